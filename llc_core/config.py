@@ -1,0 +1,169 @@
+"""RunConfig: everything that determines a run's numbers, small enough for a link."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from llc_core.fields import choice, number, whole
+
+GRADIENTS = ("minibatch", "control_variate", "full")
+BASELINES = ("same_batch", "full", "first_batch")
+DTYPES = ("float32", "float64")
+
+MAX_CHAINS = 100_000
+MAX_STEPS = 1_000_000_000
+MAX_GRID = 10_000
+
+
+@dataclass(frozen=True)
+class RunConfig:
+    """One run. Same (config, device) → same numbers.
+
+    problem: JSON description of the potential ({"kind": "dln", …}), or {"kind": "object", "fingerprint": …} for an
+        object passed beside the config.
+    sampler: {"name": "SGLD", "step_size": 1e-8, …}; None: the engine's choice for the problem.
+    gradient: "minibatch", "control_variate" or "full"; None: the engine's choice.
+    batch_size: samples per minibatch.
+    baseline: what is subtracted from the loss, "same_batch" (L_m(w0) on the same batch), "full" (L_n(w0)) or
+        "first_batch" (L_m(w0) on the first batch only, as printed in Hitchcock & Hoogland eq. 3.8).
+    n_beta: inverse temperature times n; None: n / log n.
+    localization: γ, precision of the Gaussian prior centred at w0.
+    chains: chains per setting.  steps: None: the engine's choice.
+    burn_in: an int counts steps, a float is a fraction of the steps.
+    grid: {field: [values]}; settings are the product of the lists, the first field varying slowest.
+    device: "cpu", "cuda", …; None: the problem's.  dtype: "float32" or "float64"; None: the engine's choice.
+    """
+
+    problem: Mapping[str, Any] = field(default_factory=dict)
+    sampler: Mapping[str, Any] | None = None
+    gradient: str | None = None
+    batch_size: int = 500
+    baseline: str = "same_batch"
+    n_beta: float | None = None
+    localization: float = 1.0
+    chains: int = 4
+    steps: int | None = None
+    burn_in: int | float = 0.5
+    grid: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    seed: int = 0
+    device: str | None = None
+    dtype: str | None = None
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        put(self, "problem", _json_mapping("problem", self.problem))
+        if self.sampler is not None:
+            sampler = _json_mapping("sampler", self.sampler)
+            if not isinstance(sampler.get("name"), str):
+                raise ValueError("sampler needs a name, for example {'name': 'SGLD', 'step_size': 1e-8}.")
+            put(self, "sampler", sampler)
+        if self.gradient is not None:
+            choice("gradient", self.gradient, GRADIENTS)
+        choice("baseline", self.baseline, BASELINES)
+        put(self, "batch_size", whole("batch_size", self.batch_size, 1, 10_000_000))
+        put(self, "chains", whole("chains", self.chains, 1, MAX_CHAINS))
+        put(self, "seed", whole("seed", self.seed, 0, 2**63 - 1))
+        if self.steps is not None:
+            put(self, "steps", whole("steps", self.steps, 1, MAX_STEPS))
+        if self.n_beta is not None:
+            put(self, "n_beta", _positive("n_beta", self.n_beta))
+        put(self, "localization", _non_negative("localization", self.localization))
+        put(self, "burn_in", _burn_in(self.burn_in, self.steps))
+        put(self, "grid", _grid(self.grid))
+        if self.device is not None and not isinstance(self.device, str):
+            put(self, "device", str(self.device))
+        if self.dtype is not None:
+            put(self, "dtype", choice("dtype", str(self.dtype).removeprefix("torch."), DTYPES))
+
+    def burn_in_steps(self, steps: int) -> int:
+        """Number of steps that are left out of the average when the run has `steps` steps."""
+        count = self.burn_in if isinstance(self.burn_in, int) else int(round(self.burn_in * steps))
+        return min(max(count, 0), steps - 1)
+
+    def replace(self, **changes: Any) -> RunConfig:
+        return dataclasses.replace(self, **changes)
+
+    def to_dict(self) -> dict[str, Any]:
+        result = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+        return json.loads(json.dumps(result))
+
+    def to_json(self) -> str:
+        return json.dumps(self.to_dict(), sort_keys=True)
+
+    @classmethod
+    def from_dict(cls, data: Any) -> RunConfig:
+        """Build from parsed JSON; raises ValueError for anything that is not a valid configuration."""
+        if not isinstance(data, Mapping):
+            raise ValueError(f"A run configuration must be a JSON object, not a {type(data).__name__}.")
+        known = {f.name for f in dataclasses.fields(cls)}
+        unknown = sorted(str(k) for k in data if k not in known)
+        if unknown:
+            raise ValueError(f"Unknown key {unknown[0]!r} in the run configuration; known keys: {', '.join(sorted(known))}.")
+        return cls(**data)
+
+    @classmethod
+    def from_json(cls, text: str) -> RunConfig:
+        try:
+            data = json.loads(text)
+        except (ValueError, TypeError, RecursionError):
+            raise ValueError("The run configuration is not valid JSON.") from None
+        return cls.from_dict(data)
+
+
+def _positive(name: str, value: Any) -> float:
+    result = number(name, value)
+    if result <= 0:
+        raise ValueError(f"{name} is {result:g}; it must be greater than 0.")
+    return result
+
+
+def _non_negative(name: str, value: Any) -> float:
+    result = number(name, value)
+    if result < 0:
+        raise ValueError(f"{name} is {result:g}; it must be at least 0.")
+    return result
+
+
+def _burn_in(value: Any, steps: int | None) -> int | float:
+    result = number("burn_in", value)
+    if result < 0:
+        raise ValueError(f"burn_in is {result:g}; it must be at least 0.")
+    if isinstance(value, float) and result < 1:
+        return result
+    if isinstance(value, float) and result != int(result):
+        raise ValueError(f"burn_in is {result:g}; give a whole number of steps or a fraction below 1.")
+    if steps is not None and result >= steps:
+        raise ValueError(f"burn_in is {int(result)} steps but the run has only {steps}; leave steps to average over.")
+    return int(result)
+
+
+def _json_mapping(name: str, value: Any) -> dict[str, Any]:
+    if not isinstance(value, Mapping):
+        raise ValueError(f"{name} must be a mapping of names to values, not a {type(value).__name__}.")
+    try:
+        return json.loads(json.dumps(dict(value), allow_nan=False))
+    except (TypeError, ValueError, RecursionError):
+        raise ValueError(f"{name} must hold only finite numbers, texts, lists and mappings.") from None
+
+
+def _grid(value: Any) -> dict[str, tuple[Any, ...]]:
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise ValueError(f"grid must map field names to lists of values, not be a {type(value).__name__}.")
+    result: dict[str, tuple[Any, ...]] = {}
+    size = 1
+    for name, values in value.items():
+        if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
+            raise ValueError(f"grid[{name!r}] must be a list of values.")
+        result[str(name)] = tuple(number(f"grid[{name!r}]", v) for v in values)
+        if not result[str(name)]:
+            raise ValueError(f"grid[{name!r}] is empty; give at least one value or leave the field out.")
+        size *= len(result[str(name)])
+    if size > MAX_GRID:
+        raise ValueError(f"grid has {size} settings; at most {MAX_GRID} fit in one run.")
+    return result

@@ -1,0 +1,114 @@
+"""What the engine chooses where a RunConfig says None, and checks that need both the config and the problem."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+
+from llc_core.config import RunConfig
+from llc_core.fields import check_hyper
+from llc_core.potentials import build as build_potential
+from llc_core.potentials.base import Potential
+from llc_core.samplers import MetropolisSampler, Sampler, build, numeric_fields
+
+MEMORY_SHARE = 0.6
+STATE_COPIES = 10
+"""Tensors of the size of the state that a step holds at its peak (state, gradient, noise, saved state, probes)."""
+
+
+def resolve(config: RunConfig, problem: Potential | None) -> tuple[RunConfig, Potential, Sampler]:
+    """The complete configuration, its potential and its sampler; ValueError says what does not fit."""
+    if problem is None:
+        problem = build_potential(config.problem)
+    elif not isinstance(problem, Potential):
+        raise ValueError(f"problem must be a potential such as DeepLinearNetwork.random('1K'), not a {type(problem).__name__}.")
+    gradient = config.gradient
+    if gradient is None:
+        gradient = problem.gradients[0]
+    if gradient not in problem.gradients:
+        raise ValueError(f"gradient is {gradient!r}; this problem offers {', '.join(problem.gradients)}.")
+    sampler = build(config.sampler if config.sampler is not None else problem.default_sampler(gradient))
+    if isinstance(sampler, MetropolisSampler) and gradient != "full":
+        raise ValueError(f"{sampler.name} accepts or rejects by exact energies; use gradient='full'.")
+    steps = config.steps if config.steps is not None else problem.default_steps(gradient, sampler.name)
+    if isinstance(config.burn_in, int) and config.burn_in >= steps:
+        raise ValueError(f"burn_in is {config.burn_in} steps but the run has only {steps}; leave steps to average over.")
+    dtype = config.dtype or ("float64" if isinstance(sampler, MetropolisSampler) else "float32")
+    device = _device(config.device)
+    complete = config.replace(
+        problem=problem.to_dict(),
+        sampler=sampler.to_dict(),
+        gradient=gradient,
+        steps=steps,
+        n_beta=config.n_beta if config.n_beta is not None else problem.n_beta,
+        device=device,
+        dtype=dtype,
+    )
+    check_grid(complete, sampler)
+    check_memory(complete, problem)
+    return complete, problem, sampler
+
+
+def settings(config: RunConfig) -> list[dict[str, Any]]:
+    """The product of the grid's lists, first field varying slowest; [{}] without a grid."""
+    names = list(config.grid)
+    return [dict(zip(names, values, strict=True)) for values in itertools.product(*config.grid.values())]
+
+
+def check_grid(config: RunConfig, sampler: Sampler) -> None:
+    fields = numeric_fields(sampler)
+    for name, values in config.grid.items():
+        if name in fields:
+            for value in values:
+                check_hyper(sampler.name, name, value, fields[name])
+        elif name in ("n_beta", "localization"):
+            for value in values:
+                config.replace(grid={}, **{name: value})
+        else:
+            allowed = ", ".join([*fields, "n_beta", "localization"])
+            raise ValueError(f"grid has no field {name!r} for {sampler.name}; choose among {allowed}.")
+
+
+def check_memory(config: RunConfig, problem: Potential) -> None:
+    count = config.chains * len(settings(config))
+    size = 8 if config.dtype == "float64" else 4
+    need = count * problem.dim * size * STATE_COPIES
+    room = _memory(str(config.device))
+    if room and need > MEMORY_SHARE * room:
+        raise ValueError(
+            f"{count} chains of {problem.dim:,} parameters need about {need / 2**30:.1f} GiB, and "
+            f"{MEMORY_SHARE * room / 2**30:.1f} GiB are available: use fewer chains or grid values, or a smaller network."
+        )
+
+
+def _memory(device: str) -> int:
+    if device.startswith("cuda"):
+        return torch.cuda.get_device_properties(device).total_memory
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (ValueError, OSError, AttributeError):
+        return 0
+
+
+def _device(name: str | None) -> str:
+    if name is None:
+        return "cpu"
+    try:
+        device = torch.device(name)
+    except (RuntimeError, TypeError):
+        raise ValueError(f"device is {name!r}; use for example 'cpu' or 'cuda'.") from None
+    if device.type == "cuda" and not torch.cuda.is_available():
+        raise ValueError(f"device is {name!r}, but no CUDA device is available here; use 'cpu'.")
+    if device.type not in ("cpu", "cuda", "mps"):
+        raise ValueError(f"device is {name!r}; use 'cpu', 'cuda' or 'mps'.")
+    return str(device)
+
+
+def is_auto_step(sampler: Sampler, config: RunConfig) -> bool:
+    return getattr(sampler, "step_size", 0.0) is None and "step_size" not in config.grid
+
+

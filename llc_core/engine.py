@@ -1,0 +1,369 @@
+"""The driver: steps all chains of all settings at once and yields snapshots; `estimate` runs it to the end."""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from llc_core import diagnostics
+from llc_core.config import RunConfig
+from llc_core.control import StepControl, is_check
+from llc_core.defaults import is_auto_step, resolve, settings
+from llc_core.estimators import LossAccumulator
+from llc_core.potentials.base import Batch, Potential
+from llc_core.results import Estimate
+from llc_core.samplers import MetropolisSampler, Sampler, hyperparameters
+from llc_core.streams import torch_stream
+from llc_core.types import Energy, Snapshot
+from llc_core.verdict import judge
+
+NOISE_NUMBERS = 1 << 18
+"""Normals drawn at once: few calls for small networks, bounded memory for large ones."""
+BLOCK_SECONDS = 0.04
+MAX_BLOCK = 4096
+
+
+class Run:
+    """A run in progress: iterate for snapshots, or `advance` by hand; `estimates()` at any time.
+
+    Chains are stacked chain-major: row c·S + s is chain c of setting s, S settings. Numbers do not depend on how the
+    run is cut into blocks.
+    """
+
+    def __init__(self, config: RunConfig, problem: Potential | None = None):
+        self.config, self.problem, self.sampler = resolve(config, problem)
+        config = self.config
+        assert config.steps is not None and config.n_beta is not None and config.gradient is not None
+        self.settings = settings(config)
+        self.total_steps, self.gradient = config.steps, config.gradient
+        self.burn_in = config.burn_in_steps(self.total_steps)
+        self.count = config.chains * len(self.settings)
+        self.device = torch.device(str(config.device))
+        self.dtype = torch.float64 if config.dtype == "float64" else torch.float32
+        self.steps_done = 0
+        self.seconds = 0.0
+
+        like = torch.empty(0, dtype=self.dtype, device=self.device)
+        self._hp = hyperparameters(self.sampler, self.count, like)
+        self._n_beta = torch.full((self.count, 1), config.n_beta, dtype=self.dtype, device=self.device)
+        self._localization = torch.full_like(self._n_beta, config.localization)
+        for name in config.grid:
+            column = torch.tensor([float(s[name]) for s in self.settings], dtype=self.dtype, device=self.device)
+            target = column.repeat(config.chains).unsqueeze(1)
+            if name == "n_beta":
+                self._n_beta = target
+            elif name == "localization":
+                self._localization = target
+            else:
+                setattr(self._hp, name, target)
+
+        self._streams = {name: torch_stream(config.seed, name, self.device) for name in ("noise", "batch", "probe")}
+        self._noise: Tensor | None = None
+        self._control = StepControl(
+            self.problem,
+            self.sampler,
+            self._hp,
+            self._n_beta,
+            self._localization,
+            len(self.settings),
+            self.burn_in,
+            is_auto_step(self.sampler, config),
+            self._streams["probe"],
+        )
+        self._losses = LossAccumulator(
+            self.count,
+            self.total_steps,
+            self.burn_in,
+            self._n_beta.squeeze(1).double().cpu().numpy(),
+            config.baseline,
+            self.problem.baseline_loss if config.baseline == "full" else 0.0,
+        )
+        self._energy: Energy | None = None
+        self._last_loss: Tensor | None = None
+        self._block = 8
+        self._notes_sent = 0
+        delta = torch.zeros(self.count, self.problem.dim, dtype=self.dtype, device=self.device)
+        self._state = self.sampler.init(delta, self._normals(1)[0], self._hp)
+        self._started = False
+
+    # -- stepping -----------------------------------------------------------------------------------------------------
+
+    @property
+    def finished(self) -> bool:
+        return self.steps_done >= self.total_steps or not self._losses.alive.any()
+
+    def __iter__(self) -> Iterator[Snapshot]:
+        """Snapshots of about 40 ms each until the run is finished."""
+        while not self.finished:
+            before = time.perf_counter()
+            snapshot = self.advance(self._block)
+            spent = time.perf_counter() - before
+            wished = self._block * min(2.0, max(0.5, BLOCK_SECONDS / max(spent, 1e-6)))
+            self._block = min(MAX_BLOCK, max(1, int(wished)))
+            yield snapshot
+
+    def advance(self, steps: int) -> Snapshot:
+        """Do up to `steps` more steps of every chain and report them."""
+        started = time.perf_counter()
+        steps = min(steps, self.total_steps - self.steps_done)
+        losses: list[Tensor] = []
+        baselines: list[Tensor] = []
+        with torch.no_grad():
+            if not self._started:
+                self._control.start(self._state)
+                self._started = True
+            for _ in range(steps):
+                loss, baseline = self._step()
+                losses.append(loss)
+                if baseline is not None:
+                    baselines.append(baseline)
+        rows = torch.stack(losses).double().cpu().numpy() if losses else np.zeros((0, self.count))
+        base = torch.stack(baselines).double().cpu().numpy() if baselines else None
+        if base is not None:
+            base = np.repeat(base, self.count // base.shape[1], axis=1)
+        kept, kept_steps = self._losses.add(rows, base) if len(rows) else (rows, np.zeros(0, dtype=int))
+        self.seconds += time.perf_counter() - started
+        notes = tuple(self._control.notes[self._notes_sent :])
+        self._notes_sent += len(notes)
+        return Snapshot(
+            steps=self.steps_done,
+            total_steps=self.total_steps,
+            burn_in=self.burn_in,
+            recorded=kept_steps,
+            excess_loss=kept,
+            llc=self._losses.llc(),
+            alive=self._losses.alive.copy(),
+            rms_displacement=(self._state["delta"].norm(dim=1) / math.sqrt(self.problem.dim)).double().cpu().numpy(),
+            step_size=self._hp.step_size.squeeze(1).double().cpu().numpy().copy(),
+            n_beta=self._losses.n_beta.copy(),
+            steps_per_second=self.count * self.steps_done / max(self.seconds, 1e-9),
+            notes=notes,
+        )
+
+    def _step(self) -> tuple[Tensor, Tensor | None]:
+        if is_check(self.steps_done) and self.steps_done and self._last_loss is not None:
+            self._state = self._control.check(self.steps_done, self._state, self._last_loss)
+            self._park_dead()
+        if isinstance(self.sampler, MetropolisSampler):
+            loss, baseline = self._metropolis_step(self.sampler), None
+        else:
+            batch = self._draw()
+            energy = self._evaluate(self._state["delta"], batch)
+            loss, baseline = energy.excess_loss, None if batch is None else batch.baseline_loss
+            self._state = self.sampler.update(self._state, energy, self._normals(self.sampler.noises), self._hp)
+        self._last_loss = loss
+        self.steps_done += 1
+        return loss, baseline
+
+    def _metropolis_step(self, sampler: MetropolisSampler) -> Tensor:
+        energy = self._energy if self._energy is not None else self._evaluate(self._state["delta"], None)
+        loss = energy.excess_loss
+        uniform = torch.rand(self.count, 1, generator=self._streams["noise"], dtype=self.dtype, device=self.device)
+        self._state, self._energy = sampler.step(
+            self._state,
+            energy,
+            lambda delta: self._evaluate(delta, None),
+            self._normals(sampler.noises),
+            1 - uniform,
+            self._hp,
+        )
+        return loss
+
+    def _evaluate(self, delta: Tensor, batch: Batch | None) -> Energy:
+        loss, grad = self.problem.excess_loss_and_grad(delta, batch)
+        return Energy(loss, grad, delta, self._n_beta, self._localization)
+
+    def _draw(self) -> Batch | None:
+        if self.gradient == "full":
+            return None
+        return self.problem.draw(
+            self._streams["batch"], self.config.chains, self.config.batch_size, self.gradient, self.dtype
+        )
+
+    def _normals(self, fields: int) -> Tensor:
+        """[fields, C, D] standard normals: cut from blocks whose size depends on the shapes alone."""
+        shape = (self.count, self.problem.dim)
+        steps = max(1, NOISE_NUMBERS // (fields * self.count * self.problem.dim))
+        if self._noise is None or self._noise_at >= len(self._noise) or self._noise.shape[1] != fields:
+            self._noise = torch.empty(steps, fields, *shape, dtype=self.dtype, device=self.device)
+            self._noise.normal_(generator=self._streams["noise"])
+            self._noise_at = 0
+        self._noise_at += 1
+        return self._noise[self._noise_at - 1]
+
+    def _park_dead(self) -> None:
+        """Put chains that are no longer finite back to w0: they are out of every result, and nan slows some devices."""
+        finite = torch.isfinite(self._state["delta"]).all(dim=1)
+        if not bool(finite.all()):
+            self._state = {
+                name: torch.where(finite.view(-1, *[1] * (value.dim() - 1)), value, torch.zeros_like(value))
+                for name, value in self._state.items()
+            }
+            self._energy = None
+
+    # -- results ------------------------------------------------------------------------------------------------------
+
+    def estimates(self) -> list[Estimate]:
+        """One Estimate per setting, from the steps done so far."""
+        inflation = self._noise_inflation()
+        return [self._estimate(index, setting, inflation) for index, setting in enumerate(self.settings)]
+
+    def _noise_inflation(self) -> np.ndarray:
+        """What minibatch noise is expected to add to λ̂ of every chain, to first order in step_size, [C]."""
+        factor = self.sampler.noise_factor(self._hp)
+        if self.gradient == "full" or factor is None or self.steps_done == 0:
+            return np.zeros(self.count)
+        stream = torch_stream(self.config.seed, "inflation", self.device)
+        with torch.no_grad():
+            grads = []
+            for _ in range(2):
+                batch = self.problem.draw(stream, self.config.chains, self.config.batch_size, self.gradient, self.dtype)
+                grads.append(self.problem.excess_loss_and_grad(self._state["delta"], batch)[1])
+            square = (grads[0] - grads[1]).square_()
+            metric = self.sampler.metric(self._state, self._hp)
+            if metric is not None:
+                square = square * metric
+            variance = square.sum(dim=1, keepdim=True) / 2
+            return (factor * self._n_beta.square() * variance).squeeze(1).double().cpu().numpy()
+
+    def _estimate(self, index: int, setting: Mapping[str, Any], inflation: np.ndarray) -> Estimate:
+        mine = slice(index, None, len(self.settings))
+        per_chain = self._losses.llc()[mine]
+        alive = np.isfinite(per_chain)
+        kept = max(0, self.steps_done - self.burn_in)
+        dead = int((~self._losses.alive[mine]).sum())
+        n_beta = float(self._losses.n_beta[mine][0])
+        living = self._losses.alive[mine]
+        trace, steps = self._losses.trace()
+        trace = trace[:, mine] * n_beta
+        kept_trace = trace[steps >= self.burn_in][:, living]
+        usable = dead <= len(living) / 2 and kept > 0 and bool(alive.any())
+        llc = float(per_chain[alive].mean()) if usable else math.nan
+        se = diagnostics.standard_error(per_chain[alive], kept_trace) if usable else math.nan
+        r_hat, ess = (diagnostics.r_hat(kept_trace), diagnostics.ess(kept_trace)) if usable else (math.nan, math.nan)
+        drift, drift_se = diagnostics.plateau_drift(kept_trace)
+        step_size = float(self._hp.step_size[mine][0])
+        stable = float(self._control.stable_step()[mine][0])
+        inflated = float(np.nanmean(inflation[mine])) if np.isfinite(inflation[mine]).any() else 0.0
+        verdict = judge(
+            llc=llc,
+            se=se,
+            chains=len(living),
+            dead=dead,
+            r_hat=r_hat,
+            ess=ess,
+            drift=drift,
+            drift_se=drift_se,
+            step_size=step_size,
+            stable_step=stable,
+            noise_inflation=inflated,
+            kept_steps=kept,
+            caveat=self.sampler.caveat(),
+        )
+        return Estimate(
+            llc=llc,
+            llc_se=se,
+            per_chain=per_chain,
+            r_hat=r_hat,
+            ess=ess,
+            diverged=dead,
+            chains=len(living),
+            converged=verdict,
+            expected=self.problem.expected_llc(n_beta),
+            learning_coefficient=self.problem.learning_coefficient,
+            local_learning_coefficient=self.problem.local_learning_coefficient,
+            trace=trace,
+            trace_steps=steps,
+            n_beta=n_beta,
+            steps=self.steps_done,
+            burn_in=self.burn_in,
+            seconds=self.seconds,
+            steps_per_second=self.count * self.steps_done / max(self.seconds, 1e-9),
+            config=self.config,
+            setting=dict(setting),
+            diagnostics={
+                "step_size": step_size,
+                "stability_limit": stable,
+                "drift": drift,
+                "drift_se": drift_se,
+                "noise_inflation": inflated,
+            },
+        )
+
+
+def run(config: RunConfig, problem: Potential | None = None) -> Run:
+    """A run that can be iterated for snapshots: `for snapshot in run(config): …`."""
+    return Run(config, problem)
+
+
+def estimate(
+    problem: Potential,
+    sampler: Sampler | str | None = None,
+    *,
+    chains: int = 4,
+    steps: int | None = None,
+    burn_in: int | float = 0.5,
+    gradient: str | None = None,
+    batch_size: int = 500,
+    baseline: str = "same_batch",
+    n_beta: float | None = None,
+    localization: float = 1.0,
+    grid: Mapping[str, Any] | None = None,
+    seed: int = 0,
+    device: str | None = None,
+    dtype: str | torch.dtype | None = None,
+    progress: bool = True,
+) -> Any:
+    """Estimate the local learning coefficient of `problem` at its w0.
+
+    None means the engine's choice for this problem, recorded in `estimate.config`. See `RunConfig` for the arguments.
+    Returns an `Estimate`, or with `grid` a list of them in the order of the grid's product (first field slowest): all
+    settings run as one batch.
+
+    λ̂ = nβ(mean(L_n(w)) − L_n(w0)); Lau, Murfet & Wei, definition 1; Hitchcock & Hoogland eq. 3.8 with the baseline on the
+    same batch. Raises ValueError with one sentence for arguments that cannot be.
+    """
+    from llc_core.samplers import build
+
+    config = RunConfig(
+        problem=problem.to_dict() if isinstance(problem, Potential) else {},
+        sampler=None if sampler is None else build(sampler).to_dict(),
+        gradient=gradient,
+        batch_size=batch_size,
+        baseline=baseline,
+        n_beta=n_beta,
+        localization=localization,
+        chains=chains,
+        steps=steps,
+        burn_in=burn_in,
+        grid=grid or {},
+        seed=seed,
+        device=device,
+        dtype=None if dtype is None else str(dtype),
+    )
+    if not isinstance(problem, Potential):
+        raise ValueError(f"problem must be a potential such as DeepLinearNetwork.random('1K'), not a {type(problem).__name__}.")
+    current = run(config, problem)
+    show = progress and sys.stderr.isatty()
+    for snapshot in current:
+        if show:
+            _show(snapshot)
+    if show:
+        sys.stderr.write("\n")
+    results = current.estimates()
+    return results if grid else results[0]
+
+
+def _show(snapshot: Snapshot) -> None:
+    finite = snapshot.llc[np.isfinite(snapshot.llc)]
+    value = f"λ̂ = {finite.mean():.4g}" if len(finite) else "burn-in"
+    share = snapshot.steps / snapshot.total_steps
+    sys.stderr.write(f"\r{share:4.0%}  {snapshot.steps_per_second:,.0f} steps/s  {value}      ")
+    sys.stderr.flush()

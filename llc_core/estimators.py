@@ -1,0 +1,72 @@
+"""λ̂ from losses: online accumulators on the host, in float64, fed one block at a time."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+TRACE_ROWS = 20_000
+"""Rows of the trace that are kept; a longer run keeps every k-th step. Averages always use every step."""
+
+
+class LossAccumulator:
+    """Running λ̂ = nβ·mean(L_t − baseline) for every chain, after burn-in.
+
+    Sums run step by step, so the numbers do not depend on how the run is cut into blocks.
+    """
+
+    def __init__(self, chains: int, steps: int, burn_in: int, n_beta: np.ndarray, baseline: str, full_baseline: float):
+        self.burn_in, self.n_beta, self.baseline, self.full_baseline = burn_in, n_beta, baseline, full_baseline
+        self.count = 0
+        self.steps = 0
+        self.alive = np.ones(chains, dtype=bool)
+        self.thin = max(1, math.ceil(steps / TRACE_ROWS))
+        self._sum = np.zeros(chains)
+        self._baseline_sum = np.zeros(chains)
+        self._first_baseline: np.ndarray | None = None
+        self._rows: list[np.ndarray] = []
+        self._row_steps: list[np.ndarray] = []
+
+    def add(self, losses: np.ndarray, baselines: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+        """Take ΔL [T, C] of the next T steps and L_m(w0) [T, C]; returns the rows kept for the trace and their steps."""
+        finite = np.isfinite(losses)
+        living = np.logical_and.accumulate(np.vstack([self.alive, finite]), axis=0)[1:]
+        losses = np.where(living, losses, np.nan)
+        self.alive = living[-1]
+        steps = np.arange(self.steps, self.steps + len(losses))
+        if baselines is not None and self._first_baseline is None:
+            self._first_baseline = baselines[0]
+        kept = steps >= self.burn_in
+        if kept.any():
+            self._sum = _running(self._sum, losses[kept])
+            if baselines is not None:
+                self._baseline_sum = _running(self._baseline_sum, baselines[kept])
+            self.count += int(kept.sum())
+        self.steps += len(losses)
+        chosen = steps % self.thin == 0
+        self._rows.append(losses[chosen])
+        self._row_steps.append(steps[chosen])
+        return losses[chosen], steps[chosen]
+
+    def llc(self, baseline: str | None = None) -> np.ndarray:
+        """λ̂ of every chain so far, [C]; nan during burn-in and for dead chains."""
+        if self.count == 0:
+            return np.full(self.alive.shape, np.nan)
+        excess = self._sum / self.count
+        kind = self.baseline if baseline is None else baseline
+        if kind != "same_batch" and self._first_baseline is not None:
+            mean_at_w0 = self._baseline_sum / self.count
+            excess = excess + mean_at_w0 - (self.full_baseline if kind == "full" else self._first_baseline)
+        return np.where(self.alive, self.n_beta * excess, np.nan)
+
+    def trace(self, kept_only: bool = False) -> tuple[np.ndarray, np.ndarray]:
+        """Rows ΔL [T, C] and their steps [T]; only after burn-in if asked."""
+        if not self._rows:
+            return np.zeros((0, len(self.alive))), np.zeros(0, dtype=int)
+        rows, steps = np.concatenate(self._rows), np.concatenate(self._row_steps)
+        return (rows[steps >= self.burn_in], steps[steps >= self.burn_in]) if kept_only else (rows, steps)
+
+
+def _running(start: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    return np.cumsum(np.vstack([start, rows]), axis=0)[-1]

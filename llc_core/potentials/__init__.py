@@ -1,0 +1,29 @@
+"""Potentials: losses with a point w0. One file each; `build` makes one from its JSON description."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from llc_core.potentials.base import Batch, Potential
+from llc_core.potentials.dln import DeepLinearNetwork
+
+__all__ = ["Batch", "DeepLinearNetwork", "Potential", "build"]
+
+_DLN_KEYS = {"size_class", "ranks", "widths", "layer_ranks", "n", "noise_std", "seed"}
+
+
+def build(description: Mapping[str, Any]) -> Potential:
+    """The potential that a JSON description stands for; ValueError says what is wrong with it."""
+    if not isinstance(description, Mapping):
+        raise ValueError(f"problem must be a mapping such as {{'kind': 'dln', 'size_class': '1K'}}, not a {type(description).__name__}.")
+    values = dict(description)
+    kind = values.pop("kind", None)
+    if kind == "object":
+        raise ValueError("This configuration describes a problem that exists only as an object; pass the object beside it.")
+    if kind != "dln":
+        raise ValueError(f"Unknown problem kind {kind!r}; known: dln.")
+    unknown = sorted(set(map(str, values)) - _DLN_KEYS)
+    if unknown:
+        raise ValueError(f"Unknown key {unknown[0]!r} in the problem; known keys: {', '.join(sorted(_DLN_KEYS))}.")
+    return DeepLinearNetwork.random(**values)

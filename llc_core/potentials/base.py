@@ -1,0 +1,80 @@
+"""What the engine asks of a potential."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from llc_core.types import LearningCoefficient
+
+
+@dataclass(frozen=True)
+class Batch:
+    """One minibatch per chain. `data` belongs to the potential; baseline_loss [b] is L_m(w0) of each batch."""
+
+    data: Mapping[str, Tensor]
+    baseline_loss: Tensor
+
+
+class Potential:
+    """A loss with a point w0, seen through displacements δ = w − w0.
+
+    dim: number of parameters D.  n: number of samples that nβ counts.
+    gradients: the gradient kinds this potential offers, best first.
+    baseline_loss: L_n(w0) where known.
+    """
+
+    kind = "potential"
+    dim: int
+    n: int
+    gradients: tuple[str, ...] = ("full",)
+    baseline_loss: float = 0.0
+    learning_coefficient: LearningCoefficient | None = None
+    local_learning_coefficient: LearningCoefficient | None = None
+
+    @property
+    def n_beta(self) -> float:
+        """The usual inverse temperature, n / log n (Watanabe 2013)."""
+        return self.n / math.log(self.n)
+
+    def expected_llc(self, n_beta: float | None = None) -> float | None:
+        """What λ̂ is expected to be at finite n, or None where it is not known."""
+        return None
+
+    def draw(self, generator: torch.Generator, chains: int, batch_size: int, gradient: str, dtype: torch.dtype) -> Batch:
+        """Independent batches for `chains` chains, on the generator's device."""
+        raise NotImplementedError(f"{self.kind} has only full gradients.")
+
+    def excess_loss_and_grad(self, delta: Tensor, batch: Batch | None = None) -> tuple[Tensor, Tensor]:
+        """ΔL [C] and its gradient [C, D] at δ [C, D]; on all data when `batch` is None.
+
+        C is a multiple of the batch's chains b; chain c uses batch c // (C/b).
+        """
+        raise NotImplementedError
+
+    def hvp(self, delta: Tensor, vector: Tensor) -> Tensor:
+        """Hessian of the full-data loss at δ times `vector`, both [C, D]. By default from a central difference."""
+        scale = 1e-3 * (1 + delta.norm(dim=1, keepdim=True)) / vector.norm(dim=1, keepdim=True).clamp_min(1e-30)
+        _, above = self.excess_loss_and_grad(delta + scale * vector)
+        _, below = self.excess_loss_and_grad(delta - scale * vector)
+        return (above - below) / (2 * scale)
+
+    def typical_scale(self, like: Tensor) -> Tensor | float:
+        """Size of a displacement that changes the loss in earnest: a number, or one per parameter [D]."""
+        return 0.1
+
+    def default_sampler(self, gradient: str) -> str:
+        """Name of the sampler the engine uses when none is asked for."""
+        return "UnderdampedLangevin" if gradient == "full" else "SGLD"
+
+    def default_steps(self, gradient: str, sampler: str) -> int:
+        return 10_000
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON description from which `llc_core.potentials.build` makes the same potential."""
+        raise NotImplementedError

@@ -1,0 +1,309 @@
+"""Deep linear networks y = W_M ⋯ W_1 x with the squared error summed over outputs and averaged over samples.
+
+All evaluation is on displacements: with W_l = W⁰_l + δ_l the difference from w0 is propagated,
+E_l = W_l E_{l−1} + δ_l A⁰_{l−1}, so that L(w) − L(w0) never comes from subtracting two large numbers.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from llc_core.aoyagi import learning_coefficient, local_learning_coefficient, numerical_rank_table
+from llc_core.fields import number, whole
+from llc_core.potentials.base import Batch, Potential
+from llc_core.potentials.dln_data import LinearData
+from llc_core.potentials.dln_random import RandomNetwork, draw_network
+from llc_core.types import LearningCoefficient
+
+
+class DeepLinearNetwork(Potential):
+    """A deep linear network at the point w0 = `weights`, with its own teacher's data.
+
+    weights: W_1, …, W_M as arrays [H_l, H_{l−1}] (numpy, torch or nested lists).
+    n: number of samples.  noise_std: standard deviation of the output noise.  seed: of the data.
+
+    Inputs are uniform on [−10, 10]^{H_0}; outputs are P0·x + noise, P0 = W_M ⋯ W_1, so w0 is a true parameter.
+    Loss: mean over samples of the SUM over outputs of the squared error, no ½.
+    Source: Hitchcock & Hoogland, section 3.3 and appendix D.1; Lau, Murfet & Wei.
+
+    Raises ValueError for weights that do not chain, are not finite, or for n < 3 or a negative noise_std.
+    """
+
+    kind = "dln"
+    gradients = ("full", "control_variate", "minibatch")
+
+    def __init__(self, weights: Sequence[Any], n: int = 10**6, noise_std: float = 0.5, seed: int = 0):
+        self.weights = _as_weights(weights)
+        self.n = whole("n", n, 3, 10**15)
+        self.noise_std = number("noise_std", noise_std)
+        if self.noise_std < 0:
+            raise ValueError(f"noise_std is {self.noise_std:g}; it is a standard deviation and must be at least 0.")
+        self.seed = whole("seed", seed, 0, 2**63 - 1)
+        self.widths = [self.weights[0].shape[1], *(w.shape[0] for w in self.weights)]
+        self.dim = sum(w.size for w in self.weights)
+        self.data = LinearData(self.widths[0], self.widths[-1], self.n, self.noise_std, self.seed)
+        self._source: RandomNetwork | None = None
+        self._on: dict[tuple[str, torch.dtype], _Tensors] = {}
+
+    @classmethod
+    def random(
+        cls,
+        size_class: str | None = None,
+        ranks: str = "equal",
+        *,
+        widths: Sequence[int] | None = None,
+        layer_ranks: Sequence[int] | None = None,
+        n: int = 10**6,
+        noise_std: float = 0.5,
+        seed: int = 0,
+    ) -> DeepLinearNetwork:
+        """A random network: of a size class, or of given widths (and layer ranks).
+
+        size_class: "1K", "10K", "100K", "1M", "10M", "100M".
+        ranks: "equal": every layer keeps the same number of rows, so that the local coefficient equals the global one;
+            "full": no reduction; "paper": each layer is reduced with probability ½ by zeroing rows or columns
+            (Hitchcock & Hoogland D.1), where the local coefficient is often larger than the global one.
+        layer_ranks: rank of each layer, made by zeroing rows; None: full rank.
+        """
+        seed = whole("seed", seed, 0, 2**63 - 1)
+        network = draw_network(size_class, ranks, widths, layer_ranks, seed)
+        result = cls(network.weights, n=n, noise_std=noise_std, seed=seed)
+        result._source = network
+        return result
+
+    # -- the exact answer ---------------------------------------------------------------------------------------------
+
+    @cached_property
+    def rank_table(self) -> list[list[int]]:
+        """rank(W_t ⋯ W_{s+1}) at [s][t]: from the masks of a generated network, numerical for given weights."""
+        if self._source is not None:
+            return self._source.rank_table
+        return numerical_rank_table(self.weights)
+
+    @property
+    def layer_ranks(self) -> list[int]:
+        return [self.rank_table[layer][layer + 1] for layer in range(len(self.weights))]
+
+    @property
+    def rank(self) -> int:
+        """Rank of the product W_M ⋯ W_1."""
+        return self.rank_table[0][len(self.weights)]
+
+    @cached_property
+    def learning_coefficient(self) -> LearningCoefficient:  # type: ignore[override]
+        """Global: the minimum over all parameters with the same product (Aoyagi 2024)."""
+        return learning_coefficient(self.widths, self.rank)
+
+    @cached_property
+    def local_learning_coefficient(self) -> LearningCoefficient:  # type: ignore[override]
+        """At w0: what a chain that stays near w0 estimates."""
+        return local_learning_coefficient(self.widths, self.rank_table)
+
+    def expected_llc(self, n_beta: float | None = None) -> float:
+        """λ(1 − 2β·noise_std²) − (m − 1)/log(nβ), with the local λ and m at w0.
+
+        The first factor is exact at smooth points (fitting the noise lowers the excess loss), the second an
+        approximation of the multiplicity's slow correction. An unknown multiplicity counts as 1.
+        """
+        n_beta = self.n_beta if n_beta is None else n_beta
+        local = self.local_learning_coefficient
+        beta = n_beta / self.n
+        multiplicity = local.multiplicity or 1
+        return float(local) * (1 - 2 * beta * self.noise_std**2) - (multiplicity - 1) / max(math.log(n_beta), 1.0)
+
+    # -- evaluation ---------------------------------------------------------------------------------------------------
+
+    @property
+    def baseline_loss(self) -> float:  # type: ignore[override]
+        """L_n(w0)."""
+        return self.data.noise_square
+
+    def _tensors(self, like: Tensor) -> _Tensors:
+        key = (str(like.device), like.dtype)
+        if key not in self._on:
+            self._on[key] = _Tensors(self, like.device, like.dtype)
+        return self._on[key]
+
+    def draw(self, generator: torch.Generator, chains: int, batch_size: int, gradient: str, dtype: torch.dtype) -> Batch:
+        """Batches of `batch_size` rows with replacement.
+
+        "control_variate" samples Sxx only and keeps the noise cross moment Snx exact: at w0 its gradient is exactly
+        ∇L_n(w0). "minibatch" samples both.
+        """
+        device = generator.device
+        x_all, noise_all = self.data.pool(device, dtype)
+        index = torch.randint(self.data.rows, (chains, batch_size), generator=generator, device=device)
+        x, noise = x_all[index], noise_all[index]
+        baseline = noise.square().sum(dim=(1, 2)) / batch_size
+        if gradient == "minibatch" and batch_size < self.widths[0]:
+            return Batch({"x": x.transpose(1, 2).contiguous(), "noise": noise.transpose(1, 2).contiguous()}, baseline)
+        sxx = torch.bmm(x.transpose(1, 2), x) / batch_size
+        if gradient == "control_variate":
+            return Batch({"sxx": sxx}, baseline)
+        return Batch({"sxx": sxx, "snx": torch.bmm(noise.transpose(1, 2), x) / batch_size}, baseline)
+
+    def excess_loss_and_grad(self, delta: Tensor, batch: Batch | None = None) -> tuple[Tensor, Tensor]:
+        on = self._tensors(delta)
+        if batch is not None and "x" in batch.data:
+            return self._rows(on, delta, batch.data["x"], batch.data["noise"])
+        sxx = on.sxx if batch is None else batch.data["sxx"]
+        snx = on.snx if batch is None or "snx" not in batch.data else batch.data["snx"]
+        weights, errors = on.forward(delta, None)
+        chains, outputs, inputs = errors[-1].shape
+        groups = sxx.shape[0]
+        cross = snx.unsqueeze(1)
+        half = torch.bmm(errors[-1].view(groups, -1, inputs), sxx).view(len(snx), -1, outputs, inputs) - cross
+        loss = (errors[-1].view(half.shape) * (half - cross)).sum(dim=(-1, -2)).view(chains)
+        return loss, on.backward(delta, weights, errors, (2 * half).view(chains, outputs, inputs), None)
+
+    def _rows(self, on: _Tensors, delta: Tensor, x: Tensor, noise: Tensor) -> tuple[Tensor, Tensor]:
+        """The same on batch rows: cheaper than moments when the input is wider than the batch."""
+        each = delta.shape[0] // x.shape[0]
+        if each > 1:
+            x, noise = x.repeat_interleave(each, 0), noise.repeat_interleave(each, 0)
+        size = x.shape[-1]
+        weights, errors = on.forward(delta, x)
+        residual = errors[-1] - noise
+        loss = (errors[-1] * (residual - noise)).sum(dim=(1, 2)) / size
+        return loss, on.backward(delta, weights, errors, residual * (2 / size), x)
+
+    def hvp(self, delta: Tensor, vector: Tensor) -> Tensor:
+        """Exact Hessian-vector product of the full-data loss (forward-over-reverse by hand)."""
+        return self._tensors(delta).hvp(delta, vector)
+
+    def typical_scale(self, like: Tensor) -> Tensor:
+        """The Xavier standard deviation of each layer's entries."""
+        parts = [torch.full((w.size,), math.sqrt(2 / sum(w.shape))) for w in self.weights]
+        return torch.cat(parts).to(like)
+
+    def to_dict(self) -> dict[str, Any]:
+        if self._source is not None:
+            return {"kind": self.kind, **self._source.description, "n": self.n, "noise_std": self.noise_std}
+        digest = hashlib.sha256()
+        for w in self.weights:
+            digest.update(repr(w.shape).encode() + w.tobytes())
+        digest.update(f"{self.n}/{self.noise_std}/{self.seed}".encode())
+        return {"kind": "object", "fingerprint": digest.hexdigest()[:32]}
+
+    def __repr__(self) -> str:
+        return f"DeepLinearNetwork(widths={self.widths}, layer_ranks={self.layer_ranks}, dim={self.dim})"
+
+
+class _Tensors:
+    """Weights, products at w0 and moments on one device in one precision."""
+
+    def __init__(self, network: DeepLinearNetwork, device: torch.device, dtype: torch.dtype):
+        def put(array: np.ndarray | Tensor) -> Tensor:
+            return torch.as_tensor(array, dtype=torch.float64).to(device=device, dtype=dtype).unsqueeze(0)
+
+        self.network = network
+        self.w0 = [put(w) for w in network.weights]
+        products = [np.eye(network.widths[0])]
+        for w in network.weights[:-1]:
+            products.append(w @ products[-1])
+        self.a0 = [put(p) for p in products]
+        offsets = np.cumsum([0, *(w.size for w in network.weights)])
+        self.slices = [(int(a), int(b), *w.shape) for a, b, w in zip(offsets, offsets[1:], network.weights, strict=False)]
+
+    @cached_property
+    def sxx(self) -> Tensor:
+        return self.network.data.sxx.to(self.w0[0]).unsqueeze(0)
+
+    @cached_property
+    def snx(self) -> Tensor:
+        return self.network.data.snx.to(self.w0[0]).unsqueeze(0)
+
+    def layers(self, flat: Tensor) -> list[Tensor]:
+        """Views [C, H_l, H_{l−1}] into a flat [C, D]."""
+        return [flat[:, a:b].view(-1, rows, columns) for a, b, rows, columns in self.slices]
+
+    def products_at_w0(self, x: Tensor | None) -> list[Tensor]:
+        if x is None:
+            return self.a0
+        result = [x]
+        for w in self.w0[:-1]:
+            result.append(torch.matmul(w, result[-1]))
+        return result
+
+    def forward(self, delta: Tensor, x: Tensor | None) -> tuple[list[Tensor], list[Tensor]]:
+        """Weights W_l and differences E_l = (W_l ⋯ W_1 − W⁰_l ⋯ W⁰_1)x; x None stands for the identity."""
+        moves = self.layers(delta)
+        chains = delta.shape[0]
+        weights = [w + d for w, d in zip(self.w0, moves, strict=True)]
+        a0 = self.products_at_w0(x)
+        errors = [moves[0] if x is None else torch.bmm(moves[0], x)]
+        for layer in range(1, len(moves)):
+            moved = torch.bmm(moves[layer], a0[layer].expand(chains, -1, -1))
+            errors.append(torch.baddbmm(moved, weights[layer], errors[-1]))
+        if x is None and len(moves) == 1:
+            errors[0] = errors[0].contiguous()
+        return weights, errors
+
+    def backward(
+        self, delta: Tensor, weights: list[Tensor], errors: list[Tensor], upstream: Tensor, x: Tensor | None
+    ) -> Tensor:
+        """Gradient [C, D] from ∂L/∂(W_M ⋯ W_1 x) = upstream [C, H_M, q]."""
+        grad = torch.empty_like(delta)
+        views = self.layers(grad)
+        a0 = self.products_at_w0(x)
+        for layer in range(len(views) - 1, 0, -1):
+            torch.bmm(upstream, (a0[layer] + errors[layer - 1]).transpose(1, 2), out=views[layer])
+            upstream = torch.bmm(weights[layer].transpose(1, 2), upstream)
+        if x is None:
+            views[0].copy_(upstream)
+        else:
+            torch.bmm(upstream, x.transpose(1, 2), out=views[0])
+        return grad
+
+    def hvp(self, delta: Tensor, vector: Tensor) -> Tensor:
+        weights, errors = self.forward(delta, None)
+        moves = self.layers(vector)
+        chains, outputs, inputs = errors[-1].shape
+        ahead = [moves[0]]
+        for layer in range(1, len(moves)):
+            here = self.a0[layer] + errors[layer - 1]
+            ahead.append(torch.baddbmm(torch.bmm(moves[layer], here), weights[layer], ahead[-1]))
+        sxx = self.sxx.expand(chains, -1, -1)
+        upstream = 2 * (torch.bmm(errors[-1], sxx) - self.snx)
+        tangent = 2 * torch.bmm(ahead[-1], sxx)
+        result = torch.empty_like(vector)
+        views = self.layers(result)
+        for layer in range(len(moves) - 1, 0, -1):
+            here = (self.a0[layer] + errors[layer - 1]).transpose(1, 2)
+            views[layer].copy_(torch.baddbmm(torch.bmm(upstream, ahead[layer - 1].transpose(1, 2)), tangent, here))
+            turned = weights[layer].transpose(1, 2)
+            tangent = torch.baddbmm(torch.bmm(moves[layer].transpose(1, 2), upstream), turned, tangent)
+            upstream = torch.bmm(turned, upstream)
+        views[0].copy_(tangent)
+        return result
+
+
+def _as_weights(weights: Sequence[Any]) -> list[np.ndarray]:
+    if isinstance(weights, str | bytes) or not hasattr(weights, "__len__") or len(weights) == 0:
+        raise ValueError("weights must be a list of matrices W_1, …, W_M; give at least one.")
+    result = []
+    for index, w in enumerate(weights, start=1):
+        w = w.detach().cpu().numpy() if isinstance(w, Tensor) else w
+        try:
+            matrix = np.array(w, dtype=np.float64)
+        except (TypeError, ValueError, OverflowError):
+            raise ValueError(f"weights[{index - 1}] is not a matrix of numbers.") from None
+        if matrix.ndim != 2 or matrix.size == 0:
+            raise ValueError(f"weights[{index - 1}] has shape {matrix.shape}; each layer must be a non-empty matrix.")
+        if not np.isfinite(matrix).all():
+            raise ValueError(f"weights[{index - 1}] holds nan or infinity; give finite numbers.")
+        if result and matrix.shape[1] != result[-1].shape[0]:
+            raise ValueError(
+                f"weights[{index - 1}] takes {matrix.shape[1]} inputs but the layer before gives {result[-1].shape[0]}; "
+                "layers must be W_l of shape [H_l, H_{l-1}]."
+            )
+        result.append(matrix)
+    return result

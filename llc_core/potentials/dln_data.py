@@ -1,0 +1,93 @@
+"""The data of a deep linear network: y = P0·x + noise, with x uniform on [−10, 10]^N.
+
+Losses of linear networks depend on the data only through Sxx = XᵀX/n and Snx = (noise)ᵀX/n, so exact full-data
+gradients cost nothing in n. Minibatches are drawn from a pool of rows held in memory.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+
+import torch
+from torch import Tensor
+
+from llc_core.streams import torch_stream
+
+INPUT_RANGE = 10.0
+POOL_NUMBERS = 64_000_000
+"""Numbers in the pool (256 MB in float32): all rows where they fit, else as many as fit."""
+CHUNK = 16_384
+
+
+class LinearData:
+    """n samples as a deterministic function of the seed.
+
+    Where n rows of (inputs + outputs) numbers exceed POOL_NUMBERS, only `rows` < n distinct rows are made, each
+    standing for n/rows samples; their noise is then shifted by a linear function of x so that the cross moment Snx has
+    exactly its law at n samples (rows i.i.d. N(0, noise_std²·Sxx/n) given Sxx). Without that shift the estimate's
+    finite-n bias would be that of `rows` samples. Full gradients and minibatches always describe the same data.
+    """
+
+    def __init__(self, inputs: int, outputs: int, n: int, noise_std: float, seed: int):
+        self.inputs, self.outputs, self.n, self.noise_std, self.seed = inputs, outputs, n, noise_std, seed
+        self.rows = max(min(n, POOL_NUMBERS // (inputs + outputs)), min(n, 4 * inputs))
+        self._pools: dict[tuple[str, torch.dtype], tuple[Tensor, Tensor]] = {}
+
+    def _chunks(self):  # type: ignore[no-untyped-def]
+        draw_x, draw_noise = torch_stream(self.seed, "inputs"), torch_stream(self.seed, "noise")
+        for start in range(0, self.rows, CHUNK):
+            rows = min(CHUNK, self.rows - start)
+            x = torch.empty(rows, self.inputs).uniform_(-INPUT_RANGE, INPUT_RANGE, generator=draw_x)
+            noise = torch.empty(rows, self.outputs).normal_(0.0, self.noise_std, generator=draw_noise)
+            yield slice(start, start + rows), x, noise
+
+    @cached_property
+    def _moments(self) -> tuple[Tensor, Tensor, Tensor, float]:
+        """Sxx [N, N], Snx [outputs, N], the noise shift [N, outputs] (float64) and the mean of |noise|²."""
+        sxx = torch.zeros(self.inputs, self.inputs, dtype=torch.float64)
+        snx = torch.zeros(self.outputs, self.inputs, dtype=torch.float64)
+        square = 0.0
+        for _, x, noise in self._chunks():
+            x64, noise64 = x.double(), noise.double()
+            sxx.addmm_(x64.T, x64)
+            snx.addmm_(noise64.T, x64)
+            square += float(noise64.square().sum())
+        sxx, snx, square = sxx / self.rows, snx / self.rows, square / self.rows
+        shift = torch.zeros(self.inputs, self.outputs, dtype=torch.float64)
+        if self.rows < self.n:
+            pool_snx = snx
+            normals = torch.randn(self.outputs, self.inputs, dtype=torch.float64, generator=torch_stream(self.seed, "moments"))
+            root = torch.linalg.cholesky(sxx)
+            snx = normals @ root.T * (self.noise_std / math.sqrt(self.n))
+            shift = torch.cholesky_solve((pool_snx - snx).T, root)
+            square += float((shift * (sxx @ shift)).sum() - 2 * (shift.T * pool_snx).sum())
+        return sxx, snx, shift, square
+
+    @property
+    def sxx(self) -> Tensor:
+        """XᵀX/n, [N, N], float64."""
+        return self._moments[0]
+
+    @property
+    def snx(self) -> Tensor:
+        """(noise)ᵀX/n, [outputs, N], float64."""
+        return self._moments[1]
+
+    @property
+    def noise_square(self) -> float:
+        """Mean over samples of |noise|²: the loss L_n(w0)."""
+        return self._moments[3]
+
+    def pool(self, device: torch.device, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
+        """Inputs [rows, N] and noise [rows, outputs] in memory on `device`."""
+        key = (str(device), dtype)
+        if key not in self._pools:
+            x_all = torch.empty(self.rows, self.inputs, dtype=dtype)
+            noise_all = torch.empty(self.rows, self.outputs, dtype=dtype)
+            shift = self._moments[2].to(torch.float32) if self.rows < self.n else None
+            for where, x, noise in self._chunks():
+                x_all[where] = x
+                noise_all[where] = noise if shift is None else noise - x @ shift
+            self._pools[key] = (x_all.to(device), noise_all.to(device))
+        return self._pools[key]

@@ -1,0 +1,124 @@
+"""Estimate: the result of a run, with everything needed to judge it and to run it again."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from llc_core.config import RunConfig
+from llc_core.types import LearningCoefficient, Verdict
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """An estimated local learning coefficient.
+
+    llc: λ̂, mean over living chains (nan when more than half are dead).  llc_se: its standard error.
+    per_chain: [C] λ̂ of each chain (nan for dead ones).
+    r_hat, ess: of the loss traces after burn-in.
+    diverged: number of dead chains.  chains: number of chains.
+    converged: a `Verdict`: true or false, with the reason in words.
+    expected: what λ̂ should be at this n and nβ, where the potential knows it; relative_error: llc / expected − 1.
+    trace: [T, C] nβ·ΔL, rows at the steps trace_steps [T] (thinned evenly when the run is long).
+    setting: the grid values this estimate belongs to.
+    diagnostics: further measured numbers, by name.
+    config: the run's complete configuration, defaults filled in.
+    """
+
+    llc: float
+    llc_se: float
+    per_chain: np.ndarray
+    r_hat: float
+    ess: float
+    diverged: int
+    chains: int
+    converged: Verdict
+    expected: float | None
+    learning_coefficient: LearningCoefficient | None
+    local_learning_coefficient: LearningCoefficient | None
+    trace: np.ndarray
+    trace_steps: np.ndarray
+    n_beta: float
+    steps: int
+    burn_in: int
+    seconds: float
+    steps_per_second: float
+    config: RunConfig
+    setting: Mapping[str, Any] = field(default_factory=dict)
+    diagnostics: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def relative_error(self) -> float:
+        return self.llc / self.expected - 1 if self.expected else math.nan
+
+    def __float__(self) -> float:
+        return self.llc
+
+    def __repr__(self) -> str:
+        parts = [f"λ̂ = {self.llc:.4g} ± {self.llc_se:.2g}"]
+        if self.expected is not None:
+            parts.append(f"expected {self.expected:.4g} (relative error {self.relative_error:+.1%})")
+        if self.local_learning_coefficient is not None:
+            parts.append(f"true local λ = {self.local_learning_coefficient.value}")
+        parts.append(f"R-hat {self.r_hat:.3f}, ESS {self.ess:.0f}, dead chains {self.diverged}/{self.chains}")
+        parts.append(str(self.converged))
+        return "\n".join(parts)
+
+    def to_dataset(self) -> Any:
+        """An xarray.Dataset: loss_trace (step, chain), llc per chain, and scalars; attributes hold the configuration.
+
+        Write it with `.to_netcdf("run.nc", engine="h5netcdf")`.
+        """
+        import xarray
+
+        scalars = {
+            "llc": self.llc,
+            "llc_se": self.llc_se,
+            "r_hat": self.r_hat,
+            "ess": self.ess,
+            "diverged": self.diverged,
+            "n_beta": self.n_beta,
+            "expected_llc": math.nan if self.expected is None else self.expected,
+            "relative_error": self.relative_error,
+            "seconds": self.seconds,
+            **{f"setting_{k}": v for k, v in self.setting.items()},
+            **self.diagnostics,
+        }
+        truth = {
+            name: str(value.value)
+            for name, value in (
+                ("learning_coefficient", self.learning_coefficient),
+                ("local_learning_coefficient", self.local_learning_coefficient),
+            )
+            if value is not None
+        }
+        return xarray.Dataset(
+            {
+                "loss_trace": (("step", "chain"), self.trace, {"long_name": "nβ (L(w) − L(w0))"}),
+                "llc_per_chain": (("chain",), self.per_chain),
+                **{k: ((), v) for k, v in scalars.items()},
+            },
+            coords={"step": self.trace_steps, "chain": np.arange(self.trace.shape[1])},
+            attrs={
+                "config": self.config.to_json(),
+                "converged": int(bool(self.converged)),
+                "verdict": str(self.converged),
+                "burn_in": self.burn_in,
+                "steps": self.steps,
+                **truth,
+            },
+        )
+
+    def to_json(self) -> str:
+        """Scalars and configuration as JSON (no trace)."""
+        values = {
+            name: getattr(self, name)
+            for name in ("llc", "llc_se", "r_hat", "ess", "diverged", "chains", "expected", "n_beta", "steps", "seconds")
+        }
+        clean = {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in values.items()}
+        return json.dumps({**clean, "verdict": str(self.converged), "config": self.config.to_dict()})

@@ -1,0 +1,25 @@
+"""The samplers: one file each. Importing this package registers them all."""
+
+from importlib import import_module
+from pkgutil import iter_modules
+
+from llc_core.samplers.base import (
+    MetropolisSampler,
+    Sampler,
+    build,
+    hyperparameters,
+    numeric_fields,
+    samplers,
+)
+
+for _module in iter_modules(__path__):
+    import_module(f"{__name__}.{_module.name}")
+
+__all__ = ["MetropolisSampler", "Sampler", "build", "hyperparameters", "numeric_fields", "samplers", *samplers()]
+
+
+def __getattr__(name: str) -> type[Sampler]:
+    try:
+        return samplers()[name]
+    except KeyError:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None

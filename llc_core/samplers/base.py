@@ -1,0 +1,152 @@
+"""What a sampler is: hyperparameters, a state, and one pure update.
+
+A new sampler is one new file in this folder: a frozen dataclass derived from `Sampler`, registered with `@register`.
+The driver (`llc_core.engine`) owns evaluation, random streams, dead chains, recording and step-size adaptation.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor
+
+from llc_core.fields import Hyper, check_hyper, hyper_fields
+from llc_core.types import Energy
+
+State = dict[str, Tensor]
+"""Tensors with the chain as first dimension; state["delta"] is the displacement [C, D]."""
+
+Hp = SimpleNamespace
+"""One attribute per hyperparameter: a [C, 1] tensor for numbers, the plain text for named options."""
+
+
+@dataclass(frozen=True)
+class Sampler:
+    """Base of all samplers.
+
+    label: name for people.  formula: LaTeX of one step.  about: one paragraph: what it is, the law it converges to.
+    noises: independent standard normal fields [C, D] that one update consumes.
+    order: weak order of the stationary law's error in step_size (1: bias ∝ ε).
+    """
+
+    label: ClassVar[str] = ""
+    formula: ClassVar[str] = ""
+    about: ClassVar[str] = ""
+    source: ClassVar[str] = ""
+    noises: ClassVar[int] = 1
+    order: ClassVar[int] = 1
+    safety: ClassVar[float] = 0.25
+    """Default step size as a fraction of the largest stable one."""
+
+    def __post_init__(self) -> None:
+        for name, about in hyper_fields(self).items():
+            object.__setattr__(self, name, check_hyper(self.name, name, getattr(self, name), about))
+
+    @property
+    def name(self) -> str:
+        return type(self).__name__
+
+    def init(self, delta: Tensor, noise: Tensor, hp: Hp) -> State:
+        """State at the start. noise: [C, D] standard normals (for momenta)."""
+        return {"delta": delta}
+
+    def update(self, state: State, energy: Energy, noise: Tensor, hp: Hp) -> State:
+        """One step from `state`, at which `energy` was evaluated. noise: [noises, C, D] standard normals."""
+        raise NotImplementedError
+
+    def metric(self, state: State, hp: Hp) -> Tensor | None:
+        """Diagonal G [C, D] that multiplies step_size in the drift, or None for the identity."""
+        return None
+
+    def stable_step(self, curvature: Tensor, hp: Hp) -> Tensor:
+        """Largest stable step_size, [C, 1], where `curvature` [C, 1] is the top eigenvalue of G^½(nβ∇²L + γ)G^½."""
+        raise NotImplementedError
+
+    def noise_factor(self, hp: Hp) -> Tensor | None:
+        """k [C, 1] such that gradient noise of variance Σ adds about k·nβ²·tr(GΣ) to λ̂, or None where not known."""
+        return None
+
+    def caveat(self) -> str:
+        """A sentence for users when these hyperparameters are known not to sample the target; else empty."""
+        return ""
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"name": self.name, **{f.name: getattr(self, f.name) for f in dataclasses.fields(self)}}
+
+    def replace(self, **changes: Any) -> Sampler:
+        return dataclasses.replace(self, **changes)
+
+
+@dataclass(frozen=True)
+class MetropolisSampler(Sampler):
+    """A sampler that evaluates the energy itself and may reject: `step` in place of `update`.
+
+    All evaluations of one step see the same batch; exact only with full gradients.
+    """
+
+    def step(
+        self, state: State, energy: Energy, evaluate: Callable[[Tensor], Energy], noise: Tensor, uniform: Tensor, hp: Hp
+    ) -> tuple[State, Energy]:
+        """One step; returns the new state and the energy there. uniform: [C, 1] in (0, 1]."""
+        raise NotImplementedError
+
+
+def step_size_field(help: str = "", low: float = 1e-14, high: float = 10.0) -> Any:
+    """The step_size of a sampler: automatic by default."""
+    text = help or "Size of one step; automatic: a fixed fraction of the largest stable step, following the curvature."
+    from llc_core.fields import hyper
+
+    return hyper(None, low, high, log=True, auto=True, symbol=r"\epsilon", help=text)
+
+
+_REGISTRY: dict[str, type[Sampler]] = {}
+
+
+def register(cls: type[Sampler]) -> type[Sampler]:
+    _REGISTRY[cls.__name__] = cls
+    return cls
+
+
+def samplers() -> Mapping[str, type[Sampler]]:
+    """All registered samplers by name."""
+    return dict(_REGISTRY)
+
+
+def build(description: Sampler | Mapping[str, Any] | str) -> Sampler:
+    """A sampler from itself, its name, or {"name": …, fields…}; ValueError names what is wrong."""
+    if isinstance(description, Sampler):
+        return description
+    if isinstance(description, type) and issubclass(description, Sampler):
+        return description()
+    if isinstance(description, str):
+        description = {"name": description}
+    if not isinstance(description, Mapping):
+        raise ValueError(f"sampler must be a sampler such as SGLD(), not a {type(description).__name__}.")
+    values = dict(description)
+    name = values.pop("name", None)
+    if name not in _REGISTRY:
+        raise ValueError(f"Unknown sampler {name!r}; choose one of {', '.join(_REGISTRY)}.")
+    cls = _REGISTRY[name]
+    known = {f.name for f in dataclasses.fields(cls)}
+    for key in values:
+        if key not in known:
+            raise ValueError(f"{name} has no field {key!r}; its fields are {', '.join(sorted(known))}.")
+    return cls(**values)
+
+
+def numeric_fields(sampler: Sampler | type[Sampler]) -> dict[str, Hyper]:
+    return {k: h for k, h in hyper_fields(sampler).items() if not h.choices}
+
+
+def hyperparameters(sampler: Sampler, chains: int, like: Tensor) -> Hp:
+    """The sampler's fields as [C, 1] tensors (a step_size of None becomes 0, to be set by the driver)."""
+    values: dict[str, Any] = {}
+    for name, about in hyper_fields(sampler).items():
+        value = getattr(sampler, name)
+        values[name] = value if about.choices else torch.full((chains, 1), value or 0.0, dtype=like.dtype, device=like.device)
+    return Hp(**values)

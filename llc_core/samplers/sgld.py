@@ -1,0 +1,43 @@
+"""Stochastic gradient Langevin dynamics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from torch import Tensor
+
+from llc_core.samplers.base import Hp, Sampler, State, register, step_size_field
+from llc_core.types import Energy
+
+
+@register
+@dataclass(frozen=True)
+class SGLD(Sampler):
+    """w ← w − (ε/2)∇U + √ε·N(0, 1).
+
+    Law: exp(−U) as ε → 0; at step ε, on a quadratic of curvature c, exactly normal with variance 1/(c(1 − εc/4)).
+    Source: Welling & Teh 2011; Lau, Murfet & Wei, Algorithm 1; Hitchcock & Hoogland, Algorithm 1.
+    """
+
+    step_size: float | None = step_size_field()
+
+    label: ClassVar[str] = "SGLD"
+    formula: ClassVar[str] = r"w \leftarrow w-\tfrac{\epsilon}{2}\,\nabla U(w)+\sqrt{\epsilon}\,\xi"
+    about: ClassVar[str] = (
+        "Stochastic gradient Langevin dynamics: gradient descent on U plus noise of matching size. It converges to "
+        "the local posterior as the step size goes to 0. Too large a step inflates the estimate; too small a step "
+        "leaves the chain near w0 and deflates it."
+    )
+    source: ClassVar[str] = "Welling & Teh 2011; Lau, Murfet & Wei, Algorithm 1"
+    safety: ClassVar[float] = 0.1
+
+    def update(self, state: State, energy: Energy, noise: Tensor, hp: Hp) -> State:
+        step = hp.step_size
+        return {"delta": (state["delta"] - (step / 2) * energy.force).addcmul_(step.sqrt(), noise[0])}
+
+    def stable_step(self, curvature: Tensor, hp: Hp) -> Tensor:
+        return 4 / curvature
+
+    def noise_factor(self, hp: Hp) -> Tensor:
+        return hp.step_size / 8

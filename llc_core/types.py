@@ -1,0 +1,95 @@
+"""The values that cross module borders. Frozen: what was measured cannot be edited afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class LearningCoefficient:
+    """An exact learning coefficient λ (a rational number) and its multiplicity m.
+
+    The free energy of a singular model expands as n·L_n(w0) + λ·log n − (m − 1)·log log n.
+    `multiplicity` is None where the exact search for it would be too long.
+    """
+
+    value: Fraction
+    multiplicity: int | None = 1
+
+    def __float__(self) -> float:
+        return float(self.value)
+
+
+@dataclass(frozen=True)
+class Energy:
+    """What a sampler sees of the potential at the current point, for C chains with D parameters.
+
+    U(w) = nβ·L_n(w) + (γ/2)‖w − w0‖² is the potential whose exp(−U) is the target.
+
+    excess_loss: [C], L(w0 + δ) − L(w0) on the same data.
+    loss_grad: [C, D], gradient of the mean loss (no nβ, no prior).
+    delta: [C, D], displacement δ = w − w0.
+    n_beta, localization: [C, 1], nβ and γ of each chain.
+    """
+
+    excess_loss: Tensor
+    loss_grad: Tensor
+    delta: Tensor
+    n_beta: Tensor
+    localization: Tensor
+
+    @property
+    def force(self) -> Tensor:
+        """∇U = nβ·∇L + γ·δ, [C, D]."""
+        return self.n_beta * self.loss_grad + self.localization * self.delta
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A copy of what happened since the snapshot before: safe to keep, never changed later.
+
+    steps: number of steps done so far.           burn_in: step at which averaging starts.
+    recorded: [T] step numbers of the new rows.   excess_loss: [T, C] ΔL of every chain (NaN once a chain is dead).
+    llc: [C] running λ̂ of every chain (NaN during burn-in).   alive: [C].
+    rms_displacement: [C], ‖w − w0‖ / √D.          step_size: [C], the step size in use (adapted during burn-in).
+    steps_per_second: steps of all chains together per second of wall time, over the whole run so far.
+    notes: sentences for the user (for example "step size halved at step 300").
+    """
+
+    steps: int
+    total_steps: int
+    burn_in: int
+    recorded: np.ndarray
+    excess_loss: np.ndarray
+    llc: np.ndarray
+    alive: np.ndarray
+    rms_displacement: np.ndarray
+    step_size: np.ndarray
+    n_beta: np.ndarray
+    steps_per_second: float
+    notes: tuple[str, ...] = ()
+    observables: Mapping[str, np.ndarray] = field(default_factory=dict)
+
+    @property
+    def finished(self) -> bool:
+        return self.steps >= self.total_steps
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a number can be trusted, and why, in words. True in a boolean context when it can."""
+
+    ok: bool
+    reason: str
+    remedy: str = ""
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+    def __str__(self) -> str:
+        return f"{self.reason} {self.remedy}".strip()

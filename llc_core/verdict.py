@@ -1,0 +1,83 @@
+"""The sentence that says whether to trust an estimate, and what to change."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from llc_core.diagnostics import DRIFT_SHARE, ESS_LIMIT, R_HAT_LIMIT
+from llc_core.types import Verdict
+
+
+def judge(
+    *,
+    llc: float,
+    se: float,
+    chains: int,
+    dead: int,
+    r_hat: float,
+    ess: float,
+    drift: float,
+    drift_se: float,
+    step_size: float,
+    stable_step: float,
+    noise_inflation: float,
+    kept_steps: int,
+    caveat: str = "",
+) -> Verdict:
+    """The most serious finding first; a clean run says what was checked."""
+    if dead > chains / 2:
+        return Verdict(False, f"{dead} of {chains} chains diverged, so there is no estimate.", _smaller(stable_step))
+    if kept_steps < 32:
+        return Verdict(False, f"Only {kept_steps} steps after burn-in: too few to judge.", "Run longer.")
+    if caveat:
+        return Verdict(False, caveat, "")
+    if math.isfinite(stable_step) and step_size > stable_step * 1.02:
+        reason = f"The step size {step_size:.2g} is above the stability limit {stable_step:.2g}: the estimate is inflated."
+        return Verdict(False, reason, _smaller(stable_step))
+    if dead:
+        return Verdict(False, f"{dead} of {chains} chains diverged and were left out.", _smaller(stable_step))
+    if not llc > 0:
+        return Verdict(
+            False,
+            f"The estimate is {llc:.3g}, but a learning coefficient is positive.",
+            "w0 may not be a minimum of this loss, or the baseline is noisy: use baseline='same_batch' and full gradients.",
+        )
+    threshold = max(DRIFT_SHARE * abs(llc), 4 * drift_se) if math.isfinite(drift_se) else math.inf
+    if abs(drift) > threshold:
+        way = "rising" if drift > 0 else "falling"
+        share = drift / llc
+        return Verdict(
+            False,
+            f"The loss is still {way} ({share:+.0%} between the two halves after burn-in): the chains have not settled.",
+            "Take more steps, or a sampler that moves faster (UnderdampedLangevin).",
+        )
+    if noise_inflation > 0.05 * llc:
+        return Verdict(
+            False,
+            f"Minibatch noise alone is expected to add about {noise_inflation / llc:.0%} to this estimate.",
+            "Use a smaller step size, a larger batch, or gradient='control_variate' or 'full'.",
+        )
+    if math.isfinite(r_hat) and r_hat > R_HAT_LIMIT:
+        return Verdict(
+            False, f"R-hat is {r_hat:.3f}, above {R_HAT_LIMIT}: the chains do not agree yet.", "Take more steps."
+        )
+    if math.isfinite(ess) and ess < ESS_LIMIT:
+        return Verdict(
+            False, f"Only {ess:.0f} effective samples (ESS): the error bar is itself uncertain.", "Take more steps."
+        )
+    checked = ["no chain diverged", "no drift"]
+    if math.isfinite(r_hat):
+        checked.append(f"R-hat {r_hat:.3f}")
+    if math.isfinite(ess):
+        checked.append(f"ESS {ess:.0f}")
+    if np.isfinite(stable_step):
+        checked.append(f"step size at {step_size / stable_step:.0%} of the stability limit")
+    return Verdict(True, "The chains agree and have settled (" + ", ".join(checked) + ").")
+
+
+def _smaller(stable_step: float) -> str:
+    if math.isfinite(stable_step) and stable_step > 0:
+        return f"Reduce step_size below {stable_step:.2g}, or leave it automatic."
+    return "Reduce step_size, or leave it automatic."
