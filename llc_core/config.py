@@ -102,7 +102,9 @@ class RunConfig:
         known = {f.name for f in dataclasses.fields(cls)}
         unknown = sorted(str(k) for k in data if k not in known)
         if unknown:
-            raise ValueError(f"Unknown key {unknown[0]!r} in the run configuration; known keys: {', '.join(sorted(known))}.")
+            raise ValueError(
+                f"Unknown key {unknown[0]!r} in the run configuration; known keys: {', '.join(sorted(known))}."
+            )
         return cls(**data)
 
     @classmethod

@@ -1,4 +1,4 @@
-"""Step sizes: the stability limit along the chain, and automatic step sizes that follow it during burn-in."""
+"""What is adapted during burn-in and frozen after it: step sizes that follow the curvature, and the coordinates."""
 
 from __future__ import annotations
 
@@ -8,98 +8,128 @@ import torch
 from torch import Tensor
 
 from llc_core.curvature import top_curvature
-from llc_core.potentials.base import Potential
+from llc_core.potentials.base import Factors
 from llc_core.samplers.base import Hp, Sampler, State
+from llc_core.target import Target
 
 GROWTH = 1.5
 """Largest growth of an automatic step per check: at a singular point the curvature starts near 0 and rises as the
 chain moves away, so the first limit must not be believed."""
 FIRST_ITERATIONS, ITERATIONS = 12, 3
+COORDINATE_CHANGES = (0.08, 0.16, 0.3, 0.5)
+"""Fractions of the burn-in at which the coordinates are made anew, from the curvature seen since the last change."""
+CAUTION = 0.3
+"""After a change of coordinates the step starts at this share of the usual one, since the chain now moves into new
+directions, and grows back as the curvature there is seen."""
+WATCH_EVERY = 10
+"""Steps between looks for overflow during burn-in."""
 
 
-def is_check(step: int) -> bool:
-    """Steps at which the curvature is measured: densely at first, then every 100. Depends on the step number alone."""
-    return step % 10 == 0 if step < 100 else step % 50 == 0 if step < 1000 else step % 100 == 0
+class Control:
+    """Measures the stability limit; adapts `hp.step_size` and the target's coordinates during burn-in, if asked to.
 
-
-class StepControl:
-    """Measures the stability limit; with `auto` also sets `hp.step_size` during burn-in and restarts blocks that blew up.
-
+    Blocks that blew up during burn-in are started again from the last check with half the step.
     Chains are ordered chain-major, settings varying fastest; all chains of one setting share one step size.
     """
 
     def __init__(
         self,
-        potential: Potential,
+        target: Target,
         sampler: Sampler,
         hp: Hp,
-        n_beta: Tensor,
-        localization: Tensor,
         settings: int,
         burn_in: int,
-        auto: bool,
+        auto_step: bool,
+        adapt_coordinates: bool,
         probe: torch.Generator,
     ):
-        self.potential, self.sampler, self.hp = potential, sampler, hp
-        self.n_beta, self.localization = n_beta, localization
-        self.settings, self.burn_in, self.auto, self.probe = settings, burn_in, auto, probe
-        self.limit = torch.full_like(n_beta, math.inf)
-        self.late_limit = torch.full_like(n_beta, math.inf)
-        self.backoff = torch.ones_like(n_beta)
+        self.target, self.sampler, self.hp = target, sampler, hp
+        self.settings, self.burn_in, self.auto_step, self.probe = settings, burn_in, auto_step, probe
+        self.limit = torch.full_like(target.n_beta, math.inf)
+        self.late_limit = torch.full_like(target.n_beta, math.inf)
+        self.backoff = torch.ones_like(target.n_beta)
         self.notes: list[str] = []
-        self._vector: Tensor | None = None
+        self._origin = 0
+        self._changes = [f * burn_in for f in COORDINATE_CHANGES] if adapt_coordinates else []
+        self._factors: list[Factors] | None = None
+        self._factor_count = 0
+        self._vector = torch.empty(0)
         self._saved: State | None = None
 
     def start(self, state: State) -> None:
         """Measure at w0 and at a point a typical distance away; set the first automatic step."""
-        delta = state["delta"]
-        self._vector = torch.randn(delta.shape, generator=self.probe, device=delta.device, dtype=delta.dtype)
+        z = state["delta"]
+        self._vector = self._random_like(z)
         self._measure(state, FIRST_ITERATIONS)
-        if not self.auto:
+        if not self.auto_step:
             return
-        away = torch.randn(delta.shape, generator=self.probe, device=delta.device, dtype=delta.dtype)
-        size, _ = top_curvature(
-            self.potential,
-            away * self.potential.typical_scale(delta),
-            self.n_beta,
-            self.localization,
-            self._vector,
-            self.sampler.metric(state, self.hp),
-            FIRST_ITERATIONS,
-        )
+        away = self._random_like(z) * self.target.potential.typical_scale(z)
+        metric = self.sampler.metric(state, self.hp)
+        size, _ = top_curvature(self.target, away, self._vector, metric, FIRST_ITERATIONS)
         first = torch.minimum(self._over_chains(self.sampler.stable_step(size, self.hp)), self.limit)
         self.hp.step_size = self.sampler.safety * first
         self._save(state)
 
     def check(self, step: int, state: State, loss: Tensor) -> State:
-        """At a check step: measure; with `auto`, adapt during burn-in. Returns the state to go on from."""
-        if not self.auto:
-            if step >= self.burn_in and not torch.isfinite(self.late_limit).all():
-                self._measure(state, FIRST_ITERATIONS)
-                self.late_limit = torch.minimum(self.late_limit, self.limit)
+        """Before step number `step`: measure and adapt when it is time to. Returns the state to go on from.
+
+        What is done depends on step numbers alone, never on how the run is cut into blocks.
+        """
+        if step == 0 or step > self.burn_in or (step % WATCH_EVERY and step != self.burn_in):
             return state
-        if step > self.burn_in:
+        if self.auto_step:
+            state = self._restart_if_blown_up(step, state, loss)
+        age = step - self._origin
+        if age % (10 if age < 100 else 50 if age < 1000 else 100) and step != self.burn_in:
             return state
-        state = self._restart_if_blown_up(step, state, loss)
-        self._measure(state, ITERATIONS)
+        changed = False
+        if self._changes and step < self._changes[-1]:
+            self._watch(state)
+        if self._changes and step >= self._changes[0]:
+            state, changed = self._change_coordinates(step, state), True
+        if self.auto_step or step == self.burn_in:
+            self._measure(state, FIRST_ITERATIONS if changed or not self.auto_step else ITERATIONS)
         if 2 * step >= self.burn_in:
             self.late_limit = torch.minimum(self.late_limit, self.limit)
-        limit = self.late_limit if 2 * step >= self.burn_in else self.limit
-        wished = self.sampler.safety * self.backoff * limit
-        self.hp.step_size = torch.minimum(wished, GROWTH * self.hp.step_size)
-        self._save(state)
+        if self.auto_step:
+            limit = self.late_limit if 2 * step >= self.burn_in else self.limit
+            wished = self.sampler.safety * self.backoff * limit
+            grown = GROWTH * self.hp.step_size
+            self.hp.step_size = CAUTION * wished if changed else torch.minimum(wished, grown)
+            self._save(state)
         return state
 
     def stable_step(self) -> Tensor:
         """The smallest limit known for the part of the run that is averaged over, [C, 1]."""
-        return torch.minimum(self.late_limit, self.limit) if torch.isfinite(self.late_limit).any() else self.limit
+        return torch.minimum(self.late_limit, self.limit)
+
+    # -- coordinates --------------------------------------------------------------------------------------------------
+
+    def _watch(self, state: State) -> None:
+        new = self.target.potential.kronecker_factors(self.target.delta(state["delta"]))
+        if all(bool(torch.isfinite(f).all()) for pair in new for f in pair):
+            old = self._factors
+            self._factors = new if old is None else [(b + d, a + c) for (b, a), (d, c) in zip(old, new, strict=True)]
+            self._factor_count += 1
+
+    def _change_coordinates(self, step: int, state: State) -> State:
+        self._changes = [c for c in self._changes if c > step]
+        if self._factors is None:
+            return state
+        mean = [(b / self._factor_count, a / self._factor_count) for b, a in self._factors]
+        self._factors, self._factor_count = None, 0
+        self._vector = self._random_like(state["delta"])
+        self._origin = step
+        return {**state, "delta": self.target.recoordinate(state["delta"], mean)}
+
+    # -- step size ----------------------------------------------------------------------------------------------------
+
+    def _random_like(self, z: Tensor) -> Tensor:
+        return torch.randn(z.shape, generator=self.probe, device=z.device, dtype=z.dtype)
 
     def _measure(self, state: State, iterations: int) -> None:
-        assert self._vector is not None
         metric = self.sampler.metric(state, self.hp)
-        size, vector = top_curvature(
-            self.potential, state["delta"], self.n_beta, self.localization, self._vector, metric, iterations
-        )
+        size, vector = top_curvature(self.target, state["delta"], self._vector, metric, iterations)
         fine = torch.isfinite(size)
         self._vector = torch.where(fine, vector, self._vector)
         limit = self.sampler.stable_step(size.clamp_min(1e-30), self.hp)
@@ -115,14 +145,14 @@ class StepControl:
 
     def _restart_if_blown_up(self, step: int, state: State, loss: Tensor) -> State:
         # At equilibrium nβ·ΔL is about λ ≤ D/2; far above that the integrator has left its stable region.
-        limit = 20.0 * state["delta"].shape[1] + 1000.0
-        bad = ~(self.n_beta.squeeze(1) * loss.abs() < limit)
+        ceiling = 20.0 * state["delta"].shape[1] + 1000.0
+        bad = ~(self.target.n_beta.squeeze(1) * loss.abs() < ceiling)
         if self._saved is None or not bool(bad.any()):
             return state
         together = bad.view(-1, self.settings).any(dim=0).repeat(len(bad) // self.settings).unsqueeze(1)
         self.backoff = torch.where(together, self.backoff / 2, self.backoff)
         self.hp.step_size = torch.where(together, self.hp.step_size / 2, self.hp.step_size)
-        self.notes.append(f"Step {step}: the chain overflowed; step size halved and the block restarted.")
+        self.notes.append(f"Step {step}: the chain overflowed; step size halved and the block started again.")
         saved = self._saved
         return {
             name: torch.where(together.view(-1, *[1] * (value.dim() - 1)), saved[name], value)

@@ -5,28 +5,22 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from llc_core.potentials.base import Potential
+from llc_core.target import Target
 
 
 def top_curvature(
-    potential: Potential,
-    delta: Tensor,
-    n_beta: Tensor,
-    localization: Tensor,
-    vector: Tensor,
-    metric: Tensor | None = None,
-    iterations: int = 3,
+    target: Target, z: Tensor, vector: Tensor, metric: Tensor | None = None, iterations: int = 3
 ) -> tuple[Tensor, Tensor]:
-    """Largest |eigenvalue| of G^½(nβ∇²L + γ)G^½ at each δ, [C, 1], and the vector [C, D] to go on from.
+    """Largest |eigenvalue| of G^½·∇²U·G^½ at each point z, [C, 1], and the vector [C, D] to go on from.
 
-    Power iteration approaches the value from below; warm starts (the returned vector) make few iterations enough.
+    G is the sampler's diagonal `metric`, or the identity. Power iteration approaches the value from below; warm starts
+    (the returned vector) make few iterations enough.
     """
     root = None if metric is None else metric.sqrt()
-    size = torch.zeros_like(n_beta)
+    size = torch.zeros_like(target.n_beta)
     for _ in range(iterations):
         vector = vector / vector.norm(dim=1, keepdim=True).clamp_min(1e-30)
-        inner = vector if root is None else root * vector
-        image = n_beta * potential.hvp(delta, inner) + localization * inner
+        image = target.curvature(z, vector if root is None else root * vector)
         vector = image if root is None else root * image
         size = vector.norm(dim=1, keepdim=True)
     return size, vector

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Mapping
 from typing import Any
 
 import torch
@@ -25,18 +24,23 @@ def resolve(config: RunConfig, problem: Potential | None) -> tuple[RunConfig, Po
     if problem is None:
         problem = build_potential(config.problem)
     elif not isinstance(problem, Potential):
-        raise ValueError(f"problem must be a potential such as DeepLinearNetwork.random('1K'), not a {type(problem).__name__}.")
+        raise ValueError(
+            f"problem must be a potential such as DeepLinearNetwork.random('1K'), not a {type(problem).__name__}."
+        )
     gradient = config.gradient
     if gradient is None:
         gradient = problem.gradients[0]
     if gradient not in problem.gradients:
         raise ValueError(f"gradient is {gradient!r}; this problem offers {', '.join(problem.gradients)}.")
     sampler = build(config.sampler if config.sampler is not None else problem.default_sampler(gradient))
+    sampler = sampler.complete(problem.has_factors and gradient == "full")
     if isinstance(sampler, MetropolisSampler) and gradient != "full":
         raise ValueError(f"{sampler.name} accepts or rejects by exact energies; use gradient='full'.")
     steps = config.steps if config.steps is not None else problem.default_steps(gradient, sampler.name)
     if isinstance(config.burn_in, int) and config.burn_in >= steps:
-        raise ValueError(f"burn_in is {config.burn_in} steps but the run has only {steps}; leave steps to average over.")
+        raise ValueError(
+            f"burn_in is {config.burn_in} steps but the run has only {steps}; leave steps to average over."
+        )
     dtype = config.dtype or ("float64" if isinstance(sampler, MetropolisSampler) else "float32")
     device = _device(config.device)
     complete = config.replace(
@@ -110,5 +114,3 @@ def _device(name: str | None) -> str:
 
 def is_auto_step(sampler: Sampler, config: RunConfig) -> bool:
     return getattr(sampler, "step_size", 0.0) is None and "step_size" not in config.grid
-
-

@@ -14,13 +14,14 @@ from torch import Tensor
 
 from llc_core import diagnostics
 from llc_core.config import RunConfig
-from llc_core.control import StepControl, is_check
+from llc_core.control import Control
 from llc_core.defaults import is_auto_step, resolve, settings
 from llc_core.estimators import LossAccumulator
 from llc_core.potentials.base import Batch, Potential
 from llc_core.results import Estimate
 from llc_core.samplers import MetropolisSampler, Sampler, hyperparameters
 from llc_core.streams import torch_stream
+from llc_core.target import Target
 from llc_core.types import Energy, Snapshot
 from llc_core.verdict import judge
 
@@ -28,6 +29,7 @@ NOISE_NUMBERS = 1 << 18
 """Normals drawn at once: few calls for small networks, bounded memory for large ones."""
 BLOCK_SECONDS = 0.04
 MAX_BLOCK = 4096
+PARK_EVERY = 100
 
 
 class Run:
@@ -52,38 +54,40 @@ class Run:
 
         like = torch.empty(0, dtype=self.dtype, device=self.device)
         self._hp = hyperparameters(self.sampler, self.count, like)
-        self._n_beta = torch.full((self.count, 1), config.n_beta, dtype=self.dtype, device=self.device)
-        self._localization = torch.full_like(self._n_beta, config.localization)
+        n_beta = torch.full((self.count, 1), config.n_beta, dtype=self.dtype, device=self.device)
+        localization = torch.full_like(n_beta, config.localization)
         for name in config.grid:
-            column = torch.tensor([float(s[name]) for s in self.settings], dtype=self.dtype, device=self.device)
-            target = column.repeat(config.chains).unsqueeze(1)
+            values = torch.tensor([float(s[name]) for s in self.settings], dtype=self.dtype, device=self.device)
+            column = values.repeat(config.chains).unsqueeze(1)
             if name == "n_beta":
-                self._n_beta = target
+                n_beta = column
             elif name == "localization":
-                self._localization = target
+                localization = column
             else:
-                setattr(self._hp, name, target)
+                setattr(self._hp, name, column)
+        self._target = Target(self.problem, n_beta, localization)
 
         self._streams = {name: torch_stream(config.seed, name, self.device) for name in ("noise", "batch", "probe")}
         self._noise: Tensor | None = None
-        self._control = StepControl(
-            self.problem,
+        self._noise_at = 0
+        self._control = Control(
+            self._target,
             self.sampler,
             self._hp,
-            self._n_beta,
-            self._localization,
             len(self.settings),
             self.burn_in,
             is_auto_step(self.sampler, config),
+            self.sampler.adapts_coordinates,
             self._streams["probe"],
         )
         self._losses = LossAccumulator(
             self.count,
             self.total_steps,
             self.burn_in,
-            self._n_beta.squeeze(1).double().cpu().numpy(),
+            n_beta.squeeze(1).double().cpu().numpy(),
             config.baseline,
             self.problem.baseline_loss if config.baseline == "full" else 0.0,
+            forgiving=is_auto_step(self.sampler, config),
         )
         self._energy: Energy | None = None
         self._last_loss: Tensor | None = None
@@ -140,7 +144,7 @@ class Run:
             excess_loss=kept,
             llc=self._losses.llc(),
             alive=self._losses.alive.copy(),
-            rms_displacement=(self._state["delta"].norm(dim=1) / math.sqrt(self.problem.dim)).double().cpu().numpy(),
+            rms_displacement=(self._target.delta(self._state["delta"]).norm(dim=1) / math.sqrt(self.problem.dim)).double().cpu().numpy(),
             step_size=self._hp.step_size.squeeze(1).double().cpu().numpy().copy(),
             n_beta=self._losses.n_beta.copy(),
             steps_per_second=self.count * self.steps_done / max(self.seconds, 1e-9),
@@ -148,9 +152,10 @@ class Run:
         )
 
     def _step(self) -> tuple[Tensor, Tensor | None]:
-        if is_check(self.steps_done) and self.steps_done and self._last_loss is not None:
+        if self._last_loss is not None:
             self._state = self._control.check(self.steps_done, self._state, self._last_loss)
-            self._park_dead()
+            if self.steps_done % PARK_EVERY == 0:
+                self._park_dead()
         if isinstance(self.sampler, MetropolisSampler):
             loss, baseline = self._metropolis_step(self.sampler), None
         else:
@@ -176,9 +181,8 @@ class Run:
         )
         return loss
 
-    def _evaluate(self, delta: Tensor, batch: Batch | None) -> Energy:
-        loss, grad = self.problem.excess_loss_and_grad(delta, batch)
-        return Energy(loss, grad, delta, self._n_beta, self._localization)
+    def _evaluate(self, z: Tensor, batch: Batch | None) -> Energy:
+        return self._target.evaluate(z, batch)
 
     def _draw(self) -> Batch | None:
         if self.gradient == "full":
@@ -225,13 +229,13 @@ class Run:
             grads = []
             for _ in range(2):
                 batch = self.problem.draw(stream, self.config.chains, self.config.batch_size, self.gradient, self.dtype)
-                grads.append(self.problem.excess_loss_and_grad(self._state["delta"], batch)[1])
+                grads.append(self._evaluate(self._state["delta"], batch).force)
             square = (grads[0] - grads[1]).square_()
             metric = self.sampler.metric(self._state, self._hp)
             if metric is not None:
                 square = square * metric
             variance = square.sum(dim=1, keepdim=True) / 2
-            return (factor * self._n_beta.square() * variance).squeeze(1).double().cpu().numpy()
+            return (factor * variance).squeeze(1).double().cpu().numpy()
 
     def _estimate(self, index: int, setting: Mapping[str, Any], inflation: np.ndarray) -> Estimate:
         mine = slice(index, None, len(self.settings))
@@ -349,7 +353,9 @@ def estimate(
         dtype=None if dtype is None else str(dtype),
     )
     if not isinstance(problem, Potential):
-        raise ValueError(f"problem must be a potential such as DeepLinearNetwork.random('1K'), not a {type(problem).__name__}.")
+        raise ValueError(
+            f"problem must be a potential such as DeepLinearNetwork.random('1K'), not a {type(problem).__name__}."
+        )
     current = run(config, problem)
     show = progress and sys.stderr.isatty()
     for snapshot in current:

@@ -16,7 +16,18 @@ class LossAccumulator:
     Sums run step by step, so the numbers do not depend on how the run is cut into blocks.
     """
 
-    def __init__(self, chains: int, steps: int, burn_in: int, n_beta: np.ndarray, baseline: str, full_baseline: float):
+    def __init__(
+        self,
+        chains: int,
+        steps: int,
+        burn_in: int,
+        n_beta: np.ndarray,
+        baseline: str,
+        full_baseline: float,
+        forgiving: bool = False,
+    ):
+        """forgiving: a chain that overflows during burn-in is not dead (the driver starts its block again)."""
+        self.forgiving = forgiving
         self.burn_in, self.n_beta, self.baseline, self.full_baseline = burn_in, n_beta, baseline, full_baseline
         self.count = 0
         self.steps = 0
@@ -30,11 +41,12 @@ class LossAccumulator:
 
     def add(self, losses: np.ndarray, baselines: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
         """Take ΔL [T, C] of the next T steps and L_m(w0) [T, C]; returns the rows kept for the trace and their steps."""
-        finite = np.isfinite(losses)
-        living = np.logical_and.accumulate(np.vstack([self.alive, finite]), axis=0)[1:]
-        losses = np.where(living, losses, np.nan)
-        self.alive = living[-1]
         steps = np.arange(self.steps, self.steps + len(losses))
+        finite = np.isfinite(losses)
+        counts = finite | (steps < self.burn_in)[:, None] if self.forgiving else finite
+        living = np.logical_and.accumulate(np.vstack([self.alive, counts]), axis=0)[1:]
+        losses = np.where(living & finite, losses, np.nan)
+        self.alive = living[-1]
         if baselines is not None and self._first_baseline is None:
             self._first_baseline = baselines[0]
         kept = steps >= self.burn_in

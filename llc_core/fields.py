@@ -39,7 +39,7 @@ def hyper_fields(owner: Any) -> dict[str, Hyper]:
 
 def number(name: str, value: Any) -> float:
     """`value` as a finite float, or a ValueError that names the field."""
-    if isinstance(value, bool) or isinstance(value, str | bytes) or value is None:
+    if isinstance(value, (bool, str | bytes)) or value is None:
         raise ValueError(f"{name} must be a number, not {_short(value)}.")
     try:
         result = float(value)

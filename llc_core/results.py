@@ -118,7 +118,18 @@ class Estimate:
         """Scalars and configuration as JSON (no trace)."""
         values = {
             name: getattr(self, name)
-            for name in ("llc", "llc_se", "r_hat", "ess", "diverged", "chains", "expected", "n_beta", "steps", "seconds")
+            for name in (
+                "llc",
+                "llc_se",
+                "r_hat",
+                "ess",
+                "diverged",
+                "chains",
+                "expected",
+                "n_beta",
+                "steps",
+                "seconds",
+            )
         }
         clean = {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in values.items()}
         return json.dumps({**clean, "verdict": str(self.converged), "config": self.config.to_dict()})

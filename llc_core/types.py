@@ -35,6 +35,8 @@ class Energy:
     loss_grad: [C, D], gradient of the mean loss (no nβ, no prior).
     delta: [C, D], displacement δ = w − w0.
     n_beta, localization: [C, 1], nβ and γ of each chain.
+    pulled_force: ∇U in the sampler's own coordinates where these are adapted (see `llc_core.target`); the other fields
+        stay in the coordinates of the parameters.
     """
 
     excess_loss: Tensor
@@ -42,10 +44,13 @@ class Energy:
     delta: Tensor
     n_beta: Tensor
     localization: Tensor
+    pulled_force: Tensor | None = None
 
     @property
     def force(self) -> Tensor:
         """∇U = nβ·∇L + γ·δ, [C, D]."""
+        if self.pulled_force is not None:
+            return self.pulled_force
         return self.n_beta * self.loss_grad + self.localization * self.delta
 
 

@@ -34,7 +34,9 @@ def judge(
     if caveat:
         return Verdict(False, caveat, "")
     if math.isfinite(stable_step) and step_size > stable_step * 1.02:
-        reason = f"The step size {step_size:.2g} is above the stability limit {stable_step:.2g}: the estimate is inflated."
+        reason = (
+            f"The step size {step_size:.2g} is above the stability limit {stable_step:.2g}: the estimate is inflated."
+        )
         return Verdict(False, reason, _smaller(stable_step))
     if dead:
         return Verdict(False, f"{dead} of {chains} chains diverged and were left out.", _smaller(stable_step))

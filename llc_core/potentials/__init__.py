@@ -16,11 +16,15 @@ _DLN_KEYS = {"size_class", "ranks", "widths", "layer_ranks", "n", "noise_std", "
 def build(description: Mapping[str, Any]) -> Potential:
     """The potential that a JSON description stands for; ValueError says what is wrong with it."""
     if not isinstance(description, Mapping):
-        raise ValueError(f"problem must be a mapping such as {{'kind': 'dln', 'size_class': '1K'}}, not a {type(description).__name__}.")
+        raise ValueError(
+            f"problem must be a mapping such as {{'kind': 'dln', 'size_class': '1K'}}, not a {type(description).__name__}."
+        )
     values = dict(description)
     kind = values.pop("kind", None)
     if kind == "object":
-        raise ValueError("This configuration describes a problem that exists only as an object; pass the object beside it.")
+        raise ValueError(
+            "This configuration describes a problem that exists only as an object; pass the object beside it."
+        )
     if kind != "dln":
         raise ValueError(f"Unknown problem kind {kind!r}; known: dln.")
     unknown = sorted(set(map(str, values)) - _DLN_KEYS)

@@ -12,6 +12,9 @@ from torch import Tensor
 
 from llc_core.types import LearningCoefficient
 
+Factors = tuple[Tensor, Tensor]
+"""Kronecker factors (B [H, H], A [H', H']) of one layer's curvature: the Hessian of L in its weights is near B ⊗ A."""
+
 
 @dataclass(frozen=True)
 class Batch:
@@ -34,6 +37,8 @@ class Potential:
     n: int
     gradients: tuple[str, ...] = ("full",)
     baseline_loss: float = 0.0
+    has_factors = False
+    """Whether `kronecker_factors` gives a model of the curvature."""
     learning_coefficient: LearningCoefficient | None = None
     local_learning_coefficient: LearningCoefficient | None = None
 
@@ -46,7 +51,9 @@ class Potential:
         """What λ̂ is expected to be at finite n, or None where it is not known."""
         return None
 
-    def draw(self, generator: torch.Generator, chains: int, batch_size: int, gradient: str, dtype: torch.dtype) -> Batch:
+    def draw(
+        self, generator: torch.Generator, chains: int, batch_size: int, gradient: str, dtype: torch.dtype
+    ) -> Batch:
         """Independent batches for `chains` chains, on the generator's device."""
         raise NotImplementedError(f"{self.kind} has only full gradients.")
 
@@ -63,6 +70,10 @@ class Potential:
         _, above = self.excess_loss_and_grad(delta + scale * vector)
         _, below = self.excess_loss_and_grad(delta - scale * vector)
         return (above - below) / (2 * scale)
+
+    def kronecker_factors(self, delta: Tensor) -> list[Factors]:
+        """Factors of each layer's curvature, averaged over the chains of δ [C, D]."""
+        raise NotImplementedError(f"{self.kind} has no model of its curvature.")
 
     def typical_scale(self, like: Tensor) -> Tensor | float:
         """Size of a displacement that changes the loss in earnest: a number, or one per parameter [D]."""

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from llc_core.aoyagi import learning_coefficient, local_learning_coefficient, numerical_rank_table
 from llc_core.fields import number, whole
-from llc_core.potentials.base import Batch, Potential
+from llc_core.potentials.base import Batch, Factors, Potential
 from llc_core.potentials.dln_data import LinearData
 from llc_core.potentials.dln_random import RandomNetwork, draw_network
 from llc_core.types import LearningCoefficient
@@ -39,6 +39,7 @@ class DeepLinearNetwork(Potential):
 
     kind = "dln"
     gradients = ("full", "control_variate", "minibatch")
+    has_factors = True
 
     def __init__(self, weights: Sequence[Any], n: int = 10**6, noise_std: float = 0.5, seed: int = 0):
         self.weights = _as_weights(weights)
@@ -132,7 +133,9 @@ class DeepLinearNetwork(Potential):
             self._on[key] = _Tensors(self, like.device, like.dtype)
         return self._on[key]
 
-    def draw(self, generator: torch.Generator, chains: int, batch_size: int, gradient: str, dtype: torch.dtype) -> Batch:
+    def draw(
+        self, generator: torch.Generator, chains: int, batch_size: int, gradient: str, dtype: torch.dtype
+    ) -> Batch:
         """Batches of `batch_size` rows with replacement.
 
         "control_variate" samples Sxx only and keeps the noise cross moment Snx exact: at w0 its gradient is exactly
@@ -179,6 +182,10 @@ class DeepLinearNetwork(Potential):
         """Exact Hessian-vector product of the full-data loss (forward-over-reverse by hand)."""
         return self._tensors(delta).hvp(delta, vector)
 
+    def kronecker_factors(self, delta: Tensor) -> list[Factors]:
+        """Exact: the Hessian in W_l alone is 2·(W_M⋯W_{l+1})ᵀ(W_M⋯W_{l+1}) ⊗ (W_{l−1}⋯W_1)Sxx(W_{l−1}⋯W_1)ᵀ."""
+        return self._tensors(delta).kronecker_factors(delta)
+
     def typical_scale(self, like: Tensor) -> Tensor:
         """The Xavier standard deviation of each layer's entries."""
         parts = [torch.full((w.size,), math.sqrt(2 / sum(w.shape))) for w in self.weights]
@@ -211,7 +218,9 @@ class _Tensors:
             products.append(w @ products[-1])
         self.a0 = [put(p) for p in products]
         offsets = np.cumsum([0, *(w.size for w in network.weights)])
-        self.slices = [(int(a), int(b), *w.shape) for a, b, w in zip(offsets, offsets[1:], network.weights, strict=False)]
+        self.slices = [
+            (int(a), int(b), *w.shape) for a, b, w in zip(offsets, offsets[1:], network.weights, strict=False)
+        ]
 
     @cached_property
     def sxx(self) -> Tensor:
@@ -263,6 +272,20 @@ class _Tensors:
             torch.bmm(upstream, x.transpose(1, 2), out=views[0])
         return grad
 
+    def kronecker_factors(self, delta: Tensor) -> list[Factors]:
+        weights, errors = self.forward(delta, None)
+        chains = delta.shape[0]
+        inputs = [self.a0[0].expand(chains, -1, -1)]
+        inputs += [a + e for a, e in zip(self.a0[1:], errors, strict=False)]
+        after = torch.eye(weights[-1].shape[1]).to(delta).expand(chains, -1, -1)
+        factors: list[Factors] = []
+        for w, before in zip(reversed(weights), reversed(inputs), strict=True):
+            b = 2 * torch.bmm(after.transpose(1, 2), after).mean(dim=0)
+            a = torch.bmm(torch.matmul(before, self.sxx), before.transpose(1, 2)).mean(dim=0)
+            factors.append((b, a))
+            after = torch.bmm(after, w)
+        return factors[::-1]
+
     def hvp(self, delta: Tensor, vector: Tensor) -> Tensor:
         weights, errors = self.forward(delta, None)
         moves = self.layers(vector)
@@ -289,7 +312,7 @@ class _Tensors:
 def _as_weights(weights: Sequence[Any]) -> list[np.ndarray]:
     if isinstance(weights, str | bytes) or not hasattr(weights, "__len__") or len(weights) == 0:
         raise ValueError("weights must be a list of matrices W_1, …, W_M; give at least one.")
-    result = []
+    result: list[np.ndarray] = []
     for index, w in enumerate(weights, start=1):
         w = w.detach().cpu().numpy() if isinstance(w, Tensor) else w
         try:

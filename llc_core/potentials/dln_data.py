@@ -57,7 +57,9 @@ class LinearData:
         shift = torch.zeros(self.inputs, self.outputs, dtype=torch.float64)
         if self.rows < self.n:
             pool_snx = snx
-            normals = torch.randn(self.outputs, self.inputs, dtype=torch.float64, generator=torch_stream(self.seed, "moments"))
+            normals = torch.randn(
+                self.outputs, self.inputs, dtype=torch.float64, generator=torch_stream(self.seed, "moments")
+            )
             root = torch.linalg.cholesky(sxx)
             snx = normals @ root.T * (self.noise_std / math.sqrt(self.n))
             shift = torch.cholesky_solve((pool_snx - snx).T, root)

@@ -60,7 +60,9 @@ def draw_network(
     if layer_ranks is not None:
         wished = check_layer_ranks(sizes, layer_ranks)
         description = {"widths": sizes, "layer_ranks": wished, "seed": seed}
-        rows = [_some(random, sizes[i + 1], k) if k < min(sizes[i], sizes[i + 1]) else None for i, k in enumerate(wished)]
+        rows = [
+            _some(random, sizes[i + 1], k) if k < min(sizes[i], sizes[i + 1]) else None for i, k in enumerate(wished)
+        ]
     elif ranks == "equal":
         keep = int(random.integers(0, min(sizes) + 1))
         rows = [_some(random, sizes[i + 1], keep) for i in range(layers)]
@@ -88,7 +90,9 @@ def check_widths(widths: Any) -> list[int]:
     if isinstance(widths, str | bytes) or not hasattr(widths, "__len__") or not hasattr(widths, "__iter__"):
         raise ValueError("widths must be a list such as [10, 8, 10].")
     if not 2 <= len(widths) <= 1001:
-        raise ValueError(f"widths has {len(widths)} entries; give an input width, an output width and any hidden ones between.")
+        raise ValueError(
+            f"widths has {len(widths)} entries; give an input width, an output width and any hidden ones between."
+        )
     sizes = [whole(f"widths[{i}]", h, 1, 1_000_000) for i, h in enumerate(widths)]
     total = sum(a * b for a, b in zip(sizes, sizes[1:], strict=False))
     if total > MAX_PARAMETERS:
@@ -102,9 +106,7 @@ def check_layer_ranks(sizes: Sequence[int], layer_ranks: Any) -> list[int]:
         raise ValueError("layer_ranks must be a list with one rank for each layer.")
     if len(layer_ranks) != len(sizes) - 1:
         raise ValueError(f"layer_ranks has {len(layer_ranks)} entries but the network has {len(sizes) - 1} layers.")
-    return [
-        whole(f"layer_ranks[{i}]", k, 0, min(sizes[i], sizes[i + 1])) for i, k in enumerate(layer_ranks)
-    ]
+    return [whole(f"layer_ranks[{i}]", k, 0, min(sizes[i], sizes[i + 1])) for i, k in enumerate(layer_ranks)]
 
 
 def _some(random: np.random.Generator, total: int, keep: int) -> list[int]:

@@ -51,6 +51,16 @@ class Sampler:
     def name(self) -> str:
         return type(self).__name__
 
+    @property
+    def adapts_coordinates(self) -> bool:
+        """Whether the driver should adapt a constant metric during burn-in (see `llc_core.target`)."""
+        return False
+
+    def complete(self, factors: bool) -> Sampler:
+        """This sampler with its automatic options settled, step_size excepted; `factors`: the potential has a model of
+        its curvature, so that coordinates can be adapted."""
+        return self
+
     def init(self, delta: Tensor, noise: Tensor, hp: Hp) -> State:
         """State at the start. noise: [C, D] standard normals (for momenta)."""
         return {"delta": delta}

@@ -16,7 +16,7 @@ from llc_core.types import Energy
 @register
 @dataclass(frozen=True)
 class UnderdampedLangevin(Sampler):
-    """Unit-mass Langevin dynamics in time steps h = step_size, by the BAOAB splitting.
+    """Langevin dynamics with momentum in time steps h = step_size, by the BAOAB splitting.
 
     dw = p dt, dp = −∇U dt − f·p dt + √(2f) dB, with friction f. One gradient per step: the closing half kick of one
     step and the opening half kick of the next are taken together, which leaves the sequence of positions unchanged:
@@ -25,6 +25,9 @@ class UnderdampedLangevin(Sampler):
 
     Law: exp(−U) as h → 0. On a quadratic of any curvature c < 4/h² the positions are normal with variance exactly 1/c,
     at every step size. Source: Leimkuhler & Matthews 2013.
+
+    mass="adapted" runs the same dynamics in coordinates in which the curvature is near 1 (`llc_core.target`): the same
+    law, with all directions moving at comparable speed. step_size and friction are then measured in those coordinates.
     """
 
     step_size: float | None = step_size_field(
@@ -32,14 +35,22 @@ class UnderdampedLangevin(Sampler):
         low=1e-9,
         high=10.0,
     )
-    friction: float = hyper(
-        20.0,
-        0.0,
+    friction: float | None = hyper(
+        None,
+        1e-3,
         1e6,
-        log=False,
-        open_low=True,
+        log=True,
+        auto=True,
         symbol="f",
-        help="Friction per unit time; small values keep momentum longer and explore flat directions faster.",
+        help="Friction per unit time; small values keep momentum longer and explore flat directions faster. "
+        "Automatic: 1 with an adapted mass, 20 with unit mass.",
+    )
+    mass: str = hyper(
+        "adapted",
+        choices=("adapted", "unit"),
+        symbol="M",
+        help="Mass matrix: 'adapted' follows a Kronecker model of the curvature during burn-in and is then frozen "
+        "(where the potential has such a model); 'unit' is the identity.",
     )
 
     label: ClassVar[str] = "Underdamped Langevin (BAOAB)"
@@ -55,6 +66,15 @@ class UnderdampedLangevin(Sampler):
     source: ClassVar[str] = "Leimkuhler & Matthews 2013"
     order: ClassVar[int] = 2
     safety: ClassVar[float] = 0.3
+
+    @property
+    def adapts_coordinates(self) -> bool:
+        return self.mass == "adapted"
+
+    def complete(self, factors: bool) -> UnderdampedLangevin:
+        mass = self.mass if factors else "unit"
+        friction = self.friction if self.friction is not None else 1.0 if mass == "adapted" else 20.0
+        return UnderdampedLangevin(self.step_size, friction, mass)
 
     def init(self, delta: Tensor, noise: Tensor, hp: Hp) -> State:
         return {"delta": delta, "momentum": noise}

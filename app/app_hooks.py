@@ -1,0 +1,11 @@
+"""Bokeh calls this when the server starts: the engine is then warm before the first visitor comes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def on_server_loaded(server_context: Any) -> None:
+    from app.warmup import start
+
+    start()

@@ -1,0 +1,100 @@
+"""What a run leaves behind for the screen: two tables of bounded length, written by one thread and read by many."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from llc_core import Snapshot
+
+MAX_ROWS = 2000
+"""About two rows for each pixel of a wide figure; more would only cost time in the browser."""
+RECENT_ROWS = 100
+"""Rows in the moving average: 5% of a whole run."""
+
+
+@dataclass(frozen=True)
+class Cursor:
+    """How far a reader has got."""
+
+    losses: int = 0
+    estimates: int = 0
+
+
+@dataclass(frozen=True)
+class NewRows:
+    """Rows that a reader has not seen yet (copies).
+
+    steps [T], losses [T, C]: nβ·ΔL of every chain.  recent [T]: moving average over steps and living chains.
+    at [K], llc [K], se [K]: running λ̂ with its standard error, from the first step after burn-in on.
+    """
+
+    cursor: Cursor
+    steps: np.ndarray
+    losses: np.ndarray
+    recent: np.ndarray
+    at: np.ndarray
+    llc: np.ndarray
+    se: np.ndarray
+
+
+class History:
+    """Append-only. Rows are evenly thinned over the whole run, so the picture covers it at any length."""
+
+    def __init__(self, chains: int, total_steps: int):
+        self.stride = max(1, math.ceil(total_steps / MAX_ROWS))
+        rows = total_steps // self.stride + 2
+        self._steps = np.zeros(rows, dtype=np.int64)
+        self._losses = np.full((rows, chains), np.nan)
+        self._recent = np.full(rows, np.nan)
+        self._estimates = np.full((rows, 3), np.nan)
+        self._count = 0
+        self._estimate_count = 0
+        self._last_slot = -1
+        self._next_estimate = 0
+
+    def add(self, snapshot: Snapshot, se: float = math.nan) -> None:
+        """Take a snapshot. se: the standard error to show when there are too few chains to see it from their spread."""
+        self._add_losses(snapshot)
+        if snapshot.steps >= self._next_estimate and self._estimate_count < len(self._estimates):
+            living = snapshot.llc[np.isfinite(snapshot.llc)]
+            if len(living) and 2 * len(living) >= len(snapshot.llc):
+                if len(living) >= 4:
+                    se = float(np.std(living, ddof=1) / math.sqrt(len(living)))
+                self._estimates[self._estimate_count] = snapshot.steps, living.mean(), se
+                self._estimate_count += 1
+                self._next_estimate = snapshot.steps + self.stride
+
+    def _add_losses(self, snapshot: Snapshot) -> None:
+        slots = snapshot.recorded // self.stride
+        fresh = np.diff(slots, prepend=self._last_slot) > 0
+        room = len(self._steps) - self._count
+        chosen = np.flatnonzero(fresh)[:room]
+        if not len(chosen):
+            return
+        self._last_slot = int(slots[chosen[-1]])
+        new = slice(self._count, self._count + len(chosen))
+        self._steps[new] = snapshot.recorded[chosen]
+        self._losses[new] = snapshot.excess_loss[chosen] * snapshot.n_beta
+        self._count = new.stop
+        for row in range(new.start, new.stop):
+            self._recent[row] = _mean(self._losses[max(0, row + 1 - RECENT_ROWS) : row + 1])
+
+    def since(self, cursor: Cursor) -> NewRows:
+        new, late = slice(cursor.losses, self._count), slice(cursor.estimates, self._estimate_count)
+        return NewRows(
+            cursor=Cursor(self._count, self._estimate_count),
+            steps=self._steps[new].copy(),
+            losses=self._losses[new].copy(),
+            recent=self._recent[new].copy(),
+            at=self._estimates[late, 0].copy(),
+            llc=self._estimates[late, 1].copy(),
+            se=self._estimates[late, 2].copy(),
+        )
+
+
+def _mean(values: np.ndarray) -> float:
+    finite = values[np.isfinite(values)]
+    return float(finite.mean()) if len(finite) else math.nan

@@ -1,0 +1,325 @@
+"""The process-wide run manager: one worker thread steps all runs in turn, sessions poll.
+
+The worker is the only writer. Sessions send commands (play, pause, step, cancel) and read copies; the worker never
+touches anything that belongs to a session.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import cache
+from typing import Any, Protocol
+
+import numpy as np
+
+from app.history import Cursor, History, NewRows
+from llc_core import Estimate, Potential, RunConfig, Snapshot
+
+log = logging.getLogger(__name__)
+
+BLOCK_SECONDS = 0.03
+"""Wall time between two looks at the commands when one run is active; several runs share it."""
+BREATH_SECONDS = 0.001
+"""Sleep after each block: hands the interpreter lock to the event loop, which then ticks on time."""
+MAX_BLOCK = 4096
+HEARTBEAT_SECONDS = 15.0
+ESTIMATE_SECONDS = 0.6
+ESTIMATE_SHARE = 0.1
+"""Estimates may take at most this share of the time."""
+CAPACITY = 8
+"""Runs that are stepped at the same time; the others wait in a queue."""
+
+
+class Status(StrEnum):
+    STARTING = "starting"
+    QUEUED = "queued"
+    RUNNING = "running"
+    PAUSED = "paused"
+    FINISHED = "finished"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+OVER = {Status.FINISHED, Status.FAILED, Status.CANCELLED}
+
+
+class Steppable(Protocol):
+    """What the manager asks of a run; `llc_core.Run` is one."""
+
+    total_steps: int
+    burn_in: int
+
+    @property
+    def finished(self) -> bool: ...
+    def advance(self, steps: int) -> Snapshot: ...
+    def estimates(self) -> list[Estimate]: ...
+
+
+@dataclass(frozen=True)
+class State:
+    """What a page shows of a run. `version` grows with every change.
+
+    place: number in the queue (0: not waiting).  message: a sentence for the user when the run failed or was cancelled.
+    """
+
+    status: Status = Status.STARTING
+    version: int = 0
+    place: int = 0
+    message: str = ""
+    snapshot: Snapshot | None = None
+    estimate: Estimate | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def steps(self) -> int:
+        return self.snapshot.steps if self.snapshot else 0
+
+
+class RunHandle:
+    """A session's end of a run: send commands, read what is new."""
+
+    def __init__(self, manager: RunManager, config: RunConfig, problem: Potential | None, playing: bool):
+        self.config, self.problem = config, problem
+        self._manager = manager
+        self._lock = threading.Lock()
+        self._state = State()
+        self._history: History | None = None
+        self._playing = playing
+        self._pending = 0
+        self._polled = time.monotonic()
+        # Owned by the worker:
+        self._run: Steppable | None = None
+        self._block = 1
+        self._served = 0
+        self._next_estimate = 0.0
+        self._estimated_at = -1
+
+    # -- commands -----------------------------------------------------------------------------------------------------
+
+    def play(self) -> None:
+        self._command(playing=True)
+
+    def pause(self) -> None:
+        self._command(playing=False)
+
+    def step(self, steps: int = 1) -> None:
+        """Do exactly `steps` more steps, then pause."""
+        self._command(playing=False, pending=max(1, steps))
+
+    def cancel(self, message: str = "") -> None:
+        """Stop for good and free the run; takes effect within one block."""
+        with self._lock:
+            if self._state.status not in OVER:
+                self._publish(status=Status.CANCELLED, message=message)
+        self._manager._wake()
+
+    def _command(self, playing: bool, pending: int = 0) -> None:
+        with self._lock:
+            self._playing, self._pending = playing, pending
+            self._polled = time.monotonic()
+        self._manager._wake()
+
+    # -- reading ------------------------------------------------------------------------------------------------------
+
+    @property
+    def state(self) -> State:
+        return self._state
+
+    @property
+    def playing(self) -> bool:
+        return self._playing
+
+    def poll(self, cursor: Cursor) -> tuple[State, NewRows | None]:
+        """The state and the rows after `cursor`; also tells the manager that someone is looking."""
+        with self._lock:
+            self._polled = time.monotonic()
+            return self._state, self._history.since(cursor) if self._history else None
+
+    # -- for the worker -----------------------------------------------------------------------------------------------
+
+    @property
+    def _wants_steps(self) -> bool:
+        return self._state.status not in OVER and (self._playing or self._pending > 0)
+
+    def _publish(self, **changes: Any) -> None:
+        """Replace the state; the caller holds the lock."""
+        self._state = replace(self._state, version=self._state.version + 1, **changes)
+
+
+def _start(config: RunConfig, problem: Potential | None) -> Steppable:
+    from llc_core import Run
+
+    return Run(config, problem)
+
+
+class RunManager:
+    """Round-robin over the runs that want steps, one block at a time.
+
+    start: builds a run from its configuration (in the worker thread, since it may take a moment).
+    """
+
+    def __init__(
+        self,
+        start: Callable[[RunConfig, Potential | None], Steppable] = _start,
+        *,
+        block_seconds: float = BLOCK_SECONDS,
+        heartbeat_seconds: float = HEARTBEAT_SECONDS,
+        capacity: int = CAPACITY,
+    ):
+        self._start, self._block_seconds = start, block_seconds
+        self._heartbeat_seconds, self._capacity = heartbeat_seconds, capacity
+        self._runs: list[RunHandle] = []
+        self._turn = 0
+        self._condition = threading.Condition()
+        self._closed = False
+        self._thread = threading.Thread(target=self._work, name="runs", daemon=True)
+        self._thread.start()
+
+    def submit(self, config: RunConfig, problem: Potential | None = None, playing: bool = True) -> RunHandle:
+        """Queue a run; returns at once. Errors arrive as a state with status FAILED and a message."""
+        handle = RunHandle(self, config, problem, playing)
+        with self._condition:
+            if self._closed:
+                raise RuntimeError("The run manager is closed.")
+            self._runs.append(handle)
+            self._condition.notify()
+        return handle
+
+    def close(self) -> None:
+        """Stop the worker (for tests)."""
+        with self._condition:
+            self._closed = True
+            self._condition.notify()
+        self._thread.join(timeout=10)
+
+    @property
+    def active(self) -> int:
+        """Number of runs that are held in memory."""
+        with self._condition:
+            return len(self._runs)
+
+    def _wake(self) -> None:
+        with self._condition:
+            self._condition.notify()
+
+    # -- the worker thread --------------------------------------------------------------------------------------------
+
+    def _work(self) -> None:
+        while not self._closed:
+            handle = None
+            try:
+                handle = self._next()
+                if handle is not None:
+                    self._serve(handle)
+                    time.sleep(BREATH_SECONDS)
+            except Exception as error:
+                log.exception("A run failed.")
+                if handle is not None:
+                    self._fail(handle, error)
+
+    def _next(self) -> RunHandle | None:
+        """The run whose turn it is, or None after a short wait."""
+        with self._condition:
+            self._drop_finished()
+            wanting = [h for h in self._runs if h._wants_steps]
+            active = wanting[: self._capacity]
+            for place, handle in enumerate(wanting[self._capacity :], start=1):
+                self._queue(handle, place)
+            # A paused run deserves one look: it may not have been built or judged yet.
+            candidates = active + [h for h in self._runs if not h._wants_steps and self._needs_look(h)]
+            if not candidates:
+                self._condition.wait(timeout=0.5)
+                return None
+            self._turn += 1
+            handle = min(candidates, key=lambda h: h._served)
+            handle._served = self._turn
+            return handle
+
+    def _drop_finished(self) -> None:
+        limit = time.monotonic() - self._heartbeat_seconds
+        for handle in self._runs:
+            if handle._polled < limit and handle.state.status not in OVER:
+                handle.cancel("This run was stopped because its page was not looking any more; press reset to start again.")
+        for handle in self._runs:
+            if handle.state.status in OVER:
+                handle._run = None
+        self._runs = [h for h in self._runs if h.state.status not in OVER]
+
+    @staticmethod
+    def _needs_look(handle: RunHandle) -> bool:
+        if handle.state.status in OVER:
+            return False
+        if handle._run is None or handle.state.status not in (Status.PAUSED, Status.FINISHED):
+            return True
+        return 0 < handle.state.steps != handle._estimated_at
+
+    @staticmethod
+    def _queue(handle: RunHandle, place: int) -> None:
+        with handle._lock:
+            if handle._state.status not in OVER and (handle._state.status, handle._state.place) != (Status.QUEUED, place):
+                handle._publish(status=Status.QUEUED, place=place)
+
+    def _serve(self, handle: RunHandle) -> None:
+        """One block of one run, and an estimate where one is due."""
+        if handle._run is None:
+            run = self._start(handle.config, handle.problem)
+            with handle._lock:
+                handle._run = run
+                chains = handle.config.chains
+                handle._history = History(chains, run.total_steps)
+        run = handle._run
+        if run is None or handle.state.status in OVER:
+            return
+        if handle._wants_steps and not run.finished:
+            self._advance(handle, run)
+        pausing = not handle._wants_steps
+        now = time.monotonic()
+        steps = handle.state.steps
+        if steps and steps != handle._estimated_at and (run.finished or pausing or now >= handle._next_estimate):
+            estimate = run.estimates()[0]
+            spent = time.monotonic() - now
+            handle._next_estimate = time.monotonic() + max(ESTIMATE_SECONDS, spent / ESTIMATE_SHARE)
+            handle._estimated_at = steps
+            with handle._lock:
+                handle._publish(estimate=estimate)
+        status = Status.FINISHED if run.finished else Status.PAUSED if pausing else Status.RUNNING
+        with handle._lock:
+            if handle._state.status not in OVER and (handle._state.status != status or handle._state.place):
+                handle._publish(status=status, place=0)
+
+    def _advance(self, handle: RunHandle, run: Steppable) -> None:
+        with handle._lock:
+            pending = handle._pending
+        sharing = max(1, min(self._capacity, sum(h._wants_steps for h in self._runs)))
+        steps = min(handle._block, pending) if pending else handle._block
+        before = time.monotonic()
+        snapshot = run.advance(steps)
+        spent = time.monotonic() - before
+        if steps == handle._block:
+            wished = steps * min(2.0, max(0.5, self._block_seconds / sharing / max(spent, 1e-6)))
+            handle._block = min(MAX_BLOCK, max(1, round(wished)))
+        with handle._lock:
+            assert handle._history is not None
+            estimate = handle._state.estimate
+            handle._history.add(snapshot, estimate.llc_se if estimate is not None else float(np.nan))
+            handle._pending = max(0, handle._pending - steps) if pending == handle._pending else handle._pending
+            if handle._state.status not in OVER:
+                handle._publish(snapshot=snapshot, notes=handle._state.notes + snapshot.notes)
+
+    @staticmethod
+    def _fail(handle: RunHandle, error: Exception) -> None:
+        message = str(error) if isinstance(error, ValueError) else f"The run stopped unexpectedly ({type(error).__name__}: {error})."
+        with handle._lock:
+            if handle._state.status not in OVER:
+                handle._publish(status=Status.FAILED, message=message)
+
+
+@cache
+def manager() -> RunManager:
+    """The one manager of this process."""
+    return RunManager()

@@ -1,0 +1,102 @@
+"""SGLD with Adam's two running means: the gradient, and its square as preconditioner."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+
+from llc_core.fields import hyper
+from llc_core.samplers.base import Hp, Sampler, State, register, step_size_field
+from llc_core.samplers.rmsprop_sgld import MAX_DECAY, inverse_root
+from llc_core.types import Energy
+
+
+@register
+@dataclass(frozen=True)
+class AdamSGLD(Sampler):
+    """m ← β₁m + (1 − β₁)g;  v ← β₂v + (1 − β₂)g²;  G = 1/√(v̂ + a);  w ← w − (ε/2)G(nβ·m̂ + γδ) + √(εG)·N(0, 1).
+
+    m̂ = m/(1 − β₁^{t+1}), v̂ = v/(1 − β₂^{t+1}); g is the gradient of the mean loss alone; m starts at 0, v at 1.
+
+    Law: as RMSPropSGLD in the limit ε → 0. The averaged gradient is 1/(1 − β₁) steps old, which widens the law long
+    before the chain becomes unstable: at constant G, on a quadratic of curvature c (in the loss, so γ ≪ c) and with
+    κ = εGc/2, the variance is exactly (1/c)(1 + 2β₁κ/(1 − β₁²))/(1 − κ(1 − β₁)/(2(1 + β₁))).
+    Source: Hitchcock & Hoogland, Algorithm 2 with exponent t + 1 in place of t, which divides by zero at t = 0.
+    Not the AdamSGLD of Kim et al. 2022, whose noise is isotropic.
+    """
+
+    step_size: float | None = step_size_field()
+    beta1: float = hyper(
+        0.9,
+        0.0,
+        MAX_DECAY,
+        symbol=r"\beta_1",
+        help="Memory of the gradient; the closer to 1, the smaller the steps that leave the law right.",
+    )
+    beta2: float = hyper(
+        0.99,
+        0.0,
+        MAX_DECAY,
+        symbol=r"\beta_2",
+        help="Memory of the squared gradients: about 1/(1 − β₂) steps are averaged.",
+    )
+    stability: float = hyper(
+        0.1,
+        1e-12,
+        1e3,
+        log=True,
+        symbol="a",
+        help="Added to the squared gradients inside the root; a small value follows them closely and biases the estimate.",
+    )
+
+    label: ClassVar[str] = "Adam-SGLD"
+    formula: ClassVar[str] = (
+        r"m\leftarrow\beta_1m+(1-\beta_1)g,\quad v\leftarrow\beta_2v+(1-\beta_2)g^2,\quad "
+        r"G=\Big(\tfrac{v}{1-\beta_2^{t+1}}+a\Big)^{-1/2},\quad "
+        r"w\leftarrow w-\tfrac{\epsilon}{2}\,G\Big(\tfrac{n\beta\,m}{1-\beta_1^{t+1}}+\gamma(w-w_0)\Big)"
+        r"+\sqrt{\epsilon G}\,\xi"
+    )
+    about: ClassVar[str] = (
+        "RMSProp-SGLD with the gradient replaced by its running mean, as in the optimiser Adam. The mean arrives late: "
+        "the chain overshoots, and the estimate is too large unless the step size is small against 1 − β₁. It shares "
+        "the missing correction term of RMSProp-SGLD."
+    )
+    source: ClassVar[str] = "Hitchcock & Hoogland, Algorithm 2"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        # The law is spoilt by the delay (relative excess κ/(1 − β₁)) long before the chain is unstable, so the default
+        # is not a fixed fraction of the limit: it is (1 − β₁) times the default step of SGLD.
+        safety = 0.1 * (1 - self.beta1) ** 2 / (1 + self.beta1)
+        object.__setattr__(self, "safety", safety)
+
+    def init(self, delta: Tensor, noise: Tensor, hp: Hp) -> State:
+        return {
+            "delta": delta,
+            "mean": torch.zeros_like(delta),
+            "square": torch.ones_like(delta),
+            "count": delta.new_zeros(len(delta), 1),
+        }
+
+    def update(self, state: State, energy: Energy, noise: Tensor, hp: Hp) -> State:
+        gradient = energy.loss_grad
+        mean = torch.lerp(state["mean"], gradient, 1 - hp.beta1)
+        square = torch.lerp(state["square"], gradient.square(), 1 - hp.beta2)
+        count = state["count"] + 1
+        drift = (energy.n_beta / (1 - hp.beta1**count)) * mean + energy.localization * energy.delta
+        step = hp.step_size * inverse_root(square, count, hp.beta2, hp.stability)
+        delta = torch.addcmul(state["delta"], step, drift, value=-0.5).addcmul_(step.sqrt_(), noise[0])
+        return {"delta": delta, "mean": mean, "square": square, "count": count}
+
+    def metric(self, state: State, hp: Hp) -> Tensor:
+        return inverse_root(state["square"], state["count"], hp.beta2, hp.stability)
+
+    def stable_step(self, curvature: Tensor, hp: Hp) -> Tensor:
+        """Exact for γ ≪ nβ∇²L: the prior's share of the curvature is not averaged and must stay below 4/ε by itself."""
+        return 4 * (1 + hp.beta1) / ((1 - hp.beta1) * curvature)
+
+    def noise_factor(self, hp: Hp) -> Tensor:
+        return hp.step_size / 8

@@ -1,0 +1,100 @@
+"""The density that the samplers see: exp(−U) in coordinates that may be adapted during burn-in.
+
+A constant linear change of variables δ = R·z turns any sampler into its preconditioned version with the constant
+metric G = R·Rᵀ (for Langevin dynamics with momentum: a mass matrix), and leaves the law of δ exactly as it was. So
+samplers never know of it: they move z, and what they see is U(R·z).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from llc_core.potentials.base import Batch, Factors, Potential
+from llc_core.types import Energy
+
+
+class KroneckerCoordinates:
+    """δ_l = P_l (z_l ∘ s_l) Q_lᵀ for every layer, from a Kronecker model of the curvature.
+
+    With ∇²L ≈ B_l ⊗ A_l on layer l (B = P·diag(b)·Pᵀ, A = Q·diag(a)·Qᵀ) and s = 1/√(nβ·b·aᵀ + γ), the curvature of U
+    in z is the identity wherever the model is right. The idea is that of K-FAC (Martens & Grosse 2015).
+    """
+
+    def __init__(self, factors: list[Factors], n_beta: float, localization: float, like: Tensor):
+        self.left, self.right, self.slices = [], [], []
+        scales, start = [], 0
+        for out_factor, in_factor in factors:
+            b, p = torch.linalg.eigh(out_factor.double())
+            a, q = torch.linalg.eigh(in_factor.double())
+            curvature = n_beta * b.clamp_min(0)[:, None] * a.clamp_min(0)[None, :] + localization
+            scales.append(curvature.clamp_min(1e-12 * float(curvature.max()) + 1e-300).rsqrt().flatten())
+            self.left.append(p.to(like).unsqueeze(0))
+            self.right.append(q.to(like).unsqueeze(0))
+            self.slices.append((start, start + b.numel() * a.numel(), b.numel(), a.numel()))
+            start += b.numel() * a.numel()
+        self.scale = torch.cat(scales).to(like)
+
+    def to_delta(self, z: Tensor) -> Tensor:
+        """δ = R·z, [C, D]."""
+        return self._rotate(z * self.scale, transpose=False)
+
+    def from_delta(self, delta: Tensor) -> Tensor:
+        """z = R⁻¹·δ, [C, D]."""
+        return self._rotate(delta, transpose=True).div_(self.scale)
+
+    def pull_back(self, gradient: Tensor) -> Tensor:
+        """Rᵀ·g: a gradient in δ as a gradient in z, [C, D]."""
+        return self._rotate(gradient, transpose=True).mul_(self.scale)
+
+    def _rotate(self, flat: Tensor, transpose: bool) -> Tensor:
+        result = torch.empty_like(flat)
+        count = len(flat)
+        for (start, stop, rows, columns), p, q in zip(self.slices, self.left, self.right, strict=True):
+            left = (p.transpose(1, 2) if transpose else p).expand(count, -1, -1)
+            right = (q if transpose else q.transpose(1, 2)).expand(count, -1, -1)
+            inner = torch.bmm(left, flat[:, start:stop].view(count, rows, columns))
+            torch.bmm(inner, right, out=result[:, start:stop].view(count, rows, columns))
+        return result
+
+
+@dataclass
+class Target:
+    """U = nβ·ΔL + (γ/2)‖δ‖² of a potential, for C chains, in the samplers' coordinates.
+
+    n_beta, localization: [C, 1].
+    """
+
+    potential: Potential
+    n_beta: Tensor
+    localization: Tensor
+    coordinates: KroneckerCoordinates | None = None
+
+    def delta(self, z: Tensor) -> Tensor:
+        return z if self.coordinates is None else self.coordinates.to_delta(z)
+
+    def evaluate(self, z: Tensor, batch: Batch | None) -> Energy:
+        delta = self.delta(z)
+        loss, grad = self.potential.excess_loss_and_grad(delta, batch)
+        if self.coordinates is None:
+            return Energy(loss, grad, delta, self.n_beta, self.localization)
+        total = torch.addcmul(self.n_beta * grad, self.localization, delta)
+        return Energy(loss, grad, delta, self.n_beta, self.localization, self.coordinates.pull_back(total))
+
+    def curvature(self, z: Tensor, vector: Tensor) -> Tensor:
+        """∇²U·vector in z, [C, D]."""
+        if self.coordinates is None:
+            return self.n_beta * self.potential.hvp(z, vector) + self.localization * vector
+        move = self.coordinates.to_delta(vector)
+        image = self.n_beta * self.potential.hvp(self.delta(z), move) + self.localization * move
+        return self.coordinates.pull_back(image)
+
+    def recoordinate(self, z: Tensor, factors: list[Factors]) -> Tensor:
+        """Change to coordinates made from `factors`; returns the new z of the same points."""
+        delta = self.delta(z)
+        self.coordinates = KroneckerCoordinates(
+            factors, float(self.n_beta.max()), float(self.localization.min()), delta
+        )
+        return self.coordinates.from_delta(delta)
