@@ -518,12 +518,11 @@ def _masks(name: str, kept: Any, sizes: list[int]) -> list[frozenset[int] | None
             continue
         remedy = f"give distinct whole numbers from 0 to {_show(size - 1)}, or None for all"
         entries = _entries(f"{name}[{j}]", indices, remedy, at_most=size)
-        mask = frozenset(
-            index if type(index) is int else _whole(f"An index in {name}[{j}]", index, remedy) for index in entries
-        )
+        field = f"An index in {name}[{j}]"
+        mask = frozenset(index if type(index) is int else _whole(field, index, remedy) for index in entries)
         wrong = next((index for index in mask if not 0 <= index < size), None)
         if wrong is not None:
-            raise ValueError(f"An index in {name}[{j}] is {_show(wrong)}; {remedy}.")
+            raise ValueError(f"{field} is {_show(wrong)}; {remedy}.")
         if len(mask) < len(entries):
             raise ValueError(f"{name}[{j}] is {_show(indices)}, with an index given twice; {remedy}.")
         masks.append(mask)
@@ -585,7 +584,8 @@ def _entries(name: str, values: Any, remedy: str, at_most: int | None = None) ->
             raise ValueError(f"{name} has {size} entries; {remedy}.")
         if isinstance(values, str | bytes):
             raise TypeError
-        return values.tolist() if isinstance(values, np.ndarray) else list(values)
+        plain = isinstance(values, np.ndarray) and values.dtype.kind in "iu"
+        return values.tolist() if plain else list(values)
     except (TypeError, OverflowError):
         raise ValueError(f"{name} is {_show(values)}; {remedy}.") from None
 

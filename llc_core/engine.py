@@ -86,7 +86,7 @@ class Run:
             self.burn_in,
             n_beta.squeeze(1).double().cpu().numpy(),
             config.baseline,
-            self.problem.baseline_loss if config.baseline == "full" else 0.0,
+            self.problem.baseline_loss if self.gradient != "full" else 0.0,
             forgiving=is_auto_step(self.sampler, config),
         )
         self._energy: Energy | None = None
@@ -144,7 +144,10 @@ class Run:
             excess_loss=kept,
             llc=self._losses.llc(),
             alive=self._losses.alive.copy(),
-            rms_displacement=(self._target.delta(self._state["delta"]).norm(dim=1) / math.sqrt(self.problem.dim)).double().cpu().numpy(),
+            rms_displacement=(self._target.delta(self._state["delta"]).norm(dim=1) / math.sqrt(self.problem.dim))
+            .double()
+            .cpu()
+            .numpy(),
             step_size=self._hp.step_size.squeeze(1).double().cpu().numpy().copy(),
             n_beta=self._losses.n_beta.copy(),
             steps_per_second=self.count * self.steps_done / max(self.seconds, 1e-9),
@@ -218,6 +221,10 @@ class Run:
         """One Estimate per setting, from the steps done so far."""
         inflation = self._noise_inflation()
         return [self._estimate(index, setting, inflation) for index, setting in enumerate(self.settings)]
+
+    def llc_per_chain(self, baseline: str | None = None) -> np.ndarray:
+        """λ̂ of every chain so far, [C], by any baseline of `RunConfig`; nan during burn-in and for dead chains."""
+        return self._losses.llc(baseline)
 
     def _noise_inflation(self) -> np.ndarray:
         """What minibatch noise is expected to add to λ̂ of every chain, to first order in step_size, [C]."""

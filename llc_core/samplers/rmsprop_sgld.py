@@ -82,5 +82,5 @@ class RMSPropSGLD(Sampler):
 
 def inverse_root(square: Tensor, count: Tensor, decay: Tensor, stability: Tensor) -> Tensor:
     """1/√(v̂ + a), [C, D], a fresh tensor. Before the first step v̂ counts as 0: no metric of the run will be larger."""
-    corrected = torch.where(count > 0, square / (1 - decay**count), torch.zeros_like(square))
-    return corrected.add_(stability).rsqrt_()
+    correction = torch.where(count > 0, 1 / (1 - decay**count), torch.zeros_like(count))
+    return (square * correction).add_(stability).rsqrt_()
