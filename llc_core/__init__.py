@@ -1,15 +1,11 @@
 """LLC Lab's engine: estimate the local learning coefficient of a network, beside exact answers where they are known."""
 
 from llc_core import samplers as _samplers
-from llc_core.aoyagi import (
-    learning_coefficient,
-    local_learning_coefficient,
-    masked_rank_table,
-    numerical_rank_table,
-)
+from llc_core.aoyagi import learning_coefficient, local_learning_coefficient
 from llc_core.config import RunConfig
 from llc_core.engine import Run, estimate, run
 from llc_core.potentials import DeepLinearNetwork, Potential
+from llc_core.rank_tables import masked_rank_table, numerical_rank_table
 from llc_core.results import Estimate
 from llc_core.samplers import *  # noqa: F403  every registered sampler is public
 from llc_core.types import Energy, LearningCoefficient, Snapshot, Verdict

@@ -156,7 +156,9 @@ class Run:
 
     def _step(self) -> tuple[Tensor, Tensor | None]:
         if self._last_loss is not None:
-            self._state = self._control.check(self.steps_done, self._state, self._last_loss)
+            checked = self._control.check(self.steps_done, self._state, self._last_loss)
+            if checked is not self._state:  # started again, or in new coordinates: the energy kept is not of this state
+                self._state, self._energy = checked, None
             if self.steps_done % PARK_EVERY == 0:
                 self._park_dead()
         if isinstance(self.sampler, MetropolisSampler):

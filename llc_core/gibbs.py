@@ -53,7 +53,9 @@ def gibbs_reference(
     Sabatti 2000. Raises ValueError with one sentence for arguments that cannot be.
     """
     if not isinstance(problem, DeepLinearNetwork):
-        raise ValueError(f"problem must be a DeepLinearNetwork, not a {type(problem).__name__}: only there layers are normal.")
+        raise ValueError(
+            f"problem must be a DeepLinearNetwork, not a {type(problem).__name__}: only there layers are normal."
+        )
     if isinstance(sweeps, int) and sweeps < 2:
         raise ValueError(f"sweeps is {sweeps}; it must be at least 2, so that one is left to average over.")
     config = RunConfig(
@@ -71,11 +73,15 @@ def gibbs_reference(
     )
     assert config.steps is not None and config.n_beta is not None
     if config.localization <= 0:
-        raise ValueError("localization is 0; give a precision γ > 0, without which the conditionals are not normal laws.")
+        raise ValueError(
+            "localization is 0; give a precision γ > 0, without which the conditionals are not normal laws."
+        )
     started = time.perf_counter()
     first = config.burn_in_steps(config.steps)
     sampler = BlockedGibbs(problem, config.chains, config.n_beta, config.localization, config.seed)
-    losses = LossAccumulator(config.chains, config.steps, first, np.full(config.chains, config.n_beta), "same_batch", 0.0)
+    losses = LossAccumulator(
+        config.chains, config.steps, first, np.full(config.chains, config.n_beta), "same_batch", 0.0
+    )
     for sweep in range(config.steps):
         loss = sampler.sweep()
         if gauge_moves:

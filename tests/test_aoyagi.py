@@ -13,12 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from llc_core.aoyagi import (
-    learning_coefficient,
-    local_learning_coefficient,
-    masked_rank_table,
-    numerical_rank_table,
-)
+from llc_core.aoyagi import learning_coefficient, local_learning_coefficient
+from llc_core.rank_tables import masked_rank_table, numerical_rank_table
 from llc_core.types import LearningCoefficient
 
 PROPERTY = settings(derandomize=True, deadline=None, max_examples=150, database=None)

@@ -15,7 +15,7 @@ import yaml
 ROOT = Path(__file__).resolve().parents[1]
 
 FLOORS = [
-    {"version", "types", "aoyagi", "streams", "fields"},
+    {"version", "types", "rank_tables", "multiplicity", "aoyagi", "streams", "fields"},
     {"config", "results"},
     {"potentials"},
     {"samplers"},

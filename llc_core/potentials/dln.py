@@ -16,11 +16,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from llc_core.aoyagi import learning_coefficient, local_learning_coefficient, numerical_rank_table
+from llc_core.aoyagi import learning_coefficient, local_learning_coefficient
 from llc_core.fields import number, whole
 from llc_core.potentials.base import Batch, Factors, Potential
 from llc_core.potentials.dln_data import LinearData
 from llc_core.potentials.dln_random import RandomNetwork, draw_network
+from llc_core.rank_tables import numerical_rank_table
 from llc_core.types import LearningCoefficient
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from llc_core.aoyagi import masked_rank_table
 from llc_core.fields import choice, whole
+from llc_core.rank_tables import masked_rank_table
 from llc_core.streams import numpy_stream
 
 SIZE_CLASSES: dict[str, tuple[tuple[int, int], tuple[int, int]]] = {

@@ -15,7 +15,8 @@ from llc_core.samplers.base import (
 for _module in iter_modules(__path__):
     import_module(f"{__name__}.{_module.name}")
 
-__all__ = ["MetropolisSampler", "Sampler", "build", "hyperparameters", "numeric_fields", "samplers", *samplers()]
+__all__ = ["MetropolisSampler", "Sampler", *samplers()]
+"""The classes only: `llc_core` exports these, and a function named like this package would hide it there."""
 
 
 def __getattr__(name: str) -> type[Sampler]:

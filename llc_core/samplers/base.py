@@ -158,5 +158,7 @@ def hyperparameters(sampler: Sampler, chains: int, like: Tensor) -> Hp:
     values: dict[str, Any] = {}
     for name, about in hyper_fields(sampler).items():
         value = getattr(sampler, name)
-        values[name] = value if about.choices else torch.full((chains, 1), value or 0.0, dtype=like.dtype, device=like.device)
+        values[name] = (
+            value if about.choices else torch.full((chains, 1), value or 0.0, dtype=like.dtype, device=like.device)
+        )
     return Hp(**values)

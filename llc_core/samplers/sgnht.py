@@ -20,13 +20,15 @@ class SGNHT(Sampler):
 
     p starts as N(0, ε) and α at A. The state keeps p/√ε, as in SGHMC. One friction α per chain, constant noise A: α
     settles where the mean kinetic energy is right, so that gradient noise of unknown size is absorbed.
-    dynamics="printed": noise √(2αε) and thermostat ‖p‖/D − ε.
+    dynamics="printed": noise √(2αε) and thermostat ‖p‖/D − ε, by which α grows by about √(ε/D) per step for ever.
 
     Law: exp(−U) as ε, A → 0. At finite steps ‖p‖²/D = ε on average, and with realised friction α and κ = εc the
     positions on a quadratic of curvature c, one for all D directions, have variance (1/c)(1 − α/2 + κ/2): too small
     by α/2, however small ε is.
     Without gradient noise α(2 − α) ≈ 2A, so no friction settles for A > ½. The thermostat needs about Aμ/ε steps to
-    react: at the tiny step sizes of large data sets reduce μ, or it is SGHMC with friction A.
+    react: at the tiny step sizes of large data sets it is SGHMC with friction A unless μ is reduced as well. It sets
+    the mean temperature only: gradient noise that sits in the stiff directions leaves these too hot and the others
+    too cold.
     Source: Ding et al. 2014 (μ = 1; the thermal mass μ: Jones & Leimkuhler 2011); Hitchcock & Hoogland, Algorithm 5.
     """
 
@@ -88,7 +90,14 @@ class SGNHT(Sampler):
         """With the friction held at A. A free thermostat brakes harder and survives more, but samples another law."""
         return hp.friction / curvature
 
+    def noise_factor(self, hp: Hp) -> Tensor:
+        """As SGHMC, the value before the thermostat has reacted; afterwards it is less, and 0 for isotropic noise."""
+        return hp.step_size / (4 * hp.friction)
+
     def caveat(self) -> str:
         if self.dynamics == "corrected":
             return ""
-        return "Printed SGNHT does not square the momentum: its friction runs away and it diverges. Use dynamics='corrected'."
+        return (
+            "Printed SGNHT does not square the momentum in its thermostat: the friction grows at every step until the "
+            "chain diverges. Use dynamics='corrected'."
+        )
