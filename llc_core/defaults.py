@@ -32,6 +32,10 @@ def resolve(config: RunConfig, problem: Potential | None) -> tuple[RunConfig, Po
         gradient = problem.gradients[0]
     if gradient not in problem.gradients:
         raise ValueError(f"gradient is {gradient!r}; this problem offers {', '.join(problem.gradients)}.")
+    if gradient != "full" and config.batch_size > problem.samples > 0:
+        raise ValueError(
+            f"batch_size is {config.batch_size}, but there are only {problem.samples} samples; use at most that."
+        )
     sampler = build(config.sampler if config.sampler is not None else problem.default_sampler(gradient))
     sampler = sampler.complete(problem.has_factors and gradient == "full")
     if isinstance(sampler, MetropolisSampler) and gradient != "full":

@@ -16,8 +16,9 @@ import torch
 from torch import Tensor
 
 from llc_core import diagnostics
-from llc_core.config import RunConfig
+from llc_core.config import MAX_STEPS, RunConfig
 from llc_core.estimators import LossAccumulator
+from llc_core.fields import number, whole
 from llc_core.potentials.dln import DeepLinearNetwork
 from llc_core.results import Estimate
 from llc_core.streams import torch_stream
@@ -42,9 +43,10 @@ def gibbs_reference(
 ) -> Estimate:
     """λ̂ of the localised posterior of a deep linear network by blocked Gibbs sampling, in float64 on full data.
 
-    One sweep draws every layer once from its exact normal conditional (`layer_conditional`), then, with `gauge_moves`,
-    moves along the orbits W_l → G W_l, W_{l+1} → W_{l+1} G⁻¹ that leave the product unchanged (`gauge_move`): those
-    are long where nβ is large, and Gibbs draws alone cross them slowly. All chains start at w0.
+    One sweep draws every layer once from its exact normal conditional (`BlockedGibbs.conditional`), then, with
+    `gauge_moves`, moves along the orbits W_l → G W_l, W_{l+1} → W_{l+1} G⁻¹ that leave the product unchanged
+    (`BlockedGibbs.gauge_move`): those are long where nβ is large, and draws alone, which keep all other layers where
+    they are, cross them in steps of size 1/√nβ. All chains start at w0.
 
     burn_in: an int counts sweeps, a float is a fraction.  n_beta: None: n / log n.  localization: γ > 0.
     Returns an `Estimate` whose trace holds nβ·ΔL after every sweep; `diagnostics` has the acceptance of the gauge moves.
@@ -53,11 +55,11 @@ def gibbs_reference(
     Sabatti 2000. Raises ValueError with one sentence for arguments that cannot be.
     """
     if not isinstance(problem, DeepLinearNetwork):
-        raise ValueError(
-            f"problem must be a DeepLinearNetwork, not a {type(problem).__name__}: only there layers are normal."
-        )
-    if isinstance(sweeps, int) and sweeps < 2:
-        raise ValueError(f"sweeps is {sweeps}; it must be at least 2, so that one is left to average over.")
+        raise ValueError(f"problem must be a DeepLinearNetwork, not a {type(problem).__name__}.")
+    sweeps = whole("sweeps", sweeps, 2, MAX_STEPS)
+    localization = number("localization", localization)
+    if localization <= 0:
+        raise ValueError(f"localization is {localization:g}; each layer's law is normal only with a precision above 0.")
     config = RunConfig(
         problem=problem.to_dict(),
         sampler={"name": "Gibbs", "gauge_moves": bool(gauge_moves)},
@@ -71,22 +73,18 @@ def gibbs_reference(
         device="cpu",
         dtype="float64",
     )
-    assert config.steps is not None and config.n_beta is not None
-    if config.localization <= 0:
-        raise ValueError(
-            "localization is 0; give a precision γ > 0, without which the conditionals are not normal laws."
-        )
+    assert config.n_beta is not None
     started = time.perf_counter()
-    first = config.burn_in_steps(config.steps)
-    sampler = BlockedGibbs(problem, config.chains, config.n_beta, config.localization, config.seed)
-    losses = LossAccumulator(
-        config.chains, config.steps, first, np.full(config.chains, config.n_beta), "same_batch", 0.0
-    )
-    for sweep in range(config.steps):
-        loss = sampler.sweep()
-        if gauge_moves:
-            sampler.gauge_moves(adapt=sweep < first)
-        losses.add(loss.numpy()[None], None)
+    first = config.burn_in_steps(sweeps)
+    losses = LossAccumulator(config.chains, sweeps, first, np.full(config.chains, config.n_beta), "same_batch", 0.0)
+    try:
+        sampler = BlockedGibbs(problem, config.chains, config.n_beta, localization, config.seed)
+        for sweep in range(sweeps):
+            losses.add(sampler.sweep().numpy()[None], None)
+            if gauge_moves:
+                sampler.gauge_moves(adapt=sweep < first)
+    except torch.linalg.LinAlgError:
+        raise ValueError("Products of these weights overflow in float64; give smaller weights or n_beta.") from None
     return _estimate(problem, config, losses, first, time.perf_counter() - started, sampler.gauge_acceptance())
 
 
@@ -127,36 +125,11 @@ def gram_basis(factor: Tensor) -> Basis:
     return Basis(vectors.mT, values)
 
 
-def layer_conditional(
-    above: Tensor,
-    below: Tensor,
-    left: Basis,
-    right: Basis,
-    residual: Tensor,
-    delta: Tensor,
-    n_beta: float,
-    localization: float,
-) -> Conditional:
-    """The law of the change Δ of one layer given all other layers.
-
-    With B = `above` = W_M ⋯ W_{l+1} [C, H_M, H_l], A = `below` = W_{l−1} ⋯ W_1 [C, H_{l−1}, H_0], D = W_M ⋯ W_1 − P0
-    and δ = `delta` the layer's displacement now,
-
-        U(Δ) = nβ[tr((D + BΔA) Sxx (D + BΔA)ᵀ) − 2 tr((D + BΔA) Snxᵀ)] + (γ/2)‖δ + Δ‖²,
-
-    which is normal with precision 2nβ (A Sxx Aᵀ) ⊗ (BᵀB) + γI. left: eigenbasis of BᵀB.  right: of A Sxx Aᵀ.
-    residual: D Sxx − Snx [C, H_M, H_0]. It is small near w0, so that expanding about the present point (and not about
-    Δ = −δ) keeps the rounding error of the mean far below its standard deviation.
-    """
-    force = 2 * n_beta * (above.mT @ residual @ below.mT) + localization * delta
-    precision = 2 * n_beta * left.values.unsqueeze(-1) * right.values.unsqueeze(-2) + localization
-    return Conditional(left.vectors, right.vectors, -(left.vectors.mT @ force @ right.vectors) / precision, precision)
-
-
 class BlockedGibbs:
     """The chains of a blocked Gibbs sampler, all starting at w0.
 
-    deltas: list of displacements δ_l [C, H_l, H_{l−1}].  weights: the same as W_l = W⁰_l + δ_l.
+    deltas: displacements δ_l [C, H_l, H_{l−1}] of every layer.  weights: W_l = W⁰_l + δ_l.
+    difference: W_M ⋯ W_1 − P0 there, [C, H_M, H_0].
     """
 
     def __init__(self, problem: DeepLinearNetwork, chains: int, n_beta: float, localization: float, seed: int):
@@ -168,7 +141,7 @@ class BlockedGibbs:
             self.products0.append(w @ self.products0[-1])
         self.sxx, self.snx = problem.data.sxx, problem.data.snx
         values, vectors = torch.linalg.eigh(self.sxx)
-        self.root = vectors * values.clamp_min(0).sqrt()
+        self.root = vectors * values.clamp_min(0).sqrt()  # root·rootᵀ = Sxx
         self.difference = torch.zeros(chains, problem.widths[-1], problem.widths[0], dtype=torch.float64)
         self.random = torch_stream(seed, "gibbs")
         inner = len(self.w0) - 1
@@ -189,16 +162,7 @@ class BlockedGibbs:
         below = self.products0[0].unsqueeze(0)
         error = torch.zeros_like(below)
         for layer, above in enumerate(reversed(aboves)):
-            law = layer_conditional(
-                above,
-                below,
-                gram_basis(above),
-                gram_basis((below @ self.root).mT),
-                self.difference @ self.sxx - self.snx,
-                self.deltas[layer],
-                self.n_beta,
-                self.localization,
-            )
+            law = self.conditional(layer, above, below)
             change = law.draw(self._normals(self.deltas[layer].shape))
             self.deltas[layer] = self.deltas[layer] + change
             self.difference = self.difference + above @ change @ below
@@ -208,6 +172,25 @@ class BlockedGibbs:
                 below = self.products0[layer + 1] + error
         self.difference = error
         return ((error @ self.sxx - 2 * self.snx) * error).sum(dim=(1, 2))
+
+    def conditional(self, layer: int, above: Tensor, below: Tensor) -> Conditional:
+        """The law of the change Δ of one layer (counted from 0) given all other layers.
+
+        With B = `above` = W_M ⋯ W_{l+1} [C, H_M, H_l], A = `below` = W_{l−1} ⋯ W_1 [C, H_{l−1}, H_0],
+        D = W_M ⋯ W_1 − P0 and the layer's displacement δ, all as they are now,
+
+            U(Δ) = nβ[tr((D + BΔA) Sxx (D + BΔA)ᵀ) − 2 tr((D + BΔA) Snxᵀ)] + (γ/2)‖δ + Δ‖²,
+
+        which is normal with precision 2nβ (A Sxx Aᵀ) ⊗ (BᵀB) + γI: diagonal in the eigenbases of BᵀB and A Sxx Aᵀ.
+        The expansion is about the present point, where D Sxx − Snx is small, and not about Δ = −δ: the rounding error
+        of the mean then stays far below its standard deviation.
+        """
+        left, right = gram_basis(above), gram_basis((below @ self.root).mT)
+        pull = above.mT @ (self.difference @ self.sxx - self.snx) @ below.mT
+        force = 2 * self.n_beta * pull + self.localization * self.deltas[layer]
+        precision = 2 * self.n_beta * left.values.unsqueeze(-1) * right.values.unsqueeze(-2) + self.localization
+        mean = -(left.vectors.mT @ force @ right.vectors) / precision
+        return Conditional(left.vectors, right.vectors, mean, precision)
 
     def gauge_moves(self, adapt: bool) -> None:
         """One gauge move at every hidden vertex; with `adapt` the step sizes learn from the acceptance."""
@@ -229,11 +212,11 @@ class BlockedGibbs:
 
             V(G) = (γ/2)(‖G W_l − W⁰_l‖² + ‖W_{l+1} G⁻¹ − W⁰_{l+1}‖²) − (H_{l−1} − H_{l+1}) log|det G|,
 
-        and moving G by any chain that keeps exp(−V)·Haar leaves the posterior invariant (Liu & Sabatti 2000, theorem 1).
+        and moving G by any chain that keeps exp(−V)·Haar leaves the posterior invariant (Liu & Sabatti 2000).
         Leapfrog steps G ← cay(εX) G with the Cayley map keep Haar measure and are reversible, since cay(−X) = cay(X)⁻¹;
         the Metropolis test does the rest. step: [C, 1, 1].
         """
-        basis, mass = self._gauge_metric[vertex - 1]
+        left, right, mass = self._gauge_metric[vertex - 1]
         exponent = self.w0[vertex - 1].shape[1] - self.w0[vertex].shape[0]
         eye = torch.eye(len(self.w0[vertex - 1]), dtype=torch.float64)
         lower, upper = self.deltas[vertex - 1], self.deltas[vertex]
@@ -246,17 +229,17 @@ class BlockedGibbs:
             """Derivative of V along X ↦ exp(tX)G, in the coordinates of the metric."""
             below, above = self.w0[vertex - 1] + lower, self.w0[vertex] + upper
             direct = self.localization * (lower @ below.mT - above.mT @ upper) - exponent * eye
-            return basis.left.mT @ direct @ basis.right
+            return left.mT @ direct @ right
 
         momentum = self._normals((self.chains, *mass.shape)) * mass.sqrt()
         start = potential() + _square(momentum / mass.sqrt()) / 2
         momentum = momentum - step / 2 * slope()
         for index in range(LEAPFROG_STEPS):
-            half = step / 2 * (basis.left @ (momentum / mass) @ basis.right.mT)
+            half = step / 2 * (left @ (momentum / mass) @ right.mT)
             below, above = self.w0[vertex - 1] + lower, self.w0[vertex] + upper
-            lower = lower + torch.linalg.solve(eye - half, 2 * half) @ below
-            upper = upper - above @ torch.linalg.solve(eye + half, 2 * half)
-            log_det = log_det + torch.linalg.slogdet(eye + half)[1] - torch.linalg.slogdet(eye - half)[1]
+            forth, log_minus = _cayley(half)
+            back, log_plus = _cayley(-half)
+            lower, upper, log_det = lower + forth @ below, upper + above @ back, log_det + log_plus - log_minus
             momentum = momentum - (step if index < LEAPFROG_STEPS - 1 else step / 2) * slope()
         gain = start - potential() - _square(momentum / mass.sqrt()) / 2
         rate = torch.nan_to_num(gain, nan=-math.inf).clamp_max(0).exp().view(-1, 1, 1)
@@ -269,12 +252,15 @@ class BlockedGibbs:
         """Mean acceptance of the gauge moves since burn-in; nan if there were none."""
         return self._accepted / self._tried if self._tried else math.nan
 
-    def _metric(self, vertex: int) -> tuple[GaugeBasis, Tensor]:
-        """Coordinates in which V at w0 is diagonal, and the curvature expected there a prior's width away."""
+    def _metric(self, vertex: int) -> tuple[Tensor, Tensor, Tensor]:
+        """left, right [H, H] orthogonal and the mass [H, H] of the gauge moves in the coordinates Z of X = left·Z·rightᵀ.
+
+        The mass is the curvature of V at w0, diagonal in these bases, plus what the prior's spread adds on average.
+        """
         lower, upper = self.w0[vertex - 1], self.w0[vertex]
         left, right = gram_basis(upper), gram_basis(lower.mT)
         curvature = self.localization * (left.values.unsqueeze(-1) + right.values.unsqueeze(-2))
-        return GaugeBasis(left.vectors, right.vectors), curvature + lower.shape[1] + upper.shape[0]
+        return left.vectors, right.vectors, curvature + lower.shape[1] + upper.shape[0]
 
     def _normals(self, shape: Any) -> Tensor:
         return torch.randn(*shape, dtype=torch.float64, generator=self.random)
@@ -283,11 +269,10 @@ class BlockedGibbs:
         return torch.rand(*shape, dtype=torch.float64, generator=self.random)
 
 
-class GaugeBasis(NamedTuple):
-    """Orthogonal bases [H, H] of the two sides of a gauge direction X = left·Z·rightᵀ."""
-
-    left: Tensor
-    right: Tensor
+def _cayley(x: Tensor) -> tuple[Tensor, Tensor]:
+    """(I − x)⁻¹(I + x) − I for x [C, H, H] (the Cayley map of 2x, less the identity), and log|det(I − x)| [C]."""
+    factors, pivots = torch.linalg.lu_factor(torch.eye(x.shape[-1], dtype=x.dtype) - x)
+    return torch.linalg.lu_solve(factors, pivots, 2 * x), factors.diagonal(dim1=1, dim2=2).abs().log().sum(dim=1)
 
 
 def _square(matrices: Tensor) -> Tensor:

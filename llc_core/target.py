@@ -80,7 +80,7 @@ class Target:
         loss, grad = self.potential.excess_loss_and_grad(delta, batch)
         if self.coordinates is None:
             return Energy(loss, grad, delta, self.n_beta, self.localization)
-        total = torch.addcmul(self.n_beta * grad, self.localization, delta)
+        total = (self.localization * delta).addcmul_(self.n_beta, grad)
         return Energy(loss, grad, delta, self.n_beta, self.localization, self.coordinates.pull_back(total))
 
     def curvature(self, z: Tensor, vector: Tensor) -> Tensor:

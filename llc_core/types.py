@@ -51,7 +51,7 @@ class Energy:
         """∇U = nβ·∇L + γ·δ, [C, D]."""
         if self.pulled_force is not None:
             return self.pulled_force
-        return self.n_beta * self.loss_grad + self.localization * self.delta
+        return (self.localization * self.delta).addcmul_(self.n_beta, self.loss_grad)
 
 
 @dataclass(frozen=True)

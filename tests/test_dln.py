@@ -45,7 +45,7 @@ def expected(network: DeepLinearNetwork, delta: torch.Tensor, x: torch.Tensor, n
 
 
 def test_full_data_loss_and_gradient_equal_autograd_on_the_samples(network):
-    x, noise = network.data.pool(torch.device("cpu"), torch.float64)
+    x, noise = network.data.pool(torch.device("cpu"), torch.float64)[:, :-1].split([6, 3], dim=1)
     delta = moves(network, 3)
     loss, grad = network.excess_loss_and_grad(delta)
     want_loss, want_grad = expected(network, delta, x, noise)
@@ -58,16 +58,27 @@ def test_minibatch_equals_autograd_on_the_batch(network, size):
     generator = torch_stream(1, "batch")
     batch = network.draw(generator, 2, size, "minibatch", torch.float64)
     assert ("x" in batch.data) == (size < WIDTHS[0])
-    x_all, noise_all = network.data.pool(torch.device("cpu"), torch.float64)
-    index = torch.randint(network.data.rows, (2, size), generator=torch_stream(1, "batch"))
+    drawn = [
+        z[:, :-1].split([6, 3], dim=1) for z in network.data.batches(torch_stream(1, "batch"), 2, size, torch.float64)
+    ]
     delta = moves(network, 4)  # two settings for each of two batches, chain-major
     loss, grad = network.excess_loss_and_grad(delta, batch)
     for chain in range(4):
-        rows = index[chain // 2]
-        want_loss, want_grad = expected(network, delta[chain : chain + 1], x_all[rows], noise_all[rows])
+        want_loss, want_grad = expected(network, delta[chain : chain + 1], *drawn[chain // 2])
         torch.testing.assert_close(loss[chain : chain + 1], want_loss, rtol=1e-9, atol=1e-9)
         torch.testing.assert_close(grad[chain : chain + 1], want_grad, rtol=1e-9, atol=1e-9)
-    torch.testing.assert_close(batch.baseline_loss, noise_all[index].square().sum(2).mean(1))
+    torch.testing.assert_close(batch.baseline_loss, torch.stack([e.square().sum(1).mean() for _, e in drawn]))
+
+
+def test_batches_wrap_around_and_use_every_row_equally(network):
+    data = DeepLinearNetwork.random(widths=[1, 1], n=10, seed=0).data
+    pool = data.pool(torch.device("cpu"), torch.float64)
+    counts = torch.zeros(10)
+    for z in data.batches(torch_stream(0, "batch"), 3000, 4, torch.float64):
+        where = (pool[:, 0][None, :] == z[:, :1]).double().argmax(1)
+        assert ((where[1:] - where[:-1]) % 10 == 1).all()
+        counts[where] += 1
+    assert (counts / 3000 - 0.4).abs().max() < 5 * (0.24 / 3000) ** 0.5
 
 
 def test_control_variate_is_unbiased_exact_at_w0_and_has_less_variance(network):
@@ -119,7 +130,7 @@ def test_data_are_a_function_of_the_seed_and_full_and_pool_agree():
     one, same, other = (DeepLinearNetwork.random(widths=[3, 2], n=2000, seed=s).data for s in (5, 5, 6))
     torch.testing.assert_close(one.sxx, same.sxx, rtol=0, atol=0)
     assert not torch.allclose(one.sxx, other.sxx)
-    x, noise = one.pool(torch.device("cpu"), torch.float64)
+    x, noise = one.pool(torch.device("cpu"), torch.float64)[:, :-1].split([3, 2], dim=1)
     assert x.abs().max() <= 10
     torch.testing.assert_close(x.T @ x / len(x), one.sxx, rtol=1e-9, atol=1e-9)
     torch.testing.assert_close(noise.T @ x / len(x), one.snx, rtol=1e-9, atol=1e-9)
@@ -139,7 +150,7 @@ def test_a_pool_smaller_than_n_keeps_the_law_of_the_cross_moment():
         whitened = data.snx @ torch.linalg.inv(torch.linalg.cholesky(data.sxx)).T
         variance = float(whitened.square().mean()) * n / 0.25
         assert variance == pytest.approx(1, abs=5 * (2 / (inputs * outputs)) ** 0.5)
-        x, noise = data.pool(torch.device("cpu"), torch.float64)
+        x, noise = data.pool(torch.device("cpu"), torch.float64)[:, :-1].split([inputs, outputs], dim=1)
         torch.testing.assert_close(noise.T @ x / rows, data.snx, rtol=1e-3, atol=2e-5)
         assert data.noise_square == pytest.approx(float(noise.square().sum(1).mean()), rel=1e-5)
     finally:

@@ -17,7 +17,8 @@ class PlainLoop:
     def __init__(self, problem: DeepLinearNetwork, step_size: float, chains: int, batch_size: int = 500, seed: int = 0):
         torch.manual_seed(seed)
         self.problem, self.step_size, self.batch_size = problem, step_size, batch_size
-        self.x, noise = problem.data.pool(torch.device("cpu"), torch.float32)
+        pool = problem.data.pool(torch.device("cpu"), torch.float32)
+        self.x, noise = pool[:, : problem.widths[0]].contiguous(), pool[:, problem.widths[0] : -1]
         teacher = self._module()
         with torch.no_grad():
             self.y = teacher(self.x) + noise

@@ -37,6 +37,8 @@ class Potential:
     n: int
     gradients: tuple[str, ...] = ("full",)
     baseline_loss: float = 0.0
+    samples: int = 0
+    """Distinct samples a minibatch can be drawn from."""
     has_factors = False
     """Whether `kronecker_factors` gives a model of the curvature."""
     learning_coefficient: LearningCoefficient | None = None

@@ -124,6 +124,10 @@ class DeepLinearNetwork(Potential):
     # -- evaluation ---------------------------------------------------------------------------------------------------
 
     @property
+    def samples(self) -> int:  # type: ignore[override]
+        return self.data.rows
+
+    @property
     def baseline_loss(self) -> float:  # type: ignore[override]
         """L_n(w0)."""
         return self.data.noise_square
@@ -137,22 +141,25 @@ class DeepLinearNetwork(Potential):
     def draw(
         self, generator: torch.Generator, chains: int, batch_size: int, gradient: str, dtype: torch.dtype
     ) -> Batch:
-        """Batches of `batch_size` rows with replacement.
+        """Batches of `batch_size` rows (`LinearData.batches`).
 
         "control_variate" samples Sxx only and keeps the noise cross moment Snx exact: at w0 its gradient is exactly
         ∇L_n(w0). "minibatch" samples both.
         """
-        device = generator.device
-        x_all, noise_all = self.data.pool(device, dtype)
-        index = torch.randint(self.data.rows, (chains, batch_size), generator=generator, device=device)
-        x, noise = x_all[index], noise_all[index]
-        baseline = noise.square().sum(dim=(1, 2)) / batch_size
-        if gradient == "minibatch" and batch_size < self.widths[0]:
-            return Batch({"x": x.transpose(1, 2).contiguous(), "noise": noise.transpose(1, 2).contiguous()}, baseline)
-        sxx = torch.bmm(x.transpose(1, 2), x) / batch_size
+        inputs = self.widths[0]
+        batches = self.data.batches(generator, chains, batch_size, dtype)
+        baseline = torch.stack([z[:, -1].mean() for z in batches])
+        if gradient == "minibatch" and batch_size < inputs:
+            rows = torch.stack([z[:, :-1].T for z in batches])
+            return Batch({"x": rows[:, :inputs], "noise": rows[:, inputs:]}, baseline)
+        columns = inputs if gradient == "control_variate" else inputs + self.widths[-1]
+        moments = torch.empty(chains, inputs, columns, dtype=dtype, device=generator.device)
+        for z, moment in zip(batches, moments, strict=True):
+            torch.mm(z[:, :inputs].T, z[:, :columns], out=moment)
+        moments /= batch_size
         if gradient == "control_variate":
-            return Batch({"sxx": sxx}, baseline)
-        return Batch({"sxx": sxx, "snx": torch.bmm(noise.transpose(1, 2), x) / batch_size}, baseline)
+            return Batch({"sxx": moments}, baseline)
+        return Batch({"sxx": moments[:, :, :inputs], "snx": moments[:, :, inputs:].transpose(1, 2)}, baseline)
 
     def excess_loss_and_grad(self, delta: Tensor, batch: Batch | None = None) -> tuple[Tensor, Tensor]:
         on = self._tensors(delta)
@@ -160,13 +167,14 @@ class DeepLinearNetwork(Potential):
             return self._rows(on, delta, batch.data["x"], batch.data["noise"])
         sxx = on.sxx if batch is None else batch.data["sxx"]
         snx = on.snx if batch is None or "snx" not in batch.data else batch.data["snx"]
-        weights, errors = on.forward(delta, None)
+        weights, errors, a0 = on.forward(delta, None)
         chains, outputs, inputs = errors[-1].shape
         groups = sxx.shape[0]
         cross = snx.unsqueeze(1)
-        half = torch.bmm(errors[-1].view(groups, -1, inputs), sxx).view(len(snx), -1, outputs, inputs) - cross
+        half = torch.bmm(errors[-1].view(groups, -1, inputs), sxx).view(len(snx), -1, outputs, inputs).sub_(cross)
         loss = (errors[-1].view(half.shape) * (half - cross)).sum(dim=(-1, -2)).view(chains)
-        return loss, on.backward(delta, weights, errors, (2 * half).view(chains, outputs, inputs), None)
+        upstream = half.mul_(2).view(chains, outputs, inputs)
+        return loss, on.backward(delta, weights, on.inputs(errors[:-1], a0), upstream)
 
     def _rows(self, on: _Tensors, delta: Tensor, x: Tensor, noise: Tensor) -> tuple[Tensor, Tensor]:
         """The same on batch rows: cheaper than moments when the input is wider than the batch."""
@@ -174,10 +182,10 @@ class DeepLinearNetwork(Potential):
         if each > 1:
             x, noise = x.repeat_interleave(each, 0), noise.repeat_interleave(each, 0)
         size = x.shape[-1]
-        weights, errors = on.forward(delta, x)
+        weights, errors, a0 = on.forward(delta, x)
         residual = errors[-1] - noise
         loss = (errors[-1] * (residual - noise)).sum(dim=(1, 2)) / size
-        return loss, on.backward(delta, weights, errors, residual * (2 / size), x)
+        return loss, on.backward(delta, weights, on.inputs(errors[:-1], a0), residual.mul_(2 / size))
 
     def hvp(self, delta: Tensor, vector: Tensor) -> Tensor:
         """Exact Hessian-vector product of the full-data loss (forward-over-reverse by hand)."""
@@ -243,41 +251,42 @@ class _Tensors:
             result.append(torch.matmul(w, result[-1]))
         return result
 
-    def forward(self, delta: Tensor, x: Tensor | None) -> tuple[list[Tensor], list[Tensor]]:
-        """Weights W_l and differences E_l = (W_l ⋯ W_1 − W⁰_l ⋯ W⁰_1)x; x None stands for the identity."""
+    def forward(self, delta: Tensor, x: Tensor | None) -> tuple[list[Tensor], list[Tensor], list[Tensor]]:
+        """Weights W_l, differences E_l = (W_l ⋯ W_1 − W⁰_l ⋯ W⁰_1)x, and A⁰_l = W⁰_l ⋯ W⁰_1 x from l = 0.
+
+        x None stands for the identity, [C or 1, H_0, q] otherwise.
+        """
         moves = self.layers(delta)
         chains = delta.shape[0]
         weights = [w + d for w, d in zip(self.w0, moves, strict=True)]
         a0 = self.products_at_w0(x)
-        errors = [moves[0] if x is None else torch.bmm(moves[0], x)]
+        errors = [moves[0].clone() if x is None else torch.bmm(moves[0], x)]
         for layer in range(1, len(moves)):
             moved = torch.bmm(moves[layer], a0[layer].expand(chains, -1, -1))
-            errors.append(torch.baddbmm(moved, weights[layer], errors[-1]))
-        if x is None and len(moves) == 1:
-            errors[0] = errors[0].contiguous()
-        return weights, errors
+            errors.append(moved.baddbmm_(weights[layer], errors[-1]))
+        return weights, errors, a0
 
-    def backward(
-        self, delta: Tensor, weights: list[Tensor], errors: list[Tensor], upstream: Tensor, x: Tensor | None
-    ) -> Tensor:
-        """Gradient [C, D] from ∂L/∂(W_M ⋯ W_1 x) = upstream [C, H_M, q]."""
+    def backward(self, delta: Tensor, weights: list[Tensor], inputs: list[Tensor], upstream: Tensor) -> Tensor:
+        """Gradient [C, D] from ∂L/∂(W_M ⋯ W_1 x) = upstream [C, H_M, q]; inputs[l] is what layer l + 1 is given."""
         grad = torch.empty_like(delta)
         views = self.layers(grad)
-        a0 = self.products_at_w0(x)
         for layer in range(len(views) - 1, 0, -1):
-            torch.bmm(upstream, (a0[layer] + errors[layer - 1]).transpose(1, 2), out=views[layer])
+            torch.bmm(upstream, inputs[layer].transpose(1, 2), out=views[layer])
             upstream = torch.bmm(weights[layer].transpose(1, 2), upstream)
-        if x is None:
+        if inputs[0] is self.a0[0]:
             views[0].copy_(upstream)
         else:
-            torch.bmm(upstream, x.transpose(1, 2), out=views[0])
+            torch.bmm(upstream, inputs[0].transpose(1, 2), out=views[0])
         return grad
 
+    def inputs(self, errors: list[Tensor], a0: list[Tensor]) -> list[Tensor]:
+        """What each layer is given, A⁰ + E; made in place of the differences, which are not needed any more."""
+        return [a0[0], *(error.add_(before) for error, before in zip(errors, a0[1:], strict=False))]
+
     def kronecker_factors(self, delta: Tensor) -> list[Factors]:
-        weights, errors = self.forward(delta, None)
+        weights, errors, a0 = self.forward(delta, None)
         chains = delta.shape[0]
-        inputs = [self.a0[0].expand(chains, -1, -1)]
-        inputs += [a + e for a, e in zip(self.a0[1:], errors, strict=False)]
+        inputs = [i.expand(chains, -1, -1) for i in self.inputs(errors[:-1], a0)]
         after = torch.eye(weights[-1].shape[1]).to(delta).expand(chains, -1, -1)
         factors: list[Factors] = []
         for w, before in zip(reversed(weights), reversed(inputs), strict=True):
@@ -288,21 +297,21 @@ class _Tensors:
         return factors[::-1]
 
     def hvp(self, delta: Tensor, vector: Tensor) -> Tensor:
-        weights, errors = self.forward(delta, None)
+        weights, errors, a0 = self.forward(delta, None)
         moves = self.layers(vector)
-        chains, outputs, inputs = errors[-1].shape
+        chains = delta.shape[0]
+        inputs = self.inputs(errors[:-1], a0)
         ahead = [moves[0]]
         for layer in range(1, len(moves)):
-            here = self.a0[layer] + errors[layer - 1]
-            ahead.append(torch.baddbmm(torch.bmm(moves[layer], here), weights[layer], ahead[-1]))
+            ahead.append(torch.bmm(moves[layer], inputs[layer]).baddbmm_(weights[layer], ahead[-1]))
         sxx = self.sxx.expand(chains, -1, -1)
-        upstream = 2 * (torch.bmm(errors[-1], sxx) - self.snx)
-        tangent = 2 * torch.bmm(ahead[-1], sxx)
+        upstream = torch.bmm(errors[-1], sxx).sub_(self.snx).mul_(2)
+        tangent = torch.bmm(ahead[-1], sxx).mul_(2)
         result = torch.empty_like(vector)
         views = self.layers(result)
         for layer in range(len(moves) - 1, 0, -1):
-            here = (self.a0[layer] + errors[layer - 1]).transpose(1, 2)
-            views[layer].copy_(torch.baddbmm(torch.bmm(upstream, ahead[layer - 1].transpose(1, 2)), tangent, here))
+            crossed = torch.bmm(upstream, ahead[layer - 1].transpose(1, 2))
+            views[layer].copy_(crossed.baddbmm_(tangent, inputs[layer].transpose(1, 2)))
             turned = weights[layer].transpose(1, 2)
             tangent = torch.baddbmm(torch.bmm(moves[layer].transpose(1, 2), upstream), turned, tangent)
             upstream = torch.bmm(turned, upstream)

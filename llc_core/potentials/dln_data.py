@@ -7,6 +7,7 @@ gradients cost nothing in n. Minibatches are drawn from a pool of rows held in m
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import cached_property
 
 import torch
@@ -32,7 +33,7 @@ class LinearData:
     def __init__(self, inputs: int, outputs: int, n: int, noise_std: float, seed: int):
         self.inputs, self.outputs, self.n, self.noise_std, self.seed = inputs, outputs, n, noise_std, seed
         self.rows = max(min(n, POOL_NUMBERS // (inputs + outputs)), min(n, 4 * inputs))
-        self._pools: dict[tuple[str, torch.dtype], tuple[Tensor, Tensor]] = {}
+        self._pools: dict[tuple[str, torch.dtype], Tensor] = {}
 
     def _chunks(self):  # type: ignore[no-untyped-def]
         draw_x, draw_noise = torch_stream(self.seed, "inputs"), torch_stream(self.seed, "noise")
@@ -81,15 +82,33 @@ class LinearData:
         """Mean over samples of |noise|²: the loss L_n(w0)."""
         return self._moments[3]
 
-    def pool(self, device: torch.device, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
-        """Inputs [rows, N] and noise [rows, outputs] in memory on `device`."""
+    def pool(self, device: torch.device, dtype: torch.dtype) -> Tensor:
+        """Rows (x, noise, |noise|²) in memory on `device`, [rows, N + outputs + 1]."""
         key = (str(device), dtype)
         if key not in self._pools:
-            x_all = torch.empty(self.rows, self.inputs, dtype=dtype)
-            noise_all = torch.empty(self.rows, self.outputs, dtype=dtype)
+            pool = torch.empty(self.rows, self.inputs + self.outputs + 1, dtype=dtype)
             shift = self._moments[2].to(torch.float32) if self.rows < self.n else None
             for where, x, noise in self._chunks():
-                x_all[where] = x
-                noise_all[where] = noise if shift is None else noise - x @ shift
-            self._pools[key] = (x_all.to(device), noise_all.to(device))
+                pool[where, : self.inputs] = x
+                noise = noise if shift is None else noise - x @ shift
+                pool[where, self.inputs : -1] = noise
+                pool[where, -1] = noise.square().sum(dim=1)
+            self._pools[key] = pool.to(device)
         return self._pools[key]
+
+    def batches(self, generator: torch.Generator, count: int, size: int, dtype: torch.dtype) -> Sequence[Tensor]:
+        """`count` independent batches of `size` rows (x, noise, |noise|²), each [size, N + outputs + 1].
+
+        A batch is a run of consecutive rows from a uniformly random place, the end joined to the beginning: every row
+        is equally likely, so gradients are unbiased, and as the rows are i.i.d. the batch means vary as those of random
+        subsets do. On a CPU no row is copied; picking single rows all over memory took longer than using them.
+        """
+        pool = self.pool(generator.device, dtype)
+        starts = torch.randint(self.rows, (count,), generator=generator, device=generator.device)
+        if pool.device.type == "cpu":
+            return [self._run(pool, start, size) for start in starts.tolist()]
+        return pool[(starts[:, None] + torch.arange(size, device=pool.device)) % self.rows].unbind(0)
+
+    def _run(self, pool: Tensor, start: int, size: int) -> Tensor:
+        stop = start + size
+        return pool[start:stop] if stop <= self.rows else torch.cat([pool[start:], pool[: stop - self.rows]])

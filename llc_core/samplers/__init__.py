@@ -3,7 +3,7 @@
 from importlib import import_module
 from pkgutil import iter_modules
 
-from llc_core.samplers.base import (
+from llc_core.samplers.base import (  # noqa: F401  re-exported
     MetropolisSampler,
     Sampler,
     build,

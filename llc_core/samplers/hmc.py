@@ -69,7 +69,7 @@ class HMC(MetropolisSampler):
         "gradients, and it needs the full data."
     )
     source: ClassVar[str] = "Duane et al. 1987; Neal 2011"
-    safety: ClassVar[float] = 0.3
+    safety: ClassVar[float] = 0.4
 
     @property
     def adapts_coordinates(self) -> bool:

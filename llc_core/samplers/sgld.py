@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+import torch
 from torch import Tensor
 
 from llc_core.samplers.base import Hp, Sampler, State, register, step_size_field
@@ -34,7 +35,8 @@ class SGLD(Sampler):
 
     def update(self, state: State, energy: Energy, noise: Tensor, hp: Hp) -> State:
         step = hp.step_size
-        return {"delta": (state["delta"] - (step / 2) * energy.force).addcmul_(step.sqrt(), noise[0])}
+        moved = torch.addcmul(state["delta"], step, energy.force, value=-0.5)
+        return {"delta": moved.addcmul_(step.sqrt(), noise[0])}
 
     def stable_step(self, curvature: Tensor, hp: Hp) -> Tensor:
         return 4 / curvature
