@@ -16,7 +16,7 @@ GROWTH = 1.5
 """Largest growth of an automatic step per check: at a singular point the curvature starts near 0 and rises as the
 chain moves away, so the first limit must not be believed."""
 FIRST_ITERATIONS, ITERATIONS = 12, 3
-COORDINATE_CHANGES = (0.08, 0.16, 0.3, 0.5)
+COORDINATE_CHANGES = (0.05, 0.1, 0.2, 0.4, 0.7)
 """Fractions of the burn-in at which the coordinates are made anew, from the curvature seen since the last change."""
 CAUTION = 0.3
 """After a change of coordinates the step starts at this share of the usual one, since the chain now moves into new
@@ -89,11 +89,11 @@ class Control:
             state, changed = self._change_coordinates(step, state), True
         if self.auto_step or step == self.burn_in:
             self._measure(state, FIRST_ITERATIONS if changed or not self.auto_step else ITERATIONS)
-        if 2 * step >= self.burn_in:
+        late = step >= COORDINATE_CHANGES[-1] * self.burn_in
+        if late:
             self.late_limit = torch.minimum(self.late_limit, self.limit)
         if self.auto_step:
-            limit = self.late_limit if 2 * step >= self.burn_in else self.limit
-            wished = self.sampler.safety * self.backoff * limit
+            wished = self.sampler.safety * self.backoff * (self.late_limit if late else self.limit)
             grown = GROWTH * self.hp.step_size
             self.hp.step_size = CAUTION * wished if changed else torch.minimum(wished, grown)
             self._save(state)

@@ -15,6 +15,11 @@ from torch import Tensor
 from llc_core.potentials.base import Batch, Factors, Potential
 from llc_core.types import Energy
 
+SHARE = 0.1
+"""Weight of the mean over chains that is added to each chain's own factors. Directions that carry the posterior of one
+chain in a deep, low-rank network are others in the next; a common metric is too heavy for all of them (the estimate
+then stalls up to 15% too high), an unmixed one too light for those a chain turns into (it then overflows)."""
+
 
 class KroneckerCoordinates:
     """δ_l = P_l (z_l ∘ s_l) Q_lᵀ for every layer, from a Kronecker model of the curvature.
@@ -27,15 +32,16 @@ class KroneckerCoordinates:
         self.left, self.right, self.slices = [], [], []
         scales, start = [], 0
         for out_factor, in_factor in factors:
-            b, p = torch.linalg.eigh(out_factor.double())
-            a, q = torch.linalg.eigh(in_factor.double())
-            curvature = n_beta * b.clamp_min(0)[:, None] * a.clamp_min(0)[None, :] + localization
-            scales.append(curvature.clamp_min(1e-12 * float(curvature.max()) + 1e-300).rsqrt().flatten())
-            self.left.append(p.to(like).unsqueeze(0))
-            self.right.append(q.to(like).unsqueeze(0))
-            self.slices.append((start, start + b.numel() * a.numel(), b.numel(), a.numel()))
-            start += b.numel() * a.numel()
-        self.scale = torch.cat(scales).to(like)
+            b, p = torch.linalg.eigh(_shared(out_factor.double()))
+            a, q = torch.linalg.eigh(_shared(in_factor.double()))
+            curvature = n_beta * b.clamp_min(0)[:, :, None] * a.clamp_min(0)[:, None, :] + localization
+            scales.append(curvature.clamp_min(1e-12 * float(curvature.max()) + 1e-300).rsqrt().flatten(1))
+            self.left.append(p.to(like))
+            self.right.append(q.to(like))
+            rows, columns = b.shape[1], a.shape[1]
+            self.slices.append((start, start + rows * columns, rows, columns))
+            start += rows * columns
+        self.scale = torch.cat(scales, dim=1).to(like)
 
     def to_delta(self, z: Tensor) -> Tensor:
         """δ = R·z, [C, D]."""
@@ -98,3 +104,7 @@ class Target:
             factors, float(self.n_beta.max()), float(self.localization.min()), delta
         )
         return self.coordinates.from_delta(delta)
+
+
+def _shared(factor: Tensor) -> Tensor:
+    return factor + SHARE * factor.mean(dim=0, keepdim=True)

@@ -122,7 +122,7 @@ def test_kronecker_factors_are_the_hessian_of_each_layer(network):
         block = torch.randn(w.shape, dtype=torch.float64, generator=torch_stream(4, "block"))
         vector[0, start : start + w.size] = block.flatten()
         image = network.hvp(delta, vector)[0, start : start + w.size].view(w.shape)
-        torch.testing.assert_close(image, b @ block @ a, rtol=1e-9, atol=1e-9)
+        torch.testing.assert_close(image, b[0] @ block @ a[0], rtol=1e-9, atol=1e-9)
         start += w.size
 
 

@@ -290,8 +290,8 @@ class _Tensors:
         after = torch.eye(weights[-1].shape[1]).to(delta).expand(chains, -1, -1)
         factors: list[Factors] = []
         for w, before in zip(reversed(weights), reversed(inputs), strict=True):
-            b = 2 * torch.bmm(after.transpose(1, 2), after).mean(dim=0)
-            a = torch.bmm(torch.matmul(before, self.sxx), before.transpose(1, 2)).mean(dim=0)
+            b = 2 * torch.bmm(after.transpose(1, 2), after)
+            a = torch.bmm(torch.matmul(before, self.sxx), before.transpose(1, 2))
             factors.append((b, a))
             after = torch.bmm(after, w)
         return factors[::-1]
