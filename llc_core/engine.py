@@ -94,7 +94,7 @@ class Run:
         self._block = 8
         self._notes_sent = 0
         delta = torch.zeros(self.count, self.problem.dim, dtype=self.dtype, device=self.device)
-        self._state = self.sampler.init(delta, self._normals(1)[0], self._hp)
+        self._state = self.sampler.init(delta, self._normals(1)[0].clone(), self._hp)
         self._started = False
 
     # -- stepping -----------------------------------------------------------------------------------------------------
@@ -197,12 +197,14 @@ class Run:
         )
 
     def _normals(self, fields: int) -> Tensor:
-        """[fields, C, D] standard normals: cut from blocks whose size depends on the shapes alone."""
+        """[fields, C, D] standard normals, valid until the next call: cut from blocks sized by the shapes alone."""
         shape = (self.count, self.problem.dim)
         steps = max(1, NOISE_NUMBERS // (fields * self.count * self.problem.dim))
-        if self._noise is None or self._noise_at >= len(self._noise) or self._noise.shape[1] != fields:
+        if self._noise is None or self._noise.shape[1] != fields:
             self._noise = torch.empty(steps, fields, *shape, dtype=self.dtype, device=self.device)
-            self._noise.normal_(generator=self._streams["noise"])
+            self._noise_at = steps
+        if self._noise_at >= steps:
+            self._noise.normal_(generator=self._streams["noise"])  # in place: fresh memory would cost more than it
             self._noise_at = 0
         self._noise_at += 1
         return self._noise[self._noise_at - 1]
