@@ -9,9 +9,9 @@ import numpy as np
 
 from llc_core import Snapshot
 
-MAX_ROWS = 2000
-"""About two rows for each pixel of a wide figure; more would only cost time in the browser."""
-RECENT_ROWS = 100
+MAX_ROWS = 1500
+"""Two or three rows for each pixel of a figure; more would only cost time in the browser."""
+RECENT_ROWS = 75
 """Rows in the moving average: 5% of a whole run."""
 
 

@@ -244,7 +244,9 @@ class RunManager:
         limit = time.monotonic() - self._heartbeat_seconds
         for handle in self._runs:
             if handle._polled < limit and handle.state.status not in OVER:
-                handle.cancel("This run was stopped because its page was not looking any more; press reset to start again.")
+                handle.cancel(
+                    "This run was stopped because its page was not looking any more; press reset to start again."
+                )
         for handle in self._runs:
             if handle.state.status in OVER:
                 handle._run = None
@@ -261,7 +263,10 @@ class RunManager:
     @staticmethod
     def _queue(handle: RunHandle, place: int) -> None:
         with handle._lock:
-            if handle._state.status not in OVER and (handle._state.status, handle._state.place) != (Status.QUEUED, place):
+            if handle._state.status not in OVER and (handle._state.status, handle._state.place) != (
+                Status.QUEUED,
+                place,
+            ):
                 handle._publish(status=Status.QUEUED, place=place)
 
     def _serve(self, handle: RunHandle) -> None:
@@ -313,7 +318,11 @@ class RunManager:
 
     @staticmethod
     def _fail(handle: RunHandle, error: Exception) -> None:
-        message = str(error) if isinstance(error, ValueError) else f"The run stopped unexpectedly ({type(error).__name__}: {error})."
+        message = (
+            str(error)
+            if isinstance(error, ValueError)
+            else f"The run stopped unexpectedly ({type(error).__name__}: {error})."
+        )
         with handle._lock:
             if handle._state.status not in OVER:
                 handle._publish(status=Status.FAILED, message=message)

@@ -44,12 +44,14 @@ def _warm() -> None:
 
         # One core stays free for the event loop and, on a laptop, for the browser.
         torch.set_num_threads(max(1, (os.cpu_count() or 2) - 1))
+        from app.presets import ALL
+        from app.problems import get_problem
         from app.runs import manager
         from llc_core import RunConfig, run
 
-        # A first run and its first estimate load kernels and the statistics library.
-        problem = {"kind": "dln", "widths": [2, 2]}
-        small = run(RunConfig(problem=problem, chains=2, steps=200))
+        # A first run and its first estimate load kernels, the statistics library and the data of the first preset.
+        description = ALL[0].problem
+        small = run(RunConfig(problem=description, chains=2, steps=200), get_problem(description))
         small.advance(200)
         small.estimates()
         manager()

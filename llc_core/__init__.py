@@ -4,6 +4,7 @@ from llc_core import samplers as _samplers
 from llc_core.aoyagi import learning_coefficient, local_learning_coefficient
 from llc_core.config import RunConfig
 from llc_core.engine import Run, estimate, run
+from llc_core.gibbs import gibbs_reference
 from llc_core.potentials import DeepLinearNetwork, Potential
 from llc_core.rank_tables import masked_rank_table, numerical_rank_table
 from llc_core.results import Estimate
@@ -23,6 +24,7 @@ __all__ = [
     "Verdict",
     "__version__",
     "estimate",
+    "gibbs_reference",
     "learning_coefficient",
     "local_learning_coefficient",
     "masked_rank_table",

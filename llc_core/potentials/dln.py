@@ -24,7 +24,6 @@ from llc_core.potentials.dln_random import RandomNetwork, draw_network
 from llc_core.rank_tables import numerical_rank_table
 from llc_core.types import LearningCoefficient
 
-
 ONE_BY_ONE = 192
 """From this width on a CPU evaluates chain after chain: one chain's matrices then stay in its cache, and the allocator
 hands out the same warm memory again instead of fresh pages (1.3 times faster at width 400)."""

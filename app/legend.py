@@ -1,0 +1,41 @@
+"""Headings of figures with their legends as HTML: beside the data, wrapping on a phone, in the colours of the theme."""
+
+from __future__ import annotations
+
+from html import escape
+
+import panel as pn
+
+from app import theme
+
+_SWATCHES = {
+    "estimate": (
+        f'<rect y="2" width="26" height="10" fill="{theme.ESTIMATE}" fill-opacity=".28"/>'
+        f'<path d="M0 7h26" stroke="{theme.ESTIMATE}" stroke-width="3"/>'
+    ),
+    "recent": f'<path d="M0 7h26" stroke="{theme.RECENT}" stroke-width="1.5"/>',
+    "local": f'<path d="M0 7h26" stroke="{theme.LOCAL}" stroke-width="2"/>',
+    "global": f'<path d="M0 7h26" stroke="{theme.GLOBAL}" stroke-width="2" stroke-dasharray="9 4"/>',
+    "expected": f'<path d="M0 7h26" stroke="{theme.EXPECTED}" stroke-width="2" stroke-dasharray="2 3"/>',
+    "chains": "".join(
+        f'<path d="M0 {2 + 3.3 * i}h26" stroke="{color}" stroke-width="1.5"/>'
+        for i, color in enumerate(theme.CHAINS[:4])
+    ),
+}
+
+
+def legend(title: str, entries: list[tuple[str, str]]) -> pn.pane.HTML:
+    items = "".join(
+        f'<li><svg width="26" height="14" aria-hidden="true">{_SWATCHES[kind]}</svg>{escape(words)}</li>'
+        for kind, words in entries
+    )
+    return pn.pane.HTML(
+        f"<h2>{escape(title)}</h2><ul>{items}</ul>",
+        sizing_mode="stretch_width",
+        margin=0,
+        stylesheets=[theme.TEXT, theme.LEGEND],
+    )
+
+
+def heading(title: str) -> pn.pane.HTML:
+    return pn.pane.HTML(f"<h2>{escape(title)}</h2>", sizing_mode="stretch_width", margin=0, stylesheets=[theme.TEXT])

@@ -1,0 +1,272 @@
+"""Page "Local geometry": watch samplers estimate the local learning coefficient of a deep linear network."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+import panel as pn
+
+from app import theme
+from app.components import Numbers, Tiles, Transport
+from app.controls import Controls
+from app.editor import NetworkEditor
+from app.errors import report
+from app.formula import displayable
+from app.history import Cursor
+from app.legend import heading, legend
+from app.network import draw_network
+from app.pages import PageInfo
+from app.plots import EstimateFigure, LossFigure
+from app.presets import Preset, available
+from app.problems import get_problem
+from app.runs import OVER, RunHandle, State, manager
+from app.texts import EXACT, READOUTS, caption, exact_values, readout_values, verdict
+from llc_core import DeepLinearNetwork, RunConfig
+from llc_core.defaults import resolve
+from llc_core.samplers.base import samplers
+
+POLL_MILLISECONDS = 50
+COUNTER_TICKS, NUMBERS_TICKS = 2, 10
+"""The counter is renewed at every second poll, words and numbers at every tenth; the figures at every poll."""
+GONE_MILLISECONDS = 2000
+OWN_SETTINGS = "Your own settings. Every change starts a new run, so that an estimate never mixes two settings."
+
+
+class LocalGeometry:
+    """One session's page. Everything here runs in the session's own callbacks; the run lives in the manager."""
+
+    def __init__(self) -> None:
+        self._presets = {preset.name: preset for preset in available(samplers())}
+        first = next(iter(self._presets.values()))
+        self._run: RunHandle | None = None
+        self._wanted: tuple[RunConfig, DeepLinearNetwork] | None = None
+        self._callback: Any = None
+        self._expected: float | None = None
+        self._cursor = Cursor()
+        self._ticks = self._alone = 0
+        self._document = pn.state.curdoc
+        self._streamed = self._counted = self._worded = -1
+
+        self.tiles = Tiles(items=[_tile(p) for p in self._presets.values()], sizing_mode="stretch_width", margin=0)
+        self.tiles.listener = self._on_preset
+        self.lesson = pn.pane.HTML(
+            "", sizing_mode="stretch_width", margin=(10, 2, 0, 2), stylesheets=[theme.TEXT, theme.LESSON]
+        )
+        self.transport = Transport(sizing_mode="stretch_width", margin=0)
+        self.transport.listener = self._on_command
+        self.readouts = Numbers(items=READOUTS, sizing_mode="stretch_width", margin=(12, 0, 0, 0))
+        self.verdict = pn.pane.HTML(
+            "", sizing_mode="stretch_width", margin=(10, 0, 0, 0), stylesheets=[theme.TEXT, theme.VERDICT]
+        )
+        self.losses, self.estimates = LossFigure(), EstimateFigure()
+        self.exact = Numbers(items=EXACT, least="84px", sizing_mode="stretch_width", margin=(6, 0, 0, 0))
+        self.method = pn.pane.HTML("", sizing_mode="stretch_width", margin=0, stylesheets=[theme.TEXT])
+        self.formula = pn.pane.LaTeX(
+            "", renderer="katex", sizing_mode="stretch_width", margin=0, styles={"overflow-x": "auto"}
+        )
+        self.about = pn.pane.HTML("", sizing_mode="stretch_width", margin=0, stylesheets=[theme.TEXT])
+        self.editor = NetworkEditor(first.problem)
+        self.editor.listener = self._on_settings
+        self.controls = Controls()
+        self.controls.listener = self._on_settings
+        self.trouble = pn.pane.HTML(
+            "", visible=False, sizing_mode="stretch_width", margin=(4, 0), stylesheets=[theme.ERROR]
+        )
+
+        self.sidebar: list[Any] = [
+            pn.Column(
+                heading("Network"),
+                self.editor,
+                heading("Sampler"),
+                self.trouble,
+                self.controls,
+                sizing_mode="stretch_width",
+                margin=(4, 16, 24, 16),
+            )
+        ]
+        self.main: list[Any] = [self._arrange()]
+        self._on_preset(first.name)
+        pn.state.onload(self._on_load)
+
+    def close(self) -> None:
+        """Free the run; called when the session ends."""
+        if self._callback is not None and self._callback.running:
+            self._callback.stop()
+        if self._run is not None:
+            self._run.cancel()
+
+    # -- layout -------------------------------------------------------------------------------------------------------
+
+    def _arrange(self) -> pn.viewable.Viewable:
+        losses = _card(
+            legend("Loss traces", [("chains", "nβ (L(w) − L(w₀)) of each chain"), ("expected", "expected λ̂")]),
+            pn.pane.Bokeh(self.losses.plot, sizing_mode="stretch_width", margin=0),
+        )
+        estimates = _card(
+            legend(
+                "Running estimate",
+                [
+                    ("estimate", "λ̂ ± 2 s.e."),
+                    ("recent", "moving average"),
+                    ("local", "local λ"),
+                    ("global", "global λ"),
+                    ("expected", "expected λ̂"),
+                ],
+            ),
+            pn.pane.Bokeh(self.estimates.plot, sizing_mode="stretch_width", margin=0),
+        )
+        return pn.Column(
+            pn.Column(self.tiles, self.lesson, sizing_mode="stretch_width", margin=0),
+            _card(self.transport, self.readouts, self.verdict),
+            _pair(losses, estimates),
+            _pair(_card(heading("Exact answer"), self.exact), _card(self.method, self.formula, self.about)),
+            sizing_mode="stretch_width",
+            margin=(2, 18, 24, 18),
+            styles={"gap": "12px"},
+        )
+
+    # -- what the user does -------------------------------------------------------------------------------------------
+
+    def _on_preset(self, name: str) -> None:
+        preset = self._presets[name]
+        with pn.io.hold():
+            self.editor.show(preset.problem)
+            self.controls.show(preset.settings)
+            self._restart(name, preset.lesson)
+
+    def _on_settings(self) -> None:
+        with pn.io.hold():
+            self._restart("", OWN_SETTINGS)
+
+    def _on_command(self, command: str) -> None:
+        run = self._run
+        if command == "reset" or run is None or run.state.status in OVER:
+            with pn.io.hold():
+                self._restart(self.tiles.selected, playing=command != "step")
+            run = self._run
+        if run is None:
+            return
+        if command == "pause":
+            run.pause()
+        elif command == "play":
+            run.play()
+        elif command == "step":
+            run.step(self.transport.stride)
+        self.transport.playing = run.playing
+
+    def _restart(self, preset: str, lesson: str = "", playing: bool = True) -> None:
+        """Start a run of what the side bar says; if that is impossible say why and leave everything as it is."""
+        try:
+            problem = get_problem(self.editor.problem)
+            config, _, sampler = resolve(RunConfig(problem=self.editor.problem, **self.controls.values), problem)
+        except ValueError as error:
+            self.trouble.param.update(object=f'<span role="alert">{escape(str(error))}</span>', visible=True)
+            return
+        self.trouble.visible = False
+        if self._run is not None:
+            self._run.cancel()
+        self._wanted = config, problem
+        self._run = manager().submit(config, problem, playing) if self._callback is not None else None
+        self._cursor, self._streamed, self._counted, self._worded = Cursor(), -1, -1, -1
+        self.tiles.selected = preset
+        if lesson:
+            self.lesson.object = f"<p>{escape(lesson)}</p>"
+
+        assert config.steps is not None and config.n_beta is not None
+        total, burn_in = config.steps, config.burn_in_steps(config.steps)
+        local, best = problem.local_learning_coefficient, problem.learning_coefficient
+        self._expected = problem.expected_llc(config.n_beta)
+        known = {"local": float(local), "global": float(best), "expected": self._expected}
+        self.losses.reset(config.chains, total, burn_in, float(local), self._expected)
+        self.estimates.reset(total, burn_in, known)
+        self.exact.values = exact_values(problem, config.n_beta, self._expected)
+        self.editor.drawing.object = draw_network(problem.widths, problem.layer_ranks)
+        self.method.object = f"<h2>How {escape(sampler.label or sampler.name)} moves</h2>"
+        self.formula.object = displayable(sampler.formula)
+        source = f' <span class="muted">{escape(sampler.source)}.</span>' if sampler.source else ""
+        self.about.object = f"<p>{escape(sampler.about)}{source}</p>"
+        self.transport.param.update(
+            total=total, burn_in=burn_in, step=0, stride=max(1, total // 100), playing=playing, caption="starting…"
+        )
+        self.controls.show_live({**sampler.to_dict(), "n_beta": config.n_beta})
+        self._show_words(State())
+
+    def _on_load(self) -> None:
+        """The page is on the screen: start. Not earlier, since the run would take its time from the loading page."""
+        self._callback = pn.state.add_periodic_callback(self._tick, period=POLL_MILLISECONDS)
+        if self._run is None and self._wanted is not None:
+            self._run = manager().submit(*self._wanted)
+
+    # -- what the run does --------------------------------------------------------------------------------------------
+
+    def _tick(self) -> None:
+        try:
+            with pn.io.hold():
+                self._poll()
+        except Exception as error:
+            # Twenty messages a second would help nobody: say it once and stop.
+            if self._callback is not None:
+                self._callback.stop()
+            report(error)
+
+    def _poll(self) -> None:
+        if self._run is None:
+            return
+        self._alone = 0 if self._watched() else self._alone + 1
+        if self._alone * POLL_MILLISECONDS > GONE_MILLISECONDS:
+            self._run.cancel("The connection to this page was lost; press reset to start again.")
+        self._ticks += 1
+        state, rows = self._run.poll(self._cursor)
+        over = state.status in OVER
+        if rows is not None and state.version != self._streamed:
+            self._cursor, self._streamed = rows.cursor, state.version
+            self.losses.stream(rows)
+            self.estimates.stream(rows)
+        if state.version != self._counted and (over or self._ticks % COUNTER_TICKS == 0):
+            self._counted = state.version
+            self.transport.param.update(
+                step=state.steps, caption=caption(state), playing=self._run.playing and not over
+            )
+        if state.version != self._worded and (over or self._ticks % NUMBERS_TICKS == 0):
+            self._worded = state.version
+            self._show_words(state)
+
+    def _watched(self) -> bool:
+        """Whether a browser is connected: sessions outlive their pages by some time, runs need not."""
+        session = getattr(getattr(self._document, "session_context", None), "session", None)
+        return session is None or session.connection_count > 0
+
+    def _show_words(self, state: State) -> None:
+        self.readouts.values = readout_values(state, self._expected)
+        tone, words = verdict(state)
+        # Read aloud when the run rests; while numbers move a screen reader would never stop talking.
+        live = "off" if state.status == "running" else "polite"
+        self.verdict.object = f'<p class="{tone}" aria-live="{live}">{words}</p>'
+        if state.snapshot is not None:
+            self.controls.show_live({"step_size": float(state.snapshot.step_size[0])})
+
+
+def _tile(preset: Preset) -> dict[str, str]:
+    picture = draw_network(preset.widths, preset.ranks, width=112, height=52, labels=False)
+    return {"name": preset.name, "title": preset.title, "tip": preset.lesson, "picture": picture}
+
+
+def _card(*objects: Any) -> pn.Column:
+    return pn.Column(*objects, sizing_mode="stretch_width", stylesheets=[theme.CARD], margin=0)
+
+
+def _pair(*cards: pn.Column) -> pn.FlexBox:
+    """Side by side where there is room, else below each other."""
+    for card in cards:
+        card.styles = {
+            "flex": "1 1 430px",
+            "min-width": "0",
+            "max-width": "100%",
+            "align-self": "stretch",
+            "height": "auto",
+        }
+    return pn.FlexBox(*cards, gap="12px", align_items="stretch", sizing_mode="stretch_width", margin=0)
+
+
+PAGE = PageInfo("Local geometry", 10, LocalGeometry)

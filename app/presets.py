@@ -1,0 +1,104 @@
+"""One click from an interesting run. Each preset teaches one thing; the sentences state what was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Preset:
+    """widths, ranks, seed: the network.  settings: fields of RunConfig that differ from the page's defaults."""
+
+    name: str
+    title: str
+    lesson: str
+    widths: tuple[int, ...]
+    ranks: tuple[int, ...]
+    seed: int = 0
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def problem(self) -> dict[str, Any]:
+        return {"kind": "dln", "widths": list(self.widths), "layer_ranks": list(self.ranks), "seed": self.seed}
+
+    @property
+    def sampler(self) -> str | None:
+        sampler = self.settings.get("sampler")
+        return sampler["name"] if sampler else None
+
+
+ALL = (
+    Preset(
+        "tiny",
+        "Tiny",
+        "Done in seconds: λ̂ meets the expected value within two standard errors. A regular model of this size would read 12.",
+        (4, 3, 4),
+        (3, 3),
+        seed=38,
+        settings={"steps": 8_000},
+    ),
+    Preset(
+        "regular",
+        "Regular",
+        "One layer is ordinary linear regression: there is a single best point, and λ is half the number of parameters.",
+        (8, 6),
+        (6,),
+        settings={"steps": 20_000},
+    ),
+    Preset(
+        "singular",
+        "Deep singular",
+        "All layers have lost rank, so the loss is flat to high order around w0: λ is less than half of d/2.",
+        (10, 10, 10),
+        (2, 2),
+        settings={"steps": 30_000},
+    ),
+    Preset(
+        "local",
+        "Local ≠ global",
+        "At w0 λ is 32, elsewhere in the same valley it is 29: slow SGLD stays near w0 and reads the local value.",
+        (8, 8, 8),
+        (8, 3),
+        settings={"sampler": {"name": "SGLD"}, "steps": 20_000, "burn_in": 0.25},
+    ),
+    Preset(
+        "wanderer",
+        "Wanders off",
+        "The same w0 with a faster sampler: the chains leave its neighbourhood and settle at the lower, global value.",
+        (8, 8, 8),
+        (8, 3),
+        settings={"sampler": {"name": "UnderdampedLangevin"}, "steps": 20_000},
+    ),
+    Preset(
+        "minibatch",
+        "Minibatch",
+        "The noise of plain minibatch gradients acts like heat: λ̂ comes out several times too large. Try “control variate”.",
+        (8, 6, 8),
+        (6, 6),
+        settings={"sampler": {"name": "SGLD"}, "gradient": "minibatch", "steps": 8_000},
+    ),
+    Preset(
+        "step",
+        "Step too large",
+        "SGLD at four fifths of its stability limit: nothing diverges and the chains agree, yet λ̂ is over 40% too large.",
+        (8, 6, 8),
+        (6, 6),
+        settings={"sampler": {"name": "SGLD", "step_size": 1e-7}, "gradient": "full", "steps": 20_000},
+    ),
+    Preset(
+        "printed",
+        "Printed SGHMC",
+        "With the factor ½ as printed in the paper the chain samples at twice the temperature: λ̂ doubles.",
+        (4, 3, 4),
+        (3, 3),
+        seed=38,
+        settings={"sampler": {"name": "SGHMC", "dynamics": "printed"}, "steps": 30_000},
+    ),
+)
+
+
+def available(samplers: Mapping[str, Any]) -> list[Preset]:
+    """The presets whose sampler is registered."""
+    return [preset for preset in ALL if preset.sampler is None or preset.sampler in samplers]

@@ -1,0 +1,92 @@
+"""The frame around the pages: header, navigation, side bar. Served before the engine is ready, filled when it is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+import param
+from panel.util import edit_readonly
+
+from app import theme, warmup
+from app.components import ClosedOnPhones
+from app.pages import PageInfo, PageView, load_pages
+
+SIDEBAR_WIDTH = 340
+WAIT_MILLISECONDS = 100
+
+
+class _Calm(param.Parameterized):
+    busy = param.Boolean(False)
+
+
+class Shell:
+    """One session's window."""
+
+    def __init__(self) -> None:
+        self._view: PageView | None = None
+        self._pages: list[PageInfo] = []
+        self._navigation = pmui.RadioButtonGroup(options=[], label="Pages", size="small", visible=False)
+        self.page = pmui.Page(
+            title="LLC Lab",
+            header=[_subtitle(), self._navigation, ClosedOnPhones(width=0, height=0, margin=0)],
+            sidebar_width=SIDEBAR_WIDTH,
+            theme_config=theme.THEME_CONFIG,
+            sx=theme.HEADER,
+            busy_indicator=None,
+            meta_description="Watch samplers estimate the local learning coefficient, beside exact answers.",
+            meta_icon=theme.ICON,
+        )
+        # The page follows Panel's busy flag, which flips twice per callback and each time walks all models of the page:
+        # at twenty polls a second that alone occupies a processor, and the global flag keeps closed pages in memory.
+        # Following a flag of its own instead cuts that tie.
+        with edit_readonly(self.page):
+            self.page.busy = _Calm().param.busy
+        pn.state.on_session_destroyed(lambda context: self.close())
+        if warmup.wait(0):
+            self._fill()
+        else:
+            self.page.main = [_message("Starting the engine…", "The page opens by itself in a few seconds.")]
+            self._waiting = pn.state.add_periodic_callback(self._look, period=WAIT_MILLISECONDS)
+
+    def close(self) -> None:
+        if self._view is not None:
+            self._view.close()
+
+    def _look(self) -> None:
+        if warmup.ready():
+            self._waiting.stop()
+            self._fill()
+
+    def _fill(self) -> None:
+        if warmup.error():
+            self.page.main = [_message("The engine is missing.", warmup.error())]
+            return
+        self._pages = load_pages()
+        titles = [page.title for page in self._pages]
+        self._navigation.param.update(options=titles, value=titles[0], visible=len(titles) > 1)
+        self._navigation.param.watch(lambda event: self._open(event.new), "value")
+        self._open(titles[0])
+
+    def _open(self, title: str) -> None:
+        chosen = next(page for page in self._pages if page.title == title)
+        self.close()
+        self._view = chosen.build()
+        self.page.param.update(main=self._view.main, sidebar=self._view.sidebar)
+
+
+def _subtitle() -> Any:
+    return pn.pane.HTML(
+        "<span>the local learning coefficient, estimated live beside its exact value</span>",
+        margin=(0, 12),
+        stylesheets=[
+            ":host { color: #fff; opacity: .9; font-size: .9375rem; } @media (max-width: 900px) { :host { display: none; } }"
+        ],
+    )
+
+
+def _message(title: str, text: str) -> Any:
+    return pn.pane.HTML(
+        f"<h2>{title}</h2><p>{text}</p>", sizing_mode="stretch_width", margin=(40, 32), stylesheets=[theme.TEXT]
+    )

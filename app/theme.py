@@ -1,0 +1,81 @@
+"""Colours, sizes and the style sheet. Colours are Okabe & Ito's, which colour-blind people can tell apart; each meaning
+also has its own line style, so that nothing rests on colour alone. All are legible on white and on near-black."""
+
+from __future__ import annotations
+
+ESTIMATE = "#0072B2"
+LOCAL = "#D55E00"
+GLOBAL = "#009E73"
+EXPECTED = "#B5649B"  # Okabe & Ito's reddish purple, darkened to be legible on white
+RECENT = "#8a8f98"
+CHAINS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#8C8C8C", "#B8A800")
+
+DASHES: dict[str, list[int]] = {"local": [], "global": [10, 5], "expected": [2, 4]}
+
+PRIMARY_LIGHT, PRIMARY_DARK = "#0B5A8A", "#7CC0EC"
+
+THEME_CONFIG = {
+    "light": {
+        "palette": {"primary": {"main": PRIMARY_LIGHT}, "background": {"default": "#F4F6F8", "paper": "#FFFFFF"}}
+    },
+    "dark": {"palette": {"primary": {"main": PRIMARY_DARK}, "background": {"default": "#0F1317", "paper": "#171C22"}}},
+}
+
+HEADER = {
+    "& .MuiAppBar-root": {"backgroundColor": "#0B4A73", "backgroundImage": "none", "color": "#FFFFFF"},
+    "& .MuiAppBar-root .MuiToolbar-root": {"minHeight": "52px"},
+}
+"""The same dark blue in both themes, so that white text on it stays legible."""
+
+EDGE = "color-mix(in srgb, var(--panel-on-background-color) 20%, transparent)"
+
+CARD = f"""
+:host {{
+  background: var(--panel-surface-color);
+  border: 1px solid {EDGE};
+  border-radius: 10px;
+  padding: 12px 16px;
+  box-sizing: border-box;
+}}
+"""
+
+TEXT = """
+:host { color: var(--panel-on-background-color); font-family: var(--bokeh-base-font); }
+h2 { font-size: 1rem; font-weight: 700; margin: 0 0 6px; }
+p { margin: 0 0 8px; line-height: 1.45; }
+.muted { opacity: .72; }
+.small { font-size: .8125rem; }
+"""
+
+ERROR = """
+:host { color: var(--danger-bg-color); font-family: var(--bokeh-base-font); font-size: .8125rem; line-height: 1.4; }
+"""
+
+LESSON = """
+p { font-size: 1rem; margin: 0; min-height: 1.45em; }
+"""
+
+VERDICT = """
+p { margin: 0; padding: 8px 12px; border-left: 4px solid var(--tone); border-radius: 6px; min-height: 1.45em;
+  background: color-mix(in srgb, var(--tone) 12%, transparent); }
+@media (max-width: 1500px) { p { min-height: 2.9em; } }
+.good { --tone: #009E73; }
+.warn { --tone: #E69F00; }
+.bad { --tone: #D55E00; }
+.wait { --tone: #8a8f98; }
+.note { opacity: .75; }
+"""
+
+LEGEND = """
+h2 { margin: 0 0 2px; }
+ul { display: flex; flex-wrap: wrap; gap: 2px 14px; margin: 0; padding: 0; list-style: none; font-size: .8125rem; }
+@media (max-width: 1480px) { ul { min-height: 2.6em; align-content: flex-start; } }
+li { display: inline-flex; align-items: center; gap: 6px; white-space: nowrap; }
+"""
+
+ICON = (
+    "data:image/svg+xml,"
+    "%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'%3E%3Crect width='32' height='32' rx='7' fill='%230B5A8A'/%3E"
+    "%3Cpath d='M6 9c3 15 7 16 10 16s7-1 10-16' fill='none' stroke='white' stroke-width='3.5' stroke-linecap='round'/%3E"
+    "%3Ccircle cx='16' cy='20' r='3.2' fill='%23E69F00'/%3E%3C/svg%3E"
+)

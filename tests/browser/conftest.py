@@ -1,0 +1,123 @@
+"""A served app and a browser that fails the test on any console error, page error or request to another host."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlparse
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+LOCAL = {"localhost", "127.0.0.1", ""}
+
+# What the page shows is read from the data sources and the accessible elements, never from pixels.
+SOURCE = """(name) => {
+  const models = window.Bokeh?.documents?.[0]?._all_models
+  const source = models && [...models.values()].find((m) => m.name === name && m.data && m.type === 'ColumnDataSource')
+  if (!source) return null
+  const columns = source.data instanceof Map ? Object.fromEntries(source.data) : source.data
+  return Object.fromEntries(Object.entries(columns).map(([key, value]) => [key, Array.from(value)]))
+}"""
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args() -> dict:
+    """The system's Chromium, without a GPU. Where there is none the tests are skipped, except on CI."""
+    found = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if found is None:
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(f"No browser: install one of {', '.join(BROWSERS)}.")
+    return {"executable_path": found, "args": ["--no-sandbox", "--disable-gpu"]}
+
+
+@pytest.fixture(scope="session")
+def address(browser_type_launch_args, tmp_path_factory) -> Iterator[str]:
+    """The app under `panel serve app`, as users start it, with the engine warm."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    log = tmp_path_factory.mktemp("server") / "log.txt"
+    command = [sys.executable, "-m", "panel", "serve", "app", "--address", "127.0.0.1", "--port", str(port)]
+    with log.open("w") as output:
+        server = subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT)
+    url = f"http://127.0.0.1:{port}/app"
+    try:
+        limit = time.monotonic() + 60
+        while b"LLC Lab" not in _get(url):
+            assert server.poll() is None and time.monotonic() < limit, log.read_text()
+            time.sleep(0.2)
+        time.sleep(5)  # the engine is imported in the background
+        yield url
+    finally:
+        server.terminate()
+        server.wait(20)
+    text = log.read_text()
+    assert "An error in a session" not in text and "A run failed" not in text, text
+
+
+def _get(url: str) -> bytes:
+    try:
+        with urllib.request.urlopen(url, timeout=10) as answer:
+            return answer.read()
+    except OSError:
+        return b""
+
+
+class App:
+    """A page of the app, with what tests ask of it."""
+
+    def __init__(self, page, address: str):
+        self.page, self.address = page, address
+        self.problems: list[str] = []
+        page.on("console", lambda m: self.problems.append(f"console: {m.text}") if m.type == "error" else None)
+        page.on("pageerror", lambda error: self.problems.append(f"page error: {error}"))
+        page.on("request", self._on_request)
+
+    def _on_request(self, request) -> None:
+        if request.url.startswith(("http", "ws")) and urlparse(request.url).hostname not in LOCAL:
+            self.problems.append(f"request to another host: {request.url}")
+
+    def open(self) -> App:
+        self.page.goto(self.address)
+        self.wait_for_points()
+        return self
+
+    def source(self, name: str) -> dict[str, list]:
+        return self.page.evaluate(SOURCE, name) or {}
+
+    def wait_for_points(self, seconds: float = 30) -> None:
+        self.page.wait_for_function(f"() => (({SOURCE})('losses')?.step?.length ?? 0) > 0", timeout=seconds * 1000)
+
+    @property
+    def step(self) -> int:
+        return int(self.page.locator(".count").text_content().split()[1].replace(",", ""))
+
+    def number(self, key: str) -> str:
+        return self.page.locator(f"[data-key={key}]").first.text_content()
+
+    def button(self, name: str):
+        return self.page.get_by_role("button", name=name, exact=True)
+
+    def settle(self, milliseconds: int = 500) -> None:
+        self.page.wait_for_timeout(milliseconds)
+
+
+@pytest.fixture
+def app(page, address) -> Iterator[App]:
+    app = App(page, address)
+    page.set_viewport_size({"width": 1600, "height": 1000})
+    yield app
+    assert not app.problems, "\n".join(app.problems)
+
+
+@pytest.fixture(scope="session")
+def browser_context_args(browser_context_args) -> dict:
+    return {**browser_context_args, "reduced_motion": "reduce"}

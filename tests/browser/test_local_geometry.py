@@ -1,0 +1,238 @@
+"""The page "Local geometry" in a browser. Every test also fails on console errors and on requests to other hosts."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from playwright.sync_api import expect
+
+COUNT_UPDATES = """async (milliseconds) => {
+  const source = [...Bokeh.documents[0]._all_models.values()].find((m) => m.name === 'losses' && m.type === 'ColumnDataSource')
+  let updates = 0
+  const count = () => { updates += 1 }
+  source.streaming.connect(count)
+  const start = performance.now()
+  await new Promise((done) => setTimeout(done, milliseconds))
+  source.streaming.disconnect(count)
+  return 1000 * updates / (performance.now() - start)
+}"""
+
+
+def best_of(measure, tries: int, good) -> float:
+    """Several tries, since other work on the machine may fall into one of them."""
+    values = []
+    for _ in range(tries):
+        values.append(measure())
+        if good(values[-1]):
+            break
+    return values[-1]
+
+
+def test_first_points_within_three_seconds_of_navigation(app):
+    def measure():
+        start = time.monotonic()
+        app.open()
+        return time.monotonic() - start
+
+    measure()  # fills the browser's cache, as a second visit has it
+    seconds = best_of(measure, 4, lambda s: s <= 3.0)
+    print(f"first points after {seconds:.2f} s")
+    assert seconds <= 3.0
+
+
+def test_fifteen_updates_a_second_with_ten_chains(app):
+    app.open()
+    steps = app.page.get_by_role("textbox", name="Steps", exact=True)
+    steps.fill("100000")
+    steps.press("Enter")
+    expect(app.page.locator(".count")).to_contain_text("of 100,000")
+    app.wait_for_points()
+    assert len(app.source("losses")) == 11, "ten chains and the step"
+    rate = best_of(lambda: app.page.evaluate(COUNT_UPDATES, 3000), 4, lambda r: r >= 15)
+    print(f"{rate:.1f} updates/s")
+    assert rate >= 15
+
+
+def test_the_tiny_preset_meets_the_expected_value_in_ten_seconds(app):
+    """Within two standard errors; one other seed is allowed, since an honest error bar misses one time in fifteen."""
+    app.open()
+    await_finish(app, 10)
+    if distance(app) > 2:
+        app.page.get_by_text("Advanced").click()
+        seed = app.page.get_by_role("textbox", name="Chain seed")
+        seed.fill("1")
+        seed.press("Enter")
+        app.settle(500)
+        await_finish(app, 10)
+    print(f"step {app.step} after 10 s or less, {distance(app):.2f} standard errors from the expected value")
+    assert distance(app) <= 2
+    assert app.number("dead") == "0 of 10"
+    assert float(app.number("r_hat")) < 1.05
+    expect(app.page.get_by_text("Trust it.")).to_be_visible()
+
+
+def await_finish(app, seconds: float) -> None:
+    """Until the run is finished or the time is over."""
+    limit = time.monotonic() + seconds
+    while time.monotonic() < limit and app.page.locator(".caption").text_content() != "finished":
+        app.settle(100)
+    app.settle(300)
+
+
+def distance(app) -> float:
+    """|λ̂ − expected| in standard errors, from the read-outs as shown (rounding included)."""
+    llc, se = map(float, app.number("llc").split(" ± "))
+    return abs(llc - float(app.number("expected"))) / se
+
+
+def test_pause_step_play_reset(app):
+    app.open()
+    app.button("Pause").click()
+    expect(app.page.locator(".caption")).to_contain_text("paused")
+    app.settle(300)
+    held = app.step
+    app.settle(700)
+    assert app.step == held, "pause stops the counter"
+
+    app.page.get_by_role("button", name="Step: advance by 80 steps").click()
+    expect(app.page.locator(".count")).to_contain_text(f"step {held + 80:,} of")
+
+    app.button("Play").click()
+    expect(app.page.locator(".caption")).not_to_contain_text("paused")
+    app.page.wait_for_function(f"() => {SHOWN_STEP} > {held + 80}")
+
+    last = max(app.source("losses")["step"])
+    app.button("Reset").click()
+    app.page.wait_for_function(f"() => {SHOWN_STEP} < {last}")
+    app.wait_for_points()
+    assert min(app.source("losses")["step"]) == 0
+    app.button("Pause").wait_for()
+
+
+SHOWN_STEP = """(() => {
+  const deep = (root) => root.querySelector('.count') ?? [...root.querySelectorAll('*')].filter((e) => e.shadowRoot)
+    .map((e) => deep(e.shadowRoot)).find(Boolean)
+  return Number(deep(document).textContent.split(' ')[1].replaceAll(',', ''))
+})()"""
+
+
+def test_the_keyboard_does_what_the_buttons_do(app):
+    app.open()
+    app.page.keyboard.press("Space")
+    expect(app.page.locator(".caption")).to_contain_text("paused")
+    held = app.step
+    app.page.keyboard.press("s")
+    app.page.wait_for_function(f"() => {SHOWN_STEP} > {held}")
+    widths = app.page.get_by_role("textbox", name="Widths")
+    widths.focus()
+    app.page.keyboard.press("s")
+    app.page.keyboard.press("Escape")
+    expect(app.page.locator(".caption")).to_contain_text("paused")
+    assert app.page.get_by_role("progressbar", name="Progress").count() == 1
+    for name in ("Play", "Reset"):
+        app.button(name).focus()
+
+
+@pytest.mark.parametrize(
+    "widths, ranks, message",
+    [
+        ("8, -6, 8", "", "Width number 2 is -6; it must be at least 1."),
+        ("8, six, 8", "", "is not a whole number"),
+        ("8", "", "give an input width, an output width"),
+        ("4000, 4000", "", "this page takes up to 200,000"),
+        ("5, 4, 5", "9, 1", "The rank of layer 1 is 9; it must be at most 4."),
+    ],
+)
+def test_bad_widths_get_a_message_and_the_page_keeps_working(app, widths, ranks, message):
+    app.open()
+    entry, rank_entry = (app.page.get_by_role("textbox", name=name) for name in ("Widths", "Layer ranks"))
+    if ranks:
+        entry.fill("5, 4, 5")
+        entry.press("Enter")
+        expect(app.page.locator("[data-key=dim]")).to_have_text("40")
+        rank_entry.fill(ranks)
+        rank_entry.press("Enter")
+    else:
+        entry.fill(widths)
+        entry.press("Enter")
+    expect(app.page.get_by_role("alert").filter(has_text=message)).to_be_visible()
+    assert app.number("dim") == ("40" if ranks else "24"), "the run that was on stays"
+    before = app.step
+    app.page.wait_for_function(f"() => {SHOWN_STEP} > {before}")
+
+    rank_entry.fill("")
+    rank_entry.press("Enter")
+    entry.fill("6, 5, 6")
+    entry.press("Enter")
+    expect(app.page.locator("[data-key=dim]")).to_have_text("60")
+    expect(app.page.get_by_role("alert").filter(has_text=message)).to_have_count(0)
+    expect(app.page.get_by_role("img", name="Network of widths 6, 5, 6 with layer ranks 5, 5")).to_be_visible()
+    app.wait_for_points()
+
+
+def test_presets_start_their_runs(app):
+    app.open()
+    tiles = app.page.get_by_role("group", name="Presets").get_by_role("button")
+    assert tiles.count() >= 6
+    expected = {"Local ≠ global": ("32 (m = 1)", "29 (m = 2)"), "Regular": ("24 (m = 1)", "24 (m = 1)")}
+    for title, (local, best) in expected.items():
+        tile = tiles.filter(has_text=title)
+        tile.click()
+        expect(tile).to_have_attribute("aria-pressed", "true")
+        expect(app.page.locator("[data-key=local]")).to_have_text(local)
+        expect(app.page.locator("[data-key=global]")).to_have_text(best)
+        app.wait_for_points()
+    minibatch = tiles.filter(has_text="Minibatch")
+    minibatch.click()
+    expect(app.page.get_by_text("Do not trust it.")).to_be_visible(timeout=30_000)
+
+
+def test_another_sampler_brings_its_own_fields_and_its_formula(app):
+    app.open()
+    app.page.get_by_role("combobox", name="Sampler").click()
+    app.page.get_by_text("SGHMC", exact=True).click()
+    expect(app.page.get_by_text("How SGHMC moves")).to_be_visible()
+    expect(app.page.locator("math").first).to_be_attached()
+    app.page.get_by_text("Advanced").click()
+    friction = app.page.get_by_role("textbox", name="Friction")
+    expect(friction).to_have_value("0.1")
+    friction.fill("2")
+    friction.press("Enter")
+    expect(app.page.get_by_role("alert").filter(has_text="SGHMC.friction is 2.0")).to_be_visible()
+    friction.fill("0.2")
+    friction.press("Enter")
+    expect(app.page.get_by_role("alert").filter(has_text="SGHMC.friction")).to_have_count(0)
+    app.wait_for_points()
+
+
+def test_a_phone_shows_everything_below_each_other(app):
+    app.page.set_viewport_size({"width": 390, "height": 844})
+    app.open()
+    app.button("Pause").click(timeout=5000)
+    figures = app.page.locator(".bk-Figure")
+    expect(figures).to_have_count(2)
+    boxes = [figures.nth(i).bounding_box() for i in range(2)]
+    assert boxes[0]["y"] + boxes[0]["height"] <= boxes[1]["y"]
+    assert all(box["x"] >= 0 and box["x"] + box["width"] <= 390 for box in boxes)
+    assert app.page.evaluate("document.documentElement.scrollWidth") <= 390
+    expect(app.page.get_by_role("textbox", name="Widths")).not_to_be_visible()
+    app.page.get_by_role("button", name="Open drawer").click()
+    expect(app.page.get_by_role("textbox", name="Widths")).to_be_visible()
+
+
+def test_dark_mode_reaches_figures_and_components(app):
+    app.open()
+    colors = """() => {
+      const axis = [...Bokeh.documents[0]._all_models.values()].find((m) => m.type === 'LinearAxis')
+      const card = getComputedStyle(document.documentElement).getPropertyValue('--panel-surface-color')
+      return [card.trim().toLowerCase(), JSON.stringify(axis.major_label_text_color)]
+    }"""
+    light = app.page.evaluate(colors)
+    app.page.get_by_role("button", name="Toggle theme").click()
+    app.settle(800)
+    dark = app.page.evaluate(colors)
+    assert light[0] == "#ffffff" and dark[0] != light[0]
+    assert dark[1] != light[1]
+    before = app.step
+    app.page.wait_for_function(f"() => {SHOWN_STEP} > {before}")

@@ -1,0 +1,74 @@
+"""What is kept for the screen: evenly thinned, bounded, and honest about dead chains."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from app.history import MAX_ROWS, Cursor, History
+from llc_core import Snapshot
+
+
+def snapshot(start: int, stop: int, total: int, llc: list[float], losses: np.ndarray | None = None, every: int = 1):
+    recorded = np.arange(start, stop)
+    recorded = recorded[recorded % every == 0]
+    chains = len(llc)
+    return Snapshot(
+        steps=stop,
+        total_steps=total,
+        burn_in=0,
+        recorded=recorded,
+        excess_loss=np.ones((len(recorded), chains)) if losses is None else losses,
+        llc=np.array(llc),
+        alive=np.isfinite(llc),
+        rms_displacement=np.zeros(chains),
+        step_size=np.ones(chains),
+        n_beta=np.full(chains, 2.0),
+        steps_per_second=1.0,
+    )
+
+
+@pytest.mark.parametrize("total", [1, 2, 100, MAX_ROWS, MAX_ROWS + 1, 9_999, 123_456])
+@pytest.mark.parametrize("block", [1000, 37])
+def test_rows_cover_the_run_evenly_whatever_the_blocks(total, block):
+    history = History(2, total)
+    every = max(1, total // 20_000)
+    for start in range(0, total, block):
+        history.add(snapshot(start, min(start + block, total), total, [1.0, 1.0], every=every))
+    rows = history.since(Cursor())
+    assert rows.steps[0] == 0 and len(rows.steps) <= MAX_ROWS + 1
+    gaps = np.diff(rows.steps)
+    assert (gaps > 0).all()
+    if len(gaps):
+        assert gaps.max() <= 2 * history.stride and total - rows.steps[-1] <= 2 * history.stride
+
+
+def test_losses_are_in_units_of_the_coefficient():
+    history = History(2, 10)
+    history.add(snapshot(0, 10, 10, [1.0, 1.0]))
+    assert (history.since(Cursor()).losses == 2.0).all()
+
+
+def test_dead_chains_leave_the_averages():
+    history = History(6, 10)
+    losses = np.array([[1.0, 3.0, np.nan, 1.0, 3.0, 2.0]] * 10)
+    history.add(snapshot(0, 10, 10, [4.0, 6.0, np.nan, 4.0, 6.0, 5.0], losses))
+    rows = history.since(Cursor())
+    assert rows.recent[-1] == 4.0 and rows.llc.tolist() == [5.0]
+    assert rows.se[0] == pytest.approx(np.std([4, 6, 4, 6, 5], ddof=1) / np.sqrt(5))
+
+
+def test_no_estimate_when_most_chains_are_dead():
+    history = History(3, 10)
+    history.add(snapshot(0, 10, 10, [4.0, np.nan, np.nan]))
+    assert len(history.since(Cursor()).at) == 0
+
+
+def test_readers_get_copies():
+    history = History(1, 10)
+    history.add(snapshot(0, 5, 10, [1.0]))
+    rows = history.since(Cursor())
+    rows.losses[:] = -1
+    assert (history.since(Cursor()).losses == 2.0).all()
+    history.add(snapshot(5, 10, 10, [1.0]))
+    assert history.since(rows.cursor).steps.tolist() == [5, 6, 7, 8, 9]

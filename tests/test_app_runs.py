@@ -1,0 +1,205 @@
+"""The run manager: fair turns, commands that take effect, no lost rows, and errors that end one run and nothing else."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from app.history import Cursor
+from app.runs import OVER, RunManager, Status
+from llc_core import DeepLinearNetwork, RunConfig, Snapshot
+
+CONFIG = RunConfig(problem={"kind": "dln", "widths": [2, 2]}, chains=3)
+
+
+class CountingRun:
+    """Stands in for the engine: row t of chain c holds t + c/10. `served` records whose turn it was."""
+
+    def __init__(self, total_steps=1000, burn_in=100, seconds_per_block=0.002, served=None, name="", fails_at=None):
+        self.total_steps, self.burn_in = total_steps, burn_in
+        self.done = 0
+        self.pause_seconds, self.served, self.name, self.fails_at = seconds_per_block, served, name, fails_at
+
+    @property
+    def finished(self) -> bool:
+        return self.done >= self.total_steps
+
+    def advance(self, steps: int) -> Snapshot:
+        if self.served is not None:
+            self.served.append(self.name)
+        time.sleep(self.pause_seconds)
+        steps = min(steps, self.total_steps - self.done)
+        recorded = np.arange(self.done, self.done + steps)
+        self.done += steps
+        if self.fails_at is not None and self.done >= self.fails_at:
+            raise ZeroDivisionError("planted")
+        llc = np.full(3, np.nan) if self.done <= self.burn_in else np.full(3, 1.0)
+        return Snapshot(
+            steps=self.done,
+            total_steps=self.total_steps,
+            burn_in=self.burn_in,
+            recorded=recorded,
+            excess_loss=recorded[:, None] + np.arange(3) / 10,
+            llc=llc,
+            alive=np.ones(3, dtype=bool),
+            rms_displacement=np.zeros(3),
+            step_size=np.ones(3),
+            n_beta=np.ones(3),
+            steps_per_second=1.0,
+        )
+
+    def estimates(self):
+        return [SimpleNamespace(llc=1.0, llc_se=0.1, steps=self.done)]
+
+
+def wait_until(condition: Callable[[], bool], seconds: float = 20.0) -> None:
+    """Long enough for a busy machine; the condition normally holds at once."""
+    limit = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < limit, "timed out"
+        time.sleep(0.005)
+
+
+@pytest.fixture
+def made():
+    """A factory of managers that are closed after the test."""
+    managers = []
+
+    def make(start, **options) -> RunManager:
+        managers.append(RunManager(start, **options))
+        return managers[-1]
+
+    yield make
+    for manager in managers:
+        manager.close()
+        assert not manager._thread.is_alive()
+
+
+def test_no_row_is_lost_or_repeated_however_it_is_polled(made):
+    handle = made(lambda config, problem: CountingRun(total_steps=1400)).submit(CONFIG)
+    cursor, steps, losses = Cursor(), [], []
+    while True:
+        state, rows = handle.poll(cursor)
+        if rows is not None:
+            cursor = rows.cursor
+            steps.append(rows.steps)
+            losses.append(rows.losses)
+        if state.status is Status.FINISHED and rows is not None and not len(rows.steps):
+            break
+        time.sleep(0.003)
+    assert np.concatenate(steps).tolist() == list(range(1400))
+    assert np.allclose(np.concatenate(losses), np.arange(1400)[:, None] + np.arange(3) / 10)
+
+
+def test_runs_take_turns(made):
+    served: list[str] = []
+    names = iter("abc")
+    hold = threading.Event()
+
+    def start(config, problem):
+        hold.wait(10)
+        return CountingRun(total_steps=10**6, served=served, name=next(names))
+
+    manager = made(start)
+    handles = [manager.submit(CONFIG) for _ in range(3)]
+    hold.set()
+    wait_until(lambda: len(served) >= 90)
+    for handle in handles:
+        handle.cancel()
+    later = served[9:90]
+    assert {name: later.count(name) for name in "abc"} == {"a": 27, "b": 27, "c": 27}
+
+
+def test_pause_holds_the_counter_and_play_goes_on(made):
+    handle = made(lambda config, problem: CountingRun(total_steps=10**6)).submit(CONFIG)
+    wait_until(lambda: handle.state.steps > 0)
+    handle.pause()
+    wait_until(lambda: handle.state.status is Status.PAUSED)
+    at = handle.state.steps
+    time.sleep(0.1)
+    assert handle.state.steps == at
+    assert handle.state.estimate.steps == at, "a resting run shows the estimate of all its steps"
+    handle.play()
+    wait_until(lambda: handle.state.steps > at)
+
+
+def test_step_does_exactly_that_many(made):
+    handle = made(lambda config, problem: CountingRun(total_steps=10**6)).submit(CONFIG, playing=False)
+    wait_until(lambda: handle.state.status is Status.PAUSED)
+    assert handle.state.steps == 0
+    for expected in (7, 14, 114):
+        handle.step(expected - handle.state.steps)
+        wait_until(lambda: handle.state.steps >= expected and handle.state.status is Status.PAUSED)  # noqa: B023
+        assert handle.state.steps == expected
+
+
+def test_cancel_frees_the_run(made):
+    manager = made(lambda config, problem: CountingRun(total_steps=10**6))
+    handle = manager.submit(CONFIG)
+    wait_until(lambda: handle.state.steps > 0)
+    handle.cancel()
+    assert handle.state.status is Status.CANCELLED
+    wait_until(lambda: manager.active == 0)
+    assert handle._run is None
+
+
+def test_a_run_that_nobody_looks_at_is_stopped(made):
+    manager = made(lambda config, problem: CountingRun(total_steps=10**7), heartbeat_seconds=0.3)
+    watched, forgotten = manager.submit(CONFIG), manager.submit(CONFIG)
+
+    def forgotten_is_over():
+        watched.poll(Cursor())
+        return forgotten.state.status in OVER
+
+    wait_until(forgotten_is_over)
+    assert forgotten.state.status is Status.CANCELLED and "reset" in forgotten.state.message
+    assert watched.state.status is Status.RUNNING
+
+
+def test_an_error_ends_its_run_with_a_message_and_no_other(made):
+    kinds = iter([CountingRun(total_steps=10**6, fails_at=50), CountingRun(total_steps=10**6)])
+    manager = made(lambda config, problem: next(kinds))
+    broken, sound = manager.submit(CONFIG), manager.submit(CONFIG)
+    wait_until(lambda: broken.state.status is Status.FAILED)
+    assert "planted" in broken.state.message
+    at = sound.state.steps
+    wait_until(lambda: sound.state.steps > at)
+
+
+def test_an_impossible_configuration_fails_in_the_engine_s_words():
+    manager = RunManager()
+    try:
+        handle = manager.submit(CONFIG.replace(sampler={"name": "SGLD", "step_size": -1.0}))
+        wait_until(lambda: handle.state.status is Status.FAILED)
+        assert handle.state.message.startswith("SGLD.step_size is -1")
+    finally:
+        manager.close()
+
+
+def test_a_full_server_tells_the_place_in_the_queue(made):
+    manager = made(lambda config, problem: CountingRun(total_steps=10**7), capacity=1)
+    first, second, third = (manager.submit(CONFIG) for _ in range(3))
+    wait_until(lambda: (second.state.place, third.state.place) == (1, 2))
+    assert second.state.status is Status.QUEUED and first.state.steps > 0
+    first.cancel()
+    wait_until(lambda: second.state.status is Status.RUNNING and third.state.place == 1)
+
+
+def test_the_real_engine_from_start_to_end():
+    problem = DeepLinearNetwork.random(widths=[2, 2], layer_ranks=[2], seed=0)
+    manager = RunManager()
+    try:
+        handle = manager.submit(RunConfig(problem=problem.to_dict(), chains=4, steps=3000), problem)
+        wait_until(lambda: handle.state.status is Status.FINISHED)
+        state, rows = handle.poll(Cursor())
+        assert state.estimate.steps == 3000 and np.isfinite(state.estimate.llc)
+        assert rows.steps[0] == 0 and len(rows.steps) == 1500 and rows.losses.shape == (1500, 4)
+        assert (rows.at > 1500).all() and abs(rows.llc[-1] - state.estimate.llc) < 1e-9
+        assert abs(rows.se[-1] - state.estimate.llc_se) < 1e-9
+    finally:
+        manager.close()
