@@ -9,6 +9,8 @@ import numpy as np
 from llc_core.diagnostics import DRIFT_SHARE, ESS_LIMIT, R_HAT_LIMIT
 from llc_core.types import Verdict
 
+SE_SHARE = 0.05
+
 
 def judge(
     *,
@@ -55,6 +57,9 @@ def judge(
             f"The loss is still {way} ({share:+.0%} between the two halves after burn-in): the chains have not settled.",
             "Take more steps, or a sampler that moves faster (UnderdampedLangevin).",
         )
+    if math.isfinite(se) and se > SE_SHARE * llc:
+        reason = f"The standard error is {se / llc:.0%} of the estimate: the chains disagree."
+        return Verdict(False, reason, "Take more steps or more chains.")
     if noise_inflation > 0.05 * llc:
         return Verdict(
             False,
