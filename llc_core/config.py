@@ -17,6 +17,8 @@ DTYPES = ("float32", "float64")
 MAX_CHAINS = 100_000
 MAX_STEPS = 1_000_000_000
 MAX_GRID = 10_000
+SMALLEST, LARGEST = 1e-12, 1e18
+"""Range of nβ and γ: products with gradients stay within single precision."""
 
 
 @dataclass(frozen=True)
@@ -29,13 +31,14 @@ class RunConfig:
     gradient: "minibatch", "control_variate" or "full"; None: the engine's choice.
     batch_size: samples per minibatch.
     baseline: what is subtracted from the loss, "same_batch" (L_m(w0) on the same batch), "full" (L_n(w0)) or
-        "first_batch" (L_m(w0) on the first batch only, as printed in Hitchcock & Hoogland eq. 3.8).
+        "first_batch" (L_m(w0) on the first batch only, as printed in Hitchcock & Hoogland eq. 3.8). With full gradients
+        there are no batches and all three are the same.
     n_beta: inverse temperature times n; None: n / log n.
     localization: γ, precision of the Gaussian prior centred at w0.
     chains: chains per setting.  steps: None: the engine's choice.
     burn_in: an int counts steps, a float is a fraction of the steps.
     grid: {field: [values]}; settings are the product of the lists, the first field varying slowest.
-    device: "cpu", "cuda", …; None: the problem's.  dtype: "float32" or "float64"; None: the engine's choice.
+    device: "cpu", "cuda", …; None: "cpu".  dtype: "float32" or "float64"; None: the engine's choice.
     """
 
     problem: Mapping[str, Any] = field(default_factory=dict)
@@ -118,15 +121,15 @@ class RunConfig:
 
 def _positive(name: str, value: Any) -> float:
     result = number(name, value)
-    if result <= 0:
-        raise ValueError(f"{name} is {result:g}; it must be greater than 0.")
+    if not SMALLEST <= result <= LARGEST:
+        raise ValueError(f"{name} is {result:g}; it must be at least {SMALLEST:g} and at most {LARGEST:g}.")
     return result
 
 
 def _non_negative(name: str, value: Any) -> float:
     result = number(name, value)
-    if result < 0:
-        raise ValueError(f"{name} is {result:g}; it must be at least 0.")
+    if not 0 <= result <= LARGEST:
+        raise ValueError(f"{name} is {result:g}; it must be at least 0 and at most {LARGEST:g}.")
     return result
 
 
@@ -134,9 +137,9 @@ def _burn_in(value: Any, steps: int | None) -> int | float:
     result = number("burn_in", value)
     if result < 0:
         raise ValueError(f"burn_in is {result:g}; it must be at least 0.")
-    if isinstance(value, float) and result < 1:
+    if result < 1 and not isinstance(value, int):
         return result
-    if isinstance(value, float) and result != int(result):
+    if result != int(result):
         raise ValueError(f"burn_in is {result:g}; give a whole number of steps or a fraction below 1.")
     if steps is not None and result >= steps:
         raise ValueError(f"burn_in is {int(result)} steps but the run has only {steps}; leave steps to average over.")

@@ -21,6 +21,8 @@ COORDINATE_CHANGES = (0.05, 0.1, 0.2, 0.4, 0.7)
 CAUTION = 0.3
 """After a change of coordinates the step starts at this share of the usual one, since the chain now moves into new
 directions, and grows back as the curvature there is seen."""
+SHORTEST_ADAPTATION = 50
+"""Coordinates are not adapted in a burn-in shorter than this many steps."""
 WATCH_EVERY = 10
 """Steps between looks for overflow during burn-in."""
 
@@ -44,13 +46,17 @@ class Control:
         probe: torch.Generator,
     ):
         self.target, self.sampler, self.hp = target, sampler, hp
-        self.settings, self.burn_in, self.auto_step, self.probe = settings, burn_in, auto_step, probe
+        self.settings, self.burn_in, self.probe = settings, burn_in, probe
         self.limit = torch.full_like(target.n_beta, math.inf)
         self.late_limit = torch.full_like(target.n_beta, math.inf)
         self.backoff = torch.ones_like(target.n_beta)
         self.notes: list[str] = []
         self._origin = 0
+        adapt_coordinates = adapt_coordinates and burn_in >= SHORTEST_ADAPTATION
         self._changes = [f * burn_in for f in COORDINATE_CHANGES] if adapt_coordinates else []
+        # A step size given by hand is meant for the adapted coordinates: until they are there the step is automatic.
+        self._given_step = hp.step_size if adapt_coordinates and not auto_step else None
+        self.auto_step = auto_step or self._given_step is not None
         self._factors: list[Factors] | None = None
         self._factor_count = 0
         self._vector = torch.empty(0)
@@ -86,7 +92,8 @@ class Control:
         if self._changes and step < self._changes[-1]:
             self._watch(state)
         if self._changes and step >= self._changes[0]:
-            state, changed = self._change_coordinates(step, state), True
+            before, state = state, self._change_coordinates(step, state)
+            changed = state is not before
         if self.auto_step or step == self.burn_in:
             self._measure(state, FIRST_ITERATIONS if changed or not self.auto_step else ITERATIONS)
         late = step >= COORDINATE_CHANGES[-1] * self.burn_in
@@ -97,7 +104,14 @@ class Control:
             grown = GROWTH * self.hp.step_size
             self.hp.step_size = CAUTION * wished if changed else torch.minimum(wished, grown)
             self._save(state)
+            if self._given_step is not None and not self._changes:
+                self.hp.step_size, self.auto_step = self._given_step, False
         return state
+
+    def refresh(self, state: State) -> None:
+        """Measure the limit where the chains are now, for a step size that was given and does not follow it."""
+        if not self.auto_step:
+            self._measure(state, FIRST_ITERATIONS)
 
     def stable_step(self) -> Tensor:
         """The smallest limit known for the part of the run that is averaged over, [C, 1]."""
@@ -107,8 +121,18 @@ class Control:
 
     def _watch(self, state: State) -> None:
         new = self.target.potential.kronecker_factors(self.target.delta(state["delta"]))
-        if all(bool(torch.isfinite(f).all()) for pair in new for f in pair):
-            old = self._factors
+        old = self._factors
+        fine = [torch.isfinite(f.flatten(1)).all(dim=1) for pair in new for f in pair]
+        good = torch.stack(fine).all(dim=0)[:, None, None]
+        if not bool(good.all()):
+            # A chain that overflowed keeps what was seen of it before; the others must not suffer for it.
+            last = old if old is not None else [(torch.ones_like(b), torch.ones_like(a)) for b, a in new]
+            count = max(self._factor_count, 1)
+            new = [
+                (torch.where(good, b, d / count), torch.where(good, a, c / count))
+                for (b, a), (d, c) in zip(new, last, strict=True)
+            ]
+        if bool(good.any()):
             self._factors = new if old is None else [(b + d, a + c) for (b, a), (d, c) in zip(old, new, strict=True)]
             self._factor_count += 1
 
@@ -131,7 +155,9 @@ class Control:
         metric = self.sampler.metric(state, self.hp)
         size, vector = top_curvature(self.target, state["delta"], self._vector, metric, iterations)
         fine = torch.isfinite(size)
-        self._vector = torch.where(fine, vector, self._vector)
+        # An exactly flat point (w0 = 0, γ = 0) maps every vector to 0, from where no iteration would come back.
+        lost = vector.norm(dim=1, keepdim=True) == 0
+        self._vector = torch.where(lost, self._random_like(vector), torch.where(fine, vector, self._vector))
         limit = self.sampler.stable_step(size.clamp_min(1e-30), self.hp)
         self.limit = self._over_chains(torch.where(fine, limit, torch.full_like(limit, math.inf)))
 

@@ -27,6 +27,11 @@ def resolve(config: RunConfig, problem: Potential | None) -> tuple[RunConfig, Po
         raise ValueError(
             f"problem must be a potential such as DeepLinearNetwork.random('1K'), not a {type(problem).__name__}."
         )
+    described = problem.to_dict()
+    if config.problem.get("kind") == "object" and config.problem != described:
+        raise ValueError(
+            "The configuration describes another problem than the one passed beside it; pass one of the two."
+        )
     gradient = config.gradient
     if gradient is None:
         gradient = problem.gradients[0]
@@ -48,7 +53,7 @@ def resolve(config: RunConfig, problem: Potential | None) -> tuple[RunConfig, Po
     dtype = config.dtype or ("float64" if isinstance(sampler, MetropolisSampler) else "float32")
     device = _device(config.device)
     complete = config.replace(
-        problem=problem.to_dict(),
+        problem=described,
         sampler=sampler.to_dict(),
         gradient=gradient,
         steps=steps,

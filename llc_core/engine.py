@@ -65,7 +65,7 @@ class Run:
                 localization = column
             else:
                 setattr(self._hp, name, column)
-        self._target = Target(self.problem, n_beta, localization)
+        self._target = Target(self.problem, n_beta, localization, len(self.settings))
 
         self._streams = {name: torch_stream(config.seed, name, self.device) for name in ("noise", "batch", "probe")}
         self._noise: Tensor | None = None
@@ -87,7 +87,7 @@ class Run:
             n_beta.squeeze(1).double().cpu().numpy(),
             config.baseline,
             self.problem.baseline_loss if self.gradient != "full" else 0.0,
-            forgiving=is_auto_step(self.sampler, config),
+            forgiving=self._control.auto_step,
         )
         self._energy: Energy | None = None
         self._last_loss: Tensor | None = None
@@ -223,8 +223,10 @@ class Run:
 
     def estimates(self) -> list[Estimate]:
         """One Estimate per setting, from the steps done so far."""
-        inflation = self._noise_inflation()
-        return [self._estimate(index, setting, inflation) for index, setting in enumerate(self.settings)]
+        with torch.no_grad():
+            self._control.refresh(self._state)
+            inflation, bias = self._noise_inflation(), self._step_bias()
+        return [self._estimate(index, setting, inflation, bias) for index, setting in enumerate(self.settings)]
 
     def llc_per_chain(self, baseline: str | None = None) -> np.ndarray:
         """λ̂ of every chain so far, [C], by any baseline of `RunConfig`; nan during burn-in and for dead chains."""
@@ -236,19 +238,28 @@ class Run:
         if self.gradient == "full" or factor is None or self.steps_done == 0:
             return np.zeros(self.count)
         stream = torch_stream(self.config.seed, "inflation", self.device)
-        with torch.no_grad():
-            grads = []
-            for _ in range(2):
-                batch = self.problem.draw(stream, self.config.chains, self.config.batch_size, self.gradient, self.dtype)
-                grads.append(self._evaluate(self._state["delta"], batch).force)
-            square = (grads[0] - grads[1]).square_()
-            metric = self.sampler.metric(self._state, self._hp)
-            if metric is not None:
-                square = square * metric
-            variance = square.sum(dim=1, keepdim=True) / 2
-            return (factor * variance).squeeze(1).double().cpu().numpy()
+        grads = []
+        for _ in range(2):
+            batch = self.problem.draw(stream, self.config.chains, self.config.batch_size, self.gradient, self.dtype)
+            grads.append(self._evaluate(self._state["delta"], batch).force)
+        square = (grads[0] - grads[1]).square_()
+        metric = self.sampler.metric(self._state, self._hp)
+        if metric is not None:
+            square = square * metric
+        variance = square.sum(dim=1, keepdim=True) / 2
+        return (factor * variance).squeeze(1).double().cpu().numpy()
 
-    def _estimate(self, index: int, setting: Mapping[str, Any], inflation: np.ndarray) -> Estimate:
+    def _step_bias(self) -> np.ndarray:
+        """What the step size itself is expected to add to λ̂ of every chain, to first order, [C]."""
+        factor = self.sampler.step_bias_factor(self._hp)
+        if factor is None or self.steps_done == 0:
+            return np.zeros(self.count)
+        square = self._evaluate(self._state["delta"], None).force.square()
+        metric = self.sampler.metric(self._state, self._hp)
+        total = (square if metric is None else square * metric).sum(dim=1, keepdim=True)
+        return (factor * total).squeeze(1).double().cpu().numpy()
+
+    def _estimate(self, index: int, setting: Mapping[str, Any], inflation: np.ndarray, bias: np.ndarray) -> Estimate:
         mine = slice(index, None, len(self.settings))
         per_chain = self._losses.llc()[mine]
         alive = np.isfinite(per_chain)
@@ -266,7 +277,9 @@ class Run:
         drift, drift_se = diagnostics.plateau_drift(kept_trace)
         step_size = float(self._hp.step_size[mine][0])
         stable = float(self._control.stable_step()[mine][0])
-        inflated = float(np.nanmean(inflation[mine])) if np.isfinite(inflation[mine]).any() else 0.0
+        inflated, step_bias = _finite_mean(inflation[mine]), _finite_mean(bias[mine])
+        accepted = self._state.get("accepted")
+        acceptance = math.nan if accepted is None else _finite_mean(accepted[mine].double().cpu().numpy())
         verdict = judge(
             llc=llc,
             se=se,
@@ -279,6 +292,8 @@ class Run:
             step_size=step_size,
             stable_step=stable,
             noise_inflation=inflated,
+            step_bias=step_bias,
+            acceptance=acceptance,
             kept_steps=kept,
             caveat=self.sampler.caveat(),
         )
@@ -309,8 +324,14 @@ class Run:
                 "drift": drift,
                 "drift_se": drift_se,
                 "noise_inflation": inflated,
+                "step_bias": step_bias,
+                "acceptance": acceptance,
             },
         )
+
+
+def _finite_mean(values: np.ndarray) -> float:
+    return float(values[np.isfinite(values)].mean()) if np.isfinite(values).any() else 0.0
 
 
 def run(config: RunConfig, problem: Potential | None = None) -> Run:

@@ -72,12 +72,11 @@ class LossAccumulator:
             excess = excess + mean_at_w0 - (self.full_baseline if kind == "full" else self._first_baseline)
         return np.where(self.alive, self.n_beta * excess, np.nan)
 
-    def trace(self, kept_only: bool = False) -> tuple[np.ndarray, np.ndarray]:
-        """Rows ΔL [T, C] and their steps [T]; only after burn-in if asked."""
+    def trace(self) -> tuple[np.ndarray, np.ndarray]:
+        """Rows ΔL [T, C] and their steps [T]."""
         if not self._rows:
             return np.zeros((0, len(self.alive))), np.zeros(0, dtype=int)
-        rows, steps = np.concatenate(self._rows), np.concatenate(self._row_steps)
-        return (rows[steps >= self.burn_in], steps[steps >= self.burn_in]) if kept_only else (rows, steps)
+        return np.concatenate(self._rows), np.concatenate(self._row_steps)
 
 
 def _running(start: np.ndarray, rows: np.ndarray) -> np.ndarray:

@@ -28,12 +28,14 @@ class KroneckerCoordinates:
     in z is the identity wherever the model is right. The idea is that of K-FAC (Martens & Grosse 2015).
     """
 
-    def __init__(self, factors: list[Factors], n_beta: float, localization: float, like: Tensor):
+    def __init__(self, factors: list[Factors], n_beta: Tensor, localization: Tensor, settings: int, like: Tensor):
+        """n_beta, localization: [C, 1]; each chain gets its own coordinates. settings: see `_shared`."""
+        n_beta, localization = n_beta.double().unsqueeze(2), localization.double().unsqueeze(2)
         self.left, self.right, self.slices = [], [], []
         scales, start = [], 0
         for out_factor, in_factor in factors:
-            b, p = torch.linalg.eigh(_shared(out_factor.double()))
-            a, q = torch.linalg.eigh(_shared(in_factor.double()))
+            b, p = torch.linalg.eigh(_shared(out_factor.double(), settings))
+            a, q = torch.linalg.eigh(_shared(in_factor.double(), settings))
             curvature = n_beta * b.clamp_min(0)[:, :, None] * a.clamp_min(0)[:, None, :] + localization
             scales.append(curvature.clamp_min(1e-12 * float(curvature.max()) + 1e-300).rsqrt().flatten(1))
             self.left.append(p.to(like))
@@ -76,6 +78,7 @@ class Target:
     potential: Potential
     n_beta: Tensor
     localization: Tensor
+    settings: int = 1
     coordinates: KroneckerCoordinates | None = None
 
     def delta(self, z: Tensor) -> Tensor:
@@ -100,11 +103,11 @@ class Target:
     def recoordinate(self, z: Tensor, factors: list[Factors]) -> Tensor:
         """Change to coordinates made from `factors`; returns the new z of the same points."""
         delta = self.delta(z)
-        self.coordinates = KroneckerCoordinates(
-            factors, float(self.n_beta.max()), float(self.localization.min()), delta
-        )
+        self.coordinates = KroneckerCoordinates(factors, self.n_beta, self.localization, self.settings, delta)
         return self.coordinates.from_delta(delta)
 
 
-def _shared(factor: Tensor) -> Tensor:
-    return factor + SHARE * factor.mean(dim=0, keepdim=True)
+def _shared(factor: Tensor, settings: int) -> Tensor:
+    """Each chain's own factor plus a share of the mean over the chains of its setting (settings vary fastest)."""
+    mean = factor.view(-1, settings, *factor.shape[1:]).mean(dim=0)
+    return factor + SHARE * mean.repeat(len(factor) // settings, 1, 1)

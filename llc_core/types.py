@@ -82,7 +82,7 @@ class Snapshot:
 
     @property
     def finished(self) -> bool:
-        return self.steps >= self.total_steps
+        return self.steps >= self.total_steps or not bool(self.alive.any())
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from llc_core.diagnostics import DRIFT_SHARE, ESS_LIMIT, R_HAT_LIMIT
 from llc_core.types import Verdict
 
 SE_SHARE = 0.05
+LOW_ACCEPTANCE = 0.1
 
 
 def judge(
@@ -25,6 +26,8 @@ def judge(
     step_size: float,
     stable_step: float,
     noise_inflation: float,
+    step_bias: float = 0.0,
+    acceptance: float = math.nan,
     kept_steps: int,
     caveat: str = "",
 ) -> Verdict:
@@ -35,7 +38,10 @@ def judge(
         return Verdict(False, f"Only {kept_steps} steps after burn-in: too few to judge.", "Run longer.")
     if caveat:
         return Verdict(False, caveat, "")
-    if math.isfinite(stable_step) and step_size > stable_step * 1.02:
+    if acceptance < LOW_ACCEPTANCE:
+        reason = f"Only {acceptance:.0%} of the proposals were accepted: the chains hardly move."
+        return Verdict(False, reason, _smaller(stable_step))
+    if math.isnan(acceptance) and math.isfinite(stable_step) and step_size > stable_step * 1.02:
         reason = (
             f"The step size {step_size:.2g} is above the stability limit {stable_step:.2g}: the estimate is inflated."
         )
@@ -60,6 +66,12 @@ def judge(
     if math.isfinite(se) and se > SE_SHARE * llc:
         reason = f"The standard error is {se / llc:.0%} of the estimate: the chains disagree."
         return Verdict(False, reason, "Take more steps or more chains.")
+    if step_bias > 0.05 * llc:
+        return Verdict(
+            False,
+            f"The step size alone is expected to add about {step_bias / llc:.0%} to this estimate.",
+            "Use a smaller step size (and more steps), or UnderdampedLangevin with full gradients.",
+        )
     if noise_inflation > 0.05 * llc:
         return Verdict(
             False,
@@ -74,14 +86,17 @@ def judge(
         return Verdict(
             False, f"Only {ess:.0f} effective samples (ESS): the error bar is itself uncertain.", "Take more steps."
         )
-    checked = ["no chain diverged", "no drift"]
+    checked = ["no chain diverged", "no drift"] if chains > 1 else ["no divergence", "no drift"]
     if math.isfinite(r_hat):
         checked.append(f"R-hat {r_hat:.3f}")
     if math.isfinite(ess):
         checked.append(f"ESS {ess:.0f}")
     if np.isfinite(stable_step):
         checked.append(f"step size at {step_size / stable_step:.0%} of the stability limit")
-    return Verdict(True, "The chains agree and have settled (" + ", ".join(checked) + ").")
+    start = (
+        "The chains agree and have settled" if chains > 1 else "The only chain has settled; agreement was not checked"
+    )
+    return Verdict(True, f"{start} ({', '.join(checked)}).")
 
 
 def _smaller(stable_step: float) -> str:

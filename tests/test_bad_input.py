@@ -192,6 +192,9 @@ PROBLEM = DeepLinearNetwork.random(widths=[3, 2], n=500, seed=0)
         (lambda: UnderdampedLangevin(friction=math.inf), ["friction", "inf"]),
         (lambda: estimate(PROBLEM, chains=0), ["chains", "0"]),
         (lambda: estimate(PROBLEM, chains=100_000, steps=10, grid={"n_beta": list(range(1, 9000))}), ["GiB", "fewer"]),
+        (lambda: estimate(PROBLEM, n_beta=1e39), ["n_beta", "1e+39"]),
+        (lambda: estimate(PROBLEM, localization=1e39), ["localization", "1e+39"]),
+        (lambda: PROBLEM.expected_llc(0), ["n_beta", "0"]),
         (lambda: estimate(PROBLEM, gradient="exact"), ["gradient", "exact", "minibatch"]),
         (lambda: estimate(PROBLEM, steps=10, burn_in=20), ["burn_in", "20"]),
         (lambda: estimate(PROBLEM, device="cuda:7"), ["device", "cuda:7"]),
@@ -205,3 +208,9 @@ def test_the_sentence_names_field_value_and_remedy(call, words):
         call()
     tells(caught.value)
     assert all(word in str(caught.value) for word in words), str(caught.value)
+
+
+def test_a_burn_in_fraction_of_any_real_type():
+    assert RunConfig(burn_in=np.float32(0.5)).burn_in == 0.5
+    assert RunConfig(burn_in=Fraction(1, 2)).burn_in == 0.5
+    assert RunConfig(burn_in=7.0).burn_in == 7

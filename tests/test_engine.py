@@ -163,6 +163,44 @@ def test_adapted_and_unit_mass_sample_the_same_law():
     assert adapted.llc_se < 0.03 * adapted.llc and unit.llc_se < 0.03 * unit.llc
 
 
+def test_a_given_step_is_meant_for_the_adapted_coordinates():
+    problem = DeepLinearNetwork.random(widths=[6, 5, 6], layer_ranks=[3, 3], seed=1)
+    auto = estimate(problem, steps=4000, chains=8)
+    step = auto.diagnostics["step_size"]
+    given = estimate(problem, UnderdampedLangevin(step_size=step), steps=4000, chains=8)
+    assert given.diagnostics["step_size"] == pytest.approx(step, rel=1e-6)
+    assert given.diverged == 0
+    assert abs(given.llc - auto.llc) < 4 * math.hypot(given.llc_se, auto.llc_se)
+    swept = estimate(problem, UnderdampedLangevin(), grid={"step_size": [step / 3, 9.0]}, steps=2000)
+    assert swept[0].diverged == 0 and swept[1].diverged == 4
+
+
+def test_a_grid_of_temperatures_gives_each_setting_its_own_coordinates():
+    problem = DeepLinearNetwork.random(widths=[6, 5, 6], layer_ranks=[3, 3], seed=1)
+    both = estimate(problem, grid={"n_beta": [30.0, 1e6]}, steps=8000, chains=8)
+    alone = estimate(problem, n_beta=30.0, steps=8000, chains=8)
+    assert abs(both[0].llc - alone.llc) < 4 * math.hypot(both[0].llc_se, alone.llc_se)
+    assert both[0].ess > 200
+
+
+def test_the_bias_of_the_step_is_predicted_and_flagged():
+    """One layer is quadratic: SGLD's inflation is known, and the exact sampler beside it has none."""
+    problem = DeepLinearNetwork.random(widths=[4, 3], seed=0)
+    limit = estimate(problem, SGLD(), gradient="full", steps=200).diagnostics["stability_limit"]
+    biased = estimate(problem, SGLD(step_size=limit / 5), gradient="full", steps=4000, chains=16)
+    exact = estimate(problem, steps=4000, chains=16)
+    added, predicted = biased.llc - exact.llc, biased.diagnostics["step_bias"]
+    assert predicted == pytest.approx(added, rel=0.35)
+    assert "step size alone" in str(biased.converged)
+    assert exact.diagnostics["step_bias"] == 0 and exact.converged
+
+
+def test_an_exactly_flat_start_without_prior():
+    problem = DeepLinearNetwork(weights=[np.zeros((4, 4))] * 3, n=100_000)
+    result = estimate(problem, localization=0.0, steps=3000)
+    assert result.diverged == 0 and 0 < result.llc < 16
+
+
 def test_results_travel(tiny, tmp_path):
     result = estimate(tiny, steps=200)
     dataset = result.to_dataset()
@@ -195,6 +233,12 @@ def test_overflow_in_burn_in_is_started_again_not_fatal():
     result = current.estimates()[0]
     assert any("overflowed" in note for note in notes)
     assert result.diverged == 0 and math.isfinite(result.llc)
+
+
+def test_a_config_of_one_object_refuses_another():
+    one, other = (DeepLinearNetwork(weights=[np.full((2, 2), v)], n=100) for v in (1.0, 2.0))
+    with pytest.raises(ValueError, match="another problem"):
+        Run(RunConfig(problem=one.to_dict(), steps=10), other)
 
 
 def test_public_names():

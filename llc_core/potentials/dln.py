@@ -65,7 +65,7 @@ class DeepLinearNetwork(Potential):
     def random(
         cls,
         size_class: str | None = None,
-        ranks: str = "equal",
+        ranks: str | None = None,
         *,
         widths: Sequence[int] | None = None,
         layer_ranks: Sequence[int] | None = None,
@@ -79,9 +79,12 @@ class DeepLinearNetwork(Potential):
         ranks: "equal": every layer keeps the same number of rows, so that the local coefficient equals the global one;
             "full": no reduction; "paper": each layer is reduced with probability ½ by zeroing rows or columns
             (Hitchcock & Hoogland D.1), where the local coefficient is often larger than the global one.
-        layer_ranks: rank of each layer, made by zeroing rows; None: full rank.
+            None: "equal" with a size_class, "full" with widths.
+        layer_ranks: rank of each layer, made by zeroing rows.
         """
         seed = whole("seed", seed, 0, 2**63 - 1)
+        if ranks is None:
+            ranks = "full" if size_class is None else "equal"
         network = draw_network(size_class, ranks, widths, layer_ranks, seed)
         result = cls(network.weights, n=n, noise_std=noise_std, seed=seed)
         result._source = network
@@ -121,7 +124,9 @@ class DeepLinearNetwork(Potential):
         The first factor is exact at smooth points (fitting the noise lowers the excess loss), the second an
         approximation of the multiplicity's slow correction. An unknown multiplicity counts as 1.
         """
-        n_beta = self.n_beta if n_beta is None else n_beta
+        n_beta = self.n_beta if n_beta is None else number("n_beta", n_beta)
+        if n_beta <= 0:
+            raise ValueError(f"n_beta is {n_beta:g}; it must be greater than 0.")
         local = self.local_learning_coefficient
         beta = n_beta / self.n
         multiplicity = local.multiplicity or 1

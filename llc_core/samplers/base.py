@@ -81,6 +81,10 @@ class Sampler:
         """k [C, 1] such that gradient noise of variance Σ adds about k·nβ²·tr(GΣ) to λ̂, or None where not known."""
         return None
 
+    def step_bias_factor(self, hp: Hp) -> Tensor | None:
+        """k [C, 1] such that step_size alone adds about k·E[∇Uᵀ G ∇U] to λ̂, or None: nothing to first order."""
+        return None
+
     def caveat(self) -> str:
         """A sentence for users when these hyperparameters are known not to sample the target; else empty."""
         return ""

@@ -76,6 +76,9 @@ class RMSPropSGLD(Sampler):
     def stable_step(self, curvature: Tensor, hp: Hp) -> Tensor:
         return 4 / curvature
 
+    def step_bias_factor(self, hp: Hp) -> Tensor:
+        return hp.step_size / 8
+
     def noise_factor(self, hp: Hp) -> Tensor:
         return hp.step_size / 8
 
