@@ -215,7 +215,7 @@ class Numbers(JSComponent):
     _stylesheets = [
         _BASE,
         """
-.numbers { display: grid; gap: 8px; margin: 0; }
+.numbers { display: grid; grid-auto-flow: row dense; gap: 8px; margin: 0; }
 .numbers > div { position: relative; padding: 7px 10px 8px; border-radius: 8px; min-width: 0; cursor: help;
   background: color-mix(in srgb, currentColor 5%, transparent); }
 .numbers > div.wide { grid-column: span 2; }
@@ -252,6 +252,8 @@ export function render({model}) {
     }
     box.addEventListener('mouseenter', turn)
     box.addEventListener('focus', turn)
+    tip.id = 'tip-' + item.key
+    box.setAttribute('aria-describedby', tip.id)
     cells[item.key] = box.querySelector('dd')
     cells[item.key].dataset.key = item.key
     list.appendChild(box)

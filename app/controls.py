@@ -40,12 +40,13 @@ class Controls(pn.viewable.Viewer):
         super().__init__()
         self.listener: Callable[[], None] = lambda: None
         self._samplers = samplers()
-        names = tuple(self._samplers)
+        first = DEFAULTS["sampler"]["name"]
+        names = tuple(sorted(self._samplers, key=lambda name: (name != first, name)))
         labels = {name: cls.label or name for name, cls in self._samplers.items()}
         self.sampler = ChoiceField(
             "sampler",
             Hyper(choices=names, help="The rule that moves the chains. Each has its own step size and its own errors."),
-            DEFAULTS["sampler"]["name"] if DEFAULTS["sampler"]["name"] in names else names[0],
+            names[0],
             labels,
         )
         self.gradient = ChoiceField(

@@ -58,7 +58,9 @@ class History:
     def add(self, snapshot: Snapshot, se: float = math.nan) -> None:
         """Take a snapshot. se: the standard error to show when there are too few chains to see it from their spread."""
         self._add_losses(snapshot)
-        if snapshot.steps >= self._next_estimate and self._estimate_count < len(self._estimates):
+        # The first few averages jump about and would only stretch the axis.
+        shown_from = snapshot.burn_in + (snapshot.total_steps - snapshot.burn_in) // 50
+        if snapshot.steps >= max(self._next_estimate, shown_from) and self._estimate_count < len(self._estimates):
             living = snapshot.llc[np.isfinite(snapshot.llc)]
             if len(living) and 2 * len(living) >= len(snapshot.llc):
                 if len(living) >= 4:

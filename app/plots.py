@@ -12,7 +12,7 @@ from bokeh.plotting import figure
 from app import theme
 from app.history import MAX_ROWS, NewRows
 
-HEIGHT = 286
+HEIGHT = 276
 _NICE = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 
 
@@ -81,14 +81,21 @@ class _RunFigure:
             left=None, right=0, fill_color="#8a8f98", fill_alpha=0.13, line_alpha=0, level="underlay"
         )
         self._word = Label(
-            x=10, y=6, x_units="screen", y_units="screen", text="burn-in", text_color="#8a8f98", text_font_size="12px"
+            x=0,
+            y=4,
+            y_units="screen",
+            x_offset=-6,
+            text="burn-in",
+            text_align="right",
+            text_color="#8a8f98",
+            text_font_size="12px",
         )
         self.plot.add_layout(self._shade)
         self.plot.add_layout(self._word)
 
     def _frame(self, total_steps: int, burn_in: int) -> None:
         self.plot.x_range.update(start=0, end=total_steps, reset_start=0, reset_end=total_steps)
-        self._shade.right = burn_in
+        self._shade.right = self._word.x = burn_in
         self._word.visible = self._shade.visible = burn_in > 0.08 * total_steps
 
     def _line(self, kind: str, color: str) -> Span:
@@ -142,8 +149,8 @@ class EstimateFigure(_RunFigure):
         self.source = ColumnDataSource({"step": [], "llc": [], "low": [], "high": []}, name="estimates")
         self.plot.line("step", "recent", source=self.recent, line_width=1.5, line_color=theme.RECENT)
         self._lines = {
-            "global": self._line("global", theme.GLOBAL),
             "local": self._line("local", theme.LOCAL),
+            "global": self._line("global", theme.GLOBAL),
             "expected": self._line("expected", theme.EXPECTED),
         }
         self.plot.varea("step", "low", "high", source=self.source, fill_color=theme.ESTIMATE, fill_alpha=0.28)

@@ -7,6 +7,7 @@ from typing import Any
 import panel as pn
 import panel_material_ui as pmui
 import param
+from panel.io.resources import LOCAL_DIST
 from panel.util import edit_readonly
 
 from app import theme, warmup
@@ -43,6 +44,10 @@ class Shell:
         # Following a flag of its own instead cuts that tie.
         with edit_readonly(self.page):
             self.page.busy = _Calm().param.busy
+        # Panel learns from the page request that its style sheets lie on this server. A session that is made without one,
+        # because the first had expired before a slow browser came back for it, would ask for them on the internet.
+        if pn.state.curdoc is not None:
+            pn.state.curdoc.template_variables.setdefault("dist_url", LOCAL_DIST)
         pn.state.on_session_destroyed(lambda context: self.close())
         if warmup.wait(0):
             self._fill()

@@ -203,9 +203,9 @@ def verdict(state: State) -> tuple[str, str]:
     if judged:
         missed = _missed(estimate)
         if missed:
-            return "bad", f"<b>Agreed, but wrong.</b> {escape(missed)}{note}"
+            return "bad", f"<b>{missed[0]}</b> {escape(missed[1])}{note}"
         return "good", f"<b>Trust it.</b> {escape(judged.reason)}{note}"
-    patient = state.status in (Status.RUNNING, Status.PAUSED) and ("R-hat" in judged.reason or "ESS" in judged.reason)
+    patient = state.status in (Status.RUNNING, Status.PAUSED) and "more steps" in judged.remedy
     opening = "Not yet." if patient else "Do not trust it."
     remedy = f" <b>What to change:</b> {escape(judged.remedy)}" if judged.remedy else ""
     return "warn" if patient else "bad", f"<b>{opening}</b> {escape(judged.reason)}{remedy}{note}"
@@ -215,23 +215,22 @@ MISS = 0.05
 """Share by which λ̂ may differ from its expected value, itself an approximation, without a word."""
 
 
-def _missed(estimate: Estimate) -> str:
-    """What the exact answer says against chains that agree with each other; empty where it does not."""
+def _missed(estimate: Estimate) -> tuple[str, str] | None:
+    """What the exact answer says against chains that agree with each other (opening, reason); None where it does not."""
     relative = estimate.relative_error
     if estimate.expected is None or not abs(relative) > max(MISS, 4 * estimate.llc_se / estimate.expected):
-        return ""
-    checks = f"The chains agree (R-hat {estimate.r_hat:.3f}), yet λ̂ is {abs(relative):.0%} "
+        return None
+    seen = f"The chains agree (R-hat {estimate.r_hat:.3f}), yet λ̂ is {abs(relative):.0%} "
     if relative > 0:
-        return (
-            checks
-            + "above its expected value: a bias of the sampler, which the chains alone cannot show. Halve the step size."
+        return "Agreed, but wrong.", (
+            f"{seen}above its expected value: a bias of the sampler, which the chains alone cannot show. Halve the step size."
         )
     best, local = estimate.learning_coefficient, estimate.local_learning_coefficient
     if best is not None and local is not None and best.value < local.value:
-        return checks + (
-            f"below what is expected at w0 and nearer to the global λ = {exact(best.value)}: the chains have left the "
-            "neighbourhood of w0."
+        return "Agreed, on another place.", (
+            f"{seen}below what is expected at w0: the chains have left its neighbourhood for the global λ = {exact(best.value)}."
         )
-    return checks + (
-        "below its expected value: the samples are few or the localisation γ is strong against nβ. Compare with a smaller γ or more data."
+    return "Agreed, but low.", (
+        f"{seen}below its expected value: at this nβ the localisation γ still holds the chains, or they have not spread. "
+        "Try a smaller γ or more steps."
     )

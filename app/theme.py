@@ -3,7 +3,7 @@ also has its own line style, so that nothing rests on colour alone. All are legi
 
 from __future__ import annotations
 
-ESTIMATE = "#0072B2"
+ESTIMATE = "#1583C9"  # their blue, lightened to be legible on near-black
 LOCAL = "#D55E00"
 GLOBAL = "#009E73"
 EXPECTED = "#B5649B"  # Okabe & Ito's reddish purple, darkened to be legible on white

@@ -42,21 +42,31 @@ def _warm() -> None:
     try:
         import torch
 
+        import app.runs
+        import llc_core  # noqa: F401
+
         # One core stays free for the event loop and, on a laptop, for the browser.
         torch.set_num_threads(max(1, (os.cpu_count() or 2) - 1))
-        from app.presets import ALL
-        from app.problems import get_problem
-        from app.runs import manager
-        from llc_core import RunConfig, run
-
-        # A first run and its first estimate load kernels, the statistics library and the data of the first preset.
-        description = ALL[0].problem
-        small = run(RunConfig(problem=description, chains=2, steps=200), get_problem(description))
-        small.advance(200)
-        small.estimates()
-        manager()
+        app.runs.manager()
     except Exception as problem_found:
         log.exception("The engine could not be loaded.")
         _error = f"The engine could not be loaded: {problem_found}"
+    else:
+        _first_run()
     finally:
         _done.set()
+
+
+def _first_run() -> None:
+    """A first run and its estimate load kernels, the statistics library and the data of the first preset."""
+    try:
+        from app.presets import ALL
+        from app.problems import get_problem
+        from llc_core import RunConfig, run
+
+        problem = get_problem(ALL[0].problem)
+        small = run(RunConfig(problem=problem.to_dict(), chains=2, steps=200), problem)
+        small.advance(200)
+        small.estimates()
+    except Exception:
+        log.exception("The warm-up run failed; pages will say more.")

@@ -21,6 +21,7 @@ from app.plots import EstimateFigure, LossFigure
 from app.presets import Preset, available
 from app.problems import get_problem
 from app.runs import OVER, RunHandle, State, manager
+from app.scale import draw_scale
 from app.texts import EXACT, READOUTS, caption, exact_values, readout_values, verdict
 from llc_core import DeepLinearNetwork, RunConfig
 from llc_core.defaults import resolve
@@ -61,6 +62,7 @@ class LocalGeometry:
         )
         self.losses, self.estimates = LossFigure(), EstimateFigure()
         self.exact = Numbers(items=EXACT, least="84px", sizing_mode="stretch_width", margin=(6, 0, 0, 0))
+        self.scale = pn.pane.HTML("", sizing_mode="stretch_width", margin=(12, 0, 0, 0), stylesheets=[theme.TEXT])
         self.method = pn.pane.HTML("", sizing_mode="stretch_width", margin=0, stylesheets=[theme.TEXT])
         self.formula = pn.pane.LaTeX(
             "", renderer="katex", sizing_mode="stretch_width", margin=0, styles={"overflow-x": "auto"}
@@ -120,7 +122,7 @@ class LocalGeometry:
             pn.Column(self.tiles, self.lesson, sizing_mode="stretch_width", margin=0),
             _card(self.transport, self.readouts, self.verdict),
             _pair(losses, estimates),
-            _pair(_card(heading("Exact answer"), self.exact), _card(self.method, self.formula, self.about)),
+            _pair(_card(heading("Exact answer"), self.exact, self.scale), _card(self.method, self.formula, self.about)),
             sizing_mode="stretch_width",
             margin=(2, 18, 24, 18),
             styles={"gap": "12px"},
@@ -159,7 +161,7 @@ class LocalGeometry:
         """Start a run of what the side bar says; if that is impossible say why and leave everything as it is."""
         try:
             problem = get_problem(self.editor.problem)
-            config, _, sampler = resolve(RunConfig(problem=self.editor.problem, **self.controls.values), problem)
+            config, _, sampler = resolve(RunConfig(problem=problem.to_dict(), **self.controls.values), problem)
         except ValueError as error:
             self.trouble.param.update(object=f'<span role="alert">{escape(str(error))}</span>', visible=True)
             return
@@ -237,8 +239,18 @@ class LocalGeometry:
         session = getattr(getattr(self._document, "session_context", None), "session", None)
         return session is None or session.connection_count > 0
 
+    def _show_scale(self, state: State) -> None:
+        if self._wanted is None:
+            return
+        problem, estimate = self._wanted[1], state.estimate
+        exact = problem.dim / 2, float(problem.local_learning_coefficient), float(problem.learning_coefficient)
+        self.scale.object = (
+            draw_scale(*exact) if estimate is None else draw_scale(*exact, estimate.llc, estimate.llc_se)
+        )
+
     def _show_words(self, state: State) -> None:
         self.readouts.values = readout_values(state, self._expected)
+        self._show_scale(state)
         tone, words = verdict(state)
         # Read aloud when the run rests; while numbers move a screen reader would never stop talking.
         live = "off" if state.status == "running" else "polite"

@@ -11,6 +11,7 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import urlparse
 
 import pytest
@@ -38,14 +39,21 @@ def browser_type_launch_args() -> dict:
     return {"executable_path": found, "args": ["--no-sandbox", "--disable-gpu"]}
 
 
+class Server(NamedTuple):
+    address: str
+    process: int
+
+
 @pytest.fixture(scope="session")
-def address(browser_type_launch_args, tmp_path_factory) -> Iterator[str]:
+def server(browser_type_launch_args, tmp_path_factory) -> Iterator[Server]:
     """The app under `panel serve app`, as users start it, with the engine warm."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     log = tmp_path_factory.mktemp("server") / "log.txt"
     command = [sys.executable, "-m", "panel", "serve", "app", "--address", "127.0.0.1", "--port", str(port)]
+    # Closed pages are forgotten at once, so that tests do not slow each other down and memory can be watched.
+    command += ["--unused-session-lifetime", "1500", "--check-unused-sessions", "300"]
     with log.open("w") as output:
         server = subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT)
     url = f"http://127.0.0.1:{port}/app"
@@ -55,7 +63,7 @@ def address(browser_type_launch_args, tmp_path_factory) -> Iterator[str]:
             assert server.poll() is None and time.monotonic() < limit, log.read_text()
             time.sleep(0.2)
         time.sleep(5)  # the engine is imported in the background
-        yield url
+        yield Server(url, server.pid)
     finally:
         server.terminate()
         server.wait(20)
@@ -111,8 +119,8 @@ class App:
 
 
 @pytest.fixture
-def app(page, address) -> Iterator[App]:
-    app = App(page, address)
+def app(page, server) -> Iterator[App]:
+    app = App(page, server.address)
     page.set_viewport_size({"width": 1600, "height": 1000})
     yield app
     assert not app.problems, "\n".join(app.problems)
