@@ -71,7 +71,7 @@ class NetworkEditor(pn.viewable.Viewer):
             span=(0, 100),
         )
         self._by_hand = pn.Column(self.widths, self.ranks, self.message, sizing_mode="stretch_width", margin=0)
-        self._random = pn.Column(self._class, self._rule, sizing_mode="stretch_width", margin=0, visible=False)
+        self._random = pn.Column(sizing_mode="stretch_width", margin=0, visible=False)
         self.drawing = pn.pane.HTML("", sizing_mode="stretch_width", margin=(2, 0, 0, 0), stylesheets=[theme.TEXT])
         self._view = pn.Column(
             self._mode, self._by_hand, self._random, self._seed, self.drawing, sizing_mode="stretch_width", margin=0
@@ -126,6 +126,8 @@ class NetworkEditor(pn.viewable.Viewer):
 
     def _arrange(self) -> None:
         by_hand = self._mode.value == BY_HAND
+        if not by_hand and not self._random.objects:
+            self._random.objects = [self._class, self._rule]  # not built before they are wanted: the page loads sooner
         self._by_hand.visible, self._random.visible = by_hand, not by_hand
 
     def _on_mode(self, event: Any) -> None:

@@ -28,10 +28,9 @@ class Shell:
     def __init__(self) -> None:
         self._view: PageView | None = None
         self._pages: list[PageInfo] = []
-        self._navigation = pmui.RadioButtonGroup(options=[], label="Pages", size="small", visible=False)
         self.page = pmui.Page(
             title="LLC Lab",
-            header=[_subtitle(), self._navigation, ClosedOnPhones(width=0, height=0, margin=0)],
+            header=[_subtitle(), ClosedOnPhones(width=0, height=0, margin=0)],
             sidebar_width=SIDEBAR_WIDTH,
             theme_config=theme.THEME_CONFIG,
             sx=theme.HEADER,
@@ -70,8 +69,10 @@ class Shell:
             return
         self._pages = load_pages()
         titles = [page.title for page in self._pages]
-        self._navigation.param.update(options=titles, value=titles[0], visible=len(titles) > 1)
-        self._navigation.param.watch(lambda event: self._open(event.new), "value")
+        if len(titles) > 1:
+            navigation = pmui.RadioButtonGroup(options=titles, value=titles[0], size="small")
+            navigation.param.watch(lambda event: self._open(event.new), "value")
+            self.page.header = [navigation, *self.page.header]
         self._open(titles[0])
 
     def _open(self, title: str) -> None:

@@ -11,7 +11,6 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 from urllib.parse import urlparse
 
 import pytest
@@ -39,31 +38,24 @@ def browser_type_launch_args() -> dict:
     return {"executable_path": found, "args": ["--no-sandbox", "--disable-gpu"]}
 
 
-class Server(NamedTuple):
-    address: str
-    process: int
-
-
 @pytest.fixture(scope="session")
-def server(browser_type_launch_args, tmp_path_factory) -> Iterator[Server]:
+def address(browser_type_launch_args, tmp_path_factory) -> Iterator[str]:
     """The app under `panel serve app`, as users start it, with the engine warm."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     log = tmp_path_factory.mktemp("server") / "log.txt"
     command = [sys.executable, "-m", "panel", "serve", "app", "--address", "127.0.0.1", "--port", str(port)]
-    # Closed pages are forgotten at once, so that tests do not slow each other down and memory can be watched.
+    # Closed pages are forgotten at once, so that tests do not slow each other down.
     command += ["--unused-session-lifetime", "1500", "--check-unused-sessions", "300"]
     with log.open("w") as output:
         server = subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT)
     url = f"http://127.0.0.1:{port}/app"
     try:
         limit = time.monotonic() + 60
-        while b"LLC Lab" not in _get(url):
+        while not answers(url):
             assert server.poll() is None and time.monotonic() < limit, log.read_text()
             time.sleep(0.2)
         time.sleep(5)  # the engine is imported in the background
-        yield Server(url, server.pid)
+        yield url
     finally:
         server.terminate()
         server.wait(20)
@@ -71,12 +63,35 @@ def server(browser_type_launch_args, tmp_path_factory) -> Iterator[Server]:
     assert "An error in a session" not in text and "A run failed" not in text, text
 
 
-def _get(url: str) -> bytes:
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def answers(url: str) -> bool:
     try:
         with urllib.request.urlopen(url, timeout=10) as answer:
-            return answer.read()
+            return b"LLC Lab" in answer.read()
     except OSError:
-        return b""
+        return False
+
+
+@pytest.fixture
+def here() -> Iterator[str]:
+    """The app served from this very process, so that tests can look at what it keeps in memory."""
+    import panel as pn
+
+    port = free_port()
+    quick = {"unused_session_lifetime_milliseconds": 300, "check_unused_sessions_milliseconds": 100}
+    server = pn.serve({"app": str(ROOT / "app" / "main.py")}, port, "127.0.0.1", threaded=True, show=False, **quick)
+    url = f"http://127.0.0.1:{port}/app"
+    limit = time.monotonic() + 60
+    while not answers(url):
+        assert time.monotonic() < limit
+        time.sleep(0.2)
+    yield url
+    server.stop()
 
 
 class App:
@@ -119,8 +134,8 @@ class App:
 
 
 @pytest.fixture
-def app(page, server) -> Iterator[App]:
-    app = App(page, server.address)
+def app(page, address) -> Iterator[App]:
+    app = App(page, address)
     page.set_viewport_size({"width": 1600, "height": 1000})
     yield app
     assert not app.problems, "\n".join(app.problems)

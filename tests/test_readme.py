@@ -1,0 +1,22 @@
+"""The README's Python runs as pasted, and its picture is there."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def test_the_readme_runs():
+    text = (ROOT / "README.md").read_text()
+    code = "\n".join(re.findall(r"```python\n(.*?)```", text, re.S)).replace(
+        "gibbs_reference(problem)", "gibbs_reference(problem, sweeps=50)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "λ̂" in done.stdout and "step_size" in done.stdout
+    for picture in re.findall(r"!\[.*?\]\((.*?)\)", text):
+        assert (ROOT / picture).stat().st_size > 10_000
