@@ -27,11 +27,15 @@ class Shell:
 
     def __init__(self) -> None:
         self._view: PageView | None = None
+        self._main = pn.Column(sizing_mode="stretch_width", margin=0)
+        self._side = pn.Column(sizing_mode="stretch_width", margin=0)
         self._pages: list[PageInfo] = []
         self.page = pmui.Page(
             title="LLC Lab",
             header=[_subtitle(), ClosedOnPhones(width=0, height=0, margin=0)],
             sidebar_width=SIDEBAR_WIDTH,
+            main=[self._main],
+            sidebar=[self._side],
             theme_config=theme.THEME_CONFIG,
             sx=theme.HEADER,
             busy_indicator=None,
@@ -51,7 +55,7 @@ class Shell:
         if warmup.wait(0):
             self._fill()
         else:
-            self.page.main = [_message("Starting the engine…", "The page opens by itself in a few seconds.")]
+            self._main.objects = [_message("Starting the engine…", "The page opens by itself in a few seconds.")]
             self._waiting = pn.state.add_periodic_callback(self._look, period=WAIT_MILLISECONDS)
 
     def close(self) -> None:
@@ -65,7 +69,7 @@ class Shell:
 
     def _fill(self) -> None:
         if warmup.error():
-            self.page.main = [_message("The engine is missing.", warmup.error())]
+            self._main.objects = [_message("The engine is missing.", warmup.error())]
             return
         self._pages = load_pages()
         titles = [page.title for page in self._pages]
@@ -79,7 +83,7 @@ class Shell:
         chosen = next(page for page in self._pages if page.title == title)
         self.close()
         self._view = chosen.build()
-        self.page.param.update(main=self._view.main, sidebar=self._view.sidebar)
+        self._main.objects, self._side.objects = self._view.main, self._view.sidebar
 
 
 def _subtitle() -> Any:
