@@ -27,6 +27,8 @@ class Shell:
 
     def __init__(self) -> None:
         self._view: PageView | None = None
+        # What changes later changes inside native columns: a figure that comes late into a Material container is measured
+        # before it is drawn, and the page goes blank.
         self._main = pn.Column(sizing_mode="stretch_width", margin=0)
         self._side = pn.Column(sizing_mode="stretch_width", margin=0)
         self._pages: list[PageInfo] = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from html import escape
 from typing import Any
+from weakref import WeakMethod
 
 import panel as pn
 
@@ -89,7 +90,9 @@ class LocalGeometry:
         ]
         self.main: list[Any] = [self._arrange()]
         self._on_preset(first.name)
-        pn.state.onload(self._on_load)
+        # Weakly: Panel keeps what waits for a browser that never comes (a health check, say) for good.
+        start = WeakMethod(self._on_load)
+        pn.state.onload(lambda: (begin := start()) and begin())
 
     def close(self) -> None:
         """Free the run; called when the session ends."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import gc
 import time
 
 import pytest
 from playwright.sync_api import expect
+
+from app.pages import PageInfo, load_pages
+from app.runs import manager
 
 COUNT_UPDATES = """async (milliseconds) => {
   const source = [...Bokeh.documents[0]._all_models.values()].find((m) => m.name === 'losses' && m.type === 'ColumnDataSource')
@@ -231,20 +233,16 @@ def test_a_phone_shows_everything_below_each_other(app):
     expect(app.page.get_by_role("textbox", name="Widths")).to_be_visible()
 
 
-def test_closed_pages_leave_nothing_behind(app, here):
-    """Panel's global state must not hold a page after its visitor has gone."""
-    app.settle(1000)
-    for _ in range(2):
-        visitor = app.page.context.new_page()
-        type(app)(visitor, here).open()
-        visitor.close()
-    limit = time.monotonic() + 30
-    while left := [
-        type(x).__name__ for x in gc.get_objects() if type(x).__name__ in ("LocalGeometry", "Shell", "Page")
-    ]:
-        assert time.monotonic() < limit, f"still there: {left}"
-        time.sleep(0.2)
-        gc.collect()
+def test_another_page_takes_over_and_ends_the_first_one_s_run(app, here, monkeypatch):
+    first = load_pages()[0]
+    monkeypatch.setattr("app.shell.load_pages", lambda: [first, PageInfo("Second page", 20, first.build)])
+    visitor = type(app)(app.page, here).open()
+    before = len(manager()._runs)
+    visitor.button("Second page").click()
+    expect(app.page.locator(".caption")).to_contain_text("burn-in")
+    visitor.wait_for_points()
+    assert visitor.step < 8000 and len(manager()._runs) <= before
+    expect(app.page.get_by_role("group", name="Presets")).to_have_count(1)
 
 
 def test_dark_mode_reaches_figures_and_components(app):
