@@ -35,6 +35,8 @@ class Energy:
     loss_grad: [C, D], gradient of the mean loss (no nβ, no prior).
     delta: [C, D], displacement δ = w − w0.
     n_beta, localization: [C, 1], nβ and γ of each chain.
+    metric_grad: [C, D], the gradient of the mean loss that feeds a preconditioner's statistics; None: loss_grad.
+    hessian_diagonal: [C, D], diagonal of the mean loss's Hessian, for the samplers that ask for it.
     pulled_force: ∇U in the sampler's own coordinates where these are adapted (see `llc_core.target`); the other fields
         stay in the coordinates of the parameters.
     """
@@ -45,6 +47,13 @@ class Energy:
     n_beta: Tensor
     localization: Tensor
     pulled_force: Tensor | None = None
+    metric_grad: Tensor | None = None
+    hessian_diagonal: Tensor | None = None
+
+    @property
+    def statistics_grad(self) -> Tensor:
+        """What a preconditioner's running means are made of, [C, D]."""
+        return self.loss_grad if self.metric_grad is None else self.metric_grad
 
     @property
     def force(self) -> Tensor:

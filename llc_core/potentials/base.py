@@ -15,6 +15,9 @@ from llc_core.types import LearningCoefficient
 Factors = tuple[Tensor, Tensor]
 """Kronecker factors (B [C, H, H], A [C, H', H']) of a layer's curvature at each chain: ∇²L in its weights is near B ⊗ A."""
 
+EXACT_DIAGONAL = 64
+"""Up to this many parameters the Hessian's diagonal is computed exactly by default."""
+
 
 @dataclass(frozen=True)
 class Batch:
@@ -72,6 +75,28 @@ class Potential:
         _, above = self.excess_loss_and_grad(delta + scale * vector)
         _, below = self.excess_loss_and_grad(delta - scale * vector)
         return (above - below) / (2 * scale)
+
+    @property
+    def layers(self) -> tuple[tuple[int, ...], ...]:
+        """Shapes of the blocks that the D parameters consist of, in their order."""
+        return ((self.dim,),)
+
+    def hessian_diagonal(self, delta: Tensor, batch: Batch | None, generator: torch.Generator) -> Tensor:
+        """Diagonal of the loss's Hessian at δ, [C, D]; on all data.
+
+        By default exact, from D Hessian products, up to EXACT_DIAGONAL parameters; above that one Rademacher probe z,
+        z ⊙ Hz, which is unbiased (Hutchinson). Potentials that know better override this.
+        """
+        if self.dim <= EXACT_DIAGONAL:
+            columns = [
+                self.hvp(delta, unit.expand_as(delta).contiguous())[:, i]
+                for i, unit in enumerate(torch.eye(self.dim, dtype=delta.dtype, device=delta.device))
+            ]
+            return torch.stack(columns, dim=1)
+        probe = (
+            torch.randint(0, 2, delta.shape, generator=generator, device=delta.device).to(delta.dtype).mul_(2).sub_(1)
+        )
+        return probe * self.hvp(delta, probe)
 
     def kronecker_factors(self, delta: Tensor) -> list[Factors]:
         """Factors of each layer's curvature at each chain of δ [C, D]."""

@@ -7,11 +7,12 @@ The driver (`llc_core.engine`) owns evaluation, random streams, dead chains, rec
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -22,7 +23,50 @@ State = dict[str, Tensor]
 """Tensors with the chain as first dimension; state["delta"] is the displacement [C, D]."""
 
 Hp = SimpleNamespace
-"""One attribute per hyperparameter: a [C, 1] tensor for numbers, the plain text for named options."""
+"""One attribute per hyperparameter: a [C, 1] tensor for numbers, the plain text for named options.
+
+Two more are the driver's: `adapting` [C, 1], 1 during burn-in and 0 after it, and `layers`, the shapes of the blocks that
+the D parameters consist of, in their order.
+"""
+
+
+@dataclass(frozen=True)
+class Law:
+    """The one-dimensional law a sampler tends to as step_size → 0 (Rensmeyer & Niggemann 2025, eqs. 27 and 35).
+
+    The limit is the diffusion dx = ½(−G·U′ + c·G′ + extra)dt + √(τG)dW, where G and extra depend on the slope U′. Its
+    stationary density is ∝ exp(−U/τ)·G^{−(1−c)}·exp(∫extra/G dx), with τ = 1 wherever c or extra matter.
+
+    metric: slope [N] ↦ G [N]; None: constant.  gamma_share: c, the part of the true ∇·G that the drift contains.
+    extra_drift: slope [N] ↦ extra [N]; None: no such term.  temperature: τ.
+    """
+
+    metric: Callable[[np.ndarray], np.ndarray] | None = None
+    gamma_share: float = 1.0
+    extra_drift: Callable[[np.ndarray], np.ndarray] | None = None
+    temperature: float = 1.0
+
+
+@dataclass(frozen=True)
+class Line:
+    """A sampler on the line, as scalar arithmetic that serves the compiled kernel, the exact operator and numpy alike.
+
+    One step at x, with slope g = U′(x) and curvature h = U″(x), and two numbers (a, b) of memory:
+        a, b ← memory(a, b, g, p);   drift, G ← move(a, b, g, h, p);   x ← x + (ε/2)·drift + √(εG)·N(0, 1).
+
+    memory, move: plain functions of floats or arrays, made of arithmetic and numpy functions only, so that numba can
+        compile them.  p: `parameters`, a tuple of floats.
+    start: (a, b) at the start.  remembered: how many of the two are used.
+    uses_curvature: whether `move` reads h.  freezes: memory is held after burn-in.
+    """
+
+    memory: Callable[..., Any]
+    move: Callable[..., Any]
+    parameters: tuple[float, ...] = ()
+    start: tuple[float, float] = (0.0, 0.0)
+    remembered: int = 0
+    uses_curvature: bool = False
+    freezes: bool = False
 
 
 @dataclass(frozen=True)
@@ -56,6 +100,11 @@ class Sampler:
         """Whether the driver should adapt a constant metric during burn-in (see `llc_core.target`)."""
         return False
 
+    @property
+    def needs_hessian_diagonal(self) -> bool:
+        """Whether `update` reads `energy.hessian_diagonal`."""
+        return False
+
     def complete(self, factors: bool) -> Sampler:
         """This sampler with its automatic options settled, step_size excepted; `factors`: the potential has a model of
         its curvature, so that coordinates can be adapted."""
@@ -83,6 +132,14 @@ class Sampler:
 
     def step_bias_factor(self, hp: Hp) -> Tensor | None:
         """k [C, 1] such that step_size alone adds about k·E[∇Uᵀ G ∇U] to λ̂, or None: nothing to first order."""
+        return None
+
+    def law(self) -> Law | None:
+        """The one-dimensional law as step_size → 0; None where there is none (the sampler diverges)."""
+        return Law()
+
+    def line(self) -> Line | None:
+        """The sampler as scalar arithmetic on the line; None where it has no such form."""
         return None
 
     def caveat(self) -> str:
@@ -157,9 +214,15 @@ def numeric_fields(sampler: Sampler | type[Sampler]) -> dict[str, Hyper]:
     return {k: h for k, h in hyper_fields(sampler).items() if not h.choices}
 
 
-def hyperparameters(sampler: Sampler, chains: int, like: Tensor) -> Hp:
-    """The sampler's fields as [C, 1] tensors (a step_size of None becomes 0, to be set by the driver)."""
-    values: dict[str, Any] = {}
+def hyperparameters(sampler: Sampler, chains: int, like: Tensor, layers: Sequence[tuple[int, ...]] | None = None) -> Hp:
+    """The sampler's fields as [C, 1] tensors (a step_size of None becomes 0, to be set by the driver).
+
+    layers: shapes of the potential's blocks of parameters; None: one vector.
+    """
+    values: dict[str, Any] = {
+        "adapting": torch.ones(chains, 1, dtype=like.dtype, device=like.device),
+        "layers": None if layers is None else tuple(layers),
+    }
     for name, about in hyper_fields(sampler).items():
         value = getattr(sampler, name)
         values[name] = (

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
 
-from llc_core.samplers.base import Hp, Sampler, State, register, step_size_field
+from llc_core.samplers.base import Hp, Line, Sampler, State, register, step_size_field
 from llc_core.types import Energy
 
 
@@ -46,3 +46,14 @@ class SGLD(Sampler):
 
     def noise_factor(self, hp: Hp) -> Tensor:
         return hp.step_size / 8
+
+    def line(self) -> Line:
+        return Line(_nothing, _move)
+
+
+def _nothing(a: Any, b: Any, g: Any, p: Any) -> Any:
+    return a, b
+
+
+def _move(a: Any, b: Any, g: Any, h: Any, p: Any) -> Any:
+    return -g, 1.0

@@ -1,0 +1,147 @@
+"""Preconditioned SGLD (Li et al. 2016), with the correction term as published or without it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from llc_core.fields import hyper
+from llc_core.samplers.base import Hp, Law, Line, Sampler, State, register, step_size_field
+from llc_core.types import Energy
+
+MAX_DECAY = 0.999999
+TINY = 1e-30
+"""Keeps 0/0 out of Γ where gradient and V are both 0; Γ is 0 there."""
+
+
+def alpha_field() -> Any:
+    return hyper(
+        0.9,
+        0.0,
+        MAX_DECAY,
+        symbol=r"\alpha",
+        help="Memory of the squared gradients: about 1/(1 − α) steps are averaged; 0 remembers nothing.",
+    )
+
+
+def stability_field() -> Any:
+    return hyper(
+        0.1,
+        1e-12,
+        1e3,
+        log=True,
+        symbol=r"\lambda",
+        help="Stability constant: bounds the metric G by 1/λ; gradients well below it do not change the metric.",
+    )
+
+
+@register
+@dataclass(frozen=True)
+class PSGLD(Sampler):
+    """V ← αV + (1 − α)g²;  G = 1/(λ + √V);  w ← w + (ε/2)(−G∇U + Γ) + √(εG)·N(0, 1).
+
+    g is the gradient of the mean loss alone (no nβ, no prior) and V starts at 0, as printed. Γ_i is the derivative of G_i
+    by w_i with the old V held fixed, which brings a factor 1 − α:
+    Γ_i = −(1 − α)·g_i·∂g_i/∂w_i / (√V_i (λ + √V_i)²), with the diagonal of the loss's Hessian for ∂g_i/∂w_i.
+    stability_form "inside": G = 1/√(λ² + V), Γ_i = −(1 − α)·g_i·∂g_i/∂w_i·G³ (the form of TensorFlow Probability).
+    gamma_term "dropped": Γ = 0.
+
+    Law: in one dimension, as ε → 0, ∝ exp(−U)·G^{−α} as published and exp(−U)/G without Γ (G at V = U′²): a hole where
+    the gradient is small. With ε fixed and α → 1 the metric freezes and the bias disappears again.
+    Source: Li et al. 2016; Rensmeyer & Niggemann 2025, eqs. 8-10 and 35. The published code starts V at 1.
+    """
+
+    step_size: float | None = step_size_field()
+    alpha: float = alpha_field()
+    stability: float = stability_field()
+    gamma_term: str = hyper(
+        "published", choices=("published", "dropped"), help="Keep the correction Γ as published, or leave it out."
+    )
+    stability_form: str = hyper(
+        "outside",
+        choices=("outside", "inside"),
+        help="Where λ stands: outside the root, 1/(λ + √V), or inside it, 1/√(λ² + V).",
+    )
+
+    label: ClassVar[str] = "PSGLD"
+    formula: ClassVar[str] = (
+        r"V\leftarrow\alpha V+(1-\alpha)g^2,\quad G=\frac{1}{\lambda+\sqrt V},\quad "
+        r"w\leftarrow w+\tfrac{\epsilon}{2}\left(-G\,\nabla U+\Gamma\right)+\sqrt{\epsilon G}\,\xi"
+    )
+    about: ClassVar[str] = (
+        "SGLD with its own step size for every parameter, from a running mean of squared gradients. The correction Γ "
+        "that a moving metric needs is published with a factor 1 − α too little, so the chain avoids places with small "
+        "gradients: in one dimension the density gets a hole at every mode."
+    )
+    source: ClassVar[str] = "Li et al. 2016; Rensmeyer & Niggemann 2025, eqs. 8-10"
+    safety: ClassVar[float] = 0.1
+
+    @property
+    def needs_hessian_diagonal(self) -> bool:
+        return self.gamma_term == "published"
+
+    def init(self, delta: Tensor, noise: Tensor, hp: Hp) -> State:
+        return {"delta": delta, "square": torch.zeros_like(delta)}
+
+    def update(self, state: State, energy: Energy, noise: Tensor, hp: Hp) -> State:
+        grad = energy.statistics_grad
+        square = torch.lerp(state["square"], grad.square(), 1 - hp.alpha)
+        metric = _metric(square, hp)
+        drift = metric * energy.force
+        if hp.gamma_term == "published":
+            assert energy.hessian_diagonal is not None
+            steepness = metric.square() * (
+                metric if hp.stability_form == "inside" else 1 / square.sqrt().clamp_min(TINY)
+            )
+            drift = drift + (1 - hp.alpha) * grad * energy.hessian_diagonal * steepness
+        delta = state["delta"] - hp.step_size / 2 * drift + (hp.step_size * metric).sqrt() * noise[0]
+        return {"delta": delta, "square": square}
+
+    def metric(self, state: State, hp: Hp) -> Tensor:
+        return _metric(state["square"], hp)
+
+    def stable_step(self, curvature: Tensor, hp: Hp) -> Tensor:
+        return 4 / curvature
+
+    def step_bias_factor(self, hp: Hp) -> Tensor:
+        return hp.step_size / 8
+
+    def noise_factor(self, hp: Hp) -> Tensor:
+        return hp.step_size / 8
+
+    def law(self) -> Law:
+        share = 1 - self.alpha if self.gamma_term == "published" else 0.0
+        if self.stability_form == "inside":
+            return Law(lambda slope: 1 / np.sqrt(self.stability**2 + slope**2), share)
+        return Law(lambda slope: 1 / (self.stability + np.abs(slope)), share)
+
+    def line(self) -> Line:
+        share = 1 - self.alpha if self.gamma_term == "published" else 0.0
+        move = _move_inside if self.stability_form == "inside" else _move_outside
+        return Line(remember_square, move, (self.alpha, self.stability, share), remembered=1, uses_curvature=share > 0)
+
+
+def _metric(square: Tensor, hp: Hp) -> Tensor:
+    if hp.stability_form == "inside":
+        return (hp.stability**2 + square).rsqrt()
+    return 1 / (hp.stability + square.sqrt())
+
+
+def remember_square(a: Any, b: Any, g: Any, p: Any) -> Any:
+    """V ← αV + (1 − α)g², α = p[0]."""
+    return p[0] * a + (1 - p[0]) * g * g, b
+
+
+def _move_outside(a: Any, b: Any, g: Any, h: Any, p: Any) -> Any:
+    root = np.sqrt(a)
+    metric = 1 / (p[1] + root)
+    return -metric * g - p[2] * g * h * metric * metric / (root + TINY), metric
+
+
+def _move_inside(a: Any, b: Any, g: Any, h: Any, p: Any) -> Any:
+    metric = 1 / np.sqrt(p[1] * p[1] + a)
+    return -metric * g - p[2] * g * h * metric**3, metric
