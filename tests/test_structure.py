@@ -16,12 +16,13 @@ ROOT = Path(__file__).resolve().parents[1]
 
 FLOORS = [
     {"version", "types", "rank_tables", "multiplicity", "aoyagi", "streams", "fields"},
-    {"config", "results"},
+    {"config", "results", "histogram"},
     {"potentials"},
     {"samplers"},
     {"target", "estimators", "diagnostics"},
     {"curvature", "verdict", "defaults"},
     {"control"},
+    {"stationary", "line"},
     {"engine", "gibbs"},
 ]
 NEVER_IN_CORE = {"panel", "bokeh", "holoviews", "param", "app", "lab"}
