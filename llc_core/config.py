@@ -9,10 +9,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from llc_core.fields import choice, number, whole
+from llc_core.histogram import Bins
 
 GRADIENTS = ("minibatch", "control_variate", "full")
 BASELINES = ("same_batch", "full", "first_batch")
 DTYPES = ("float32", "float64")
+LARGEST_DECAY = 0.99
 
 MAX_CHAINS = 100_000
 MAX_STEPS = 1_000_000_000
@@ -29,14 +31,19 @@ class RunConfig:
         object passed beside the config.
     sampler: {"name": "SGLD", "step_size": 1e-8, …}; None: the engine's choice for the problem.
     gradient: "minibatch", "control_variate" or "full"; None: the engine's choice.
+    metric_gradient: which gradient feeds the running means of adaptive samplers, of the same kinds; None: the one that
+        drives the chain. The law such a sampler converges to depends on it.
     batch_size: samples per minibatch.
     baseline: what is subtracted from the loss, "same_batch" (L_m(w0) on the same batch), "full" (L_n(w0)) or
         "first_batch" (L_m(w0) on the first batch only, as printed in Hitchcock & Hoogland eq. 3.8). With full gradients
         there are no batches and all three are the same.
     n_beta: inverse temperature times n; None: n / log n.
-    localization: γ, precision of the Gaussian prior centred at w0.
+    localization: γ, precision of the Gaussian prior centred at w0; None: the problem's choice (1 for networks).
     chains: chains per setting.  steps: None: the engine's choice.
     burn_in: an int counts steps, a float is a fraction of the steps.
+    step_decay: step t has size ε·(t + 1)^(−step_decay), and averages are weighted by the step sizes; 0: constant.
+    histogram: {"low": −4, "high": 4, "count": 80}: for problems with one parameter, count where the chains are after
+        burn-in (see `llc_core.histogram.Bins`); None: do not.
     grid: {field: [values]}; settings are the product of the lists, the first field varying slowest.
     device: "cpu", "cuda", …; None: "cpu".  dtype: "float32" or "float64"; None: the engine's choice.
     """
@@ -44,13 +51,16 @@ class RunConfig:
     problem: Mapping[str, Any] = field(default_factory=dict)
     sampler: Mapping[str, Any] | None = None
     gradient: str | None = None
+    metric_gradient: str | None = None
     batch_size: int = 500
     baseline: str = "same_batch"
     n_beta: float | None = None
-    localization: float = 1.0
+    localization: float | None = None
     chains: int = 4
     steps: int | None = None
     burn_in: int | float = 0.5
+    step_decay: float = 0.0
+    histogram: Mapping[str, Any] | None = None
     grid: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     seed: int = 0
     device: str | None = None
@@ -66,6 +76,8 @@ class RunConfig:
             put(self, "sampler", sampler)
         if self.gradient is not None:
             choice("gradient", self.gradient, GRADIENTS)
+        if self.metric_gradient is not None:
+            choice("metric_gradient", self.metric_gradient, GRADIENTS)
         choice("baseline", self.baseline, BASELINES)
         put(self, "batch_size", whole("batch_size", self.batch_size, 1, 10_000_000))
         put(self, "chains", whole("chains", self.chains, 1, MAX_CHAINS))
@@ -74,8 +86,15 @@ class RunConfig:
             put(self, "steps", whole("steps", self.steps, 1, MAX_STEPS))
         if self.n_beta is not None:
             put(self, "n_beta", _positive("n_beta", self.n_beta))
-        put(self, "localization", _non_negative("localization", self.localization))
+        if self.localization is not None:
+            put(self, "localization", _non_negative("localization", self.localization))
         put(self, "burn_in", _burn_in(self.burn_in, self.steps))
+        put(self, "step_decay", number("step_decay", self.step_decay))
+        if not 0 <= self.step_decay <= LARGEST_DECAY:
+            raise ValueError(f"step_decay is {self.step_decay:g}; it must be at least 0 and at most {LARGEST_DECAY:g}.")
+        if self.histogram is not None:
+            bins = Bins.of(self.histogram)
+            put(self, "histogram", {"low": bins.low, "high": bins.high, "count": bins.count})
         put(self, "grid", _grid(self.grid))
         if self.device is not None and not isinstance(self.device, str):
             put(self, "device", str(self.device))

@@ -37,7 +37,13 @@ def resolve(config: RunConfig, problem: Potential | None) -> tuple[RunConfig, Po
         gradient = problem.gradients[0]
     if gradient not in problem.gradients:
         raise ValueError(f"gradient is {gradient!r}; this problem offers {', '.join(problem.gradients)}.")
-    if gradient != "full" and config.batch_size > problem.samples > 0:
+    if config.metric_gradient is not None and config.metric_gradient not in problem.gradients:
+        raise ValueError(
+            f"metric_gradient is {config.metric_gradient!r}; this problem offers {', '.join(problem.gradients)}."
+        )
+    if config.histogram is not None and problem.dim != 1:
+        raise ValueError(f"histogram needs a problem with one parameter; this one has {problem.dim:,}: leave it out.")
+    if {gradient, config.metric_gradient} - {"full", None} and config.batch_size > problem.samples > 0:
         raise ValueError(
             f"batch_size is {config.batch_size}, but there are only {problem.samples} samples; use at most that."
         )
@@ -58,6 +64,7 @@ def resolve(config: RunConfig, problem: Potential | None) -> tuple[RunConfig, Po
         gradient=gradient,
         steps=steps,
         n_beta=config.n_beta if config.n_beta is not None else problem.n_beta,
+        localization=config.localization if config.localization is not None else problem.localization,
         device=device,
         dtype=dtype,
     )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -17,9 +18,11 @@ from llc_core.config import RunConfig
 from llc_core.control import Control
 from llc_core.defaults import is_auto_step, resolve, settings
 from llc_core.estimators import LossAccumulator
+from llc_core.histogram import Bins, Counter
 from llc_core.potentials.base import Batch, Potential
 from llc_core.results import Estimate
 from llc_core.samplers import MetropolisSampler, Sampler, hyperparameters
+from llc_core.samplers.base import Hp
 from llc_core.streams import torch_stream
 from llc_core.target import Target
 from llc_core.types import Energy, Snapshot
@@ -43,8 +46,10 @@ class Run:
         self.config, self.problem, self.sampler = resolve(config, problem)
         config = self.config
         assert config.steps is not None and config.n_beta is not None and config.gradient is not None
+        assert config.localization is not None
         self.settings = settings(config)
         self.total_steps, self.gradient = config.steps, config.gradient
+        self.metric_gradient = config.metric_gradient or config.gradient
         self.burn_in = config.burn_in_steps(self.total_steps)
         self.count = config.chains * len(self.settings)
         self.device = torch.device(str(config.device))
@@ -53,7 +58,7 @@ class Run:
         self.seconds = 0.0
 
         like = torch.empty(0, dtype=self.dtype, device=self.device)
-        self._hp = hyperparameters(self.sampler, self.count, like)
+        self._hp = hyperparameters(self.sampler, self.count, like, self.problem.layers)
         n_beta = torch.full((self.count, 1), config.n_beta, dtype=self.dtype, device=self.device)
         localization = torch.full_like(n_beta, config.localization)
         for name in config.grid:
@@ -67,7 +72,10 @@ class Run:
                 setattr(self._hp, name, column)
         self._target = Target(self.problem, n_beta, localization, len(self.settings))
 
-        self._streams = {name: torch_stream(config.seed, name, self.device) for name in ("noise", "batch", "probe")}
+        self._streams = {
+            name: torch_stream(config.seed, name, self.device)
+            for name in ("noise", "batch", "probe", "metric", "hessian")
+        }
         self._noise: Tensor | None = None
         self._noise_at = 0
         self._control = Control(
@@ -89,6 +97,9 @@ class Run:
             self.problem.baseline_loss if self.gradient != "full" else 0.0,
             forgiving=self._control.auto_step,
         )
+        self._counter: Counter | None = None
+        if config.histogram is not None:
+            self._counter = Counter(Bins.of(config.histogram), len(self.settings), config.chains, self.device)
         self._energy: Energy | None = None
         self._last_loss: Tensor | None = None
         self._block = 8
@@ -132,7 +143,8 @@ class Run:
         base = torch.stack(baselines).double().cpu().numpy() if baselines else None
         if base is not None:
             base = np.repeat(base, self.count // base.shape[1], axis=1)
-        kept, kept_steps = self._losses.add(rows, base) if len(rows) else (rows, np.zeros(0, dtype=int))
+        shares = self._share(np.arange(self.steps_done - len(rows), self.steps_done))
+        kept, kept_steps = self._losses.add(rows, base, shares) if len(rows) else (rows, np.zeros(0, dtype=int))
         self.seconds += time.perf_counter() - started
         notes = tuple(self._control.notes[self._notes_sent :])
         self._notes_sent += len(notes)
@@ -152,6 +164,7 @@ class Run:
             n_beta=self._losses.n_beta.copy(),
             steps_per_second=self.count * self.steps_done / max(self.seconds, 1e-9),
             notes=notes,
+            observables={} if self._counter is None else {"histogram": self._counter.counts()},
         )
 
     def _step(self) -> tuple[Tensor, Tensor | None]:
@@ -161,18 +174,35 @@ class Run:
                 self._state, self._energy = checked, None
             if self.steps_done % PARK_EVERY == 0:
                 self._park_dead()
+        if self.steps_done == self.burn_in:
+            self._hp.adapting = torch.zeros_like(self._hp.adapting)
+        if self._counter is not None and self.steps_done >= self.burn_in:
+            position = self.problem.mode + self._state["delta"].squeeze(1)
+            self._counter.add(position, float(self._share(np.array(self.steps_done))))
+        hp = self._hp_now()
         if isinstance(self.sampler, MetropolisSampler):
-            loss, baseline = self._metropolis_step(self.sampler), None
+            loss, baseline = self._metropolis_step(self.sampler, hp), None
         else:
-            batch = self._draw()
+            batch = self._draw(self.gradient, "batch")
             energy = self._evaluate(self._state["delta"], batch)
             loss, baseline = energy.excess_loss, None if batch is None else batch.baseline_loss
-            self._state = self.sampler.update(self._state, energy, self._normals(self.sampler.noises), self._hp)
+            self._state = self.sampler.update(self._state, energy, self._normals(self.sampler.noises), hp)
         self._last_loss = loss
         self.steps_done += 1
         return loss, baseline
 
-    def _metropolis_step(self, sampler: MetropolisSampler) -> Tensor:
+    def _share(self, step: Any) -> np.ndarray:
+        """Size of step number `step` in units of step_size, which is also its weight in averages."""
+        return (np.asarray(step) + 1.0) ** -self.config.step_decay
+
+    def _hp_now(self) -> Hp:
+        if not self.config.step_decay:
+            return self._hp
+        hp = copy.copy(self._hp)
+        hp.step_size = hp.step_size * float(self._share(self.steps_done))
+        return hp
+
+    def _metropolis_step(self, sampler: MetropolisSampler, hp: Hp) -> Tensor:
         energy = self._energy if self._energy is not None else self._evaluate(self._state["delta"], None)
         loss = energy.excess_loss
         uniform = torch.rand(self.count, 1, generator=self._streams["noise"], dtype=self.dtype, device=self.device)
@@ -182,18 +212,22 @@ class Run:
             lambda delta: self._evaluate(delta, None),
             self._normals(sampler.noises),
             1 - uniform,
-            self._hp,
+            hp,
         )
         return loss
 
     def _evaluate(self, z: Tensor, batch: Batch | None) -> Energy:
-        return self._target.evaluate(z, batch)
+        metric_batch: Batch | Literal["full"] | None = None
+        if self.metric_gradient != self.gradient:
+            metric_batch = self._draw(self.metric_gradient, "metric") or "full"
+        probe = self._streams["hessian"] if self.sampler.needs_hessian_diagonal else None
+        return self._target.evaluate(z, batch, metric_batch, probe)
 
-    def _draw(self) -> Batch | None:
-        if self.gradient == "full":
+    def _draw(self, gradient: str, stream: str) -> Batch | None:
+        if gradient == "full":
             return None
         return self.problem.draw(
-            self._streams["batch"], self.config.chains, self.config.batch_size, self.gradient, self.dtype
+            self._streams[stream], self.config.chains, self.config.batch_size, gradient, self.dtype
         )
 
     def _normals(self, fields: int) -> Tensor:
@@ -234,14 +268,14 @@ class Run:
 
     def _noise_inflation(self) -> np.ndarray:
         """What minibatch noise is expected to add to λ̂ of every chain, to first order in step_size, [C]."""
-        factor = self.sampler.noise_factor(self._hp)
+        factor = self.sampler.noise_factor(self._hp_now())
         if self.gradient == "full" or factor is None or self.steps_done == 0:
             return np.zeros(self.count)
         stream = torch_stream(self.config.seed, "inflation", self.device)
         grads = []
         for _ in range(2):
             batch = self.problem.draw(stream, self.config.chains, self.config.batch_size, self.gradient, self.dtype)
-            grads.append(self._evaluate(self._state["delta"], batch).force)
+            grads.append(self._target.evaluate(self._state["delta"], batch).force)
         square = (grads[0] - grads[1]).square_()
         metric = self.sampler.metric(self._state, self._hp)
         if metric is not None:
@@ -251,10 +285,10 @@ class Run:
 
     def _step_bias(self) -> np.ndarray:
         """What the step size itself is expected to add to λ̂ of every chain, to first order, [C]."""
-        factor = self.sampler.step_bias_factor(self._hp)
+        factor = self.sampler.step_bias_factor(self._hp_now())
         if factor is None or self.steps_done == 0:
             return np.zeros(self.count)
-        square = self._evaluate(self._state["delta"], None).force.square()
+        square = self._target.evaluate(self._state["delta"], None).force.square()
         metric = self.sampler.metric(self._state, self._hp)
         total = (square if metric is None else square * metric).sum(dim=1, keepdim=True)
         return (factor * total).squeeze(1).double().cpu().numpy()
@@ -347,10 +381,13 @@ def estimate(
     steps: int | None = None,
     burn_in: int | float = 0.5,
     gradient: str | None = None,
+    metric_gradient: str | None = None,
     batch_size: int = 500,
     baseline: str = "same_batch",
     n_beta: float | None = None,
-    localization: float = 1.0,
+    localization: float | None = None,
+    step_decay: float = 0.0,
+    histogram: Mapping[str, Any] | None = None,
     grid: Mapping[str, Any] | None = None,
     seed: int = 0,
     device: str | None = None,
@@ -372,10 +409,13 @@ def estimate(
         problem=problem.to_dict() if isinstance(problem, Potential) else {},
         sampler=None if sampler is None else build(sampler).to_dict(),
         gradient=gradient,
+        metric_gradient=metric_gradient,
         batch_size=batch_size,
         baseline=baseline,
         n_beta=n_beta,
         localization=localization,
+        step_decay=step_decay,
+        histogram=histogram,
         chains=chains,
         steps=steps,
         burn_in=burn_in,

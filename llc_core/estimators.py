@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+TRACE_NUMBERS = 8_000_000
 TRACE_ROWS = 20_000
 """Rows of the trace that are kept; a longer run keeps every k-th step. Averages always use every step."""
 
@@ -32,15 +33,21 @@ class LossAccumulator:
         self.count = 0
         self.steps = 0
         self.alive = np.ones(chains, dtype=bool)
-        self.thin = max(1, math.ceil(steps / TRACE_ROWS))
+        self.thin = max(1, math.ceil(steps / TRACE_ROWS), math.ceil(steps * chains / TRACE_NUMBERS))
+        self.weights = 0.0
         self._sum = np.zeros(chains)
         self._baseline_sum = np.zeros(chains)
         self._first_baseline: np.ndarray | None = None
         self._rows: list[np.ndarray] = []
         self._row_steps: list[np.ndarray] = []
 
-    def add(self, losses: np.ndarray, baselines: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-        """Take ΔL [T, C] of the next T steps and L_m(w0) [T, C]; returns the rows kept for the trace and their steps."""
+    def add(
+        self, losses: np.ndarray, baselines: np.ndarray | None, weights: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Take ΔL [T, C] of the next T steps and L_m(w0) [T, C]; returns the rows kept for the trace and their steps.
+
+        weights: [T] of the steps in the average; None: all the same.
+        """
         steps = np.arange(self.steps, self.steps + len(losses))
         finite = np.isfinite(losses)
         counts = finite | (steps < self.burn_in)[:, None] if self.forgiving else finite
@@ -51,9 +58,11 @@ class LossAccumulator:
             self._first_baseline = baselines[0]
         kept = steps >= self.burn_in
         if kept.any():
-            self._sum = _running(self._sum, losses[kept])
+            weight = np.ones(int(kept.sum())) if weights is None else weights[kept]
+            self._sum = _running(self._sum, losses[kept] * weight[:, None])
             if baselines is not None:
-                self._baseline_sum = _running(self._baseline_sum, baselines[kept])
+                self._baseline_sum = _running(self._baseline_sum, baselines[kept] * weight[:, None])
+            self.weights = float(_running(np.array([self.weights]), weight[:, None])[0])
             self.count += int(kept.sum())
         self.steps += len(losses)
         chosen = steps % self.thin == 0
@@ -65,10 +74,10 @@ class LossAccumulator:
         """λ̂ of every chain so far, [C]; nan during burn-in and for dead chains."""
         if self.count == 0:
             return np.full(self.alive.shape, np.nan)
-        excess = self._sum / self.count
+        excess = self._sum / self.weights
         kind = self.baseline if baseline is None else baseline
         if kind != "same_batch" and self._first_baseline is not None:
-            mean_at_w0 = self._baseline_sum / self.count
+            mean_at_w0 = self._baseline_sum / self.weights
             excess = excess + mean_at_w0 - (self.full_baseline if kind == "full" else self._first_baseline)
         return np.where(self.alive, self.n_beta * excess, np.nan)
 

@@ -8,6 +8,7 @@ samplers never know of it: they move z, and what they see is U(R·z).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import torch
 from torch import Tensor
@@ -84,11 +85,35 @@ class Target:
     def delta(self, z: Tensor) -> Tensor:
         return z if self.coordinates is None else self.coordinates.to_delta(z)
 
-    def evaluate(self, z: Tensor, batch: Batch | None) -> Energy:
+    def evaluate(
+        self,
+        z: Tensor,
+        batch: Batch | None,
+        metric_batch: Batch | Literal["full"] | None = None,
+        probe: torch.Generator | None = None,
+    ) -> Energy:
+        """The energy at z, [C, D]. metric_batch: what the metric's own gradient is taken on; None: it has none.
+
+        probe: random numbers for the Hessian's diagonal; None: the diagonal is not wanted.
+        """
         delta = self.delta(z)
         loss, grad = self.potential.excess_loss_and_grad(delta, batch)
         if self.coordinates is None:
-            return Energy(loss, grad, delta, self.n_beta, self.localization)
+            metric_grad = diagonal = None
+            if metric_batch is not None:
+                on = None if metric_batch == "full" else metric_batch
+                metric_grad = self.potential.excess_loss_and_grad(delta, on)[1]
+            if probe is not None:
+                diagonal = self.potential.hessian_diagonal(delta, batch, probe)
+            return Energy(
+                loss,
+                grad,
+                delta,
+                self.n_beta,
+                self.localization,
+                metric_grad=metric_grad,
+                hessian_diagonal=diagonal,
+            )
         total = (self.localization * delta).addcmul_(self.n_beta, grad)
         return Energy(loss, grad, delta, self.n_beta, self.localization, self.coordinates.pull_back(total))
 

@@ -73,6 +73,7 @@ class Snapshot:
     rms_displacement: [C], ‖w − w0‖ / √D.          step_size: [C], the step size in use (adapted during burn-in).
     steps_per_second: steps of all chains together per second of wall time, over the whole run so far.
     notes: sentences for the user (for example "step size halved at step 300").
+    observables: "histogram": [S, count + 2] weighted counts since burn-in, one row per setting, where asked for.
     """
 
     steps: int

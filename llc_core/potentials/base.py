@@ -40,6 +40,10 @@ class Potential:
     n: int
     gradients: tuple[str, ...] = ("full",)
     baseline_loss: float = 0.0
+    localization: float = 1.0
+    """γ where none is asked for."""
+    mode: float = 0.0
+    """w0 itself, for potentials with one parameter: where the chain is on the line is mode + δ."""
     samples: int = 0
     """Distinct samples a minibatch can be drawn from."""
     has_factors = False

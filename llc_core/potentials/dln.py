@@ -210,13 +210,30 @@ class DeepLinearNetwork(Potential):
         on.backward(weights, on.inputs(errors[:-1], a0), residual.mul_(2 / size), grad)
         return loss
 
+    @property
+    def layers(self) -> tuple[tuple[int, ...], ...]:
+        return tuple(w.shape for w in self.weights)
+
+    def hessian_diagonal(self, delta: Tensor, batch: Batch | None, generator: torch.Generator) -> Tensor:
+        """Exact, on the batch where there is one: the loss is quadratic in each weight alone."""
+        on = self._tensors(delta)
+        sxx = on.sxx
+        if batch is not None:
+            x = batch.data.get("x")
+            sxx = batch.data["sxx"] if x is None else torch.bmm(x, x.transpose(1, 2)) / x.shape[-1]
+        each = len(delta) // len(sxx)
+        factors = on.kronecker_factors(delta, sxx.repeat_interleave(each, 0))
+        parts = [b.diagonal(dim1=1, dim2=2)[:, :, None] * a.diagonal(dim1=1, dim2=2)[:, None, :] for b, a in factors]
+        return torch.cat([part.flatten(1) for part in parts], dim=1)
+
     def hvp(self, delta: Tensor, vector: Tensor) -> Tensor:
         """Exact Hessian-vector product of the full-data loss (forward-over-reverse by hand)."""
         return self._tensors(delta).hvp(delta, vector)
 
     def kronecker_factors(self, delta: Tensor) -> list[Factors]:
         """Exact: the Hessian in W_l alone is 2·(W_M⋯W_{l+1})ᵀ(W_M⋯W_{l+1}) ⊗ (W_{l−1}⋯W_1)Sxx(W_{l−1}⋯W_1)ᵀ."""
-        return self._tensors(delta).kronecker_factors(delta)
+        on = self._tensors(delta)
+        return on.kronecker_factors(delta, on.sxx)
 
     def typical_scale(self, like: Tensor) -> Tensor:
         """The Xavier standard deviation of each layer's entries."""
@@ -325,7 +342,8 @@ class _Tensors:
         """What each layer is given, A⁰ + E; made in place of the differences, which are not needed any more."""
         return [a0[0], *(error.add_(before) for error, before in zip(errors, a0[1:], strict=False))]
 
-    def kronecker_factors(self, delta: Tensor) -> list[Factors]:
+    def kronecker_factors(self, delta: Tensor, sxx: Tensor) -> list[Factors]:
+        """sxx: [1 or C, H_0, H_0]."""
         weights, errors, a0 = self.forward(delta, None)
         chains = delta.shape[0]
         inputs = [i.expand(chains, -1, -1) for i in self.inputs(errors[:-1], a0)]
@@ -333,7 +351,7 @@ class _Tensors:
         factors: list[Factors] = []
         for w, before in zip(reversed(weights), reversed(inputs), strict=True):
             b = 2 * torch.bmm(after.transpose(1, 2), after)
-            a = torch.bmm(torch.matmul(before, self.sxx), before.transpose(1, 2))
+            a = torch.bmm(torch.matmul(before, sxx), before.transpose(1, 2))
             factors.append((b, a))
             after = torch.bmm(after, w)
         return factors[::-1]
