@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from llc_core.fields import hyper
-from llc_core.samplers.base import Hp, Sampler, State, register, step_size_field
-from llc_core.samplers.rmsprop_sgld import MAX_DECAY, inverse_root
+from llc_core.samplers.base import Hp, Law, Line, Sampler, State, register, step_size_field
+from llc_core.samplers.psgld import MAX_DECAY
+from llc_core.samplers.rmsprop_sgld import inverse_root
 from llc_core.types import Energy
 
 
@@ -82,9 +84,8 @@ class AdamSGLD(Sampler):
         }
 
     def update(self, state: State, energy: Energy, noise: Tensor, hp: Hp) -> State:
-        gradient = energy.loss_grad
-        mean = torch.lerp(state["mean"], gradient, 1 - hp.beta1)
-        square = torch.lerp(state["square"], gradient.square(), 1 - hp.beta2)
+        mean = torch.lerp(state["mean"], energy.loss_grad, 1 - hp.beta1)
+        square = torch.lerp(state["square"], energy.statistics_grad.square(), 1 - hp.beta2)
         count = state["count"] + 1
         drift = (energy.n_beta / (1 - hp.beta1**count)) * mean + energy.localization * energy.delta
         step = hp.step_size * inverse_root(square, count, hp.beta2, hp.stability)
@@ -100,3 +101,19 @@ class AdamSGLD(Sampler):
 
     def noise_factor(self, hp: Hp) -> Tensor:
         return hp.step_size / 8
+
+    def law(self) -> Law:
+        return Law(lambda slope: 1 / np.sqrt(slope**2 + self.stability), 0.0)
+
+    def line(self) -> Line:
+        """As it is once β₁^{t+1} and β₂^{t+1} have vanished, without the bias corrections, on a target without prior (γ = 0)."""
+        return Line(_remember, _move, (self.beta1, self.beta2, self.stability), (0.0, 1.0), remembered=2)
+
+
+def _remember(a: Any, b: Any, g: Any, p: Any) -> Any:
+    return p[0] * a + (1 - p[0]) * g, p[1] * b + (1 - p[1]) * g * g
+
+
+def _move(a: Any, b: Any, g: Any, h: Any, p: Any) -> Any:
+    metric = 1 / np.sqrt(b + p[2])
+    return -metric * a, metric

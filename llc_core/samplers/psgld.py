@@ -14,8 +14,9 @@ from llc_core.samplers.base import Hp, Law, Line, Sampler, State, register, step
 from llc_core.types import Energy
 
 MAX_DECAY = 0.999999
-TINY = 1e-30
-"""Keeps 0/0 out of Γ where gradient and V are both 0; Γ is 0 there."""
+TINY = 1e-18
+"""Keeps 0/0 out of Γ where gradient and V are both 0; Γ is 0 there. Not smaller: the square of a gradient below it is 0
+in single precision, and Γ would be what is left of g/√V."""
 
 
 def alpha_field() -> Any:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from llc_core.fields import hyper
-from llc_core.samplers.base import Hp, Sampler, State, register, step_size_field
+from llc_core.samplers.base import Hp, Law, Line, Sampler, State, register, step_size_field
+from llc_core.samplers.psgld import MAX_DECAY, remember_square
 from llc_core.types import Energy
-
-MAX_DECAY = 0.999999
 
 
 @register
@@ -64,7 +64,7 @@ class RMSPropSGLD(Sampler):
         return {"delta": delta, "square": torch.ones_like(delta), "count": delta.new_zeros(len(delta), 1)}
 
     def update(self, state: State, energy: Energy, noise: Tensor, hp: Hp) -> State:
-        square = torch.lerp(state["square"], energy.loss_grad.square(), 1 - hp.beta)
+        square = torch.lerp(state["square"], energy.statistics_grad.square(), 1 - hp.beta)
         count = state["count"] + 1
         step = hp.step_size * inverse_root(square, count, hp.beta, hp.stability)
         delta = torch.addcmul(state["delta"], step, energy.force, value=-0.5).addcmul_(step.sqrt_(), noise[0])
@@ -82,8 +82,20 @@ class RMSPropSGLD(Sampler):
     def noise_factor(self, hp: Hp) -> Tensor:
         return hp.step_size / 8
 
+    def law(self) -> Law:
+        return Law(lambda slope: 1 / np.sqrt(slope**2 + self.stability), 0.0)
+
+    def line(self) -> Line:
+        """As it is once β^{t+1} has vanished: without the bias correction."""
+        return Line(remember_square, _move, (self.beta, self.stability), (1.0, 0.0), remembered=1)
+
 
 def inverse_root(square: Tensor, count: Tensor, decay: Tensor, stability: Tensor) -> Tensor:
     """1/√(v̂ + a), [C, D], a fresh tensor. Before the first step v̂ counts as 0: no metric of the run will be larger."""
     correction = torch.where(count > 0, 1 / (1 - decay**count), torch.zeros_like(count))
     return (square * correction).add_(stability).rsqrt_()
+
+
+def _move(a: Any, b: Any, g: Any, h: Any, p: Any) -> Any:
+    metric = 1 / np.sqrt(a + p[1])
+    return -metric * g, metric

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from llc_core.fields import hyper
-from llc_core.samplers.base import Hp, Sampler, State, register, step_size_field
+from llc_core.samplers.base import Hp, Law, Sampler, State, register, step_size_field
 from llc_core.types import Energy
 
 
@@ -68,6 +68,9 @@ class SGHMC(Sampler):
 
     def noise_factor(self, hp: Hp) -> Tensor:
         return _force_share(hp) * hp.step_size / (4 * hp.friction)
+
+    def law(self) -> Law:
+        return Law(temperature=2.0 if self.dynamics == "printed" else 1.0)
 
     def caveat(self) -> str:
         if self.dynamics == "corrected":

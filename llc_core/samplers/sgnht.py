@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from llc_core.fields import hyper
-from llc_core.samplers.base import Hp, Sampler, State, register, step_size_field
+from llc_core.samplers.base import Hp, Law, Sampler, State, register, step_size_field
 from llc_core.types import Energy
 
 
@@ -93,6 +93,9 @@ class SGNHT(Sampler):
     def noise_factor(self, hp: Hp) -> Tensor:
         """As SGHMC, the value before the thermostat has reacted; afterwards it is less, and 0 for isotropic noise."""
         return hp.step_size / (4 * hp.friction)
+
+    def law(self) -> Law | None:
+        return None if self.dynamics == "printed" else Law()
 
     def caveat(self) -> str:
         if self.dynamics == "corrected":
