@@ -7,8 +7,9 @@ from typing import Any
 
 from llc_core.potentials.base import Batch, Potential
 from llc_core.potentials.dln import DeepLinearNetwork
+from llc_core.potentials.landscapes import LANDSCAPES, Landscape, landscape
 
-__all__ = ["Batch", "DeepLinearNetwork", "Potential", "build"]
+__all__ = ["LANDSCAPES", "Batch", "DeepLinearNetwork", "Landscape", "Potential", "build", "landscape"]
 
 _DLN_KEYS = {"size_class", "ranks", "widths", "layer_ranks", "n", "noise_std", "seed"}
 
@@ -25,8 +26,10 @@ def build(description: Mapping[str, Any]) -> Potential:
         raise ValueError(
             "This configuration describes a problem that exists only as an object; pass the object beside it."
         )
+    if kind == "landscape":
+        return landscape(values)
     if kind != "dln":
-        raise ValueError(f"Unknown problem kind {kind!r}; known: dln.")
+        raise ValueError(f"Unknown problem kind {kind!r}; known: dln, landscape.")
     unknown = sorted(set(map(str, values)) - _DLN_KEYS)
     if unknown:
         raise ValueError(f"Unknown key {unknown[0]!r} in the problem; known keys: {', '.join(sorted(_DLN_KEYS))}.")
