@@ -1,7 +1,8 @@
-"""The process-wide run manager: one worker thread steps all runs in turn, sessions poll.
+"""The process-wide run manager: one worker thread steps all jobs in turn, sessions poll.
 
-The worker is the only writer. Sessions send commands (play, pause, step, cancel) and read copies; the worker never
-touches anything that belongs to a session.
+A job is anything that goes forward step by step: chains of a sampler, or points of a curve that take a while each. The
+worker is the only writer. Sessions send commands (play, pause, step, cancel) and read copies; the worker never touches
+anything that belongs to a session.
 """
 
 from __future__ import annotations
@@ -14,11 +15,6 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache
 from typing import Any, Protocol
-
-import numpy as np
-
-from app.history import Cursor, History, NewRows
-from llc_core import Estimate, Potential, RunConfig, Snapshot
 
 log = logging.getLogger(__name__)
 
@@ -48,16 +44,36 @@ class Status(StrEnum):
 OVER = {Status.FINISHED, Status.FAILED, Status.CANCELLED}
 
 
-class Steppable(Protocol):
-    """What the manager asks of a run; `llc_core.Run` is one."""
-
-    total_steps: int
-    burn_in: int
+class Progress(Protocol):
+    """What a job reports after some steps: a frozen copy."""
 
     @property
+    def steps(self) -> int: ...
+    @property
+    def notes(self) -> tuple[str, ...]: ...
+
+
+class Log(Protocol):
+    """What a job leaves behind for the screen: rows, of which a reader asks for those after its cursor."""
+
+    def since(self, cursor: Any) -> Any: ...
+
+
+class Job(Protocol):
+    """What the manager steps. It is built and used in the worker thread; only `log` is read by others, under a lock."""
+
+    @property
+    def log(self) -> Log: ...
+    @property
     def finished(self) -> bool: ...
-    def advance(self, steps: int) -> Snapshot: ...
-    def estimates(self) -> list[Estimate]: ...
+    def advance(self, steps: int) -> Progress:
+        """Do at most so many steps."""
+
+    def judge(self) -> Any:
+        """The result of all steps so far. May take a moment: it is asked for with restraint."""
+
+    def record(self, snapshot: Any, estimate: Any) -> None:
+        """Write a snapshot into the log; `estimate` is the latest one, or None."""
 
 
 @dataclass(frozen=True)
@@ -65,14 +81,15 @@ class State:
     """What a page shows of a run. `version` grows with every change.
 
     place: number in the queue (0: not waiting).  message: a sentence for the user when the run failed or was cancelled.
+    snapshot: the job's last `Progress`.  estimate: what it last judged; each None before the first.
     """
 
     status: Status = Status.STARTING
     version: int = 0
     place: int = 0
     message: str = ""
-    snapshot: Snapshot | None = None
-    estimate: Estimate | None = None
+    snapshot: Any = None
+    estimate: Any = None
     notes: tuple[str, ...] = ()
 
     @property
@@ -83,17 +100,16 @@ class State:
 class RunHandle:
     """A session's end of a run: send commands, read what is new."""
 
-    def __init__(self, manager: RunManager, config: RunConfig, problem: Potential | None, playing: bool):
-        self.config, self.problem = config, problem
-        self._manager = manager
+    def __init__(self, manager: RunManager, build: Callable[[], Job], playing: bool):
+        self._manager, self._build = manager, build
         self._lock = threading.Lock()
         self._state = State()
-        self._history: History | None = None
+        self._log: Log | None = None
         self._playing = playing
         self._pending = 0
         self._polled = time.monotonic()
         # Owned by the worker:
-        self._run: Steppable | None = None
+        self._run: Job | None = None
         self._block = 1
         self._served = 0
         self._next_estimate = 0.0
@@ -134,11 +150,11 @@ class RunHandle:
     def playing(self) -> bool:
         return self._playing
 
-    def poll(self, cursor: Cursor) -> tuple[State, NewRows | None]:
-        """The state and the rows after `cursor`; also tells the manager that someone is looking."""
+    def poll(self, cursor: Any) -> tuple[State, Any]:
+        """The state and the rows after `cursor`, None before the job is built; also tells that someone is looking."""
         with self._lock:
             self._polled = time.monotonic()
-            return self._state, self._history.since(cursor) if self._history else None
+            return self._state, self._log.since(cursor) if self._log is not None else None
 
     # -- for the worker -----------------------------------------------------------------------------------------------
 
@@ -151,27 +167,17 @@ class RunHandle:
         self._state = replace(self._state, version=self._state.version + 1, **changes)
 
 
-def _start(config: RunConfig, problem: Potential | None) -> Steppable:
-    from llc_core import Run
-
-    return Run(config, problem)
-
-
 class RunManager:
-    """Round-robin over the runs that want steps, one block at a time.
-
-    start: builds a run from its configuration (in the worker thread, since it may take a moment).
-    """
+    """Round-robin over the runs that want steps, one block at a time."""
 
     def __init__(
         self,
-        start: Callable[[RunConfig, Potential | None], Steppable] = _start,
         *,
         block_seconds: float = BLOCK_SECONDS,
         heartbeat_seconds: float = HEARTBEAT_SECONDS,
         capacity: int = CAPACITY,
     ):
-        self._start, self._block_seconds = start, block_seconds
+        self._block_seconds = block_seconds
         self._heartbeat_seconds, self._capacity = heartbeat_seconds, capacity
         self._runs: list[RunHandle] = []
         self._turn = 0
@@ -180,9 +186,12 @@ class RunManager:
         self._thread = threading.Thread(target=self._work, name="runs", daemon=True)
         self._thread.start()
 
-    def submit(self, config: RunConfig, problem: Potential | None = None, playing: bool = True) -> RunHandle:
-        """Queue a run; returns at once. Errors arrive as a state with status FAILED and a message."""
-        handle = RunHandle(self, config, problem, playing)
+    def submit(self, build: Callable[[], Job], playing: bool = True) -> RunHandle:
+        """Queue a run; returns at once. Errors arrive as a state with status FAILED and a message.
+
+        build: makes the job, in the worker thread, since it may take a moment.
+        """
+        handle = RunHandle(self, build, playing)
         with self._condition:
             if self._closed:
                 raise RuntimeError("The run manager is closed.")
@@ -272,11 +281,9 @@ class RunManager:
     def _serve(self, handle: RunHandle) -> None:
         """One block of one run, and an estimate where one is due."""
         if handle._run is None:
-            run = self._start(handle.config, handle.problem)
+            run = handle._build()
             with handle._lock:
-                handle._run = run
-                chains = handle.config.chains
-                handle._history = History(chains, run.total_steps)
+                handle._run, handle._log = run, run.log
         run = handle._run
         if run is None or handle.state.status in OVER:
             return
@@ -286,7 +293,7 @@ class RunManager:
         now = time.monotonic()
         steps = handle.state.steps
         if steps and steps != handle._estimated_at and (run.finished or pausing or now >= handle._next_estimate):
-            estimate = run.estimates()[0]
+            estimate = run.judge()
             spent = time.monotonic() - now
             handle._next_estimate = time.monotonic() + max(ESTIMATE_SECONDS, spent / ESTIMATE_SHARE)
             handle._estimated_at = steps
@@ -297,7 +304,7 @@ class RunManager:
             if handle._state.status not in OVER and (handle._state.status != status or handle._state.place):
                 handle._publish(status=status, place=0)
 
-    def _advance(self, handle: RunHandle, run: Steppable) -> None:
+    def _advance(self, handle: RunHandle, run: Job) -> None:
         with handle._lock:
             pending = handle._pending
         sharing = max(1, min(self._capacity, sum(h._wants_steps for h in self._runs)))
@@ -309,9 +316,7 @@ class RunManager:
             wished = steps * min(2.0, max(0.5, self._block_seconds / sharing / max(spent, 1e-6)))
             handle._block = min(MAX_BLOCK, max(1, round(wished)))
         with handle._lock:
-            assert handle._history is not None
-            estimate = handle._state.estimate
-            handle._history.add(snapshot, estimate.llc_se if estimate is not None else float(np.nan))
+            run.record(snapshot, handle._state.estimate)
             handle._pending = max(0, handle._pending - steps) if pending == handle._pending else handle._pending
             if handle._state.status not in OVER:
                 handle._publish(snapshot=snapshot, notes=handle._state.notes + snapshot.notes)
@@ -330,5 +335,11 @@ class RunManager:
 
 @cache
 def manager() -> RunManager:
-    """The one manager of this process."""
+    """The one manager of this process for what moves on the screen."""
+    return RunManager()
+
+
+@cache
+def background() -> RunManager:
+    """Another one, for jobs whose single steps take long: in the first one they would make every picture stutter."""
     return RunManager()

@@ -10,7 +10,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from app.history import Cursor
+from app.history import Cursor, History
+from app.llc_job import LlcJob
 from app.runs import OVER, RunManager, Status
 from llc_core import DeepLinearNetwork, RunConfig, Snapshot
 
@@ -18,11 +19,12 @@ CONFIG = RunConfig(problem={"kind": "dln", "widths": [2, 2]}, chains=3)
 
 
 class CountingRun:
-    """Stands in for the engine: row t of chain c holds t + c/10. `served` records whose turn it was."""
+    """Stands in for a job: row t of chain c holds t + c/10. `served` records whose turn it was."""
 
     def __init__(self, total_steps=1000, burn_in=100, seconds_per_block=0.002, served=None, name="", fails_at=None):
         self.total_steps, self.burn_in = total_steps, burn_in
         self.done = 0
+        self.log = History(3, total_steps)
         self.pause_seconds, self.served, self.name, self.fails_at = seconds_per_block, served, name, fails_at
 
     @property
@@ -53,8 +55,11 @@ class CountingRun:
             steps_per_second=1.0,
         )
 
-    def estimates(self):
-        return [SimpleNamespace(llc=1.0, llc_se=0.1, steps=self.done)]
+    def judge(self):
+        return SimpleNamespace(llc=1.0, llc_se=0.1, steps=self.done)
+
+    def record(self, snapshot, estimate):
+        self.log.add(snapshot)
 
 
 def wait_until(condition: Callable[[], bool], seconds: float = 20.0) -> None:
@@ -70,8 +75,8 @@ def made():
     """A factory of managers that are closed after the test."""
     managers = []
 
-    def make(start, **options) -> RunManager:
-        managers.append(RunManager(start, **options))
+    def make(**options) -> RunManager:
+        managers.append(RunManager(**options))
         return managers[-1]
 
     yield make
@@ -81,7 +86,7 @@ def made():
 
 
 def test_no_row_is_lost_or_repeated_however_it_is_polled(made):
-    handle = made(lambda config, problem: CountingRun(total_steps=1400)).submit(CONFIG)
+    handle = made().submit(lambda: CountingRun(total_steps=1400))
     cursor, steps, losses = Cursor(), [], []
     while True:
         state, rows = handle.poll(cursor)
@@ -101,12 +106,12 @@ def test_runs_take_turns(made):
     names = iter("abc")
     hold = threading.Event()
 
-    def start(config, problem):
+    def build():
         hold.wait(10)
         return CountingRun(total_steps=10**6, served=served, name=next(names))
 
-    manager = made(start)
-    handles = [manager.submit(CONFIG) for _ in range(3)]
+    manager = made()
+    handles = [manager.submit(build) for _ in range(3)]
     hold.set()
     wait_until(lambda: len(served) >= 90)
     for handle in handles:
@@ -116,7 +121,7 @@ def test_runs_take_turns(made):
 
 
 def test_pause_holds_the_counter_and_play_goes_on(made):
-    handle = made(lambda config, problem: CountingRun(total_steps=10**6)).submit(CONFIG)
+    handle = made().submit(lambda: CountingRun(total_steps=10**6))
     wait_until(lambda: handle.state.steps > 0)
     handle.pause()
     wait_until(lambda: handle.state.status is Status.PAUSED)
@@ -129,7 +134,7 @@ def test_pause_holds_the_counter_and_play_goes_on(made):
 
 
 def test_step_does_exactly_that_many(made):
-    handle = made(lambda config, problem: CountingRun(total_steps=10**6)).submit(CONFIG, playing=False)
+    handle = made().submit(lambda: CountingRun(total_steps=10**6), playing=False)
     wait_until(lambda: handle.state.status is Status.PAUSED)
     assert handle.state.steps == 0
     for expected in (7, 14, 114):
@@ -139,8 +144,8 @@ def test_step_does_exactly_that_many(made):
 
 
 def test_cancel_frees_the_run(made):
-    manager = made(lambda config, problem: CountingRun(total_steps=10**6))
-    handle = manager.submit(CONFIG)
+    manager = made()
+    handle = manager.submit(lambda: CountingRun(total_steps=10**6))
     wait_until(lambda: handle.state.steps > 0)
     handle.cancel()
     assert handle.state.status is Status.CANCELLED
@@ -149,8 +154,8 @@ def test_cancel_frees_the_run(made):
 
 
 def test_a_run_that_nobody_looks_at_is_stopped(made):
-    manager = made(lambda config, problem: CountingRun(total_steps=10**7), heartbeat_seconds=0.3)
-    watched, forgotten = manager.submit(CONFIG), manager.submit(CONFIG)
+    manager = made(heartbeat_seconds=0.3)
+    watched, forgotten = (manager.submit(lambda: CountingRun(total_steps=10**7)) for _ in range(2))
 
     def forgotten_is_over():
         watched.poll(Cursor())
@@ -162,9 +167,9 @@ def test_a_run_that_nobody_looks_at_is_stopped(made):
 
 
 def test_an_error_ends_its_run_with_a_message_and_no_other(made):
-    kinds = iter([CountingRun(total_steps=10**6, fails_at=50), CountingRun(total_steps=10**6)])
-    manager = made(lambda config, problem: next(kinds))
-    broken, sound = manager.submit(CONFIG), manager.submit(CONFIG)
+    manager = made()
+    broken = manager.submit(lambda: CountingRun(total_steps=10**6, fails_at=50))
+    sound = manager.submit(lambda: CountingRun(total_steps=10**6))
     wait_until(lambda: broken.state.status is Status.FAILED)
     assert "planted" in broken.state.message
     at = sound.state.steps
@@ -174,7 +179,7 @@ def test_an_error_ends_its_run_with_a_message_and_no_other(made):
 def test_an_impossible_configuration_fails_in_the_engine_s_words():
     manager = RunManager()
     try:
-        handle = manager.submit(CONFIG.replace(sampler={"name": "SGLD", "step_size": -1.0}))
+        handle = manager.submit(lambda: LlcJob(CONFIG.replace(sampler={"name": "SGLD", "step_size": -1.0})))
         wait_until(lambda: handle.state.status is Status.FAILED)
         assert handle.state.message.startswith("SGLD.step_size is -1")
     finally:
@@ -182,8 +187,8 @@ def test_an_impossible_configuration_fails_in_the_engine_s_words():
 
 
 def test_a_full_server_tells_the_place_in_the_queue(made):
-    manager = made(lambda config, problem: CountingRun(total_steps=10**7), capacity=1)
-    first, second, third = (manager.submit(CONFIG) for _ in range(3))
+    manager = made(capacity=1)
+    first, second, third = (manager.submit(lambda: CountingRun(total_steps=10**7)) for _ in range(3))
     wait_until(lambda: (second.state.place, third.state.place) == (1, 2))
     assert second.state.status is Status.QUEUED and first.state.steps > 0
     first.cancel()
@@ -194,7 +199,8 @@ def test_the_real_engine_from_start_to_end():
     problem = DeepLinearNetwork.random(widths=[2, 2], layer_ranks=[2], seed=0)
     manager = RunManager()
     try:
-        handle = manager.submit(RunConfig(problem=problem.to_dict(), chains=4, steps=3000), problem)
+        config = RunConfig(problem=problem.to_dict(), chains=4, steps=3000)
+        handle = manager.submit(lambda: LlcJob(config, problem))
         wait_until(lambda: handle.state.status is Status.FINISHED)
         state, rows = handle.poll(Cursor())
         assert state.estimate.steps == 3000 and np.isfinite(state.estimate.llc)

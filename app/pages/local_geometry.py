@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from html import escape
 from typing import Any
 from weakref import WeakMethod
@@ -16,6 +17,7 @@ from app.errors import report
 from app.formula import displayable
 from app.history import Cursor
 from app.legend import heading, legend
+from app.llc_job import LlcJob
 from app.network import draw_network
 from app.pages import PageInfo
 from app.plots import EstimateFigure, LossFigure
@@ -172,7 +174,7 @@ class LocalGeometry:
         if self._run is not None:
             self._run.cancel()
         self._wanted = config, problem
-        self._run = manager().submit(config, problem, playing) if self._callback is not None else None
+        self._run = manager().submit(partial(LlcJob, config, problem), playing) if self._callback is not None else None
         self._cursor, self._streamed, self._counted, self._worded = Cursor(), -1, -1, -1
         self.tiles.selected = preset
         if lesson:
@@ -201,7 +203,7 @@ class LocalGeometry:
         """The page is on the screen: start. Not earlier, since the run would take its time from the loading page."""
         self._callback = pn.state.add_periodic_callback(self._tick, period=POLL_MILLISECONDS)
         if self._run is None and self._wanted is not None:
-            self._run = manager().submit(*self._wanted)
+            self._run = manager().submit(partial(LlcJob, *self._wanted))
 
     # -- what the run does --------------------------------------------------------------------------------------------
 
