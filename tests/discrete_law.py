@@ -2,7 +2,9 @@
 
 At fixed hyperparameters most updates are linear in (state, noise): state ← T·state + S·noise. Feeding small vectors to
 `update` in float64 gives T and S; the stationary covariance solves Σ = TΣTᵀ + SSᵀ. Nonlinear parts (the second moments
-of RMSProp and Adam, the thermostat) are of second order at rest, so T and S are the derivatives there.
+of RMSProp and Adam, the thermostat) are of second order at rest, so T and S are the derivatives there. What a metric is
+made of is held at rest throughout: its correction terms are of first order in 1/nβ only, and Γ of PSGLD has no
+derivative there.
 """
 
 from __future__ import annotations
@@ -60,12 +62,20 @@ def linear_map(sampler: Sampler, n_beta: float, localization: float = 0.0) -> Li
     hp = hyperparameters(sampler, 1, torch.zeros(1, dtype=torch.float64))
     rest = _rest(sampler, hp)
     wide = sampler.init(torch.zeros(1, 2, dtype=torch.float64), torch.zeros(1, 2, dtype=torch.float64), hp)
-    names = ["delta", *(name for name, value in wide.items() if name != "delta" and value.shape == (1, 2))]
+    names = [name for name, value in wide.items() if name != "square" and value.shape == (1, 2)]
 
     def image(state: dict[str, Tensor], noise: Tensor, error: float = 0.0) -> np.ndarray:
         delta = state["delta"]
         column = torch.ones_like(delta)
-        energy = Energy(delta[:, 0] ** 2 / 2, delta + error, delta, n_beta * column, localization * column)
+        energy = Energy(
+            delta[:, 0] ** 2 / 2,
+            delta + error,
+            delta,
+            n_beta * column,
+            localization * column,
+            metric_grad=0 * column,
+            hessian_diagonal=column,
+        )
         after = sampler.update(state, energy, noise, hp)
         return np.array([float(after[name]) for name in names])
 
@@ -88,7 +98,7 @@ def _rest(sampler: Sampler, hp: object) -> dict[str, Tensor]:
     hp = type(hp)(**{**vars(hp), "step_size": torch.zeros(1, 1, dtype=torch.float64)})
     zero = torch.zeros(1, 1, dtype=torch.float64)
     state = sampler.init(zero, zero, hp)
-    energy = Energy(zero[:, 0], zero, zero, zero, zero)
+    energy = Energy(zero[:, 0], zero, zero, zero, zero, hessian_diagonal=zero)
     quiet = torch.zeros(sampler.noises, 1, 1, dtype=torch.float64)
     for _ in range(REST_STEPS if sampler.metric(state, hp) is not None else 1):
         state = sampler.update(state, energy, quiet, hp)

@@ -49,6 +49,9 @@ class Quadratic(Potential):
     def hvp(self, delta: Tensor, vector: Tensor) -> Tensor:
         return self.curvatures.to(delta) * vector
 
+    def hessian_diagonal(self, delta: Tensor, batch: Batch | None, generator: torch.Generator) -> Tensor:
+        return self.curvatures.to(delta).expand_as(delta)
+
     def total(self, n_beta: float, localization: float) -> np.ndarray:
         """Curvatures of U, [D]."""
         return n_beta * self.curvatures.numpy() + localization
@@ -76,6 +79,9 @@ class SkewedTarget(Potential):
     def excess_loss_and_grad(self, delta: Tensor, batch: Batch | None = None) -> tuple[Tensor, Tensor]:
         shapes, slope = self.shapes.to(delta), torch.expm1(delta)
         return (shapes * (slope - delta)).sum(dim=1), shapes * slope
+
+    def hessian_diagonal(self, delta: Tensor, batch: Batch | None, generator: torch.Generator) -> Tensor:
+        return self.shapes.to(delta) * delta.exp()
 
     def to_dict(self) -> dict[str, Any]:
         return {"kind": "object", "fingerprint": f"skewed-{self.dim}"}
@@ -112,8 +118,12 @@ def sample(
     n_beta: float = 1.0,
     localization: float = 0.0,
     seed: int = 0,
+    start: float = 0.0,
 ) -> Averages:
-    """Run `sampler` on `target` in float64 at its fixed step size; averages over the last steps − burn_in steps."""
+    """Run `sampler` on `target` in float64 at its fixed step size; averages over the last steps − burn_in steps.
+
+    start: standard deviation of the normal law of the starting points; 0: all at w0.
+    """
     generator = torch.Generator().manual_seed(seed)
     shape = (chains, target.dim)
 
@@ -122,14 +132,19 @@ def sample(
 
     def evaluate(delta: Tensor) -> Energy:
         loss, grad = target.excess_loss_and_grad(delta)
-        return Energy(loss, grad, delta, column * n_beta, column * localization)
+        diagonal = target.hessian_diagonal(delta, None, generator) if sampler.needs_hessian_diagonal else None
+        return Energy(loss, grad, delta, nb, gamma, hessian_diagonal=diagonal)
 
     column = torch.ones(chains, 1, dtype=torch.float64)
-    hp = hyperparameters(sampler, chains, column)
-    state = sampler.init(torch.zeros(shape, dtype=torch.float64), normals(*shape), hp)
+    nb, gamma = column * n_beta, column * localization
+    hp = hyperparameters(sampler, chains, column, target.layers)
+    first = start * normals(*shape) if start else torch.zeros(shape, dtype=torch.float64)
+    state = sampler.init(first, normals(*shape), hp)
     sums, loss_sum, extras = torch.zeros(3, *shape, dtype=torch.float64), torch.zeros(chains, dtype=torch.float64), {}
     energy = evaluate(state["delta"])
     for step in range(steps):
+        if step == burn_in:
+            hp.adapting = torch.zeros_like(hp.adapting)
         if step >= burn_in:
             power = energy.delta
             loss_sum += energy.excess_loss
