@@ -1,0 +1,328 @@
+"""The law a sampler tends to as its step size goes to 0, by quadrature."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.optimize import brentq
+
+from llc_core.histogram import Bins
+from llc_core.potentials.landscapes import Landscape, landscape
+from llc_core.samplers.base import Law, Sampler, build
+from llc_core.stationary.distances import Distances
+
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(14)
+BASE_PANELS = 160
+"""Panels between the bounds of the target, before refinement."""
+FINEST = 2.0**-44
+"""Panels shrink by halves towards a zero of the slope down to this part of the target's scale."""
+DOUBLINGS = 64
+"""Panels beyond the bounds double in width, at most so often."""
+NEGLIGIBLE = 1e-18
+HOPELESS = 1e6
+"""A rise of U that no factor G makes up for."""
+
+SamplerLike = Sampler | Mapping[str, Any] | str
+TargetLike = Landscape | Mapping[str, Any] | str
+
+
+@dataclass(frozen=True)
+class LimitLaw:
+    """p(x) ∝ exp(−U(x)/τ)·G(U′)^{−(1−c)}·exp(∫extra/G dx), normalised by Gauss-Legendre quadrature.
+
+    |U′| has kinks where U′ = 0, and with λ → 0 the density has cusps there: the panels are split at these points and
+    halve towards them. Tails are followed until they do not count.
+    Source: Rensmeyer & Niggemann 2025, eqs. 27 and 35.
+    Raises ValueError where the normalising integral is infinite.
+    """
+
+    law: Law
+    target: Landscape
+    name: str = "target"
+
+    def __post_init__(self) -> None:
+        _ = self._panels
+
+    # -- the density ----------------------------------------------------------------------------------------------
+
+    def density(self, x: Any) -> np.ndarray:
+        """Normalised density at x, any shape."""
+        x = np.asarray(x, dtype=float)
+        return np.exp(self._log_weight(x) - self._panels.log_total)
+
+    def metric(self, x: Any) -> np.ndarray:
+        """G(x) with the statistics at their limit, V → U′²; ones for a constant metric. May be inf where U′ = 0."""
+        x = np.asarray(x, dtype=float)
+        if self.law.metric is None:
+            return np.ones_like(x)
+        with np.errstate(all="ignore"):
+            return np.broadcast_to(self.law.metric(self.target.slope(x)), x.shape).astype(float)
+
+    @property
+    def normalizer(self) -> float:
+        """Z in density = Z·p·weight: p is the normalised target (at temperature τ), weight = G^{−(1−c)}·exp(∫extra/G)
+        with the integral taken from the target's mode."""
+        plain = LimitLaw(Law(temperature=self.law.temperature), self.target)
+        return float(np.exp(plain._panels.log_total - self._panels.log_total))
+
+    # -- what follows from it -------------------------------------------------------------------------------------
+
+    def cumulative(self, x: Any) -> np.ndarray:
+        """P(X ≤ x), any shape."""
+        signed = self._to_nearer_end(x)
+        return np.where(np.asarray(x) < self.target.mode, signed, 1 + signed)
+
+    def _to_nearer_end(self, x: Any) -> np.ndarray:
+        """P(X ≤ x) left of the mode and −P(X > x) from there on, each without loss of digits."""
+        panels = self._panels
+        edges = panels.edges
+        x = np.clip(np.asarray(x, dtype=float), edges[0], edges[-1])
+        panel = np.clip(np.searchsorted(edges, x) - 1, 0, len(edges) - 2)
+        left = edges[panel]
+        half = (x - left) / 2
+        points = left[..., None] + half[..., None] * (1 + NODES)
+        part = half * (self.density(points) @ WEIGHTS)
+        return np.where(x < self.target.mode, panels.below[panel] + part, np.minimum(part - panels.above[panel], 0.0))
+
+    def _gap(self, other: LimitLaw, x: np.ndarray) -> np.ndarray:
+        """P(X ≤ x) of this law less that of another on the same target."""
+        return self._to_nearer_end(x) - other._to_nearer_end(x)
+
+    def masses(self, bins: Bins | Mapping[str, Any] | None = None) -> np.ndarray:
+        """Probability of each bin and of the two tails, [count + 2]."""
+        edges = Bins.of(bins).edges
+        result = np.diff(self._to_nearer_end(edges), prepend=0.0, append=0.0)
+        result[np.searchsorted(edges, self.target.mode)] += 1
+        return np.clip(result, 0.0, 1.0)
+
+    def mean(self, f: Callable[[np.ndarray], np.ndarray]) -> float:
+        """E f(X), where it exists; inf or −inf where the tails make it infinite."""
+        panels = self._panels
+        parts = panels.weights * panels.density
+        parts = np.sum(np.where(parts > 0, f(panels.points) * parts, 0.0), axis=1)
+        return _infinite_sum(parts)
+
+    def moments(self) -> dict[str, float]:
+        """E x, E|x| and E x² ("mean", "mean_abs", "second")."""
+        return {"mean": self.mean(lambda x: x), "mean_abs": self.mean(np.abs), "second": self.mean(np.square)}
+
+    def distances(self, other: LimitLaw) -> Distances:
+        """Of this law to another one on the same target: total variation, KL(self‖other), Wasserstein-1 (in units of x)."""
+        edges = np.union1d(self._panels.edges, other._panels.edges)
+        points, weights = _panel_points(edges)
+        p, q = self.density(points), other.density(points)
+        with np.errstate(all="ignore"):
+            kl = float(np.sum(weights * np.where(p > 0, p * (np.log(p) - np.log(q)), 0.0)))
+        # P − Q is monotone between the crossings of the densities
+        flat, ahead = points.ravel(), (p > q).ravel()
+        turn = np.flatnonzero(ahead[:-1] != ahead[1:])
+        cuts = _bisect(lambda x: self.density(x) - other.density(x), flat[turn], flat[turn + 1])
+        gap = self._gap(other, cuts)
+        variation = float(np.sum(np.abs(np.diff(gap, prepend=0.0, append=0.0)))) / 2
+        return Distances(variation, kl, float(np.sum(weights * np.abs(self._gap(other, points)))))
+
+    # -- quadrature -----------------------------------------------------------------------------------------------
+
+    def _log_weight(self, x: np.ndarray) -> np.ndarray:
+        """Of the density, up to a constant that is fixed by U(mode) = 0 and ∫extra/G = 0 at the mode."""
+        with np.errstate(all="ignore"):
+            result = (self._at_mode - self.target.energy(x)) / self.law.temperature
+            if self.law.metric is not None and self.law.gamma_share != 1:
+                result = result - (1 - self.law.gamma_share) * np.log(self.metric(x))
+            if self.law.extra_drift is not None:
+                result = result + self._work(x)
+            # so far up that G itself has no value any more
+            result = np.where(self.target.energy(x) - self._at_mode > HOPELESS, -np.inf, result)
+        return np.where(np.isnan(result), -np.inf, result)
+
+    @cached_property
+    def _at_mode(self) -> float:
+        return float(self.target.energy(np.array([self.target.mode]))[0])
+
+    def _push(self, x: np.ndarray) -> np.ndarray:
+        assert self.law.extra_drift is not None
+        return np.where(np.isfinite(x), self.law.extra_drift(self.target.slope(x)) / self.metric(x), 0.0)
+
+    def _work(self, x: np.ndarray) -> np.ndarray:
+        """∫extra/G dx from the mode to x."""
+        edges, total = self._work_at_edges
+        panel = np.clip(np.searchsorted(edges, x) - 1, 0, len(edges) - 2)
+        left = edges[panel]
+        half = (x - left) / 2
+        return total[panel] + half * (self._push(left[..., None] + half[..., None] * (1 + NODES)) @ WEIGHTS)
+
+    @cached_property
+    def _work_at_edges(self) -> tuple[np.ndarray, np.ndarray]:
+        edges = self._edges
+        points, weights = _panel_points(edges)
+        parts = np.sum(weights * self._push(points), axis=1)
+        mode = int(np.searchsorted(edges, self.target.mode))
+        # outward from the mode: far out the sums are huge, and differences of them would be lost
+        left, right = -np.cumsum(parts[:mode][::-1])[::-1], np.cumsum(parts[mode:])
+        return edges, np.concatenate([left, [0.0], right])
+
+    @cached_property
+    def _edges(self) -> np.ndarray:
+        """Panel edges over the whole line, including those far in the tails."""
+        target = self.target
+        low, high = target.bounds
+        scale = target_scale(target)
+        reach = np.arcsinh((np.array([low, high]) - target.mode) / scale)
+        edges: list[np.ndarray] = [
+            target.mode + scale * np.sinh(np.linspace(reach[0], reach[1], BASE_PANELS + 1)),
+            np.array([target.mode, low, high]),
+        ]
+        halves = scale * 2.0 ** np.arange(0, np.log2(FINEST) - 1, -1)
+        for zero in slope_zeros(target):
+            edges += [zero - halves, zero + halves, np.array([zero])]
+        inside = np.unique(np.clip(np.concatenate(edges), low, high))
+        far = (high - low) * (2.0 ** np.arange(1, DOUBLINGS) - 1)
+        return np.concatenate([low - far[::-1], inside, high + far])
+
+    @cached_property
+    def _panels(self) -> _Panels:
+        edges = self._edges
+        points, weights = _panel_points(edges)
+        log_weight = self._log_weight(points)
+        top = float(log_weight.max())
+        parts = np.sum(weights * np.exp(log_weight - top), axis=1)
+        side = DOUBLINGS - 1
+        for tail, name in ((parts[side - 1 :: -1], "left"), (parts[-side:], "right")):
+            if not np.isfinite(tail).all() or tail[-1] > 0.99 * tail[-2] > NEGLIGIBLE * parts.sum():
+                raise ValueError(
+                    f"The predicted law of {self.name} on {self.target.label} cannot be normalised: its {name} tail has "
+                    "infinite mass; choose a target with lighter tails or other hyperparameters of the sampler."
+                )
+        total = parts.sum()
+        log_total = top + float(np.log(total))
+        below = np.concatenate([[0.0], np.cumsum(parts)]) / total
+        above = np.concatenate([np.cumsum(parts[::-1])[::-1], [0.0]]) / total
+        return _Panels(edges, points, weights, np.exp(log_weight - log_total), below, above, log_total)
+
+
+@dataclass(frozen=True)
+class _Panels:
+    """edges [P + 1]; points, weights, density [P, nodes]; below, above [P + 1]: mass on either side of an edge;
+    log_total: logarithm of the integral of the weight."""
+
+    edges: np.ndarray
+    points: np.ndarray
+    weights: np.ndarray
+    density: np.ndarray
+    below: np.ndarray
+    above: np.ndarray
+    log_total: float
+
+
+def limit_law(sampler: SamplerLike, target: TargetLike) -> LimitLaw:
+    """The law that `sampler` tends to on `target` as its step size goes to 0.
+
+    Raises ValueError where there is none, or where it cannot be normalised.
+    """
+    sampler = build(sampler)
+    law = sampler.law()
+    if law is None:
+        raise ValueError(f"{sampler.name} with these hyperparameters has no limit law: it diverges; change them.")
+    return LimitLaw(law, landscape(target), sampler.name)
+
+
+def target_law(target: TargetLike) -> LimitLaw:
+    """The target itself, exp(−U) normalised."""
+    return LimitLaw(Law(), landscape(target))
+
+
+def density(sampler: SamplerLike, target: TargetLike, x: Any) -> np.ndarray:
+    """Density at x of the law that `sampler` tends to as step_size → 0, normalised to 1e-8.
+
+    Formulas 27 and 35 of Rensmeyer & Niggemann 2025. x: any shape, in the coordinate of the target.
+    """
+    return limit_law(sampler, target).density(x)
+
+
+def metric(sampler: SamplerLike, target: TargetLike, x: Any) -> np.ndarray:
+    """G(x) in the limit of step_size → 0, where V → U′²; ones for a constant metric."""
+    return limit_law(sampler, target).metric(x)
+
+
+def normalizer(sampler: SamplerLike, target: TargetLike) -> float:
+    """Z in density = Z·p·weight (see `LimitLaw.normalizer`)."""
+    return limit_law(sampler, target).normalizer
+
+
+def masses(sampler: SamplerLike, target: TargetLike, bins: Bins | Mapping[str, Any] | None = None) -> np.ndarray:
+    """Predicted probability of each bin and of the two tails as step_size → 0, [count + 2]."""
+    return limit_law(sampler, target).masses(bins)
+
+
+def target_masses(target: TargetLike, bins: Bins | Mapping[str, Any] | None = None) -> np.ndarray:
+    """The target's probability of each bin and of the two tails, [count + 2]."""
+    return target_law(target).masses(bins)
+
+
+def moments(sampler: SamplerLike, target: TargetLike) -> dict[str, float]:
+    """E x, E|x| and E x² of the predicted law ("mean", "mean_abs", "second")."""
+    return limit_law(sampler, target).moments()
+
+
+def distances_to_target(sampler: SamplerLike, target: TargetLike) -> Distances:
+    """Of the predicted law to the target: total variation, KL(predicted‖target), Wasserstein-1."""
+    return limit_law(sampler, target).distances(target_law(target))
+
+
+# -- the shape of a target --------------------------------------------------------------------------------------------
+
+
+def slope_zeros(target: Landscape) -> np.ndarray:
+    """Where U′ changes its sign between the target's bounds."""
+    low, high = target.bounds
+    scale = target_scale(target)
+    reach = np.arcsinh((np.array([low, high]) - target.mode) / scale)
+    x = np.unique(np.append(target.mode + scale * np.sinh(np.linspace(reach[0], reach[1], 4001)), target.mode))
+    slope = np.nan_to_num(np.asarray(target.slope(x), dtype=float))
+    turn = np.flatnonzero(slope[:-1] * slope[1:] < 0)
+    found = [
+        brentq(lambda t: float(target.slope(np.array([t]))[0]), a, b, xtol=1e-15)
+        for a, b in zip(x[turn], x[turn + 1], strict=True)
+    ]
+    return np.unique(np.concatenate([x[slope == 0], found]))
+
+
+def target_scale(target: Landscape) -> float:
+    """How far from the mode U has risen by ½, on the nearer side (the standard deviation of a normal)."""
+    low, high = target.bounds
+    steps = np.geomspace(1e-9, 1.0, 400) * (high - low)
+    at_mode = float(target.energy(np.array([target.mode]))[0])
+    with np.errstate(all="ignore"):
+        rise = np.minimum(target.energy(target.mode + steps), target.energy(target.mode - steps)) - at_mode
+    risen = np.flatnonzero(rise > 0.5)
+    return float(steps[risen[0]]) if len(risen) else (high - low) / 10
+
+
+def _panel_points(edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    half = np.diff(edges)[:, None] / 2
+    return edges[:-1, None] + half * (1 + NODES), half * WEIGHTS
+
+
+def _bisect(f: Callable[[np.ndarray], np.ndarray], a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Zeros of f between a and b, all at once."""
+    if len(a) == 0:
+        return a
+    sign = np.sign(f(a))
+    for _ in range(40):
+        middle = (a + b) / 2
+        left = np.sign(f(middle)) == sign
+        a, b = np.where(left, middle, a), np.where(left, b, middle)
+    return (a + b) / 2
+
+
+def _infinite_sum(parts: np.ndarray) -> float:
+    """Σ parts, with ±inf where the outermost panels do not get smaller."""
+    total = float(parts.sum())
+    for outer, inner in ((parts[0], parts[1]), (parts[-1], parts[-2])):
+        if abs(outer) > NEGLIGIBLE * abs(total) and abs(outer) > 0.99 * abs(inner):
+            return float(np.copysign(np.inf, outer))
+    return total
