@@ -167,6 +167,14 @@ class Run:
             observables={} if self._counter is None else {"histogram": self._counter.counts()},
         )
 
+    @property
+    def state(self) -> Mapping[str, Tensor]:
+        """The sampler's state now: tensors with the chain first; state["delta"] is w − w0 in the sampler's coordinates.
+
+        The next `advance` replaces these tensors, it does not change them.
+        """
+        return dict(self._state)
+
     def _step(self) -> tuple[Tensor, Tensor | None]:
         if self._last_loss is not None:
             checked = self._control.check(self.steps_done, self._state, self._last_loss)

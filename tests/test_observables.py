@@ -121,7 +121,7 @@ def test_the_metric_can_have_a_gradient_of_its_own():
         current = run(sampler, noisy, chains=50, steps=600, gradient="full", metric_gradient=kind)
         for _ in current:
             pass
-        square = current._state["square"]
+        square = current.state["square"]
         sizes[kind] = float(square.mean() / (1 - 0.99**600))
     assert sizes[None] == sizes["full"] < 2
     assert sizes["minibatch"] == pytest.approx(9.0 + sizes["full"], rel=0.1)
