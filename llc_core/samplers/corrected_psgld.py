@@ -21,14 +21,15 @@ class CorrectedPSGLD(Sampler):
 
     g is the gradient of the mean loss alone (no nβ, no prior); V starts at 0. Γ is the whole derivative of G once V has
     followed the chain to g²: the published Γ of PSGLD, which holds the old V fixed, divided by its factor 1 − α.
-    ∂g_i/∂w_i is the diagonal of the loss's Hessian: exact for small potentials, an unbiased estimate from one random
-    probe for large ones (`Potential.hessian_diagonal` says which and for how many parameters).
+    ∂g_i/∂w_i is the diagonal of the loss's Hessian: exact for small potentials and for those that know it (deep linear
+    networks), an unbiased estimate from one random probe for the others (see `Potential.hessian_diagonal`).
 
     Law: exp(−U) as ε → 0, in any dimension: G is diagonal, so that the diagonal of the Hessian is all that ∇·G needs.
 
     V must follow the chain closely: within the 1/(1 − α) steps that V remembers, g may change by much less than λ. In
     that time w diffuses by √(ε/(λ(1 − α))), so on a loss of curvature h the rule is ε ≪ λ³(1 − α)/h² (`memory_limit`).
-    It binds where gradients reach λ; where they stay far below, G is constant and nothing needs to follow.
+    It binds where gradients reach λ; where they stay far below, G is constant and nothing needs to follow. α near ½ is the
+    most forgiving: on the standard normal with λ = 0.1 and ε = 10⁻³ the second moment is 1.2% low (10⁻³ is 2 limits).
     Source: Rensmeyer & Niggemann 2025, Algorithm 1, Γ there being the published one. Their code starts V at 1.
     """
 

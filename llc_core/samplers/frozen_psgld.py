@@ -25,7 +25,8 @@ class FrozenPSGLD(Sampler):
     tenth has 1% of the weight), with the spread of a plain mean over about 3/4 of the burn-in.
 
     Law: exp(−U) as ε → 0 in any dimension, with the bias of SGLD at the steps εG: a metric that no longer moves needs
-    no correction term. Each chain has its own metric. Until it is frozen, the chain follows PSGLD without Γ.
+    no correction term. Each chain has its own metric. A short burn-in ends in the law of PSGLD without Γ, which must then
+    still be forgotten; in one of many relaxation times V hardly moves any more, and the law is right before averaging.
     Source: PSGLD (Li et al. 2016) with the adaptation stopped, as is usual for Markov chains (Roberts & Rosenthal 2009).
     """
 
