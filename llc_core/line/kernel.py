@@ -57,7 +57,7 @@ def _compile(line: Line, shape: Shape, real: Any) -> Kernel:
 
     from llc_core.line.single import pipeline
 
-    scalar = numba.njit(nogil=True, fastmath=FAST, error_model="numpy", pipeline_class=pipeline(real))
+    scalar: Any = numba.njit(nogil=True, fastmath=FAST, error_model="numpy", pipeline_class=pipeline(real))
     memory, move, slope, curvature = map(scalar, (line.memory, line.move, shape.slope, shape.curvature))
     uses_curvature, freezes = line.uses_curvature, line.freezes
     half = real(0.5)
@@ -95,14 +95,13 @@ def _compile(line: Line, shape: Shape, real: Any) -> Kernel:
                 s1, s2, s3, s4 = 0.0, 0.0, 0.0, 0.0
                 last = counts.size - 1
                 for i in range(x.size):
-                    v = np.float64(x[i])
-                    if np.isfinite(v):
-                        place = np.floor((v - low) / width) + 1
+                    at = np.float64(x[i])
+                    if np.isfinite(at):
+                        place = np.floor((at - low) / width) + 1
                         k = 0 if place < 0 else (last if place > last else int(place))
                         counts[k] += weight
                 for i in range(x.size):
-                    v = np.float64(x[i])
-                    v = v if np.isfinite(v) else 0.0
+                    v = np.float64(x[i]) if np.isfinite(x[i]) else np.float64(0.0)
                     s1 += v
                     s2 += v * v
                     s3 += v * v * v

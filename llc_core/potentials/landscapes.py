@@ -285,8 +285,12 @@ _SCALAR = {name: about.shape(np) for name, about in _NAMED.items()}
 def landscape(target: Landscape | Mapping[str, Any] | str) -> Landscape:
     """A landscape from itself, a name in LANDSCAPES, or its JSON description.
 
-    {"kind": "landscape", "name": "normal"}.
+    {"kind": "landscape", "name": "normal"}; or {"points": [[x, density], …]} in place of the name, see
+    `llc_core.potentials.tables.PointsLandscape`; or {"expression": "exp(-x^4/4)", "of": "density" | "energy"}, see
+    `llc_core.potentials.tables.ExpressionLandscape`. Raises ValueError with a sentence for anything else.
     """
+    from llc_core.potentials.tables import ExpressionLandscape, PointsLandscape
+
     if isinstance(target, Landscape):
         return target
     if isinstance(target, str):
@@ -302,6 +306,13 @@ def landscape(target: Landscape | Mapping[str, Any] | str) -> Landscape:
     unknown = sorted(str(k) for k in values if k not in KEYS)
     if unknown:
         raise ValueError(f"Unknown key {unknown[0]!r} in the landscape; known keys: {', '.join(KEYS)}.")
-    if len(values) != 1 or "name" not in values:
-        raise ValueError(f"A landscape needs a name; choose one of {', '.join(LANDSCAPES)}.")
+    given = [key for key in ("name", "points", "expression") if values.get(key) is not None]
+    if len(given) != 1:
+        raise ValueError("A landscape needs one of name, points and expression.")
+    if values.get("of") is not None and given != ["expression"]:
+        raise ValueError(f"of belongs to an expression, not to a {given[0]}; leave it out.")
+    if given == ["points"]:
+        return PointsLandscape(values["points"])
+    if given == ["expression"]:
+        return ExpressionLandscape(values["expression"], values.get("of") or "density")
     return NamedLandscape(values["name"])
