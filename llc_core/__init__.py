@@ -5,7 +5,10 @@ from llc_core.aoyagi import learning_coefficient, local_learning_coefficient
 from llc_core.config import RunConfig
 from llc_core.engine import Run, estimate, run
 from llc_core.gibbs import gibbs_reference
+from llc_core.histogram import Bins
+from llc_core.line import LineRun, LineSnapshot, simulate
 from llc_core.potentials import DeepLinearNetwork, Potential
+from llc_core.potentials.landscapes import LANDSCAPES, Landscape, landscape
 from llc_core.rank_tables import masked_rank_table, numerical_rank_table
 from llc_core.results import Estimate
 from llc_core.samplers import *  # noqa: F403  every registered sampler is public
@@ -13,10 +16,15 @@ from llc_core.types import Energy, LearningCoefficient, Snapshot, Verdict
 from llc_core.version import __version__
 
 __all__ = [
+    "LANDSCAPES",
+    "Bins",
     "DeepLinearNetwork",
     "Energy",
     "Estimate",
+    "Landscape",
     "LearningCoefficient",
+    "LineRun",
+    "LineSnapshot",
     "Potential",
     "Run",
     "RunConfig",
@@ -25,10 +33,12 @@ __all__ = [
     "__version__",
     "estimate",
     "gibbs_reference",
+    "landscape",
     "learning_coefficient",
     "local_learning_coefficient",
     "masked_rank_table",
     "numerical_rank_table",
     "run",
+    "simulate",
     *_samplers.__all__,
 ]
