@@ -82,7 +82,7 @@ export function render({model, el}) {
   step.innerHTML = icon('step') + '<span>Step</span>'
   reset.innerHTML = icon('reset') + '<span>Reset</span>'
   reset.setAttribute('aria-label', 'Reset')
-  reset.title = 'Start again from w0 (R)'
+  reset.title = 'Start again (R)'
   const where = document.createElement('div')
   where.className = 'where'
   where.innerHTML = '<div class="words"><span class="count"></span><span class="caption"></span></div>' +
@@ -134,6 +134,59 @@ export function render({model, el}) {
         command = msg.get("command") if isinstance(msg, dict) else None
         if command in ("play", "pause", "step", "reset"):
             self.listener(command)
+
+
+class Navigation(JSComponent):
+    """The pages, as buttons in the header; the current one is marked."""
+
+    titles = param.List([])
+    current = param.String("")
+
+    _stylesheets = [
+        """
+:host { font-family: var(--bokeh-base-font); }
+nav { display: flex; gap: 4px; }
+button { font: inherit; font-size: .9375rem; color: #fff; height: 34px; padding: 0 12px; border: 0; border-radius: 8px; cursor: pointer;
+  background: transparent; opacity: .85; white-space: nowrap; }
+button:hover { background: #ffffff22; opacity: 1; }
+button[aria-current=page] { background: #ffffff2e; opacity: 1; font-weight: 700; }
+button:focus-visible { outline: 2px solid #fff; outline-offset: 1px; }
+@media (max-width: 599px) { nav { gap: 0; } button { font-size: .8125rem; padding: 0 6px; height: 40px; line-height: 1.15;
+  white-space: normal; max-width: 84px; } }
+"""
+    ]
+
+    _esm = """
+export function render({model}) {
+  const bar = document.createElement('nav')
+  bar.setAttribute('aria-label', 'Pages')
+  const buttons = model.titles.map((title) => {
+    const b = document.createElement('button')
+    b.type = 'button'
+    b.textContent = title
+    b.addEventListener('click', () => model.send_msg({open: title}))
+    bar.appendChild(b)
+    return b
+  })
+  const mark = () => buttons.forEach((b) => {
+    if (b.textContent === model.current) b.setAttribute('aria-current', 'page')
+    else b.removeAttribute('aria-current')
+  })
+  mark()
+  model.on('current', mark)
+  return bar
+}
+"""
+
+    def __init__(self, **params: Any):
+        super().__init__(**params)
+        self.listener: Callable[[str], None] = lambda title: None
+
+    def _handle_msg(self, msg: Any) -> None:
+        title = msg.get("open") if isinstance(msg, dict) else None
+        if title in self.titles and title != self.current:
+            self.current = title
+            self.listener(title)
 
 
 class Tiles(JSComponent):
@@ -199,6 +252,60 @@ export function render({model}) {
         name = msg.get("select") if isinstance(msg, dict) else None
         if any(item["name"] == name for item in self.items):
             self.listener(name)
+
+
+class Toggles(JSComponent):
+    """A legend whose entries switch what they name. items: key, label and an SVG swatch each.  shown: keys that are on."""
+
+    items = param.List([])
+    shown = param.List([])
+    label = param.String("Show")
+
+    _stylesheets = [
+        _BASE,
+        """
+.toggles { display: flex; flex-wrap: wrap; gap: 4px 6px; border: 0; margin: 0; padding: 0; font-size: .8125rem; }
+.toggles button { display: inline-flex; align-items: center; gap: 7px; height: 30px; padding: 0 10px; border-radius: 15px;
+  border: 1px solid var(--edge); background: transparent; white-space: nowrap; }
+.toggles button:hover { border-color: var(--panel-primary-color); }
+.toggles button[aria-pressed=false] { opacity: .55; border-style: dashed; text-decoration: line-through; }
+.toggles button[aria-pressed=true] { background: color-mix(in srgb, currentColor 6%, transparent); }
+""",
+    ]
+
+    _esm = """
+export function render({model}) {
+  const box = document.createElement('div')
+  box.className = 'toggles'
+  box.setAttribute('role', 'group')
+  box.setAttribute('aria-label', model.label)
+  const buttons = model.items.map((item) => {
+    const b = document.createElement('button')
+    b.type = 'button'
+    b.dataset.name = item.key
+    if (item.tip) b.title = item.tip
+    b.innerHTML = item.swatch
+    b.appendChild(document.createTextNode(item.label))
+    b.addEventListener('click', () => model.send_msg({toggle: item.key}))
+    box.appendChild(b)
+    return b
+  })
+  const mark = () => buttons.forEach((b) => b.setAttribute('aria-pressed', String(model.shown.includes(b.dataset.name))))
+  mark()
+  model.on('shown', mark)
+  return box
+}
+"""
+
+    def __init__(self, **params: Any):
+        super().__init__(**params)
+        self.listener: Callable[[], None] = lambda: None
+
+    def _handle_msg(self, msg: Any) -> None:
+        key = msg.get("toggle") if isinstance(msg, dict) else None
+        if any(item["key"] == key for item in self.items):
+            self.shown = [k for k in self.shown if k != key] if key in self.shown else [*self.shown, key]
+            self.listener()
 
 
 class Numbers(JSComponent):

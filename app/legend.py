@@ -17,6 +17,17 @@ _SWATCHES = {
     "local": f'<path d="M0 7h26" stroke="{theme.LOCAL}" stroke-width="2"/>',
     "global": f'<path d="M0 7h26" stroke="{theme.GLOBAL}" stroke-width="2" stroke-dasharray="9 4"/>',
     "expected": f'<path d="M0 7h26" stroke="{theme.EXPECTED}" stroke-width="2" stroke-dasharray="2 3"/>',
+    "histogram": (
+        f'<path d="M0 13V8h6V3h7v3h6v4h7v3z" fill="{theme.HISTOGRAM}" fill-opacity=".35" stroke="{theme.HISTOGRAM}"/>'
+    ),
+    "target": f'<path d="M0 7h26" stroke="{theme.TARGET}" stroke-width="2.5"/>',
+    "predicted": f'<path d="M0 7h26" stroke="{theme.PREDICTED}" stroke-width="2.5" stroke-dasharray="9 4"/>',
+    "exact": f'<path d="M0 7h26" stroke="{theme.EXACT}" stroke-width="2.5" stroke-dasharray="2 3"/>',
+    "floor": f'<path d="M0 7h26" stroke="{theme.RECENT}" stroke-width="1.5" stroke-dasharray="2 3"/>',
+    "left": f'<path d="M0 7h26" stroke="{theme.SIDES["left"]}" stroke-width="2.5"/>',
+    "left_dashed": f'<path d="M0 7h26" stroke="{theme.SIDES["left"]}" stroke-width="2.5" stroke-dasharray="9 4"/>',
+    "right": f'<path d="M0 7h26" stroke="{theme.SIDES["right"]}" stroke-width="2.5"/>',
+    "right_dashed": f'<path d="M0 7h26" stroke="{theme.SIDES["right"]}" stroke-width="2.5" stroke-dasharray="9 4"/>',
     "chains": "".join(
         f'<path d="M0 {2 + 3.3 * i}h26" stroke="{color}" stroke-width="1.5"/>'
         for i, color in enumerate(theme.CHAINS[:4])
@@ -25,16 +36,18 @@ _SWATCHES = {
 
 
 def legend(title: str, entries: list[tuple[str, str]]) -> pn.pane.HTML:
-    items = "".join(
-        f'<li><svg width="26" height="14" aria-hidden="true">{_SWATCHES[kind]}</svg>{escape(words)}</li>'
-        for kind, words in entries
-    )
+    items = "".join(f"<li>{swatch(kind)}{escape(words)}</li>" for kind, words in entries)
     return pn.pane.HTML(
         f"<h2>{escape(title)}</h2><ul>{items}</ul>",
         sizing_mode="stretch_width",
         margin=0,
         stylesheets=[theme.TEXT, theme.LEGEND],
     )
+
+
+def swatch(kind: str) -> str:
+    """The SVG of one kind of line."""
+    return f'<svg width="26" height="14" aria-hidden="true">{_SWATCHES[kind]}</svg>'
 
 
 def heading(title: str) -> pn.pane.HTML:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from bokeh.models import BoxAnnotation, ColumnDataSource, Label, NumeralTickFormatter, Range1d, Span
@@ -43,7 +44,8 @@ class GrowingRange:
             self.reset(start, end)
 
 
-def _figure(y_label: str, y_range: Range1d, name: str) -> figure:
+def run_figure(y_label: str, y_range: Any, name: str, **options: Any) -> figure:
+    """An empty figure in the house's style over the steps of a run."""
     plot = figure(
         height=HEIGHT,
         sizing_mode="stretch_width",
@@ -58,6 +60,7 @@ def _figure(y_label: str, y_range: Range1d, name: str) -> figure:
         min_border=6,
         min_border_left=62,
         name=name,
+        **options,
     )
     plot.toolbar.logo = None
     plot.toolbar.autohide = True
@@ -71,12 +74,12 @@ def _figure(y_label: str, y_range: Range1d, name: str) -> figure:
     return plot
 
 
-class _RunFigure:
+class RunFigure:
     """x from 0 to the run's last step, burn-in shaded."""
 
-    def __init__(self, y_label: str, name: str):
+    def __init__(self, y_label: str, name: str, **options: Any):
         self.y = GrowingRange()
-        self.plot = _figure(y_label, self.y.range, name)
+        self.plot = run_figure(y_label, self.y.range, name, **options)
         self._shade = BoxAnnotation(
             left=None, right=0, fill_color="#8a8f98", fill_alpha=0.13, line_alpha=0, level="underlay"
         )
@@ -104,7 +107,7 @@ class _RunFigure:
         return span
 
 
-class LossFigure(_RunFigure):
+class LossFigure(RunFigure):
     """nβ·ΔL of every chain."""
 
     def __init__(self) -> None:
@@ -140,7 +143,7 @@ class LossFigure(_RunFigure):
             self.y.cover(low if low < 0 else math.inf, high)
 
 
-class EstimateFigure(_RunFigure):
+class EstimateFigure(RunFigure):
     """Running λ̂ with its error band, the moving average, and the exact values as lines."""
 
     def __init__(self) -> None:

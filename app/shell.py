@@ -11,7 +11,7 @@ from panel.io.resources import LOCAL_DIST
 from panel.util import edit_readonly
 
 from app import theme, warmup
-from app.components import ClosedOnPhones
+from app.components import ClosedOnPhones, Navigation
 from app.pages import PageInfo, PageView, load_pages
 
 SIDEBAR_WIDTH = 340
@@ -76,8 +76,8 @@ class Shell:
         self._pages = load_pages()
         titles = [page.title for page in self._pages]
         if len(titles) > 1:
-            navigation = pmui.RadioButtonGroup(options=titles, value=titles[0], size="small")
-            navigation.param.watch(lambda event: self._open(event.new), "value")
+            navigation = Navigation(titles=titles, current=titles[0], margin=(0, 8), align="center")
+            navigation.listener = self._open
             self.page.header = [navigation, *self.page.header]
         self._open(titles[0])
 
@@ -90,10 +90,10 @@ class Shell:
 
 def _subtitle() -> Any:
     return pn.pane.HTML(
-        "<span>the local learning coefficient, estimated live beside its exact value</span>",
+        "<span>samplers, live beside exact answers</span>",
         margin=(0, 12),
         stylesheets=[
-            ":host { color: #fff; opacity: .9; font-size: .9375rem; } @media (max-width: 900px) { :host { display: none; } }"
+            ":host { color: #fff; opacity: .9; font-size: .9375rem; } @media (max-width: 1200px) { :host { display: none; } }"
         ],
     )
 

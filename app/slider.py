@@ -27,6 +27,7 @@ class SliderEntry(JSComponent):
     switchable = param.Boolean(False, doc="Whether there is a switch for automatic.")
     automatic = param.Boolean(False)
     message = param.String("")
+    compact = param.Boolean(False, doc="The label above both, for narrow places.")
 
     _stylesheets = [
         """
@@ -52,6 +53,9 @@ input[type=text][aria-invalid=true] { border-color: var(--danger-bg-color); }
 input:focus-visible, .help:focus-visible { outline: 2px solid var(--panel-primary-color); outline-offset: 1px; }
 .auto { display: inline-flex; align-items: center; gap: 4px; margin-left: auto; cursor: pointer; }
 .auto input { accent-color: var(--panel-primary-color); margin: 0; width: 15px; height: 15px; }
+.compact.field { grid-template-columns: minmax(0, 1fr) 82px; }
+.compact .top { grid-column: 1 / -1; }
+.compact input[type=text] { grid-row: 2; height: 32px; }
 .message { grid-column: 1 / -1; color: var(--danger-bg-color); font-size: .8125rem; line-height: 1.35; }
 .message:empty { display: none; }
 """
@@ -62,7 +66,7 @@ let serial = 0
 export function render({model}) {
   const id = 'number-' + (serial++)
   const box = document.createElement('div')
-  box.className = 'field'
+  box.className = model.compact ? 'field compact' : 'field'
   box.innerHTML = `<div class="top"><label class="name" for="${id}"></label>` +
     `<span class="help" tabindex="0" role="note">?<span role="tooltip"></span></span>` +
     `<label class="auto"><input type="checkbox">automatic</label></div>` +

@@ -8,9 +8,14 @@ LOCAL = "#D55E00"
 GLOBAL = "#009E73"
 EXPECTED = "#B5649B"  # Okabe & Ito's reddish purple, darkened to be legible on white
 RECENT = "#8a8f98"
+HISTOGRAM, TARGET, PREDICTED, EXACT = ESTIMATE, LOCAL, GLOBAL, EXPECTED
+SIDES = {"left": ESTIMATE, "right": "#E69F00"}
 CHAINS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#8C8C8C", "#B8A800")
 
-DASHES: dict[str, list[int]] = {"local": [], "global": [10, 5], "expected": [2, 4]}
+DASHES: dict[str, list[int]] = {
+    **{"local": [], "global": [10, 5], "expected": [2, 4]},
+    **{"target": [], "predicted": [10, 5], "exact": [2, 4]},
+}
 
 PRIMARY_LIGHT, PRIMARY_DARK = "#0B5A8A", "#7CC0EC"
 

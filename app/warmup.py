@@ -5,6 +5,11 @@ from __future__ import annotations
 import logging
 import os
 import threading
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from app.bias_presets import BiasPreset
 
 log = logging.getLogger(__name__)
 
@@ -53,8 +58,30 @@ def _warm() -> None:
         _error = f"The engine could not be loaded: {problem_found}"
     else:
         _first_run()
+        _compile(bias_presets()[:1])
     finally:
         _done.set()
+    if not _error:
+        _compile(bias_presets()[1:])
+
+
+def bias_presets() -> Sequence[BiasPreset]:
+    from app.bias_presets import ALL
+
+    return ALL
+
+
+def _compile(presets: Sequence[BiasPreset]) -> None:
+    """The kernels of chains on the line that these presets need; each takes a second or two."""
+    from app.bias_config import SIDES
+    from llc_core.line import warm_up
+
+    try:
+        for preset in presets:
+            for side in SIDES:
+                warm_up(preset.config.sampler(side), preset.config.target)
+    except Exception:
+        log.exception("A kernel could not be compiled in advance; pages will say more.")
 
 
 def _first_run() -> None:

@@ -137,6 +137,7 @@ class NumberField(Field):
         owner: str = "",
         integer: bool = False,
         span: tuple[float, float] | None = None,
+        compact: bool = False,
     ):
         super().__init__(name, about)
         self._owner, self._integer = owner, integer
@@ -155,6 +156,7 @@ class NumberField(Field):
             logarithmic=self._log,
             integer=integer,
             switchable=about.auto,
+            compact=compact,
             sizing_mode="stretch_width",
             margin=(5, 0),
         )

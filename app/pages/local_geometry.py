@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 from html import escape
 from typing import Any
-from weakref import WeakMethod
 
 import panel as pn
 
@@ -13,27 +12,26 @@ from app import theme
 from app.components import Numbers, Tiles, Transport
 from app.controls import Controls
 from app.editor import NetworkEditor
-from app.errors import report
 from app.formula import displayable
 from app.history import Cursor
+from app.layout import card, page, pair
 from app.legend import heading, legend
+from app.live import Live
 from app.llc_job import LlcJob
 from app.network import draw_network
 from app.pages import PageInfo
 from app.plots import EstimateFigure, LossFigure
 from app.presets import Preset, available
 from app.problems import get_problem
-from app.runs import OVER, RunHandle, State, manager
+from app.runs import OVER, State
 from app.scale import draw_scale
 from app.texts import EXACT, READOUTS, caption, exact_values, readout_values, verdict
 from llc_core import DeepLinearNetwork, RunConfig
 from llc_core.defaults import resolve
 from llc_core.samplers.base import samplers
 
-POLL_MILLISECONDS = 50
 COUNTER_TICKS, NUMBERS_TICKS = 2, 10
 """The counter is renewed at every second poll, words and numbers at every tenth; the figures at every poll."""
-GONE_MILLISECONDS = 2000
 OWN_SETTINGS = "Your own settings. Every change starts a new run, so that an estimate never mixes two settings."
 
 
@@ -43,13 +41,10 @@ class LocalGeometry:
     def __init__(self) -> None:
         self._presets = {preset.name: preset for preset in available(samplers())}
         first = next(iter(self._presets.values()))
-        self._run: RunHandle | None = None
-        self._wanted: tuple[RunConfig, DeepLinearNetwork] | None = None
-        self._callback: Any = None
+        self._live = Live(self._show)
+        self._problem: DeepLinearNetwork | None = None
         self._expected: float | None = None
-        self._cursor = Cursor()
-        self._ticks = self._alone = 0
-        self._document = pn.state.curdoc
+        self._ticks = 0
         self._streamed = self._counted = self._worded = -1
 
         self.tiles = Tiles(items=[_tile(p) for p in self._presets.values()], sizing_mode="stretch_width", margin=0)
@@ -92,25 +87,19 @@ class LocalGeometry:
         ]
         self.main: list[Any] = [self._arrange()]
         self._on_preset(first.name)
-        # Weakly: Panel keeps what waits for a browser that never comes (a health check, say) for good.
-        start = WeakMethod(self._on_load)
-        pn.state.onload(lambda: (begin := start()) and begin())
 
     def close(self) -> None:
         """Free the run; called when the session ends."""
-        if self._callback is not None and self._callback.running:
-            self._callback.stop()
-        if self._run is not None:
-            self._run.cancel()
+        self._live.close()
 
     # -- layout -------------------------------------------------------------------------------------------------------
 
     def _arrange(self) -> pn.viewable.Viewable:
-        losses = _card(
+        losses = card(
             legend("Loss traces", [("chains", "nβ (L(w) − L(w₀)) of each chain"), ("expected", "expected λ̂")]),
             pn.pane.Bokeh(self.losses.plot, sizing_mode="stretch_width", margin=0),
         )
-        estimates = _card(
+        estimates = card(
             legend(
                 "Running estimate",
                 [
@@ -123,14 +112,11 @@ class LocalGeometry:
             ),
             pn.pane.Bokeh(self.estimates.plot, sizing_mode="stretch_width", margin=0),
         )
-        return pn.Column(
+        return page(
             pn.Column(self.tiles, self.lesson, sizing_mode="stretch_width", margin=0),
-            _card(self.transport, self.readouts, self.verdict),
-            _pair(losses, estimates),
-            _pair(_card(heading("Exact answer"), self.exact, self.scale), _card(self.method, self.formula, self.about)),
-            sizing_mode="stretch_width",
-            margin=(2, 18, 24, 18),
-            styles={"gap": "12px"},
+            card(self.transport, self.readouts, self.verdict),
+            pair(losses, estimates),
+            pair(card(heading("Exact answer"), self.exact, self.scale), card(self.method, self.formula, self.about)),
         )
 
     # -- what the user does -------------------------------------------------------------------------------------------
@@ -147,20 +133,9 @@ class LocalGeometry:
             self._restart("", OWN_SETTINGS)
 
     def _on_command(self, command: str) -> None:
-        run = self._run
-        if command == "reset" or run is None or run.state.status in OVER:
-            with pn.io.hold():
-                self._restart(self.tiles.selected, playing=command != "step")
-            run = self._run
-        if run is None:
-            return
-        if command == "pause":
-            run.pause()
-        elif command == "play":
-            run.play()
-        elif command == "step":
-            run.step(self.transport.stride)
-        self.transport.playing = run.playing
+        self.transport.playing = self._live.command(
+            command, self.transport.stride, lambda playing: self._restart(self.tiles.selected, playing=playing)
+        )
 
     def _restart(self, preset: str, lesson: str = "", playing: bool = True) -> None:
         """Start a run of what the side bar says; if that is impossible say why and leave everything as it is."""
@@ -171,11 +146,9 @@ class LocalGeometry:
             self.trouble.param.update(object=f'<span role="alert">{escape(str(error))}</span>', visible=True)
             return
         self.trouble.visible = False
-        if self._run is not None:
-            self._run.cancel()
-        self._wanted = config, problem
-        self._run = manager().submit(partial(LlcJob, config, problem), playing) if self._callback is not None else None
-        self._cursor, self._streamed, self._counted, self._worded = Cursor(), -1, -1, -1
+        self._problem = problem
+        self._live.start(partial(LlcJob, config, problem), Cursor(), playing)
+        self._streamed = self._counted = self._worded = -1
         self.tiles.selected = preset
         if lesson:
             self.lesson.object = f"<p>{escape(lesson)}</p>"
@@ -199,55 +172,28 @@ class LocalGeometry:
         self.controls.show_live({**sampler.to_dict(), "n_beta": config.n_beta})
         self._show_words(State())
 
-    def _on_load(self) -> None:
-        """The page is on the screen: start. Not earlier, since the run would take its time from the loading page."""
-        self._callback = pn.state.add_periodic_callback(self._tick, period=POLL_MILLISECONDS)
-        if self._run is None and self._wanted is not None:
-            self._run = manager().submit(partial(LlcJob, *self._wanted))
-
     # -- what the run does --------------------------------------------------------------------------------------------
 
-    def _tick(self) -> None:
-        try:
-            with pn.io.hold():
-                self._poll()
-        except Exception as error:
-            # Twenty messages a second would help nobody: say it once and stop.
-            if self._callback is not None:
-                self._callback.stop()
-            report(error)
-
-    def _poll(self) -> None:
-        if self._run is None:
-            return
-        self._alone = 0 if self._watched() else self._alone + 1
-        if self._alone * POLL_MILLISECONDS > GONE_MILLISECONDS:
-            self._run.cancel("The connection to this page was lost; press reset to start again.")
+    def _show(self, state: State, rows: Any) -> None:
         self._ticks += 1
-        state, rows = self._run.poll(self._cursor)
         over = state.status in OVER
         if rows is not None and state.version != self._streamed:
-            self._cursor, self._streamed = rows.cursor, state.version
+            self._live.cursor, self._streamed = rows.cursor, state.version
             self.losses.stream(rows)
             self.estimates.stream(rows)
         if state.version != self._counted and (over or self._ticks % COUNTER_TICKS == 0):
             self._counted = state.version
             self.transport.param.update(
-                step=state.steps, caption=caption(state), playing=self._run.playing and not over
+                step=state.steps, caption=caption(state), playing=self._live.playing and not over
             )
         if state.version != self._worded and (over or self._ticks % NUMBERS_TICKS == 0):
             self._worded = state.version
             self._show_words(state)
 
-    def _watched(self) -> bool:
-        """Whether a browser is connected: sessions outlive their pages by some time, runs need not."""
-        session = getattr(getattr(self._document, "session_context", None), "session", None)
-        return session is None or session.connection_count > 0
-
     def _show_scale(self, state: State) -> None:
-        if self._wanted is None:
+        problem, estimate = self._problem, state.estimate
+        if problem is None:
             return
-        problem, estimate = self._wanted[1], state.estimate
         exact = problem.dim / 2, float(problem.local_learning_coefficient), float(problem.learning_coefficient)
         self.scale.object = (
             draw_scale(*exact) if estimate is None else draw_scale(*exact, estimate.llc, estimate.llc_se)
@@ -267,23 +213,6 @@ class LocalGeometry:
 def _tile(preset: Preset) -> dict[str, str]:
     picture = draw_network(preset.widths, preset.ranks, width=112, height=52, labels=False)
     return {"name": preset.name, "title": preset.title, "tip": preset.lesson, "picture": picture}
-
-
-def _card(*objects: Any) -> pn.Column:
-    return pn.Column(*objects, sizing_mode="stretch_width", stylesheets=[theme.CARD], margin=0)
-
-
-def _pair(*cards: pn.Column) -> pn.FlexBox:
-    """Side by side where there is room, else below each other."""
-    for card in cards:
-        card.styles = {
-            "flex": "1 1 430px",
-            "min-width": "0",
-            "max-width": "100%",
-            "align-self": "stretch",
-            "height": "auto",
-        }
-    return pn.FlexBox(*cards, gap="12px", align_items="stretch", sizing_mode="stretch_width", margin=0)
 
 
 PAGE = PageInfo("Local geometry", 10, LocalGeometry)

@@ -1,0 +1,177 @@
+"""Figures of the page "Stationary bias": small sources that are replaced whole, and frames that stay where they are."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from bokeh.models import ColumnDataSource, Range1d
+from bokeh.plotting import figure
+
+from app import theme
+from app.bias_scene import Prediction, Scene
+from app.plots import GrowingRange, RunFigure, nice_above
+from llc_core.histogram import Bins
+
+LAW_HEIGHT, METRIC_HEIGHT, DISTANCE_HEIGHT = 250, 104, 292
+LOWEST = 1e-4
+"""Lower end of a logarithmic axis of distances."""
+DISTANCES = ("left_target", "left_predicted", "right_target", "right_predicted", "floor")
+
+
+class Frame:
+    """Axes that both sides share, so that they can be compared by eye."""
+
+    def __init__(self) -> None:
+        self.x, self.y = Range1d(-4, 4), GrowingRange()
+
+    def reset(self, scene: Scene) -> None:
+        low, high = scene.bins.low, scene.bins.high
+        self.x.update(start=low, end=high, reset_start=low, reset_end=high)
+        tops = [_top(values) for values in (scene.density, scene.left.density, scene.right.density)]
+        self.y.reset(0, nice_above(1.12 * max(tops)))
+
+
+def _top(values: np.ndarray) -> float:
+    finite = values[np.isfinite(values)]
+    return float(finite.max()) if len(finite) else 0.0
+
+
+def _line_figure(height: int, x: Range1d, y: Range1d, y_label: str, name: str) -> figure:
+    plot = figure(
+        height=height,
+        sizing_mode="stretch_width",
+        x_range=x,
+        y_range=y,
+        y_axis_label=y_label,
+        tools="pan,box_zoom,wheel_zoom,reset,save",
+        active_scroll=None,
+        active_drag=None,
+        toolbar_location="right",
+        min_border=4,
+        min_border_left=62,
+        name=name,
+    )
+    plot.toolbar.logo = None
+    plot.toolbar.autohide = True
+    plot.background_fill_alpha = plot.border_fill_alpha = 0
+    plot.outline_line_alpha = 0
+    plot.xgrid.grid_line_color = None
+    plot.ygrid.grid_line_alpha = 0.5
+    return plot
+
+
+class LawFigure:
+    """Histogram, target, predicted law and exact law at this step size, of one side."""
+
+    def __init__(self, side: str, frame: Frame):
+        self.side, self._frame = side, frame
+        self.plot = _line_figure(LAW_HEIGHT, frame.x, frame.y.range, "density", f"law_{side}")
+        self.plot.yaxis.ticker.desired_num_ticks = 5  # type: ignore[attr-defined]
+        self.histogram = ColumnDataSource({"left": [], "right": [], "top": []}, name=f"histogram_{side}")
+        self.curves = ColumnDataSource({"x": [], "target": [], "predicted": []}, name=f"laws_{side}")
+        self.finite = ColumnDataSource({"x": [], "exact": []}, name=f"exact_{side}")
+        bars = self.plot.quad(
+            left="left",
+            right="right",
+            top="top",
+            bottom=0,
+            source=self.histogram,
+            fill_color=theme.HISTOGRAM,
+            fill_alpha=0.32,
+            line_color=theme.HISTOGRAM,
+            line_alpha=0.55,
+            line_width=1,
+        )
+        self._renderers = {"histogram": [bars]}
+        for kind, color in (("target", theme.TARGET), ("predicted", theme.PREDICTED), ("exact", theme.EXACT)):
+            source = self.finite if kind == "exact" else self.curves
+            line = self.plot.line(
+                "x", kind, source=source, line_color=color, line_width=2.5, line_dash=theme.DASHES[kind]
+            )
+            self._renderers[kind] = [line]
+
+    def reset(self, scene: Scene) -> None:
+        """Show the laws of a new scene and an empty histogram."""
+        side = scene.side(self.side)
+        self.curves.data = {"x": scene.x, "target": scene.density, "predicted": side.density}
+        self.histogram.data = _bars(scene.bins, np.zeros(scene.bins.count))
+        self.show_exact(np.zeros(0), np.zeros(0))
+
+    def show_counts(self, bins: Bins, counts: np.ndarray) -> None:
+        density = bins.density(counts)
+        if np.isfinite(density).all():
+            self.histogram.patch({"top": [(slice(0, bins.count), density)]})
+            # A single bin may leave the frame while there are few samples; a shape must not.
+            self._frame.y.cover(0, float(np.quantile(density, 0.97)))
+
+    def show_exact(self, x: np.ndarray, density: np.ndarray) -> None:
+        self.finite.data = {"x": x, "exact": density}
+
+    def show_only(self, kinds: list[str]) -> None:
+        for kind, renderers in self._renderers.items():
+            for renderer in renderers:
+                renderer.visible = kind in kinds
+
+
+def _bars(bins: Bins, top: np.ndarray) -> dict[str, np.ndarray]:
+    return {"left": bins.edges[:-1], "right": bins.edges[1:], "top": top}
+
+
+class MetricFigure:
+    """G(θ), by which steps are multiplied, under the law of the same side."""
+
+    def __init__(self, side: str, frame: Frame):
+        self.side, self._y = side, Range1d(0, 1)
+        self.plot = _line_figure(METRIC_HEIGHT, frame.x, self._y, "G(θ)", f"metric_figure_{side}")
+        self.plot.yaxis.ticker.desired_num_ticks = 3  # type: ignore[attr-defined]
+        self.plot.xaxis.visible = False
+        self.source = ColumnDataSource({"x": [], "metric": []}, name=f"metric_{side}")
+        self.plot.varea("x", y1=0, y2="metric", source=self.source, fill_color=theme.RECENT, fill_alpha=0.25)
+        self.plot.line("x", "metric", source=self.source, line_width=2, line_color=theme.RECENT)
+
+    def reset(self, scene: Scene) -> None:
+        side: Prediction = scene.side(self.side)
+        metric = side.metric
+        known = metric[np.isfinite(metric)]
+        # Shampoo's metric is infinite at the mode: show what is below some times its usual size.
+        high = min(_top(metric), 20 * float(np.median(known))) if len(known) else 1.0
+        high = nice_above(1.1 * high) if high > 0 else 1.0
+        self._y.update(start=0, end=high, reset_start=0, reset_end=high)
+        self.source.data = {"x": scene.x, "metric": np.minimum(np.nan_to_num(metric, posinf=2 * high), 2 * high)}
+
+
+class DistanceFigure(RunFigure):
+    """Total variation of both histograms to the target and to their predictions, with what chance alone leaves."""
+
+    def __init__(self) -> None:
+        super().__init__("total variation", "distances", y_axis_type="log")
+        self.plot.height = DISTANCE_HEIGHT
+        self.source = ColumnDataSource({"step": [], **{name: [] for name in DISTANCES}}, name="distances")
+        self.plot.line("step", "floor", source=self.source, line_width=1.5, line_color=theme.RECENT, line_dash=[2, 4])
+        for side, color in theme.SIDES.items():
+            for kind in ("target", "predicted"):
+                self.plot.line(
+                    "step",
+                    f"{side}_{kind}",
+                    source=self.source,
+                    line_width=2.5,
+                    line_color=color,
+                    line_dash=theme.DASHES[kind],
+                )
+
+    def reset(self, total_steps: int, burn_in: int) -> None:
+        self.source.data = {"step": np.zeros(0), **{name: np.zeros(0) for name in DISTANCES}}
+        self._frame(total_steps, burn_in)
+        self.y.reset(2e-3, 1.0)
+
+    def stream(self, rows: np.ndarray) -> None:
+        """rows: [T, 6], see `DistanceLog`."""
+        if not len(rows):
+            return
+        self.source.stream({"step": rows[:, 0], **{name: rows[:, i + 1] for i, name in enumerate(DISTANCES)}})
+        values = rows[:, 1:]
+        smallest = float(np.nanmin(np.where(values > 0, values, np.nan)))
+        if math.isfinite(smallest) and smallest < self.y.range.start:
+            low = max(LOWEST, 10.0 ** math.floor(math.log10(smallest)))
+            self.y.reset(low, 1.0)

@@ -1,0 +1,271 @@
+"""Page "Stationary bias": watch two samplers reach the laws they really have, beside the law they should have."""
+
+from __future__ import annotations
+
+from functools import partial
+from html import escape
+from typing import Any
+
+import numpy as np
+import panel as pn
+
+from app import theme
+from app.bias_config import SIDES, BiasConfig
+from app.bias_controls import RunPanel, SamplerPanel
+from app.bias_pictures import draw_scene
+from app.bias_plots import DistanceFigure, Frame, LawFigure, MetricFigure
+from app.bias_presets import ALL, BiasPreset
+from app.bias_run import BiasEstimate, BiasJob
+from app.bias_scene import Scene, get_scene
+from app.bias_target import TargetEditor
+from app.bias_texts import (
+    WORDS,
+    burn_in_note,
+    caption,
+    explanation,
+    formula,
+    readout_values,
+    readouts,
+    trouble,
+    verdict,
+)
+from app.components import Numbers, Tiles, Toggles, Transport
+from app.formula import displayable
+from app.layout import card, page, pair
+from app.legend import heading, legend, swatch
+from app.live import Live
+from app.pages import PageInfo
+from app.runs import OVER, State
+
+POLL_MILLISECONDS = 100
+NUMBERS_TICKS = 4
+"""Figures and counter are renewed at every poll, words and numbers at every fourth."""
+OWN_SETTINGS = "Your own settings. Every change starts a new run, so that a histogram never mixes two laws."
+SHOWN = [
+    {"key": "histogram", "label": "histogram", "tip": "Where the chains have been since the end of burn-in."},
+    {"key": "target", "label": "target p", "tip": "The law that the chains should have."},
+    {"key": "predicted", "label": "prediction, ε → 0", "tip": "The law that the sampler has for steps near 0."},
+]
+
+
+class _Side:
+    """What one sampler's column shows."""
+
+    def __init__(self, side: str, frame: Frame):
+        self.side = side
+        self.panel = SamplerPanel(side)
+        self.law, self.metric = LawFigure(side, frame), MetricFigure(side, frame)
+        self.numbers = Numbers(items=readouts(side), sizing_mode="stretch_width", margin=(10, 0, 0, 0))
+        self.verdict = pn.pane.HTML(
+            "", sizing_mode="stretch_width", margin=(10, 0, 0, 0), stylesheets=[theme.TEXT, theme.VERDICT]
+        )
+        self.formula = pn.pane.LaTeX(
+            "", renderer="katex", sizing_mode="stretch_width", margin=(10, 0, 0, 0), styles={"overflow-x": "auto"}
+        )
+        self.about = pn.pane.HTML("", sizing_mode="stretch_width", margin=(4, 0, 0, 0), stylesheets=[theme.TEXT])
+        self.view = card(
+            self.panel,
+            pn.pane.Bokeh(self.law.plot, sizing_mode="stretch_width", margin=(4, 0, 0, 0)),
+            pn.pane.Bokeh(self.metric.plot, sizing_mode="stretch_width", margin=0),
+            self.verdict,
+            self.formula,
+            self.about,
+            self.numbers,
+        )
+
+    def reset(self, scene: Scene) -> None:
+        prediction = scene.side(self.side)
+        self.law.reset(scene)
+        self.metric.reset(scene)
+        self.formula.object = displayable(formula(prediction))
+        self.about.object = f"<p>{escape(explanation(prediction))}</p>"
+
+    def show_words(self, config: BiasConfig, scene: Scene, state: State) -> None:
+        estimate: BiasEstimate | None = state.estimate
+        measured = None if estimate is None else estimate.side(self.side)
+        prediction = scene.side(self.side)
+        self.numbers.values = readout_values(self.side, prediction, scene, measured)
+        tone, words = verdict(config, prediction, measured)
+        note = burn_in_note(config, prediction)
+        note = f' <span class="note">{escape(note)}</span>' if note else ""
+        # Read aloud when the run rests; while numbers move a screen reader would never stop talking.
+        live = "off" if state.status == "running" else "polite"
+        self.verdict.object = f'<p class="{tone}" aria-live="{live}"><b>{WORDS[self.side]}.</b> {words}{note}</p>'
+
+
+class StationaryBias:
+    """One session's page. Everything here runs in the session's own callbacks; the run lives in the manager."""
+
+    def __init__(self) -> None:
+        self._presets = {preset.name: preset for preset in ALL}
+        self._live = Live(self._show, POLL_MILLISECONDS)
+        self._config = ALL[0].config
+        self._scene = get_scene(self._config)
+        self._ticks = 0
+        self._drawn = self._worded = -1
+
+        self.tiles = Tiles(items=[_tile(p) for p in ALL], sizing_mode="stretch_width", margin=0)
+        self.tiles.listener = self._on_preset
+        self.lesson = pn.pane.HTML(
+            "", sizing_mode="stretch_width", margin=(10, 2, 0, 2), stylesheets=[theme.TEXT, theme.LESSON]
+        )
+        self.transport = Transport(sizing_mode="stretch_width", margin=0)
+        self.transport.listener = self._on_command
+        self.toggles = Toggles(
+            items=[{**item, "swatch": swatch(item["key"])} for item in SHOWN],
+            shown=[item["key"] for item in SHOWN],
+            sizing_mode="stretch_width",
+            margin=(10, 0, 0, 0),
+        )
+        self.toggles.listener = self._on_toggles
+        self.trouble = pn.pane.HTML(
+            "",
+            visible=False,
+            sizing_mode="stretch_width",
+            margin=(10, 0, 0, 0),
+            stylesheets=[theme.TEXT, theme.VERDICT],
+        )
+        self._frame = Frame()
+        self.sides = {side: _Side(side, self._frame) for side in SIDES}
+        self.distances = DistanceFigure()
+        self.target = TargetEditor(self._config.target)
+        self.run_panel = RunPanel()
+        self.fault = pn.pane.HTML(
+            "", visible=False, sizing_mode="stretch_width", margin=(4, 0), stylesheets=[theme.ERROR]
+        )
+        for control in (self.target, self.run_panel, *(side.panel for side in self.sides.values())):
+            control.listener = self._on_settings
+
+        self.sidebar: list[Any] = [
+            pn.Column(
+                heading("Target"),
+                self.target,
+                self.fault,
+                heading("Run"),
+                self.run_panel,
+                sizing_mode="stretch_width",
+                margin=(4, 16, 24, 16),
+            )
+        ]
+        self.main: list[Any] = [self._arrange()]
+        self._on_preset(ALL[0].name)
+
+    def close(self) -> None:
+        """Free the run; called when the session ends or the page changes."""
+        self._live.close()
+
+    # -- layout -------------------------------------------------------------------------------------------------------
+
+    def _arrange(self) -> pn.viewable.Viewable:
+        distances = card(
+            legend(
+                "Distance of the histograms",
+                [
+                    ("left", "left to target"),
+                    ("left_dashed", "left to prediction"),
+                    ("right", "right to target"),
+                    ("right_dashed", "right to prediction"),
+                    ("floor", "what chance alone leaves (rough)"),
+                ],
+            ),
+            pn.pane.Bokeh(self.distances.plot, sizing_mode="stretch_width", margin=0),
+        )
+        return page(
+            pn.Column(self.tiles, self.lesson, sizing_mode="stretch_width", margin=0),
+            card(self.transport, self.toggles, self.trouble),
+            pair(*(side.view for side in self.sides.values())),
+            pair(distances),
+        )
+
+    # -- what the user does -------------------------------------------------------------------------------------------
+
+    def _on_preset(self, name: str) -> None:
+        preset = self._presets[name]
+        config = preset.config
+        with pn.io.hold():
+            self.target.show(config.target)
+            self.run_panel.show(config)
+            for side in SIDES:
+                self.sides[side].panel.show(getattr(config, side))
+            self._restart(name, preset.lesson)
+
+    def _on_settings(self) -> None:
+        with pn.io.hold():
+            self._restart("", OWN_SETTINGS)
+
+    def _on_toggles(self) -> None:
+        for side in self.sides.values():
+            side.law.show_only(self.toggles.shown)
+
+    def _on_command(self, command: str) -> None:
+        self.transport.playing = self._live.command(
+            command, self.transport.stride, lambda playing: self._restart(self.tiles.selected, playing=playing)
+        )
+
+    def _restart(self, preset: str, lesson: str = "", playing: bool = True) -> None:
+        """Start a run of what is set; if that is impossible say why and leave everything as it is."""
+        try:
+            config = BiasConfig(
+                target=self.target.target,
+                **{side: self.sides[side].panel.value for side in SIDES},
+                **self.run_panel.values,
+            )
+            scene = get_scene(config)
+        except ValueError as error:
+            self.fault.param.update(object=f'<span role="alert">{escape(str(error))}</span>', visible=True)
+            return
+        self.fault.visible = False
+        self._config, self._scene = config, scene
+        self._live.start(partial(BiasJob, config), 0, playing)
+        self._drawn = self._worded = -1
+        self.tiles.selected = preset
+        if lesson:
+            self.lesson.object = f"<p>{escape(lesson)}</p>"
+
+        self._frame.reset(scene)
+        for side in self.sides.values():
+            side.reset(scene)
+        self.distances.reset(config.steps, config.burn_in_steps)
+        self.transport.param.update(
+            total=config.steps,
+            burn_in=config.burn_in_steps,
+            step=0,
+            stride=max(1, config.steps // 100),
+            playing=playing,
+            caption="starting…",
+        )
+        self._show_words(State())
+
+    # -- what the run does --------------------------------------------------------------------------------------------
+
+    def _show(self, state: State, rows: tuple[int, np.ndarray] | None) -> None:
+        self._ticks += 1
+        over = state.status in OVER
+        if state.version != self._drawn:
+            self._drawn = state.version
+            if rows is not None:
+                self._live.cursor = rows[0]
+                self.distances.stream(rows[1])
+            if state.snapshot is not None:
+                for name, side in self.sides.items():
+                    side.law.show_counts(self._scene.bins, state.snapshot.side(name).counts)
+            self.transport.param.update(
+                step=state.steps, caption=caption(state), playing=self._live.playing and not over
+            )
+        if state.version != self._worded and (over or self._ticks % NUMBERS_TICKS == 0):
+            self._worded = state.version
+            self._show_words(state)
+
+    def _show_words(self, state: State) -> None:
+        tone, words = trouble(state)
+        self.trouble.param.update(object=f'<p class="{tone}" role="status">{words}</p>', visible=bool(words))
+        for side in self.sides.values():
+            side.show_words(self._config, self._scene, state)
+
+
+def _tile(preset: BiasPreset) -> dict[str, str]:
+    picture = draw_scene(get_scene(preset.config))
+    return {"name": preset.name, "title": preset.title, "tip": preset.lesson, "picture": picture}
+
+
+PAGE = PageInfo("Stationary bias", 20, StationaryBias)
