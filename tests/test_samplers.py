@@ -361,17 +361,20 @@ def cases() -> dict[str, Case]:
             MongeSGLD(step_size=0.12, beta=0.01),
             MongeSGLD(step_size=0.008, beta=0.01),
             lambda step: sgld_variance(TOTAL, step),
+            steps=2400,
         ),
         "DriftAdamSGLD": Case(
             DriftAdamSGLD(step_size=0.12, stability=ALMOST_CONSTANT),
             DriftAdamSGLD(step_size=0.008, stability=ALMOST_CONSTANT),
             lambda step: sgld_variance(TOTAL, step),
+            steps=2400,
         ),
         # No stability constant, but a start that a memory of 10⁶ steps does not forget; many parameters: diagonal.
         "ShampooSGLD": Case(
             ShampooSGLD(step_size=0.12 * root, alpha=MAX_DECAY, stability=ALMOST_CONSTANT),
             ShampooSGLD(step_size=0.008 * root, alpha=MAX_DECAY, stability=ALMOST_CONSTANT),
             lambda step: sgld_variance(TOTAL, step / root),
+            steps=2400,
             copies=FULL_MODE // 3 + 1,
         ),
     }
@@ -384,6 +387,7 @@ def cases() -> dict[str, Case]:
             sampler.replace(step_size=0.12 * root, stability=root),
             sampler.replace(step_size=0.008 * root, stability=root),
             lambda step, typical=typical: sgld_variance(TOTAL, step / (root + typical)),
+            steps=2400,
         )
     for name in NAMES:
         if name not in known:
