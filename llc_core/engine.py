@@ -22,7 +22,7 @@ from llc_core.histogram import Bins, Counter
 from llc_core.potentials.base import Batch, Potential
 from llc_core.results import Estimate
 from llc_core.samplers import MetropolisSampler, Sampler, hyperparameters
-from llc_core.samplers.base import Hp
+from llc_core.samplers.base import ADAPTING_SHARE, Hp
 from llc_core.streams import torch_stream
 from llc_core.target import Target
 from llc_core.types import Energy, Snapshot
@@ -182,7 +182,7 @@ class Run:
                 self._state, self._energy = checked, None
             if self.steps_done % PARK_EVERY == 0:
                 self._park_dead()
-        if self.steps_done == self.burn_in:
+        if self.steps_done == int(ADAPTING_SHARE * self.burn_in):
             self._hp.adapting = torch.zeros_like(self._hp.adapting)
         if self._counter is not None and self.steps_done >= self.burn_in:
             position = self.problem.mode + self._state["delta"].squeeze(1)

@@ -28,8 +28,8 @@ OUTPUT = Path(__file__).resolve().parents[1] / "results" / "adaptive_llc.json"
 SHARES = (0.03, 0.1)
 """Step sizes, as shares of the stability limit."""
 SAMPLES = 10**4
-"""n: small, so that overdamped chains settle within STEPS; at 10⁶ the flat directions need some 60 times as many."""
-CHAINS, STEPS = 8, 40_000
+"""n: small, so that overdamped chains settle within STEPS; at 10⁶ the flat directions need far more."""
+CHAINS, STEPS = 8, 25_000
 FULL = {"gradient": "full"}
 MINIBATCH = {"gradient": "minibatch", "batch_size": 500}
 NOISY_METRIC = {"gradient": "full", "metric_gradient": "minibatch", "batch_size": 500}
@@ -115,7 +115,7 @@ def main() -> None:
     found = []
     for seed, problem in enumerate(problems(arguments.problems)):
         begin = time.perf_counter()
-        gibbs = gibbs_reference(problem, chains=8, sweeps=2000)
+        gibbs = gibbs_reference(problem, chains=8, sweeps=1200)
         record = {
             "seed": seed,
             "problem": problem.to_dict(),

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from llc_core.potentials.landscapes import Landscape, Shape
-from llc_core.samplers.base import Line
+from llc_core.samplers.base import ADAPTING_SHARE, Line
 
 FAST = {"nsz", "arcp", "contract", "reassoc"}
 """All of "fastmath" but what would make nan, infinity and the square root of 0 undefined."""
@@ -82,7 +82,7 @@ def _compile(line: Line, shape: Shape, real: Any) -> Kernel:
     ) -> None:
         for t in range(noise.shape[0]):
             size = real(sizes[t])
-            held = freezes and done + t >= burn_in
+            held = freezes and done + t >= int(ADAPTING_SHARE * burn_in)
             for i in range(x.size):
                 g = slope(x[i], q)
                 h = curvature(x[i], q) if uses_curvature else g
@@ -136,7 +136,7 @@ def plain(line: Line, target: Landscape) -> Kernel:
             for t, size in enumerate(sizes.tolist()):
                 g = target.slope(x).astype(x.dtype)
                 h = target.curvature(x).astype(x.dtype) if line.uses_curvature else g
-                if not (line.freezes and done + t >= burn_in):
+                if not (line.freezes and done + t >= int(ADAPTING_SHARE * burn_in)):
                     a[:], b[:] = line.memory(a, b, g, line.parameters)
                 drift, metric = line.move(a, b, g, h, line.parameters)
                 x += size / 2 * drift + np.sqrt(size * metric) * noise[t]

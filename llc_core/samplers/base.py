@@ -25,9 +25,14 @@ State = dict[str, Tensor]
 Hp = SimpleNamespace
 """One attribute per hyperparameter: a [C, 1] tensor for numbers, the plain text for named options.
 
-Two more are the driver's: `adapting` [C, 1], 1 during burn-in and 0 after it, and `layers`, the shapes of the blocks that
+Two more are the driver's: `adapting` [C, 1], 1 in the first ADAPTING_SHARE of the burn-in and 0 after it, and `layers`, the shapes of the blocks that
 the D parameters consist of, in their order.
 """
+
+
+ADAPTING_SHARE = 0.5
+"""Part of the burn-in in which a metric that is to be frozen adapts. While it does the chain follows another law, which
+the rest of the burn-in must forget: frozen only at the end of 750 steps, second moments were 9% too large, at half 3%."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +62,7 @@ class Line:
     memory, move: plain functions of floats or arrays, made of arithmetic and numpy functions only, so that numba can
         compile them.  p: `parameters`, a tuple of floats.
     start: (a, b) at the start.  remembered: how many of the two are used.
-    uses_curvature: whether `move` reads h.  freezes: memory is held after burn-in.
+    uses_curvature: whether `move` reads h.  freezes: memory is held after ADAPTING_SHARE of the burn-in.
     """
 
     memory: Callable[..., Any]

@@ -17,12 +17,12 @@ from llc_core.types import Energy
 @register
 @dataclass(frozen=True)
 class FrozenPSGLD(Sampler):
-    """During burn-in V ← V + r_t(g² − V), then V stays;  G = 1/(λ + √V);  w ← w − (ε/2)G∇U + √(εG)·N(0, 1).
+    """In the first half of the burn-in V ← V + r_t(g² − V), then V stays;  G = 1/(λ + √V);  w ← w − (ε/2)G∇U + √(εG)·N(0, 1).
 
     g is the gradient of the mean loss alone (no nβ, no prior); V starts at 0, t counts from 1. The rate is
     r_t = min(1 − α, 2/(t + 1)): at first that of PSGLD, so that V soon has the right size, then such that g_t² gets a
-    weight in proportion to t. V ends as a mean over the whole burn-in in which the start hardly counts (the first
-    tenth has 1% of the weight), with the spread of a plain mean over about 3/4 of the burn-in.
+    weight in proportion to t. V ends as a mean over all steps until then, in which the start hardly counts (the first
+    tenth has 1% of the weight), with the spread of a plain mean over about 3/4 of them.
 
     Law: exp(−U) as ε → 0 in any dimension, with the bias of SGLD at the steps εG: a metric that no longer moves needs
     no correction term. Each chain has its own metric. A short burn-in ends in the law of PSGLD without Γ, which must then
