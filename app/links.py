@@ -1,0 +1,111 @@
+"""The whole state of a page in one link: `?c=` carries a version, the page, its configuration and what to hide.
+
+A link is read as a whole before anything of it is applied. The text is base64url of compact JSON: no objects, no code.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+from urllib.parse import parse_qs
+
+VERSION = 1
+PARAMETER = "c"
+MAX_LENGTH = 8000
+"""Browsers and proxies cut addresses much longer than this."""
+HIDEABLE = {
+    "controls": "the side bar",
+    "presets": "the row of presets",
+    "texts": "explanations and formulas",
+    "answers": "exact values, verdicts and errors",
+    "pages": "the other pages",
+}
+"""What a teacher can leave out of the page that a link opens."""
+
+
+@dataclass(frozen=True)
+class Link:
+    """page: name of the page in links.  config: JSON-able, checked by the page.  hide: keys of HIDEABLE."""
+
+    page: str
+    config: Mapping[str, Any] = field(default_factory=dict)
+    hide: tuple[str, ...] = ()
+
+
+def encode(link: Link) -> str:
+    """The value of `?c=`; ValueError where the configuration is too long for an address."""
+    content = {"v": VERSION, "page": link.page, "config": dict(link.config)}
+    if link.hide:
+        content["hide"] = list(link.hide)
+    packed = json.dumps(content, separators=(",", ":"), sort_keys=True, allow_nan=False)
+    text = base64.urlsafe_b64encode(packed.encode()).decode().rstrip("=")
+    if len(text) > MAX_LENGTH:
+        raise ValueError(
+            f"This configuration needs a link of {len(text):,} characters, more than the {MAX_LENGTH:,} that browsers "
+            "take; export it as a file instead."
+        )
+    return text
+
+
+def decode(text: str) -> Link:
+    """What a `?c=` value says; ValueError with one sentence for anything that is not a link of this version."""
+    if len(text) > MAX_LENGTH:
+        raise ValueError(f"This link has {len(text):,} characters; links of this app have at most {MAX_LENGTH:,}.")
+    try:
+        packed = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
+        content = json.loads(packed.decode(), parse_constant=_no_constant, object_pairs_hook=_unique)
+    except (binascii.Error, UnicodeError, ValueError, RecursionError):
+        raise ValueError("This link is damaged: it was cut or changed on its way. Ask for it again.") from None
+    if not isinstance(content, dict):
+        raise ValueError("This link does not hold a configuration.")
+    version = content.get("v")
+    if version != VERSION or isinstance(version, bool):
+        raise ValueError(
+            f"This link is of version {_short(version)}; this app reads version {VERSION}. Update the app or the link."
+        )
+    unknown = sorted(set(content) - {"v", "page", "config", "hide"})
+    if unknown:
+        raise ValueError(f"This link holds {_short(unknown[0])}, which this app does not know.")
+    page, config, hide = content.get("page"), content.get("config"), content.get("hide", [])
+    if not isinstance(page, str):
+        raise ValueError("This link does not say which page it opens.")
+    if not isinstance(config, dict):
+        raise ValueError("The configuration in this link must be a mapping of names to values.")
+    if not isinstance(hide, list) or not all(isinstance(name, str) and name in HIDEABLE for name in hide):
+        raise ValueError(f"“hide” in this link must list some of {', '.join(HIDEABLE)}.")
+    return Link(page, config, tuple(dict.fromkeys(hide)))
+
+
+def from_search(search: str | None) -> Link | None:
+    """The link in the query string of an address, or None where there is none; ValueError as `decode`."""
+    if not search:
+        return None
+    try:
+        values = parse_qs(search.removeprefix("?"), keep_blank_values=True, max_num_fields=50).get(PARAMETER)
+    except ValueError:
+        raise ValueError("The address of this page has too many parameters; open the link again.") from None
+    if values is None:
+        return None
+    if len(values) != 1:
+        raise ValueError(f"The address of this page has {len(values)} configurations; open a link with one.")
+    return decode(values[0])
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(name)
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    result = dict(pairs)
+    if len(result) != len(pairs):
+        raise ValueError("duplicate key")
+    return result
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 40 else text[:37] + "..."
