@@ -55,14 +55,17 @@ def _warn() -> None:
 def _compile(line: Line, shape: Shape, real: Any) -> Kernel:
     import numba
 
-    from llc_core.line.single import pipeline
+    options: dict[str, Any] = {"nogil": True, "fastmath": FAST, "error_model": "numpy"}
+    scalar: Any = numba.njit(**options)
+    if real is np.float32:
+        from llc_core.line.single import pipeline
 
-    scalar: Any = numba.njit(nogil=True, fastmath=FAST, error_model="numpy", pipeline_class=pipeline(real))
+        scalar = numba.njit(**options, pipeline_class=pipeline(real))
     memory, move, slope, curvature = map(scalar, (line.memory, line.move, shape.slope, shape.curvature))
     uses_curvature, freezes = line.uses_curvature, line.freezes
     half = real(0.5)
 
-    @numba.njit(nogil=True, fastmath=FAST, error_model="numpy")
+    @numba.njit(**options)
     def body(
         p: Any,
         q: Any,

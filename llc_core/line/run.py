@@ -41,7 +41,7 @@ class LineSnapshot:
     steps: done so far.  burn_in: step at which counting starts.
     counts: [bins + 2] visits below, in and above the bins, weighted by the step sizes where these decrease.
     moments: [4] means of x, x², x³, x⁴ with the same weights; nan before anything was counted.
-    diverged: chains that are no longer finite; they count nowhere from then on.
+    chains: all of them.  diverged: those that are no longer finite, which count nowhere from then on.
     seconds: wall time of the steps.  element_steps_per_second: chains × steps in one second of it.
     """
 
@@ -50,6 +50,7 @@ class LineSnapshot:
     burn_in: int
     counts: np.ndarray
     moments: np.ndarray
+    chains: int
     diverged: int
     seconds: float
     element_steps_per_second: float
@@ -57,7 +58,7 @@ class LineSnapshot:
 
     @property
     def finished(self) -> bool:
-        return self.steps >= self.total_steps
+        return self.steps >= self.total_steps or self.diverged == self.chains
 
     def masses(self) -> np.ndarray:
         """Shares of the visits, [bins + 2]; nan before anything was counted."""
@@ -113,7 +114,7 @@ class LineRun:
         if not 0 <= self.step_decay < 1:
             raise ValueError(f"step_decay is {self.step_decay:g}; it must be at least 0 and below 1.")
         self.start = choice("start", start, ("target", "mode"))
-        self.threads = (os.cpu_count() or 1) if threads is None else whole("threads", threads, 1, 1024)
+        self.threads = _cores() if threads is None else whole("threads", threads, 1, 1024)
         self.record_every = whole("record_every", record_every, 1, MAX_STEPS)
         self.steps_done = 0
         self.seconds = 0.0
@@ -180,6 +181,7 @@ class LineRun:
             burn_in=self.burn_in,
             counts=counts,
             moments=sums / total if total > 0 else np.full(4, np.nan),
+            chains=self.chains,
             diverged=self.diverged,
             seconds=self.seconds,
             element_steps_per_second=self.chains * self.steps_done / max(self.seconds, 1e-9),
@@ -262,14 +264,21 @@ def _step_size(sampler: Sampler) -> float:
 
 def _burn_in(value: Any, steps: int) -> int:
     """Steps of burn-in, of an int that counts them or a float that is a fraction."""
-    if isinstance(value, float) and not value.is_integer():
-        if not 0 < value < 1:
-            raise ValueError(f"burn_in is {value:g}; a fraction must be between 0 and 1, a number of steps whole.")
-        return int(value * steps)
-    result = whole("burn_in", value, 0)
+    result = number("burn_in", value)
+    if result < 0:
+        raise ValueError(f"burn_in is {result:g}; it must be at least 0.")
+    if result < 1 and not isinstance(value, int):
+        return min(round(result * steps), steps - 1)
+    if result != int(result):
+        raise ValueError(f"burn_in is {result:g}; give a whole number of steps or a fraction below 1.")
     if result >= steps:
-        raise ValueError(f"burn_in is {result} steps but the run has only {steps}; leave steps to average over.")
-    return result
+        raise ValueError(f"burn_in is {result:g} steps but the run has only {steps}; leave steps to average over.")
+    return int(result)
+
+
+def _cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _block_count(chains: int) -> int:
