@@ -24,6 +24,7 @@ FLOORS = [
     {"control"},
     {"stationary", "line"},
     {"engine", "gibbs"},
+    {"explain"},
 ]
 NEVER_IN_CORE = {"panel", "bokeh", "holoviews", "param", "app", "lab"}
 LAZY_IN_CORE = {"xarray", "arviz_stats", "arviz_base", "numba", "dask", "h5netcdf", "h5py"}
