@@ -1,9 +1,11 @@
 """Stationary laws of samplers in one dimension, without Monte Carlo.
 
-The law as the step size goes to 0, from the sampler's own `law()` by quadrature, and distances between laws.
+The law as the step size goes to 0, from the sampler's own `law()`; the exact law at a finite step size, from the
+transition operator that its `line()` defines; and distances between laws.
 """
 
 from llc_core.stationary.distances import Distances, kl_divergence, total_variation, wasserstein
+from llc_core.stationary.exact import ExactLaw, bias_curve, exact_law
 from llc_core.stationary.limit import (
     LimitLaw,
     density,
@@ -19,9 +21,12 @@ from llc_core.stationary.limit import (
 
 __all__ = [
     "Distances",
+    "ExactLaw",
     "LimitLaw",
+    "bias_curve",
     "density",
     "distances_to_target",
+    "exact_law",
     "kl_divergence",
     "limit_law",
     "masses",

@@ -76,6 +76,14 @@ class LimitLaw:
         signed = self._to_nearer_end(x)
         return np.where(np.asarray(x) < self.target.mode, signed, 1 + signed)
 
+    def quantile(self, u: float) -> float:
+        """x with P(X ≤ x) = u, for u in (0, 1)."""
+        edges = self._panels.edges
+        side = self.cumulative(edges) if u < 0.5 else self._panels.above
+        place = int(np.searchsorted(side, u)) if u < 0.5 else int(np.searchsorted(-side, u - 1))
+        a, b = edges[max(place - 1, 0)], edges[min(place, len(edges) - 1)]
+        return float(_bisect(lambda x: self.cumulative(x) - u, np.array([a]), np.array([b]))[0])
+
     def _to_nearer_end(self, x: Any) -> np.ndarray:
         """P(X ≤ x) left of the mode and −P(X > x) from there on, each without loss of digits."""
         panels = self._panels

@@ -1,0 +1,195 @@
+"""The stationary law of the discretised chain itself, from its transition operator, without Monte Carlo."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.interpolate import CubicSpline
+
+from llc_core.fields import number
+from llc_core.histogram import Bins
+from llc_core.potentials.landscapes import Landscape, landscape
+from llc_core.samplers.base import Line, Sampler, build
+from llc_core.stationary.distances import total_variation
+from llc_core.stationary.grids import Axis, memory_axis, position_axis, remembers
+from llc_core.stationary.limit import SamplerLike, TargetLike, limit_law
+from llc_core.stationary.operator import Operator, stationary
+
+FAR_OUT = 1e-9
+"""The interval begins at this quantile of the limit law, WIDER than that from the mode."""
+WIDER = 1.1
+ATTEMPTS = 12
+"""So often it may grow by half where too much mass lies at an end; this is tried out at resolution ROUGH."""
+ROUGH = 0.4
+AT_AN_END = 1e-6
+"""Mass near an end, or probability of a step beyond it, that does not matter."""
+LOST = 1e-3
+"""The same when it means that the chain runs away."""
+FREEZING = 50
+"""Largest number of iterations for the metric that reproduces itself."""
+NEAR = 0.02
+"""Share of the nodes that counts as near an end."""
+WITHOUT_MEMORY = 2.5
+"""So many times more positions where there is no memory: they cost nothing, and at α = 0 Γ jumps where U′ = 0."""
+
+
+@dataclass(frozen=True)
+class ExactLaw:
+    """Stationary law of a discretised chain.
+
+    x [n]: nodes.  density [n]: of x there.  step_size: ε.
+    residual: total variation that one more step would change.  converged: whether that is below 1/1000 of the slowest
+        rate, ε or 1 − α.  at_ends: probability near the ends of the interval, beyond which the chain was held back.
+    memory_nodes: size of the grid of memories (1: a chain without memory).
+    """
+
+    x: np.ndarray
+    density: np.ndarray
+    step_size: float
+    residual: float
+    converged: bool
+    at_ends: float
+    memory_nodes: int
+    axis: Axis
+
+    def cumulative(self, x: Any) -> np.ndarray:
+        """P(X ≤ x), any shape."""
+        return np.clip(self._below(np.clip(self.axis.index(np.asarray(x, float)), 0, len(self.x) - 1)), 0.0, 1.0)
+
+    def masses(self, bins: Bins | Mapping[str, Any] | None = None) -> np.ndarray:
+        """Probability of each bin and of the two tails, [count + 2]."""
+        return np.clip(np.diff(self.cumulative(Bins.of(bins).edges), prepend=0.0, append=1.0), 0.0, 1.0)
+
+    def moments(self) -> dict[str, float]:
+        """E x, E|x| and E x² ("mean", "mean_abs", "second")."""
+        weight = self.density * self.axis.spacing(self.x)
+        weight = weight / weight.sum()
+        return {
+            "mean": float(weight @ self.x),
+            "mean_abs": float(weight @ np.abs(self.x)),
+            "second": float(weight @ self.x**2),
+        }
+
+    @property
+    def _below(self) -> CubicSpline:
+        index = np.arange(len(self.x))
+        below = CubicSpline(index, self.density * self.axis.spacing(self.x)).antiderivative()
+        return CubicSpline(index, (below(index) - below(0)) / (below(index[-1]) - below(0)))
+
+
+def exact_law(
+    sampler: SamplerLike, target: TargetLike, step_size: float | None = None, resolution: float = 1.0
+) -> ExactLaw:
+    """Stationary law of x under the chain with step ε, bias of the step size included.
+
+    The chain is (a, x) ↦ (a′, x′), a′ = memory(a, U′(x)), x′ ~ N(x + (ε/2)·drift, εG), from `Sampler.line`. Densities
+    live on nodes; the move carries them by the normal kernel, the memory by cubic interpolation, which keeps the first
+    three moments, so that a hundred small steps of the memory do not smear it.
+
+    step_size: ε; None: the sampler's.  resolution: nodes per length, relative to the usual.
+    A sampler that freezes its metric is taken after a long burn-in, when V is the mean of g² under its own law.
+    Raises ValueError without a step size, for two numbers of memory (Adam: simulate), or where the chain diverges.
+    """
+    sampler, target = build(sampler), landscape(target)
+    step = _step_size(sampler, step_size)
+    resolution = number("resolution", resolution)
+    if not 0.1 <= resolution <= 10:
+        raise ValueError(f"resolution is {resolution:g}; it must be at least 0.1 and at most 10.")
+    line = sampler.line()
+    if line is None:
+        raise ValueError(f"{sampler.name} has no scalar form, so there is no exact law; simulate it instead.")
+    if line.remembered > 1 and not line.freezes:
+        raise ValueError(
+            f"{sampler.name} remembers two numbers besides x, too many for the exact law; simulate it instead."
+        )
+    if not remembers(line):
+        resolution *= WITHOUT_MEMORY
+    law = limit_law(sampler, target)
+    low, high = (target.mode + WIDER * (law.quantile(u) - target.mode) for u in (FAR_OUT, 1 - FAR_OUT))
+    ends = (1.0, 1.0)
+    for _ in range(ATTEMPTS):
+        axis = position_axis(target, law.metric, step, low, high, min(resolution, ROUGH))
+        _, ends = _solve(line, target, axis, step, ROUGH)
+        if max(ends) < AT_AN_END:
+            break
+        width = high - low
+        low, high = low - (ends[0] > AT_AN_END) * width / 2, high + (ends[1] > AT_AN_END) * width / 2
+    if max(ends) > LOST or not np.isfinite(ends).all():
+        raise ValueError(
+            f"{sampler.name} with step_size {step:g} runs away on {target.label} and has no stationary law; "
+            "use a smaller step_size."
+        )
+    axis = position_axis(target, law.metric, step, low, high, resolution)
+    return _solve(line, target, axis, step, resolution)[0]
+
+
+def _solve(
+    line: Line, target: Landscape, axis: Axis, step: float, resolution: float
+) -> tuple[ExactLaw, tuple[float, float]]:
+    """The law on these nodes, and the larger of the mass near each end and the probability to step beyond it."""
+    slope = target.slope(axis.nodes)
+    memory = memory_axis(line, slope, step, axis, resolution)
+    frozen = float(target.density(axis.nodes) * axis.spacing(axis.nodes) @ slope**2) if line.freezes else None
+    for _ in range(FREEZING):
+        operator = Operator(line, target, axis, memory, step, frozen)
+        states, residual = stationary(operator)
+        mass = operator.fold @ states
+        if frozen is None:
+            break
+        # the metric that the chain with this metric would learn
+        before, frozen = frozen, float(mass @ slope**2)
+        if abs(frozen - before) < 1e-8 * before:
+            break
+    near = max(2, int(NEAR * len(mass)))
+    below, above = operator.leaving(states)
+    ends = max(float(np.abs(mass[:near]).sum()), below), max(float(np.abs(mass[-near:]).sum()), above)
+    mass = np.clip(mass, 0, None)
+    law = ExactLaw(
+        axis.nodes,
+        mass / mass.sum() / axis.spacing(axis.nodes),
+        step,
+        residual,
+        residual < 1e-3 * operator.slowest,
+        sum(ends),
+        1 if memory is None else len(memory.nodes),
+        axis,
+    )
+    return law, ends
+
+
+def bias_curve(
+    sampler: SamplerLike,
+    target: TargetLike,
+    step_sizes: Sequence[float],
+    resolution: float = 0.6,
+    bins: Bins | Mapping[str, Any] | None = None,
+) -> Iterator[tuple[float, float, float]]:
+    """(ε, total variation to the target, total variation to the limit law) for one step size after the other.
+
+    Distances are between masses of bins [count + 2]; nan for a step at which the chain diverges.
+    """
+    sampler, target = build(sampler), landscape(target)
+    bins = Bins.of(bins)
+    limit, wanted = limit_law(sampler, target).masses(bins), limit_law("SGLD", target).masses(bins)
+    for step in step_sizes:
+        try:
+            found = exact_law(sampler, target, step, resolution).masses(bins)
+        except ValueError as problem:
+            if "runs away" not in str(problem):
+                raise
+            yield float(step), np.nan, np.nan
+            continue
+        yield float(step), total_variation(found, wanted), total_variation(found, limit)
+
+
+def _step_size(sampler: Sampler, step_size: float | None) -> float:
+    value = getattr(sampler, "step_size", None) if step_size is None else step_size
+    if value is None:
+        raise ValueError("The exact law needs a step_size; give one, such as step_size=1e-3.")
+    value = number("step_size", value)
+    if value <= 0:
+        raise ValueError(f"step_size is {value:g}; it must be greater than 0.")
+    return value
