@@ -1,0 +1,92 @@
+"""What a visitor can take away from a run: Python that repeats it, its traces, its results, its configuration."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import tempfile
+from pprint import pformat
+from typing import Any
+
+from llc_core import Estimate, RunConfig
+
+_WIDTH = 110
+
+
+def python_code(config: RunConfig) -> str:
+    """A script that runs as pasted and gives the numbers of this configuration."""
+    defaults = RunConfig().to_dict()
+    values = {k: v for k, v in config.to_dict().items() if v != defaults[k]}
+    lines = ["import llc_core", "from llc_core import RunConfig", ""]
+    lines += ["config = RunConfig("]
+    lines += [f"    {name}={_indented(value)}," for name, value in values.items()]
+    lines += [
+        ")",
+        "run = llc_core.run(config)",
+        "for snapshot in run:",
+        "    pass  # snapshot.llc: the running estimate of every chain",
+        "for estimate in run.estimates():",
+        "    print(estimate)",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def config_json(config: RunConfig) -> str:
+    return json.dumps(config.to_dict(), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def trace_csv(estimate: Estimate) -> str:
+    """One row per recorded step: the step, whether it is averaged over, and nβ(L(w) − L(w0)) of every chain."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["step", "averaged", *(f"chain_{i}" for i in range(estimate.trace.shape[1]))])
+    for step, row in zip(estimate.trace_steps.tolist(), estimate.trace.tolist(), strict=True):
+        writer.writerow([step, int(step >= estimate.burn_in), *row])
+    return text.getvalue()
+
+
+def result_csv(estimate: Estimate) -> str:
+    """The numbers on the screen, one row each: name and value."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["name", "value"])
+    values: dict[str, Any] = {
+        "llc": estimate.llc,
+        "llc_se": estimate.llc_se,
+        "expected_llc": estimate.expected,
+        "relative_error": estimate.relative_error,
+        "r_hat": estimate.r_hat,
+        "ess": estimate.ess,
+        "chains": estimate.chains,
+        "diverged": estimate.diverged,
+        "n_beta": estimate.n_beta,
+        "steps": estimate.steps,
+        "burn_in": estimate.burn_in,
+        **estimate.diagnostics,
+        "verdict": str(estimate.converged),
+        "config": estimate.config.to_json(),
+    }
+    for coefficient in ("learning_coefficient", "local_learning_coefficient"):
+        exact = getattr(estimate, coefficient)
+        if exact is not None:
+            values[coefficient] = exact.value
+    writer.writerows(values.items())
+    return text.getvalue()
+
+
+def netcdf(estimate: Estimate) -> bytes:
+    """Traces, results and configuration in one NetCDF file (`Estimate.to_dataset`)."""
+    handle, path = tempfile.mkstemp(suffix=".nc")
+    os.close(handle)
+    try:
+        estimate.to_dataset().to_netcdf(path, engine="h5netcdf")
+        with open(path, "rb") as file:
+            return file.read()
+    finally:
+        os.remove(path)
+
+
+def _indented(value: Any) -> str:
+    return pformat(value, width=_WIDTH, sort_dicts=False, compact=True).replace("\n", "\n    ")
