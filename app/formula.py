@@ -21,7 +21,7 @@ def _without_roots(latex: str) -> str:
         inner = latex[open_brace + 1 : end]
         body = inner if re.fullmatch(r"\\?[A-Za-z]+", inner) and (inner[0] == "\\" or len(inner) == 1) else f"({inner})"
         latex = f"{latex[:start]}\\surd {body}{latex[end + 1 :]}"
-    return latex
+    return latex.replace(r"\sqrt ", r"\surd ")
 
 
 def _closing(text: str, open_brace: int) -> int:

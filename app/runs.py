@@ -1,7 +1,7 @@
 """The process-wide run manager: one worker thread steps all jobs in turn, sessions poll.
 
-A job is anything that goes forward step by step: chains of a sampler, or points of a curve that take a while each. The
-worker is the only writer. Sessions send commands (play, pause, step, cancel) and read copies; the worker never touches
+A job is anything that goes forward step by step: chains of a sampler, or points of a curve that take a while each. Jobs
+are built in threads of their own, since that may take seconds. The worker is the only writer. Sessions send commands (play, pause, step, cancel) and read copies; the worker never touches
 anything that belongs to a session.
 """
 
@@ -11,6 +11,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache
@@ -27,6 +28,7 @@ HEARTBEAT_SECONDS = 15.0
 ESTIMATE_SECONDS = 0.6
 ESTIMATE_SHARE = 0.1
 """Estimates may take at most this share of the time."""
+BUILDERS = 2
 CAPACITY = 8
 """Runs that are stepped at the same time; the others wait in a queue."""
 
@@ -60,7 +62,7 @@ class Log(Protocol):
 
 
 class Job(Protocol):
-    """What the manager steps. It is built and used in the worker thread; only `log` is read by others, under a lock."""
+    """What the manager steps. Only the worker thread uses it; `log` is read by others, under a lock."""
 
     @property
     def log(self) -> Log: ...
@@ -109,6 +111,7 @@ class RunHandle:
         self._pending = 0
         self._polled = time.monotonic()
         # Owned by the worker:
+        self._building: Future[Job] | None = None
         self._run: Job | None = None
         self._block = 1
         self._served = 0
@@ -183,13 +186,14 @@ class RunManager:
         self._turn = 0
         self._condition = threading.Condition()
         self._closed = False
+        self._builders = ThreadPoolExecutor(BUILDERS, thread_name_prefix="builds")
         self._thread = threading.Thread(target=self._work, name="runs", daemon=True)
         self._thread.start()
 
     def submit(self, build: Callable[[], Job], playing: bool = True) -> RunHandle:
         """Queue a run; returns at once. Errors arrive as a state with status FAILED and a message.
 
-        build: makes the job, in the worker thread, since it may take a moment.
+        build: makes the job, in a thread of its own.
         """
         handle = RunHandle(self, build, playing)
         with self._condition:
@@ -205,6 +209,7 @@ class RunManager:
             self._closed = True
             self._condition.notify()
         self._thread.join(timeout=10)
+        self._builders.shutdown(wait=False, cancel_futures=True)
 
     @property
     def active(self) -> int:
@@ -241,6 +246,7 @@ class RunManager:
                 self._queue(handle, place)
             # A paused run deserves one look: it may not have been built or judged yet.
             candidates = active + [h for h in self._runs if not h._wants_steps and self._needs_look(h)]
+            candidates = [h for h in candidates if h._building is None or h._building.done()]
             if not candidates:
                 self._condition.wait(timeout=0.5)
                 return None
@@ -259,6 +265,8 @@ class RunManager:
         for handle in self._runs:
             if handle.state.status in OVER:
                 handle._run = None
+                if handle._building is not None:
+                    handle._building.cancel()
         self._runs = [h for h in self._runs if h.state.status not in OVER]
 
     @staticmethod
@@ -281,7 +289,11 @@ class RunManager:
     def _serve(self, handle: RunHandle) -> None:
         """One block of one run, and an estimate where one is due."""
         if handle._run is None:
-            run = handle._build()
+            if handle._building is None:
+                handle._building = self._builders.submit(handle._build)
+                handle._building.add_done_callback(lambda future: self._wake())
+                return
+            run = handle._building.result()
             with handle._lock:
                 handle._run, handle._log = run, run.log
         run = handle._run

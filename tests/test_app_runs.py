@@ -176,6 +176,18 @@ def test_an_error_ends_its_run_with_a_message_and_no_other(made):
     wait_until(lambda: sound.state.steps > at)
 
 
+def test_a_slow_start_holds_up_nobody_and_can_be_cancelled(made):
+    manager, hold = made(), threading.Event()
+    slow = manager.submit(lambda: hold.wait(10) and CountingRun())
+    quick = manager.submit(lambda: CountingRun(total_steps=10**6))
+    wait_until(lambda: quick.state.steps > 0)
+    assert slow.state.status is Status.STARTING
+    slow.cancel()
+    at = quick.state.steps
+    wait_until(lambda: quick.state.steps > at and manager.active == 1)
+    hold.set()
+
+
 def test_an_impossible_configuration_fails_in_the_engine_s_words():
     manager = RunManager()
     try:
