@@ -7,6 +7,7 @@ come from the environment or a file, never from options, which every user of a m
 from __future__ import annotations
 
 import argparse
+import contextlib
 import ipaddress
 import json
 import os
@@ -117,10 +118,8 @@ def own_names() -> list[str]:
     """The names and IPv4 addresses by which other machines may reach this one."""
     name = socket.gethostname()
     found = [name, socket.getfqdn()]
-    try:
+    with contextlib.suppress(OSError):
         found += socket.gethostbyname_ex(name)[2]
-    except OSError:
-        pass
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
             probe.connect(("192.0.2.1", 9))  # a documentation address; nothing is sent
@@ -225,10 +224,8 @@ def url(options: argparse.Namespace) -> str:
     name = options.address
     if name in WILDCARDS:
         name = socket.gethostname()
-    try:
+    with contextlib.suppress(ValueError):
         name = f"[{name}]" if ipaddress.ip_address(name).version == 6 else name
-    except ValueError:
-        pass
     return f"http://{name}:{options.port}{options.prefix}/app"
 
 

@@ -3,15 +3,34 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
+from typing import Any
+from weakref import WeakKeyDictionary, WeakMethod
 
 import panel as pn
 
 log = logging.getLogger(__name__)
+
+_places: WeakKeyDictionary[Any, WeakMethod[Callable[[str], None]]] = WeakKeyDictionary()
+_notebook: list[WeakMethod[Callable[[str], None]]] = []
+"""Where a notebook's errors go: the view that was made last. There is no document to tell views apart by."""
+
+
+def show_errors_with(show: Callable[[str], None]) -> None:
+    """From now on errors of the current session are told to the method `show`, which is held weakly."""
+    if pn.state.curdoc is None:
+        _notebook[:] = [WeakMethod(show)]
+    else:
+        _places[pn.state.curdoc] = WeakMethod(show)
 
 
 def report(error: Exception) -> None:
     """Panel's exception handler for everything that happens in a session's callbacks."""
     log.error("An error in a session.", exc_info=error)
     text = str(error) if isinstance(error, ValueError) else f"Something went wrong ({type(error).__name__}: {error})."
-    if pn.state.notifications is not None:
-        pn.state.notifications.error(text[:300], duration=10_000)
+    place = _notebook[0] if _notebook else None
+    if pn.state.curdoc is not None:
+        place = _places.get(pn.state.curdoc, place)
+    show = place() if place is not None else None
+    if show is not None:
+        show(text[:300])

@@ -10,6 +10,7 @@ from app import warmup
 from app.errors import report
 from app.shell import Shell
 
-pn.extension("katex", notifications=True, exception_handler=report)
+# No notification area of Panel's: it would keep every closed page in memory. Shell has its own place for messages.
+pn.extension("katex", exception_handler=report)
 warmup.start()
 Shell().page.servable()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import panel as pn
@@ -12,6 +13,8 @@ from panel.util import edit_readonly
 
 from app import theme, warmup
 from app.components import ClosedOnPhones, Navigation
+from app.errors import show_errors_with
+from app.notice import Notice
 from app.pages import PageInfo, PageView, load_pages
 
 SIDEBAR_WIDTH = 340
@@ -31,12 +34,13 @@ class Shell:
         # before it is drawn, and the page goes blank.
         self._main = pn.Column(sizing_mode="stretch_width", margin=0)
         self._side = pn.Column(sizing_mode="stretch_width", margin=0)
+        self._notice = Notice(width=0, height=0, margin=0)
         self._pages: list[PageInfo] = []
         self.page = pmui.Page(
-            title="LLC Lab",
+            title=os.environ.get("LLC_LAB_TITLE") or "LLC Lab",
             header=[_subtitle(), ClosedOnPhones(width=0, height=0, margin=0)],
             sidebar_width=SIDEBAR_WIDTH,
-            main=[self._main],
+            main=[self._main, self._notice],
             sidebar=[self._side],
             theme_config=theme.THEME_CONFIG,
             sx=theme.HEADER,
@@ -53,6 +57,7 @@ class Shell:
         # because the first had expired before a slow browser came back for it, would ask for them on the internet.
         if pn.state.curdoc is not None:
             pn.state.curdoc.template_variables.setdefault("dist_url", LOCAL_DIST)
+        show_errors_with(self._show_error)
         pn.state.on_session_destroyed(lambda context: self.close())
         if warmup.wait(0):
             self._fill()
@@ -63,6 +68,9 @@ class Shell:
     def close(self) -> None:
         if self._view is not None:
             self._view.close()
+
+    def _show_error(self, text: str) -> None:
+        self._notice.text = text
 
     def _look(self) -> None:
         if warmup.ready():
@@ -92,6 +100,7 @@ def _subtitle() -> Any:
     return pn.pane.HTML(
         "<span>samplers, live beside exact answers</span>",
         margin=(0, 12),
+        align="center",
         stylesheets=[
             ":host { color: #fff; opacity: .9; font-size: .9375rem; } @media (max-width: 1200px) { :host { display: none; } }"
         ],
