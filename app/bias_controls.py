@@ -19,11 +19,10 @@ SPANS = {"step_size": (1e-5, 1.0), "stability": (1e-4, 10.0), "beta": (0.0, 3.0)
 CONSTANT, DECREASING = "constant", "decreasing"
 
 
-class SamplerPanel(pn.viewable.Viewer):
+class SamplerPanel:
     """Choice of a sampler and its fields. `listener` is called after a change by the user."""
 
     def __init__(self, side: str):
-        super().__init__()
         self.listener: Callable[[], None] = lambda: None
         self._samplers = on_the_line(samplers())
         names = tuple(self._samplers)
@@ -39,11 +38,17 @@ class SamplerPanel(pn.viewable.Viewer):
             pn.FlexBox(gap="0 12px", sizing_mode="stretch_width", margin=0) for _ in range(2)
         )
         self.sampler.listener = self._on_sampler
-        self._view = pn.Column(self._choices, self._numbers, sizing_mode="stretch_width", margin=0)
         self._rebuild({})
 
-    def __panel__(self) -> pn.viewable.Viewable:
-        return self._view
+    @property
+    def choices(self) -> pn.viewable.Viewable:
+        """The sampler and its named options, in a row."""
+        return self._choices
+
+    @property
+    def numbers(self) -> pn.viewable.Viewable:
+        """Sliders of the sampler's numbers."""
+        return self._numbers
 
     @property
     def value(self) -> dict[str, Any]:
@@ -88,7 +93,7 @@ class SamplerPanel(pn.viewable.Viewer):
         for field, flex in [(self.sampler, "2 1 190px"), *((f, "1 1 120px") for f in choices)]:
             field.widget.styles = {"flex": flex, "min-width": "0"}
         for field in numbers:
-            field.widget.styles = {"flex": "1 1 180px", "min-width": "0"}
+            field.widget.styles = {"flex": "1 1 135px", "min-width": "0"}
         self._choices.objects = [field.widget for field in (self.sampler, *choices)]
         self._numbers.objects = [field.widget for field in numbers]
 

@@ -13,6 +13,8 @@ from app.bias_scene import Prediction, Scene, get_scene
 from llc_core import stationary
 from llc_core.line import LineRun, LineSnapshot
 
+RECORD_EVERY = 8
+"""Steps between two counts: neighbouring states are nearly the same."""
 MAX_ROWS = 600
 FIRST_ROWS = 60
 """Rows in the first tenth of the averaging, where the curves fall fastest; evenly spaced later."""
@@ -145,6 +147,7 @@ def line_run(config: BiasConfig, scene: Scene, side: str, threads: int = THREADS
         seed=config.seed,
         step_decay=config.step_decay,
         threads=threads,
+        record_every=RECORD_EVERY,
     )
 
 
@@ -173,8 +176,6 @@ def samples(config: BiasConfig, snapshot: LineSnapshot) -> float:
     """States counted so far. With shrinking steps the counts are weighted by them, and their number is worked out."""
     if config.step_decay == 0:
         return float(snapshot.counts.sum())
-    from llc_core.line import RECORD_EVERY
-
     return float(max(0, snapshot.steps - snapshot.burn_in) // RECORD_EVERY * (config.chains - snapshot.diverged))
 
 

@@ -6,11 +6,16 @@ import math
 from html import escape
 from typing import Any
 
+import numpy as np
+
+from app import theme
 from app.bias_config import BiasConfig
+from app.bias_exact import Point, curves
 from app.bias_run import BiasProgress, Measured
 from app.bias_scene import Prediction, Scene
 from app.runs import State, Status
 from app.texts import UNKNOWN, number
+from llc_core import stationary
 
 RIGHT_LAW = 0.005
 """A limit law nearer to the target than this counts as the target."""
@@ -39,9 +44,20 @@ def readouts(side: str) -> list[dict[str, Any]]:
         },
         {
             "key": f"{side}_bias",
-            "label": "prediction to target",
+            "label": "predicted bias",
             "tip": "Total variation between the predicted law and the target, by quadrature: the bias that no number of "
             "steps removes.",
+        },
+        {
+            "key": f"{side}_exact",
+            "label": "exact bias at ε",
+            "tip": "Total variation to the target of the chain's own law at this step size, from its transition operator, "
+            "without chance.",
+        },
+        {
+            "key": f"{side}_agreement",
+            "label": "to exact law",
+            "tip": "Total variation between the histogram and the chain's own law at this step size.",
         },
         {"key": f"{side}_w1", "label": "W₁ to target", "tip": "Wasserstein-1 distance to the target, in units of x."},
         {
@@ -73,10 +89,18 @@ def readouts(side: str) -> list[dict[str, Any]]:
         },
         {
             "key": f"{side}_speed",
-            "label": "element-steps/s",
-            "tip": "Chains times steps in one second of the time this sampler was computed, on one core.",
+            "label": "throughput",
+            "tip": "Element-steps per second: chains times steps in one second of this sampler's computing time, on one core.",
         },
     ]
+
+
+def exact_values(side: str, point: Point | None, measured_masses: np.ndarray | None) -> dict[str, str]:
+    """What the chain's own law at this step size adds to the numbers."""
+    if point is None or point.trouble:
+        return dict.fromkeys((f"{side}_exact", f"{side}_agreement"), UNKNOWN)
+    agreement = math.nan if measured_masses is None else stationary.total_variation(measured_masses, point.masses)
+    return {f"{side}_exact": distance(point.to_target), f"{side}_agreement": distance(agreement)}
 
 
 def readout_values(side: str, prediction: Prediction, scene: Scene, measured: Measured | None) -> dict[str, str]:
@@ -101,8 +125,8 @@ def readout_values(side: str, prediction: Prediction, scene: Scene, measured: Me
         f"{side}_mean_abs": three(measured.mean_abs, "mean_abs"),
         f"{side}_second": three(measured.second, "second"),
         f"{side}_samples": large(measured.samples),
-        f"{side}_diverged": f"{measured.diverged:,} of {measured.chains:,}",
-        f"{side}_speed": large(measured.speed),
+        f"{side}_diverged": f"{measured.diverged:,}",
+        f"{side}_speed": large(measured.speed) + "/s",
     }
 
 
@@ -132,7 +156,7 @@ def caption(state: State) -> str:
     if state.status is Status.QUEUED:
         return f"waiting for a free place, number {state.place} in the queue"
     if state.status is Status.STARTING:
-        return "starting…"
+        return "preparing the chains…"
     progress: BiasProgress | None = state.snapshot
     doing = "burn-in" if progress is not None and progress.steps <= progress.burn_in else "counting"
     return {
@@ -278,3 +302,27 @@ def explanation(prediction: Prediction) -> str:
 
 def _n(value: float) -> str:
     return f"{value:g}"
+
+
+def curve_title(config: BiasConfig, side: str) -> str:
+    """HTML of the heading and legend of the panel of exact biases."""
+    sampler = config.sampler(side)
+    entries = []
+    for color, alpha in zip(theme.LADDER, curves(config, side), strict=False):
+        words = "distance to target" if alpha is None else f"α = {alpha:g}"
+        entries.append((f'<path d="M0 7h26" stroke="{color}" stroke-width="2.5"/>', words))
+    own = curves(config, side)[0]
+    entries.append(
+        (
+            f'<path d="M0 7h26" stroke="{theme.PREDICTED}" stroke-width="2" stroke-dasharray="9 4"/>',
+            "to prediction" if own is None else f"to prediction, α = {own:g}",
+        )
+    )
+    entries.append(
+        (f'<circle cx="13" cy="7" r="5" fill="none" stroke="{theme.TARGET}" stroke-width="2.5"/>', "these settings")
+    )
+    items = "".join(
+        f'<li><svg width="26" height="14" aria-hidden="true">{mark}</svg>{escape(words)}</li>'
+        for mark, words in entries
+    )
+    return f"<h2>Bias against ε: {escape(sampler.label)}, exact</h2><ul>{items}</ul>"

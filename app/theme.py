@@ -10,6 +10,8 @@ EXPECTED = "#B5649B"  # Okabe & Ito's reddish purple, darkened to be legible on 
 RECENT = "#8a8f98"
 HISTOGRAM, TARGET, PREDICTED, EXACT = ESTIMATE, LOCAL, GLOBAL, EXPECTED
 SIDES = {"left": ESTIMATE, "right": "#E69F00"}
+LADDER = (ESTIMATE, "#8C8C8C", "#CC79A7", "#B8A800", "#E69F00")
+"""Curves of a family, the first one the subject."""
 CHAINS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#8C8C8C", "#B8A800")
 
 DASHES: dict[str, list[int]] = {
@@ -76,6 +78,15 @@ h2 { margin: 0 0 2px; }
 ul { display: flex; flex-wrap: wrap; gap: 2px 14px; margin: 0; padding: 0; list-style: none; font-size: .8125rem; }
 @media (max-width: 1480px) { ul { min-height: 2.6em; align-content: flex-start; } }
 li { display: inline-flex; align-items: center; gap: 6px; white-space: nowrap; }
+"""
+
+TABLE = """
+:host { overflow-x: auto; }
+table { border-collapse: collapse; font-size: .875rem; width: 100%; }
+th, td { padding: 4px 10px 4px 0; text-align: right; font-variant-numeric: tabular-nums; font-weight: 400; white-space: nowrap; }
+th[scope=row], th:first-child { text-align: left; }
+thead th { font-size: .75rem; opacity: .78; vertical-align: bottom; white-space: normal; }
+tbody tr { border-top: 1px solid color-mix(in srgb, currentColor 14%, transparent); }
 """
 
 ICON = (

@@ -12,6 +12,9 @@ import panel as pn
 from app import theme
 from app.bias_config import SIDES, BiasConfig
 from app.bias_controls import RunPanel, SamplerPanel
+from app.bias_exact import Point
+from app.bias_matters import Matters
+from app.bias_panel import ExactPanel
 from app.bias_pictures import draw_scene
 from app.bias_plots import DistanceFigure, Frame, LawFigure, MetricFigure
 from app.bias_presets import ALL, BiasPreset
@@ -22,6 +25,7 @@ from app.bias_texts import (
     WORDS,
     burn_in_note,
     caption,
+    exact_values,
     explanation,
     formula,
     readout_values,
@@ -35,7 +39,7 @@ from app.layout import card, page, pair
 from app.legend import heading, legend, swatch
 from app.live import Live
 from app.pages import PageInfo
-from app.runs import OVER, State
+from app.runs import OVER, State, Status
 
 POLL_MILLISECONDS = 100
 NUMBERS_TICKS = 4
@@ -45,7 +49,13 @@ SHOWN = [
     {"key": "histogram", "label": "histogram", "tip": "Where the chains have been since the end of burn-in."},
     {"key": "target", "label": "target p", "tip": "The law that the chains should have."},
     {"key": "predicted", "label": "prediction, ε → 0", "tip": "The law that the sampler has for steps near 0."},
+    {
+        "key": "exact",
+        "label": "exact law at this ε",
+        "tip": "The chain's own law at this step size, from its transition operator: where there is one.",
+    },
 ]
+FIRST_SHOWN = ["histogram", "target", "predicted"]
 
 
 class _Side:
@@ -55,6 +65,7 @@ class _Side:
         self.side = side
         self.panel = SamplerPanel(side)
         self.law, self.metric = LawFigure(side, frame), MetricFigure(side, frame)
+        self.law.show_only(FIRST_SHOWN)
         self.numbers = Numbers(items=readouts(side), sizing_mode="stretch_width", margin=(10, 0, 0, 0))
         self.verdict = pn.pane.HTML(
             "", sizing_mode="stretch_width", margin=(10, 0, 0, 0), stylesheets=[theme.TEXT, theme.VERDICT]
@@ -64,9 +75,10 @@ class _Side:
         )
         self.about = pn.pane.HTML("", sizing_mode="stretch_width", margin=(4, 0, 0, 0), stylesheets=[theme.TEXT])
         self.view = card(
-            self.panel,
+            self.panel.choices,
             pn.pane.Bokeh(self.law.plot, sizing_mode="stretch_width", margin=(4, 0, 0, 0)),
             pn.pane.Bokeh(self.metric.plot, sizing_mode="stretch_width", margin=0),
+            self.panel.numbers,
             self.verdict,
             self.formula,
             self.about,
@@ -80,11 +92,15 @@ class _Side:
         self.formula.object = displayable(formula(prediction))
         self.about.object = f"<p>{escape(explanation(prediction))}</p>"
 
-    def show_words(self, config: BiasConfig, scene: Scene, state: State) -> None:
+    def show_words(self, config: BiasConfig, scene: Scene, state: State, exact: Point | None) -> None:
         estimate: BiasEstimate | None = state.estimate
         measured = None if estimate is None else estimate.side(self.side)
         prediction = scene.side(self.side)
-        self.numbers.values = readout_values(self.side, prediction, scene, measured)
+        masses = None if state.snapshot is None else state.snapshot.side(self.side).masses()
+        self.numbers.values = {
+            **readout_values(self.side, prediction, scene, measured),
+            **exact_values(self.side, exact, None if config.step_decay else masses),
+        }
         tone, words = verdict(config, prediction, measured)
         note = burn_in_note(config, prediction)
         note = f' <span class="note">{escape(note)}</span>' if note else ""
@@ -113,7 +129,7 @@ class StationaryBias:
         self.transport.listener = self._on_command
         self.toggles = Toggles(
             items=[{**item, "swatch": swatch(item["key"])} for item in SHOWN],
-            shown=[item["key"] for item in SHOWN],
+            shown=FIRST_SHOWN,
             sizing_mode="stretch_width",
             margin=(10, 0, 0, 0),
         )
@@ -128,6 +144,9 @@ class StationaryBias:
         self._frame = Frame()
         self.sides = {side: _Side(side, self._frame) for side in SIDES}
         self.distances = DistanceFigure()
+        self.exact = ExactPanel()
+        self.exact.listener = self._on_exact
+        self.matters = Matters()
         self.target = TargetEditor(self._config.target)
         self.run_panel = RunPanel()
         self.fault = pn.pane.HTML(
@@ -153,6 +172,8 @@ class StationaryBias:
     def close(self) -> None:
         """Free the run; called when the session ends or the page changes."""
         self._live.close()
+        self.exact.close()
+        self.matters.close()
 
     # -- layout -------------------------------------------------------------------------------------------------------
 
@@ -174,7 +195,8 @@ class StationaryBias:
             pn.Column(self.tiles, self.lesson, sizing_mode="stretch_width", margin=0),
             card(self.transport, self.toggles, self.trouble),
             pair(*(side.view for side in self.sides.values())),
-            pair(distances),
+            pair(distances, self.exact.view),
+            self.matters.view,
         )
 
     # -- what the user does -------------------------------------------------------------------------------------------
@@ -196,6 +218,10 @@ class StationaryBias:
     def _on_toggles(self) -> None:
         for side in self.sides.values():
             side.law.show_only(self.toggles.shown)
+
+    def _on_exact(self, side: str, point: Point) -> None:
+        self.sides[side].law.show_exact(point.x, point.density)
+        self._worded = -1
 
     def _on_command(self, command: str) -> None:
         self.transport.playing = self._live.command(
@@ -225,6 +251,9 @@ class StationaryBias:
         self._frame.reset(scene)
         for side in self.sides.values():
             side.reset(scene)
+        self.exact.show(config)
+        for name, point in self.exact.points.items():
+            self.sides[name].law.show_exact(point.x, point.density)
         self.distances.reset(config.steps, config.burn_in_steps)
         self.transport.param.update(
             total=config.steps,
@@ -232,7 +261,7 @@ class StationaryBias:
             step=0,
             stride=max(1, config.steps // 100),
             playing=playing,
-            caption="starting…",
+            caption=caption(State()),
         )
         self._show_words(State())
 
@@ -252,6 +281,9 @@ class StationaryBias:
             self.transport.param.update(
                 step=state.steps, caption=caption(state), playing=self._live.playing and not over
             )
+        # The picture comes first: the exact operator shares the processor with the chains.
+        self.exact.poll(over or state.steps > self._config.burn_in_steps or state.status is Status.PAUSED)
+        self.matters.poll()
         if state.version != self._worded and (over or self._ticks % NUMBERS_TICKS == 0):
             self._worded = state.version
             self._show_words(state)
@@ -260,7 +292,7 @@ class StationaryBias:
         tone, words = trouble(state)
         self.trouble.param.update(object=f'<p class="{tone}" role="status">{words}</p>', visible=bool(words))
         for side in self.sides.values():
-            side.show_words(self._config, self._scene, state)
+            side.show_words(self._config, self._scene, state, self.exact.points.get(side.side))
 
 
 def _tile(preset: BiasPreset) -> dict[str, str]:
