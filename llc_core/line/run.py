@@ -30,7 +30,7 @@ CHUNK = 32
 BLOCK_SECONDS = 0.04
 RECORD_EVERY = 8
 """Neighbouring states are nearly the same: counting all of them would cost time and add little."""
-MAX_CHAINS = 10_000_000
+MAX_CHAINS = 2_000_000
 MAX_STEPS = 1_000_000_000
 
 

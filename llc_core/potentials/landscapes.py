@@ -86,7 +86,9 @@ class Landscape(Potential):
     def expected_llc(self, n_beta: float | None = None) -> float | None:
         """nβ·E[ΔL] under exp(−nβ·L) by quadrature (γ = 0); None where that cannot be normalised."""
         n_beta = 1.0 if n_beta is None else number("n_beta", n_beta)
-        stretch = max(1.0, 1 / n_beta) if n_beta > 0 else np.inf
+        if n_beta <= 0:
+            raise ValueError(f"n_beta is {n_beta:g}; it must be greater than 0.")
+        stretch = max(1.0, 1 / n_beta)
         low, high = self.bounds
         for _ in range(12):
             width = high - low
@@ -293,8 +295,6 @@ def landscape(target: Landscape | Mapping[str, Any] | str) -> Landscape:
     `llc_core.potentials.tables.PointsLandscape`; or {"expression": "exp(-x^4/4)", "of": "density" | "energy"}, see
     `llc_core.potentials.tables.ExpressionLandscape`. Raises ValueError with a sentence for anything else.
     """
-    from llc_core.potentials.tables import ExpressionLandscape, PointsLandscape
-
     if isinstance(target, Landscape):
         return target
     if isinstance(target, str):
@@ -315,8 +315,10 @@ def landscape(target: Landscape | Mapping[str, Any] | str) -> Landscape:
         raise ValueError("A landscape needs one of name, points and expression.")
     if values.get("of") is not None and given != ["expression"]:
         raise ValueError(f"of belongs to an expression, not to a {given[0]}; leave it out.")
+    if given == ["name"]:
+        return NamedLandscape(values["name"])
+    from llc_core.potentials.tables import ExpressionLandscape, PointsLandscape  # scipy: only where it is needed
+
     if given == ["points"]:
         return PointsLandscape(values["points"])
-    if given == ["expression"]:
-        return ExpressionLandscape(values["expression"], values.get("of") or "density")
-    return NamedLandscape(values["name"])
+    return ExpressionLandscape(values["expression"], values.get("of") or "density")

@@ -83,7 +83,7 @@ class TableLandscape(Landscape):
                 break
         if not self.table_error <= LARGEST_ERROR:
             raise ValueError(
-                f"The {self.name} has features too fine to follow on [{low:.3g}, {high:.3g}]; make it smoother."
+                f"The density has features too fine to follow on [{low:.3g}, {high:.3g}]; make it smoother."
             )
         width = (high - low) / cells
         x = np.linspace(low, high, 4 * cells + 1)
@@ -92,17 +92,16 @@ class TableLandscape(Landscape):
         left, right = x[max(at - 1, 0)], x[min(at + 1, len(x) - 1)]
         crosses = self.slope(left) < 0 < self.slope(right)
         self.mode = float(brentq(self.slope, left, right, xtol=1e-14) if crosses else x[at])
-        ends = []
-        for end, outward in ((low, -width), (high, width)):
-            step = outward
-            while self.energy(end) - energy.min() < BOUND_DEPTH:  # the tails outside the table
-                end, step = end + step, 1.5 * step
-            ends.append(end)
-        deep = x[energy - energy.min() < BOUND_DEPTH]
-        self.bounds = (
-            ends[0] if ends[0] < low else float(deep[0]) - width,
-            ends[1] if ends[1] > high else float(deep[-1]) + width,
-        )
+        lowest = float(energy.min())
+        deep = x[energy < lowest + BOUND_DEPTH]
+        self.bounds = (self._bound(float(deep[0]), -width, lowest), self._bound(float(deep[-1]), width, lowest))
+
+    def _bound(self, start: float, step: float, lowest: float) -> float:
+        """Where U first reaches BOUND_DEPTH outwards of `start`, in the table or in the straight lines outside of it."""
+        end = start
+        while self.energy(end) < lowest + BOUND_DEPTH:
+            start, end, step = end, end + step, 1.5 * step
+        return float(brentq(lambda at: float(self.energy(at)) - lowest - BOUND_DEPTH, start, end))
 
     def _error(self, jet: Callable[[np.ndarray], Jet], low: float, high: float, cells: int) -> float:
         x = np.linspace(low, high, 4 * cells + 1)
@@ -233,6 +232,8 @@ def _table(jet: Callable[[np.ndarray], Jet], low: float, high: float, cells: int
 
 
 def _points(points: Any) -> tuple[np.ndarray, np.ndarray]:
+    if isinstance(points, np.ndarray):
+        points = points.tolist()
     if not isinstance(points, Sequence) or isinstance(points, str | bytes):
         raise ValueError(f"points must be a list of pairs [x, density], not a {type(points).__name__}.")
     if not POINTS[0] <= len(points) <= POINTS[1]:
@@ -272,12 +273,10 @@ def _drawn(x: np.ndarray, density: np.ndarray) -> tuple[Callable[[np.ndarray], J
         edge = np.where(beyond < 0, slopes[0], slopes[-1])
         value = inside(near) + edge * beyond + tail * beyond**2 / 2
         slope = np.where(beyond == 0, inside(near, 1), edge + tail * beyond)
-        return value, slope, np.full_like(at, np.nan)
+        return value, slope, np.where(beyond == 0, np.nan, tail)
 
-    reach = np.sqrt(2 * DEPTH / tail)
-    scan = np.linspace(x[0] - reach, x[-1] + reach, SCAN)
-    deep = scan[jet(scan)[0] < DEPTH]
-    return jet, float(deep[0]), float(deep[-1])
+    margin = 0.01 * (x[-1] - x[0])  # from there on the table's own straight line is the Gaussian tail
+    return jet, float(x[0] - margin), float(x[-1] + margin)
 
 
 def _range(jet: Callable[[np.ndarray], Jet], of: str) -> tuple[float, float]:
