@@ -177,7 +177,7 @@ class _Split:
             raise ValueError("The estimate has no value to explain; run it again with a smaller step size.")
         if config.step_decay:
             raise ValueError(f"step_decay is {config.step_decay:g}; only runs with a constant step size can be split.")
-        if not isinstance(self.problem, Potential) or self.problem.to_dict() != config.problem:
+        if not isinstance(self.problem, Potential) or RunConfig(self.problem.to_dict()).problem != config.problem:
             raise ValueError("problem is not the one that was estimated; pass the same one.")
         setting = dict(estimate.setting)
         n_beta, localization = estimate.n_beta, setting.pop("localization", config.localization)
