@@ -23,10 +23,12 @@ from llc_core.potentials import landscape
 from llc_core.samplers import (
     PSGLD,
     SGLD,
+    AdamSGLD,
     CorrectedPSGLD,
     DriftAdamSGLD,
     FrozenPSGLD,
     MongeSGLD,
+    RMSPropSGLD,
     ShampooSGLD,
     build,
     samplers,
@@ -206,6 +208,16 @@ ROWS = {
     "PSGLD, double well": Row(OTHER, "double_well", predicted=0.02, target_above=0.05, chains=10_000),
     "PSGLD, skewed": Row(OTHER, "skewed", predicted=0.02, target_above=0.05, chains=10_000),
     "PSGLD, drawn": Row(OTHER, DRAWN, predicted=0.02, target_above=0.05, chains=10_000),
+    "RMSProp, skewed": Row(
+        RMSPropSGLD(step_size=1e-3, beta=0.9, stability=0.1), "skewed", predicted=0.02, target_above=0.15, chains=5_000
+    ),
+    "Adam with everything adapted, skewed": Row(
+        AdamSGLD(step_size=1e-3, beta1=0.5, beta2=0.9, stability=0.1),
+        "skewed",
+        predicted=0.02,
+        target_above=0.15,
+        chains=5_000,
+    ),
     "corrected, skewed": Row(
         CorrectedPSGLD(step_size=1e-3, alpha=0.5, stability=0.3), "skewed", target_below=0.02, chains=10_000
     ),
@@ -275,6 +287,13 @@ def test_correction_holds_at_the_papers_settings_with_small_steps():
     corrected = Row(CorrectedPSGLD(step_size=1e-4, alpha=0.9, stability=0.1), time=12, chains=6000)
     assert corrected.distances()[1] < 0.03
     assert Row(PUBLISHED.replace(step_size=1e-4), time=7, chains=1024).distances()[1] > 0.2
+
+
+def test_decreasing_steps_converge_to_the_predicted_law():
+    """Steps 0.1/n^0.55 with averages weighted by them, as in the paper; time 15 of burn-in and 11 after it."""
+    found = simulate(PSGLD(step_size=0.1), "normal", steps=40_000, chains=4000, step_decay=0.55).masses()
+    assert total_variation(found, masses(PSGLD(), "normal")) < 0.025
+    assert total_variation(found, target_masses("normal")) > 0.2
 
 
 def test_float32_and_float64_have_the_same_law():
