@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
+import dataclasses
+from functools import cache
+
 import numpy as np
 import pytest
 from scipy.integrate import quad
+from scipy.special import ndtr
 
 from llc_core.histogram import Bins
+from llc_core.line import simulate
 from llc_core.potentials.landscapes import LANDSCAPES, landscape
 from llc_core.samplers import (
     PSGLD,
     SGLD,
     CorrectedPSGLD,
     DriftAdamSGLD,
+    FrozenPSGLD,
     MongeSGLD,
+    RMSPropSGLD,
+    Sampler,
     ShampooSGLD,
 )
-from llc_core.samplers.base import Law
+from llc_core.samplers.base import Law, Line
 from llc_core.stationary import (
     LimitLaw,
+    bias_curve,
     density,
     distances_to_target,
+    exact_law,
     kl_divergence,
     limit_law,
     masses,
@@ -155,3 +165,182 @@ def test_a_sampler_without_a_limit_is_refused_in_a_sentence():
         density(Lost(), "normal", 0.0)
     with pytest.raises(ValueError, match="Unknown sampler"):
         density("NoSuch", "normal", 0.0)
+
+
+# -- a finite step ----------------------------------------------------------------------------------------------------
+
+PUBLISHED = PSGLD(alpha=0.9, stability=0.1)
+CORRECTED = CorrectedPSGLD(alpha=0.9, stability=0.1)
+
+
+@pytest.mark.parametrize("step", [1.0, 0.1, 1e-2, 1e-4])
+@pytest.mark.parametrize("resolution", [0.4, 1.0])
+def test_sgld_on_a_normal_is_the_known_normal(step, resolution):
+    found = exact_law(SGLD(), "normal", step, resolution)
+    deviation = (1 - step / 4) ** -0.5
+    wanted = np.diff(ndtr(Bins().edges / deviation), prepend=0.0, append=1.0)
+    assert found.converged and found.at_ends < 1e-6
+    assert found.moments()["second"] == pytest.approx(deviation**2, rel=1e-6)
+    assert total_variation(found.masses(), wanted) < 1e-5
+    assert found.cumulative([-np.inf, 0.0, np.inf]) == pytest.approx([0, 0.5, 1], abs=1e-7)
+
+
+@cache
+def simulated(sampler: Sampler, target: str, step: float, duration: float, every: int) -> np.ndarray:
+    """Shares of the visits of 2·10⁴ chains in the last 70% of their time, at least 8·10⁶ of them."""
+    steps = round(duration / step)
+    run = simulate(sampler.replace(step_size=step), target, chains=20_000, steps=steps, seed=3, record_every=every)
+    assert run.counts.sum() >= 8e6 and run.diverged == 0
+    return run.masses()
+
+
+@pytest.mark.parametrize(
+    "sampler, target, step, duration, every",
+    [
+        (SGLD(), "normal", 1e-1, 60, 1),
+        (SGLD(), "normal", 1e-2, 20, 2),
+        (PUBLISHED, "normal", 1e-1, 60, 1),
+        (PUBLISHED, "normal", 1e-2, 20, 2),
+        (PUBLISHED, "normal", 1e-3, 10, 8),
+        (PSGLD(alpha=0.5, stability=0.3), "normal", 1e-1, 60, 1),
+        (PSGLD(alpha=0.99, stability=0.5), "normal", 1e-2, 20, 2),
+        (PUBLISHED, "skewed", 1e-2, 20, 2),
+        (CORRECTED, "normal", 1e-2, 20, 2),
+        (MongeSGLD(beta=1.0), "normal", 1e-1, 200, 3),
+    ],
+    ids=lambda v: getattr(v, "name", None),
+)
+def test_exact_law_agrees_with_simulation(sampler, target, step, duration, every):
+    law = exact_law(sampler, target, step)
+    assert law.converged and law.at_ends < 1e-5
+    assert total_variation(simulated(sampler, target, step, duration, every), law.masses()) < 0.01
+
+
+@dataclasses.dataclass(frozen=True)
+class Planted(PSGLD):
+    """PSGLD with a bug in its operator: `share` of Γ in place of 1 − α, `noise` times the noise."""
+
+    share: float = 0.1
+    noise: float = 1.0
+
+    def line(self) -> Line:
+        line, noise = super().line(), self.noise
+
+        def move(a, b, g, h, p):
+            drift, metric = line.move(a, b, g, h, p)
+            return drift, metric * noise**2
+
+        return dataclasses.replace(line, move=move, parameters=(self.alpha, self.stability, self.share))
+
+
+@pytest.mark.parametrize("share, noise", [(1.0, 1.0), (0.2, 1.0), (0.0, 1.0), (0.1, 2**0.5), (0.1, 0.5**0.5)])
+def test_planted_bugs_are_seen_against_simulation_and_against_the_limit(share, noise):
+    planted = Planted(alpha=0.9, stability=0.1, share=share, noise=noise)
+    right = simulated(PUBLISHED, "normal", 1e-2, 20, 2)
+    assert total_variation(right, exact_law(planted, "normal", 1e-2).masses()) > 0.015
+    limit = masses(PUBLISHED, "normal")
+    assert total_variation(exact_law(PUBLISHED, "normal", 1e-5).masses(), limit) < 0.002
+    assert total_variation(exact_law(planted, "normal", 1e-5).masses(), limit) > 0.02
+
+
+@pytest.mark.parametrize(
+    "sampler, step, to_limit",
+    [
+        # 2·10⁴ simulated chains, noise about 0.004
+        (PUBLISHED, 1e-1, 0.153),
+        (PUBLISHED, 1e-2, 0.062),
+        (PUBLISHED, 1e-3, 0.0163),
+        (PSGLD(alpha=0.9, stability=0.1, gamma_term="dropped"), 1e-2, 0.057),
+        (PSGLD(alpha=0.9, stability=0.1**0.5, **INSIDE), 1e-2, 0.042),
+        (PSGLD(alpha=0.9, stability=1e-4, **INSIDE), 1e-2, 0.083),
+        (ShampooSGLD(), 1e-1, 0.177),
+        (ShampooSGLD(), 1e-2, 0.071),
+        (MongeSGLD(beta=1.0), 1e-2, 0.0085),
+        (CORRECTED, 1e-1, 0.183),
+        (CORRECTED, 1e-2, 0.192),
+        (CORRECTED, 1e-3, 0.0898),
+        (CORRECTED, 1e-4, 0.0214),
+        (CorrectedPSGLD(alpha=0.5, stability=0.1), 1e-1, 0.035),
+        (CorrectedPSGLD(alpha=0.0, stability=0.1), 1e-1, 0.386),
+        (CorrectedPSGLD(alpha=0.0, stability=0.1), 1e-2, 0.075),
+        (CorrectedPSGLD(alpha=0.9, stability=1.0), 1e-2, 0.0119),
+    ],
+    ids=lambda v: getattr(v, "name", None),
+)
+def test_distances_to_the_limit_are_the_measured_ones(sampler, step, to_limit):
+    found = exact_law(sampler, "normal", step, resolution=0.6).masses()
+    assert total_variation(found, masses(sampler, "normal")) == pytest.approx(to_limit, abs=0.006)
+
+
+@pytest.mark.parametrize("target", LANDSCAPES)
+@pytest.mark.parametrize(
+    "sampler",
+    [
+        PUBLISHED,
+        PSGLD(alpha=0.99, stability=0.5),
+        CORRECTED,
+        MongeSGLD(beta=1.0),
+        ShampooSGLD(),
+        FrozenPSGLD(),
+        RMSPropSGLD(),
+        SGLD(),
+    ],
+    ids=lambda s: s.name,
+)
+def test_the_grids_do_not_matter(sampler, target):
+    coarse, fine = exact_law(sampler, target, 1e-2, 0.4), exact_law(sampler, target, 1e-2, 0.7)
+    assert len(fine.x) > 1.4 * len(coarse.x) and fine.converged and coarse.converged
+    assert total_variation(coarse.masses(), fine.masses()) < 0.006 and fine.grid_change < 0.006
+    assert fine.density.shape == fine.x.shape and fine.density.min() >= 0
+
+
+def test_laws_tend_to_their_limits_and_a_slow_memory_loses_its_bias():
+    curve = list(bias_curve(PUBLISHED, "double_well", [1e-2, 1e-3, 1e-4]))
+    assert [step for step, _, _ in curve] == [1e-2, 1e-3, 1e-4]
+    to_limit = [limit for _, _, limit in curve]
+    assert to_limit[0] > 2 * to_limit[1] > 4 * to_limit[2]
+    bias = [next(bias_curve(PUBLISHED.replace(alpha=a), "normal", [1e-1]))[1] for a in (0.9, 0.99, 0.999)]
+    assert bias[0] > 2 * bias[1] > 4 * bias[2], "with ε fixed and α → 1 the metric freezes"
+    assert next(bias_curve(FrozenPSGLD(), "normal", [1e-2]))[1] < 0.002
+
+
+def test_a_rough_grid_and_an_unfinished_solution_are_reported(monkeypatch):
+    coarse, fine = exact_law(CORRECTED, "normal", 1e-2, 0.4), exact_law(CORRECTED, "normal", 1e-2, 0.5)
+    assert np.isnan(coarse.grid_change) and 0 < fine.grid_change < 0.01 and fine.converged
+    monkeypatch.setattr("llc_core.stationary.exact.CHANGE", fine.grid_change / 2)
+    assert not exact_law(CORRECTED, "normal", 1e-2, 0.5).converged
+    slow = CORRECTED.replace(alpha=0.99)
+    assert exact_law(slow, "normal", 1e-2, 0.4).converged
+    monkeypatch.setattr("llc_core.stationary.operator.RESTARTS", 0)
+    unfinished = exact_law(slow, "normal", 1e-2, 0.4)
+    assert unfinished.residual > 1e-5 and not unfinished.converged
+
+
+def test_a_symmetric_target_has_a_symmetric_law_and_the_skewed_one_has_not():
+    for target, skew in (("normal", False), ("double_well", False), ("skewed", True)):
+        found = exact_law(PUBLISHED, target, 1e-2).masses()
+        assert (total_variation(found, found[::-1]) > 1e-3) == skew
+
+
+@pytest.mark.parametrize("sampler, target, step", [(SGLD(), "normal", 4.5), (SGLD(), "quartic", 1.0)])
+def test_a_chain_that_diverges_has_no_law(sampler, target, step):
+    with pytest.raises(ValueError, match="runs away .* use a smaller step_size"):
+        exact_law(sampler, target, step)
+    ((_, to_target, to_limit),) = bias_curve(sampler, target, [step])
+    assert np.isnan(to_target) and np.isnan(to_limit)
+
+
+def test_bad_input_of_the_exact_law_is_refused_in_a_sentence():
+    with pytest.raises(ValueError, match="needs a step_size"):
+        exact_law(SGLD(), "normal")
+    assert exact_law(SGLD(step_size=1e-2), "normal").step_size == 1e-2
+    for bad in (0.0, -1.0, np.nan, "x"):
+        with pytest.raises(ValueError, match="step_size"):
+            exact_law(SGLD(), "normal", bad)
+    for bad in (0.0, 100.0):
+        with pytest.raises(ValueError, match="resolution is"):
+            exact_law(SGLD(), "normal", 1e-2, bad)
+    with pytest.raises(ValueError, match="two numbers besides x.*simulate"):
+        exact_law(DriftAdamSGLD(), "normal", 1e-2)
+    with pytest.raises(ValueError, match="no scalar form.*simulate"):
+        exact_law("SGHMC", "normal", 1e-2)

@@ -13,9 +13,11 @@ from llc_core.samplers.base import Line
 from llc_core.stationary.limit import slope_zeros, target_scale
 
 SPACING = 0.05
-"""Distance of positions, in scales of the target."""
+"""Distance of positions, in scales of a well of the target."""
 GROW = 4.0
 """So many scales out the distance begins to grow with the distance from the mode."""
+WELL = 2.0
+"""A well narrower than the widest is resolved by itself, so many of its scales to either side."""
 LAYER = 4.0
 """Nodes per width of the layer at a zero of the slope."""
 MEMORY_SPACING = 0.12
@@ -52,17 +54,23 @@ def position_axis(
 ) -> Axis:
     """Nodes from `low` to `high`, denser around the zeros of the slope where the metric changes quickly there."""
     zeros = slope_zeros(target)
-    steepest = float(np.max(target.curvature(zeros), initial=0.0))
-    scale = min(target_scale(target), 1 / np.sqrt(steepest) if steepest > 0 else np.inf)
+    wells = zeros[target.curvature(zeros) > 0]
+    scales = [target_scale(target, at) for at in wells] or [target_scale(target)]
+    scale = max(scales)
     usual = SPACING * scale / resolution
     counts, centers, widths = [GROW * scale / usual], [target.mode], [GROW * scale]
+
+    def refine(at: float, width: float, fine: float) -> None:
+        if fine < 0.8 * usual:
+            counts.append(width * (1 / fine - 1 / usual))
+            centers.append(at)
+            widths.append(width)
+
+    for at, own in zip(wells, scales, strict=False):
+        refine(at, WELL * own, SPACING * own / resolution)
     for zero in zeros:
         width = _layer(zero, scale, metric, step)
-        fine = width / LAYER / resolution
-        if fine < 0.8 * usual:
-            counts.append(2 * width * (1 / fine - 1 / usual))
-            centers.append(zero)
-            widths.append(2 * width)
+        refine(zero, 2 * width, width / LAYER / resolution)
     axis = _between_nodes(Axis(np.array(counts), np.array(centers), np.array(widths), 0.0, np.empty(0)), zeros)
     middle = zeros[0] if len(zeros) else target.mode
     start, middle, end = axis.index(np.array([low, middle, high]))

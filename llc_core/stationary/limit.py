@@ -299,13 +299,16 @@ def slope_zeros(target: Landscape) -> np.ndarray:
     return np.unique(np.concatenate([x[slope == 0], found]))
 
 
-def target_scale(target: Landscape) -> float:
-    """How far from the mode U has risen by ½, on the nearer side (the standard deviation of a normal)."""
+def target_scale(target: Landscape, at: float | None = None) -> float:
+    """How far from `at` (None: the mode) U has risen by ½, on the nearer side; at most a tenth of the bounds.
+
+    On a normal this is its standard deviation.
+    """
     low, high = target.bounds
-    steps = np.geomspace(1e-9, 1.0, 400) * (high - low)
-    at_mode = float(target.energy(np.array([target.mode]))[0])
+    at = target.mode if at is None else at
+    steps = np.geomspace(1e-9, 0.1, 400) * (high - low)
     with np.errstate(all="ignore"):
-        rise = np.minimum(target.energy(target.mode + steps), target.energy(target.mode - steps)) - at_mode
+        rise = np.maximum(target.energy(at + steps), target.energy(at - steps)) - float(target.energy(at))
     risen = np.flatnonzero(rise > 0.5)
     return float(steps[risen[0]]) if len(risen) else (high - low) / 10
 
