@@ -170,6 +170,10 @@ class Controls(pn.viewable.Viewer):
             field.set(values[name])
         self._rebuild(sampler)
 
+    def choose(self, name: str, value: float) -> None:
+        """Set one field, without reporting a change; KeyError where the sampler has none of this name."""
+        {**self.fields, **self._own}[name].set(value)
+
     def show_live(self, values: Mapping[str, Any]) -> None:
         """The values in use, for fields that are automatic."""
         for name, field in {**self._own, "n_beta": self.fields["n_beta"]}.items():

@@ -25,6 +25,7 @@ from app.presets import Preset, available
 from app.problems import get_problem
 from app.runs import OVER, State
 from app.scale import draw_scale
+from app.sweep_panel import SweepPanel
 from app.texts import EXACT, READOUTS, caption, exact_values, readout_values, verdict
 from llc_core import DeepLinearNetwork, RunConfig
 from llc_core.defaults import resolve
@@ -59,6 +60,8 @@ class LocalGeometry:
             "", sizing_mode="stretch_width", margin=(10, 0, 0, 0), stylesheets=[theme.TEXT, theme.VERDICT]
         )
         self.losses, self.estimates = LossFigure(), EstimateFigure()
+        self.sweep = SweepPanel()
+        self.sweep.listener = self._on_value
         self.exact = Numbers(items=EXACT, least="84px", sizing_mode="stretch_width", margin=(6, 0, 0, 0))
         self.scale = pn.pane.HTML("", sizing_mode="stretch_width", margin=(12, 0, 0, 0), stylesheets=[theme.TEXT])
         self.method = pn.pane.HTML("", sizing_mode="stretch_width", margin=0, stylesheets=[theme.TEXT])
@@ -91,6 +94,7 @@ class LocalGeometry:
     def close(self) -> None:
         """Free the run; called when the session ends."""
         self._live.close()
+        self.sweep.close()
 
     # -- layout -------------------------------------------------------------------------------------------------------
 
@@ -116,6 +120,7 @@ class LocalGeometry:
             pn.Column(self.tiles, self.lesson, sizing_mode="stretch_width", margin=0),
             card(self.transport, self.readouts, self.verdict),
             pair(losses, estimates),
+            pair(self.sweep.view),
             pair(card(heading("Exact answer"), self.exact, self.scale), card(self.method, self.formula, self.about)),
         )
 
@@ -130,6 +135,12 @@ class LocalGeometry:
 
     def _on_settings(self) -> None:
         with pn.io.hold():
+            self._restart("", OWN_SETTINGS)
+
+    def _on_value(self, name: str, value: float) -> None:
+        """One field has been given a value elsewhere than in the side bar."""
+        with pn.io.hold():
+            self.controls.choose(name, value)
             self._restart("", OWN_SETTINGS)
 
     def _on_command(self, command: str) -> None:
@@ -170,6 +181,7 @@ class LocalGeometry:
             total=total, burn_in=burn_in, step=0, stride=max(1, total // 100), playing=playing, caption="starting…"
         )
         self.controls.show_live({**sampler.to_dict(), "n_beta": config.n_beta})
+        self.sweep.show(config, problem, sampler)
         self._show_words(State())
 
     # -- what the run does --------------------------------------------------------------------------------------------
@@ -186,6 +198,7 @@ class LocalGeometry:
             self.transport.param.update(
                 step=state.steps, caption=caption(state), playing=self._live.playing and not over
             )
+        self.sweep.poll()
         if state.version != self._worded and (over or self._ticks % NUMBERS_TICKS == 0):
             self._worded = state.version
             self._show_words(state)
