@@ -2,7 +2,7 @@
 
 Between λ̂ and the exact λ stand values that differ by one cause each:
 
-    λ̂ as it ran → with full gradients → as ε → 0 → with the right law → of an exact sampler → expected at this n → local λ
+    λ̂ as it ran → with full gradients → with the right law → as ε → 0 → of an exact sampler → expected at this n → local λ
     → global λ,
 
 and a part is the difference of two neighbours, so that the parts add up to λ̂ − λ exactly. Every value is a linear
@@ -33,8 +33,8 @@ from llc_core.streams import stream_seed
 
 CAUSES = {
     "minibatch": ("Minibatch noise", "a larger batch, a smaller step size or full gradients reduce it"),
-    "step_size": ("The step size", "a smaller one with more steps reduces it"),
     "law": ("The sampler's own law", "another sampler, or a metric that moves less, reduces it"),
+    "step_size": ("The step size", "a smaller one with more steps reduces it"),
     "mixing": ("Mixing", "more steps, or a sampler that moves faster, reduce it"),
     "localization": (
         "Localisation, higher order and this data set",
@@ -43,7 +43,22 @@ CAUSES = {
     "finite_n": ("Finite n", "it is the known difference between λ and its estimate at this n and nβ"),
     "local_global": ("Local against global λ", "w0 is not the most singular point of its level set"),
 }
-"""Causes in the order in which they are taken away: name, label for people, and what would change it."""
+"""Causes in the order in which they are taken away: name, label for people, and what would change it. A sampler that no
+other resembles keeps its own law until the exact reference; "law" then comes after "step_size"."""
+MEMORY = {
+    "AdamSGLD": ("beta2",),
+    "DriftAdamSGLD": ("alpha", "beta"),
+    "MongeSGLD": ("alpha",),
+    "ShampooSGLD": ("alpha",),
+}
+"""What such samplers remember for a number of steps, and their law depends on: the time it lasts is held fixed."""
+DOING = {
+    "full": "The same run with full gradients",
+    "right law": "A sampler that moves alike and has the right law",
+    "small step": "A run at a smaller step size",
+    "exact reference": "The exact reference",
+}
+"""What is being measured, for people."""
 LARGE_SHARE = 0.15
 """A step above this share of its stability limit is compared with a quarter of it, a smaller one with a half: far from
 0 the error is not proportional to ε any more."""
@@ -206,9 +221,11 @@ class _Split:
         known = math.isfinite(limit) and limit > 0
         self.limit_share = min(self.step / limit, 1.0) if known else UNKNOWN_SHARE
         self.division = 4 if self.limit_share > LARGE_SHARE and self.sampler.order == 1 else 2
-        self.right_law = _with_right_law(self.sampler)
-        self.is_biased = _law_is_wrong(self.sampler)
-        self.causes = [name for name in CAUSES if name != "law" or self.is_biased]
+        self.right_law = _with_right_law(self.sampler, self.step)
+        self.causes = [name for name in CAUSES if name != "law" or _law_is_wrong(self.sampler)]
+        if "law" in self.causes and self.right_law is None:
+            self.causes.remove("law")
+            self.causes.insert(self.causes.index("mixing"), "law")
         self.costs = self._costs()
         self.chains = self._affordable(round(config.chains * self.budget / max(sum(self.costs.values()), 1.0)))
         self._start()
@@ -218,10 +235,10 @@ class _Split:
         if not self.can_be_full:
             return {}
         costs = {"full": 1.0} if self.is_noisy else {}
+        if self.right_law is not None:
+            costs["right law"] = 1.0
         if not self.is_exact:
             costs["small step"] = float(self.division)
-            if self.is_biased and self.right_law is not None:
-                costs["right law"] = float(self.division)
         return costs
 
     def _affordable(self, wished: int) -> int:
@@ -273,7 +290,7 @@ class _Split:
         done, whole = 0.0, sum(self.costs.values()) + 1.0
         for name, work in self._work():
             for share in work:
-                yield self.explanation((done + share * self.costs.get(name, 1.0)) / whole, f"Measuring: {name}.")
+                yield self.explanation((done + share * self.costs.get(name, 1.0)) / whole, DOING[name])
             done += self.costs.get(name, 1.0)
         yield self.explanation(1.0, "")
 
@@ -284,32 +301,27 @@ class _Split:
             if "full" in self.measured:
                 how = f"{self.estimate.config.gradient} gradients against full ones at the same step size"
                 self.levels["minibatch"] = _Level({"full": 1.0}, f"{how}, {self.chains} chains")
-        base = "full" if self.is_noisy else "estimate"
+        sampler, base = self.sampler, "full" if self.is_noisy else "estimate"
+        if self.right_law is not None and "right law" in self.costs:
+            sampler, base = self.right_law, "right law"
+            yield base, self._run(base, self.config.replace(sampler=sampler.to_dict()))
+            if base in self.measured:
+                how = f"{self.sampler.label} against {sampler.label} at the same step size, {self.chains} chains"
+                self.levels["law"] = _Level({base: 1.0}, how)
         if "small step" in self.costs:
-            small = self._with_smaller_step(self.sampler)
-            yield "small step", self._run("small step", small)
+            yield "small step", self._run("small step", self._with_smaller_step(sampler))
             if {base, "small step"} <= set(self.measured):
                 self._extrapolate(base)
-            if "right law" in self.costs:
-                assert self.right_law is not None
-                right = small.replace(sampler={**self.right_law.to_dict(), "step_size": self.step / self.division})
-                yield "right law", self._run("right law", right)
-                if "right law" in self.measured and "step_size" in self.levels:
-                    self._take_law_away()
         yield "exact reference", self._reference()
 
     def _with_smaller_step(self, sampler: Sampler) -> RunConfig:
-        """The run of the same length in the time of the limiting diffusion, memory of the metric included."""
-        division = self.division
-        changes = {"step_size": self.step / division}
-        if self.is_biased:
-            for name in ("alpha", "beta", "beta2"):
-                if hasattr(sampler, name):
-                    changes[name] = float(getattr(sampler, name)) ** (1 / division)
+        """The run of the same length in the time of the limiting diffusion."""
+        k = self.division
+        changes = {name: float(getattr(sampler, name)) ** (1 / k) for name in MEMORY.get(sampler.name, ())}
         return self.config.replace(
-            sampler=sampler.replace(**changes).to_dict(),
-            steps=division * self.estimate.steps,
-            burn_in=division * int(self.estimate.burn_in),
+            sampler=sampler.replace(**changes, step_size=self.step / k).to_dict(),
+            steps=k * self.estimate.steps,
+            burn_in=k * int(self.estimate.burn_in),
         )
 
     def _extrapolate(self, base: str) -> None:
@@ -327,13 +339,6 @@ class _Split:
         self.measured["extrapolation"] = (beyond, abs(beyond))
         how = f"full gradients, ε = {self.step:.3g} against ε/{k} with {k} times the steps, {self.chains} chains"
         self.levels["step_size"] = _Level({**weights, "extrapolation": 1.0}, f"{how}, extrapolated at order {order}")
-
-    def _take_law_away(self) -> None:
-        before = self.levels["step_size"].weights
-        weights = {**before, "right law": 1.0, "small step": before["small step"] - 1}
-        assert self.right_law is not None
-        how = f"{self.sampler.label} against {self.right_law.label}, both at ε/{self.division}, {self.chains} chains"
-        self.levels["law"] = _Level(weights, how)
 
     def _seed(self, name: str) -> int:
         return stream_seed(self.config.seed, f"explain/{name}")
@@ -497,13 +502,14 @@ def _law_is_wrong(sampler: Sampler) -> bool:
     return moves or law.extra_drift is not None or law.temperature != 1
 
 
-def _with_right_law(sampler: Sampler) -> Sampler | None:
+def _with_right_law(sampler: Sampler, step: float) -> Sampler | None:
     """A sampler that moves alike and whose law is right: the metric frozen after burn-in, or the dynamics corrected."""
     values = sampler.to_dict()
+    frozen = {"name": "FrozenPSGLD", "step_size": step}
     if sampler.name == "RMSPropSGLD":
-        return build({"name": "FrozenPSGLD", "alpha": values["beta"], "stability": math.sqrt(values["stability"])})
+        return build({**frozen, "alpha": values["beta"], "stability": math.sqrt(values["stability"])})
     if sampler.name == "PSGLD":
-        return build({"name": "FrozenPSGLD", "alpha": values["alpha"], "stability": values["stability"]})
+        return build({**frozen, "alpha": values["alpha"], "stability": values["stability"]})
     if sampler.name == "SGHMC" and values["dynamics"] == "printed":
         return sampler.replace(dynamics="corrected")
     return None
