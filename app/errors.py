@@ -8,12 +8,24 @@ from typing import Any
 from weakref import WeakKeyDictionary, WeakMethod
 
 import panel as pn
+from tornado.iostream import StreamClosedError
+from tornado.websocket import WebSocketClosedError
 
 log = logging.getLogger(__name__)
 
 _places: WeakKeyDictionary[Any, WeakMethod[Callable[[str], None]]] = WeakKeyDictionary()
 _notebook: list[WeakMethod[Callable[[str], None]]] = []
 """Where a notebook's errors go: the view that was made last. There is no document to tell views apart by."""
+
+
+class _Leaving(logging.Filter):
+    """A visitor who leaves while a message is under way is no error, but nobody retrieves the exception (panel #3341)."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return not (record.exc_info and isinstance(record.exc_info[1], (WebSocketClosedError, StreamClosedError)))
+
+
+logging.getLogger("asyncio").addFilter(_Leaving())
 
 
 def show_errors_with(show: Callable[[str], None]) -> None:

@@ -10,9 +10,6 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
-LOOK_MILLISECONDS = 1000
-GONE_LOOKS = 5
-"""A view that is in no notebook for so many looks is closed: its cell was deleted or run again."""
 START_SECONDS = 60
 
 
