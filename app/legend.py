@@ -13,6 +13,10 @@ _SWATCHES = {
         f'<rect y="2" width="26" height="10" fill="{theme.ESTIMATE}" fill-opacity=".28"/>'
         f'<path d="M0 7h26" stroke="{theme.ESTIMATE}" stroke-width="3"/>'
     ),
+    "pinned": (
+        f'<rect y="2" width="26" height="10" fill="{theme.PINNED}" fill-opacity=".22"/>'
+        f'<path d="M0 7h26" stroke="{theme.PINNED}" stroke-width="3" stroke-dasharray="6 3"/>'
+    ),
     "recent": f'<path d="M0 7h26" stroke="{theme.RECENT}" stroke-width="1.5"/>',
     "local": f'<path d="M0 7h26" stroke="{theme.LOCAL}" stroke-width="2"/>',
     "global": f'<path d="M0 7h26" stroke="{theme.GLOBAL}" stroke-width="2" stroke-dasharray="9 4"/>',

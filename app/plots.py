@@ -11,6 +11,7 @@ from bokeh.models import BoxAnnotation, ColumnDataSource, Label, NumeralTickForm
 from bokeh.plotting import figure
 
 from app import theme
+from app.compare import Curve
 from app.history import MAX_ROWS, NewRows
 
 HEIGHT = 276
@@ -156,6 +157,9 @@ class EstimateFigure(RunFigure):
             "global": self._line("global", theme.GLOBAL),
             "expected": self._line("expected", theme.EXPECTED),
         }
+        self.pinned = ColumnDataSource({"step": [], "llc": [], "low": [], "high": []}, name="pinned")
+        self.plot.varea("step", "low", "high", source=self.pinned, fill_color=theme.PINNED, fill_alpha=0.22)
+        self.plot.line("step", "llc", source=self.pinned, line_width=3, line_color=theme.PINNED, line_dash=[6, 3])
         self.plot.varea("step", "low", "high", source=self.source, fill_color=theme.ESTIMATE, fill_alpha=0.28)
         self.plot.line("step", "llc", source=self.source, line_width=3, line_color=theme.ESTIMATE)
 
@@ -180,6 +184,23 @@ class EstimateFigure(RunFigure):
         if len(rows.recent) and np.isfinite(rows.recent).any():
             # The moving average starts at 0 and enters from below; only from above must the frame follow it.
             self.y.cover(math.inf, float(np.nanmax(rows.recent)))
+
+    def curve(self) -> Curve:
+        """The running estimate as it is now."""
+        data = self.source.data
+        return Curve(*(np.array(data[name], dtype=float) for name in ("step", "llc", "low", "high")))
+
+    def show_pinned(self, curve: Curve | None) -> None:
+        """Lay another run's estimate under this one's; None takes it away. Call after `reset`."""
+        empty = np.zeros(0)
+        one = curve if curve is not None else Curve(empty, empty, empty, empty)
+        self.pinned.data = {"step": one.at, "llc": one.llc, "low": one.low, "high": one.high}
+        finite = one.llc[len(one.llc) // 4 :]
+        finite = finite[np.isfinite(finite)]
+        if len(finite):
+            self.y.cover(float(finite.min()), float(finite.max()))
+            if float(one.at[-1]) > float(self.plot.x_range.end):
+                self.plot.x_range.update(end=float(one.at[-1]), reset_end=float(one.at[-1]))
 
 
 def first_range(known: Sequence[float]) -> tuple[float, float]:

@@ -8,6 +8,7 @@ LOCAL = "#D55E00"
 GLOBAL = "#009E73"
 EXPECTED = "#B5649B"  # Okabe & Ito's reddish purple, darkened to be legible on white
 RECENT = "#8a8f98"
+PINNED = "#E69F00"
 HISTOGRAM, TARGET, PREDICTED, EXACT = ESTIMATE, LOCAL, GLOBAL, EXPECTED
 SIDES = {"left": ESTIMATE, "right": "#E69F00"}
 LADDER = (ESTIMATE, "#8C8C8C", "#CC79A7", "#B8A800", "#E69F00")

@@ -9,6 +9,7 @@ from typing import Any
 import panel as pn
 
 from app import theme
+from app.compare_panel import ComparePanel
 from app.components import Numbers, Tiles, Transport
 from app.controls import Controls
 from app.editor import NetworkEditor
@@ -60,6 +61,7 @@ class LocalGeometry:
             "", sizing_mode="stretch_width", margin=(10, 0, 0, 0), stylesheets=[theme.TEXT, theme.VERDICT]
         )
         self.losses, self.estimates = LossFigure(), EstimateFigure()
+        self.compare = ComparePanel(self.estimates)
         self.sweep = SweepPanel()
         self.sweep.listener = self._on_value
         self.exact = Numbers(items=EXACT, least="84px", sizing_mode="stretch_width", margin=(6, 0, 0, 0))
@@ -112,13 +114,23 @@ class LocalGeometry:
                     ("local", "local λ"),
                     ("global", "global λ"),
                     ("expected", "expected λ̂"),
+                    ("pinned", "pinned"),
                 ],
             ),
             pn.pane.Bokeh(self.estimates.plot, sizing_mode="stretch_width", margin=0),
         )
+        tools = pn.FlexBox(
+            self.compare.button,
+            self.compare.words,
+            gap="12px",
+            align_items="center",
+            sizing_mode="stretch_width",
+            margin=(10, 0, 0, 0),
+        )
+        self.compare.words.styles = {"flex": "1 1 240px"}
         return page(
             pn.Column(self.tiles, self.lesson, sizing_mode="stretch_width", margin=0),
-            card(self.transport, self.readouts, self.verdict),
+            card(self.transport, self.readouts, self.verdict, tools, self.compare.table),
             pair(losses, estimates),
             pair(self.sweep.view),
             pair(card(heading("Exact answer"), self.exact, self.scale), card(self.method, self.formula, self.about)),
@@ -158,6 +170,7 @@ class LocalGeometry:
             return
         self.trouble.visible = False
         self._problem = problem
+        self.compare.begin(config)
         self._live.start(partial(LlcJob, config, problem), Cursor(), playing)
         self._streamed = self._counted = self._worded = -1
         self.tiles.selected = preset
@@ -171,6 +184,7 @@ class LocalGeometry:
         known = {"local": float(local), "global": float(best), "expected": self._expected}
         self.losses.reset(config.chains, total, burn_in, float(local), self._expected)
         self.estimates.reset(total, burn_in, known)
+        self.compare.draw()
         self.exact.values = exact_values(problem, config.n_beta, self._expected)
         self.editor.drawing.object = draw_network(problem.widths, problem.layer_ranks)
         self.method.object = f"<h2>How {escape(sampler.label or sampler.name)} moves</h2>"
@@ -214,6 +228,7 @@ class LocalGeometry:
 
     def _show_words(self, state: State) -> None:
         self.readouts.values = readout_values(state, self._expected)
+        self.compare.update(self.readouts.values)
         self._show_scale(state)
         tone, words = verdict(state)
         # Read aloud when the run rests; while numbers move a screen reader would never stop talking.
