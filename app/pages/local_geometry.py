@@ -28,6 +28,7 @@ from app.runs import OVER, State
 from app.scale import draw_scale
 from app.sweep_panel import SweepPanel
 from app.texts import EXACT, READOUTS, caption, exact_values, readout_values, verdict
+from app.why_panel import WhyPanel
 from llc_core import DeepLinearNetwork, RunConfig
 from llc_core.defaults import resolve
 from llc_core.samplers.base import samplers
@@ -64,6 +65,7 @@ class LocalGeometry:
         self.compare = ComparePanel(self.estimates)
         self.sweep = SweepPanel()
         self.sweep.listener = self._on_value
+        self.why = WhyPanel()
         self.exact = Numbers(items=EXACT, least="84px", sizing_mode="stretch_width", margin=(6, 0, 0, 0))
         self.scale = pn.pane.HTML("", sizing_mode="stretch_width", margin=(12, 0, 0, 0), stylesheets=[theme.TEXT])
         self.method = pn.pane.HTML("", sizing_mode="stretch_width", margin=0, stylesheets=[theme.TEXT])
@@ -97,6 +99,7 @@ class LocalGeometry:
         """Free the run; called when the session ends."""
         self._live.close()
         self.sweep.close()
+        self.why.close()
 
     # -- layout -------------------------------------------------------------------------------------------------------
 
@@ -132,7 +135,7 @@ class LocalGeometry:
             pn.Column(self.tiles, self.lesson, sizing_mode="stretch_width", margin=0),
             card(self.transport, self.readouts, self.verdict, tools, self.compare.table),
             pair(losses, estimates),
-            pair(self.sweep.view),
+            pair(self.sweep.view, self.why.view),
             pair(card(heading("Exact answer"), self.exact, self.scale), card(self.method, self.formula, self.about)),
         )
 
@@ -196,6 +199,7 @@ class LocalGeometry:
         )
         self.controls.show_live({**sampler.to_dict(), "n_beta": config.n_beta})
         self.sweep.show(config, problem, sampler)
+        self.why.show(problem)
         self._show_words(State())
 
     # -- what the run does --------------------------------------------------------------------------------------------
@@ -213,6 +217,7 @@ class LocalGeometry:
                 step=state.steps, caption=caption(state), playing=self._live.playing and not over
             )
         self.sweep.poll()
+        self.why.poll()
         if state.version != self._worded and (over or self._ticks % NUMBERS_TICKS == 0):
             self._worded = state.version
             self._show_words(state)
@@ -229,6 +234,7 @@ class LocalGeometry:
     def _show_words(self, state: State) -> None:
         self.readouts.values = readout_values(state, self._expected)
         self.compare.update(self.readouts.values)
+        self.why.update(state.estimate)
         self._show_scale(state)
         tone, words = verdict(state)
         # Read aloud when the run rests; while numbers move a screen reader would never stop talking.
