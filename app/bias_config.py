@@ -39,9 +39,9 @@ class BiasConfig:
     target: Mapping[str, Any] = field(default_factory=lambda: {"kind": "landscape", "name": "normal"})
     left: Mapping[str, Any] = field(default_factory=_psgld)
     right: Mapping[str, Any] = field(default_factory=_corrected)
-    chains: int = 10_000
+    chains: int = 4_000
     steps: int = 60_000
-    burn_in: float = 0.1
+    burn_in: float = 0.08
     step_decay: float = 0.0
     seed: int = 0
 

@@ -16,6 +16,8 @@ from llc_core.samplers.base import samplers
 
 SPANS = {"step_size": (1e-5, 1.0), "stability": (1e-4, 10.0), "beta": (0.0, 3.0), "a": (0.0, 5.0)}
 """Reach of the sliders; typed entry takes the full range of a field."""
+NUMBER_FLEX = "1 1 clamp(135px, calc((400px - 100%) * 999), 100%)"
+"""Sliders stand beside each other, but on a phone each has its own row."""
 CONSTANT, DECREASING = "constant", "decreasing"
 
 
@@ -93,7 +95,7 @@ class SamplerPanel:
         for field, flex in [(self.sampler, "2 1 190px"), *((f, "1 1 120px") for f in choices)]:
             field.widget.styles = {"flex": flex, "min-width": "0"}
         for field in numbers:
-            field.widget.styles = {"flex": "1 1 135px", "min-width": "0"}
+            field.widget.styles = {"flex": NUMBER_FLEX, "min-width": "0"}
         self._choices.objects = [field.widget for field in (self.sampler, *choices)]
         self._numbers.objects = [field.widget for field in numbers]
 

@@ -67,7 +67,7 @@ ALL = (
         "Corrected",
         "The paper's own setting: with α = 0.9 and λ = 0.1 the correction needs ε = 10⁻⁴ or less; then it comes within a "
         "few percent of the target.",
-        {"left": _psgld(1e-4), "right": _corrected(1e-4, 0.9), "chains": 4_000, "steps": 200_000},
+        {"left": _psgld(1e-4), "right": _corrected(1e-4, 0.9), "steps": 200_000, "burn_in": 0.1},
     ),
     BiasPreset(
         "fast",
@@ -121,7 +121,6 @@ ALL = (
             "left": _psgld(0.1),
             "right": _corrected(0.1, 0.9),
             "step_decay": DECAY,
-            "chains": 4_000,
             "steps": 200_000,
             "burn_in": 0.1,
         },

@@ -13,19 +13,15 @@ def card(*objects: Any) -> pn.Column:
     return pn.Column(*objects, sizing_mode="stretch_width", stylesheets=[theme.CARD], margin=0)
 
 
-def pair(*cards: pn.Column) -> pn.FlexBox:
+def pair(*cards: pn.Column) -> pn.Column:
     """Side by side where there is room, else below each other."""
-    for card in cards:
-        card.styles = {
-            "flex": "1 1 430px",
-            "min-width": "0",
-            "max-width": "100%",
-            "align-self": "stretch",
-            "height": "auto",
-        }
-    return pn.FlexBox(*cards, gap="12px", align_items="stretch", sizing_mode="stretch_width", margin=0)
+    for member in cards:
+        member.styles = {"min-width": "0", "max-width": "100%", "height": "auto"}
+    return pn.Column(*cards, sizing_mode="stretch_width", margin=0, stylesheets=[theme.PAIR])
 
 
 def page(*objects: Any) -> pn.Column:
     """The main part of a page."""
-    return pn.Column(*objects, sizing_mode="stretch_width", margin=(2, 18, 24, 18), styles={"gap": "12px"})
+    return pn.Column(
+        *objects, sizing_mode="stretch_width", margin=(2, 18, 24, 18), styles={"gap": "12px"}, stylesheets=[theme.TALL]
+    )

@@ -44,8 +44,19 @@ CARD = f"""
   border-radius: 10px;
   padding: 12px 16px;
   box-sizing: border-box;
+  max-height: none !important;
 }}
 """
+
+TALL = """
+:host { max-height: none !important; }
+"""
+"""Panel limits a column to the height of its container, here the window's: cards then overlap on a phone."""
+
+PAIR = """
+:host { max-height: none !important; display: grid !important; grid-template-columns: repeat(auto-fit, minmax(min(430px, 100%), 1fr)); gap: 12px; align-items: stretch; }
+"""
+"""A native column made a grid, so that its height follows its cards."""
 
 TEXT = """
 :host { color: var(--panel-on-background-color); font-family: var(--bokeh-base-font); }

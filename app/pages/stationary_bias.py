@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from html import escape
 from typing import Any
@@ -109,6 +110,39 @@ class _Side:
         self.verdict.object = f'<p class="{tone}" aria-live="{live}"><b>{WORDS[self.side]}.</b> {words}{note}</p>'
 
 
+class _Below:
+    """What lies below the histograms. It is made once these are on the screen, so that they are there sooner."""
+
+    def __init__(self, config: BiasConfig, on_exact: Callable[[str, Point], None]):
+        self.distances = DistanceFigure()
+        self.exact = ExactPanel()
+        self.exact.listener = on_exact
+        self.matters = Matters()
+        distances = card(
+            legend(
+                "Distance of the histograms",
+                [
+                    ("left", "left to target"),
+                    ("left_dashed", "left to prediction"),
+                    ("right", "right to target"),
+                    ("right_dashed", "right to prediction"),
+                    ("floor", "what chance alone leaves (rough)"),
+                ],
+            ),
+            pn.pane.Bokeh(self.distances.plot, sizing_mode="stretch_width", margin=0),
+        )
+        self.views = [pair(distances, self.exact.view), self.matters.view]
+        self.reset(config)
+
+    def reset(self, config: BiasConfig) -> None:
+        self.distances.reset(config.steps, config.burn_in_steps)
+        self.exact.show(config)
+
+    def close(self) -> None:
+        self.exact.close()
+        self.matters.close()
+
+
 class StationaryBias:
     """One session's page. Everything here runs in the session's own callbacks; the run lives in the manager."""
 
@@ -143,10 +177,8 @@ class StationaryBias:
         )
         self._frame = Frame()
         self.sides = {side: _Side(side, self._frame) for side in SIDES}
-        self.distances = DistanceFigure()
-        self.exact = ExactPanel()
-        self.exact.listener = self._on_exact
-        self.matters = Matters()
+        self._below: _Below | None = None
+        self._foot = pn.Column(sizing_mode="stretch_width", margin=0, styles={"gap": "12px"}, stylesheets=[theme.TALL])
         self.target = TargetEditor(self._config.target)
         self.run_panel = RunPanel()
         self.fault = pn.pane.HTML(
@@ -172,31 +204,17 @@ class StationaryBias:
     def close(self) -> None:
         """Free the run; called when the session ends or the page changes."""
         self._live.close()
-        self.exact.close()
-        self.matters.close()
+        if self._below is not None:
+            self._below.close()
 
     # -- layout -------------------------------------------------------------------------------------------------------
 
     def _arrange(self) -> pn.viewable.Viewable:
-        distances = card(
-            legend(
-                "Distance of the histograms",
-                [
-                    ("left", "left to target"),
-                    ("left_dashed", "left to prediction"),
-                    ("right", "right to target"),
-                    ("right_dashed", "right to prediction"),
-                    ("floor", "what chance alone leaves (rough)"),
-                ],
-            ),
-            pn.pane.Bokeh(self.distances.plot, sizing_mode="stretch_width", margin=0),
-        )
         return page(
             pn.Column(self.tiles, self.lesson, sizing_mode="stretch_width", margin=0),
             card(self.transport, self.toggles, self.trouble),
             pair(*(side.view for side in self.sides.values())),
-            pair(distances, self.exact.view),
-            self.matters.view,
+            self._foot,
         )
 
     # -- what the user does -------------------------------------------------------------------------------------------
@@ -251,10 +269,10 @@ class StationaryBias:
         self._frame.reset(scene)
         for side in self.sides.values():
             side.reset(scene)
-        self.exact.show(config)
-        for name, point in self.exact.points.items():
-            self.sides[name].law.show_exact(point.x, point.density)
-        self.distances.reset(config.steps, config.burn_in_steps)
+        if self._below is not None:
+            self._below.reset(config)
+            for name, point in self._below.exact.points.items():
+                self.sides[name].law.show_exact(point.x, point.density)
         self.transport.param.update(
             total=config.steps,
             burn_in=config.burn_in_steps,
@@ -272,18 +290,24 @@ class StationaryBias:
         over = state.status in OVER
         if state.version != self._drawn:
             self._drawn = state.version
-            if rows is not None:
+            if rows is not None and self._below is not None:
                 self._live.cursor = rows[0]
-                self.distances.stream(rows[1])
+                self._below.distances.stream(rows[1])
             if state.snapshot is not None:
                 for name, side in self.sides.items():
                     side.law.show_counts(self._scene.bins, state.snapshot.side(name).counts)
             self.transport.param.update(
                 step=state.steps, caption=caption(state), playing=self._live.playing and not over
             )
-        # The picture comes first: the exact operator shares the processor with the chains.
-        self.exact.poll(over or state.steps > self._config.burn_in_steps or state.status is Status.PAUSED)
-        self.matters.poll()
+        # The picture comes first: what is below, and the exact operator, share the processor with it.
+        seen = over or state.steps > self._config.burn_in_steps or state.status is Status.PAUSED
+        if self._below is not None:
+            self._below.exact.poll(seen)
+            self._below.matters.poll()
+        elif seen:
+            self._below = _Below(self._config, self._on_exact)
+            self._foot.objects = self._below.views
+            self._drawn = -1
         if state.version != self._worded and (over or self._ticks % NUMBERS_TICKS == 0):
             self._worded = state.version
             self._show_words(state)
@@ -292,7 +316,8 @@ class StationaryBias:
         tone, words = trouble(state)
         self.trouble.param.update(object=f'<p class="{tone}" role="status">{words}</p>', visible=bool(words))
         for side in self.sides.values():
-            side.show_words(self._config, self._scene, state, self.exact.points.get(side.side))
+            exact = None if self._below is None else self._below.exact.points.get(side.side)
+            side.show_words(self._config, self._scene, state, exact)
 
 
 def _tile(preset: BiasPreset) -> dict[str, str]:
