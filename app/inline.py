@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import panel as pn
+from bokeh.core.property.descriptors import UnsetValueError
 from bokeh.document.events import DocumentPatchedEvent
 from bokeh.models import InlineStyleSheet, UIElement
 from panel.custom import JSComponent
 from panel.io.model import diff
 from panel.io.notebook import patch_inline_stylesheets, push, send
-from panel.io.resources import CDN_DIST, DIST_DIR
+from panel.io.resources import CDN_DIST, DIST_DIR, LOCAL_DIST
 
 from app import theme
 from app.components import Navigation
@@ -85,16 +87,33 @@ class _LocalSheets(dict[str, Any]):
     """
 
     def __contains__(self, url: object) -> bool:
-        if super().__contains__(url):
-            return True
-        if not str(url).startswith(CDN_DIST):
-            return False
-        path = DIST_DIR / str(url).removeprefix(CDN_DIST).split("?")[0]
-        if path.is_file():
-            sheet = InlineStyleSheet(css=path.read_text(encoding="utf-8"))
-            object.__setattr__(sheet, "url", "")  # Panel reads it to see that the sheet is alive
-            self[str(url)] = sheet
-        return path.is_file()
+        return super().__contains__(url) or _local_file(str(url)) is not None
+
+    def __getitem__(self, url: str) -> Any:
+        found = self.get(url)
+        path = _local_file(url)
+        # A sheet is emptied when the last component that had it leaves.
+        if path is not None and not (isinstance(found, InlineStyleSheet) and "url" in vars(found) and _alive(found)):
+            found = InlineStyleSheet(css=path.read_text(encoding="utf-8"))
+            object.__setattr__(found, "url", "")  # Panel reads it to see whether the sheet is alive
+            self[url] = found
+        return found if path is not None else super().__getitem__(url)
+
+
+def _alive(sheet: InlineStyleSheet) -> bool:
+    try:
+        return bool(sheet.css)
+    except UnsetValueError:
+        return False
+
+
+def _local_file(url: str) -> Path | None:
+    """Panel's own copy of a style sheet, where it has one."""
+    for start in (CDN_DIST, LOCAL_DIST):
+        if url.startswith(start):
+            path = Path(DIST_DIR) / url.removeprefix(start).split("?")[0]
+            return path if path.is_file() else None
+    return None
 
 
 def _style_inline(view: Any, root: Any, changed: Any, old_models: Any = None) -> None:

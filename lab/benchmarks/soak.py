@@ -27,6 +27,7 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stab
 WARM_MINUTES = 5.0
 GROWTH = 0.05
 PAGES = ("Shell", "LocalGeometry", "StationaryBias")
+PATIENCE_MILLISECONDS = 120_000
 GONE_SECONDS = 60
 """So long a session may outlive its page before it counts as left behind: Panel looks every 15 s."""
 
@@ -140,12 +141,13 @@ def serve() -> None:
 def visit(context: object, url: str, seconds: float, turn: int) -> None:
     """One visitor: look, press a preset, change the page, sometimes reload, leave."""
     page = context.new_page()  # type: ignore[attr-defined]
+    page.set_default_timeout(PATIENCE_MILLISECONDS)
     try:
         page.goto(url, wait_until="commit")
         if turn % 5 == 4:  # one who leaves at once
             page.wait_for_timeout(300)
             return
-        page.locator(".count").first.wait_for(timeout=60_000)
+        page.locator(".count").first.wait_for()
         page.wait_for_timeout(1000 * seconds)
         if turn % 3 == 0:
             page.get_by_role("button", name="Regular").first.click()
