@@ -27,6 +27,8 @@ from llc_core.potentials import build
 
 RESULTS = Path(lab.__file__).resolve().parent / "results" / "adaptive_llc.json"
 LIVE_STEPS = 20_000
+PLAIN = {"& .MuiToggleButton-root": {"textTransform": "none", "whiteSpace": "nowrap"}}
+"""Capitals would turn ε into E."""
 MISSING = (
     "The measured answer is not in this copy yet: run <code>python -m lab.benchmarks.adaptive</code> to make it, then "
     "open the page again."
@@ -139,13 +141,18 @@ class Matters:
             return
         shares = [float(share) for share in self._found["shares"]]
         self._share = pmui.RadioButtonGroup(
-            options={f"ε = {share:g} of the limit": share for share in shares}, value=shares[0], size="small", margin=0
+            options={f"ε = {share:g} of the limit": share for share in shares},
+            value=shares[0],
+            size="small",
+            margin=0,
+            sx=PLAIN,
         )
         self._against = pmui.RadioButtonGroup(
             options={f"against {words}": key for key, words in REFERENCES.items()},
             value="expected",
             size="small",
             margin=0,
+            sx=PLAIN,
         )
         self._head = pn.pane.HTML(
             _opening(self._found), sizing_mode="stretch_width", margin=0, stylesheets=[theme.TEXT]
@@ -174,7 +181,13 @@ class Matters:
             self._advice,
             self._table,
             pn.FlexBox(
-                self._which, self._method, self._button, gap="12px", align_items="center", sizing_mode="stretch_width"
+                self._which,
+                self._method,
+                self._button,
+                gap="12px",
+                align_items="center",
+                sizing_mode="stretch_width",
+                margin=(16, 0, 0, 0),
             ),
             self._answer,
         )
