@@ -138,13 +138,12 @@ def authentication(options: argparse.Namespace, environment: Mapping[str, str]) 
     if options.auth == "none":
         return []
     # Without a secret of its own every restart signs everybody out, and that is all.
-    secret = [] if environment.get("PANEL_COOKIE_SECRET") else ["--cookie-secret", secrets.token_urlsafe(32)]
+    # With "=", since a password may begin with a dash.
+    secret = [] if environment.get("PANEL_COOKIE_SECRET") else [f"--cookie-secret={secrets.token_urlsafe(32)}"]
+    if options.auth == "oauth":
+        return secret + _oauth(options, environment)
     login = ["--basic-login-template", str(HERE / "login.html")]
-    return secret + (
-        login + ["--basic-auth", password(options, environment)]
-        if options.auth == "basic"
-        else _oauth(options, environment)
-    )
+    return [*secret, *login, f"--basic-auth={password(options, environment)}"]
 
 
 def password(options: argparse.Namespace, environment: Mapping[str, str]) -> str:

@@ -1,0 +1,38 @@
+"""The soak's verdict, and a minute of the soak itself: what is closed is gone."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+from lab.benchmarks.soak import BROWSERS, Sample, judge, soak
+
+
+def sample(minutes: float, rss: float, runs: int = 0, pages: int = 0, errors: int = 0) -> Sample:
+    return Sample(minutes, rss, 0, runs, pages, errors)
+
+
+@pytest.mark.parametrize(
+    ("later", "last", "passed"),
+    [
+        ([500, 510], {}, True),
+        ([500, 524, 523], {}, True),
+        ([500, 526, 500], {}, False),
+        ([500, 500], {"runs": 1}, False),
+        ([500, 500], {"pages": 1}, False),
+        ([500, 500], {"errors": 1}, False),
+    ],
+)
+def test_growth_orphans_and_errors_fail(later, last, passed):
+    samples = [sample(0, 300), *(sample(5 + i, rss) for i, rss in enumerate(later))]
+    assert judge(samples, sample(9, 500, **last)).passed is passed
+
+
+def test_what_is_closed_is_gone():
+    if not any(map(shutil.which, BROWSERS)):
+        pytest.skip(f"No browser: install one of {', '.join(BROWSERS)}.")
+    samples, last, errors = soak(minutes=0.2, seconds=0.3, every=4, say=lambda line: None)
+    assert last.visits >= 1 and max(s.pages for s in samples) >= 1
+    assert (last.runs, last.pages) == (0, 0), last
+    assert not errors
