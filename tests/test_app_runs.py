@@ -202,7 +202,8 @@ def test_a_full_server_tells_the_place_in_the_queue(made):
     manager = made(capacity=1)
     first, second, third = (manager.submit(lambda: CountingRun(total_steps=10**7)) for _ in range(3))
     wait_until(lambda: (second.state.place, third.state.place) == (1, 2))
-    assert second.state.status is Status.QUEUED and first.state.steps > 0
+    wait_until(lambda: first.state.steps > 0)
+    assert second.state.status is Status.QUEUED
     first.cancel()
     wait_until(lambda: second.state.status is Status.RUNNING and third.state.place == 1)
 
