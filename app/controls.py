@@ -170,6 +170,12 @@ class Controls(pn.viewable.Viewer):
             field.set(values[name])
         self._rebuild(sampler)
 
+    def check(self, settings: Mapping[str, Any]) -> None:
+        """ValueError where a value of `show` lies outside what the fields take."""
+        for name, field in self.fields.items():
+            if isinstance(field, NumberField) and settings.get(name) is not None:
+                field.check(settings[name])
+
     def choose(self, name: str, value: float) -> None:
         """Set one field, without reporting a change; KeyError where the sampler has none of this name."""
         {**self.fields, **self._own}[name].set(value)

@@ -177,6 +177,10 @@ class NumberField(Field):
             self._live = value
         self._show()
 
+    def check(self, value: Any) -> None:
+        """ValueError where the field does not take `value`."""
+        self._checked(value)
+
     def show_live(self, value: float) -> None:
         """The value in use, shown while the field is automatic."""
         if self._value is None and value > 0 and number_text(value) != number_text(self._live):

@@ -11,6 +11,9 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any, Protocol
 
+# The browser must know every component before a page is sent that is filled later, when the engine is there.
+from app import slider, takeaway_menu  # noqa: F401
+
 
 class PageView(Protocol):
     """One visitor's view of a page. `close` is called when the visitor leaves or changes the page."""

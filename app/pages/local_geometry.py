@@ -27,6 +27,8 @@ from app.problems import get_problem
 from app.runs import OVER, State
 from app.scale import draw_scale
 from app.sweep_panel import SweepPanel
+from app.takeaway import Takeaway
+from app.takeaway_read import PageConfig
 from app.texts import EXACT, READOUTS, caption, exact_values, readout_values, verdict
 from app.why_panel import WhyPanel
 from llc_core import DeepLinearNetwork, RunConfig
@@ -66,6 +68,7 @@ class LocalGeometry:
         self.sweep = SweepPanel()
         self.sweep.listener = self._on_value
         self.why = WhyPanel()
+        self.takeaway = Takeaway(self._on_upload, lambda: self.sweep.found)
         self.exact = Numbers(items=EXACT, least="84px", sizing_mode="stretch_width", margin=(6, 0, 0, 0))
         self.scale = pn.pane.HTML("", sizing_mode="stretch_width", margin=(12, 0, 0, 0), stylesheets=[theme.TEXT])
         self.method = pn.pane.HTML("", sizing_mode="stretch_width", margin=0, stylesheets=[theme.TEXT])
@@ -124,6 +127,7 @@ class LocalGeometry:
         )
         tools = pn.FlexBox(
             self.compare.button,
+            self.takeaway.menu,
             self.compare.words,
             gap="12px",
             align_items="center",
@@ -150,6 +154,14 @@ class LocalGeometry:
 
     def _on_settings(self) -> None:
         with pn.io.hold():
+            self._restart("", OWN_SETTINGS)
+
+    def _on_upload(self, found: PageConfig) -> None:
+        """Show and run a configuration from a file. Everything is checked before anything changes."""
+        self.controls.check(found.settings)
+        with pn.io.hold():
+            self.editor.show(found.problem)
+            self.controls.show(found.settings)
             self._restart("", OWN_SETTINGS)
 
     def _on_value(self, name: str, value: float) -> None:
@@ -200,6 +212,7 @@ class LocalGeometry:
         self.controls.show_live({**sampler.to_dict(), "n_beta": config.n_beta})
         self.sweep.show(config, problem, sampler)
         self.why.show(problem)
+        self.takeaway.show(config)
         self._show_words(State())
 
     # -- what the run does --------------------------------------------------------------------------------------------
@@ -235,6 +248,7 @@ class LocalGeometry:
         self.readouts.values = readout_values(state, self._expected)
         self.compare.update(self.readouts.values)
         self.why.update(state.estimate)
+        self.takeaway.update(state.estimate)
         self._show_scale(state)
         tone, words = verdict(state)
         # Read aloud when the run rests; while numbers move a screen reader would never stop talking.

@@ -1,0 +1,64 @@
+"""A configuration from a file, read as a whole before anything of it is applied."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from app.problems import get_problem
+from llc_core import RunConfig
+from llc_core.defaults import resolve
+
+MAX_CHARACTERS = 100_000
+OFFERED = (
+    "sampler",
+    "gradient",
+    "chains",
+    "steps",
+    "burn_in",
+    "localization",
+    "n_beta",
+    "batch_size",
+    "seed",
+)
+"""Fields of RunConfig that the page "Local geometry" has a control for, the problem aside."""
+IGNORED = ("problem", "device", "dtype")
+
+
+@dataclass(frozen=True)
+class PageConfig:
+    """problem: description of a deep linear network.  settings: values for the side bar, keys as in OFFERED."""
+
+    problem: Mapping[str, Any]
+    settings: Mapping[str, Any]
+
+
+def read_file(text: str) -> PageConfig:
+    """The content of a configuration file; ValueError with one sentence for anything that cannot be run here."""
+    if len(text) > MAX_CHARACTERS:
+        raise ValueError(f"This file has {len(text):,} characters; a run configuration has at most {MAX_CHARACTERS:,}.")
+    return read_config(RunConfig.from_json(text))
+
+
+def read_config(config: RunConfig) -> PageConfig:
+    """What the page has to show for `config`; ValueError as `read_file`."""
+    kind = config.problem.get("kind")
+    if kind != "dln":
+        raise ValueError(f"problem is of kind {kind!r}; this page runs deep linear networks, kind 'dln'.")
+    defaults = RunConfig()
+    for field in fields(config):
+        name, value = field.name, getattr(config, field.name)
+        if name not in (*OFFERED, *IGNORED) and value != getattr(defaults, name):
+            raise ValueError(f"{name} is {value!r}; this page has no control for it: use llc_core.estimate instead.")
+    problem = get_problem(config.problem)
+    complete, _, _ = resolve(config.replace(device=None), problem)
+    assert complete.sampler is not None and complete.steps is not None
+    if config.dtype not in (None, resolve(config.replace(device=None, dtype=None), problem)[0].dtype):
+        raise ValueError(f"dtype is {config.dtype!r}; this page has no control for it: use llc_core.estimate instead.")
+    settings = {name: getattr(complete, name) for name in OFFERED}
+    settings["n_beta"] = config.n_beta
+    if isinstance(config.burn_in, int):
+        settings["burn_in"] = config.burn_in / complete.steps
+    description = {name: value for name, value in config.problem.items() if value is not None}
+    return PageConfig(description, settings)
