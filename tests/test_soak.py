@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import shutil
 
 import pytest
@@ -27,6 +28,29 @@ def sample(minutes: float, rss: float, runs: int = 0, pages: int = 0, errors: in
 def test_growth_orphans_and_errors_fail(later, last, passed):
     samples = [sample(0, 300), *(sample(5 + i, rss) for i, rss in enumerate(later))]
     assert judge(samples, sample(9, 500, **last)).passed is passed
+
+
+def test_only_what_a_leaving_visitor_causes_stays_out_of_the_log(caplog):
+    from bokeh.server.connection import ServerConnection
+    from tornado.websocket import WebSocketClosedError
+
+    import app.errors  # noqa: F401
+
+    def say(logger: str, error: Exception) -> None:
+        logging.getLogger(logger).error("planted", exc_info=error)
+
+    left = ServerConnection.__new__(ServerConnection)
+    left._session = None
+    with pytest.raises(AssertionError) as gone:
+        _ = left.session
+    with pytest.raises(AssertionError) as other:
+        raise AssertionError("ours")
+    say("bokeh.server.protocol_handler", gone.value)
+    say("asyncio", WebSocketClosedError())
+    assert not caplog.records
+    say("bokeh.server.protocol_handler", other.value)
+    say("asyncio", ValueError("ours"))
+    assert len(caplog.records) == 2
 
 
 def test_what_is_closed_is_gone():
