@@ -37,7 +37,7 @@ class _Leaving(logging.Filter):
         return not isinstance(error, (WebSocketClosedError, StreamClosedError))
 
 
-for _name in ("asyncio", "bokeh.server.protocol_handler"):
+for _name in ("asyncio", "bokeh.server.protocol_handler", "tornado.application"):
     logging.getLogger(_name).addFilter(_Leaving())
 
 
