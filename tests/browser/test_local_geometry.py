@@ -223,9 +223,10 @@ def test_a_phone_shows_everything_below_each_other(app):
     app.open()
     app.button("Pause").click(timeout=5000)
     figures = app.page.locator(".bk-Figure")
-    expect(figures).to_have_count(2)
-    boxes = [figures.nth(i).bounding_box() for i in range(2)]
-    assert boxes[0]["y"] + boxes[0]["height"] <= boxes[1]["y"]
+    expect(figures).to_have_count(4)
+    boxes = [figures.nth(i).bounding_box() for i in range(4)]
+    for above, below in zip(boxes, boxes[1:], strict=False):
+        assert above["y"] + above["height"] <= below["y"]
     assert all(box["x"] >= 0 and box["x"] + box["width"] <= 390 for box in boxes)
     assert app.page.evaluate("document.documentElement.scrollWidth") <= 390
     expect(app.page.get_by_role("textbox", name="Widths")).not_to_be_visible()
@@ -235,7 +236,7 @@ def test_a_phone_shows_everything_below_each_other(app):
 
 def test_another_page_takes_over_and_ends_the_first_one_s_run(app, here, monkeypatch):
     first = load_pages()[0]
-    monkeypatch.setattr("app.shell.load_pages", lambda: [first, PageInfo("Second page", 20, first.build)])
+    monkeypatch.setattr("app.shell.load_pages", lambda: [first, PageInfo("Second page", "second", 20, first.build)])
     visitor = type(app)(app.page, here).open()
     before = len(manager()._runs)
     visitor.button("Second page").click()
