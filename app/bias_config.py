@@ -23,7 +23,7 @@ def _psgld() -> dict[str, Any]:
 
 
 def _corrected() -> dict[str, Any]:
-    # SPEC's smallest memory at which the correction works with this step: ε ≪ λ³(1 − α).
+    # A memory short enough for the correction to work at this step: ε ≪ λ³(1 − α).
     return {"name": "CorrectedPSGLD", "step_size": STEP, "alpha": 0.5, "stability": 0.1}
 
 
@@ -63,6 +63,21 @@ class BiasConfig:
             if sampler.line() is None:
                 raise ValueError(f"{sampler.label} has no form on the line; choose another sampler.")
             put(self, side, sampler.to_dict())
+
+    @classmethod
+    def from_dict(cls, data: Any) -> BiasConfig:
+        """From parsed JSON; ValueError for anything that is not a comparison."""
+        if not isinstance(data, Mapping):
+            raise ValueError(f"A comparison must be a JSON object, not a {type(data).__name__}.")
+        known = [f.name for f in dataclasses.fields(cls)]
+        unknown = sorted(str(key) for key in data if key not in known)
+        if unknown:
+            raise ValueError(f"Unknown key {unknown[0]!r} in the comparison; known keys: {', '.join(sorted(known))}.")
+        for name in ("target", *SIDES):
+            value = data.get(name, {})
+            if not isinstance(value, Mapping) or not isinstance(value.get("name", ""), str):
+                raise ValueError(f"{name} must be a mapping of names to values.")
+        return cls(**data)
 
     @property
     def burn_in_steps(self) -> int:

@@ -8,10 +8,9 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
-from urllib.parse import parse_qs
 
 VERSION = 1
 PARAMETER = "c"
@@ -21,7 +20,6 @@ HIDEABLE = {
     "controls": "the side bar",
     "presets": "the row of presets",
     "texts": "explanations and formulas",
-    "answers": "exact values, verdicts and errors",
     "pages": "the other pages",
 }
 """What a teacher can leave out of the page that a link opens."""
@@ -80,19 +78,14 @@ def decode(text: str) -> Link:
     return Link(page, config, tuple(dict.fromkeys(hide)))
 
 
-def from_search(search: str | None) -> Link | None:
-    """The link in the query string of an address, or None where there is none; ValueError as `decode`."""
-    if not search:
-        return None
-    try:
-        values = parse_qs(search.removeprefix("?"), keep_blank_values=True, max_num_fields=50).get(PARAMETER)
-    except ValueError:
-        raise ValueError("The address of this page has too many parameters; open the link again.") from None
-    if values is None:
+def from_arguments(arguments: Mapping[str, Sequence[bytes]]) -> Link | None:
+    """The link in the arguments of an address, or None where there is none; ValueError as `decode`."""
+    values = arguments.get(PARAMETER)
+    if not values:
         return None
     if len(values) != 1:
         raise ValueError(f"The address of this page has {len(values)} configurations; open a link with one.")
-    return decode(values[0])
+    return decode(values[0].decode(errors="replace"))
 
 
 def _no_constant(name: str) -> NoReturn:

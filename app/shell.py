@@ -14,8 +14,10 @@ from panel.util import edit_readonly
 from app import theme, warmup
 from app.components import ClosedOnPhones, Navigation
 from app.errors import show_errors_with
+from app.links import Link, encode, from_arguments
 from app.notice import Notice
 from app.pages import PageInfo, PageView, load_pages
+from app.share import ShareMenu
 
 SIDEBAR_WIDTH = 340
 WAIT_MILLISECONDS = 100
@@ -35,7 +37,10 @@ class Shell:
         self._main = pn.Column(sizing_mode="stretch_width", margin=0)
         self._side = pn.Column(sizing_mode="stretch_width", margin=0)
         self._notice = Notice(width=0, height=0, margin=0)
+        self._share = ShareMenu(margin=(0, 8), align="center")
         self._pages: list[PageInfo] = []
+        self._key = ""
+        self._hidden: tuple[str, ...] = ()
         self.page = pmui.Page(
             title=os.environ.get("LLC_LAB_TITLE") or "LLC Lab",
             header=[_subtitle(), ClosedOnPhones(width=0, height=0, margin=0)],
@@ -83,17 +88,50 @@ class Shell:
             return
         self._pages = load_pages()
         titles = [page.title for page in self._pages]
-        if len(titles) > 1:
-            navigation = Navigation(titles=titles, current=titles[0], margin=(0, 8), align="center")
+        try:
+            link = from_arguments(pn.state.session_args)
+            first = titles[0] if link is None else self._titled(link.page)
+        except ValueError as error:
+            self._show_error(str(error))
+            link, first = None, titles[0]
+        self._hidden = link.hide if link is not None else ()
+        if len(titles) > 1 and "pages" not in self._hidden:
+            navigation = Navigation(titles=titles, current=first, margin=(0, 8), align="center")
             navigation.listener = self._open
             self.page.header = [navigation, *self.page.header]
-        self._open(titles[0])
+        if not self._hidden:
+            self._share.make = self._link
+            self.page.header = [*self.page.header, self._share]
+        self._open(first)
+        if link is not None and self._view is not None:
+            try:
+                self._view.restore(link.config)
+            except ValueError as error:
+                self._show_error(f"This link cannot be opened: {error}")
+
+    def _titled(self, key: str) -> str:
+        for page in self._pages:
+            if page.key == key:
+                return page.title
+        raise ValueError("This link opens a page that this app does not have; update the app or the link.")
+
+    def _link(self, hide: tuple[str, ...]) -> str:
+        assert self._view is not None
+        return encode(Link(self._key, self._view.configuration(), hide))
 
     def _open(self, title: str) -> None:
         chosen = next(page for page in self._pages if page.title == title)
         self.close()
+        self._key = chosen.key
         self._view = chosen.build()
-        self._main.objects, self._side.objects = self._view.main, self._view.sidebar
+        for name in self._hidden:
+            for part in self._view.parts.get(name, ()):
+                part.visible = False
+        self._main.objects = self._view.main
+        if "controls" in self._hidden:
+            self.page.sidebar_open = False
+        else:
+            self._side.objects = self._view.sidebar
 
 
 def _subtitle() -> Any:

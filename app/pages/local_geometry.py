@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from html import escape
 from typing import Any
@@ -28,7 +29,7 @@ from app.runs import OVER, State
 from app.scale import draw_scale
 from app.sweep_panel import SweepPanel
 from app.takeaway import Takeaway
-from app.takeaway_read import PageConfig
+from app.takeaway_read import PageConfig, read_config
 from app.texts import EXACT, READOUTS, caption, exact_values, readout_values, verdict
 from app.why_panel import WhyPanel
 from llc_core import DeepLinearNetwork, RunConfig
@@ -98,6 +99,18 @@ class LocalGeometry:
         self.main: list[Any] = [self._arrange()]
         self._on_preset(first.name)
 
+    @property
+    def parts(self) -> dict[str, list[Any]]:
+        return {"presets": [self.tiles], "texts": [self.lesson, self._method]}
+
+    def configuration(self) -> dict[str, Any]:
+        defaults = RunConfig().to_dict()
+        values = RunConfig(problem=self.editor.problem, **self.controls.values).to_dict()
+        return {name: value for name, value in values.items() if value != defaults[name]}
+
+    def restore(self, configuration: Mapping[str, Any]) -> None:
+        self._on_upload(read_config(RunConfig.from_dict(configuration)))
+
     def close(self) -> None:
         """Free the run; called when the session ends."""
         self._live.close()
@@ -134,13 +147,14 @@ class LocalGeometry:
             sizing_mode="stretch_width",
             margin=(10, 0, 0, 0),
         )
+        self._method = card(self.method, self.formula, self.about)
         self.compare.words.styles = {"flex": "1 1 240px"}
         return page(
             pn.Column(self.tiles, self.lesson, sizing_mode="stretch_width", margin=0),
             card(self.transport, self.readouts, self.verdict, tools, self.compare.table),
             pair(losses, estimates),
             pair(self.sweep.view, self.why.view),
-            pair(card(heading("Exact answer"), self.exact, self.scale), card(self.method, self.formula, self.about)),
+            pair(card(heading("Exact answer"), self.exact, self.scale), self._method),
         )
 
     # -- what the user does -------------------------------------------------------------------------------------------
@@ -263,4 +277,4 @@ def _tile(preset: Preset) -> dict[str, str]:
     return {"name": preset.name, "title": preset.title, "tip": preset.lesson, "picture": picture}
 
 
-PAGE = PageInfo("Local geometry", 10, LocalGeometry)
+PAGE = PageInfo("Local geometry", "local-geometry", 10, LocalGeometry)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from html import escape
 from typing import Any
@@ -201,6 +201,21 @@ class StationaryBias:
         self.main: list[Any] = [self._arrange()]
         self._on_preset(ALL[0].name)
 
+    @property
+    def parts(self) -> dict[str, list[Any]]:
+        words = [view for side in self.sides.values() for view in (side.formula, side.about)]
+        return {"presets": [self.tiles], "texts": [self.lesson, *words]}
+
+    def configuration(self) -> dict[str, Any]:
+        return self._config.to_dict()
+
+    def restore(self, configuration: Mapping[str, Any]) -> None:
+        config = BiasConfig.from_dict(configuration)
+        get_scene(config)
+        with pn.io.hold():
+            self._set(config)
+            self._restart("", OWN_SETTINGS)
+
     def close(self) -> None:
         """Free the run; called when the session ends or the page changes."""
         self._live.close()
@@ -221,13 +236,15 @@ class StationaryBias:
 
     def _on_preset(self, name: str) -> None:
         preset = self._presets[name]
-        config = preset.config
         with pn.io.hold():
-            self.target.show(config.target)
-            self.run_panel.show(config)
-            for side in SIDES:
-                self.sides[side].panel.show(getattr(config, side))
+            self._set(preset.config)
             self._restart(name, preset.lesson)
+
+    def _set(self, config: BiasConfig) -> None:
+        self.target.show(config.target)
+        self.run_panel.show(config)
+        for side in SIDES:
+            self.sides[side].panel.show(getattr(config, side))
 
     def _on_settings(self) -> None:
         with pn.io.hold():
@@ -325,4 +342,4 @@ def _tile(preset: BiasPreset) -> dict[str, str]:
     return {"name": preset.name, "title": preset.title, "tip": preset.lesson, "picture": picture}
 
 
-PAGE = PageInfo("Stationary bias", 20, StationaryBias)
+PAGE = PageInfo("Stationary bias", "stationary-bias", 20, StationaryBias)
