@@ -7,6 +7,7 @@ anything that belongs to a session.
 
 from __future__ import annotations
 
+import atexit
 import logging
 import threading
 import time
@@ -348,10 +349,16 @@ class RunManager:
 @cache
 def manager() -> RunManager:
     """The one manager of this process for what moves on the screen."""
-    return RunManager()
+    return _until_exit(RunManager())
 
 
 @cache
 def background() -> RunManager:
     """Another one, for jobs whose single steps take long: in the first one they would make every picture stutter."""
-    return RunManager()
+    return _until_exit(RunManager())
+
+
+def _until_exit(made: RunManager) -> RunManager:
+    # A thread that is still inside compiled code when the interpreter goes would abort the process.
+    atexit.register(made.close)
+    return made
