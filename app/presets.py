@@ -88,6 +88,22 @@ ALL = (
         settings={"sampler": {"name": "SGLD", "step_size": 1e-7}, "gradient": "full", "steps": 20_000},
     ),
     Preset(
+        "small",
+        "Step too small",
+        "SGLD at a ten-thousandth of its stability limit: the chains have hardly left w0, λ̂ is 60% too low, and R-hat says so.",
+        (8, 6, 8),
+        (6, 6),
+        settings={"sampler": {"name": "SGLD", "step_size": 1e-11}, "gradient": "full", "steps": 8_000},
+    ),
+    Preset(
+        "rmsprop",
+        "RMSProp",
+        "Steps that follow the gradient bend the law: λ̂ is 9% too high though all chains agree. Pin it, choose SGLD: 2%.",
+        (8, 6, 8),
+        (6, 6),
+        settings={"sampler": {"name": "RMSPropSGLD", "stability": 1e-4}, "steps": 20_000},
+    ),
+    Preset(
         "printed",
         "Printed SGHMC",
         "With the factor ½ as printed in the paper the chain samples at twice the temperature: λ̂ doubles.",

@@ -198,9 +198,11 @@ def words(found: SweepPoints) -> str:
     value, error = float(found.values[found.best]), float(found.error[found.best])
     se = float(found.error_se[found.best])
     shown = f"{error:+.1%}".replace("-", "−") + (f" ± {2 * se:.1%}" if math.isfinite(se) else "")
-    text = f"{size}. Surely smallest error at {number_text(value)}: {shown}"
+    text = f"{size}. Smallest error, its error bar included, at {number_text(value)}: {shown}"
     if math.isfinite(found.default):
-        text += f", {value / found.default:.2g} times the engine’s choice {number_text(found.default)}"
+        ratio = value / found.default
+        own = f"the engine’s choice {number_text(found.default)}"
+        text += f" ({own})" if abs(ratio - 1) < 0.02 else f" ({ratio:.2g} times {own})"
     text += "."
     if math.isfinite(found.limit):
         text += f" Above {number_text(found.limit)} the chains are unstable."

@@ -77,8 +77,8 @@ def opening(found: Explanation) -> str:
     """HTML: one sentence on the whole."""
     if not found.parts:
         return "<p>Measuring the first cause.</p>"
-    total = f"{signed(found.total)}"
-    text = f"λ̂ = {number(found.llc)} lies {total} from {found.truth_label} = {number(found.truth)}."
+    text = f"λ̂ − {found.truth_label} = {value_text(found.total, found.total_se)}"
+    text += f" (λ̂ = {number(found.llc)}, {found.truth_label} {number(found.truth)})."
     if found.share >= 1:
         part = found.dominant
         clear = abs(part.value) > 2 * part.se

@@ -39,10 +39,10 @@ def test_a_sweep_comes_in_live_and_its_points_set_the_step_size(quick):
     points = app.source("sweep")
     assert len(points["value"]) == 12 and set(points["alpha"]) == {1}
     assert points["dead"][0] == 0 and points["dead"][-1] == 1
-    expect(page.get_by_text("Surely smallest error at")).to_be_visible()
+    expect(page.get_by_text("Smallest error, its error bar included, at")).to_be_visible()
 
     # By mouse: a click on the third point; hovering shows its numbers.
-    page.get_by_text("Surely smallest error at").scroll_into_view_if_needed()
+    page.get_by_text("Smallest error, its error bar included, at").scroll_into_view_if_needed()
     x, y = page.evaluate(PLACE, [points["value"][2], points["error"][2]])
     page.mouse.move(x, y)
     tip = page.locator(".bk-Tooltip").filter(has_text=number_text(points["value"][2]))
