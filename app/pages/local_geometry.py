@@ -133,7 +133,6 @@ class LocalGeometry:
                     ("local", "local λ"),
                     ("global", "global λ"),
                     ("expected", "expected λ̂"),
-                    ("pinned", "pinned"),
                 ],
             ),
             pn.pane.Bokeh(self.estimates.plot, sizing_mode="stretch_width", margin=0),
