@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,8 @@ PROBE_CHAINS, PROBE_STEPS, PROBE_BURN_IN = 4, 800, 0.9
 """A short automatic run finds the engine's step size and the stability limit."""
 ABOVE, BEYOND = 5, 1.5
 """So many values lie above the engine's step size, and the last one at this multiple of the stability limit."""
+LOWEST = 0.01
+"""The smallest value of a sweep of step sizes, as a share of the engine's, where the limit is far away."""
 DECADES = 1.5
 """How far a sweep of another logarithmic field reaches to either side of its value."""
 UNKNOWN_RATIO = 3.0
@@ -130,7 +132,9 @@ class SweepJob:
             probe = {"chains": PROBE_CHAINS, "steps": PROBE_STEPS, "burn_in": PROBE_BURN_IN}
             self._probe = Run(self._config.replace(sampler=automatic, **probe), problem)
         else:
-            self._start(values_around(self._about, self._current(), count))
+            values = values_around(self._about, self._current(), count)
+            whole = isinstance(_default(type(sampler), field), int)
+            self._start(tuple(dict.fromkeys(float(round(v)) for v in values)) if whole else values)
 
     @property
     def finished(self) -> bool:
@@ -240,16 +244,21 @@ def over_chains(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def step_sizes(about: Hyper, default: float, limit: float, count: int = COUNT) -> tuple[float, ...]:
     """Evenly in the logarithm, the engine's own among them, up to beyond the stability limit."""
     highest = BEYOND * limit if math.isfinite(limit) and limit > default else UNKNOWN_RATIO * default
-    ratio = (highest / default) ** (1 / ABOVE)
-    return _within(about, [default * ratio**k for k in range(ABOVE - count + 1, ABOVE + 1)])
+    above = (highest / default) ** (1 / ABOVE)
+    # A sampler with a tiny safety factor has its limit far above; below, nothing is to be seen that far away.
+    below = min(above, LOWEST ** (-1 / (count - 1 - ABOVE)))
+    values = [default * (above if k > 0 else below) ** k for k in range(ABOVE - count + 1, ABOVE + 1)]
+    return _within(about, values)
 
 
 def values_around(about: Hyper, current: float | None, count: int = COUNT) -> tuple[float, ...]:
-    """Values of a field around its present one, or over its whole range where that is short."""
+    """Values of a field around its present one, or over its whole range where that is short; the present one is there."""
     if not is_logarithmic(about):
         low = about.low if math.isfinite(about.low) else (current or 0.0) - 1.0
         high = about.high if math.isfinite(about.high) else (current or 0.0) + 1.0
         inner = np.linspace(low, high, count + 2)[1:-1]
+        if current is not None and low <= current <= high:
+            inner[np.argmin(np.abs(inner - current))] = current
         return _within(about, inner.tolist())
     centre = current if current else 1.0
     low = max(centre * 10**-DECADES, about.low if about.low > 0 else 0.0)
@@ -268,6 +277,10 @@ def _within(about: Hyper, values: list[float]) -> tuple[float, ...]:
             continue
         kept.append(short)
     return tuple(dict.fromkeys(kept))
+
+
+def _default(sampler: type[Sampler], field: str) -> Any:
+    return next((f.default for f in fields(sampler) if f.name == field), None)
 
 
 def same_question(one: Mapping[str, Any], other: Mapping[str, Any], field: str) -> bool:

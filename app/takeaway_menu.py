@@ -77,7 +77,13 @@ export function render({model}) {
   const open = find('.open'), menu = find('.menu'), message = find('.message'), input = find('input')
 
   const say = (text, bad = false) => { message.textContent = text; message.className = bad ? 'message bad' : 'message' }
-  const toggle = (shown) => { menu.hidden = !shown; open.setAttribute('aria-expanded', String(shown)) }
+  const toggle = (shown) => {
+    menu.hidden = !shown
+    open.setAttribute('aria-expanded', String(shown))
+    menu.style.left = '0'
+    const over = menu.getBoundingClientRect().right - (document.documentElement.clientWidth - 12)
+    if (shown && over > 0) menu.style.left = -over + 'px'
+  }
   const save = (blob, name) => {
     const link = document.createElement('a')
     link.href = URL.createObjectURL(blob)

@@ -133,6 +133,7 @@ def test_every_number_of_every_sampler_has_values_to_sweep(name):
         about = {**numeric_fields(sampler), **COMMON}[field]
         current = getattr(sampler, field, None) if field not in COMMON else 1.0
         values = values_around(about, current)
+        assert current is None or any(math.isclose(value, current, rel_tol=1e-2) for value in values) or about.log
         assert 8 <= len(values) <= 12 and list(values) == sorted(set(values)), (field, values)
         if field not in COMMON:
             for value in values:
@@ -144,6 +145,8 @@ def test_step_sizes_include_the_engine_s_and_stay_in_range():
     values = step_sizes(about, 1e-3, 1e-2)
     assert len(values) == 12 and 1e-3 in values and values[-1] == pytest.approx(1.5e-2)
     assert max(step_sizes(about, 0.5, 5.0)) <= 1.0
+    far = step_sizes(about, 1e-6, 1e-3)
+    assert min(far) == 1e-8 and max(far) == 1.5e-3 and 1e-6 in far
     assert max(step_sizes(about, 1e-3, math.inf)) == pytest.approx(3e-3)
 
 
