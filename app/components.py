@@ -268,7 +268,7 @@ class Toggles(JSComponent):
 .toggles button { display: inline-flex; align-items: center; gap: 7px; height: 30px; padding: 0 10px; border-radius: 15px;
   border: 1px solid var(--edge); background: transparent; white-space: nowrap; }
 .toggles button:hover { border-color: var(--panel-primary-color); }
-.toggles button[aria-pressed=false] { opacity: .55; border-style: dashed; }
+.toggles button[aria-pressed=false] { opacity: .75; border-style: dashed; }
 .toggles button[aria-pressed=true] { background: color-mix(in srgb, currentColor 6%, transparent); }
 """,
     ]

@@ -17,6 +17,7 @@ from app.errors import show_errors_with
 from app.links import Link, encode, from_arguments
 from app.notice import Notice
 from app.pages import PageInfo, PageView, load_pages
+from app.repairs import Repairs
 from app.share import ShareMenu
 
 SIDEBAR_WIDTH = 340
@@ -43,7 +44,7 @@ class Shell:
         self._hidden: tuple[str, ...] = ()
         self.page = pmui.Page(
             title=os.environ.get("LLC_LAB_TITLE") or "LLC Lab",
-            header=[_subtitle(), ClosedOnPhones(width=0, height=0, margin=0)],
+            header=[_subtitle(), ClosedOnPhones(width=0, height=0, margin=0), Repairs(width=0, height=0, margin=0)],
             sidebar_width=SIDEBAR_WIDTH,
             main=[self._main, self._notice],
             sidebar=[self._side],

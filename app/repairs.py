@@ -1,0 +1,41 @@
+"""Faults of the widget library that shut out screen readers and keyboards, mended in the browser."""
+
+from __future__ import annotations
+
+from panel.custom import JSComponent
+
+
+class Repairs(JSComponent):
+    """Looks through the page a few times after it has changed and mends what axe-core calls serious.
+
+    The library's loading bar has no name, its tooltips name a bare span, and so does the handle of the side bar;
+    formulas and tables that are wider than the page cannot be scrolled by keyboard.
+    """
+
+    _esm = """
+const mend = (root) => {
+  for (const element of root.querySelectorAll('*')) {
+    if (element.shadowRoot) mend(element.shadowRoot)
+    const role = element.getAttribute('role'), label = element.getAttribute('aria-label')
+    if (role === 'progressbar' && !label) element.setAttribute('aria-label', 'Loading')
+    else if (element.localName === 'span' && label && !role) element.setAttribute('role', 'img')
+    else if (element.localName === 'div' && label === 'Resize sidebar' && !role) element.setAttribute('role', 'separator')
+    const scrolls = element.scrollWidth > element.clientWidth || element.scrollHeight > element.clientHeight
+    if (scrolls && /bk-panel-models-(katex|markup)/.test(element.className) && getComputedStyle(element).overflowX === 'auto')
+      element.tabIndex = 0
+  }
+}
+
+export function render({model}) {
+  const timers = [500, 2000, 5000].map((delay) => setTimeout(() => mend(document), delay))
+  const repeat = setInterval(() => mend(document), 10000)
+  const soon = () => timers.push(setTimeout(() => mend(document), 1200))
+  document.addEventListener('click', soon)
+  model.on('remove', () => {
+    timers.forEach(clearTimeout)
+    clearInterval(repeat)
+    document.removeEventListener('click', soon)
+  })
+  return document.createElement('span')
+}
+"""
