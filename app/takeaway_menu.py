@@ -232,7 +232,7 @@ export function render({model}) {
     def _handle_msg(self, msg: Any) -> None:
         if not isinstance(msg, dict):
             return
-        if any(item["key"] == msg.get("want") for item in FILES):
+        if any(item["key"] == msg.get("want") for item in self.files):
             self.on_want(msg["want"])
         elif isinstance(msg.get("upload"), str):
             self.on_upload(msg["upload"])

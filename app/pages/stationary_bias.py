@@ -21,6 +21,7 @@ from app.bias_plots import DistanceFigure, Frame, LawFigure, MetricFigure
 from app.bias_presets import ALL, BiasPreset
 from app.bias_run import BiasEstimate, BiasJob
 from app.bias_scene import Scene, get_scene
+from app.bias_takeaway import BiasTakeaway
 from app.bias_target import TargetEditor
 from app.bias_texts import (
     WORDS,
@@ -168,6 +169,7 @@ class StationaryBias:
             margin=(10, 0, 0, 0),
         )
         self.toggles.listener = self._on_toggles
+        self.takeaway = BiasTakeaway(self._on_file)
         self.trouble = pn.pane.HTML(
             "",
             visible=False,
@@ -212,9 +214,7 @@ class StationaryBias:
     def restore(self, configuration: Mapping[str, Any]) -> None:
         config = BiasConfig.from_dict(configuration)
         get_scene(config)
-        with pn.io.hold():
-            self._set(config)
-            self._restart("", OWN_SETTINGS)
+        self._on_file(config)
 
     def close(self) -> None:
         """Free the run; called when the session ends or the page changes."""
@@ -225,9 +225,18 @@ class StationaryBias:
     # -- layout -------------------------------------------------------------------------------------------------------
 
     def _arrange(self) -> pn.viewable.Viewable:
+        self.toggles.styles = {"flex": "1 1 300px"}
+        tools = pn.FlexBox(
+            self.toggles,
+            self.takeaway.menu,
+            gap="12px",
+            align_items="center",
+            sizing_mode="stretch_width",
+            margin=(10, 0, 0, 0),
+        )
         return page(
             pn.Column(self.tiles, self.lesson, sizing_mode="stretch_width", margin=0),
-            card(self.transport, self.toggles, self.trouble),
+            card(self.transport, tools, self.trouble),
             pair(*(side.view for side in self.sides.values())),
             self._foot,
         )
@@ -239,6 +248,11 @@ class StationaryBias:
         with pn.io.hold():
             self._set(preset.config)
             self._restart(name, preset.lesson)
+
+    def _on_file(self, config: BiasConfig) -> None:
+        with pn.io.hold():
+            self._set(config)
+            self._restart("", OWN_SETTINGS)
 
     def _set(self, config: BiasConfig) -> None:
         self.target.show(config.target)
@@ -283,6 +297,7 @@ class StationaryBias:
         if lesson:
             self.lesson.object = f"<p>{escape(lesson)}</p>"
 
+        self.takeaway.show(config, scene)
         self._frame.reset(scene)
         for side in self.sides.values():
             side.reset(scene)
@@ -330,6 +345,7 @@ class StationaryBias:
             self._show_words(state)
 
     def _show_words(self, state: State) -> None:
+        self.takeaway.update(state.snapshot, state.estimate)
         tone, words = trouble(state)
         self.trouble.param.update(object=f'<p class="{tone}" role="status">{words}</p>', visible=bool(words))
         for side in self.sides.values():
