@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -133,7 +133,7 @@ class SweepJob:
             self._probe = Run(self._config.replace(sampler=automatic, **probe), problem)
         else:
             values = values_around(self._about, self._current(), count)
-            whole = isinstance(_default(type(sampler), field), int)
+            whole = field.endswith("_steps")  # a count
             self._start(tuple(dict.fromkeys(float(round(v)) for v in values)) if whole else values)
 
     @property
@@ -277,10 +277,6 @@ def _within(about: Hyper, values: list[float]) -> tuple[float, ...]:
             continue
         kept.append(short)
     return tuple(dict.fromkeys(kept))
-
-
-def _default(sampler: type[Sampler], field: str) -> Any:
-    return next((f.default for f in fields(sampler) if f.name == field), None)
 
 
 def same_question(one: Mapping[str, Any], other: Mapping[str, Any], field: str) -> bool:

@@ -91,7 +91,7 @@ class SweepPanel:
         if self._holds:
             self._say()
         else:
-            self.close()
+            self._stop()
             self.take.visible = False
             if self.found is not None:
                 self._words.object = _said("These points are of earlier settings; sweep again for the present ones.")
@@ -116,21 +116,24 @@ class SweepPanel:
             self.button.label = "Sweep"
 
     def close(self) -> None:
-        """End the run; called when the page closes or its settings change."""
+        """End the run; called when the page closes. Touches nothing on the screen: it may be gone."""
         if self._handle is not None:
             self._handle.cancel()
             self._handle = None
-            self.button.label = "Sweep"
 
     # -- what the user does -------------------------------------------------------------------------------------------
 
     def _on_button(self, event: object) -> None:
         with pn.io.hold():
             if self._handle is not None:
-                self.close()
+                self._stop()
                 self._words.object = _said("Stopped.")
                 return
             self._start()
+
+    def _stop(self) -> None:
+        self.close()
+        self.button.label = "Sweep"
 
     def _start(self) -> None:
         if self._config is None or self._problem is None:

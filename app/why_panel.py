@@ -71,7 +71,7 @@ class WhyPanel:
 
     def show(self, problem: Potential) -> None:
         """Another run has begun: what was explained is gone."""
-        self.close()
+        self._stop()
         self._problem, self._estimate = problem, None
         self.button.disabled = True
         self.bars.object = ""
@@ -104,18 +104,18 @@ class WhyPanel:
             if found is not None and found.parts:
                 self.bars.object = bars(found)
         if over:
-            self._end()
+            self._stop()
 
     def close(self) -> None:
-        """End the run; called when the page closes or its settings change."""
+        """End the run; called when the page closes. Touches nothing on the screen: it may be gone."""
         if self._handle is not None:
             self._handle.cancel()
-            self._end()
+            self._handle = None
 
     def _on_button(self, event: object) -> None:
         with pn.io.hold():
             if self._handle is not None:
-                self.close()
+                self._stop()
                 self._say("Stopped; the parts below are what was measured until then.")
             elif self._estimate is not None and self._problem is not None:
                 self._version = -1
@@ -124,8 +124,8 @@ class WhyPanel:
                 self.bars.object = ""
                 self._say("Starting.")
 
-    def _end(self) -> None:
-        self._handle = None
+    def _stop(self) -> None:
+        self.close()
         self.button.label = "Explain"
 
     def _say(self, text: str) -> None:

@@ -10,6 +10,7 @@ import pytest
 from app.controls import DEFAULTS
 from app.presets import ALL
 from app.problems import get_problem
+from app.runs import Status
 from app.sweep import (
     BEYOND,
     COMMON,
@@ -21,6 +22,7 @@ from app.sweep import (
     sweepable,
     values_around,
 )
+from app.sweep_panel import SweepPanel
 from llc_core import RunConfig, run
 from llc_core.defaults import resolve
 from llc_core.fields import Hyper
@@ -160,3 +162,18 @@ def test_a_sweep_holds_for_other_values_of_its_field_only():
     stepped = resolve(config(sampler={"name": "UnderdampedLangevin", "step_size": 0.2}), PROBLEM)[0].to_dict()
     assert same_question(base, stepped, "step_size") and not same_question(base, stepped, "friction")
     assert not same_question(base, resolve(config(n_beta=50.0), PROBLEM)[0].to_dict(), "step_size")
+
+
+def test_a_page_that_closes_ends_its_sweep_and_touches_nothing_on_the_screen():
+    """The screen may be gone by then, and an error would leave other runs of the page alive."""
+    panel, sampler = SweepPanel(), build(config().sampler)
+    panel.show(resolve(config(), PROBLEM)[0], PROBLEM, sampler)
+    panel._on_button(None)
+    handle, changes = panel._handle, []
+    assert handle is not None and panel.button.label == "Stop"
+    panel.button.param.watch(changes.append, "label")
+    panel.close()
+    assert handle.state.status is Status.CANCELLED and not changes
+    panel._on_button(None)
+    panel._on_button(None)
+    assert panel.button.label == "Sweep" and panel._handle is None
