@@ -23,7 +23,7 @@ FAR_OUT = 1e-9
 """The interval begins at this quantile of the limit law, WIDER than that from the mode."""
 WIDER = 1.1
 ATTEMPTS = 7
-"""So often it may grow by half where too much mass lies at an end; this is tried out at resolution ROUGH."""
+"""So often it may grow by half where too much mass lies at an end; this is tried out on the rough grid."""
 ROUGH = 0.4
 AT_AN_END = 1e-6
 """Mass near an end, or probability of a step beyond it, that does not matter."""
@@ -35,8 +35,10 @@ CHANGE = 0.02
 """Total variation between the rough and the wanted grid from which the law does not count as converged."""
 NEAR = 0.02
 """Share of the nodes that counts as near an end."""
-WITHOUT_MEMORY = 2.5
-"""So many times more positions where there is no memory: they cost nothing, and at α = 0 Γ jumps where U′ = 0."""
+WITHOUT_MEMORY = 4.0
+"""So many times more positions where there is no memory: they cost little, and at α = 0 Γ jumps where U′ = 0."""
+MANY = 4.0
+"""Up to this resolution: beyond it the dense matrix costs more than it brings."""
 
 
 class DivergesError(ValueError):
@@ -49,8 +51,8 @@ class ExactLaw:
 
     x [n]: nodes.  density [n]: of x there.  step_size: ε.
     residual: total variation that one more step would change.
-    grid_change: total variation to the same law on the rough grid (resolution 0.4), on 80 bins, which bounds the error
-        of the grid from above; nan on that grid itself.
+    grid_change: total variation to the same law on the rough grid (resolution 0.4; four times that without memory), on 80
+        bins, which bounds the error of the grid from above; nan on that grid itself.
     converged: whether the residual is below 1/1000 of the slowest rate, ε or 1 − α, and grid_change below 0.02.
     at_ends: probability near the ends of the interval, beyond which the chain was held back.
     memory_nodes: size of the grid of memories (1: a chain without memory).
@@ -116,14 +118,16 @@ def exact_law(
         raise ValueError(
             f"{sampler.name} remembers two numbers besides x, too many for the exact law; simulate it instead."
         )
+    coarse = ROUGH
     if not remembers(line):
-        resolution *= WITHOUT_MEMORY
+        resolution, coarse = max(resolution, min(WITHOUT_MEMORY * resolution, MANY)), WITHOUT_MEMORY * ROUGH
+    coarse = min(resolution, coarse)
     law = limit_law(sampler, target)
     low, high = (target.mode + WIDER * (law.quantile(u) - target.mode) for u in (FAR_OUT, 1 - FAR_OUT))
     ends = (1.0, 1.0)
     for _ in range(ATTEMPTS):
-        axis = position_axis(target, law.metric, step, low, high, min(resolution, ROUGH))
-        rough, ends = _solve(line, target, axis, step, min(resolution, ROUGH))
+        axis = position_axis(target, law.metric, step, low, high, coarse)
+        rough, ends = _solve(line, target, axis, step, coarse)
         if max(ends) < AT_AN_END or not np.isfinite(ends).all():
             break
         width = high - low
@@ -133,7 +137,7 @@ def exact_law(
             f"{sampler.name} with step_size {step:g} runs away on {target.label} and has no stationary law; "
             "use a smaller step_size."
         )
-    if resolution <= ROUGH:
+    if resolution <= coarse:
         return rough
     axis = position_axis(target, law.metric, step, low, high, resolution)
     fine, _ = _solve(line, target, axis, step, resolution)

@@ -285,7 +285,7 @@ def distances_to_target(sampler: SamplerLike, target: TargetLike) -> Distances:
 
 
 def slope_zeros(target: Landscape) -> np.ndarray:
-    """Where U′ changes its sign between the target's bounds."""
+    """Where U′ changes its sign between the target's bounds; of a stretch where it is 0, both ends."""
     low, high = target.bounds
     scale = target_scale(target)
     reach = np.arcsinh((np.array([low, high]) - target.mode) / scale)
@@ -296,7 +296,9 @@ def slope_zeros(target: Landscape) -> np.ndarray:
         brentq(lambda t: float(target.slope(np.array([t]))[0]), a, b, xtol=1e-15)
         for a, b in zip(x[turn], x[turn + 1], strict=True)
     ]
-    return np.unique(np.concatenate([x[slope == 0], found]))
+    flat = slope == 0
+    flat[1:-1] &= ~(flat[:-2] & flat[2:])
+    return np.unique(np.concatenate([x[flat], found]))
 
 
 def target_scale(target: Landscape, at: float | None = None) -> float:
