@@ -107,7 +107,7 @@ def _solve(sampler_text: str, target_text: str) -> tuple[np.ndarray, np.ndarray,
         empty = np.zeros(0)
         return empty, empty, np.full(scene.bins.count + 2, np.nan), empty, str(error)
     if not law.converged:
-        trouble = "The exact law did not converge at these settings; take a larger ε or a smaller α."
+        trouble = "The exact law did not converge there."
         return law.x, law.density, law.masses(scene.bins), limit, trouble
     inside = (law.x >= scene.bins.low) & (law.x <= scene.bins.high)
     return law.x[inside], law.density[inside], law.masses(scene.bins), limit, ""

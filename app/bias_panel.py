@@ -98,7 +98,8 @@ class ExactPanel:
         if point.side != self._subject.value or self._config is None:
             return
         if point.trouble:
-            self._say(point.trouble)
+            alpha = "" if point.alpha is None else f"α = {point.alpha:g}, "
+            self._say(f"Not drawn: {alpha}ε = {point.step_size:.3g}. {point.trouble}")
             return
         self.figure.add(curves(self._config, point.side).index(point.alpha), point)
 

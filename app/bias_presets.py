@@ -55,8 +55,8 @@ ALL = (
     BiasPreset(
         "inside",
         "TFP form",
-        "The form of TensorFlow Probability, with λ² = 0.1 and with λ² = 10⁻⁸: a small stability constant digs the hole to "
-        "the ground.",
+        "The form of TensorFlow Probability, λ² = 0.1 and 10⁻⁸: a small constant digs the hole to the ground. There V = 0 at "
+        "the start throws a few chains far out, which E x² shows.",
         {
             "left": _psgld(stability=0.3162, stability_form="inside"),
             "right": _psgld(stability=1e-4, stability_form="inside"),
@@ -67,7 +67,7 @@ ALL = (
         "Corrected",
         "The paper's own setting: with α = 0.9 and λ = 0.1 the correction needs ε = 10⁻⁴ or less; then it comes within a "
         "few percent of the target.",
-        {"left": _psgld(1e-4), "right": _corrected(1e-4, 0.9), "steps": 200_000, "burn_in": 0.1},
+        {"left": _psgld(1e-4), "right": _corrected(1e-4, 0.9), "steps": 200_000, "burn_in": 0.2},
     ),
     BiasPreset(
         "fast",
@@ -130,7 +130,7 @@ ALL = (
         "Double well",
         "The slope vanishes at three places, and there is a hole at each: at both modes, and the barrier between them is "
         "emptier than it should be.",
-        {"target": _named("double_well")},
+        {"target": _named("double_well"), "burn_in": 0.2},
     ),
     BiasPreset(
         "skewed",

@@ -90,7 +90,7 @@ def readouts(side: str) -> list[dict[str, Any]]:
         {
             "key": f"{side}_speed",
             "label": "throughput",
-            "tip": "Element-steps per second: chains times steps in one second of this sampler's computing time, on one core.",
+            "tip": "Element-steps per second: chains times steps in one second of this sampler's computing time.",
         },
     ]
 
@@ -220,10 +220,10 @@ def _why(prediction: Prediction) -> str:
     values = prediction.sampler.to_dict()
     step, alpha, stability = values["step_size"], values.get("alpha", 0.0), values.get("stability")
     if prediction.sampler.name in ("PSGLD", "CorrectedPSGLD") and stability is not None:
-        limit = stability**3 * (1 - alpha)
+        limit, memory = stability**3 * (1 - alpha), 1 / (1 - alpha)
         if step > 0.1 * limit:
             return (
-                f"The memory of 1/(1 − α) = {1 / (1 - alpha):.3g} steps must be short against the scale λ: ε = {number(step)} "
+                f"The memory of 1/(1 − α) = {number(memory, 3)} steps must be short against the scale λ: ε = {number(step)} "
                 f"should be well below λ³(1 − α) = {number(limit, 2)} where the curvature is 1. "
                 "<b>What to change:</b> a smaller ε or α, or a larger λ."
             )
