@@ -55,8 +55,7 @@ ALL = (
     BiasPreset(
         "inside",
         "TFP form",
-        "The form of TensorFlow Probability, λ² = 0.1 and 10⁻⁸: a small constant digs the hole to the ground. There V = 0 at "
-        "the start throws a few chains far out, which E x² shows.",
+        "The form of TensorFlow Probability, λ² = 0.1 and 10⁻⁸: a small constant digs the hole to the ground.",
         {
             "left": _psgld(stability=0.3162, stability_form="inside"),
             "right": _psgld(stability=1e-4, stability_form="inside"),

@@ -100,6 +100,7 @@ class Run:
         self._counter: Counter | None = None
         if config.histogram is not None:
             self._counter = Counter(Bins.of(config.histogram), len(self.settings), config.chains, self.device)
+        self._sound = torch.ones(self.count, dtype=torch.bool, device=self.device)
         self._energy: Energy | None = None
         self._last_loss: Tensor | None = None
         self._block = 8
@@ -184,9 +185,7 @@ class Run:
                 self._park_dead()
         if self.steps_done == int(ADAPTING_SHARE * self.burn_in):
             self._hp.adapting = torch.zeros_like(self._hp.adapting)
-        if self._counter is not None and self.steps_done >= self.burn_in:
-            position = self.problem.mode + self._state["delta"].squeeze(1)
-            self._counter.add(position, float(self._share(np.array(self.steps_done))))
+        before = self._state["delta"]
         hp = self._hp_now()
         if isinstance(self.sampler, MetropolisSampler):
             loss, baseline = self._metropolis_step(self.sampler, hp), None
@@ -195,9 +194,18 @@ class Run:
             energy = self._evaluate(self._state["delta"], batch)
             loss, baseline = energy.excess_loss, None if batch is None else batch.baseline_loss
             self._state = self.sampler.update(self._state, energy, self._normals(self.sampler.noises), hp)
+        if self._counter is not None:
+            self._count(self._counter, before, loss)
         self._last_loss = loss
         self.steps_done += 1
         return loss, baseline
+
+    def _count(self, counter: Counter, delta: Tensor, loss: Tensor) -> None:
+        """Add where the chains were to the histogram. A chain that has died counts nowhere, though it is put back to w0."""
+        if self.steps_done >= self.burn_in or not self._control.auto_step:
+            self._sound = self._sound & torch.isfinite(loss)
+        if self.steps_done >= self.burn_in:
+            counter.add(self.problem.mode + delta.squeeze(1), self._sound, float(self._share(self.steps_done)))
 
     def _share(self, step: Any) -> np.ndarray:
         """Size of step number `step` in units of step_size, which is also its weight in averages."""

@@ -87,9 +87,9 @@ class Counter:
         self._counts = torch.zeros(settings * (bins.count + 2), dtype=wide, device=device)
         self._row = torch.arange(settings, device=device).repeat(chains) * (bins.count + 2)
 
-    def add(self, x: Tensor, weight: float = 1.0) -> None:
-        """x: [C] positions; those that are not finite count nowhere."""
-        finite = torch.isfinite(x)
+    def add(self, x: Tensor, sound: Tensor, weight: float = 1.0) -> None:
+        """x: [C] positions.  sound: [C], whether a chain counts; positions that are not finite count nowhere."""
+        finite = torch.isfinite(x) & sound
         place = ((x - self.bins.low) / self.bins.width).nan_to_num(0.0).floor_().clamp_(-1, self.bins.count)
         self._counts.index_add_(0, self._row + place.long() + 1, finite.to(self._counts.dtype) * weight)
 

@@ -157,7 +157,7 @@ def by_hand(sampler: Any, w: float, noises: list[float]) -> list[float]:
     """One chain, one parameter: U = 10·L + w²/4, L = cosh w − 1. The last two steps are after burn-in."""
     e, al, name = 1e-3, sampler.alpha, sampler.name
     lam = getattr(sampler, "stability", 0.0)
-    v = lam if name == "ShampooSGLD" else 0.0
+    v = lam if name == "ShampooSGLD" else 1.0 if getattr(sampler, "stability_form", "") == "inside" else 0.0
     m, path = 0.0, []
     for t, xi in enumerate(noises):
         g, h = math.sinh(w), math.cosh(w)

@@ -37,8 +37,11 @@ def test_bins_count_what_lies_in_and_outside_them():
     assert bins.counts(np.array([-5, -1, -0.51, 0.0, 0.99, 1.0, 7, np.nan])).tolist() == [1, 2, 0, 1, 1, 2]
     assert bins.density(np.array([1.0, 2, 0, 1, 1, 2])) == pytest.approx(np.array([2, 0, 1, 1]) / 7 / 0.5)
     counter = Counter(bins, settings=2, chains=2, device=torch.device("cpu"))
-    counter.add(torch.tensor([-5.0, 0.0, math.nan, 0.99]), 0.5)
+    alive = torch.ones(4, dtype=torch.bool)
+    counter.add(torch.tensor([-5.0, 0.0, math.nan, 0.99]), alive, 0.5)
     assert counter.counts().tolist() == [[0.5, 0, 0, 0, 0, 0], [0, 0, 0, 0.5, 0.5, 0]]
+    counter.add(torch.zeros(4), torch.tensor([False, True, False, False]), 1.0)
+    assert counter.counts().sum() == 2.5
 
 
 @pytest.mark.parametrize(
@@ -76,6 +79,16 @@ def test_the_histogram_does_not_depend_on_how_the_run_is_cut():
         last = cut.advance(steps)
     assert (whole.observables["histogram"] == last.observables["histogram"]).all()
     assert "histogram" not in run(SGLD(step_size=0.1), steps=10).advance(10).observables
+
+
+def test_a_chain_that_has_died_counts_nowhere_again():
+    current = run(
+        SGLD(step_size=0.8), llc_core.landscape("quartic"), chains=200, steps=2000, burn_in=100, histogram=BINS
+    )
+    snapshots = list(current)
+    living = sum(int(np.isfinite(s.excess_loss[s.recorded >= 100]).sum()) for s in snapshots)
+    counted = snapshots[-1].observables["histogram"].sum()
+    assert not snapshots[-1].alive.any() and counted == living < 200 * 1900 / 2
 
 
 def test_a_histogram_needs_one_parameter():

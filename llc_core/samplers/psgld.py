@@ -45,8 +45,9 @@ def stability_field() -> Any:
 class PSGLD(Sampler):
     """V ← αV + (1 − α)g²;  G = 1/(λ + √V);  w ← w + (ε/2)(−G∇U + Γ) + √(εG)·N(0, 1).
 
-    g is the gradient of the mean loss alone (no nβ, no prior) and V starts at 0, as printed. Γ_i is the derivative of G_i
-    by w_i with the old V held fixed, which brings a factor 1 − α:
+    g is the gradient of the mean loss alone (no nβ, no prior) and V starts at 0, as printed; in the "inside" form at 1,
+    as in TensorFlow Probability: there λ is usually tiny, and from a first step of size 1/λ a chain needs long to return.
+    Γ_i is the derivative of G_i by w_i with the old V held fixed, which brings a factor 1 − α:
     Γ_i = −(1 − α)·g_i·∂g_i/∂w_i / (√V_i (λ + √V_i)²), with the diagonal of the loss's Hessian for ∂g_i/∂w_i.
     stability_form "inside": G = 1/√(λ² + V), Γ_i = −(1 − α)·g_i·∂g_i/∂w_i·G³ (the form of TensorFlow Probability).
     gamma_term "dropped": Γ = 0.
@@ -86,7 +87,11 @@ class PSGLD(Sampler):
         return self.gamma_term == "published"
 
     def init(self, delta: Tensor, noise: Tensor, hp: Hp) -> State:
-        return {"delta": delta, "square": torch.zeros_like(delta)}
+        return {"delta": delta, "square": torch.full_like(delta, self._first_square)}
+
+    @property
+    def _first_square(self) -> float:
+        return 1.0 if self.stability_form == "inside" else 0.0
 
     def update(self, state: State, energy: Energy, noise: Tensor, hp: Hp) -> State:
         grad = energy.statistics_grad
@@ -123,7 +128,14 @@ class PSGLD(Sampler):
     def line(self) -> Line:
         share = 1 - self.alpha if self.gamma_term == "published" else 0.0
         move = _move_inside if self.stability_form == "inside" else _move_outside
-        return Line(remember_square, move, (self.alpha, self.stability, share), remembered=1, uses_curvature=share > 0)
+        return Line(
+            remember_square,
+            move,
+            (self.alpha, self.stability, share),
+            start=(self._first_square, 0.0),
+            remembered=1,
+            uses_curvature=share > 0,
+        )
 
 
 def _metric(square: Tensor, hp: Hp) -> Tensor:
