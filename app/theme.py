@@ -33,7 +33,7 @@ HEADER = {
     "& .MuiAppBar-root": {"backgroundColor": "#0B4A73", "backgroundImage": "none", "color": "#FFFFFF"},
     "& .MuiAppBar-root .MuiToolbar-root": {"minHeight": "52px"},
     # On a phone the buttons need the room of the title.
-    "@media (max-width: 599px)": {"& .MuiAppBar-root .title": {"display": "none"}},
+    "@media (max-width: 599px)": {"& .MuiAppBar-root a:has(.title)": {"display": "none !important"}},
 }
 """The same dark blue in both themes, so that white text on it stays legible."""
 

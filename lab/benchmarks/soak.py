@@ -207,6 +207,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=float, default=30)
     parser.add_argument("--seconds", type=float, default=3, help="how long a visitor looks at one thing")
+    parser.add_argument("--every", type=float, default=60, help="seconds between two lines")
     parser.add_argument("--json", type=Path, help="write the samples there")
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -214,7 +215,9 @@ def main() -> int:
         serve()
         return 0
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    samples, last, errors = soak(options.minutes, options.seconds, say=lambda line: print(line, flush=True))
+    samples, last, errors = soak(
+        options.minutes, options.seconds, options.every, say=lambda line: print(line, flush=True)
+    )
     verdict = judge(samples, last)
     print(
         f"growth after {WARM_MINUTES:g} minutes {100 * verdict.growth:+.1f}%: {'passed' if verdict.passed else 'FAILED'}"

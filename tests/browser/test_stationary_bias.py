@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 
 import pytest
@@ -13,7 +14,7 @@ from app.bias_exact import tasks
 from app.bias_run import BiasJob
 from app.bias_scene import get_scene
 from app.bias_texts import distance
-from app.runs import manager
+from app.runs import OVER, manager
 
 COUNTED = """(() => {
   const source = [...Bokeh.documents[0]._all_models.values()].find((m) => m.name === 'histogram_left')
@@ -34,7 +35,7 @@ STACKED = """() => {
   const deep = (root) => [...root.querySelectorAll('*')].flatMap((e) => [e, ...(e.shadowRoot ? deep(e.shadowRoot) : [])])
   const boxes = deep(document).filter((e) => e.classList.contains('bk-Figure')).map((e) => e.getBoundingClientRect())
   boxes.sort((a, b) => a.top - b.top)
-  return boxes.length === 6 && boxes.slice(1).every((box, i) => boxes[i].bottom <= box.top + 1)
+  return boxes.length === 7 && boxes.slice(1).every((box, i) => boxes[i].bottom <= box.top + 1)
 }"""
 
 
@@ -229,9 +230,11 @@ def test_pages_change_and_the_run_of_the_one_left_ends(app, here):
     visitor.button("Stationary bias").click(timeout=60_000)
     wait_for_counts(visitor, 60)
     assert manager().active == 1
+    left = manager()._runs[0]
     visitor.button("Local geometry").click()
-    visitor.wait_for_points()
-    assert manager().active == 1, "the first page's run is over"
+    expect(app.page.locator(".count")).to_have_text(re.compile(r"step [1-9][\d,]* of 8,000"), timeout=30_000)
+    assert left.state.status in OVER, "the first page's run is over"
+    assert manager().active <= 1
     expect(visitor.button("Local geometry")).to_have_attribute("aria-current", "page")
     expect(app.page.get_by_role("group", name="Presets")).to_have_count(1)
 
@@ -244,9 +247,9 @@ def test_a_phone_shows_everything_below_each_other_in_the_dark_too(app):
     app.page.get_by_role("button", name="Toggle theme").click()
     app.settle(600)
     figures = app.page.locator(".bk-Figure")
-    expect(figures).to_have_count(6)
+    expect(figures).to_have_count(7, timeout=20_000)
     app.page.wait_for_function(STACKED, timeout=20_000)
-    boxes = [figures.nth(i).bounding_box() for i in range(6)]
+    boxes = [figures.nth(i).bounding_box() for i in range(7)]
     assert all(box["x"] >= 0 and box["x"] + box["width"] <= 390 for box in boxes)
     assert app.page.evaluate("document.documentElement.scrollWidth") <= 390
     surface = (
