@@ -1,8 +1,8 @@
 """The process-wide run manager: one worker thread steps all jobs in turn, sessions poll.
 
 A job is anything that goes forward step by step: chains of a sampler, or points of a curve that take a while each. Jobs
-are built in threads of their own, since that may take seconds. The worker is the only writer. Sessions send commands (play, pause, step, cancel) and read copies; the worker never touches
-anything that belongs to a session.
+are built in threads of their own, since that may take seconds. The worker is the only writer. Sessions send commands
+(play, pause, step, cancel) and read copies; the worker never touches anything that belongs to a session.
 """
 
 from __future__ import annotations
@@ -32,6 +32,8 @@ ESTIMATE_SHARE = 0.1
 BUILDERS = 2
 CAPACITY = 8
 """Runs that are stepped at the same time; the others wait in a queue."""
+TURN_SECONDS = 1.0
+"""While others wait, a run goes to the end of the queue after it has used so much time of the worker."""
 
 
 class Status(StrEnum):
@@ -116,6 +118,7 @@ class RunHandle:
         self._run: Job | None = None
         self._block = 1
         self._served = 0
+        self._used = 0.0
         self._next_estimate = 0.0
         self._estimated_at = -1
 
@@ -180,9 +183,10 @@ class RunManager:
         block_seconds: float = BLOCK_SECONDS,
         heartbeat_seconds: float = HEARTBEAT_SECONDS,
         capacity: int = CAPACITY,
+        turn_seconds: float = TURN_SECONDS,
     ):
         self._block_seconds = block_seconds
-        self._heartbeat_seconds, self._capacity = heartbeat_seconds, capacity
+        self._heartbeat_seconds, self._capacity, self._turn_seconds = heartbeat_seconds, capacity, turn_seconds
         self._runs: list[RunHandle] = []
         self._turn = 0
         self._condition = threading.Condition()
@@ -230,7 +234,9 @@ class RunManager:
             try:
                 handle = self._next()
                 if handle is not None:
+                    before = time.monotonic()
                     self._serve(handle)
+                    handle._used += time.monotonic() - before
                     time.sleep(BREATH_SECONDS)
             except Exception as error:
                 log.exception("A run failed.")
@@ -242,6 +248,8 @@ class RunManager:
         with self._condition:
             self._drop_finished()
             wanting = [h for h in self._runs if h._wants_steps]
+            if len(wanting) > self._capacity:
+                wanting = self._rotate(wanting)
             active = wanting[: self._capacity]
             for place, handle in enumerate(wanting[self._capacity :], start=1):
                 self._queue(handle, place)
@@ -255,6 +263,15 @@ class RunManager:
             handle = min(candidates, key=lambda h: h._served)
             handle._served = self._turn
             return handle
+
+    def _rotate(self, wanting: list[RunHandle]) -> list[RunHandle]:
+        """Those who have had their turn go to the end: a run of an hour must not shut out a class."""
+        had = [h for h in wanting[: self._capacity] if h._used >= self._turn_seconds]
+        for handle in had:
+            handle._used = 0.0
+            self._runs.remove(handle)
+            self._runs.append(handle)
+        return [h for h in wanting if h not in had] + had
 
     def _drop_finished(self) -> None:
         limit = time.monotonic() - self._heartbeat_seconds

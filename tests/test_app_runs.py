@@ -198,6 +198,19 @@ def test_an_impossible_configuration_fails_in_the_engine_s_words():
         manager.close()
 
 
+def test_a_long_run_does_not_shut_out_the_others(made):
+    manager = made(capacity=1, turn_seconds=0.02)
+    served: list[str] = []
+    runs = [
+        manager.submit(lambda name=name: CountingRun(total_steps=10**9, served=served, name=name)) for name in "abc"
+    ]
+    wait_until(lambda: all(served.count(name) >= 20 for name in "abc"))
+    states = [run.state for run in runs]
+    assert {state.place for state in states} <= {0, 1, 2}
+    turns = [a for a, b in zip(served, served[1:], strict=False) if a != b]
+    assert len(turns) < len(served) / 3, "a run that gets its turn keeps it for a while"
+
+
 def test_a_full_server_tells_the_place_in_the_queue(made):
     manager = made(capacity=1)
     first, second, third = (manager.submit(lambda: CountingRun(total_steps=10**7)) for _ in range(3))

@@ -13,20 +13,17 @@ import argparse
 import json
 import os
 import shutil
-import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from urllib.request import urlopen
 
-ROOT = Path(__file__).resolve().parents[2]
+from lab.benchmarks.served import Server
+
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 WARM_MINUTES = 5.0
 GROWTH = 0.05
-PAGES = ("Shell", "LocalGeometry", "StationaryBias")
 PATIENCE_MILLISECONDS = 120_000
 GONE_SECONDS = 60
 """So long a session may outlive its page before it counts as left behind: Panel looks every 15 s."""
@@ -71,71 +68,9 @@ def judge(samples: list[Sample], last: Sample, warm_minutes: float = WARM_MINUTE
     return Verdict(growth, last.runs, last.pages, last.errors)
 
 
-class Server:
-    """The app in a process of its own, which tells what it holds at /held."""
-
-    def __init__(self) -> None:
-        self.log = Path(tempfile.mkdtemp(prefix="soak-")) / "log.txt"
-        with self.log.open("w") as output:
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "lab.benchmarks.soak", "--serve"],
-                cwd=ROOT,
-                stdout=subprocess.PIPE,
-                stderr=output,
-                text=True,
-            )
-        assert self._process.stdout is not None
-        self.port = int(self._process.stdout.readline())
-        self.url = f"http://127.0.0.1:{self.port}/app"
-
-    def sample(self, minutes: float, visits: int) -> Sample:
-        held = json.loads(urlopen(f"http://127.0.0.1:{self.port}/held", timeout=60).read())
-        return Sample(minutes, held["rss"], visits, held["runs"], held["pages"], len(self.errors()))
-
-    def errors(self) -> list[str]:
-        lines = self.log.read_text().splitlines()
-        return [line for line in lines if line.startswith(("ERROR", "CRITICAL", "Traceback", "Task exception"))]
-
-    def close(self) -> None:
-        self._process.terminate()
-        self._process.wait(20)
-
-
-def serve() -> None:
-    """The server's process: prints its port, then serves until it is ended."""
-    import gc
-    import logging
-    import socket
-
-    import panel as pn
-    import psutil
-    from tornado.web import RequestHandler
-
-    from app import warmup
-
-    logging.basicConfig(format="%(levelname)s %(name)s %(message)s")
-    me = psutil.Process()
-
-    class Held(RequestHandler):
-        def get(self) -> None:
-            from app.runs import background, manager
-
-            gc.collect()
-            pages = sum(type(x).__name__ in PAGES for x in gc.get_objects())
-            runs = manager().active + background().active
-            self.write({"rss": me.memory_info().rss / 2**20, "runs": runs, "pages": pages})
-
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    warmup.wait(120)
-    server = pn.serve(
-        {"app": str(ROOT / "app" / "main.py")}, port, "127.0.0.1", show=False, start=False, verbose=False,
-        extra_patterns=[("/held", Held)],
-    )  # fmt: skip
-    server.start()
-    print(port, flush=True)
-    server.io_loop.start()
+def sample(server: Server, minutes: float, visits: int) -> Sample:
+    held = server.held()
+    return Sample(minutes, held["rss"], visits, int(held["runs"]), int(held["pages"]), len(server.errors()))
 
 
 def visit(context: object, url: str, seconds: float, turn: int) -> None:
@@ -180,7 +115,7 @@ def soak(
             start, visits, due = time.monotonic(), 0, 0.0
             while (now := time.monotonic() - start) < 60 * minutes:
                 if now >= due:
-                    samples.append(server.sample(now / 60, visits))
+                    samples.append(sample(server, now / 60, visits))
                     say(str(samples[-1]))
                     due += every
                 if visits % 20 == 0:
@@ -190,10 +125,10 @@ def soak(
                 if visits % 20 == 0:
                     context.close()
             browser.close()
-        samples.append(server.sample((time.monotonic() - start) / 60, visits))
+        samples.append(sample(server, (time.monotonic() - start) / 60, visits))
         say(str(samples[-1]))
         left = time.monotonic() + GONE_SECONDS
-        while (last := server.sample((time.monotonic() - start) / 60, visits)) and last.pages + last.runs:
+        while (last := sample(server, (time.monotonic() - start) / 60, visits)) and last.pages + last.runs:
             if time.monotonic() > left:
                 break
             time.sleep(1)
@@ -209,11 +144,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=3, help="how long a visitor looks at one thing")
     parser.add_argument("--every", type=float, default=60, help="seconds between two lines")
     parser.add_argument("--json", type=Path, help="write the samples there")
-    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if options.serve:
-        serve()
-        return 0
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     samples, last, errors = soak(
         options.minutes, options.seconds, options.every, say=lambda line: print(line, flush=True)
