@@ -13,6 +13,7 @@ from typing import Any
 from app.bias_config import SIDES, BiasConfig
 from app.bias_run import RECORD_EVERY, BiasEstimate, BiasProgress
 from app.bias_scene import Scene, get_scene
+from app.takeaway_desk import TakeawayDesk
 from app.takeaway_menu import TakeawayMenu
 
 NAME = "stationary_bias"
@@ -89,16 +90,14 @@ def read_file(text: str) -> BiasConfig:
     return config
 
 
-class BiasTakeaway:
+class BiasTakeaway(TakeawayDesk):
     """apply: called with a configuration that has been checked as a whole."""
 
     def __init__(self, apply: Callable[[BiasConfig], None]):
-        self._apply = apply
+        super().__init__(TakeawayMenu(files=FILES, figures=FIGURES, margin=0), read_file, apply)
         self._scene: Scene | None = None
         self._progress: BiasProgress | None = None
         self._estimate: BiasEstimate | None = None
-        self.menu = TakeawayMenu(files=FILES, figures=FIGURES, margin=0)
-        self.menu.on_want, self.menu.on_upload = self._on_want, self._on_upload
 
     def show(self, config: BiasConfig, scene: Scene) -> None:
         """The page runs this now."""
@@ -118,22 +117,6 @@ class BiasTakeaway:
             raise ValueError("There is nothing to save yet; wait for the first counts.")
         content = histogram_csv(self._scene, self._progress) if key == "histogram" else result_csv(self._estimate)
         return f"{NAME}_{key}.csv", content
-
-    def _on_want(self, key: str) -> None:
-        try:
-            name, content = self.content(key)
-        except ValueError as error:
-            self.menu.say(str(error), bad=True)
-        else:
-            self.menu.save(name, {"text": content})
-
-    def _on_upload(self, text: str) -> None:
-        try:
-            self._apply(read_file(text))
-        except ValueError as error:
-            self.menu.say(str(error), bad=True)
-        else:
-            self.menu.say("The configuration is set.")
 
 
 def _csv(header: list[str], rows: Any) -> str:

@@ -13,6 +13,7 @@ from app.bias_config import BiasConfig
 from app.bias_exact import Point, curves
 from app.bias_run import BiasProgress, Measured
 from app.bias_scene import Prediction, Scene
+from app.legend import legend_html
 from app.runs import State, Status
 from app.texts import UNKNOWN, number
 from llc_core import stationary
@@ -321,8 +322,4 @@ def curve_title(config: BiasConfig, side: str) -> str:
     entries.append(
         (f'<circle cx="13" cy="7" r="5" fill="none" stroke="{theme.TARGET}" stroke-width="2.5"/>', "these settings")
     )
-    items = "".join(
-        f'<li><svg width="26" height="14" aria-hidden="true">{mark}</svg>{escape(words)}</li>'
-        for mark, words in entries
-    )
-    return f"<h2>Bias against ε: {escape(sampler.label)}, exact</h2><ul>{items}</ul>"
+    return legend_html(f"Bias against ε: {sampler.label}, exact", entries, "bias_curves")

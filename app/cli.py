@@ -21,6 +21,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 PASSWORD = "LLC_LAB_PASSWORD"
 TITLE = "LLC_LAB_TITLE"
+VISITOR_MEMORY = "LLC_LAB_VISITOR_MEMORY"
 WILDCARDS = {"0.0.0.0", "::"}
 ORIGIN = re.compile(r"\*|([A-Za-z0-9_*.-]+|\[[0-9a-fA-F:]+\])(:\d{1,5})?")
 
@@ -36,6 +37,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.exit(2, f"llc-lab: {error}\n")
     if options.title:
         os.environ[TITLE] = options.title
+    if options.visitor_memory is not None:
+        os.environ[VISITOR_MEMORY] = str(options.visitor_memory)
     print(f"LLC Lab: {url(options)}   (stop with Ctrl+C)", flush=True)
     from panel.command.serve import Serve
 
@@ -63,6 +66,9 @@ def build_parser() -> argparse.ArgumentParser:
     serve.add_argument("--title", default="", help="the name in the header")
     serve.add_argument("--prefix", default="", help="the path in front of /app behind a web server, such as /lab")
     serve.add_argument(
+        "--visitor-memory", type=float, metavar="MB", help="the most that one run of a visitor may take (default 600)"
+    )
+    serve.add_argument(
         "--behind-proxy", action="store_true", help="trust the forwarded headers of a web server in front"
     )
     serve.add_argument("--auth", choices=("none", "basic", "oauth"), default="none", help="who may come in")
@@ -89,6 +95,10 @@ def server_arguments(options: argparse.Namespace, environment: Mapping[str, str]
         options.port = free_port(options.address)
     if options.prefix and not re.fullmatch(r"(/[A-Za-z0-9_.~-]+)+", options.prefix):
         raise ValueError(f"--prefix {options.prefix!r} is not a path: write it like /lab, without a slash at the end.")
+    if options.visitor_memory is not None and not 0 < options.visitor_memory < float("inf"):
+        raise ValueError(
+            f"--visitor-memory {options.visitor_memory:g} is not an amount: give megabytes above 0, such as 600."
+        )
     arguments = [str(HERE), "--address", options.address, "--port", str(options.port)]
     for origin in allowed_origins(options):
         arguments += ["--allow-websocket-origin", origin]

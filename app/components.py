@@ -260,6 +260,7 @@ class Toggles(JSComponent):
     items = param.List([])
     shown = param.List([])
     label = param.String("Show")
+    figures = param.String("", doc="Names of the figures it belongs to, with spaces between.")
 
     _stylesheets = [
         _BASE,
@@ -279,6 +280,7 @@ export function render({model}) {
   box.className = 'toggles'
   box.setAttribute('role', 'group')
   box.setAttribute('aria-label', model.label)
+  box.dataset.legend = model.figures
   const buttons = model.items.map((item) => {
     const b = document.createElement('button')
     b.type = 'button'
@@ -318,6 +320,7 @@ class Numbers(JSComponent):
     values = param.Dict({})
     columns = param.String("auto-fit")
     least = param.String("92px", doc="Least width of a column.")
+    withheld = param.List([], doc="Keys of cells that are not shown.")
 
     _stylesheets = [
         _BASE,
@@ -325,6 +328,7 @@ class Numbers(JSComponent):
 .numbers { display: grid; grid-auto-flow: row dense; gap: 8px; margin: 0; }
 .numbers > div { position: relative; padding: 7px 10px 8px; border-radius: 8px; min-width: 0; cursor: help;
   background: color-mix(in srgb, currentColor 5%, transparent); }
+.numbers > div[hidden] { display: none; }
 .numbers > div.wide { grid-column: span 2; }
 .numbers > div.main { background: color-mix(in srgb, var(--panel-primary-color) 13%, transparent); }
 dt { font-size: .75rem; line-height: 1.3; opacity: .78; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
@@ -370,8 +374,13 @@ export function render({model}) {
       if (cells[key] && cells[key].textContent !== text) cells[key].textContent = text
     }
   }
+  const withhold = () => {
+    for (const [key, cell] of Object.entries(cells)) cell.parentElement.hidden = model.withheld.includes(key)
+  }
   fill()
+  withhold()
   model.on('values', fill)
+  model.on('withheld', withhold)
   return list
 }
 """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 
 import panel as pn
@@ -39,19 +40,29 @@ _SWATCHES = {
 }
 
 
-def legend(title: str, entries: list[tuple[str, str]]) -> pn.pane.HTML:
-    items = "".join(f"<li>{swatch(kind)}{escape(words)}</li>" for kind, words in entries)
+def legend(title: str, entries: Sequence[tuple[str, str]], figures: str = "") -> pn.pane.HTML:
+    """Heading and legend of a figure. entries and figures: see `legend_html`."""
     return pn.pane.HTML(
-        f"<h2>{escape(title)}</h2><ul>{items}</ul>",
+        legend_html(title, entries, figures),
         sizing_mode="stretch_width",
         margin=0,
         stylesheets=[theme.TEXT, theme.LEGEND],
     )
 
 
+def legend_html(title: str, entries: Sequence[tuple[str, str]], figures: str = "") -> str:
+    """entries: kind of line (or its SVG shapes) and what it stands for.
+
+    figures: names of the figures it belongs to, with spaces between; it is written over them when they are saved.
+    """
+    items = "".join(f"<li>{swatch(kind)}{escape(words)}</li>" for kind, words in entries)
+    return f'<h2>{escape(title)}</h2><ul data-legend="{escape(figures)}" data-title="{escape(title)}">{items}</ul>'
+
+
 def swatch(kind: str) -> str:
-    """The SVG of one kind of line."""
-    return f'<svg width="26" height="14" aria-hidden="true">{_SWATCHES[kind]}</svg>'
+    """The SVG of one kind of line, or of shapes in a field of 26 × 14."""
+    shapes = kind if kind.startswith("<") else _SWATCHES[kind]
+    return f'<svg width="26" height="14" aria-hidden="true">{shapes}</svg>'
 
 
 def heading(title: str) -> pn.pane.HTML:

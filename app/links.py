@@ -20,6 +20,7 @@ HIDEABLE = {
     "controls": "the side bar",
     "presets": "the row of presets",
     "texts": "explanations and formulas",
+    "answers": "exact answers, to let a class guess",
     "pages": "the other pages",
 }
 """What a teacher can leave out of the page that a link opens."""

@@ -117,6 +117,10 @@ class LossFigure(RunFigure):
         self.source = ColumnDataSource({"step": []}, name="losses")
         self._chains = 0
 
+    @property
+    def answers(self) -> list[Span]:
+        return [self._expected]
+
     def reset(self, chains: int, total_steps: int, burn_in: int, scale: float, expected: float | None) -> None:
         """Empty the figure for a new run. scale: a λ that sets the first range."""
         self.source.data = {"step": np.zeros(0), **{f"c{i}": np.zeros(0) for i in range(chains)}}
@@ -162,6 +166,10 @@ class EstimateFigure(RunFigure):
         self.plot.line("step", "llc", source=self.pinned, line_width=3, line_color=theme.PINNED, line_dash=[6, 3])
         self.plot.varea("step", "low", "high", source=self.source, fill_color=theme.ESTIMATE, fill_alpha=0.28)
         self.plot.line("step", "llc", source=self.source, line_width=3, line_color=theme.ESTIMATE)
+
+    @property
+    def answers(self) -> list[Span]:
+        return list(self._lines.values())
 
     def reset(self, total_steps: int, burn_in: int, values: dict[str, float | None]) -> None:
         """Empty the figure. values: "local", "global", "expected" where known."""

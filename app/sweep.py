@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from app.limits import check_allowance
 from app.widgets import field_label, is_logarithmic
 from llc_core import Potential, Run, RunConfig
 from llc_core.defaults import resolve
@@ -180,6 +181,7 @@ class SweepJob:
 
     def _start(self, values: tuple[float, ...]) -> None:
         config = self._config.replace(grid={self._field: values}, chains=self._chains, steps=self._steps)
+        check_allowance(config, self._problem)
         self._run = Run(config, self._problem)
 
     def _points(self, steps: int, snapshot: Any = None) -> SweepPoints:

@@ -12,6 +12,7 @@ import panel_material_ui as pmui
 
 from app import theme
 from app.layout import card
+from app.legend import legend
 from app.runs import OVER, RunHandle, State, Status, manager
 from app.sweep import COUNT, SweepJob, SweepPoints, same_question, sweepable
 from app.sweep_plots import SweepFigure
@@ -219,13 +220,4 @@ def _said(text: str) -> str:
 
 
 def _head() -> pn.pane.HTML:
-    entries = "".join(
-        f'<li><svg width="26" height="14" aria-hidden="true">{picture}</svg>{escape(text)}</li>'
-        for picture, text in _MARKS
-    )
-    return pn.pane.HTML(
-        f"<h2>Sweep</h2><ul>{entries}</ul>",
-        sizing_mode="stretch_width",
-        margin=0,
-        stylesheets=[theme.TEXT, theme.LEGEND],
-    )
+    return legend("Sweep", [(picture, text) for picture, text in _MARKS], "sweep_figure")

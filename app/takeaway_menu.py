@@ -15,6 +15,7 @@ FILES = [
     {"key": "results", "label": "Results (CSV)"},
     {"key": "netcdf", "label": "Everything (NetCDF)"},
     {"key": "sweep", "label": "Sweep (CSV)"},
+    {"key": "why", "label": "Error split (CSV)"},
     {"key": "config", "label": "Configuration (JSON)"},
     {"key": "python", "label": "Python script"},
 ]
@@ -23,6 +24,7 @@ FIGURES = [
     {"name": "estimates", "label": "Running estimate"},
     {"name": "sweep_figure", "label": "Sweep"},
     {"name": "sweep_dead", "label": "Sweep: dead chains"},
+    {"name": "Error split", "label": "Error split"},
     {"name": "Number line", "label": "Number line"},
     {"name": "Network of", "label": "Network"},
 ]
@@ -132,27 +134,64 @@ export function render({model}) {
     const index = window.Bokeh?.index
     return index ? [...index.query((view) => view.model.name === name && view.model.type === 'Figure')][0] : null
   }
+  // Title and legend of a figure are beside it on the page; in a file they are written above it.
+  const head = (name, width) => {
+    const shown = deep(document, `[data-legend~="${name}"]`)
+    if (!shown) return {height: 0, text: ''}
+    const ink = colour('--panel-on-background-color') || '#000', parts = []
+    const write = (x, y, size, weight, words) => {
+      const line = document.createElementNS('http://www.w3.org/2000/svg', 'text')
+      for (const [key, value] of Object.entries({x, y, fill: ink, 'font-family': 'sans-serif', 'font-size': size, 'font-weight': weight})) {
+        line.setAttribute(key, value)
+      }
+      line.textContent = words
+      parts.push(new XMLSerializer().serializeToString(line))
+    }
+    let y = 8
+    if (shown.dataset.title) { write(12, y + 15, 15, 700, shown.dataset.title); y += 26 }
+    const pen = document.createElement('canvas').getContext('2d')
+    pen.font = '13px sans-serif'
+    let x = 12
+    for (const entry of shown.querySelectorAll('li, button[aria-pressed=true]')) {
+      const swatch = entry.querySelector('svg').cloneNode(true), words = entry.textContent.trim()
+      const wide = 38 + pen.measureText(words).width + 16
+      if (x > 12 && x + wide > width) { x = 12; y += 21 }
+      swatch.setAttribute('x', x)
+      swatch.setAttribute('y', y + 2)
+      swatch.setAttribute('color', ink)
+      parts.push(new XMLSerializer().serializeToString(swatch))
+      write(x + 33, y + 14, 13, 400, words)
+      x += wide
+    }
+    return {height: y + 26, text: parts.join('')}
+  }
+  const sheet = (width, height, content) =>
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">${content}</svg>`
+  const image = async (svg) => {
+    const made = new Image()
+    made.src = 'data:image/svg+xml;charset=utf-8,' + encodeURIComponent(svg)
+    await made.decode()
+    return made
+  }
   const figure = async (name, kind) => {
     const view = plot(name), svg = view ? null : drawing(name), file = name.toLowerCase().replace(/ /g, '_') + '.' + kind
     if (!view && !svg) return say('This figure is not on the screen; scroll to it and try again.', true)
+    const width = view?.bbox.width, height = view?.bbox.height, above = view ? head(name, width) : null
     if (kind === 'svg') {
-      const text = svg ?? backed(view.export('svg').ctx.get_serialized_svg(true))
+      const inside = svg ?? view.export('svg').ctx.get_serialized_svg(true).replace('<svg', `<svg y="${above.height}"`)
+      const text = svg ?? backed(sheet(width, height + above.height, above.text + inside))
       return save(new Blob([text], {type: MIME.svg}), file)
     }
-    let source
-    if (view) source = view.export('png').canvas
-    else {
-      source = new Image()
-      source.src = 'data:image/svg+xml;charset=utf-8,' + encodeURIComponent(svg)
-      await source.decode()
-    }
-    const canvas = document.createElement('canvas'), scale = view ? 1 : 2
-    canvas.width = scale * source.width
-    canvas.height = scale * source.height
+    const source = view ? view.export('png').canvas : await image(svg)
+    const scale = view ? source.width / width : 2, lead = view ? scale * above.height : 0
+    const canvas = document.createElement('canvas')
+    canvas.width = view ? source.width : scale * source.width
+    canvas.height = lead + (view ? source.height : scale * source.height)
     const pen = canvas.getContext('2d')
     pen.fillStyle = colour('--panel-surface-color') || '#fff'
     pen.fillRect(0, 0, canvas.width, canvas.height)
-    pen.drawImage(source, 0, 0, canvas.width, canvas.height)
+    if (lead) pen.drawImage(await image(sheet(width, above.height, above.text)), 0, 0, canvas.width, lead)
+    pen.drawImage(source, 0, lead, canvas.width, canvas.height - lead)
     canvas.toBlob((blob) => save(blob, file), MIME.png)
   }
 

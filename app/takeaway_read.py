@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
+from app.limits import check_allowance
 from app.problems import get_problem
 from llc_core import RunConfig
 from llc_core.defaults import resolve
@@ -53,6 +54,7 @@ def read_config(config: RunConfig) -> PageConfig:
             raise ValueError(f"{name} is {value!r}; this page has no control for it: use llc_core.estimate instead.")
     problem = get_problem(config.problem)
     complete, _, _ = resolve(config.replace(device=None), problem)
+    check_allowance(complete, problem)
     assert complete.sampler is not None and complete.steps is not None
     if config.dtype not in (None, resolve(config.replace(device=None, dtype=None), problem)[0].dtype):
         raise ValueError(f"dtype is {config.dtype!r}; this page has no control for it: use llc_core.estimate instead.")

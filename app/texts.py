@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from fractions import Fraction
 from html import escape
 
@@ -180,9 +181,14 @@ def caption(state: State) -> str:
     }[state.status]
 
 
-def verdict(state: State) -> tuple[str, str]:
+def without_answers(values: Mapping[str, str]) -> dict[str, str]:
+    return {key: "?" if key in ("expected", "error") else text for key, text in values.items()}
+
+
+def verdict(state: State, with_answers: bool = True) -> tuple[str, str]:
     """(tone, HTML) of the sentence that says whether to trust the number and what to change.
 
+    with_answers: whether the exact answer may speak, too.
     tone: "good", "warn", "bad" or "wait".
     """
     if state.status is Status.FAILED:
@@ -201,7 +207,7 @@ def verdict(state: State) -> tuple[str, str]:
         )
     judged = estimate.converged
     if judged:
-        missed = _missed(estimate)
+        missed = _missed(estimate) if with_answers else None
         if missed:
             return "bad", f"<b>{missed[0]}</b> {escape(missed[1])}{note}"
         return "good", f"<b>Trust it.</b> {escape(judged.reason)}{note}"

@@ -89,7 +89,7 @@ def opening(found: Explanation) -> str:
 def bars(found: Explanation) -> str:
     """HTML: one row for each part, its bar with two standard errors, its value, its sentence and how it was measured."""
     rows = [(short_label(p), p.value, p.se, p.sentence, p.how) for p in found.parts]
-    low, high = _frame([(value, se) for _, value, se, _, _ in rows] + [(found.total, 0.0)])
+    low, high = frame([(value, se) for _, value, se, _, _ in rows] + [(found.total, 0.0)])
     body = "".join(
         f'<li><span class="name">{escape(label)}</span>{_bar(value, se, low, high)}'
         f'<span class="value">{escape(value_text(value, se))}</span>'
@@ -116,7 +116,7 @@ def value_text(value: float, se: float) -> str:
     return text.replace("-", "−") if value < 0 else f"+{text}"
 
 
-def _frame(values: list[tuple[float, float]]) -> tuple[float, float]:
+def frame(values: list[tuple[float, float]]) -> tuple[float, float]:
     """Ends that hold 0, all values and their error bars."""
     low = min(0.0, *(value - 2 * se for value, se in values))
     high = max(0.0, *(value + 2 * se for value, se in values))

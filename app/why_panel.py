@@ -14,7 +14,9 @@ from app.layout import card
 from app.legend import heading
 from app.runs import OVER, RunHandle, Status, manager
 from app.why import WhyJob, WhyProgress, bars, opening
+from app.why_drawing import drawing
 from llc_core import Estimate, Potential
+from llc_core.explain import Explanation
 
 DRAW_TICKS = 6
 INVITATION = (
@@ -50,6 +52,7 @@ class WhyPanel:
         self._estimate: Estimate | None = None
         self._handle: RunHandle | None = None
         self._version, self._ticks = -1, 0
+        self.found: Explanation | None = None
         self.button = pmui.Button(label="Explain", size="small", variant="contained", margin=0, width=96, disabled=True)
         self.button.on_click(self._on_button)
         self.words = pn.pane.HTML(
@@ -72,7 +75,7 @@ class WhyPanel:
     def show(self, problem: Potential) -> None:
         """Another run has begun: what was explained is gone."""
         self._stop()
-        self._problem, self._estimate = problem, None
+        self._problem, self._estimate, self.found = problem, None, None
         self.button.disabled = True
         self.bars.object = ""
         self._say(INVITATION)
@@ -102,7 +105,8 @@ class WhyPanel:
             elif found is not None:
                 self.words.object = opening(found) if over else _progress(found.share, found.doing)
             if found is not None and found.parts:
-                self.bars.object = bars(found)
+                self.found = found
+                self.bars.object = bars(found) + f"<div hidden>{drawing(found)}</div>"
         if over:
             self._stop()
 

@@ -93,10 +93,15 @@ def check_grid(config: RunConfig, sampler: Sampler) -> None:
             raise ValueError(f"grid has no field {name!r} for {sampler.name}; choose among {allowed}.")
 
 
-def check_memory(config: RunConfig, problem: Potential) -> None:
+def memory_needed(config: RunConfig, problem: Potential) -> tuple[int, int]:
+    """Bytes that the chains of a complete configuration take at the peak of a step, and how many chains there are."""
     count = config.chains * len(settings(config))
     size = 8 if config.dtype == "float64" else 4
-    need = count * problem.dim * size * STATE_COPIES
+    return count * problem.dim * size * STATE_COPIES, count
+
+
+def check_memory(config: RunConfig, problem: Potential) -> None:
+    need, count = memory_needed(config, problem)
     room = _memory(str(config.device))
     if room and need > MEMORY_SHARE * room:
         raise ValueError(

@@ -210,3 +210,40 @@ def test_every_preset_fits_into_a_link(views):
         if preset.settings.get("sampler", {"name": "SGLD"})["name"] in known:
             views["local-geometry"]._on_preset(preset.name)
             assert len(encode(Link("local-geometry", views["local-geometry"].configuration()))) < 2500
+
+
+def withheld(key: str):
+    """The page as a link without answers opens it."""
+    view = PAGES[key].build()
+    for part in view.parts["answers"]:
+        part.visible = False
+    return view
+
+
+def test_a_class_can_be_left_to_guess_the_learning_coefficient():
+    view = withheld("local-geometry")
+    try:
+        problem = view._problem
+        exact = f"{float(problem.local_learning_coefficient):g}"
+        assert not view._exact.visible and not view._tests.visible
+        assert set(view.readouts.withheld) == {"expected", "error"}
+        assert not any(line.visible for line in (*view.losses.answers, *view.estimates.answers))
+        for legend in (view._loss_legend, view._estimate_legend):
+            assert "expected" not in legend.object and "local" not in legend.object
+        assert exact not in view.verdict.object
+    finally:
+        view.close()
+
+
+def test_a_class_can_be_left_to_guess_the_law():
+    view = withheld("stationary-bias")
+    try:
+        assert [item["key"] for item in view.toggles.items] == ["histogram", "target"]
+        assert view.toggles.shown == ["histogram", "target"] and not view._foot.visible
+        for name, side in view.sides.items():
+            assert not side.verdict.visible and f"{name}_prediction" in side.numbers.withheld
+            assert {kind: [r.visible for r in rs] for kind, rs in side.law._renderers.items()} == {
+                "histogram": [True], "target": [True], "predicted": [False], "exact": [False],
+            }  # fmt: skip
+    finally:
+        view.close()

@@ -8,6 +8,7 @@ import json
 import random
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -20,8 +21,10 @@ from app.sweep import SweepPoints
 from app.takeaway import Takeaway
 from app.takeaway_menu import FILES
 from app.takeaway_read import MAX_CHARACTERS, OFFERED, PageConfig, read_file
+from app.why_drawing import drawing
 from llc_core import RunConfig, run
 from llc_core.defaults import resolve
+from llc_core.explain import Explanation, Part
 
 PROBLEM = get_problem(ALL[0].problem)
 POINTS = SweepPoints(
@@ -36,10 +39,24 @@ def complete(**changes) -> RunConfig:
     ]
 
 
+SPLIT = Explanation(
+    (
+        Part("step_size", "step size", 0.5, 0.1, "Too large.", "ε against ε/2"),
+        Part("mixing", "mixing", -0.2, 0.05, "Too short.", "halves"),
+    ),
+    llc=7.3,
+    truth=7.0,
+    truth_label="global λ",
+    total=0.3,
+    total_se=0.1,
+    covariance=np.diag([0.01, 0.0025]),
+)
+
+
 @pytest.fixture(scope="module")
 def taken() -> tuple[Takeaway, list[PageConfig]]:
     applied: list[PageConfig] = []
-    takeaway = Takeaway(applied.append, lambda: POINTS)
+    takeaway = Takeaway(applied.append, lambda: POINTS, lambda: SPLIT)
     whole = run(complete(), PROBLEM)
     for _ in whole:
         pass
@@ -71,8 +88,19 @@ def test_a_sweep_is_a_table(taken):
     assert [float(row["dead_share"]) for row in rows] == [0, 1] and rows[0]["verdict"] == "trust it"
 
 
+def test_a_split_is_a_table_and_a_drawing_of_the_same_numbers(taken):
+    rows = list(csv.DictReader(io.StringIO(taken[0].content("why")[1])))
+    assert [row["part"] for row in rows] == ["step_size", "mixing", "sum"]
+    assert sum(float(row["value"]) for row in rows[:2]) == pytest.approx(float(rows[2]["value"]))
+    root = ElementTree.fromstring(drawing(SPLIT))
+    words = [element.text for element in root.iter("text")]
+    assert {"step size", "mixing", "+0.50 ± 0.10"} <= set(words)
+    bars = [float(element.get("width")) for element in root.iter("rect")]
+    assert bars[0] / bars[1] == pytest.approx(2.5, rel=0.02), "bars are as long as the numbers say"
+
+
 def test_before_the_first_estimate_files_are_refused_in_words():
-    takeaway = Takeaway(lambda config: None, lambda: None)
+    takeaway = Takeaway(lambda config: None, lambda: None, lambda: None)
     takeaway.show(complete())
     for key in ("traces", "results", "netcdf"):
         takeaway._on_want(key)
@@ -82,6 +110,8 @@ def test_before_the_first_estimate_files_are_refused_in_words():
         }
     takeaway._on_want("sweep")
     assert "no sweep yet" in takeaway.menu.message["text"]
+    takeaway._on_want("why")
+    assert "press “Explain” first" in takeaway.menu.message["text"]
     assert takeaway.content("config")[1] and takeaway.content("python")[1]
 
 

@@ -66,6 +66,7 @@ def test_every_argument_is_one_of_panel_s():
         (["--allow-origin", "https://a.example"], {}, "without http://"),
         (["--allow-origin", "a b"], {}, "is not a host"),
         (["--prefix", "lab/"], {}, "write it like /lab"),
+        (["--visitor-memory", "-5"], {}, "-5 is not an amount"),
         (["--auth", "basic"], {}, "set LLC_LAB_PASSWORD"),
         (["--auth", "basic"], {"LLC_LAB_PASSWORD": __file__}, "name of a file"),
         (["--auth", "basic", "--password-file", "/nowhere.json"], {}, "cannot be read"),
@@ -81,6 +82,17 @@ def test_bad_options_say_the_remedy(words, environment, message):
     with pytest.raises(ValueError, match=re.escape(message)) as caught:
         arguments(*words, **environment)
     assert str(caught.value).endswith(".") and "\n" not in str(caught.value)
+
+
+def test_a_visitor_s_share_of_memory_reaches_the_app(monkeypatch):
+    from panel.command.serve import Serve
+
+    from app import limits
+
+    monkeypatch.setenv(limits.VISITOR_MEMORY, "")
+    monkeypatch.setattr(Serve, "invoke", lambda self, options: None)
+    assert cli.main(["serve", "--port", "0", "--visitor-memory", "250"]) == 0
+    assert limits.allowance() == 250
 
 
 @pytest.mark.parametrize("text", ["{}", "[]", '{"ada": ""}', '{"ada": 3}', '"ada"', "{"])

@@ -10,6 +10,7 @@ from typing import Any
 import panel as pn
 
 from app import theme
+from app.answers import Answers
 from app.compare_panel import ComparePanel
 from app.components import Numbers, Tiles, Transport
 from app.controls import Controls
@@ -17,7 +18,8 @@ from app.editor import NetworkEditor
 from app.formula import displayable
 from app.history import Cursor
 from app.layout import card, page, pair
-from app.legend import heading, legend
+from app.legend import heading, legend, legend_html
+from app.limits import check_allowance
 from app.live import Live
 from app.llc_job import LlcJob
 from app.network import draw_network
@@ -30,7 +32,7 @@ from app.scale import draw_scale
 from app.sweep_panel import SweepPanel
 from app.takeaway import Takeaway
 from app.takeaway_read import PageConfig, read_config
-from app.texts import EXACT, READOUTS, caption, exact_values, readout_values, verdict
+from app.texts import EXACT, READOUTS, caption, exact_values, readout_values, verdict, without_answers
 from app.why_panel import WhyPanel
 from llc_core import DeepLinearNetwork, RunConfig
 from llc_core.defaults import resolve
@@ -38,6 +40,16 @@ from llc_core.samplers.base import samplers
 
 COUNTER_TICKS, NUMBERS_TICKS = 2, 10
 """The counter is renewed at every second poll, words and numbers at every tenth; the figures at every poll."""
+LOSS_LEGEND = [("chains", "nβ (L(w) − L(w₀)) of each chain"), ("expected", "expected λ̂")]
+ESTIMATE_LEGEND = [
+    ("estimate", "λ̂ ± 2 s.e."),
+    ("recent", "moving average"),
+    ("local", "local λ"),
+    ("global", "global λ"),
+    ("expected", "expected λ̂"),
+]
+ANSWERS = ("local", "global", "expected")
+"""Kinds of lines that show exact answers."""
 OWN_SETTINGS = "Your own settings. Every change starts a new run, so that an estimate never mixes two settings."
 
 
@@ -69,7 +81,7 @@ class LocalGeometry:
         self.sweep = SweepPanel()
         self.sweep.listener = self._on_value
         self.why = WhyPanel()
-        self.takeaway = Takeaway(self._on_upload, lambda: self.sweep.found)
+        self.takeaway = Takeaway(self._on_upload, lambda: self.sweep.found, lambda: self.why.found)
         self.exact = Numbers(items=EXACT, least="84px", sizing_mode="stretch_width", margin=(6, 0, 0, 0))
         self.scale = pn.pane.HTML("", sizing_mode="stretch_width", margin=(12, 0, 0, 0), stylesheets=[theme.TEXT])
         self.method = pn.pane.HTML("", sizing_mode="stretch_width", margin=0, stylesheets=[theme.TEXT])
@@ -96,12 +108,15 @@ class LocalGeometry:
                 margin=(4, 16, 24, 16),
             )
         ]
+        self._loss_legend = legend("", LOSS_LEGEND, "losses")
+        self._estimate_legend = legend("", ESTIMATE_LEGEND, "estimates")
         self.main: list[Any] = [self._arrange()]
+        self._on_answers()
         self._on_preset(first.name)
 
     @property
     def parts(self) -> dict[str, list[Any]]:
-        return {"presets": [self.tiles], "texts": [self.lesson, self._method]}
+        return {"presets": [self.tiles], "texts": [self.lesson, self._method], "answers": [self.answers]}
 
     def configuration(self) -> dict[str, Any]:
         defaults = RunConfig().to_dict()
@@ -121,20 +136,11 @@ class LocalGeometry:
 
     def _arrange(self) -> pn.viewable.Viewable:
         losses = card(
-            legend("Loss traces", [("chains", "nβ (L(w) − L(w₀)) of each chain"), ("expected", "expected λ̂")]),
+            self._loss_legend,
             pn.pane.Bokeh(self.losses.plot, sizing_mode="stretch_width", margin=0),
         )
         estimates = card(
-            legend(
-                "Running estimate",
-                [
-                    ("estimate", "λ̂ ± 2 s.e."),
-                    ("recent", "moving average"),
-                    ("local", "local λ"),
-                    ("global", "global λ"),
-                    ("expected", "expected λ̂"),
-                ],
-            ),
+            self._estimate_legend,
             pn.pane.Bokeh(self.estimates.plot, sizing_mode="stretch_width", margin=0),
         )
         tools = pn.FlexBox(
@@ -147,14 +153,34 @@ class LocalGeometry:
             margin=(10, 0, 0, 0),
         )
         self._method = card(self.method, self.formula, self.about)
+        self._exact = card(heading("Exact answer"), self.exact, self.scale)
+        self._tests = pair(self.sweep.view, self.why.view)
+        self.answers = Answers(
+            self._exact,
+            self._tests,
+            *self.losses.answers,
+            *self.estimates.answers,
+            cells={self.readouts: ["expected", "error"]},
+            changed=self._on_answers,
+        )
         self.compare.words.styles = {"flex": "1 1 240px"}
         return page(
             pn.Column(self.tiles, self.lesson, sizing_mode="stretch_width", margin=0),
             card(self.transport, self.readouts, self.verdict, tools, self.compare.table),
             pair(losses, estimates),
-            pair(self.sweep.view, self.why.view),
-            pair(card(heading("Exact answer"), self.exact, self.scale), self._method),
+            self._tests,
+            pair(self._exact, self._method),
         )
+
+    def _on_answers(self) -> None:
+        """The exact answers are shown or withheld now."""
+        kinds = () if self.answers.visible else ANSWERS
+        for pane, title, entries, figure in (
+            (self._loss_legend, "Loss traces", LOSS_LEGEND, "losses"),
+            (self._estimate_legend, "Running estimate", ESTIMATE_LEGEND, "estimates"),
+        ):
+            pane.object = legend_html(title, [entry for entry in entries if entry[0] not in kinds], figure)
+        self._worded = -1
 
     # -- what the user does -------------------------------------------------------------------------------------------
 
@@ -193,6 +219,7 @@ class LocalGeometry:
         try:
             problem = get_problem(self.editor.problem)
             config, _, sampler = resolve(RunConfig(problem=problem.to_dict(), **self.controls.values), problem)
+            check_allowance(config, problem)
         except ValueError as error:
             self.trouble.param.update(object=f'<span role="alert">{escape(str(error))}</span>', visible=True)
             return
@@ -259,11 +286,11 @@ class LocalGeometry:
 
     def _show_words(self, state: State) -> None:
         self.readouts.values = readout_values(state, self._expected)
-        self.compare.update(self.readouts.values)
+        self.compare.update(self.readouts.values if self.answers.visible else without_answers(self.readouts.values))
         self.why.update(state.estimate)
         self.takeaway.update(state.estimate)
         self._show_scale(state)
-        tone, words = verdict(state)
+        tone, words = verdict(state, self.answers.visible)
         # Read aloud when the run rests; while numbers move a screen reader would never stop talking.
         live = "off" if state.status == "running" else "polite"
         self.verdict.object = f'<p class="{tone}" aria-live="{live}">{words}</p>'

@@ -11,6 +11,7 @@ import numpy as np
 import panel as pn
 
 from app import theme
+from app.answers import Answers
 from app.bias_config import SIDES, BiasConfig
 from app.bias_controls import RunPanel, SamplerPanel
 from app.bias_exact import Point
@@ -57,6 +58,8 @@ SHOWN = [
         "tip": "The chain's own law at this step size, from its transition operator: where there is one.",
     },
 ]
+ANSWERS = ("prediction", "bias", "exact", "agreement", "mean_abs", "second")
+"""Cells of the numbers that tell what the histogram will become."""
 FIRST_SHOWN = ["histogram", "target", "predicted"]
 
 
@@ -129,6 +132,7 @@ class _Below:
                     ("right_dashed", "right to prediction"),
                     ("floor", "what chance alone leaves (rough)"),
                 ],
+                "distances",
             ),
             pn.pane.Bokeh(self.distances.plot, sizing_mode="stretch_width", margin=0),
         )
@@ -165,6 +169,7 @@ class StationaryBias:
         self.toggles = Toggles(
             items=[{**item, "swatch": swatch(item["key"])} for item in SHOWN],
             shown=FIRST_SHOWN,
+            figures=" ".join(f"law_{side}" for side in SIDES),
             sizing_mode="stretch_width",
             margin=(10, 0, 0, 0),
         )
@@ -177,10 +182,16 @@ class StationaryBias:
             margin=(10, 0, 0, 0),
             stylesheets=[theme.TEXT, theme.VERDICT],
         )
+        self._foot = pn.Column(sizing_mode="stretch_width", margin=0, styles={"gap": "12px"}, stylesheets=[theme.TALL])
         self._frame = Frame()
         self.sides = {side: _Side(side, self._frame) for side in SIDES}
+        self.answers = Answers(
+            self._foot,
+            *(side.verdict for side in self.sides.values()),
+            cells={side.numbers: [f"{name}_{key}" for key in ANSWERS] for name, side in self.sides.items()},
+            changed=self._on_answers,
+        )
         self._below: _Below | None = None
-        self._foot = pn.Column(sizing_mode="stretch_width", margin=0, styles={"gap": "12px"}, stylesheets=[theme.TALL])
         self.target = TargetEditor(self._config.target)
         self.run_panel = RunPanel()
         self.fault = pn.pane.HTML(
@@ -206,7 +217,7 @@ class StationaryBias:
     @property
     def parts(self) -> dict[str, list[Any]]:
         words = [view for side in self.sides.values() for view in (side.formula, side.about)]
-        return {"presets": [self.tiles], "texts": [self.lesson, *words]}
+        return {"presets": [self.tiles], "texts": [self.lesson, *words], "answers": [self.answers]}
 
     def configuration(self) -> dict[str, Any]:
         return self._config.to_dict()
@@ -267,6 +278,13 @@ class StationaryBias:
     def _on_toggles(self) -> None:
         for side in self.sides.values():
             side.law.show_only(self.toggles.shown)
+
+    def _on_answers(self) -> None:
+        """The predictions are shown or withheld now. Before the page is drawn: a legend cannot lose entries later."""
+        if not self.answers.visible:
+            self.toggles.items = [item for item in self.toggles.items if item["key"] not in ("predicted", "exact")]
+            self.toggles.shown = [key for key in self.toggles.shown if key not in ("predicted", "exact")]
+            self._on_toggles()
 
     def _on_exact(self, side: str, point: Point) -> None:
         self.sides[side].law.show_exact(point.x, point.density)

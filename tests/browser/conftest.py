@@ -14,6 +14,7 @@ from pathlib import Path
 from urllib.parse import urlparse
 
 import pytest
+from playwright.sync_api import expect
 
 ROOT = Path(__file__).resolve().parents[2]
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -139,6 +140,19 @@ def app(page, address) -> Iterator[App]:
     page.set_viewport_size({"width": 1600, "height": 1000})
     yield app
     assert not app.problems, "\n".join(app.problems)
+
+
+@pytest.fixture
+def quick(app):
+    """The page after a short run of few chains, so that sweeps and splits take seconds."""
+    app.open()
+    for name, value in (("Steps", "1000"), ("Chains", "4")):
+        entry = app.page.get_by_role("textbox", name=name, exact=True)
+        entry.fill(value)
+        entry.press("Enter")
+    expect(app.page.locator(".count")).to_contain_text("of 1,000")
+    expect(app.page.locator(".caption")).to_have_text("finished", timeout=20_000)
+    return app
 
 
 @pytest.fixture(scope="session")

@@ -12,19 +12,6 @@ from playwright.sync_api import expect
 from llc_core import RunConfig
 
 
-@pytest.fixture
-def quick(app):
-    """The page after a short run."""
-    app.open()
-    for name, value in (("Steps", "1000"), ("Chains", "4")):
-        entry = app.page.get_by_role("textbox", name=name, exact=True)
-        entry.fill(value)
-        entry.press("Enter")
-    expect(app.page.locator(".count")).to_contain_text("of 1,000")
-    expect(app.page.locator(".caption")).to_have_text("finished", timeout=20_000)
-    return app
-
-
 def test_two_samplers_side_by_side_are_two_clicks(quick):
     app, page = quick, quick.page
     first = app.number("llc")
@@ -59,6 +46,10 @@ def test_why_appears_part_by_part_and_can_be_stopped(quick):
     app.button("Explain").click()
     expect(page.get_by_text("local λ 7.5).")).to_be_visible(timeout=40_000)
     assert parts.count() == 5
+    drawn = ElementTree.fromstring(saved(app, "Error split as SVG").read_bytes())
+    names = [name.text_content() for name in page.locator(".why .name").all()]
+    shown = [text.text for text in drawn.iter("{http://www.w3.org/2000/svg}text")]
+    assert set(names) <= set(shown)
     app.button("Reset").click()
     expect(parts).to_have_count(0)
 
@@ -101,8 +92,10 @@ def every_figure_is_saved_as_png_and_svg(app):
     names = [row.get_attribute("aria-label") for row in page.locator(".figures button").all()]
     page.keyboard.press("Escape")
     expect(page.locator(".figures")).not_to_be_visible()
-    assert len(names) == 12
+    assert len(names) == 14
     for name in names:
+        if name.startswith("Error split"):
+            continue  # there once it has been asked for
         content = saved(app, name).read_bytes()
         if name.endswith("SVG"):
             picture = ElementTree.fromstring(content)
@@ -112,6 +105,8 @@ def every_figure_is_saved_as_png_and_svg(app):
             assert content[:4] == b"\x89PNG"
     losses = saved(app, "Loss traces as SVG").read_text()
     assert losses.count("<path") > 6 and "steps of each chain" in losses
+    for words in ("Loss traces", "nβ (L(w) − L(w₀)) of each chain", "expected λ̂"):
+        assert words in losses, "the legend comes with the figure"
 
 
 def a_configuration_is_brought_back(app):

@@ -59,6 +59,18 @@ def test_a_link_opens_another_page_with_parts_left_out(app):
     expect(app.page.locator(".count")).to_contain_text("of 3,000", timeout=30_000)
 
 
+def test_a_link_can_leave_the_answers_to_the_class(app):
+    open_link(app, encode(Link("local-geometry", {"steps": 2000}, ("answers", "texts"))))
+    app.wait_for_points(60)
+    expect(app.page.locator("[data-key=llc]").first).to_have_text(re.compile("±"), timeout=30_000)
+    for key in ("expected", "error"):
+        expect(app.page.locator(f"[data-key={key}]").first).not_to_be_visible()
+    for name in ("Exact answer", "Sweep", "Why this number?"):
+        expect(app.page.get_by_role("heading", name=name, exact=True)).to_have_count(0)
+    expect(app.page.locator("li").filter(has_text=re.compile("^(global|local) λ$"))).to_have_count(0)
+    expect(app.page.locator("li").filter(has_text="moving average")).to_be_visible()
+
+
 @pytest.mark.parametrize(
     "text, words",
     [

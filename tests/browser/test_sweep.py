@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from playwright.sync_api import expect
 
 from app.widgets import number_text
@@ -14,19 +13,6 @@ PLACE = """([value, error]) => {
   const box = view.canvas_view.el.getBoundingClientRect()
   return [box.x + view.frame.x_scale.compute(value), box.y + view.frame.y_scale.compute(error)]
 }"""
-
-
-@pytest.fixture
-def quick(app):
-    """The page with a short run of few chains, so that a sweep takes seconds."""
-    app.open()
-    for name, value in (("Steps", "1000"), ("Chains", "4")):
-        entry = app.page.get_by_role("textbox", name=name, exact=True)
-        entry.fill(value)
-        entry.press("Enter")
-    expect(app.page.locator(".count")).to_contain_text("of 1,000")
-    expect(app.page.locator(".caption")).to_have_text("finished", timeout=20_000)
-    return app
 
 
 def test_a_sweep_comes_in_live_and_its_points_set_the_step_size(quick):
