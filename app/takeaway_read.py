@@ -45,6 +45,8 @@ def read_file(text: str) -> PageConfig:
 def read_config(config: RunConfig) -> PageConfig:
     """What the page has to show for `config`; ValueError as `read_file`."""
     kind = config.problem.get("kind")
+    if kind is None:
+        raise ValueError('problem is missing; name a network such as {"kind": "dln", "widths": [4, 3, 4]}.')
     if kind != "dln":
         raise ValueError(f"problem is of kind {kind!r}; this page runs deep linear networks, kind 'dln'.")
     defaults = RunConfig()

@@ -154,10 +154,10 @@ class LocalGeometry:
         )
         self._method = card(self.method, self.formula, self.about)
         self._exact = card(heading("Exact answer"), self.exact, self.scale)
-        self._tests = pair(self.sweep.view, self.why.view)
         self.answers = Answers(
             self._exact,
-            self._tests,
+            self.sweep.view,
+            self.why.view,
             *self.losses.answers,
             *self.estimates.answers,
             cells={self.readouts: ["expected", "error"]},
@@ -168,7 +168,7 @@ class LocalGeometry:
             pn.Column(self.tiles, self.lesson, sizing_mode="stretch_width", margin=0),
             card(self.transport, self.readouts, self.verdict, tools, self.compare.table),
             pair(losses, estimates),
-            self._tests,
+            pair(self.sweep.view, self.why.view),
             pair(self._exact, self._method),
         )
 

@@ -20,13 +20,15 @@ import time
 from dataclasses import dataclass, field
 from urllib.request import urlopen
 
+from app.bias_presets import ALL as PRESETS
+from app.links import Link, encode
 from lab.benchmarks.served import Server
 
 BAR_SECONDS = 0.5
 SETTLE_SECONDS = 10
 LINKS = (
-    ("local-geometry", {"steps": 2_000_000, "sampler": {"name": "SGLD"}}),
-    ("stationary-bias", {}),
+    ("local-geometry", {"problem": {"kind": "dln", "widths": [8, 6, 8]}, "steps": 1_000_000}),
+    ("stationary-bias", {**PRESETS[0].config.to_dict(), "steps": 10_000_000}),
 )
 
 
@@ -79,8 +81,6 @@ class Visitor:
 
 async def crowd(server: Server, visitors: int, seconds: float, apart: float) -> tuple[list[Visitor], list[list[float]]]:
     """The visitors come `apart` seconds after one another; ticks are counted for `seconds` when all are there."""
-    from app.links import Link, encode
-
     links = [f"{server.url}?c={encode(Link(page, config))}" for page, config in LINKS]
     people = [Visitor(links[i % len(links)]) for i in range(visitors)]
     until = time.monotonic() + visitors * apart + SETTLE_SECONDS + seconds

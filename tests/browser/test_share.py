@@ -60,7 +60,14 @@ def test_a_link_opens_another_page_with_parts_left_out(app):
 
 
 def test_a_link_can_leave_the_answers_to_the_class(app):
-    open_link(app, encode(Link("local-geometry", {"steps": 2000}, ("answers", "texts"))))
+    open_link(
+        app,
+        encode(
+            Link(
+                "local-geometry", {"problem": {"kind": "dln", "widths": [4, 3, 4]}, "steps": 2000}, ("answers", "texts")
+            )
+        ),
+    )
     app.wait_for_points(60)
     expect(app.page.locator("[data-key=llc]").first).to_have_text(re.compile("±"), timeout=30_000)
     for key in ("expected", "error"):
