@@ -13,10 +13,10 @@ import numpy as np
 import panel as pn
 import panel_material_ui as pmui
 from bokeh.models import ColumnDataSource, FactorRange, NumeralTickFormatter, Range1d, Span, Whisker
-from bokeh.plotting import figure
 
 import lab
 from app import theme
+from app.figures import house_figure
 from app.history import Cursor
 from app.layout import card
 from app.llc_job import LlcJob
@@ -270,25 +270,17 @@ class _ErrorFigure:
             {"row": [], "error": [], "low": [], "high": [], "problem": []}, name="llc_errors"
         )
         self._x = Range1d(-0.5, 0.5)
-        self.plot = figure(
-            height=60 + 30 * len(methods),
-            sizing_mode="stretch_width",
+        self.plot = house_figure(
+            "llc_error_figure",
+            60 + 30 * len(methods),
             x_range=self._x,
             y_range=FactorRange(*reversed(methods)),
             x_axis_label="relative error of λ̂",
             tools="pan,xbox_zoom,reset,save,hover",
             tooltips=[("problem", "@problem"), ("error", "@error{0.0%}")],
-            active_drag=None,
-            toolbar_location="right",
-            min_border=6,
-            name="llc_error_figure",
+            min_border_left=6,
         )
-        self.plot.toolbar.logo = None
-        self.plot.toolbar.autohide = True
-        self.plot.background_fill_alpha = self.plot.border_fill_alpha = 0
-        self.plot.outline_line_alpha = 0
-        self.plot.ygrid.grid_line_alpha = 0.5
-        self.plot.xgrid.grid_line_alpha = 0.5
+        self.plot.xgrid.update(grid_line_color="#e5e5e5", grid_line_alpha=0.5)
         self.plot.xaxis.formatter = NumeralTickFormatter(format="+0%")
         self.plot.add_layout(Span(dimension="height", location=0, line_color=theme.TARGET, line_width=2))
         whisker = Whisker(

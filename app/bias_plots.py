@@ -11,6 +11,7 @@ from bokeh.plotting import figure
 from app import theme
 from app.bias_exact import Point
 from app.bias_scene import Prediction, Scene
+from app.figures import house_figure
 from app.plots import GrowingRange, RunFigure, nice_above
 from llc_core.histogram import Bins
 
@@ -40,32 +41,7 @@ def _top(values: np.ndarray) -> float:
 
 
 def _line_figure(height: int, x: Range1d, y: Range1d, y_label: str, name: str) -> figure:
-    plot = figure(
-        height=height,
-        sizing_mode="stretch_width",
-        x_range=x,
-        y_range=y,
-        y_axis_label=y_label,
-        tools="pan,box_zoom,wheel_zoom,reset,save",
-        active_scroll=None,
-        active_drag=None,
-        toolbar_location="right",
-        min_border=4,
-        min_border_left=62,
-        name=name,
-    )
-    _calm(plot)
-    return plot
-
-
-def _calm(plot: figure) -> None:
-    """The house's style."""
-    plot.toolbar.logo = None
-    plot.toolbar.autohide = True
-    plot.background_fill_alpha = plot.border_fill_alpha = 0
-    plot.outline_line_alpha = 0
-    plot.xgrid.grid_line_color = None
-    plot.ygrid.grid_line_alpha = 0.5
+    return house_figure(name, height, x_range=x, y_range=y, y_axis_label=y_label, min_border=4)
 
 
 class LawFigure:
@@ -153,24 +129,16 @@ class CurveFigure:
 
     def __init__(self) -> None:
         self._y = Range1d(LOWEST, 1.0)
-        self.plot = figure(
-            height=DISTANCE_HEIGHT,
-            sizing_mode="stretch_width",
+        self.plot = house_figure(
+            "bias_curves",
+            DISTANCE_HEIGHT,
             x_axis_type="log",
             y_axis_type="log",
             x_range=Range1d(8e-5, 0.125),
             y_range=self._y,
             x_axis_label="step size ε",
             y_axis_label="total variation",
-            tools="pan,box_zoom,wheel_zoom,reset,save",
-            active_scroll=None,
-            active_drag=None,
-            toolbar_location="right",
-            min_border=6,
-            min_border_left=62,
-            name="bias_curves",
         )
-        _calm(self.plot)
         self._sources: list[ColumnDataSource] = []
         for i, color in enumerate(theme.LADDER):
             source = ColumnDataSource({name: [] for name in CURVE}, name=f"bias_curve_{i}")

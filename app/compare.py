@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
@@ -131,8 +130,3 @@ def table(current: RunCard, pinned: RunCard) -> str:
         f"<table><thead><tr><th scope=col>run</th>{head}</tr></thead><tbody>{body}</tbody></table>"
         f'<p class="small what"><b>What differs:</b> {escape(words)}.</p>'
     )
-
-
-def fields_of(config: RunConfig) -> tuple[str, ...]:
-    """Fields of a configuration that `differences` looks at (so that a new one is not forgotten)."""
-    return tuple(f.name for f in dataclasses.fields(config) if f.name not in ("histogram", "grid"))

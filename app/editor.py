@@ -108,10 +108,6 @@ class NetworkEditor(pn.viewable.Viewer):
     def draw(self, widths: list[int], ranks: list[int]) -> None:
         self.drawing.object = draw_network(widths, ranks)
 
-    def reject(self, message: str) -> None:
-        """Show why the problem that the entries describe cannot be run."""
-        self._complain(message)
-
     def read(self) -> dict[str, Any]:
         """The problem that the entries describe; ValueError with one sentence."""
         seed = self._seed.value

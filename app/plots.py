@@ -12,6 +12,7 @@ from bokeh.plotting import figure
 
 from app import theme
 from app.compare import Curve
+from app.figures import house_figure
 from app.history import MAX_ROWS, NewRows
 
 HEIGHT = 276
@@ -47,31 +48,18 @@ class GrowingRange:
 
 def run_figure(y_label: str, y_range: Any, name: str, **options: Any) -> figure:
     """An empty figure in the house's style over the steps of a run."""
-    plot = figure(
-        height=HEIGHT,
-        sizing_mode="stretch_width",
+    plot = house_figure(
+        name,
+        HEIGHT,
         x_range=Range1d(0, 1),
         y_range=y_range,
         x_axis_label="steps of each chain",
         y_axis_label=y_label,
-        tools="pan,box_zoom,wheel_zoom,reset,save",
-        active_scroll=None,
-        active_drag=None,
-        toolbar_location="right",
-        min_border=6,
-        min_border_left=62,
-        name=name,
         **options,
     )
-    plot.toolbar.logo = None
-    plot.toolbar.autohide = True
-    plot.background_fill_alpha = plot.border_fill_alpha = 0
-    plot.outline_line_alpha = 0
     plot.xaxis.formatter = NumeralTickFormatter(format="0,0")
     plot.xaxis.ticker.desired_num_ticks = 5  # type: ignore[attr-defined]
     plot.yaxis.ticker.desired_num_ticks = 6  # type: ignore[attr-defined]
-    plot.xgrid.grid_line_color = None
-    plot.ygrid.grid_line_alpha = 0.5
     return plot
 
 

@@ -21,6 +21,7 @@ from bokeh.models.axes import LinearAxis, LogAxis
 from bokeh.plotting import figure
 
 from app import theme
+from app.figures import house_figure
 from app.plots import nice_above
 from app.sweep import SweepPoints
 from app.widgets import number_text
@@ -51,25 +52,16 @@ class SweepFigure:
     # -- drawing ------------------------------------------------------------------------------------------------------
 
     def _figure(self, height: int, y: Range1d, y_label: str, name: str) -> figure:
-        plot = figure(
-            height=height,
-            sizing_mode="stretch_width",
+        plot = house_figure(
+            name,
+            height,
             x_axis_type="log",
             x_range=self._x,
             y_range=y,
             y_axis_label=y_label,
             tools="save",
-            toolbar_location="right",
             min_border=4,
-            min_border_left=62,
-            name=name,
         )
-        plot.toolbar.logo = None
-        plot.toolbar.autohide = True
-        plot.background_fill_alpha = plot.border_fill_alpha = 0
-        plot.outline_line_alpha = 0
-        plot.xgrid.grid_line_color = None
-        plot.ygrid.grid_line_alpha = 0.5
         shade = BoxAnnotation(left=None, right=None, fill_color=theme.LOCAL, fill_alpha=0.1, line_alpha=0)
         shade.visible = False
         plot.add_layout(shade)

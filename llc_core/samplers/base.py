@@ -25,8 +25,8 @@ State = dict[str, Tensor]
 Hp = SimpleNamespace
 """One attribute per hyperparameter: a [C, 1] tensor for numbers, the plain text for named options.
 
-Two more are the driver's: `adapting` [C, 1], 1 in the first ADAPTING_SHARE of the burn-in and 0 after it, and `layers`, the shapes of the blocks that
-the D parameters consist of, in their order.
+Two more are the driver's: `adapting` [C, 1], 1 in the first ADAPTING_SHARE of the burn-in and 0 after it, and `layers`,
+the shapes of the blocks that the D parameters consist of, in their order.
 """
 
 
@@ -156,6 +156,24 @@ class Sampler:
 
     def replace(self, **changes: Any) -> Sampler:
         return dataclasses.replace(self, **changes)
+
+
+@dataclass(frozen=True)
+class OverdampedSampler(Sampler):
+    """A sampler that moves by −(ε/2)·G·∇U and noise √(εG)·N(0, 1), with further terms that are small beside these.
+
+    On a quadratic with curvature h (G included) the variance is 1/(h(1 − εh/4)): stable below ε = 4/h, and each direction
+    adds εh/8 to λ̂ to first order; gradient noise of variance Σ adds (ε/8)·nβ²·tr(GΣ) in the same way.
+    """
+
+    def stable_step(self, curvature: Tensor, hp: Hp) -> Tensor:
+        return 4 / curvature
+
+    def step_bias_factor(self, hp: Hp) -> Tensor | None:
+        return hp.step_size / 8
+
+    def noise_factor(self, hp: Hp) -> Tensor | None:
+        return hp.step_size / 8
 
 
 @dataclass(frozen=True)

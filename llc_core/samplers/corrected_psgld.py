@@ -9,14 +9,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from llc_core.samplers.base import Hp, Law, Line, Sampler, State, register, step_size_field
+from llc_core.samplers.base import Hp, Law, Line, OverdampedSampler, State, register, step_size_field
 from llc_core.samplers.psgld import alpha_field, remember_square, stability_field
 from llc_core.types import Energy
 
 
 @register
 @dataclass(frozen=True)
-class CorrectedPSGLD(Sampler):
+class CorrectedPSGLD(OverdampedSampler):
     """V ← αV + (1 − α)g²;  G = 1/√(λ² + V);  w ← w + (ε/2)(−G∇U + Γ) + √(εG)·N(0, 1),  Γ_i = −G_i³·g_i·∂g_i/∂w_i.
 
     g is the gradient of the mean loss alone (no nβ, no prior); V starts at 0. Γ is the whole derivative of G once V has
@@ -77,15 +77,7 @@ class CorrectedPSGLD(Sampler):
     def metric(self, state: State, hp: Hp) -> Tensor:
         return (hp.stability.square() + state["square"]).rsqrt()
 
-    def stable_step(self, curvature: Tensor, hp: Hp) -> Tensor:
-        """Γ left out: it counts as G²h/nβ against 1, with h the curvature of the mean loss."""
-        return 4 / curvature
-
-    def step_bias_factor(self, hp: Hp) -> Tensor:
-        return hp.step_size / 8
-
-    def noise_factor(self, hp: Hp) -> Tensor:
-        return hp.step_size / 8
+    # Stability and bias are those of a fixed metric; Γ left out: it counts as G²h/nβ against 1, with h the mean loss's curvature.
 
     def law(self) -> Law:
         return Law(lambda slope: 1 / np.sqrt(self.stability**2 + slope**2))

@@ -10,14 +10,14 @@ import torch
 from torch import Tensor
 
 from llc_core.fields import hyper
-from llc_core.samplers.base import Hp, Law, Line, Sampler, State, register, step_size_field
+from llc_core.samplers.base import Hp, Law, Line, OverdampedSampler, State, register, step_size_field
 from llc_core.samplers.psgld import MAX_DECAY, alpha_field, stability_field
 from llc_core.types import Energy
 
 
 @register
 @dataclass(frozen=True)
-class DriftAdamSGLD(Sampler):
+class DriftAdamSGLD(OverdampedSampler):
     """m ← βm + (1 − β)g;  V ← αV + (1 − α)g²;  w ← w − (ε/2)(∇U + a·m/(λ + √V)) + √ε·N(0, 1).
 
     g is the gradient of the mean loss alone; m and V start at 0. The noise is isotropic: Adam's direction is added to
@@ -65,15 +65,7 @@ class DriftAdamSGLD(Sampler):
         delta = state["delta"] - hp.step_size / 2 * drift + hp.step_size.sqrt() * noise[0]
         return {"delta": delta, "mean": mean, "square": square}
 
-    def stable_step(self, curvature: Tensor, hp: Hp) -> Tensor:
-        """That of SGLD: the extra drift counts as a/(λ·nβ) against 1."""
-        return 4 / curvature
-
-    def step_bias_factor(self, hp: Hp) -> Tensor:
-        return hp.step_size / 8
-
-    def noise_factor(self, hp: Hp) -> Tensor:
-        return hp.step_size / 8
+    # Stability and bias are those of SGLD: the extra drift counts as a/(λ·nβ) against 1.
 
     def law(self) -> Law:
         return Law(extra_drift=lambda slope: -self.a * slope / (self.stability + np.abs(slope)))

@@ -9,14 +9,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from llc_core.samplers.base import Hp, Law, Line, Sampler, State, register, step_size_field
+from llc_core.samplers.base import Hp, Law, Line, OverdampedSampler, State, register, step_size_field
 from llc_core.samplers.psgld import alpha_field, stability_field
 from llc_core.types import Energy
 
 
 @register
 @dataclass(frozen=True)
-class FrozenPSGLD(Sampler):
+class FrozenPSGLD(OverdampedSampler):
     """In the first half of the burn-in V ← V + r_t(g² − V), then V stays;  G = 1/(λ + √V);  w ← w − (ε/2)G∇U + √(εG)·N(0, 1).
 
     g is the gradient of the mean loss alone (no nβ, no prior); V starts at 0, t counts from 1. The rate is
@@ -60,15 +60,6 @@ class FrozenPSGLD(Sampler):
 
     def metric(self, state: State, hp: Hp) -> Tensor:
         return 1 / (hp.stability + state["square"].sqrt())
-
-    def stable_step(self, curvature: Tensor, hp: Hp) -> Tensor:
-        return 4 / curvature
-
-    def step_bias_factor(self, hp: Hp) -> Tensor:
-        return hp.step_size / 8
-
-    def noise_factor(self, hp: Hp) -> Tensor:
-        return hp.step_size / 8
 
     def law(self) -> Law:
         return Law()

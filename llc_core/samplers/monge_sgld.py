@@ -9,14 +9,14 @@ import torch
 from torch import Tensor
 
 from llc_core.fields import hyper
-from llc_core.samplers.base import Hp, Law, Line, Sampler, State, register, step_size_field
+from llc_core.samplers.base import Hp, Law, Line, OverdampedSampler, State, register, step_size_field
 from llc_core.samplers.psgld import alpha_field
 from llc_core.types import Energy
 
 
 @register
 @dataclass(frozen=True)
-class MongeSGLD(Sampler):
+class MongeSGLD(OverdampedSampler):
     """v ← αv + (1 − α)g;  G = I − β²vvᵀ/(1 + β²‖v‖²);  w ← w − (ε/2)G∇U + √ε·G^½·N(0, I), without the term ∇·G.
 
     G^½ = I + ((1 + β²‖v‖²)^{−½} − 1)·vvᵀ/‖v‖², and I at v = 0. g is the gradient of the mean loss alone; v starts at 0.
@@ -66,17 +66,7 @@ class MongeSGLD(Sampler):
         spread = kick + shrink * (mean * kick).sum(dim=1, keepdim=True) * mean
         return {"delta": state["delta"] - hp.step_size / 2 * drift + hp.step_size.sqrt() * spread, "mean": mean}
 
-    def stable_step(self, curvature: Tensor, hp: Hp) -> Tensor:
-        """That of SGLD: G is I where the gradient vanishes and never larger."""
-        return 4 / curvature
-
-    def step_bias_factor(self, hp: Hp) -> Tensor:
-        """That of SGLD, from above: G is never larger than I."""
-        return hp.step_size / 8
-
-    def noise_factor(self, hp: Hp) -> Tensor:
-        """That of SGLD, from above: G is never larger than I."""
-        return hp.step_size / 8
+    # Stability and bias are those of SGLD, from above: G is I where the gradient vanishes and never larger.
 
     def law(self) -> Law:
         return Law(lambda slope: 1 / (1 + self.beta**2 * slope**2), 0.0)

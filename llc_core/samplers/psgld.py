@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from llc_core.fields import hyper
-from llc_core.samplers.base import Hp, Law, Line, Sampler, State, register, step_size_field
+from llc_core.samplers.base import Hp, Law, Line, OverdampedSampler, State, register, step_size_field
 from llc_core.types import Energy
 
 MAX_DECAY = 0.999999
@@ -42,7 +42,7 @@ def stability_field() -> Any:
 
 @register
 @dataclass(frozen=True)
-class PSGLD(Sampler):
+class PSGLD(OverdampedSampler):
     """V ← αV + (1 − α)g²;  G = 1/(λ + √V);  w ← w + (ε/2)(−G∇U + Γ) + √(εG)·N(0, 1).
 
     g is the gradient of the mean loss alone (no nβ, no prior) and V starts at 0, as printed; in the "inside" form at 1,
@@ -109,15 +109,6 @@ class PSGLD(Sampler):
 
     def metric(self, state: State, hp: Hp) -> Tensor:
         return _metric(state["square"], hp)
-
-    def stable_step(self, curvature: Tensor, hp: Hp) -> Tensor:
-        return 4 / curvature
-
-    def step_bias_factor(self, hp: Hp) -> Tensor:
-        return hp.step_size / 8
-
-    def noise_factor(self, hp: Hp) -> Tensor:
-        return hp.step_size / 8
 
     def law(self) -> Law:
         share = 1 - self.alpha if self.gamma_term == "published" else 0.0

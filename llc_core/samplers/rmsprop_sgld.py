@@ -10,14 +10,14 @@ import torch
 from torch import Tensor
 
 from llc_core.fields import hyper
-from llc_core.samplers.base import Hp, Law, Line, Sampler, State, register, step_size_field
+from llc_core.samplers.base import Hp, Law, Line, OverdampedSampler, State, register, step_size_field
 from llc_core.samplers.psgld import MAX_DECAY, remember_square
 from llc_core.types import Energy
 
 
 @register
 @dataclass(frozen=True)
-class RMSPropSGLD(Sampler):
+class RMSPropSGLD(OverdampedSampler):
     """v ← βv + (1 − β)g²;  v̂ = v/(1 − β^{t+1});  G = 1/√(v̂ + a);  w ← w − (ε/2)G∇U + √(εG)·N(0, 1).
 
     g is the gradient of the mean loss alone (no nβ, no prior) and v starts at 1.
@@ -72,15 +72,6 @@ class RMSPropSGLD(Sampler):
 
     def metric(self, state: State, hp: Hp) -> Tensor:
         return inverse_root(state["square"], state["count"], hp.beta, hp.stability)
-
-    def stable_step(self, curvature: Tensor, hp: Hp) -> Tensor:
-        return 4 / curvature
-
-    def step_bias_factor(self, hp: Hp) -> Tensor:
-        return hp.step_size / 8
-
-    def noise_factor(self, hp: Hp) -> Tensor:
-        return hp.step_size / 8
 
     def law(self) -> Law:
         return Law(lambda slope: 1 / np.sqrt(slope**2 + self.stability), 0.0)

@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from llc_core.samplers.base import Hp, Line, Sampler, State, register, step_size_field
+from llc_core.samplers.base import Hp, Line, OverdampedSampler, State, register, step_size_field
 from llc_core.types import Energy
 
 
 @register
 @dataclass(frozen=True)
-class SGLD(Sampler):
+class SGLD(OverdampedSampler):
     """w ← w − (ε/2)∇U + √ε·N(0, 1).
 
     Law: exp(−U) as ε → 0; at step ε, on a quadratic of curvature c, exactly normal with variance 1/(c(1 − εc/4)).
@@ -37,15 +37,6 @@ class SGLD(Sampler):
         step = hp.step_size
         moved = torch.addcmul(state["delta"], step, energy.force, value=-0.5)
         return {"delta": moved.addcmul_(step.sqrt(), noise[0])}
-
-    def stable_step(self, curvature: Tensor, hp: Hp) -> Tensor:
-        return 4 / curvature
-
-    def step_bias_factor(self, hp: Hp) -> Tensor:
-        return hp.step_size / 8
-
-    def noise_factor(self, hp: Hp) -> Tensor:
-        return hp.step_size / 8
 
     def line(self) -> Line:
         return Line(_nothing, _move)
