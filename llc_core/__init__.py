@@ -9,28 +9,37 @@ from llc_core.histogram import Bins
 from llc_core.line import LineRun, LineSnapshot, simulate
 from llc_core.potentials import DeepLinearNetwork, Potential
 from llc_core.potentials.landscapes import LANDSCAPES, Landscape, landscape
+from llc_core.potentials.planar import PLANAR, Planar, planar_landscape
+from llc_core.quadrature import Density, Posterior, density, posterior
 from llc_core.rank_tables import masked_rank_table, numerical_rank_table
 from llc_core.results import Estimate
 from llc_core.samplers import *  # noqa: F403  every registered sampler is public
 from llc_core.types import Energy, LearningCoefficient, Snapshot, Verdict
 from llc_core.version import __version__
+from llc_core.volume import VolumeScaling, volume_scaling
 
 __all__ = [
     "LANDSCAPES",
+    "PLANAR",
     "Bins",
     "DeepLinearNetwork",
+    "Density",
     "Energy",
     "Estimate",
     "Landscape",
     "LearningCoefficient",
     "LineRun",
     "LineSnapshot",
+    "Planar",
+    "Posterior",
     "Potential",
     "Run",
     "RunConfig",
     "Snapshot",
     "Verdict",
+    "VolumeScaling",
     "__version__",
+    "density",
     "estimate",
     "gibbs_reference",
     "landscape",
@@ -38,7 +47,10 @@ __all__ = [
     "local_learning_coefficient",
     "masked_rank_table",
     "numerical_rank_table",
+    "planar_landscape",
+    "posterior",
     "run",
     "simulate",
+    "volume_scaling",
     *_samplers.__all__,
 ]

@@ -105,8 +105,10 @@ class Run:
         self._last_loss: Tensor | None = None
         self._block = 8
         self._notes_sent = 0
-        delta = torch.zeros(self.count, self.problem.dim, dtype=self.dtype, device=self.device)
-        self._state = self.sampler.init(delta, self._normals(1)[0].clone(), self._hp)
+        self._home = torch.zeros(self.count, self.problem.dim, dtype=self.dtype, device=self.device)
+        if self.problem.start is not None:
+            self._home += torch.as_tensor(self.problem.start).to(self._home)
+        self._state = self.sampler.init(self._home.clone(), self._normals(1)[0].clone(), self._hp)
         self._started = False
 
     # -- stepping -----------------------------------------------------------------------------------------------------
@@ -260,11 +262,15 @@ class Run:
         return self._noise[self._noise_at - 1]
 
     def _park_dead(self) -> None:
-        """Put chains that are no longer finite back to w0: they are out of every result, and nan slows some devices."""
+        """Put chains that are no longer finite back to the start: they are out of every result, and nan slows some devices."""
         finite = torch.isfinite(self._state["delta"]).all(dim=1)
         if not bool(finite.all()):
             self._state = {
-                name: torch.where(finite.view(-1, *[1] * (value.dim() - 1)), value, torch.zeros_like(value))
+                name: torch.where(
+                    finite.view(-1, *[1] * (value.dim() - 1)),
+                    value,
+                    self._home if name == "delta" and self._target.coordinates is None else torch.zeros_like(value),
+                )
                 for name, value in self._state.items()
             }
             self._energy = None
@@ -356,7 +362,7 @@ class Run:
             diverged=dead,
             chains=len(living),
             converged=verdict,
-            expected=self.problem.expected_llc(n_beta),
+            expected=self.problem.expected_llc_at(n_beta, float(self._target.localization[mine][0])),
             learning_coefficient=self.problem.learning_coefficient,
             local_learning_coefficient=self.problem.local_learning_coefficient,
             trace=trace,

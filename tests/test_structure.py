@@ -16,10 +16,10 @@ ROOT = Path(__file__).resolve().parents[1]
 
 FLOORS = [
     {"version", "types", "rank_tables", "multiplicity", "aoyagi", "streams", "fields"},
-    {"config", "results", "histogram"},
+    {"config", "results", "histogram", "quadrature"},
     {"potentials"},
     {"samplers"},
-    {"target", "estimators", "diagnostics"},
+    {"target", "estimators", "diagnostics", "volume"},
     {"curvature", "verdict", "defaults"},
     {"control"},
     {"stationary", "line"},
