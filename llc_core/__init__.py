@@ -6,6 +6,7 @@ from llc_core.config import RunConfig
 from llc_core.engine import Run, estimate, run
 from llc_core.gibbs import gibbs_reference
 from llc_core.histogram import Bins
+from llc_core.information import Losses, debiased, generalisation, gibbs_generalisation, waic, wbic
 from llc_core.line import LineRun, LineSnapshot, simulate
 from llc_core.potentials import DeepLinearNetwork, Potential
 from llc_core.potentials.landscapes import LANDSCAPES, Landscape, landscape
@@ -14,6 +15,7 @@ from llc_core.quadrature import Density, Posterior, density, posterior
 from llc_core.rank_tables import masked_rank_table, numerical_rank_table
 from llc_core.results import Estimate
 from llc_core.samplers import *  # noqa: F403  every registered sampler is public
+from llc_core.temperatures import Reweighted, TemperatureSlope, reweight, reweighted, temperature_llc
 from llc_core.types import Energy, LearningCoefficient, Snapshot, Verdict
 from llc_core.version import __version__
 from llc_core.volume import VolumeScaling, volume_scaling
@@ -30,17 +32,23 @@ __all__ = [
     "LearningCoefficient",
     "LineRun",
     "LineSnapshot",
+    "Losses",
     "Planar",
     "Posterior",
     "Potential",
+    "Reweighted",
     "Run",
     "RunConfig",
     "Snapshot",
+    "TemperatureSlope",
     "Verdict",
     "VolumeScaling",
     "__version__",
+    "debiased",
     "density",
     "estimate",
+    "generalisation",
+    "gibbs_generalisation",
     "gibbs_reference",
     "landscape",
     "learning_coefficient",
@@ -49,8 +57,13 @@ __all__ = [
     "numerical_rank_table",
     "planar_landscape",
     "posterior",
+    "reweight",
+    "reweighted",
     "run",
     "simulate",
+    "temperature_llc",
     "volume_scaling",
+    "waic",
+    "wbic",
     *_samplers.__all__,
 ]

@@ -320,6 +320,8 @@ def _estimate(
         chains=config.chains,
         converged=verdict,
         expected=problem.expected_llc(config.n_beta),
+        n=problem.n,
+        baseline_loss=problem.baseline_loss,
         learning_coefficient=problem.learning_coefficient,
         local_learning_coefficient=problem.local_learning_coefficient,
         trace=trace,

@@ -19,7 +19,7 @@ FLOORS = [
     {"config", "results", "histogram", "quadrature"},
     {"potentials"},
     {"samplers"},
-    {"target", "estimators", "diagnostics", "volume"},
+    {"target", "estimators", "diagnostics", "volume", "observing", "information", "temperatures"},
     {"curvature", "verdict", "defaults"},
     {"control"},
     {"stationary", "line"},

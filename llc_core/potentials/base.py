@@ -45,7 +45,9 @@ class Potential:
     mode: float = 0.0
     """w0 itself, for potentials with one parameter: where the chain is on the line is mode + δ."""
     samples: int = 0
-    """Distinct samples a minibatch can be drawn from."""
+    """Distinct samples a minibatch can be drawn from, and that `per_sample_loss` knows."""
+    data_sets: int = 1
+    """Data sets side by side: chain c of C uses data set c // (C / data_sets)."""
     start: Sequence[float] | None = None
     """Displacement at which chains begin, D numbers; None: at w0. The baseline and the localisation stay at w0."""
     has_factors = False
