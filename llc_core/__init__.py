@@ -2,9 +2,11 @@
 
 from llc_core import samplers as _samplers
 from llc_core.aoyagi import learning_coefficient, local_learning_coefficient
+from llc_core.calibration import Calibration, calibrate
 from llc_core.config import RunConfig
 from llc_core.engine import Run, estimate, run
 from llc_core.gibbs import gibbs_reference
+from llc_core.health import Signal, health
 from llc_core.histogram import Bins
 from llc_core.information import Losses, debiased, generalisation, gibbs_generalisation, waic, wbic
 from llc_core.line import LineRun, LineSnapshot, simulate
@@ -24,6 +26,7 @@ __all__ = [
     "LANDSCAPES",
     "PLANAR",
     "Bins",
+    "Calibration",
     "DeepLinearNetwork",
     "Density",
     "Energy",
@@ -39,17 +42,20 @@ __all__ = [
     "Reweighted",
     "Run",
     "RunConfig",
+    "Signal",
     "Snapshot",
     "TemperatureSlope",
     "Verdict",
     "VolumeScaling",
     "__version__",
+    "calibrate",
     "debiased",
     "density",
     "estimate",
     "generalisation",
     "gibbs_generalisation",
     "gibbs_reference",
+    "health",
     "landscape",
     "learning_coefficient",
     "local_learning_coefficient",

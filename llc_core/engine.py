@@ -331,7 +331,8 @@ class Run:
         n_beta = float(self._losses.n_beta[mine][0])
         living = self._losses.alive[mine]
         trace, steps = self._losses.trace()
-        trace = trace[:, mine] * n_beta
+        with np.errstate(over="ignore"):  # a chain on its way to infinity
+            trace = trace[:, mine] * n_beta
         kept_trace = trace[steps >= self.burn_in][:, living]
         usable = dead <= len(living) / 2 and kept > 0 and bool(alive.any())
         llc = float(per_chain[alive].mean()) if usable else math.nan
@@ -397,6 +398,7 @@ class Run:
                 ),
             },
             n=self.problem.n,
+            dim=self.problem.dim,
             baseline_loss=self.problem.baseline_loss,
             singular_fluctuation=fluctuation.value,
             singular_fluctuation_se=fluctuation.se,

@@ -321,6 +321,7 @@ def _estimate(
         converged=verdict,
         expected=problem.expected_llc(config.n_beta),
         n=problem.n,
+        dim=problem.dim,
         baseline_loss=problem.baseline_loss,
         learning_coefficient=problem.learning_coefficient,
         local_learning_coefficient=problem.local_learning_coefficient,

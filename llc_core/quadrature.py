@@ -78,11 +78,13 @@ def posterior(
     localization: float = 1.0,
     box: float | None = None,
     tolerance: float = 1e-4,
+    walls: bool = False,
 ) -> Posterior:
     """Posterior means under exp(−nβ·L_n(w) − (γ/2)‖w − w0‖²)·∏|w_i|^{h_i} on [−box, box]^D or the whole plane.
 
     n_beta: None: n / log n.  localization: γ ≥ 0; 0 needs a box.  tolerance: panels are halved, up to HALVINGS times,
-    until no value of the first data sets changes by more.
+    until no value of the first data sets changes by more.  walls: only the side w_i > 0 of every axis on which a prior
+    |w_i|^{h_i} vanishes, for chains that began there and never cross.
     """
     n_beta, localization = _temperature(problem, n_beta), number("localization", localization)
     if localization < 0 or (localization == 0 and box is None):
@@ -90,15 +92,15 @@ def posterior(
             f"localization is {localization:g}; without a box it must be positive, or no posterior exists."
         )
     panel, error = PANEL, np.inf
-    coarse = _means(problem, n_beta, localization, box, panel, TRIAL)
+    coarse = _means(problem, n_beta, localization, box, panel, walls, TRIAL)
     for _ in range(HALVINGS):
         panel /= 2
-        fine = _means(problem, n_beta, localization, box, panel, TRIAL)
+        fine = _means(problem, n_beta, localization, box, panel, walls, TRIAL)
         error = max(float(np.abs(a - b).max()) for a, b in zip(coarse, fine, strict=True))
         if error < tolerance:
             break
         coarse = fine
-    return Posterior(*_means(problem, n_beta, localization, box, panel), error=error)
+    return Posterior(*_means(problem, n_beta, localization, box, panel, walls), error=error)
 
 
 def density(
@@ -147,7 +149,7 @@ def _temperature(problem: Regression, n_beta: float | None) -> float:
 
 
 def _axis(
-    problem: Regression, index: int, localization: float, box: float | None, panel: float
+    problem: Regression, index: int, localization: float, box: float | None, panel: float, walls: bool = False
 ) -> tuple[np.ndarray, np.ndarray]:
     """Nodes (displacements) and weights along one parameter."""
     center, w0 = problem.model.ridge[index], problem.model.w0[index]
@@ -158,6 +160,8 @@ def _axis(
         low, high = -reach, reach
     if box is not None:
         low, high = max(low, -box - w0), min(high, box - w0)
+    if walls and power:
+        low = 0.0
     scale, panel = FINEST, panel / max(1.0, problem.model.degrees[index] / 2)
     edges: list[float] = [0.0]
     for end in (low, high):
@@ -196,14 +200,14 @@ def _log_prior(problem: Regression, delta: list[np.ndarray], localization: float
 
 
 def _weighted_features(
-    problem: Regression, localization: float, box: float | None, panel: float
+    problem: Regression, localization: float, box: float | None, panel: float, walls: bool
 ) -> tuple[np.ndarray, np.ndarray]:
     """φ [2q, G] and the prior's mass [G] at each of G points.
 
     The posterior knows w only through ρ, so for one output the prior's mass is gathered on a fine grid of ρ: what many
     data sets then share is one dimension less. Linear sharing between neighbours keeps the error of second order.
     """
-    axes = [_axis(problem, i, localization, box, panel) for i in range(problem.model.dim)]
+    axes = [_axis(problem, i, localization, box, panel, walls) for i in range(problem.model.dim)]
     mesh = np.meshgrid(*[a for a, _ in axes], indexing="ij")
     delta = [m.ravel() for m in mesh]
     mass = axes[0][1]
@@ -224,9 +228,15 @@ def _weighted_features(
 
 
 def _means(
-    problem: Regression, n_beta: float, localization: float, box: float | None, panel: float, sets: int | None = None
+    problem: Regression,
+    n_beta: float,
+    localization: float,
+    box: float | None,
+    panel: float,
+    walls: bool,
+    sets: int | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    features, mass = _weighted_features(problem, localization, box, panel)
+    features, mass = _weighted_features(problem, localization, box, panel, walls)
     count = len(features)
     products = np.stack([features[i] * features[j] for i in range(count) for j in range(i, count)])
     table = (np.concatenate([np.ones((1, len(mass))), features, products]) * mass).T.copy()

@@ -28,7 +28,7 @@ class Estimate:
     setting: the grid values this estimate belongs to.
     diagnostics: further measured numbers, by name.
     config: the run's complete configuration, defaults filled in.
-    n: the problem's number of samples.  baseline_loss: L_n(w0), mean loss per sample, where the problem knows it.
+    n, dim: the problem's numbers of samples and parameters.  baseline_loss: L_n(w0), mean loss per sample, where the problem knows it.
     singular_fluctuation: ν̂ = (β/2)·Σ_i Var(log p_i) over all samples (with p_i := exp(−loss_i) where the loss is no
         likelihood), nan unless asked for, with its standard error.
     observed_llc: nβ times the mean excess loss of the configuration's observable along the chains, nan without one;
@@ -57,6 +57,7 @@ class Estimate:
     setting: Mapping[str, Any] = field(default_factory=dict)
     diagnostics: Mapping[str, float] = field(default_factory=dict)
     n: int = 0
+    dim: int = 0
     baseline_loss: float = math.nan
     singular_fluctuation: float = math.nan
     singular_fluctuation_se: float = math.nan

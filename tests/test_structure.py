@@ -20,11 +20,11 @@ FLOORS = [
     {"potentials"},
     {"samplers"},
     {"target", "estimators", "diagnostics", "volume", "observing", "information", "temperatures"},
-    {"curvature", "verdict", "defaults"},
+    {"curvature", "verdict", "defaults", "health"},
     {"control"},
     {"stationary", "line"},
     {"engine", "gibbs"},
-    {"explain"},
+    {"explain", "calibration"},
 ]
 NEVER_IN_CORE = {"panel", "bokeh", "holoviews", "param", "app", "lab"}
 LAZY_IN_CORE = {"xarray", "arviz_stats", "arviz_base", "numba", "dask", "h5netcdf", "h5py"}
