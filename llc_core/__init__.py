@@ -10,6 +10,7 @@ from llc_core.health import Signal, health
 from llc_core.histogram import Bins
 from llc_core.information import Losses, debiased, generalisation, gibbs_generalisation, waic, wbic
 from llc_core.line import LineRun, LineSnapshot, simulate
+from llc_core.nuts import nuts_reference
 from llc_core.potentials import DeepLinearNetwork, Potential
 from llc_core.potentials.landscapes import LANDSCAPES, Landscape, landscape
 from llc_core.potentials.planar import PLANAR, Planar, planar_landscape
@@ -61,6 +62,7 @@ __all__ = [
     "local_learning_coefficient",
     "masked_rank_table",
     "numerical_rank_table",
+    "nuts_reference",
     "planar_landscape",
     "posterior",
     "reweight",

@@ -126,7 +126,7 @@ def test_health_of_a_good_run():
 
 def test_health_names_what_is_wrong():
     problem = planar_landscape("quadratic")
-    slow = signals(estimate(problem, SGLD(step_size=3e-6), chains=16, steps=2000, burn_in=0))
+    slow = signals(estimate(problem, SGLD(step_size=3e-6), chains=200, steps=2000, burn_in=0))
     assert not slow["drift"].ok and "rising" in slow["drift"].sentence and not slow["R-hat"].ok
     dead = signals(estimate(problem, SGLD(step_size=1.0), chains=4, steps=200))
     assert not dead["dead chains"].ok and "4 of 4" in dead["dead chains"].sentence and not dead["sign"].ok

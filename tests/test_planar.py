@@ -262,6 +262,20 @@ def test_divergences_are_counted():
     assert not result.converged and f"{result.diverged} of 50 chains diverged" in str(result.converged)
 
 
+def test_the_deeper_point_has_the_smaller_estimate():
+    """Lau, Murfet & Wei, figure 1, as their code runs it: short chains; long ones cross from U to V."""
+    found = []
+    for at in ("U", "V"):
+        problem = planar_landscape("line_and_point", at=at, data_sets=200)
+        result = estimate(
+            problem, SGLD(step_size=1e-4), chains=200, steps=5000, burn_in=0, localization=1.0, dtype="float64"
+        )
+        found.append(result.per_chain)
+    u, v = found
+    assert 0.45 < u.mean() < 0.60 and 0.15 < v.mean() < 0.27
+    assert (u - v).mean() > 0.25 + 2 * (u - v).std() / math.sqrt(200)
+
+
 @pytest.mark.parametrize(
     "values, words",
     [
@@ -284,6 +298,16 @@ def test_refusals_name_field_value_and_remedy(values, words):
     with pytest.raises(ValueError) as error:
         build({"kind": "planar", **values})
     assert all(word in str(error.value) for word in words), error.value
+
+
+def test_walls_leave_one_side():
+    problem = planar_landscape("normal_crossing", k=[1, 1], h=[0, 2])
+    whole, side = posterior(problem), posterior(problem, walls=True)
+    flat = planar_landscape("normal_crossing", k=[1, 1])
+    assert side.llc != pytest.approx(whole.llc, rel=1e-3)
+    assert posterior(flat, walls=True).llc == pytest.approx(posterior(flat).llc)
+    even = planar_landscape("normal_crossing", k=[0, 2], h=[0, 2])
+    assert posterior(even, walls=True).llc == pytest.approx(posterior(even).llc), "w² does not tell the sides apart"
 
 
 def test_a_posterior_without_localisation_needs_a_box():

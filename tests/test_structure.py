@@ -23,11 +23,11 @@ FLOORS = [
     {"curvature", "verdict", "defaults", "health"},
     {"control"},
     {"stationary", "line"},
-    {"engine", "gibbs"},
+    {"engine", "gibbs", "nuts"},
     {"explain", "calibration"},
 ]
 NEVER_IN_CORE = {"panel", "bokeh", "holoviews", "param", "app", "lab"}
-LAZY_IN_CORE = {"xarray", "arviz_stats", "arviz_base", "numba", "dask", "h5netcdf", "h5py"}
+LAZY_IN_CORE = {"xarray", "arviz_stats", "arviz_base", "numba", "dask", "h5netcdf", "h5py", "pyro"}
 
 
 def imports(path: Path, top_level_only: bool = False) -> set[str]:
