@@ -202,7 +202,8 @@ class Run:
             baseline = None if batch is None else batch.baseline_loss
             self._state = self.sampler.update(self._state, energy, self._normals(self.sampler.noises), hp)
         loss = energy.excess_loss
-        self._observers.look(self.steps_done - self.burn_in, energy, float(self._share(self.steps_done)))
+        if self.steps_done >= self.burn_in:
+            self._observers.look(self.steps_done - self.burn_in, energy, float(self._share(self.steps_done)))
         if self._counter is not None:
             self._count(self._counter, before, loss)
         self._last_loss = loss

@@ -16,7 +16,7 @@ from llc_core.config import RunConfig
 from llc_core.potentials.base import Potential
 from llc_core.types import Energy
 
-SIZES_EVERY = 20
+SIZES_EVERY = 50
 """Steps between looks at distances and at the sizes of a step's terms: they then cost next to nothing."""
 ROWS = 200_000
 """Chains × samples whose losses are evaluated at once."""
@@ -104,12 +104,11 @@ class Observers:
 
     def look(self, step: int, energy: Energy, weight: float) -> None:
         """step: counted from the end of burn-in.  energy: before the step."""
-        if step < 0:
-            return
         if step % SIZES_EVERY == 0:
-            force = energy.n_beta * energy.loss_grad
-            for total, value in zip(self.sizes, (energy.delta, force, energy.localization * energy.delta), strict=True):
-                total += value.square().sum(dim=1)
+            distance, gradient = energy.delta.square().sum(dim=1), energy.loss_grad.square().sum(dim=1)
+            distance, gradient = distance.double(), gradient.double()
+            localization, n_beta = energy.localization.squeeze(1), energy.n_beta.squeeze(1)
+            self.sizes += torch.stack([distance, n_beta * n_beta * gradient, localization * localization * distance])
             self.looks += 1
         if self.variance is not None and self.variance_every and step % self.variance_every == 0:
             self.variance.add(energy.delta, weight)

@@ -301,11 +301,13 @@ def test_refusals_name_field_value_and_remedy(values, words):
 
 
 def test_walls_leave_one_side():
-    problem = planar_landscape("normal_crossing", k=[1, 1], h=[0, 2])
+    problem = planar_landscape("normal_crossing", k=[1, 1], h=[2, 2])
     whole, side = posterior(problem), posterior(problem, walls=True)
     flat = planar_landscape("normal_crossing", k=[1, 1])
     assert side.llc != pytest.approx(whole.llc, rel=1e-3)
     assert posterior(flat, walls=True).llc == pytest.approx(posterior(flat).llc)
+    one = planar_landscape("normal_crossing", k=[1, 1], h=[0, 2])
+    assert posterior(one, walls=True).llc == pytest.approx(posterior(one).llc), "the other axis has no wall"
     even = planar_landscape("normal_crossing", k=[0, 2], h=[0, 2])
     assert posterior(even, walls=True).llc == pytest.approx(posterior(even).llc), "w² does not tell the sides apart"
 

@@ -171,6 +171,7 @@ def planar_landscape(name: Any, **values: Any) -> Planar:
     """A planar landscape by name: "normal_crossing" (k, h), "line_and_point" (at: "U" or "V"), "quadratic" (scales).
 
     Also n, noise_std, data_sets, start (where chains begin: coordinates of w, one per parameter) and seed.
+    Reduced-rank regression y = B·A·x, the other classic, is `DeepLinearNetwork` with two layers.
     λ and multiplicity are exact, see `llc_core.potentials.planar_models`. ValueError says what does not fit.
     """
     if not isinstance(name, str) or name not in MODELS:
