@@ -203,7 +203,8 @@ class Run:
             self._state = self.sampler.update(self._state, energy, self._normals(self.sampler.noises), hp)
         loss = energy.excess_loss
         if self.steps_done >= self.burn_in:
-            self._observers.look(self.steps_done - self.burn_in, energy, float(self._share(self.steps_done)))
+            weight = float(self._share(self.steps_done)) if self.config.step_decay else 1.0
+            self._observers.look(self.steps_done - self.burn_in, energy, weight)
         if self._counter is not None:
             self._count(self._counter, before, loss)
         self._last_loss = loss
