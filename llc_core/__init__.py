@@ -2,43 +2,76 @@
 
 from llc_core import samplers as _samplers
 from llc_core.aoyagi import learning_coefficient, local_learning_coefficient
+from llc_core.calibration import Calibration, calibrate
 from llc_core.config import RunConfig
 from llc_core.engine import Run, estimate, run
 from llc_core.gibbs import gibbs_reference
+from llc_core.health import Signal, health
 from llc_core.histogram import Bins
+from llc_core.information import Losses, debiased, generalisation, gibbs_generalisation, waic, wbic
 from llc_core.line import LineRun, LineSnapshot, simulate
+from llc_core.nuts import nuts_reference
 from llc_core.potentials import DeepLinearNetwork, Potential
 from llc_core.potentials.landscapes import LANDSCAPES, Landscape, landscape
+from llc_core.potentials.planar import PLANAR, Planar, planar_landscape
+from llc_core.quadrature import Density, Posterior, density, posterior
 from llc_core.rank_tables import masked_rank_table, numerical_rank_table
 from llc_core.results import Estimate
 from llc_core.samplers import *  # noqa: F403  every registered sampler is public
+from llc_core.temperatures import Reweighted, TemperatureSlope, reweight, reweighted, temperature_llc
 from llc_core.types import Energy, LearningCoefficient, Snapshot, Verdict
 from llc_core.version import __version__
+from llc_core.volume import VolumeScaling, volume_scaling
 
 __all__ = [
     "LANDSCAPES",
+    "PLANAR",
     "Bins",
+    "Calibration",
     "DeepLinearNetwork",
+    "Density",
     "Energy",
     "Estimate",
     "Landscape",
     "LearningCoefficient",
     "LineRun",
     "LineSnapshot",
+    "Losses",
+    "Planar",
+    "Posterior",
     "Potential",
+    "Reweighted",
     "Run",
     "RunConfig",
+    "Signal",
     "Snapshot",
+    "TemperatureSlope",
     "Verdict",
+    "VolumeScaling",
     "__version__",
+    "calibrate",
+    "debiased",
+    "density",
     "estimate",
+    "generalisation",
+    "gibbs_generalisation",
     "gibbs_reference",
+    "health",
     "landscape",
     "learning_coefficient",
     "local_learning_coefficient",
     "masked_rank_table",
     "numerical_rank_table",
+    "nuts_reference",
+    "planar_landscape",
+    "posterior",
+    "reweight",
+    "reweighted",
     "run",
     "simulate",
+    "temperature_llc",
+    "volume_scaling",
+    "waic",
+    "wbic",
     *_samplers.__all__,
 ]

@@ -44,6 +44,11 @@ class RunConfig:
     step_decay: step t has size ε·(t + 1)^(−step_decay), and averages are weighted by the step sizes; 0: constant.
     histogram: {"low": −4, "high": 4, "count": 80}: for problems with one parameter, count where the chains are after
         burn-in (see `llc_core.histogram.Bins`); None: do not.
+    functional_variance: k: estimate the singular fluctuation ν from the losses of all single samples, looked at every
+        k-th step after burn-in; None: do not.
+    observable: description of a second problem with the same parameters and w0, whose excess loss is averaged along the
+        chains of the first (on the data of another distribution: a data-refined coefficient); None: none.
+    observe_every: steps between looks at it.
     grid: {field: [values]}; settings are the product of the lists, the first field varying slowest.
     device: "cpu", "cuda", …; None: "cpu".  dtype: "float32" or "float64"; None: the engine's choice.
     """
@@ -61,6 +66,9 @@ class RunConfig:
     burn_in: int | float = 0.5
     step_decay: float = 0.0
     histogram: Mapping[str, Any] | None = None
+    functional_variance: int | None = None
+    observable: Mapping[str, Any] | None = None
+    observe_every: int = 10
     grid: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     seed: int = 0
     device: str | None = None
@@ -95,6 +103,11 @@ class RunConfig:
         if self.histogram is not None:
             bins = Bins.of(self.histogram)
             put(self, "histogram", {"low": bins.low, "high": bins.high, "count": bins.count})
+        if self.functional_variance is not None:
+            put(self, "functional_variance", whole("functional_variance", self.functional_variance, 1, MAX_STEPS))
+        if self.observable is not None:
+            put(self, "observable", _json_mapping("observable", self.observable))
+        put(self, "observe_every", whole("observe_every", self.observe_every, 1, MAX_STEPS))
         put(self, "grid", _grid(self.grid))
         if self.device is not None and not isinstance(self.device, str):
             put(self, "device", str(self.device))

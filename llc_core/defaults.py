@@ -47,6 +47,12 @@ def resolve(config: RunConfig, problem: Potential | None) -> tuple[RunConfig, Po
         raise ValueError(
             f"batch_size is {config.batch_size}, but there are only {problem.samples} samples; use at most that."
         )
+    gives_samples = type(problem).per_sample_loss is not Potential.per_sample_loss and problem.samples > 0
+    if config.functional_variance is not None and not gives_samples:
+        raise ValueError(
+            f"functional_variance needs the losses of single samples, which a problem of kind {problem.kind} does not "
+            "give: leave it out."
+        )
     sampler = build(config.sampler if config.sampler is not None else problem.default_sampler(gradient))
     sampler = sampler.complete(problem.has_factors and gradient == "full")
     if isinstance(sampler, MetropolisSampler) and gradient != "full":
@@ -73,6 +79,24 @@ def resolve(config: RunConfig, problem: Potential | None) -> tuple[RunConfig, Po
     return complete, problem, sampler
 
 
+def resolve_observable(config: RunConfig, problem: Potential, observable: Potential | None) -> Potential | None:
+    """The second problem, whose loss is averaged along the chains of the first; None where there is none."""
+    if observable is None:
+        if config.observable is None:
+            return None
+        observable = build_potential(config.observable)
+    elif not isinstance(observable, Potential):
+        raise ValueError(f"observable must be a potential, not a {type(observable).__name__}.")
+    if observable.dim != problem.dim:
+        raise ValueError(
+            f"observable has {observable.dim:,} parameters and the problem {problem.dim:,}; they must be the same ones."
+        )
+    given = config.observable or {}
+    if given.get("kind") == "object" and given != observable.to_dict():
+        raise ValueError("The configuration describes another observable than the one passed beside it.")
+    return observable
+
+
 def settings(config: RunConfig) -> list[dict[str, Any]]:
     """The product of the grid's lists, first field varying slowest; [{}] without a grid."""
     names = list(config.grid)
@@ -97,16 +121,18 @@ def memory_needed(config: RunConfig, problem: Potential) -> tuple[int, int]:
     """Bytes that the chains of a complete configuration take at the peak of a step, and how many chains there are."""
     count = config.chains * len(settings(config))
     size = 8 if config.dtype == "float64" else 4
-    return count * problem.dim * size * STATE_COPIES, count
+    kept = 0 if config.functional_variance is None else 2 * count * problem.samples * size
+    return count * problem.dim * size * STATE_COPIES + kept, count
 
 
 def check_memory(config: RunConfig, problem: Potential) -> None:
     need, count = memory_needed(config, problem)
     room = _memory(str(config.device))
     if room and need > MEMORY_SHARE * room:
+        other = "a smaller network" if config.functional_variance is None else "leave functional_variance out"
         raise ValueError(
             f"{count} chains of {problem.dim:,} parameters need about {need / 2**30:.1f} GiB, and "
-            f"{MEMORY_SHARE * room / 2**30:.1f} GiB are available: use fewer chains or grid values, or a smaller network."
+            f"{MEMORY_SHARE * room / 2**30:.1f} GiB are available: use fewer chains or grid values, or {other}."
         )
 
 

@@ -16,9 +16,10 @@ from torch import Tensor
 from llc_core import diagnostics
 from llc_core.config import RunConfig
 from llc_core.control import Control
-from llc_core.defaults import is_auto_step, resolve, settings
+from llc_core.defaults import is_auto_step, resolve, resolve_observable, settings
 from llc_core.estimators import LossAccumulator
 from llc_core.histogram import Bins, Counter
+from llc_core.observing import Mean, Observers
 from llc_core.potentials.base import Batch, Potential
 from llc_core.results import Estimate
 from llc_core.samplers import MetropolisSampler, Sampler, hyperparameters
@@ -42,8 +43,11 @@ class Run:
     run is cut into blocks.
     """
 
-    def __init__(self, config: RunConfig, problem: Potential | None = None):
+    def __init__(self, config: RunConfig, problem: Potential | None = None, observable: Potential | None = None):
         self.config, self.problem, self.sampler = resolve(config, problem)
+        observable = resolve_observable(self.config, self.problem, observable)
+        if observable is not None:
+            self.config = self.config.replace(observable=observable.to_dict())
         config = self.config
         assert config.steps is not None and config.n_beta is not None and config.gradient is not None
         assert config.localization is not None
@@ -105,8 +109,11 @@ class Run:
         self._last_loss: Tensor | None = None
         self._block = 8
         self._notes_sent = 0
-        delta = torch.zeros(self.count, self.problem.dim, dtype=self.dtype, device=self.device)
-        self._state = self.sampler.init(delta, self._normals(1)[0].clone(), self._hp)
+        self._home = torch.zeros(self.count, self.problem.dim, dtype=self.dtype, device=self.device)
+        if self.problem.start is not None:
+            self._home += torch.as_tensor(self.problem.start).to(self._home)
+        self._observers = Observers(config, self.problem, observable, self._home)
+        self._state = self.sampler.init(self._home.clone(), self._normals(1)[0].clone(), self._hp)
         self._started = False
 
     # -- stepping -----------------------------------------------------------------------------------------------------
@@ -188,12 +195,16 @@ class Run:
         before = self._state["delta"]
         hp = self._hp_now()
         if isinstance(self.sampler, MetropolisSampler):
-            loss, baseline = self._metropolis_step(self.sampler, hp), None
+            energy, baseline = self._metropolis_step(self.sampler, hp), None
         else:
             batch = self._draw(self.gradient, "batch")
             energy = self._evaluate(self._state["delta"], batch)
-            loss, baseline = energy.excess_loss, None if batch is None else batch.baseline_loss
+            baseline = None if batch is None else batch.baseline_loss
             self._state = self.sampler.update(self._state, energy, self._normals(self.sampler.noises), hp)
+        loss = energy.excess_loss
+        if self.steps_done >= self.burn_in:
+            weight = float(self._share(self.steps_done)) if self.config.step_decay else 1.0
+            self._observers.look(self.steps_done - self.burn_in, energy, weight)
         if self._counter is not None:
             self._count(self._counter, before, loss)
         self._last_loss = loss
@@ -218,9 +229,9 @@ class Run:
         hp.step_size = hp.step_size * float(self._share(self.steps_done))
         return hp
 
-    def _metropolis_step(self, sampler: MetropolisSampler, hp: Hp) -> Tensor:
+    def _metropolis_step(self, sampler: MetropolisSampler, hp: Hp) -> Energy:
+        """One step; returns the energy before it."""
         energy = self._energy if self._energy is not None else self._evaluate(self._state["delta"], None)
-        loss = energy.excess_loss
         uniform = torch.rand(self.count, 1, generator=self._streams["noise"], dtype=self.dtype, device=self.device)
         self._state, self._energy = sampler.step(
             self._state,
@@ -230,7 +241,7 @@ class Run:
             1 - uniform,
             hp,
         )
-        return loss
+        return energy
 
     def _evaluate(self, z: Tensor, batch: Batch | None) -> Energy:
         metric_batch: Batch | Literal["full"] | None = None
@@ -260,11 +271,15 @@ class Run:
         return self._noise[self._noise_at - 1]
 
     def _park_dead(self) -> None:
-        """Put chains that are no longer finite back to w0: they are out of every result, and nan slows some devices."""
+        """Put chains that are no longer finite back to the start: they are out of every result, and nan slows some devices."""
         finite = torch.isfinite(self._state["delta"]).all(dim=1)
         if not bool(finite.all()):
             self._state = {
-                name: torch.where(finite.view(-1, *[1] * (value.dim() - 1)), value, torch.zeros_like(value))
+                name: torch.where(
+                    finite.view(-1, *[1] * (value.dim() - 1)),
+                    value,
+                    self._home if name == "delta" and self._target.coordinates is None else torch.zeros_like(value),
+                )
                 for name, value in self._state.items()
             }
             self._energy = None
@@ -318,7 +333,8 @@ class Run:
         n_beta = float(self._losses.n_beta[mine][0])
         living = self._losses.alive[mine]
         trace, steps = self._losses.trace()
-        trace = trace[:, mine] * n_beta
+        with np.errstate(over="ignore"):  # a chain on its way to infinity
+            trace = trace[:, mine] * n_beta
         kept_trace = trace[steps >= self.burn_in][:, living]
         usable = dead <= len(living) / 2 and kept > 0 and bool(alive.any())
         llc = float(per_chain[alive].mean()) if usable else math.nan
@@ -330,6 +346,9 @@ class Run:
         inflated, step_bias = _finite_mean(inflation[mine]), _finite_mean(bias[mine])
         accepted = self._state.get("accepted")
         acceptance = math.nan if accepted is None else _finite_mean(accepted[mine].double().cpu().numpy())
+        observers, beta = self._observers, n_beta / self.problem.n
+        fluctuation = observers.fluctuation(mine, living, beta) if usable else Mean()
+        observed = observers.observed(mine, living, n_beta) if usable else Mean()
         verdict = judge(
             llc=llc,
             se=se,
@@ -356,7 +375,7 @@ class Run:
             diverged=dead,
             chains=len(living),
             converged=verdict,
-            expected=self.problem.expected_llc(n_beta),
+            expected=self.problem.expected_llc_at(n_beta, float(self._target.localization[mine][0])),
             learning_coefficient=self.problem.learning_coefficient,
             local_learning_coefficient=self.problem.local_learning_coefficient,
             trace=trace,
@@ -376,7 +395,18 @@ class Run:
                 "noise_inflation": inflated,
                 "step_bias": step_bias,
                 "acceptance": acceptance,
+                **observers.term_sizes(
+                    mine, living, step_size if self._target.coordinates is None else math.nan, self.problem.dim
+                ),
             },
+            n=self.problem.n,
+            dim=self.problem.dim,
+            baseline_loss=self.problem.baseline_loss,
+            singular_fluctuation=fluctuation.value,
+            singular_fluctuation_se=fluctuation.se,
+            observed_llc=observed.value,
+            observed_llc_se=observed.se,
+            observed_per_chain=observed.parts,
         )
 
 
@@ -384,9 +414,9 @@ def _finite_mean(values: np.ndarray) -> float:
     return float(values[np.isfinite(values)].mean()) if np.isfinite(values).any() else 0.0
 
 
-def run(config: RunConfig, problem: Potential | None = None) -> Run:
+def run(config: RunConfig, problem: Potential | None = None, observable: Potential | None = None) -> Run:
     """A run that can be iterated for snapshots: `for snapshot in run(config): …`."""
-    return Run(config, problem)
+    return Run(config, problem, observable)
 
 
 def estimate(
@@ -404,6 +434,9 @@ def estimate(
     localization: float | None = None,
     step_decay: float = 0.0,
     histogram: Mapping[str, Any] | None = None,
+    functional_variance: int | None = None,
+    observable: Potential | None = None,
+    observe_every: int = 10,
     grid: Mapping[str, Any] | None = None,
     seed: int = 0,
     device: str | None = None,
@@ -432,6 +465,8 @@ def estimate(
         localization=localization,
         step_decay=step_decay,
         histogram=histogram,
+        functional_variance=functional_variance,
+        observe_every=observe_every,
         chains=chains,
         steps=steps,
         burn_in=burn_in,
@@ -444,7 +479,7 @@ def estimate(
         raise ValueError(
             f"problem must be a potential such as DeepLinearNetwork.random('1K'), not a {type(problem).__name__}."
         )
-    current = run(config, problem)
+    current = run(config, problem, observable)
     show = progress and sys.stderr.isatty()
     for snapshot in current:
         if show:

@@ -28,6 +28,11 @@ class Estimate:
     setting: the grid values this estimate belongs to.
     diagnostics: further measured numbers, by name.
     config: the run's complete configuration, defaults filled in.
+    n, dim: the problem's numbers of samples and parameters.  baseline_loss: L_n(w0), mean loss per sample, where the problem knows it.
+    singular_fluctuation: ν̂ = (β/2)·Σ_i Var(log p_i) over all samples (with p_i := exp(−loss_i) where the loss is no
+        likelihood), nan unless asked for, with its standard error.
+    observed_llc: nβ times the mean excess loss of the configuration's observable along the chains, nan without one;
+        observed_per_chain: [C].
     """
 
     llc: float
@@ -51,6 +56,14 @@ class Estimate:
     config: RunConfig
     setting: Mapping[str, Any] = field(default_factory=dict)
     diagnostics: Mapping[str, float] = field(default_factory=dict)
+    n: int = 0
+    dim: int = 0
+    baseline_loss: float = math.nan
+    singular_fluctuation: float = math.nan
+    singular_fluctuation_se: float = math.nan
+    observed_llc: float = math.nan
+    observed_llc_se: float = math.nan
+    observed_per_chain: np.ndarray | None = None
 
     @property
     def relative_error(self) -> float:
@@ -65,6 +78,10 @@ class Estimate:
             parts.append(f"expected {self.expected:.4g} (relative error {self.relative_error:+.1%})")
         if self.local_learning_coefficient is not None:
             parts.append(f"true local λ = {self.local_learning_coefficient.value}")
+        if math.isfinite(self.singular_fluctuation):
+            parts.append(f"ν̂ = {self.singular_fluctuation:.4g} ± {self.singular_fluctuation_se:.2g}")
+        if math.isfinite(self.observed_llc):
+            parts.append(f"observed λ̂ = {self.observed_llc:.4g} ± {self.observed_llc_se:.2g}")
         parts.append(f"R-hat {self.r_hat:.3f}, ESS {self.ess:.0f}, dead chains {self.diverged}/{self.chains}")
         parts.append(str(self.converged))
         return "\n".join(parts)
@@ -86,6 +103,17 @@ class Estimate:
             "expected_llc": math.nan if self.expected is None else self.expected,
             "relative_error": self.relative_error,
             "seconds": self.seconds,
+            **{
+                name: getattr(self, name)
+                for name in (
+                    "baseline_loss",
+                    "singular_fluctuation",
+                    "singular_fluctuation_se",
+                    "observed_llc",
+                    "observed_llc_se",
+                )
+                if math.isfinite(getattr(self, name))
+            },
             **{f"setting_{k}": v for k, v in self.setting.items()},
             **self.diagnostics,
         }
@@ -129,6 +157,8 @@ class Estimate:
                 "n_beta",
                 "steps",
                 "seconds",
+                "singular_fluctuation",
+                "observed_llc",
             )
         }
         clean = {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in values.items()}

@@ -71,7 +71,7 @@ class KroneckerCoordinates:
 
 @dataclass
 class Target:
-    """U = nβ·ΔL + (γ/2)‖δ‖² of a potential, for C chains, in the samplers' coordinates.
+    """U = nβ·ΔL + (γ/2)‖δ‖² − log φ of a potential, for C chains, in the samplers' coordinates.
 
     n_beta, localization: [C, 1].
     """
@@ -98,6 +98,7 @@ class Target:
         """
         delta = self.delta(z)
         loss, grad = self.potential.excess_loss_and_grad(delta, batch)
+        prior, prior_grad = self.potential.prior_energy_and_grad(delta) or (None, None)
         if self.coordinates is None:
             metric_grad = diagonal = None
             if metric_batch is not None:
@@ -113,9 +114,14 @@ class Target:
                 self.localization,
                 metric_grad=metric_grad,
                 hessian_diagonal=diagonal,
+                prior_energy=prior,
+                prior_grad=prior_grad,
             )
         total = (self.localization * delta).addcmul_(self.n_beta, grad)
-        return Energy(loss, grad, delta, self.n_beta, self.localization, self.coordinates.pull_back(total))
+        if prior_grad is not None:
+            total += prior_grad
+        pulled = self.coordinates.pull_back(total)
+        return Energy(loss, grad, delta, self.n_beta, self.localization, pulled, None, None, prior, prior_grad)
 
     def curvature(self, z: Tensor, vector: Tensor) -> Tensor:
         """∇²U·vector in z, [C, D]."""

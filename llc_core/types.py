@@ -29,7 +29,7 @@ class LearningCoefficient:
 class Energy:
     """What a sampler sees of the potential at the current point, for C chains with D parameters.
 
-    U(w) = nβ·L_n(w) + (γ/2)‖w − w0‖² is the potential whose exp(−U) is the target.
+    U(w) = nβ·L_n(w) + (γ/2)‖w − w0‖² − log φ(w) is the potential whose exp(−U) is the target.
 
     excess_loss: [C], L(w0 + δ) − L(w0) on the same data.
     loss_grad: [C, D], gradient of the mean loss (no nβ, no prior).
@@ -37,6 +37,7 @@ class Energy:
     n_beta, localization: [C, 1], nβ and γ of each chain.
     metric_grad: [C, D], the gradient of the mean loss that feeds a preconditioner's statistics; None: loss_grad.
     hessian_diagonal: [C, D], diagonal of the mean loss's Hessian, for the samplers that ask for it.
+    prior_energy, prior_grad: −log φ [C] and its gradient [C, D], of a prior beside the localisation; None: φ = 1.
     pulled_force: ∇U in the sampler's own coordinates where these are adapted (see `llc_core.target`); the other fields
         stay in the coordinates of the parameters.
     """
@@ -49,6 +50,8 @@ class Energy:
     pulled_force: Tensor | None = None
     metric_grad: Tensor | None = None
     hessian_diagonal: Tensor | None = None
+    prior_energy: Tensor | None = None
+    prior_grad: Tensor | None = None
 
     @property
     def statistics_grad(self) -> Tensor:
@@ -57,10 +60,24 @@ class Energy:
 
     @property
     def force(self) -> Tensor:
-        """∇U = nβ·∇L + γ·δ, [C, D]."""
+        """∇U = nβ·∇L + γ·δ − ∇log φ, [C, D]."""
         if self.pulled_force is not None:
             return self.pulled_force
-        return (self.localization * self.delta).addcmul_(self.n_beta, self.loss_grad)
+        return self.prior_force.addcmul_(self.n_beta, self.loss_grad)
+
+    @property
+    def prior_force(self) -> Tensor:
+        """The part of ∇U that is not the loss's, γ·δ − ∇log φ: a new tensor [C, D]."""
+        force = self.localization * self.delta
+        return force if self.prior_grad is None else force.add_(self.prior_grad)
+
+    @property
+    def potential(self) -> Tensor:
+        """U up to a constant, [C, 1]."""
+        prior = self.localization / 2 * self.delta.square().sum(dim=1, keepdim=True)
+        if self.prior_energy is not None:
+            prior = prior + self.prior_energy.unsqueeze(1)
+        return self.n_beta * self.excess_loss.unsqueeze(1) + prior
 
 
 @dataclass(frozen=True)

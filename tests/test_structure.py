@@ -16,18 +16,18 @@ ROOT = Path(__file__).resolve().parents[1]
 
 FLOORS = [
     {"version", "types", "rank_tables", "multiplicity", "aoyagi", "streams", "fields"},
-    {"config", "results", "histogram"},
+    {"config", "results", "histogram", "quadrature"},
     {"potentials"},
     {"samplers"},
-    {"target", "estimators", "diagnostics"},
-    {"curvature", "verdict", "defaults"},
+    {"target", "estimators", "diagnostics", "volume", "observing", "information", "temperatures"},
+    {"curvature", "verdict", "defaults", "health"},
     {"control"},
     {"stationary", "line"},
-    {"engine", "gibbs"},
-    {"explain"},
+    {"engine", "gibbs", "nuts"},
+    {"explain", "calibration"},
 ]
 NEVER_IN_CORE = {"panel", "bokeh", "holoviews", "param", "app", "lab"}
-LAZY_IN_CORE = {"xarray", "arviz_stats", "arviz_base", "numba", "dask", "h5netcdf", "h5py"}
+LAZY_IN_CORE = {"xarray", "arviz_stats", "arviz_base", "numba", "dask", "h5netcdf", "h5py", "pyro"}
 
 
 def imports(path: Path, top_level_only: bool = False) -> set[str]:

@@ -8,8 +8,20 @@ from typing import Any
 from llc_core.potentials.base import Batch, Potential
 from llc_core.potentials.dln import DeepLinearNetwork
 from llc_core.potentials.landscapes import LANDSCAPES, Landscape, landscape
+from llc_core.potentials.planar import PLANAR, Planar, planar_from, planar_landscape
 
-__all__ = ["LANDSCAPES", "Batch", "DeepLinearNetwork", "Landscape", "Potential", "build", "landscape"]
+__all__ = [
+    "LANDSCAPES",
+    "PLANAR",
+    "Batch",
+    "DeepLinearNetwork",
+    "Landscape",
+    "Planar",
+    "Potential",
+    "build",
+    "landscape",
+    "planar_landscape",
+]
 
 _DLN_KEYS = {"size_class", "ranks", "widths", "layer_ranks", "n", "noise_std", "seed"}
 
@@ -28,8 +40,10 @@ def build(description: Mapping[str, Any]) -> Potential:
         )
     if kind == "landscape":
         return landscape(values)
+    if kind == "planar":
+        return planar_from(values)
     if kind != "dln":
-        raise ValueError(f"Unknown problem kind {kind!r}; known: dln, landscape.")
+        raise ValueError(f"Unknown problem kind {kind!r}; known: dln, landscape, planar.")
     unknown = sorted(set(map(str, values)) - _DLN_KEYS)
     if unknown:
         raise ValueError(f"Unknown key {unknown[0]!r} in the problem; known keys: {', '.join(sorted(_DLN_KEYS))}.")

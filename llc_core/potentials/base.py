@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,7 +45,11 @@ class Potential:
     mode: float = 0.0
     """w0 itself, for potentials with one parameter: where the chain is on the line is mode + δ."""
     samples: int = 0
-    """Distinct samples a minibatch can be drawn from."""
+    """Distinct samples a minibatch can be drawn from, and that `per_sample_loss` knows."""
+    data_sets: int = 1
+    """Data sets side by side: chain c of C uses data set c // (C / data_sets)."""
+    start: Sequence[float] | None = None
+    """Displacement at which chains begin, D numbers; None: at w0. The baseline and the localisation stay at w0."""
     has_factors = False
     """Whether `kronecker_factors` gives a model of the curvature."""
     learning_coefficient: LearningCoefficient | None = None
@@ -59,6 +63,21 @@ class Potential:
     def expected_llc(self, n_beta: float | None = None) -> float | None:
         """What λ̂ is expected to be at finite n, or None where it is not known."""
         return None
+
+    def expected_llc_at(self, n_beta: float, localization: float) -> float | None:
+        """The same for a given γ, where that is known."""
+        return self.expected_llc(n_beta)
+
+    def prior_energy_and_grad(self, delta: Tensor) -> tuple[Tensor, Tensor] | None:
+        """−log φ [C] and its gradient [C, D], of a prior φ(w) beside the Gaussian localisation; None: there is none.
+
+        It is part of the target and not of the loss. Stability limits leave it out: −log|w| has no largest curvature.
+        """
+        return None
+
+    def per_sample_loss(self, delta: Tensor, start: int, stop: int) -> Tensor:
+        """The loss itself (not its excess) of samples start … stop − 1, of `samples`, at δ [C, D]: [C, stop − start]."""
+        raise NotImplementedError(f"{self.kind} does not give the losses of single samples.")
 
     def draw(
         self, generator: torch.Generator, chains: int, batch_size: int, gradient: str, dtype: torch.dtype

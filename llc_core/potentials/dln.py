@@ -210,6 +210,14 @@ class DeepLinearNetwork(Potential):
         on.backward(weights, on.inputs(errors[:-1], a0), residual.mul_(2 / size), grad)
         return loss
 
+    def per_sample_loss(self, delta: Tensor, start: int, stop: int) -> Tensor:
+        """The squared error of each row of the pool, summed over outputs, [C, stop − start]."""
+        on, inputs = self._tensors(delta), self.widths[0]
+        rows = self.data.pool(delta.device, delta.dtype)[start:stop]
+        difference = on.forward(delta, None)[1][-1]
+        residual = torch.matmul(difference, rows[:, :inputs].T).sub_(rows[:, inputs:-1].T)
+        return residual.square_().sum(dim=1)
+
     @property
     def layers(self) -> tuple[tuple[int, ...], ...]:
         return tuple(w.shape for w in self.weights)

@@ -87,7 +87,7 @@ class AdamSGLD(Sampler):
         mean = torch.lerp(state["mean"], energy.loss_grad, 1 - hp.beta1)
         square = torch.lerp(state["square"], energy.statistics_grad.square(), 1 - hp.beta2)
         count = state["count"] + 1
-        drift = (energy.n_beta / (1 - hp.beta1**count)) * mean + energy.localization * energy.delta
+        drift = (energy.n_beta / (1 - hp.beta1**count)) * mean + energy.prior_force
         step = hp.step_size * inverse_root(square, count, hp.beta2, hp.stability)
         delta = torch.addcmul(state["delta"], step, drift, value=-0.5).addcmul_(step.sqrt_(), noise[0])
         return {"delta": delta, "mean": mean, "square": square, "count": count}

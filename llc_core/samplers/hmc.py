@@ -114,20 +114,24 @@ class HMC(MetropolisSampler):
 
 def _hamiltonian(energy: Energy, momentum: Tensor) -> Tensor:
     """U + ‖p‖²/2, [C, 1]."""
-    prior = energy.localization / 2 * energy.delta.square().sum(dim=1, keepdim=True)
-    return energy.n_beta * energy.excess_loss.unsqueeze(1) + prior + momentum.square().sum(dim=1, keepdim=True) / 2
+    return energy.potential + momentum.square().sum(dim=1, keepdim=True) / 2
 
 
 def _choose(accept: Tensor, new: Energy, old: Energy) -> Energy:
     """The energy of each chain where it now is."""
-    pulled = None
-    if new.pulled_force is not None and old.pulled_force is not None:
-        pulled = torch.where(accept, new.pulled_force, old.pulled_force)
+
+    def where(a: Tensor | None, b: Tensor | None) -> Tensor | None:
+        if a is None or b is None:
+            return None
+        return torch.where(accept if a.dim() == 2 else accept.squeeze(1), a, b)
+
     return Energy(
         torch.where(accept.squeeze(1), new.excess_loss, old.excess_loss),
         torch.where(accept, new.loss_grad, old.loss_grad),
         torch.where(accept, new.delta, old.delta),
         new.n_beta,
         new.localization,
-        pulled,
+        where(new.pulled_force, old.pulled_force),
+        prior_energy=where(new.prior_energy, old.prior_energy),
+        prior_grad=where(new.prior_grad, old.prior_grad),
     )

@@ -1,0 +1,178 @@
+"""The functions behind planar landscapes: ρ(w), its slopes, and the learning coefficients that are known exactly.
+
+All functions take displacements δ = w − w0 as a sequence of equally shaped arrays or tensors, one per parameter: near w0
+nothing is then lost to rounding, however small the distance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import prod
+from typing import Any
+
+from llc_core.fields import choice, number, whole
+from llc_core.types import LearningCoefficient
+
+Point = tuple[float, ...]
+MAX_POWER = 12
+POINTS: Mapping[str, Point] = {"U": (1.0, 0.3), "V": (0.0, 0.0)}
+
+
+@dataclass(frozen=True)
+class Model:
+    """ρ: R^D → R^q with ρ(w0) = 0, so that K(w) = Σ ρ_j²/(2s²) is a population loss with its minimum 0 at w0.
+
+    rho: δ ↦ q values.  jacobian: δ ↦ q rows of D slopes.
+    powers: h of the prior ∏|w_i|^{h_i}; those with h_i > 0 have w0_i = 0.
+    ridge: the displacement around which {ρ = 0} runs along the axes, for quadrature.  start: where chains begin.
+    degrees: the highest power of each parameter in ρ: the larger, the sharper the posterior's edges on a log scale.
+    local, overall: λ and multiplicity at w0, and their least over the plane.  formula: LaTeX of ρ.
+    parameters: what distinguishes this model from others of its name, for its JSON description.
+    """
+
+    name: str
+    formula: str
+    about: str
+    w0: Point
+    rho: Callable[[Sequence[Any]], list[Any]]
+    jacobian: Callable[[Sequence[Any]], list[list[Any]]]
+    local: LearningCoefficient
+    overall: LearningCoefficient
+    parameters: Mapping[str, Any]
+    powers: Point
+    ridge: Point
+    start: Point
+    degrees: Point
+    outputs: int = 1
+
+    @property
+    def dim(self) -> int:
+        return len(self.w0)
+
+
+def normal_crossing(k: Any = (1, 1), h: Any = None) -> Model:
+    """ρ = w_1^{k_1}·w_2^{k_2} (or w^k alone) with the prior |w_1|^{h_1}·|w_2|^{h_2}, at 0.
+
+    λ = min over k_i > 0 of (h_i + 1)/(2k_i); its multiplicity is the number of i that reach it (Watanabe 2009, ch. 4; Lau,
+    Murfet & Wei, section 5). k = (k, 0) is w^{2k} with a flat direction.
+    """
+    powers = _powers("k", k)
+    prior = _powers("h", [0] * len(powers) if h is None else h)
+    if len(prior) != len(powers):
+        raise ValueError(f"h has {len(prior)} entries, but k has {len(powers)}; give one prior exponent per parameter.")
+    if not any(powers):
+        raise ValueError(
+            f"k is {list(powers)}; at least one exponent must be positive, or the loss does not depend on w."
+        )
+    ratios = [Fraction(b + 1, 2 * a) for a, b in zip(powers, prior, strict=True) if a > 0]
+    truth = LearningCoefficient(min(ratios), ratios.count(min(ratios)))
+
+    def rho(delta: Sequence[Any]) -> list[Any]:
+        return [prod((d**a for d, a in zip(delta, powers, strict=True) if a), start=1)]
+
+    def jacobian(delta: Sequence[Any]) -> list[list[Any]]:
+        row = []
+        for i, (d, a) in enumerate(zip(delta, powers, strict=True)):
+            others = prod((e**b for j, (e, b) in enumerate(zip(delta, powers, strict=True)) if b and j != i), start=1)
+            row.append(a * d ** (a - 1) * others if a else 0 * d)
+        return [row]
+
+    names = ["w"] if len(powers) == 1 else ["w_1", "w_2"]
+    zero = (0.0,) * len(powers)
+    return Model(
+        "normal_crossing",
+        r"\rho=" + "".join(f"{name}^{{{a}}}" for name, a in zip(names, powers, strict=True) if a),
+        "A normal crossing: the parameters that tell the truth are the axes, and every λ is a ratio of exponents.",
+        zero,
+        rho,
+        jacobian,
+        truth,
+        truth,
+        {"k": list(powers), "h": list(prior)},
+        tuple(float(b) for b in prior),
+        zero,
+        # not at 0, where the prior's slope −h/w is infinite: as the paper's code does
+        (0.1,) * len(powers),
+        tuple(float(a) for a in powers),
+    )
+
+
+def line_and_point(at: Any = "V") -> Model:
+    """ρ = (w_1 − 1)(w_1² + w_2²)² at U = (1, 0.3) on the line w_1 = 1, λ = 1/2, or at V = (0, 0), λ = 1/4.
+
+    Source: Lau, Murfet & Wei, figure 1.
+    """
+    w0 = POINTS[choice("at", at, tuple(POINTS))]
+    off_line = w0[0] - 1
+
+    def rho(delta: Sequence[Any]) -> list[Any]:
+        x, y = w0[0] + delta[0], w0[1] + delta[1]
+        return [(off_line + delta[0]) * (x * x + y * y) ** 2]
+
+    def jacobian(delta: Sequence[Any]) -> list[list[Any]]:
+        x, y, line = w0[0] + delta[0], w0[1] + delta[1], off_line + delta[0]
+        square = x * x + y * y
+        return [[square * (square + 4 * line * x), 4 * line * square * y]]
+
+    half, quarter = LearningCoefficient(Fraction(1, 2)), LearningCoefficient(Fraction(1, 4))
+    return Model(
+        "line_and_point",
+        r"\rho=(w_1-1)(w_1^2+w_2^2)^2",
+        "A smooth line of true parameters and, away from it, one deeper singular point with half its λ.",
+        w0,
+        rho,
+        jacobian,
+        half if at == "U" else quarter,
+        quarter,
+        {"at": at},
+        (0.0, 0.0),
+        (1.0 - w0[0], -w0[1]),
+        (0.0, 0.0),
+        (5.0, 4.0),
+    )
+
+
+def quadratic(scales: Any = (1.0, 1.0)) -> Model:
+    """ρ_j = s_j·w_j, one output for each parameter: a regular model, λ = D/2."""
+    if isinstance(scales, str | bytes) or not hasattr(scales, "__len__") or len(scales) not in (1, 2):
+        raise ValueError(f"scales is {scales!r}; give a list of one or two numbers.")
+    sizes = [number(f"scales[{i}]", s) for i, s in enumerate(scales)]
+    for i, size in enumerate(sizes):
+        if not 1e-3 <= abs(size) <= 1e3:
+            raise ValueError(f"scales[{i}] is {size:g}; its size must be at least 0.001 and at most 1000.")
+    count = len(sizes)
+    truth = LearningCoefficient(Fraction(count, 2))
+    zero = (0.0,) * count
+    return Model(
+        "quadratic",
+        r"\rho_j=s_jw_j",
+        "A regular model: one minimum, curved in every direction, λ is half the number of parameters.",
+        zero,
+        lambda delta: [s * d for s, d in zip(sizes, delta, strict=True)],
+        lambda delta: [
+            [s + 0 * delta[j] if i == j else 0 * delta[i] for i in range(count)] for j, s in enumerate(sizes)
+        ],
+        truth,
+        truth,
+        {"scales": sizes},
+        zero,
+        zero,
+        zero,
+        (1.0,) * count,
+        count,
+    )
+
+
+MODELS: Mapping[str, Callable[..., Model]] = {
+    "normal_crossing": normal_crossing,
+    "line_and_point": line_and_point,
+    "quadratic": quadratic,
+}
+
+
+def _powers(name: str, values: Any) -> tuple[int, ...]:
+    if isinstance(values, str | bytes) or not hasattr(values, "__len__") or len(values) not in (1, 2):
+        raise ValueError(f"{name} is {values!r}; give a list of one or two exponents.")
+    return tuple(whole(f"{name}[{i}]", v, 0, MAX_POWER) for i, v in enumerate(values))
