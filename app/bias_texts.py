@@ -51,7 +51,7 @@ def readouts(side: str) -> list[dict[str, Any]]:
         },
         {
             "key": f"{side}_exact",
-            "label": "exact bias at ε",
+            "label": "exact bias",
             "tip": "Total variation to the target of the chain's own law at this step size, from its transition operator, "
             "without chance.",
         },
@@ -80,7 +80,7 @@ def readouts(side: str) -> list[dict[str, Any]]:
         },
         {
             "key": f"{side}_samples",
-            "label": "states counted",
+            "label": "states",
             "tip": "States that are in the histogram; every eighth step counts.",
         },
         {

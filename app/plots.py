@@ -57,7 +57,7 @@ def run_figure(y_label: str, y_range: Any, name: str, **options: Any) -> figure:
         y_axis_label=y_label,
         **options,
     )
-    plot.xaxis.formatter = NumeralTickFormatter(format="0,0")
+    plot.xaxis.formatter = NumeralTickFormatter(format="0.[0]a")
     plot.xaxis.ticker.desired_num_ticks = 5  # type: ignore[attr-defined]
     plot.yaxis.ticker.desired_num_ticks = 6  # type: ignore[attr-defined]
     return plot

@@ -8,7 +8,7 @@ from panel.custom import JSComponent
 class Repairs(JSComponent):
     """Looks through the page a few times after it has changed and mends what axe-core calls serious.
 
-    The library's loading bar has no name, its tooltips name a bare span, and so does the handle of the side bar;
+    The library's choices open by mouse only, and what they list is not called an option. Its loading bar has no name, its tooltips name a bare span, and so does the handle of the side bar;
     formulas and tables that are wider than the page cannot be scrolled by keyboard.
     """
 
@@ -19,6 +19,7 @@ const mend = (root) => {
     const role = element.getAttribute('role'), label = element.getAttribute('aria-label')
     if (role === 'progressbar' && !label) element.setAttribute('aria-label', 'Loading')
     else if (element.localName === 'span' && label && !role) element.setAttribute('role', 'img')
+    else if (role === 'menuitem' && element.closest('[role=listbox]')) element.setAttribute('role', 'option')
     else if (element.localName === 'div' && label === 'Resize sidebar' && !role) element.setAttribute('role', 'separator')
     const scrolls = element.scrollWidth > element.clientWidth || element.scrollHeight > element.clientHeight
     if (scrolls && /bk-panel-models-(katex|markup)/.test(element.className) && getComputedStyle(element).overflowX === 'auto')
@@ -26,15 +27,41 @@ const mend = (root) => {
   }
 }
 
+const deep = (root, selector) => {
+  const found = root.querySelector(selector)
+  if (found) return found
+  for (const element of root.querySelectorAll('*')) {
+    const inside = element.shadowRoot && deep(element.shadowRoot, selector)
+    if (inside) return inside
+  }
+  return null
+}
+
+const OPENING = [' ', 'Enter', 'ArrowDown', 'ArrowUp']
+const openChoice = (event) => {
+  const box = event.composedPath().find((element) => element.matches?.('.MuiSelect-select[role=combobox]'))
+  if (!box || !OPENING.includes(event.key) || box.getAttribute('aria-expanded') === 'true') return
+  event.preventDefault()
+  event.stopPropagation()
+  box.click()
+  setTimeout(() => {
+    const list = deep(document, '[role=listbox]')
+    const chosen = [...(list?.children ?? [])].find((option) => option.textContent.trim() === box.textContent.trim())
+    chosen?.focus()
+  }, 220) // after the library has moved the focus to the first one
+}
+
 export function render({model}) {
   const timers = [500, 2000, 5000].map((delay) => setTimeout(() => mend(document), delay))
   const repeat = setInterval(() => mend(document), 10000)
-  const soon = () => timers.push(setTimeout(() => mend(document), 1200))
+  const soon = () => timers.push(...[150, 1200].map((delay) => setTimeout(() => mend(document), delay)))
   document.addEventListener('click', soon)
+  document.addEventListener('keydown', openChoice, true)
   model.on('remove', () => {
     timers.forEach(clearTimeout)
     clearInterval(repeat)
     document.removeEventListener('click', soon)
+    document.removeEventListener('keydown', openChoice, true)
   })
   return document.createElement('span')
 }

@@ -96,8 +96,9 @@ export function render({model}) {
     slider.min = model.start
     slider.max = model.end
     slider.step = model.grain
-    slider.value = model.position
-    text.value = model.text
+    // An answer to what was set before must not take away what is being dragged, stepped or typed now.
+    if (!moving) slider.value = model.position
+    if (!typing && !moving) text.value = model.text
     check.checked = model.automatic
     slider.disabled = text.disabled = model.automatic
     slider.setAttribute('aria-valuetext', model.text)
@@ -106,14 +107,23 @@ export function render({model}) {
     message.textContent = model.message
     text.setAttribute('aria-invalid', String(Boolean(model.message)))
   }
+  let typing = false, moving = 0
+  const hold = (milliseconds) => {
+    clearTimeout(moving)
+    moving = setTimeout(() => { moving = 0; values() }, milliseconds)
+  }
   words(); values(); complain()
   model.on(['label', 'help', 'switchable'], words)
   model.on(['start', 'end', 'grain', 'position', 'text', 'automatic'], values)
   model.on('message', complain)
   slider.addEventListener('input', () => { text.value = written(Number(slider.value)) })
+  slider.addEventListener('pointerdown', () => hold(60000))
+  for (const end of ['pointerup', 'pointercancel', 'change']) slider.addEventListener(end, () => hold(400))
+  model.on('remove', () => clearTimeout(moving))
   slider.addEventListener('change', () => model.send_msg({position: Number(slider.value)}))
-  text.addEventListener('change', () => model.send_msg({text: text.value}))
-  text.addEventListener('keydown', (event) => { if (event.key === 'Escape') text.value = model.text })
+  text.addEventListener('input', () => { typing = true })
+  text.addEventListener('change', () => { typing = false; model.send_msg({text: text.value}) })
+  text.addEventListener('keydown', (event) => { if (event.key === 'Escape') { typing = false; text.value = model.text } })
   check.addEventListener('change', () => model.send_msg({automatic: check.checked}))
   return box
 }

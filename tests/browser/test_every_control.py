@@ -1,0 +1,165 @@
+"""Every control of every page: reached by Tab, named for screen readers, worked by keyboard and by mouse."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+PAGES = ("Local geometry", "Stationary bias")
+TABS = 250
+
+# Every element that a person could work with, those inside shadow roots too. Bokeh's own tool bars and figures are left
+# out: what they do (zoom, save) is no control of a run. Of radio buttons one is in the order of Tab.
+CONTROLS = """() => {
+  const found = []
+  const walk = (root) => {
+    for (const element of root.querySelectorAll('*')) {
+      if (element.shadowRoot) walk(element.shadowRoot)
+      const works = element.matches('button, input, select, textarea, a[href], [role=combobox], [role=slider], summary')
+      const shown = element.checkVisibility({checkOpacity: false, checkVisibilityCSS: true}) && element.getClientRects().length
+      const passive = element.disabled || element.getAttribute('aria-hidden') === 'true' || element.tabIndex < 0
+      if (!works || !shown || passive || element.closest('.bk-Toolbar, .bk-ToolbarPanel')) continue
+      if (element.getRootNode().host?.closest?.('.bk-Figure, .bk-Toolbar')) continue
+      if (element.getRootNode().host?.className?.includes?.('bk-Tool')) continue
+      found.push(element)
+    }
+  }
+  walk(document)
+  window.controls = found
+  return found.length
+}"""
+# What is focused now, through all shadow roots: its place among the controls, or −1.
+FOCUSED = """() => {
+  let element = document.activeElement
+  while (element?.shadowRoot?.activeElement) element = element.shadowRoot.activeElement
+  return window.controls.indexOf(element)
+}"""
+DESCRIBED = "(i) => window.controls[i].outerHTML.slice(0, 160)"
+
+
+def prepare(app, title: str) -> Page:
+    page = app.page
+    page.set_viewport_size({"width": 1600, "height": 2600})
+    app.open()
+    if title != PAGES[0]:
+        app.button(title).click()
+        expect(page.get_by_text("Right sampler").first).to_be_visible(timeout=30_000)
+    expect(page.locator(".caption")).to_have_text("finished", timeout=60_000)
+    page.get_by_role("button", name="Advanced").first.click()
+    app.settle(800)
+    return page
+
+
+@pytest.mark.parametrize("title", PAGES)
+def test_tab_reaches_every_control(app, title):
+    page = prepare(app, title)
+    count = page.evaluate(CONTROLS)
+    assert count > 25
+    page.locator("body").focus()
+    reached = set()
+    for _ in range(TABS):
+        page.keyboard.press("Tab")
+        reached.add(page.evaluate(FOCUSED))
+    missed = [page.evaluate(DESCRIBED, i) for i in range(count) if i not in reached]
+    missed = [text for text in missed if 'type="radio"' not in text]
+    assert not missed, "\n".join(missed)
+
+
+@pytest.mark.parametrize("title", PAGES)
+def test_every_slider_and_entry_by_keyboard_and_by_mouse(app, title):
+    page = prepare(app, title)
+    sliders = page.get_by_role("slider").all()
+    names = [slider.get_attribute("aria-label") for slider in sliders if slider.is_visible() and slider.is_enabled()]
+    assert len(names) >= 5 and all(names), names
+    for name in dict.fromkeys(names):
+        slider = page.get_by_role("slider", name=name, exact=True).first
+        entry = page.get_by_role("textbox", name=re.sub(" slider$", "", name), exact=True).first
+        before = entry.input_value()
+        slider.focus()
+        page.keyboard.press("ArrowLeft")
+        page.keyboard.press("ArrowLeft")
+        if entry.input_value() == before:
+            page.keyboard.press("ArrowRight")
+        expect(entry).not_to_have_value(before)
+        by_keyboard = entry.input_value()
+        box = slider.bounding_box()
+        low, high, now = (float(slider.evaluate(f"e => e.{name}")) for name in ("min", "max", "value"))
+        share = 0.25 if (now - low) / (high - low) > 0.5 else 0.75  # not where the thumb is
+        page.mouse.click(box["x"] + share * box["width"], box["y"] + box["height"] / 2)
+        expect(entry).not_to_have_value(by_keyboard)
+        entry.fill(before)
+        entry.press("Enter")
+        expect(entry).to_have_value(before)
+    assert page.get_by_role("alert").filter(has_text="went wrong").count() == 0
+
+
+@pytest.mark.parametrize("title", PAGES)
+def test_every_choice_by_keyboard_and_by_mouse(app, title):
+    page = prepare(app, title)
+    boxes = page.get_by_role("combobox")
+    listed = page.get_by_role("listbox")
+    assert boxes.count() >= 3
+    for i in range(boxes.count()):
+        box = boxes.nth(i)
+        before = box.inner_text()
+        box.focus()
+        page.keyboard.press("Enter")
+        expect(listed).to_be_visible()
+        expect(listed.get_by_role("option").first).to_be_visible()
+        app.settle(500)
+        page.keyboard.press("Escape")
+        expect(listed).to_have_count(0)
+        page.keyboard.press("ArrowDown")
+        app.settle(500)  # the list takes the focus when it has opened, and gives it to what is chosen
+        expect(listed.locator("[role]:focus")).to_have_text(before)
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("Enter")
+        expect(listed).to_have_count(0)
+        expect(box).not_to_have_text(before)
+        box.click()
+        listed.get_by_text(before, exact=True).click()
+        expect(listed).to_have_count(0)
+        expect(box).to_have_text(before)
+        app.settle(1000)  # a sampler brings choices of its own
+
+
+def test_every_tick_by_keyboard_and_by_mouse(app):
+    page = prepare(app, PAGES[0])
+    ticks = [tick for tick in page.get_by_role("checkbox").all() if tick.is_visible() and tick.is_enabled()]
+    assert ticks
+    for tick in ticks:
+        was = tick.is_checked()
+        tick.focus()
+        page.keyboard.press("Space")
+        expect(tick).to_be_checked(checked=not was)
+        tick.click()
+        expect(tick).to_be_checked(checked=was)
+
+
+def test_a_page_that_is_loaded_again_during_a_run_starts_afresh(app):
+    app.open()
+    assert app.step < 8000
+    app.page.reload()
+    app.wait_for_points()
+    expect(app.page.locator(".caption")).to_have_text("finished", timeout=60_000)
+    app.page.reload()
+    app.wait_for_points()
+    assert app.step <= 8000
+
+
+def test_two_visitors_do_not_disturb_each_other(app):
+    app.open()
+    other = type(app)(app.page.context.new_page(), app.address).open()
+    other.button("Regular").click()
+    app.button("Pause").click()
+    expect(app.page.locator(".caption")).to_contain_text("paused")
+    stopped = app.step
+    expect(other.page.locator(".caption")).to_have_text("finished", timeout=60_000)
+    assert app.step == stopped
+    assert app.number("dim") != other.number("dim")
+    other.page.close()
+    app.button("Play").click()
+    expect(app.page.locator(".caption")).to_have_text("finished", timeout=60_000)
+    assert not other.problems
