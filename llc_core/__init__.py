@@ -7,7 +7,7 @@ from llc_core.engine import Run, estimate, run
 from llc_core.gibbs import gibbs_reference
 from llc_core.histogram import Bins
 from llc_core.line import LineRun, LineSnapshot, simulate
-from llc_core.potentials import DeepLinearNetwork, Potential
+from llc_core.potentials import DeepLinearNetwork, NetworkPotential, Potential
 from llc_core.potentials.landscapes import LANDSCAPES, Landscape, landscape
 from llc_core.rank_tables import masked_rank_table, numerical_rank_table
 from llc_core.results import Estimate
@@ -25,6 +25,7 @@ __all__ = [
     "LearningCoefficient",
     "LineRun",
     "LineSnapshot",
+    "NetworkPotential",
     "Potential",
     "Run",
     "RunConfig",

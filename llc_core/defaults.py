@@ -43,10 +43,9 @@ def resolve(config: RunConfig, problem: Potential | None) -> tuple[RunConfig, Po
         )
     if config.histogram is not None and problem.dim != 1:
         raise ValueError(f"histogram needs a problem with one parameter; this one has {problem.dim:,}: leave it out.")
-    if {gradient, config.metric_gradient} - {"full", None} and config.batch_size > problem.samples > 0:
-        raise ValueError(
-            f"batch_size is {config.batch_size}, but there are only {problem.samples} samples; use at most that."
-        )
+    batch_size = config.batch_size if config.batch_size is not None else problem.batch_size
+    if {gradient, config.metric_gradient} - {"full", None} and batch_size > problem.samples > 0:
+        raise ValueError(f"batch_size is {batch_size}, but there are only {problem.samples} samples; use at most that.")
     sampler = build(config.sampler if config.sampler is not None else problem.default_sampler(gradient))
     sampler = sampler.complete(problem.has_factors and gradient == "full")
     if isinstance(sampler, MetropolisSampler) and gradient != "full":
@@ -62,6 +61,7 @@ def resolve(config: RunConfig, problem: Potential | None) -> tuple[RunConfig, Po
         problem=described,
         sampler=sampler.to_dict(),
         gradient=gradient,
+        batch_size=batch_size,
         steps=steps,
         n_beta=config.n_beta if config.n_beta is not None else problem.n_beta,
         localization=config.localization if config.localization is not None else problem.localization,

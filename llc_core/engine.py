@@ -46,7 +46,8 @@ class Run:
         self.config, self.problem, self.sampler = resolve(config, problem)
         config = self.config
         assert config.steps is not None and config.n_beta is not None and config.gradient is not None
-        assert config.localization is not None
+        assert config.localization is not None and config.batch_size is not None
+        self.batch_size = config.batch_size
         self.settings = settings(config)
         self.total_steps, self.gradient = config.steps, config.gradient
         self.metric_gradient = config.metric_gradient or config.gradient
@@ -58,6 +59,7 @@ class Run:
         self.seconds = 0.0
 
         like = torch.empty(0, dtype=self.dtype, device=self.device)
+        self.problem.prepare(like)
         self._hp = hyperparameters(self.sampler, self.count, like, self.problem.layers)
         n_beta = torch.full((self.count, 1), config.n_beta, dtype=self.dtype, device=self.device)
         localization = torch.full_like(n_beta, config.localization)
@@ -242,9 +244,7 @@ class Run:
     def _draw(self, gradient: str, stream: str) -> Batch | None:
         if gradient == "full":
             return None
-        return self.problem.draw(
-            self._streams[stream], self.config.chains, self.config.batch_size, gradient, self.dtype
-        )
+        return self.problem.draw(self._streams[stream], self.config.chains, self.batch_size, gradient, self.dtype)
 
     def _normals(self, fields: int) -> Tensor:
         """[fields, C, D] standard normals, valid until the next call: cut from blocks sized by the shapes alone."""
@@ -290,7 +290,7 @@ class Run:
         stream = torch_stream(self.config.seed, "inflation", self.device)
         grads = []
         for _ in range(2):
-            batch = self.problem.draw(stream, self.config.chains, self.config.batch_size, self.gradient, self.dtype)
+            batch = self.problem.draw(stream, self.config.chains, self.batch_size, self.gradient, self.dtype)
             grads.append(self._target.evaluate(self._state["delta"], batch).force)
         square = (grads[0] - grads[1]).square_()
         metric = self.sampler.metric(self._state, self._hp)
@@ -398,7 +398,7 @@ def estimate(
     burn_in: int | float = 0.5,
     gradient: str | None = None,
     metric_gradient: str | None = None,
-    batch_size: int = 500,
+    batch_size: int | None = None,
     baseline: str = "same_batch",
     n_beta: float | None = None,
     localization: float | None = None,

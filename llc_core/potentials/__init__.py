@@ -8,8 +8,18 @@ from typing import Any
 from llc_core.potentials.base import Batch, Potential
 from llc_core.potentials.dln import DeepLinearNetwork
 from llc_core.potentials.landscapes import LANDSCAPES, Landscape, landscape
+from llc_core.potentials.network import NetworkPotential
 
-__all__ = ["LANDSCAPES", "Batch", "DeepLinearNetwork", "Landscape", "Potential", "build", "landscape"]
+__all__ = [
+    "LANDSCAPES",
+    "Batch",
+    "DeepLinearNetwork",
+    "Landscape",
+    "NetworkPotential",
+    "Potential",
+    "build",
+    "landscape",
+]
 
 _DLN_KEYS = {"size_class", "ranks", "widths", "layer_ranks", "n", "noise_std", "seed"}
 

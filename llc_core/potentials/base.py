@@ -40,6 +40,8 @@ class Potential:
     n: int
     gradients: tuple[str, ...] = ("full",)
     baseline_loss: float = 0.0
+    batch_size: int = 500
+    """Rows of a minibatch where no number is asked for."""
     localization: float = 1.0
     """γ where none is asked for."""
     mode: float = 0.0
@@ -60,6 +62,9 @@ class Potential:
         """What λ̂ is expected to be at finite n, or None where it is not known."""
         return None
 
+    def prepare(self, like: Tensor) -> None:
+        """Called before a run: where and in which precision, those of `like`, the run will evaluate."""
+
     def draw(
         self, generator: torch.Generator, chains: int, batch_size: int, gradient: str, dtype: torch.dtype
     ) -> Batch:
@@ -72,6 +77,10 @@ class Potential:
         C is a multiple of the batch's chains b; chain c uses batch c // (C/b).
         """
         raise NotImplementedError
+
+    def per_sample_loss(self, delta: Tensor, start: int, stop: int) -> Tensor:
+        """Losses [C, stop − start], not excess ones, of samples start … stop of all data at δ [C, D]."""
+        raise NotImplementedError(f"{self.kind} gives no losses of single samples.")
 
     def hvp(self, delta: Tensor, vector: Tensor) -> Tensor:
         """Hessian of the full-data loss at δ times `vector`, both [C, D]. By default from a central difference."""

@@ -1,0 +1,95 @@
+"""What is tried on two rows before a run: so that what cannot work is said at once, and in one sentence."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+
+import torch
+from torch import Tensor, nn
+
+from llc_core.potentials.network_data import Rows
+from llc_core.potentials.network_passes import Looped, Vmapped
+
+ROWS = 2
+CHAINS = 2
+MIXING = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d, nn.SyncBatchNorm)
+
+
+def try_module(passes: Looped, rows: Callable[[int, int], Rows], dim: int) -> None:
+    """Evaluate two rows at w0; ValueError says what stands in the way."""
+    for name, part in passes.module.named_modules():
+        if isinstance(part, MIXING) and not part.track_running_stats:
+            raise ValueError(
+                f"{name or 'module'} is a batch norm without running statistics, which mixes the samples of a batch; "
+                "set track_running_stats=True and train it, or replace it."
+            )
+    here = rows(0, ROWS)
+    inputs, target = here.of(0)
+    moving = {name: w for name, w in passes.weights.moving.items()}
+    try:
+        with torch.no_grad():
+            output = torch.func.functional_call(passes.module, {**passes.weights.still, **moving}, inputs)
+    except Exception as error:
+        raise ValueError(
+            f"module cannot be called with data's inputs {_shapes(inputs)}: {_first_line(error)}"
+        ) from None
+    try:
+        with torch.no_grad():
+            losses = passes.loss(output, target)
+    except Exception as error:
+        shape = tuple(output.shape) if isinstance(output, Tensor) else type(output).__name__
+        raise ValueError(
+            f"loss cannot be taken of output {shape} and target {tuple(target.shape)} of {target.dtype}: "
+            f"{_first_line(error)}"
+        ) from None
+    if not isinstance(losses, Tensor) or losses.shape != (here.count,):
+        shape = tuple(losses.shape) if isinstance(losses, Tensor) else type(losses).__name__
+        raise ValueError(
+            f"loss returns {shape} for {here.count} samples; it must return one value per sample, [{here.count}]: for "
+            "torch's losses pass reduction='none', or use the name 'cross_entropy'."
+        )
+
+
+def activation_bytes(passes: Looped, rows: Callable[[int, int], Rows], dim: int) -> int:
+    """Bytes that one row's forward pass keeps for its backward pass, and as many again for the backward pass."""
+    here = rows(0, ROWS)
+    moving = passes.weights.at(torch.zeros(1, dim))
+    moving = {name: w[0].requires_grad_() for name, w in moving.items()}
+    weights = {w.untyped_storage().data_ptr() for w in [*passes.weights.still.values(), *moving.values()]}
+    seen: dict[int, int] = {}
+
+    def pack(x: Tensor) -> Tensor:
+        storage = x.untyped_storage()
+        if storage.data_ptr() not in weights:
+            seen[storage.data_ptr()] = storage.nbytes()
+        return x
+
+    with torch.enable_grad(), torch.autograd.graph.saved_tensors_hooks(pack, lambda x: x):
+        output = torch.func.functional_call(passes.module, {**passes.weights.still, **moving}, here.of(0)[0])
+        passes.loss(output, here.of(0)[1])
+    return max(64, 2 * sum(seen.values()) // here.count)
+
+
+def vmap_problem(passes: Vmapped, rows: Callable[[int, int], Rows], dim: int) -> str:
+    """Why vmap cannot do this module, in a few words; empty where it can."""
+    delta = torch.zeros(CHAINS, dim)
+    try:
+        with warnings.catch_warnings(record=True) as caught, torch.no_grad():
+            warnings.simplefilter("always")
+            passes.add(delta, rows(0, ROWS), 1.0, torch.zeros_like(delta))
+            passes.losses(delta, rows(0, ROWS))
+    except Exception as error:
+        return _first_line(error).rstrip(".")
+    slow = [str(w.message) for w in caught if "performance drop" in str(w.message)]
+    return "no rule for " + slow[0].split("batching rule for ")[1].split(".")[0] if slow else ""
+
+
+def _first_line(error: Exception) -> str:
+    text = str(error).strip().split("\n")[0].strip() or type(error).__name__
+    text = text if len(text) <= 160 else text[:157] + "…"
+    return text if text.endswith((".", "…")) else text + "."
+
+
+def _shapes(inputs: tuple[Tensor, ...]) -> str:
+    return ", ".join(f"{tuple(x.shape)} of {x.dtype}" for x in inputs)

@@ -1,0 +1,143 @@
+"""Passes of any module at w0 + δ for C chains: forward and backward of all chains at once, or chain after chain.
+
+A pass adds to a gradient, so that rows can be taken in chunks and signs can differ: nothing of the gradient's size is
+made beside the gradient itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Protocol
+
+import torch
+from torch import Tensor, nn
+from torch.func import functional_call, grad, vmap
+
+from llc_core.potentials.losses import Loss
+from llc_core.potentials.network_data import Rows
+from llc_core.potentials.network_select import Piece
+
+
+class Passes(Protocol):
+    """What evaluates the network."""
+
+    def losses(self, delta: Tensor, rows: Rows) -> Tensor:
+        """Losses [C, B] of the rows at δ [C, D]."""
+        ...
+
+    def add(self, delta: Tensor, rows: Rows, weight: float, grad: Tensor) -> Tensor:
+        """Losses [C, B]; adds weight·Σ over rows of their gradients to `grad` [C, D]."""
+        ...
+
+
+class Weights:
+    """The module's numbers at w0 on one device, floating point ones in one precision."""
+
+    def __init__(self, numbers: Mapping[str, Tensor], pieces: list[Piece], device: torch.device, dtype: torch.dtype):
+        moving = {piece.name for piece in pieces}
+        put = {k: v.to(device, dtype if v.is_floating_point() else v.dtype) for k, v in numbers.items()}
+        self.still = {k: v for k, v in put.items() if k not in moving}
+        self.moving = {k: put[k] for k in moving}
+        self.pieces = [
+            piece if piece.chosen is None else replace(piece, chosen=piece.chosen.to(device)) for piece in pieces
+        ]
+
+    def at(self, delta: Tensor) -> dict[str, Tensor]:
+        """name → [C, …]: the moving tensors at w0 + δ."""
+        chains = len(delta)
+        result = {}
+        for piece in self.pieces:
+            w0, move = self.moving[piece.name], delta[:, piece.start : piece.stop]
+            if piece.chosen is None:
+                result[piece.name] = w0 + move.view(chains, *piece.shape)
+            else:
+                whole = w0.flatten().repeat(chains, 1)
+                whole[:, piece.chosen] += move
+                result[piece.name] = whole.view(chains, *piece.shape)
+        return result
+
+
+class Vmapped:
+    """All chains at once, by torch.func."""
+
+    def __init__(self, module: nn.Module, loss: Loss, weights: Weights):
+        self.module, self.loss, self.weights = module, loss, weights
+
+    def _loss(self, moving: dict[str, Tensor], inputs: tuple[Tensor, ...], target: Tensor) -> Tensor:
+        return self.loss(functional_call(self.module, {**self.weights.still, **moving}, inputs), target)
+
+    def losses(self, delta: Tensor, rows: Rows) -> Tensor:
+        inputs, target, at = _for_vmap(rows)
+        with plain_attention():
+            return vmap(self._loss, in_dims=(0, at, at))(self.weights.at(delta), inputs, target)
+
+    def add(self, delta: Tensor, rows: Rows, weight: float, grad_to: Tensor) -> Tensor:
+        def total(moving: dict[str, Tensor], inputs: tuple[Tensor, ...], target: Tensor) -> tuple[Tensor, Tensor]:
+            losses = self._loss(moving, inputs, target)
+            return weight * losses.sum(), losses
+
+        inputs, target, at = _for_vmap(rows)
+        with plain_attention():
+            grads, losses = vmap(grad(total, has_aux=True), in_dims=(0, at, at))(self.weights.at(delta), inputs, target)
+        for piece in self.weights.pieces:
+            part = grads.pop(piece.name).flatten(1)
+            grad_to[:, piece.start : piece.stop] += part if piece.chosen is None else part[:, piece.chosen]
+        return losses
+
+
+class Looped:
+    """Chain after chain, by ordinary autograd: for modules that vmap cannot do, and where memory counts."""
+
+    def __init__(self, module: nn.Module, loss: Loss, weights: Weights):
+        self.module, self.loss, self.weights = module, loss, weights
+
+    def losses(self, delta: Tensor, rows: Rows) -> Tensor:
+        return torch.stack([self._losses(self._chain(delta, c), *rows.of(c)) for c in range(len(delta))])
+
+    def add(self, delta: Tensor, rows: Rows, weight: float, grad_to: Tensor) -> Tensor:
+        return torch.stack(
+            [self._add(self._chain(delta, c), *rows.of(c), weight, grad_to[c]) for c in range(len(delta))]
+        )
+
+    def _chain(self, delta: Tensor, chain: int) -> dict[str, Tensor]:
+        return {name: value[0] for name, value in self.weights.at(delta[chain : chain + 1]).items()}
+
+    def _losses(self, moving: dict[str, Tensor], inputs: tuple[Tensor, ...], target: Tensor) -> Tensor:
+        return self.loss(functional_call(self.module, {**self.weights.still, **moving}, inputs), target)
+
+    def _add(
+        self, moving: dict[str, Tensor], inputs: tuple[Tensor, ...], target: Tensor, weight: float, grad_to: Tensor
+    ) -> Tensor:
+        for piece in self.weights.pieces:
+            leaf = moving[piece.name].requires_grad_()
+            if piece.chosen is None:  # autograd adds to a gradient that is there already, in place
+                leaf.grad = grad_to[piece.start : piece.stop].view(piece.shape)
+        with torch.enable_grad():
+            losses = self._losses(moving, inputs, target)
+            (weight * losses.sum()).backward()
+        for piece in self.weights.pieces:
+            part = moving[piece.name].grad
+            if piece.chosen is not None and part is not None:
+                grad_to[piece.start : piece.stop] += part.flatten()[piece.chosen]
+        return losses.detach()
+
+
+def _for_vmap(rows: Rows) -> tuple[tuple[Tensor, ...], Tensor, int | None]:
+    inputs, target = rows.stacked()
+    if len(target) > 1:
+        return inputs, target, 0
+    return tuple(x[0] for x in inputs), target[0], None
+
+
+@contextmanager
+def plain_attention() -> Iterator[None]:
+    """Attention as matrix products: the fused kernels of inference have no rule for vmap."""
+    before = torch.backends.mha.get_fastpath_enabled()
+    torch.backends.mha.set_fastpath_enabled(False)
+    try:
+        with torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH):
+            yield
+    finally:
+        torch.backends.mha.set_fastpath_enabled(before)
