@@ -11,13 +11,15 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from llc_core.fields import whole
+from llc_core.fields import choice, whole
 from llc_core.potentials.base import Batch, Potential
 from llc_core.potentials.losses import as_loss
-from llc_core.potentials.network_checks import activation_bytes, try_module, vmap_problem
+from llc_core.potentials.network_checks import activation_bytes, dense_agrees, try_module, vmap_problem
 from llc_core.potentials.network_data import Rows, TensorData, chunks
+from llc_core.potentials.network_dense import DensePasses
 from llc_core.potentials.network_passes import Looped, Passes, Vmapped, Weights
 from llc_core.potentials.network_select import choose, frozen_copy
+from llc_core.potentials.network_stack import Dense, dense_stack, row_numbers
 
 CHUNK_BYTES = {"cpu": 1 << 27, "cuda": 1 << 31, "mps": 1 << 29}
 """Memory for the activations of one pass. On a CPU more would only leave the caches."""
@@ -25,6 +27,8 @@ CURVATURE_ROWS = 1024
 """Rows on which curvature is measured: it sets a step size, for which a sample of the data is enough, and on all rows it
 would cost more than the run."""
 LARGEST_DEFAULT_BATCH = 500
+METHODS = ("auto", "dense", "vmap", "loop")
+MINIBATCH_FIRST = ("minibatch", "control_variate", "full")
 
 
 class NetworkPotential(Potential):
@@ -43,6 +47,9 @@ class NetworkPotential(Potential):
         parameters keep their values. A tensor used under two names counts once.
     n: number of samples that nβ counts; None: the number of rows.
     chunk: rows of one forward and backward pass; None: as many as fit in a fixed budget of memory.
+    method: "dense": forward and backward by hand, for stacks of linear layers and elementwise activations; "vmap": all
+        chains at once by torch.func; "loop": chain after chain by autograd; "auto": the first of these that can do it.
+        They agree to rounding.
     shuffle: put the rows into a fixed random order once, so that a run of consecutive rows is a fair batch.
 
     The loss L_n(w) is the mean over rows, w = w0 with δ [D] added to the D chosen entries. Chains are evaluated on
@@ -69,6 +76,7 @@ class NetworkPotential(Potential):
         n: int | None = None,
         chunk: int | None = None,
         shuffle: bool = True,
+        method: str = "auto",
     ):
         if not isinstance(module, nn.Module):
             raise ValueError(f"module is a {type(module).__name__}; pass a torch.nn.Module.")
@@ -89,17 +97,14 @@ class NetworkPotential(Potential):
         self.module, self._numbers = frozen_copy(module)
         self._on: dict[tuple[str, torch.dtype], _Place] = {}
         self._home = torch.empty(0)
-        first = self._place(self._home)
-        try_module(Looped(self.module, self.loss, first.weights), first.rows, self.dim)
-        self._row_bytes = activation_bytes(Looped(self.module, self.loss, first.weights), first.rows, self.dim)
-        trouble = vmap_problem(Vmapped(self.module, self.loss, first.weights), first.rows, self.dim)
-        self.is_looped = bool(trouble)
-        if trouble:
-            warnings.warn(
-                f"vmap cannot evaluate this module ({trouble}); its chains are evaluated one after another.",
-                stacklevel=2,
-            )
-        self._on.clear()
+        self.stack: list[Dense] | None = None
+        self.method = choice("method", method, METHODS)
+        self._row_bytes = self._settle()
+
+    def _stack_agrees(self) -> bool:
+        exact = _Place(self, torch.device("cpu"), torch.float64)
+        loop = Looped(self.module, self.loss, exact.weights)
+        return dense_agrees(exact.dense, loop, exact.rows(0, 2), self.dim)
 
     # -- what the engine asks -----------------------------------------------------------------------------------------
 
@@ -156,7 +161,7 @@ class NetworkPotential(Potential):
         """Losses [C, stop − start] at δ [C, D] of rows start … stop, in the order of `data.order`."""
         place = self._place(delta)
         parts = [
-            self._passes(place).losses(delta, self.data.slice(start + a, start + b, delta))
+            place.passes.losses(delta, self.data.slice(start + a, start + b, delta))
             for a, b in chunks(stop - start, self._chunk(delta))
         ]
         return torch.cat(parts, dim=1)
@@ -196,13 +201,38 @@ class NetworkPotential(Potential):
             self._on[key] = _Place(self, like.device, like.dtype)
         return self._on[key]
 
-    def _passes(self, place: _Place) -> Passes:
-        return place.looped if self.is_looped else place.vmapped
+    def _settle(self) -> int:
+        """Try two rows, settle what "auto" means, and return the bytes that a row of one chain takes."""
+        first = _Place(self, torch.device("cpu"), torch.float32)
+        loop = Looped(self.module, self.loss, first.weights)
+        try_module(loop, first.rows)
+        if self.method in ("auto", "dense"):
+            self.stack = dense_stack(self.module) if self.data.inputs == 1 else None
+            if self.stack is not None and self._stack_agrees():
+                self.method = "dense"
+                return 4 * row_numbers(self.stack)
+            self.stack = None
+            if self.method == "dense":
+                raise ValueError(
+                    "method is 'dense', but module is not recognised as linear layers with elementwise activations; "
+                    "use 'auto'."
+                )
+        if self.method != "loop":
+            trouble = vmap_problem(Vmapped(self.module, self.loss, first.weights), first.rows, self.dim)
+            if trouble and self.method == "auto":
+                warnings.warn(
+                    f"vmap cannot evaluate this module ({trouble}); its chains are evaluated one after another.",
+                    stacklevel=3,
+                )
+            elif trouble:
+                raise ValueError(f"method is 'vmap', which cannot evaluate this module ({trouble}); use 'loop'.")
+            self.method = "loop" if trouble else "vmap"
+        return activation_bytes(loop, first.rows, self.dim)
 
     def _chunk(self, delta: Tensor) -> int:
         if self.chunk is not None:
             return self.chunk
-        at_once = 1 if self.is_looped else len(delta)
+        at_once = 1 if self.method == "loop" else len(delta)
         size = self._row_bytes * at_once * delta.element_size() / 4
         return max(1, int(CHUNK_BYTES[delta.device.type] / max(size, 1)))
 
@@ -217,7 +247,7 @@ class NetworkPotential(Potential):
             else:
                 part = places[:, start:stop]
                 rows, base = self.data.pick(part, delta), place.base[part]
-            losses = self._passes(place).add(delta, rows, weight / count, grad)
+            losses = place.passes.add(delta, rows, weight / count, grad)
             total += (losses - base).sum(1)
         return total.mul_(weight / count)
 
@@ -239,11 +269,8 @@ class NetworkPotential(Potential):
                 digest.update(piece.chosen.numpy().tobytes())
         for x in [*self._numbers.values(), *self.data.fields]:
             digest.update(f"{x.dtype}{tuple(x.shape)}".encode())
-            digest.update(x.detach().cpu().contiguous().view(torch.uint8).numpy().tobytes() if x.numel() else b"")
+            digest.update(x.detach().cpu().flatten().view(torch.uint8).numpy().tobytes() if x.numel() else b"")
         return digest.hexdigest()
-
-
-MINIBATCH_FIRST = ("minibatch", "control_variate", "full")
 
 
 class _Place:
@@ -252,9 +279,19 @@ class _Place:
     def __init__(self, network: NetworkPotential, device: torch.device, dtype: torch.dtype):
         self.network, self.device, self.dtype = network, device, dtype
         self.weights = Weights(network._numbers, network.pieces, device, dtype)
-        self.vmapped = Vmapped(network.module, network.loss, self.weights)
-        self.looped = Looped(network.module, network.loss, self.weights)
         self.gradient: Tensor | None = None
+
+    @cached_property
+    def dense(self) -> DensePasses:
+        assert self.network.stack is not None
+        return DensePasses(self.network.stack, self.network.loss, self.weights, self.device)
+
+    @cached_property
+    def passes(self) -> Passes:
+        if self.network.method == "dense":
+            return self.dense
+        kind = Looped if self.network.method == "loop" else Vmapped
+        return kind(self.network.module, self.network.loss, self.weights)
 
     def zero(self, dim: int) -> Tensor:
         return torch.zeros(1, dim, dtype=self.dtype, device=self.device)

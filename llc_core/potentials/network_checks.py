@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from llc_core.potentials.network_data import Rows
+from llc_core.potentials.network_dense import DensePasses
 from llc_core.potentials.network_passes import Looped, Vmapped
 
 ROWS = 2
@@ -16,7 +17,7 @@ CHAINS = 2
 MIXING = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d, nn.SyncBatchNorm)
 
 
-def try_module(passes: Looped, rows: Callable[[int, int], Rows], dim: int) -> None:
+def try_module(passes: Looped, rows: Callable[[int, int], Rows]) -> None:
     """Evaluate two rows at w0; ValueError says what stands in the way."""
     for name, part in passes.module.named_modules():
         if isinstance(part, MIXING) and not part.track_running_stats:
@@ -49,6 +50,20 @@ def try_module(passes: Looped, rows: Callable[[int, int], Rows], dim: int) -> No
             f"loss returns {shape} for {here.count} samples; it must return one value per sample, [{here.count}]: for "
             "torch's losses pass reduction='none', or use the name 'cross_entropy'."
         )
+
+
+def dense_agrees(dense: DensePasses, loop: Looped, rows: Rows, dim: int) -> bool:
+    """Whether the stack that was recognised computes what the module does."""
+    delta = torch.linspace(-1, 1, dim, dtype=torch.float64).expand(1, -1).contiguous() / dim**0.5
+    results = []
+    for passes in (dense, loop):
+        grad = torch.zeros_like(delta)
+        try:
+            with torch.no_grad():
+                results.append((passes.add(delta, rows, 1.0, grad), grad))
+        except (RuntimeError, IndexError):
+            return False
+    return all(torch.allclose(x, y, rtol=1e-9, atol=1e-12) for x, y in zip(*results, strict=True))
 
 
 def activation_bytes(passes: Looped, rows: Callable[[int, int], Rows], dim: int) -> int:

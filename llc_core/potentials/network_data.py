@@ -63,6 +63,11 @@ class TensorData:
         self.fields = [(x[self.order.to(x.device)] if shuffle else x.clone()).contiguous() for x in given]
         self._on: dict[tuple[str, torch.dtype], list[Tensor]] = {}
 
+    @property
+    def inputs(self) -> int:
+        """How many tensors the module is called with."""
+        return len(self.fields) - 1
+
     def on(self, device: torch.device, dtype: torch.dtype) -> list[Tensor]:
         """(*inputs, targets) on `device`; floating point numbers in `dtype`."""
         key = (str(device), dtype)

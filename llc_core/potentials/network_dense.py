@@ -1,0 +1,174 @@
+"""Forward and backward pass of a fully connected stack by hand: batched products into buffers that are kept.
+
+Beside torch.func this saves the graph, the allocations and the copies into one flat gradient.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+
+import torch
+from torch import Tensor
+
+from llc_core.potentials.losses import SLOPES, Loss, by_autograd
+from llc_core.potentials.network_data import Rows
+from llc_core.potentials.network_passes import Weights
+from llc_core.potentials.network_select import Piece
+from llc_core.potentials.network_stack import GELU, GELU_TANH, RELU, SIGMOID, SILU, TANH, Dense, is_wide
+
+aten = torch.ops.aten
+FROM_OUTPUT = (RELU, TANH, SIGMOID)
+"""Activations whose derivative can be had from their value: done in place."""
+ONE_BY_ONE = 192
+"""From this width on a CPU goes chain after chain: one chain's matrices stay in its cache, and rows are not copied."""
+
+
+class DensePasses:
+    """See `network_passes.Passes`. A user's own loss is differentiated by autograd, the stack never."""
+
+    def __init__(self, layers: list[Dense], loss: Loss, weights: Weights, device: torch.device):
+        self.layers, self.loss, self.weights = layers, loss, weights
+        self.pieces = {piece.name: piece for piece in weights.pieces}
+        self.by_chain = device.type == "cpu" and is_wide(layers, ONE_BY_ONE)
+        moving = [layer.weight in self.pieces or layer.bias in self.pieces for layer in layers]
+        self.lowest = moving.index(True)
+        self._kept = _Kept()
+
+    def losses(self, delta: Tensor, rows: Rows) -> Tensor:
+        if self.by_chain and len(delta) > 1:
+            return torch.cat([self.losses(delta[c : c + 1], _one(rows, c)) for c in range(len(delta))])
+        inputs, target = rows.stacked()
+        outputs = self._forward(delta, inputs[0])[-1]
+        each = target.expand(len(delta), *target.shape[1:])
+        return torch.stack([self.loss(o, t) for o, t in zip(outputs, each, strict=True)])
+
+    def add(self, delta: Tensor, rows: Rows, weight: float, grad_to: Tensor) -> Tensor:
+        if self.by_chain and len(delta) > 1:
+            chains = range(len(delta))
+            parts = [self.add(delta[c : c + 1], _one(rows, c), weight, grad_to[c : c + 1]) for c in chains]
+            return torch.cat(parts)
+        inputs, target = rows.stacked()
+        given = self._forward(delta, inputs[0])
+        losses, slope = self._slope(given[-1], target, weight)
+        self._backward(len(delta), given, slope, grad_to)
+        return losses
+
+    def _forward(self, delta: Tensor, x: Tensor) -> list[Tensor]:
+        """What each layer is given [C, B, H], then the output; values before an activation go to the buffers."""
+        chains, count = len(delta), x.shape[1]
+        x = x.reshape(len(x), count, -1).expand(chains, -1, -1)
+        given = [x]
+        for index, layer in enumerate(self.layers):
+            w = self._weight(delta, layer.weight, index)
+            z = self._buffer(f"z{index}", (chains, count, layer.outputs), delta)
+            if layer.bias is None:
+                torch.bmm(given[-1], w.transpose(1, 2), out=z)
+            else:
+                bias = self._weight(delta, layer.bias, index).unsqueeze(1)
+                torch.baddbmm(bias, given[-1], w.transpose(1, 2), out=z)
+            given.append(self._activate(layer.activation, z, index))
+        return given
+
+    def _activate(self, name: str | None, z: Tensor, index: int) -> Tensor:
+        if name is None:
+            return z
+        if name == RELU:
+            return z.relu_()
+        if name == TANH:
+            return z.tanh_()
+        if name == SIGMOID:
+            return z.sigmoid_()
+        a = self._buffer(f"a{index}", z.shape, z)
+        if name == SILU:
+            return aten.silu.out(z, out=a)
+        return aten.gelu.out(z, approximate="none" if name == GELU else "tanh", out=a)
+
+    def _slope(self, output: Tensor, target: Tensor, weight: float) -> tuple[Tensor, Tensor]:
+        chains, count = output.shape[:2]
+        each = target.expand(chains, *target.shape[1:])
+        if self.loss in SLOPES:
+            if self.layers[-1].activation is not None:  # its value is needed again, and slopes overwrite it
+                output = output.clone()
+            losses, slope = SLOPES[self.loss](output.flatten(0, 1), each.flatten(0, 1), weight)
+            return losses.view(chains, count), slope.view(output.shape)
+        pairs = [by_autograd(self.loss)(o, t, weight) for o, t in zip(output, each, strict=True)]
+        return torch.stack([p[0] for p in pairs]), torch.stack([p[1] for p in pairs])
+
+    def _backward(self, chains: int, given: list[Tensor], slope: Tensor, grad_to: Tensor) -> None:
+        """slope: weight·∂loss/∂output, [C, B, K]."""
+        for index in range(len(self.layers) - 1, self.lowest - 1, -1):
+            layer = self.layers[index]
+            if layer.activation is not None:
+                slope = self._slope_before(layer.activation, slope, given[index + 1], index)
+            piece = self.pieces.get(layer.weight)
+            if piece is not None:
+                self._add_product(piece, slope, given[index], grad_to)
+            if layer.bias is not None and layer.bias in self.pieces:
+                piece = self.pieces[layer.bias]
+                part = slope.sum(1)
+                grad_to[:, piece.start : piece.stop] += part if piece.chosen is None else part[:, piece.chosen]
+            if index > self.lowest:
+                below = self._buffer(f"s{index}", given[index].shape, slope)
+                slope = torch.bmm(slope, self._kept.weights[layer.weight], out=below)
+
+    def _slope_before(self, name: str, slope: Tensor, value: Tensor, index: int) -> Tensor:
+        """∂loss/∂z from ∂loss/∂(activation of z), in place."""
+        if name == RELU:
+            return aten.threshold_backward.grad_input(slope, value, 0, grad_input=slope)
+        if name == TANH:
+            return aten.tanh_backward.grad_input(slope, value, grad_input=slope)
+        if name == SIGMOID:
+            return aten.sigmoid_backward.grad_input(slope, value, grad_input=slope)
+        z = self._buffer(f"z{index}", value.shape, value)
+        if name == SILU:
+            return aten.silu_backward.grad_input(slope, z, grad_input=slope)
+        approximate = "tanh" if name == GELU_TANH else "none"
+        return aten.gelu_backward.grad_input(slope, z, approximate=approximate, grad_input=slope)
+
+    def _add_product(self, piece: Piece, slope: Tensor, given: Tensor, grad_to: Tensor) -> None:
+        if piece.chosen is None:
+            into = grad_to[:, piece.start : piece.stop].view(len(grad_to), *piece.shape)
+            into.baddbmm_(slope.transpose(1, 2), given)
+        else:
+            whole = torch.bmm(slope.transpose(1, 2), given).flatten(1)
+            grad_to[:, piece.start : piece.stop] += whole[:, piece.chosen]
+
+    # -- numbers ------------------------------------------------------------------------------------------------------
+
+    def _weight(self, delta: Tensor, name: str, index: int) -> Tensor:
+        """The tensor at w0 + δ, [C, …], kept for the backward pass."""
+        chains = len(delta)
+        piece = self.pieces.get(name)
+        if piece is None:
+            still = self.weights.still[name]
+            w = still.expand(chains, *still.shape)
+        elif piece.chosen is None:
+            w = self._buffer(f"w{name}", (chains, *piece.shape), delta)
+            torch.add(self.weights.moving[name], delta[:, piece.start : piece.stop].view(w.shape), out=w)
+        else:
+            w = self._buffer(f"w{name}", (chains, *piece.shape), delta)
+            w.copy_(self.weights.moving[name].expand_as(w))
+            w.view(chains, -1)[:, piece.chosen] += delta[:, piece.start : piece.stop]
+        self._kept.weights[name] = w
+        return w
+
+    def _buffer(self, name: str, shape: tuple[int, ...] | torch.Size, like: Tensor) -> Tensor:
+        size = math.prod(shape)
+        have = self._kept.buffers.get(name)
+        if have is None or len(have) < size:
+            have = self._kept.buffers[name] = torch.empty(size, dtype=like.dtype, device=like.device)
+        return have[:size].view(shape)
+
+
+class _Kept(threading.local):
+    """Memory of one thread: two runs may share a potential, each in its own."""
+
+    def __init__(self) -> None:
+        self.buffers: dict[str, Tensor] = {}
+        self.weights: dict[str, Tensor] = {}
+
+
+def _one(rows: Rows, chain: int) -> Rows:
+    inputs, target = rows.of(chain)
+    return Rows(tuple([x] for x in inputs), [target])
