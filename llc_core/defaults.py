@@ -96,7 +96,8 @@ def check_grid(config: RunConfig, sampler: Sampler) -> None:
 def check_memory(config: RunConfig, problem: Potential) -> None:
     count = config.chains * len(settings(config))
     size = 8 if config.dtype == "float64" else 4
-    need = count * problem.dim * size * STATE_COPIES
+    copies = count + 4 if problem.by_chain else count * STATE_COPIES
+    need = copies * problem.dim * size
     room = _memory(str(config.device))
     if room and need > MEMORY_SHARE * room:
         raise ValueError(

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from llc_core import diagnostics
+from llc_core.by_chain import ByChain
 from llc_core.config import RunConfig
 from llc_core.control import Control
 from llc_core.defaults import is_auto_step, resolve, settings
@@ -78,6 +79,9 @@ class Run:
             name: torch_stream(config.seed, name, self.device)
             for name in ("noise", "batch", "probe", "metric", "hessian")
         }
+        # Metropolis samplers hold several states at once anyway.
+        chainwise = self.problem.by_chain and not isinstance(self.sampler, MetropolisSampler)
+        self._by_chain = ByChain(self._target, self.sampler, self._streams["noise"]) if chainwise else None
         self._noise: Tensor | None = None
         self._noise_at = 0
         self._control = Control(
@@ -89,6 +93,7 @@ class Run:
             is_auto_step(self.sampler, config),
             self.sampler.adapts_coordinates,
             self._streams["probe"],
+            self._by_chain,
         )
         self._losses = LossAccumulator(
             self.count,
@@ -108,7 +113,10 @@ class Run:
         self._block = 8
         self._notes_sent = 0
         delta = torch.zeros(self.count, self.problem.dim, dtype=self.dtype, device=self.device)
-        self._state = self.sampler.init(delta, self._normals(1)[0].clone(), self._hp)
+        if self._by_chain is not None:
+            self._state = self._by_chain.start(delta, self._hp)
+        else:
+            self._state = self.sampler.init(delta, self._normals(1)[0].clone(), self._hp)
         self._started = False
 
     # -- stepping -----------------------------------------------------------------------------------------------------
@@ -176,6 +184,8 @@ class Run:
 
         The next `advance` replaces these tensors, it does not change them.
         """
+        if self._by_chain is not None:
+            return {name: value.clone() for name, value in self._state.items()}
         return dict(self._state)
 
     def _step(self) -> tuple[Tensor, Tensor | None]:
@@ -191,6 +201,10 @@ class Run:
         hp = self._hp_now()
         if isinstance(self.sampler, MetropolisSampler):
             loss, baseline = self._metropolis_step(self.sampler, hp), None
+        elif self._by_chain is not None:
+            batch = self._draw(self.gradient, "batch")
+            loss = self._by_chain.step(self._state, hp, batch, self._metric_batch(), self._probe())
+            baseline = None if batch is None else batch.baseline_loss
         else:
             batch = self._draw(self.gradient, "batch")
             energy = self._evaluate(self._state["delta"], batch)
@@ -235,11 +249,15 @@ class Run:
         return loss
 
     def _evaluate(self, z: Tensor, batch: Batch | None) -> Energy:
-        metric_batch: Batch | Literal["full"] | None = None
-        if self.metric_gradient != self.gradient:
-            metric_batch = self._draw(self.metric_gradient, "metric") or "full"
-        probe = self._streams["hessian"] if self.sampler.needs_hessian_diagonal else None
-        return self._target.evaluate(z, batch, metric_batch, probe)
+        return self._target.evaluate(z, batch, self._metric_batch(), self._probe())
+
+    def _metric_batch(self) -> Batch | Literal["full"] | None:
+        if self.metric_gradient == self.gradient:
+            return None
+        return self._draw(self.metric_gradient, "metric") or "full"
+
+    def _probe(self) -> torch.Generator | None:
+        return self._streams["hessian"] if self.sampler.needs_hessian_diagonal else None
 
     def _draw(self, gradient: str, stream: str) -> Batch | None:
         if gradient == "full":
@@ -261,6 +279,9 @@ class Run:
 
     def _park_dead(self) -> None:
         """Put chains that are no longer finite back to w0: they are out of every result, and nan slows some devices."""
+        if self._by_chain is not None:
+            self._by_chain.park_dead(self._state)
+            return
         finite = torch.isfinite(self._state["delta"]).all(dim=1)
         if not bool(finite.all()):
             self._state = {
@@ -288,10 +309,14 @@ class Run:
         if self.gradient == "full" or factor is None or self.steps_done == 0:
             return np.zeros(self.count)
         stream = torch_stream(self.config.seed, "inflation", self.device)
-        grads = []
-        for _ in range(2):
-            batch = self.problem.draw(stream, self.config.chains, self.batch_size, self.gradient, self.dtype)
-            grads.append(self._target.evaluate(self._state["delta"], batch).force)
+
+        def draw() -> Batch:
+            return self.problem.draw(stream, self.config.chains, self.batch_size, self.gradient, self.dtype)
+
+        if self._by_chain is not None:
+            variance = self._by_chain.noise_square(self._state, self._hp, draw)
+            return (factor * variance).squeeze(1).double().cpu().numpy()
+        grads = [self._target.evaluate(self._state["delta"], draw()).force for _ in range(2)]
         square = (grads[0] - grads[1]).square_()
         metric = self.sampler.metric(self._state, self._hp)
         if metric is not None:
@@ -304,6 +329,9 @@ class Run:
         factor = self.sampler.step_bias_factor(self._hp_now())
         if factor is None or self.steps_done == 0:
             return np.zeros(self.count)
+        if self._by_chain is not None:
+            total = self._by_chain.force_square(self._state, self._hp)
+            return (factor * total).squeeze(1).double().cpu().numpy()
         square = self._target.evaluate(self._state["delta"], None).force.square()
         metric = self.sampler.metric(self._state, self._hp)
         total = (square if metric is None else square * metric).sum(dim=1, keepdim=True)

@@ -21,6 +21,7 @@ FLOORS = [
     {"samplers"},
     {"target", "estimators", "diagnostics"},
     {"curvature", "verdict", "defaults"},
+    {"by_chain"},
     {"control"},
     {"stationary", "line"},
     {"engine", "gibbs"},

@@ -26,6 +26,11 @@ class Batch:
     data: Mapping[str, Tensor]
     baseline_loss: Tensor
 
+    def of(self, chain: int, chains: int) -> Batch:
+        """The batch of one of `chains` chains, a multiple of the batches."""
+        at = chain // (chains // len(self.baseline_loss))
+        return Batch({name: data[at : at + 1] for name, data in self.data.items()}, self.baseline_loss[at : at + 1])
+
 
 class Potential:
     """A loss with a point w0, seen through displacements δ = w − w0.
@@ -46,6 +51,8 @@ class Potential:
     """γ where none is asked for."""
     mode: float = 0.0
     """w0 itself, for potentials with one parameter: where the chain is on the line is mode + δ."""
+    by_chain = False
+    """Whether the driver goes chain after chain, in place (`llc_core.by_chain`): slower to start, least memory."""
     samples: int = 0
     """Distinct samples a minibatch can be drawn from."""
     has_factors = False

@@ -17,16 +17,18 @@ from llc_core.potentials.losses import as_loss
 from llc_core.potentials.network_checks import activation_bytes, dense_agrees, try_module, vmap_problem
 from llc_core.potentials.network_data import Rows, TensorData, chunks
 from llc_core.potentials.network_dense import DensePasses
-from llc_core.potentials.network_passes import Looped, Passes, Vmapped, Weights
+from llc_core.potentials.network_passes import Looped, Passes, Point, Vmapped, Weights
 from llc_core.potentials.network_select import choose, frozen_copy
 from llc_core.potentials.network_stack import Dense, dense_stack, row_numbers
 
-CHUNK_BYTES = {"cpu": 1 << 27, "cuda": 1 << 31, "mps": 1 << 29}
+CHUNK_BYTES = {"cpu": 1 << 25, "cuda": 1 << 31, "mps": 1 << 29}
 """Memory for the activations of one pass. On a CPU more would only leave the caches."""
 CURVATURE_ROWS = 1024
 """Rows on which curvature is measured: it sets a step size, for which a sample of the data is enough, and on all rows it
 would cost more than the run."""
 LARGEST_DEFAULT_BATCH = 500
+BY_CHAIN = 200_000
+"""From this many moving parameters on the driver goes chain after chain."""
 METHODS = ("auto", "dense", "vmap", "loop")
 MINIBATCH_FIRST = ("minibatch", "control_variate", "full")
 
@@ -102,15 +104,20 @@ class NetworkPotential(Potential):
         self._row_bytes = self._settle()
 
     def _stack_agrees(self) -> bool:
-        exact = _Place(self, torch.device("cpu"), torch.float64)
-        loop = Looped(self.module, self.loss, exact.weights)
-        return dense_agrees(exact.dense, loop, exact.rows(0, 2), self.dim)
+        precision = torch.float64 if self.dim < BY_CHAIN else torch.float32
+        place = _Place(self, torch.device("cpu"), precision)
+        loop = Looped(self.module, self.loss, place.weights)
+        return dense_agrees(place.dense, loop, place.rows(0, 2), place.zero(1).expand(1, self.dim))
 
     # -- what the engine asks -----------------------------------------------------------------------------------------
 
     @property
     def samples(self) -> int:  # type: ignore[override]
         return self.data.size
+
+    @property
+    def by_chain(self) -> bool:  # type: ignore[override]
+        return self.dim >= BY_CHAIN
 
     @property
     def layers(self) -> tuple[tuple[int, ...], ...]:
@@ -142,26 +149,26 @@ class NetworkPotential(Potential):
         place = self._place(delta)
         if batch is None:
             grad = torch.zeros_like(delta)
-            return self._add(place, delta, None, self.samples, 1.0, grad), grad
+            return self._add(place, Point(delta), None, self.samples, 1.0, grad), grad
         places = batch.data["places"]
         each = len(delta) // len(places)
         here = places.repeat_interleave(each, 0) if each > 1 else places
         if "control" not in batch.data:
             grad = torch.zeros_like(delta)
-            return self._add(place, delta, here, places.shape[1], 1.0, grad), grad
+            return self._add(place, Point(delta), here, places.shape[1], 1.0, grad), grad
         at_w0 = torch.zeros(1, 1, dtype=delta.dtype, device=delta.device).expand(len(places), self.dim)
         grad = self._gradient_at_w0(place).expand(len(places), -1).clone()
-        self._add(place, at_w0, places, places.shape[1], -1.0, grad)
+        self._add(place, Point(at_w0), places, places.shape[1], -1.0, grad)
         if each > 1:
             grad = grad.repeat_interleave(each, 0)
         linear = (grad * delta).sum(1)
-        return self._add(place, delta, here, places.shape[1], 1.0, grad).add_(linear), grad
+        return self._add(place, Point(delta), here, places.shape[1], 1.0, grad).add_(linear), grad
 
     def per_sample_loss(self, delta: Tensor, start: int, stop: int) -> Tensor:
         """Losses [C, stop − start] at δ [C, D] of rows start … stop, in the order of `data.order`."""
         place = self._place(delta)
         parts = [
-            place.passes.losses(delta, self.data.slice(start + a, start + b, delta))
+            place.passes.losses(Point(delta), self.data.slice(start + a, start + b, delta))
             for a, b in chunks(stop - start, self._chunk(delta))
         ]
         return torch.cat(parts, dim=1)
@@ -174,18 +181,18 @@ class NetworkPotential(Potential):
         place, rows = self._place(delta), min(CURVATURE_ROWS, self.samples)
         scale = 1e-3 * (1 + delta.norm(dim=1, keepdim=True)) / vector.norm(dim=1, keepdim=True).clamp_min(1e-30)
         result = torch.zeros_like(delta)
-        self._add(place, delta - scale * vector, None, rows, -1.0, result)
-        self._add(place, delta + scale * vector, None, rows, 1.0, result)
+        for sign in (-1.0, 1.0):
+            self._add(place, Point(delta, sign * scale, vector), None, rows, sign, result)
         return result.div_(2 * scale)
 
     def typical_scale(self, like: Tensor) -> Tensor:
         """Root mean square of each moving tensor at w0, [D]; for a tensor that is 0, that of its usual start."""
-        parts = []
+        result = torch.empty(self.dim, dtype=like.dtype, device=like.device)
         for piece in self.pieces:
-            rms = float(self._numbers[piece.name].double().square().mean().sqrt())
-            fan_in = math.prod(piece.shape[1:]) or 1
-            parts.append(torch.full((piece.stop - piece.start,), rms if rms > 0 else fan_in**-0.5))
-        return torch.cat(parts).to(like)
+            w0 = self._numbers[piece.name].float()
+            rms = float(w0.norm()) / math.sqrt(w0.numel())
+            result[piece.start : piece.stop] = rms if rms > 0 else math.prod(piece.shape[1:]) ** -0.5
+        return result
 
     def to_dict(self) -> dict[str, Any]:
         return {"kind": self.kind, "fingerprint": self._fingerprint}
@@ -237,9 +244,10 @@ class NetworkPotential(Potential):
         return max(1, int(CHUNK_BYTES[delta.device.type] / max(size, 1)))
 
     def _add(
-        self, place: _Place, delta: Tensor, places: Tensor | None, count: int, weight: float, grad: Tensor
+        self, place: _Place, point: Point, places: Tensor | None, count: int, weight: float, grad: Tensor
     ) -> Tensor:
         """weight·ΔL [C] over the rows at `places` [C, count], or over the first `count`; its gradient is added."""
+        delta = point.delta
         total = torch.zeros(len(delta), dtype=delta.dtype, device=delta.device)
         for start, stop in chunks(count, self._chunk(delta)):
             if places is None:
@@ -247,7 +255,7 @@ class NetworkPotential(Potential):
             else:
                 part = places[:, start:stop]
                 rows, base = self.data.pick(part, delta), place.base[part]
-            losses = place.passes.add(delta, rows, weight / count, grad)
+            losses = place.passes.add(point, rows, weight / count, grad)
             total += (losses - base).sum(1)
         return total.mul_(weight / count)
 
@@ -255,7 +263,7 @@ class NetworkPotential(Potential):
         """∇L_n(w0), [1, D], computed once."""
         if place.gradient is None:
             place.gradient = place.zero(self.dim)
-            self._add(place, place.zero(self.dim), None, self.samples, 1.0, place.gradient)
+            self._add(place, Point(place.zero(self.dim)), None, self.samples, 1.0, place.gradient)
         return place.gradient
 
     @cached_property

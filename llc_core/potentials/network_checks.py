@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from llc_core.potentials.network_data import Rows
 from llc_core.potentials.network_dense import DensePasses
-from llc_core.potentials.network_passes import Looped, Vmapped
+from llc_core.potentials.network_passes import Looped, Point, Vmapped
 
 ROWS = 2
 CHAINS = 2
@@ -52,24 +52,30 @@ def try_module(passes: Looped, rows: Callable[[int, int], Rows]) -> None:
         )
 
 
-def dense_agrees(dense: DensePasses, loop: Looped, rows: Rows, dim: int) -> bool:
-    """Whether the stack that was recognised computes what the module does."""
-    delta = torch.linspace(-1, 1, dim, dtype=torch.float64).expand(1, -1).contiguous() / dim**0.5
-    results = []
-    for passes in (dense, loop):
-        grad = torch.zeros_like(delta)
-        try:
-            with torch.no_grad():
-                results.append((passes.add(delta, rows, 1.0, grad), grad))
-        except (RuntimeError, IndexError):
-            return False
-    return all(torch.allclose(x, y, rtol=1e-9, atol=1e-12) for x, y in zip(*results, strict=True))
+def dense_agrees(dense: DensePasses, loop: Looped, rows: Rows, like: Tensor) -> bool:
+    """Whether the stack that was recognised computes what the module does: losses, and the gradient near w0.
+
+    like: [1, D] of the precision to use. The two gradients are subtracted as they are made, to spare a copy.
+    """
+    delta = torch.linspace(-1, 1, like.shape[1], dtype=like.dtype).unsqueeze(0) / like.shape[1] ** 0.5
+    grad = torch.zeros_like(delta)
+    try:
+        with torch.no_grad():
+            by_hand = dense.add(Point(delta), rows, 1.0, grad)
+            size = float(grad.abs().max())
+            by_loop = loop.add(Point(delta), rows, -1.0, grad)
+    except (RuntimeError, IndexError):
+        return False
+    close = 1e-9 if like.dtype == torch.float64 else 1e-4
+    return torch.allclose(by_hand, by_loop, rtol=close, atol=close) and float(grad.abs().max()) <= close * max(
+        size, 1.0
+    )
 
 
 def activation_bytes(passes: Looped, rows: Callable[[int, int], Rows], dim: int) -> int:
     """Bytes that one row's forward pass keeps for its backward pass, and as many again for the backward pass."""
     here = rows(0, ROWS)
-    moving = passes.weights.at(torch.zeros(1, dim))
+    moving = passes.weights.at(Point(torch.zeros(1, dim)))
     moving = {name: w[0].requires_grad_() for name, w in moving.items()}
     weights = {w.untyped_storage().data_ptr() for w in [*passes.weights.still.values(), *moving.values()]}
     seen: dict[int, int] = {}
@@ -88,12 +94,12 @@ def activation_bytes(passes: Looped, rows: Callable[[int, int], Rows], dim: int)
 
 def vmap_problem(passes: Vmapped, rows: Callable[[int, int], Rows], dim: int) -> str:
     """Why vmap cannot do this module, in a few words; empty where it can."""
-    delta = torch.zeros(CHAINS, dim)
+    delta = torch.zeros(1, dim).expand(CHAINS, -1)
     try:
         with warnings.catch_warnings(record=True) as caught, torch.no_grad():
             warnings.simplefilter("always")
-            passes.add(delta, rows(0, ROWS), 1.0, torch.zeros_like(delta))
-            passes.losses(delta, rows(0, ROWS))
+            passes.add(Point(delta), rows(0, ROWS), 1.0, torch.zeros(CHAINS, dim))
+            passes.losses(Point(delta), rows(0, ROWS))
     except Exception as error:
         return _first_line(error).rstrip(".")
     slow = [str(w.message) for w in caught if "performance drop" in str(w.message)]

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from llc_core.potentials.losses import SLOPES, Loss, by_autograd
 from llc_core.potentials.network_data import Rows
-from llc_core.potentials.network_passes import Weights
+from llc_core.potentials.network_passes import Point, Weights
 from llc_core.potentials.network_select import Piece
 from llc_core.potentials.network_stack import GELU, GELU_TANH, RELU, SIGMOID, SILU, TANH, Dense, is_wide
 
@@ -35,37 +35,37 @@ class DensePasses:
         self.lowest = moving.index(True)
         self._kept = _Kept()
 
-    def losses(self, delta: Tensor, rows: Rows) -> Tensor:
-        if self.by_chain and len(delta) > 1:
-            return torch.cat([self.losses(delta[c : c + 1], _one(rows, c)) for c in range(len(delta))])
+    def losses(self, point: Point, rows: Rows) -> Tensor:
+        if self.by_chain and len(point) > 1:
+            return torch.cat([self.losses(point.of(c), _one(rows, c)) for c in range(len(point))])
         inputs, target = rows.stacked()
-        outputs = self._forward(delta, inputs[0])[-1]
-        each = target.expand(len(delta), *target.shape[1:])
+        outputs = self._forward(point, inputs[0])[-1]
+        each = target.expand(len(point), *target.shape[1:])
         return torch.stack([self.loss(o, t) for o, t in zip(outputs, each, strict=True)])
 
-    def add(self, delta: Tensor, rows: Rows, weight: float, grad_to: Tensor) -> Tensor:
-        if self.by_chain and len(delta) > 1:
-            chains = range(len(delta))
-            parts = [self.add(delta[c : c + 1], _one(rows, c), weight, grad_to[c : c + 1]) for c in chains]
+    def add(self, point: Point, rows: Rows, weight: float, grad_to: Tensor) -> Tensor:
+        if self.by_chain and len(point) > 1:
+            chains = range(len(point))
+            parts = [self.add(point.of(c), _one(rows, c), weight, grad_to[c : c + 1]) for c in chains]
             return torch.cat(parts)
         inputs, target = rows.stacked()
-        given = self._forward(delta, inputs[0])
+        given = self._forward(point, inputs[0])
         losses, slope = self._slope(given[-1], target, weight)
-        self._backward(len(delta), given, slope, grad_to)
+        self._backward(given, slope, grad_to)
         return losses
 
-    def _forward(self, delta: Tensor, x: Tensor) -> list[Tensor]:
+    def _forward(self, point: Point, x: Tensor) -> list[Tensor]:
         """What each layer is given [C, B, H], then the output; values before an activation go to the buffers."""
-        chains, count = len(delta), x.shape[1]
+        chains, count = len(point), x.shape[1]
         x = x.reshape(len(x), count, -1).expand(chains, -1, -1)
         given = [x]
         for index, layer in enumerate(self.layers):
-            w = self._weight(delta, layer.weight, index)
-            z = self._buffer(f"z{index}", (chains, count, layer.outputs), delta)
+            w = self._weight(point, layer.weight)
+            z = self._buffer(f"z{index}", (chains, count, layer.outputs), point.delta)
             if layer.bias is None:
                 torch.bmm(given[-1], w.transpose(1, 2), out=z)
             else:
-                bias = self._weight(delta, layer.bias, index).unsqueeze(1)
+                bias = self._weight(point, layer.bias).unsqueeze(1)
                 torch.baddbmm(bias, given[-1], w.transpose(1, 2), out=z)
             given.append(self._activate(layer.activation, z, index))
         return given
@@ -95,7 +95,7 @@ class DensePasses:
         pairs = [by_autograd(self.loss)(o, t, weight) for o, t in zip(output, each, strict=True)]
         return torch.stack([p[0] for p in pairs]), torch.stack([p[1] for p in pairs])
 
-    def _backward(self, chains: int, given: list[Tensor], slope: Tensor, grad_to: Tensor) -> None:
+    def _backward(self, given: list[Tensor], slope: Tensor, grad_to: Tensor) -> None:
         """slope: weight·∂loss/∂output, [C, B, K]."""
         for index in range(len(self.layers) - 1, self.lowest - 1, -1):
             layer = self.layers[index]
@@ -136,20 +136,15 @@ class DensePasses:
 
     # -- numbers ------------------------------------------------------------------------------------------------------
 
-    def _weight(self, delta: Tensor, name: str, index: int) -> Tensor:
+    def _weight(self, point: Point, name: str) -> Tensor:
         """The tensor at w0 + δ, [C, …], kept for the backward pass."""
-        chains = len(delta)
         piece = self.pieces.get(name)
         if piece is None:
             still = self.weights.still[name]
-            w = still.expand(chains, *still.shape)
-        elif piece.chosen is None:
-            w = self._buffer(f"w{name}", (chains, *piece.shape), delta)
-            torch.add(self.weights.moving[name], delta[:, piece.start : piece.stop].view(w.shape), out=w)
+            w = still.expand(len(point), *still.shape)
         else:
-            w = self._buffer(f"w{name}", (chains, *piece.shape), delta)
-            w.copy_(self.weights.moving[name].expand_as(w))
-            w.view(chains, -1)[:, piece.chosen] += delta[:, piece.start : piece.stop]
+            w = self._buffer(f"w{name}", (len(point), *piece.shape), point.delta)
+            point.put(w.view(len(point), -1), self.weights.moving[name], piece)
         self._kept.weights[name] = w
         return w
 

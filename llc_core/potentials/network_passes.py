@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import torch
@@ -20,14 +20,45 @@ from llc_core.potentials.network_data import Rows
 from llc_core.potentials.network_select import Piece
 
 
+@dataclass(frozen=True)
+class Point:
+    """Where C chains are evaluated: δ [C, D], or δ + scale·vector without making that sum. scale: [C, 1]."""
+
+    delta: Tensor
+    scale: Tensor | None = None
+    vector: Tensor | None = None
+
+    def __len__(self) -> int:
+        return len(self.delta)
+
+    def of(self, chain: int) -> Point:
+        row = slice(chain, chain + 1)
+        if self.scale is None or self.vector is None:
+            return Point(self.delta[row])
+        return Point(self.delta[row], self.scale[row], self.vector[row])
+
+    def put(self, w: Tensor, w0: Tensor, piece: Piece) -> None:
+        """Write w0 + δ of a piece to w [C, entries of its tensor]."""
+        part = slice(piece.start, piece.stop)
+        if piece.chosen is None:
+            torch.add(w0.flatten(), self.delta[:, part], out=w)
+            if self.scale is not None and self.vector is not None:
+                w.addcmul_(self.scale, self.vector[:, part])
+            return
+        w.copy_(w0.flatten().expand_as(w))
+        w[:, piece.chosen] += self.delta[:, part]
+        if self.scale is not None and self.vector is not None:
+            w[:, piece.chosen] += self.scale * self.vector[:, part]
+
+
 class Passes(Protocol):
     """What evaluates the network."""
 
-    def losses(self, delta: Tensor, rows: Rows) -> Tensor:
-        """Losses [C, B] of the rows at δ [C, D]."""
+    def losses(self, point: Point, rows: Rows) -> Tensor:
+        """Losses [C, B] of the rows."""
         ...
 
-    def add(self, delta: Tensor, rows: Rows, weight: float, grad: Tensor) -> Tensor:
+    def add(self, point: Point, rows: Rows, weight: float, grad: Tensor) -> Tensor:
         """Losses [C, B]; adds weight·Σ over rows of their gradients to `grad` [C, D]."""
         ...
 
@@ -44,18 +75,14 @@ class Weights:
             piece if piece.chosen is None else replace(piece, chosen=piece.chosen.to(device)) for piece in pieces
         ]
 
-    def at(self, delta: Tensor) -> dict[str, Tensor]:
+    def at(self, point: Point) -> dict[str, Tensor]:
         """name → [C, …]: the moving tensors at w0 + δ."""
-        chains = len(delta)
         result = {}
         for piece in self.pieces:
-            w0, move = self.moving[piece.name], delta[:, piece.start : piece.stop]
-            if piece.chosen is None:
-                result[piece.name] = w0 + move.view(chains, *piece.shape)
-            else:
-                whole = w0.flatten().repeat(chains, 1)
-                whole[:, piece.chosen] += move
-                result[piece.name] = whole.view(chains, *piece.shape)
+            w0 = self.moving[piece.name]
+            w = w0.new_empty(len(point), w0.numel())
+            point.put(w, w0, piece)
+            result[piece.name] = w.view(len(point), *piece.shape)
         return result
 
 
@@ -68,19 +95,19 @@ class Vmapped:
     def _loss(self, moving: dict[str, Tensor], inputs: tuple[Tensor, ...], target: Tensor) -> Tensor:
         return self.loss(functional_call(self.module, {**self.weights.still, **moving}, inputs), target)
 
-    def losses(self, delta: Tensor, rows: Rows) -> Tensor:
+    def losses(self, point: Point, rows: Rows) -> Tensor:
         inputs, target, at = _for_vmap(rows)
         with plain_attention():
-            return vmap(self._loss, in_dims=(0, at, at))(self.weights.at(delta), inputs, target)
+            return vmap(self._loss, in_dims=(0, at, at))(self.weights.at(point), inputs, target)
 
-    def add(self, delta: Tensor, rows: Rows, weight: float, grad_to: Tensor) -> Tensor:
+    def add(self, point: Point, rows: Rows, weight: float, grad_to: Tensor) -> Tensor:
         def total(moving: dict[str, Tensor], inputs: tuple[Tensor, ...], target: Tensor) -> tuple[Tensor, Tensor]:
             losses = self._loss(moving, inputs, target)
             return weight * losses.sum(), losses
 
         inputs, target, at = _for_vmap(rows)
         with plain_attention():
-            grads, losses = vmap(grad(total, has_aux=True), in_dims=(0, at, at))(self.weights.at(delta), inputs, target)
+            grads, losses = vmap(grad(total, has_aux=True), in_dims=(0, at, at))(self.weights.at(point), inputs, target)
         for piece in self.weights.pieces:
             part = grads.pop(piece.name).flatten(1)
             grad_to[:, piece.start : piece.stop] += part if piece.chosen is None else part[:, piece.chosen]
@@ -93,16 +120,16 @@ class Looped:
     def __init__(self, module: nn.Module, loss: Loss, weights: Weights):
         self.module, self.loss, self.weights = module, loss, weights
 
-    def losses(self, delta: Tensor, rows: Rows) -> Tensor:
-        return torch.stack([self._losses(self._chain(delta, c), *rows.of(c)) for c in range(len(delta))])
+    def losses(self, point: Point, rows: Rows) -> Tensor:
+        return torch.stack([self._losses(self._chain(point, c), *rows.of(c)) for c in range(len(point))])
 
-    def add(self, delta: Tensor, rows: Rows, weight: float, grad_to: Tensor) -> Tensor:
+    def add(self, point: Point, rows: Rows, weight: float, grad_to: Tensor) -> Tensor:
         return torch.stack(
-            [self._add(self._chain(delta, c), *rows.of(c), weight, grad_to[c]) for c in range(len(delta))]
+            [self._add(self._chain(point, c), *rows.of(c), weight, grad_to[c]) for c in range(len(point))]
         )
 
-    def _chain(self, delta: Tensor, chain: int) -> dict[str, Tensor]:
-        return {name: value[0] for name, value in self.weights.at(delta[chain : chain + 1]).items()}
+    def _chain(self, point: Point, chain: int) -> dict[str, Tensor]:
+        return {name: value[0] for name, value in self.weights.at(point.of(chain)).items()}
 
     def _losses(self, moving: dict[str, Tensor], inputs: tuple[Tensor, ...], target: Tensor) -> Tensor:
         return self.loss(functional_call(self.module, {**self.weights.still, **moving}, inputs), target)
