@@ -1,8 +1,8 @@
 """Any module in the engine beside devinterp 1.3.2 and a loop by hand: chain-steps per second, in one run.
 
-python -m lab.benchmarks.network_speed [--threads 1] [--rounds 7] [--cache FOLDER]
+python -m lab.benchmarks.network_speed [--rounds 7] [--only NAME] [--cache FOLDER]
 
-Blocks of steps of all sides are taken in turn; ratios are medians over the rounds of the ratio within a round. devinterp
+One thread each, in processor time. Blocks of steps of all sides are taken in turn; ratios are medians over the rounds of the ratio within a round. devinterp
 gets an environment of its own under the cache folder, made on the first run.
 """
 
@@ -15,32 +15,31 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import numpy as np
 import torch
 
 from lab.benchmarks.machine import machine
-from lab.benchmarks.network_cases import LOCALIZATION, N_BETA, Case, cases
+from lab.benchmarks.network_cases import LOCALIZATION, N_BETA, Case, cases, clock
 from llc_core import SGLD, NetworkPotential, RunConfig
 from llc_core.engine import Run
 
 CHAINS = 4
 PEER = ("torch==2.13.0", "devinterp==1.3.2")
-AGREEMENT_STEPS = {"64-128-128-10": 400, "784-256-256-10": 150, "transformer": 150}
+AGREEMENT_STEPS = {"64-128-128-10": 400, "784-256-256-10": 100, "transformer": 100}
 
 
 class Peer:
     """devinterp, waiting in its own process."""
 
-    def __init__(self, cache: Path, threads: int):
+    def __init__(self, cache: Path):
         python = cache / "bin" / "python"
         if not python.exists():
             print(f"making devinterp's environment in {cache}", file=sys.stderr)
             subprocess.run([sys.executable, "-m", "venv", str(cache)], check=True)
             subprocess.run([str(python), "-m", "pip", "install", "--quiet", "--prefer-binary", *PEER], check=True)
-        command = [str(python), "-m", "lab.benchmarks.network_peer", str(threads)]
+        command = [str(python), "-m", "lab.benchmarks.network_peer"]
         pipe = subprocess.PIPE
         self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True)
         assert self.process.stdout is not None and self.process.stdout.readline().strip() == "ready"
@@ -69,7 +68,7 @@ class HandLoop:
         self.w0 = [p.detach().clone() for p in case.module.parameters()]
 
     def run(self, steps: int) -> float:
-        begin, case, eps = time.perf_counter(), self.case, self.case.step_size
+        begin, case, eps = clock(), self.case, self.case.step_size
         losses = []
         for module in self.modules:
             for _ in range(steps):
@@ -82,7 +81,7 @@ class HandLoop:
                     for p, p0 in zip(module.parameters(), self.w0, strict=True):
                         p.add_(N_BETA * p.grad + LOCALIZATION * (p - p0), alpha=-eps / 2)
                         p.add_(torch.randn_like(p), alpha=eps**0.5)
-        return time.perf_counter() - begin
+        return clock() - begin
 
 
 def engine(case: Case, steps: int, seed: int = 0, gradient: str = "minibatch") -> Run:
@@ -113,9 +112,9 @@ def speed(case: Case, peer: Peer, rounds: int) -> None:
         times["devinterp 1.3.2"].append(peer.race(case, 0, case.steps)[0])
         times["hand loop"].append(loop.run(case.steps))
         for gradient, current in runs.items():
-            begin = time.perf_counter()
+            begin = clock()
             current.advance(case.steps)
-            times[f"engine, {gradient}"].append(time.perf_counter() - begin)
+            times[f"engine, {gradient}"].append(clock() - begin)
     method = getattr(next(iter(runs.values())).problem, "method", "")
     print(f"{case.name} ({method}), batch {case.batch}")
     for label, seconds in times.items():
@@ -144,14 +143,14 @@ def agreement(case: Case, peer: Peer, repeats: int = 3) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--only", default="", help="part of a case's name")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "llc-lab-devinterp-1.3.2")
     options = parser.parse_args()
-    torch.set_num_threads(options.threads)
+    torch.set_num_threads(1)
     print(f"{CHAINS} chains, SGLD; {machine()}")
-    peer = Peer(options.cache, options.threads)
-    for case in cases():
+    peer = Peer(options.cache)
+    for case in (case for case in cases() if options.only in case.name):
         speed(case, peer, options.rounds)
         agreement(case, peer)
     peer.close()

@@ -212,7 +212,7 @@ class NetworkPotential(Potential):
         """Try two rows, settle what "auto" means, and return the bytes that a row of one chain takes."""
         first = _Place(self, torch.device("cpu"), torch.float32)
         loop = Looped(self.module, self.loss, first.weights)
-        try_module(loop, first.rows)
+        try_module(loop, first.rows, self.data.fields[-1])
         if self.method in ("auto", "dense"):
             self.stack = dense_stack(self.module) if self.data.inputs == 1 else None
             if self.stack is not None and self._stack_agrees():

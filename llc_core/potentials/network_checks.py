@@ -8,6 +8,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
+from llc_core.potentials.losses import cross_entropy
 from llc_core.potentials.network_data import Rows
 from llc_core.potentials.network_dense import DensePasses
 from llc_core.potentials.network_passes import Looped, Point, Vmapped
@@ -17,7 +18,7 @@ CHAINS = 2
 MIXING = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d, nn.SyncBatchNorm)
 
 
-def try_module(passes: Looped, rows: Callable[[int, int], Rows]) -> None:
+def try_module(passes: Looped, rows: Callable[[int, int], Rows], targets: Tensor) -> None:
     """Evaluate two rows at w0; ValueError says what stands in the way."""
     for name, part in passes.module.named_modules():
         if isinstance(part, MIXING) and not part.track_running_stats:
@@ -35,6 +36,15 @@ def try_module(passes: Looped, rows: Callable[[int, int], Rows]) -> None:
         raise ValueError(
             f"module cannot be called with data's inputs {_shapes(inputs)}: {_first_line(error)}"
         ) from None
+    with torch.no_grad():
+        again = torch.func.functional_call(passes.module, {**passes.weights.still, **moving}, inputs)
+    if isinstance(output, Tensor) and not torch.equal(output, again) and bool(torch.isfinite(output).all()):
+        raise ValueError(
+            "module gives a random output even in eval mode; switch off dropout or noise that its forward method adds, "
+            "for example F.dropout(x, p, training=self.training)."
+        )
+    if passes.loss is cross_entropy and isinstance(output, Tensor):
+        check_classes(targets, output.shape[-1])
     try:
         with torch.no_grad():
             losses = passes.loss(output, target)
@@ -49,6 +59,18 @@ def try_module(passes: Looped, rows: Callable[[int, int], Rows]) -> None:
         raise ValueError(
             f"loss returns {shape} for {here.count} samples; it must return one value per sample, [{here.count}]: for "
             "torch's losses pass reduction='none', or use the name 'cross_entropy'."
+        )
+
+
+def check_classes(targets: Tensor, classes: int) -> None:
+    if targets.is_floating_point() or targets.dtype == torch.bool:
+        raise ValueError(
+            f"data's targets are {targets.dtype}; cross_entropy needs whole numbers, the classes: targets.long()."
+        )
+    low, high = int(targets.min()), int(targets.max())
+    if low < 0 or high >= classes:
+        raise ValueError(
+            f"data's targets run from {low} to {high}, but the module has {classes} outputs; classes must be 0 to {classes - 1}."
         )
 
 
@@ -81,9 +103,8 @@ def activation_bytes(passes: Looped, rows: Callable[[int, int], Rows], dim: int)
     seen: dict[int, int] = {}
 
     def pack(x: Tensor) -> Tensor:
-        storage = x.untyped_storage()
-        if storage.data_ptr() not in weights:
-            seen[storage.data_ptr()] = storage.nbytes()
+        if x.untyped_storage().data_ptr() not in weights:
+            seen[x.data_ptr()] = x.nbytes  # not of the storage: rows are views of all the data
         return x
 
     with torch.enable_grad(), torch.autograd.graph.saved_tensors_hooks(pack, lambda x: x):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -108,13 +108,20 @@ def _tensors(data: Any) -> list[Tensor]:
     if isinstance(data, tuple | list) and len(data) >= 2 and all(isinstance(x, Tensor | np.ndarray) for x in data):
         return [torch.as_tensor(x).detach() for x in data]
     if isinstance(data, torch.utils.data.DataLoader):
-        return [torch.cat(parts) for parts in _columns(data, "the loader's batches")]
+        return _join(torch.cat, _columns(data, "the loader's batches"))
     if hasattr(data, "__getitem__") and hasattr(data, "__len__") and not isinstance(data, str | bytes | dict | Tensor):
         rows = (data[i] for i in range(len(data)))
-        return [torch.stack(parts) for parts in _columns(rows, "the data set's items")]
+        return _join(torch.stack, _columns(rows, "the data set's items"))
     raise ValueError(
         f"data is a {type(data).__name__}; pass a tuple (inputs, targets) of tensors, a Dataset or a DataLoader."
     )
+
+
+def _join(how: Callable[[list[Tensor]], Tensor], columns: list[list[Tensor]]) -> list[Tensor]:
+    try:
+        return [how(parts) for parts in columns]
+    except RuntimeError:
+        raise ValueError("data has items of different shapes; give all of them the same shapes.") from None
 
 
 def _columns(rows: Iterable[Any], what: str) -> list[list[Tensor]]:
@@ -126,10 +133,8 @@ def _columns(rows: Iterable[Any], what: str) -> list[list[Tensor]]:
         try:
             for column, value in zip(columns, row, strict=True):
                 column.append(torch.as_tensor(value))
-                if column[-1].shape[1:] != column[0].shape[1:]:
-                    raise ValueError
         except (TypeError, ValueError, RuntimeError):
-            raise ValueError(f"data: {what} cannot be stacked as tensors; give all of them the same shapes.") from None
+            raise ValueError(f"data: {what} are not all pairs of tensors or numbers; make them so.") from None
     if not columns:
         raise ValueError("data is empty; give at least one row.")
     return columns
