@@ -20,7 +20,7 @@ from llc_core.samplers.base import Hp, Sampler, State
 from llc_core.target import Target
 from llc_core.types import Energy
 
-BLOCK = 1 << 16
+BLOCK = 1 << 15
 """Parameters that are updated at once: few enough for a processor's cache."""
 
 

@@ -108,6 +108,8 @@ class Control:
             changed = state is not before
         if self.auto_step or step == self.burn_in:
             self._measure(state, FIRST_ITERATIONS if changed or not self.auto_step else ITERATIONS)
+        if step == self.burn_in and self.by_chain is not None:
+            self._vector = torch.empty(0)  # nothing is adapted after this
         late = step >= COORDINATE_CHANGES[-1] * self.burn_in
         if late:
             self.late_limit = torch.minimum(self.late_limit, self.limit)

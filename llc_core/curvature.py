@@ -24,6 +24,7 @@ def top_curvature(
             vector.mul_(root)
         image = target.potential.hvp(z, vector).mul_(target.n_beta).addcmul_(target.localization, vector)
         vector.copy_(image if root is None else image.mul_(root))
+        del image
         size = vector.norm(dim=1, keepdim=True)
     if in_place:
         return size, vector

@@ -68,6 +68,7 @@ def resolve(config: RunConfig, problem: Potential | None) -> tuple[RunConfig, Po
         device=device,
         dtype=dtype,
     )
+    problem.prepare(torch.empty(0, dtype=torch.float64 if dtype == "float64" else torch.float32, device=device))
     check_grid(complete, sampler)
     check_memory(complete, problem)
     return complete, problem, sampler

@@ -60,7 +60,6 @@ class Run:
         self.seconds = 0.0
 
         like = torch.empty(0, dtype=self.dtype, device=self.device)
-        self.problem.prepare(like)
         self._hp = hyperparameters(self.sampler, self.count, like, self.problem.layers)
         n_beta = torch.full((self.count, 1), config.n_beta, dtype=self.dtype, device=self.device)
         localization = torch.full_like(n_beta, config.localization)

@@ -57,12 +57,19 @@ class DensePasses:
     def _forward(self, point: Point, x: Tensor) -> list[Tensor]:
         """What each layer is given [C, B, H], then the output; values before an activation go to the buffers."""
         chains, count = len(point), x.shape[1]
-        x = x.reshape(len(x), count, -1).expand(chains, -1, -1)
-        given = [x]
+        x = x.reshape(len(x), count, -1)
+        shared = self._kept.shared = len(x) < chains
+        given = [x.expand(chains, -1, -1)]
         for index, layer in enumerate(self.layers):
             w = self._weight(point, layer.weight)
-            z = self._buffer(f"z{index}", (chains, count, layer.outputs), point.delta)
-            if layer.bias is None:
+            z = self._of_layer("z", index, (chains, count, layer.outputs), point.delta)
+            if index == 0 and shared:
+                # Rows that all chains share: one product for all of them.
+                flat = z.transpose(0, 1).view(count, -1)
+                torch.mm(x[0], w.reshape(-1, layer.inputs).T, out=flat)
+                if layer.bias is not None:
+                    flat += self._weight(point, layer.bias).reshape(1, -1)
+            elif layer.bias is None:
                 torch.bmm(given[-1], w.transpose(1, 2), out=z)
             else:
                 bias = self._weight(point, layer.bias).unsqueeze(1)
@@ -79,7 +86,7 @@ class DensePasses:
             return z.tanh_()
         if name == SIGMOID:
             return z.sigmoid_()
-        a = self._buffer(f"a{index}", z.shape, z)
+        a = self._of_layer("a", index, z.shape, z)
         if name == SILU:
             return aten.silu.out(z, out=a)
         return aten.gelu.out(z, approximate="none" if name == GELU else "tanh", out=a)
@@ -103,13 +110,13 @@ class DensePasses:
                 slope = self._slope_before(layer.activation, slope, given[index + 1], index)
             piece = self.pieces.get(layer.weight)
             if piece is not None:
-                self._add_product(piece, slope, given[index], grad_to)
+                self._add_product(piece, slope, given[index], grad_to, self._kept.shared and index == 0)
             if layer.bias is not None and layer.bias in self.pieces:
                 piece = self.pieces[layer.bias]
                 part = slope.sum(1)
                 grad_to[:, piece.start : piece.stop] += part if piece.chosen is None else part[:, piece.chosen]
             if index > self.lowest:
-                below = self._buffer(f"s{index}", given[index].shape, slope)
+                below = self._of_layer("s", index - 1, given[index].shape, slope)
                 slope = torch.bmm(slope, self._kept.weights[layer.weight], out=below)
 
     def _slope_before(self, name: str, slope: Tensor, value: Tensor, index: int) -> Tensor:
@@ -120,14 +127,18 @@ class DensePasses:
             return aten.tanh_backward.grad_input(slope, value, grad_input=slope)
         if name == SIGMOID:
             return aten.sigmoid_backward.grad_input(slope, value, grad_input=slope)
-        z = self._buffer(f"z{index}", value.shape, value)
+        z = self._of_layer("z", index, value.shape, value)
         if name == SILU:
             return aten.silu_backward.grad_input(slope, z, grad_input=slope)
         approximate = "tanh" if name == GELU_TANH else "none"
         return aten.gelu_backward.grad_input(slope, z, approximate=approximate, grad_input=slope)
 
-    def _add_product(self, piece: Piece, slope: Tensor, given: Tensor, grad_to: Tensor) -> None:
-        if piece.chosen is None:
+    def _add_product(self, piece: Piece, slope: Tensor, given: Tensor, grad_to: Tensor, shared: bool) -> None:
+        if shared:
+            flat = slope.transpose(0, 1).reshape(slope.shape[1], -1)
+            whole = torch.mm(flat.T, given[0]).view(len(grad_to), -1)
+            grad_to[:, piece.start : piece.stop] += whole if piece.chosen is None else whole[:, piece.chosen]
+        elif piece.chosen is None:
             into = grad_to[:, piece.start : piece.stop].view(len(grad_to), *piece.shape)
             into.baddbmm_(slope.transpose(1, 2), given)
         else:
@@ -148,6 +159,14 @@ class DensePasses:
         self._kept.weights[name] = w
         return w
 
+    def _of_layer(self, kind: str, index: int, shape: tuple[int, ...] | torch.Size, like: Tensor) -> Tensor:
+        """A buffer [C, B, H] for what layer `index` gives. For rows that all chains share, the first layer's lies in
+        memory as [B, C, H]: one large product then does for all chains."""
+        if index == 0 and self._kept.shared:
+            chains, count, width = shape
+            return self._buffer(f"{kind}{index}", (count, chains, width), like).transpose(0, 1)
+        return self._buffer(f"{kind}{index}", shape, like)
+
     def _buffer(self, name: str, shape: tuple[int, ...] | torch.Size, like: Tensor) -> Tensor:
         size = math.prod(shape)
         have = self._kept.buffers.get(name)
@@ -162,6 +181,7 @@ class _Kept(threading.local):
     def __init__(self) -> None:
         self.buffers: dict[str, Tensor] = {}
         self.weights: dict[str, Tensor] = {}
+        self.shared = False
 
 
 def _one(rows: Rows, chain: int) -> Rows:

@@ -48,11 +48,12 @@ class Dense:
 
 def dense_stack(module: nn.Module) -> list[Dense] | None:
     """The layers of a fully connected stack in their order, or None where the module is not recognisably one."""
+    names = _canonical_names(module)
+    module = nn.Sequential(module)  # so that a single linear layer is a step of something, too
     try:
         graph = fx.Tracer().trace(module)
     except Exception:
         return None
-    names = _canonical_names(module)
     layers: list[Dense] = []
     parts = dict(module.named_modules())
     last: fx.Node | None = None
