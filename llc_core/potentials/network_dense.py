@@ -11,7 +11,7 @@ import threading
 import torch
 from torch import Tensor
 
-from llc_core.potentials.losses import SLOPES, Loss, by_autograd
+from llc_core.potentials.losses import Loss, slope_of
 from llc_core.potentials.network_data import Rows
 from llc_core.potentials.network_passes import Point, Weights
 from llc_core.potentials.network_select import Piece
@@ -39,9 +39,9 @@ class DensePasses:
         if self.by_chain and len(point) > 1:
             return torch.cat([self.losses(point.of(c), _one(rows, c)) for c in range(len(point))])
         inputs, target = rows.stacked()
-        outputs = self._forward(point, inputs[0])[-1]
+        output = self._forward(point, inputs[0])[-1]
         each = target.expand(len(point), *target.shape[1:])
-        return torch.stack([self.loss(o, t) for o, t in zip(outputs, each, strict=True)])
+        return self.loss(output.flatten(0, 1), each.flatten(0, 1)).view(output.shape[:2])
 
     def add(self, point: Point, rows: Rows, weight: float, grad_to: Tensor) -> Tensor:
         if self.by_chain and len(point) > 1:
@@ -94,13 +94,10 @@ class DensePasses:
     def _slope(self, output: Tensor, target: Tensor, weight: float) -> tuple[Tensor, Tensor]:
         chains, count = output.shape[:2]
         each = target.expand(chains, *target.shape[1:])
-        if self.loss in SLOPES:
-            if self.layers[-1].activation is not None:  # its value is needed again, and slopes overwrite it
-                output = output.clone()
-            losses, slope = SLOPES[self.loss](output.flatten(0, 1), each.flatten(0, 1), weight)
-            return losses.view(chains, count), slope.view(output.shape)
-        pairs = [by_autograd(self.loss)(o, t, weight) for o, t in zip(output, each, strict=True)]
-        return torch.stack([p[0] for p in pairs]), torch.stack([p[1] for p in pairs])
+        if self.layers[-1].activation is not None:  # its value is needed again, and slopes overwrite it
+            output = output.clone()
+        losses, slope = slope_of(self.loss)(output.flatten(0, 1), each.flatten(0, 1), weight)
+        return losses.view(chains, count), slope.view(output.shape)
 
     def _backward(self, given: list[Tensor], slope: Tensor, grad_to: Tensor) -> None:
         """slope: weight·∂loss/∂output, [C, B, K]."""
