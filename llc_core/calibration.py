@@ -77,7 +77,7 @@ def calibrate(
     steps: int | None = None,
     burn_in: int | float = 0.5,
     gradient: str | None = None,
-    batch_size: int = 500,
+    batch_size: int | None = None,
     seed: int = 0,
     device: str | None = None,
     dtype: str | None = None,

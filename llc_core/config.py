@@ -33,7 +33,7 @@ class RunConfig:
     gradient: "minibatch", "control_variate" or "full"; None: the engine's choice.
     metric_gradient: which gradient feeds the running means of adaptive samplers, of the same kinds; None: the one that
         drives the chain. The law such a sampler converges to depends on it.
-    batch_size: samples per minibatch.
+    batch_size: samples per minibatch; None: the problem's choice (500 for deep linear networks).
     baseline: what is subtracted from the loss, "same_batch" (L_m(w0) on the same batch), "full" (L_n(w0)) or
         "first_batch" (L_m(w0) on the first batch only, as printed in Hitchcock & Hoogland eq. 3.8). With full gradients
         there are no batches and all three are the same.
@@ -57,7 +57,7 @@ class RunConfig:
     sampler: Mapping[str, Any] | None = None
     gradient: str | None = None
     metric_gradient: str | None = None
-    batch_size: int = 500
+    batch_size: int | None = None
     baseline: str = "same_batch"
     n_beta: float | None = None
     localization: float | None = None
@@ -87,7 +87,8 @@ class RunConfig:
         if self.metric_gradient is not None:
             choice("metric_gradient", self.metric_gradient, GRADIENTS)
         choice("baseline", self.baseline, BASELINES)
-        put(self, "batch_size", whole("batch_size", self.batch_size, 1, 10_000_000))
+        if self.batch_size is not None:
+            put(self, "batch_size", whole("batch_size", self.batch_size, 1, 10_000_000))
         put(self, "chains", whole("chains", self.chains, 1, MAX_CHAINS))
         put(self, "seed", whole("seed", self.seed, 0, 2**63 - 1))
         if self.steps is not None:

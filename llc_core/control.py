@@ -7,6 +7,7 @@ import math
 import torch
 from torch import Tensor
 
+from llc_core.by_chain import ByChain
 from llc_core.curvature import top_curvature
 from llc_core.potentials.base import Factors
 from llc_core.samplers.base import Hp, Sampler, State
@@ -44,7 +45,11 @@ class Control:
         auto_step: bool,
         adapt_coordinates: bool,
         probe: torch.Generator,
+        by_chain: ByChain | None = None,
     ):
+        """by_chain: for potentials that ask for it. The state is then changed in place and never copied: a block that
+        blew up is started again from w0, and one vector serves all chains."""
+        self.by_chain = by_chain
         self.target, self.sampler, self.hp = target, sampler, hp
         self.settings, self.burn_in, self.probe = settings, burn_in, probe
         self.limit = torch.full_like(target.n_beta, math.inf)
@@ -65,13 +70,20 @@ class Control:
     def start(self, state: State) -> None:
         """Measure at w0 and at a point a typical distance away; set the first automatic step."""
         z = state["delta"]
-        self._vector = self._random_like(z)
+        self._vector = self._random_like(z if self.by_chain is None else z[:1])
         self._measure(state, FIRST_ITERATIONS)
         if not self.auto_step:
             return
-        away = self._random_like(z) * self.target.potential.typical_scale(z)
-        metric = self.sampler.metric(state, self.hp)
-        size, _ = top_curvature(self.target, away, self._vector, metric, FIRST_ITERATIONS)
+        if self.by_chain is not None:  # the state is still at w0, so its memory can serve
+            z.add_(self.target.potential.typical_scale(z))
+            for row in z:
+                row.mul_(self._random_like(row))
+            size = self.by_chain.curvature(state, self._vector, self.hp, FIRST_ITERATIONS)
+            z.zero_()
+        else:
+            away = self._random_like(z) * self.target.potential.typical_scale(z)
+            metric = self.sampler.metric(state, self.hp)
+            size, _ = top_curvature(self.target, away, self._vector, metric, FIRST_ITERATIONS)
         first = torch.minimum(self._over_chains(self.sampler.stable_step(size, self.hp)), self.limit)
         self.hp.step_size = self.sampler.safety * first
         self._save(state)
@@ -96,6 +108,8 @@ class Control:
             changed = state is not before
         if self.auto_step or step == self.burn_in:
             self._measure(state, FIRST_ITERATIONS if changed or not self.auto_step else ITERATIONS)
+        if step == self.burn_in and self.by_chain is not None:
+            self._vector = torch.empty(0)  # nothing is adapted after this
         late = step >= COORDINATE_CHANGES[-1] * self.burn_in
         if late:
             self.late_limit = torch.minimum(self.late_limit, self.limit)
@@ -152,12 +166,21 @@ class Control:
         return torch.randn(z.shape, generator=self.probe, device=z.device, dtype=z.dtype)
 
     def _measure(self, state: State, iterations: int) -> None:
-        metric = self.sampler.metric(state, self.hp)
-        size, vector = top_curvature(self.target, state["delta"], self._vector, metric, iterations)
-        fine = torch.isfinite(size)
         # An exactly flat point (w0 = 0, γ = 0) maps every vector to 0, from where no iteration would come back.
-        lost = vector.norm(dim=1, keepdim=True) == 0
-        self._vector = torch.where(lost, self._random_like(vector), torch.where(fine, vector, self._vector))
+        if self.by_chain is not None:
+            length = float(self._vector.norm())
+            if length == 0 or not math.isfinite(length):
+                self._vector = self._random_like(state["delta"][:1])
+            size = self.by_chain.curvature(state, self._vector, self.hp, iterations)
+            fine = torch.isfinite(size)
+            if not self.auto_step:  # it will not be needed for long
+                self._vector = torch.empty(0)
+        else:
+            metric = self.sampler.metric(state, self.hp)
+            size, vector = top_curvature(self.target, state["delta"], self._vector, metric, iterations)
+            fine = torch.isfinite(size)
+            lost = vector.norm(dim=1, keepdim=True) == 0
+            self._vector = torch.where(lost, self._random_like(vector), torch.where(fine, vector, self._vector))
         limit = self.sampler.stable_step(size.clamp_min(1e-30), self.hp)
         self.limit = self._over_chains(torch.where(fine, limit, torch.full_like(limit, math.inf)))
 
@@ -167,19 +190,24 @@ class Control:
         return least.expand(len(values) // self.settings, -1, -1).reshape(values.shape)
 
     def _save(self, state: State) -> None:
-        self._saved = {name: value.clone() for name, value in state.items()}
+        if self.by_chain is None:
+            self._saved = {name: value.clone() for name, value in state.items()}
 
     def _restart_if_blown_up(self, step: int, state: State, loss: Tensor) -> State:
         # At equilibrium nβ·ΔL is about λ ≤ D/2; far above that the integrator has left its stable region.
         ceiling = 20.0 * state["delta"].shape[1] + 1000.0
         bad = ~(self.target.n_beta.squeeze(1) * loss.abs() < ceiling)
-        if self._saved is None or not bool(bad.any()):
+        if (self._saved is None and self.by_chain is None) or not bool(bad.any()):
             return state
         together = bad.view(-1, self.settings).any(dim=0).repeat(len(bad) // self.settings).unsqueeze(1)
         self.backoff = torch.where(together, self.backoff / 2, self.backoff)
         self.hp.step_size = torch.where(together, self.hp.step_size / 2, self.hp.step_size)
         self.notes.append(f"Step {step}: the chain overflowed; step size halved and the block started again.")
         saved = self._saved
+        if saved is None:
+            for value in state.values():
+                value[together.squeeze(1)] = 0
+            return dict(state)
         return {
             name: torch.where(together.view(-1, *[1] * (value.dim() - 1)), saved[name], value)
             for name, value in state.items()

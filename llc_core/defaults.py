@@ -43,10 +43,9 @@ def resolve(config: RunConfig, problem: Potential | None) -> tuple[RunConfig, Po
         )
     if config.histogram is not None and problem.dim != 1:
         raise ValueError(f"histogram needs a problem with one parameter; this one has {problem.dim:,}: leave it out.")
-    if {gradient, config.metric_gradient} - {"full", None} and config.batch_size > problem.samples > 0:
-        raise ValueError(
-            f"batch_size is {config.batch_size}, but there are only {problem.samples} samples; use at most that."
-        )
+    batch_size = config.batch_size if config.batch_size is not None else problem.batch_size
+    if {gradient, config.metric_gradient} - {"full", None} and batch_size > problem.samples > 0:
+        raise ValueError(f"batch_size is {batch_size}, but there are only {problem.samples} samples; use at most that.")
     gives_samples = type(problem).per_sample_loss is not Potential.per_sample_loss and problem.samples > 0
     if config.functional_variance is not None and not gives_samples:
         raise ValueError(
@@ -68,12 +67,14 @@ def resolve(config: RunConfig, problem: Potential | None) -> tuple[RunConfig, Po
         problem=described,
         sampler=sampler.to_dict(),
         gradient=gradient,
+        batch_size=batch_size,
         steps=steps,
         n_beta=config.n_beta if config.n_beta is not None else problem.n_beta,
         localization=config.localization if config.localization is not None else problem.localization,
         device=device,
         dtype=dtype,
     )
+    problem.prepare(torch.empty(0, dtype=torch.float64 if dtype == "float64" else torch.float32, device=device))
     check_grid(complete, sampler)
     check_memory(complete, problem)
     return complete, problem, sampler
@@ -122,7 +123,8 @@ def memory_needed(config: RunConfig, problem: Potential) -> tuple[int, int]:
     count = config.chains * len(settings(config))
     size = 8 if config.dtype == "float64" else 4
     kept = 0 if config.functional_variance is None else 2 * count * problem.samples * size
-    return count * problem.dim * size * STATE_COPIES + kept, count
+    copies = count + 4 if problem.by_chain else count * STATE_COPIES
+    return copies * problem.dim * size + kept, count
 
 
 def check_memory(config: RunConfig, problem: Potential) -> None:

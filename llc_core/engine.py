@@ -14,12 +14,13 @@ import torch
 from torch import Tensor
 
 from llc_core import diagnostics
+from llc_core.by_chain import ByChain
 from llc_core.config import RunConfig
 from llc_core.control import Control
 from llc_core.defaults import is_auto_step, resolve, resolve_observable, settings
 from llc_core.estimators import LossAccumulator
 from llc_core.histogram import Bins, Counter
-from llc_core.observing import Mean, Observers
+from llc_core.observing import Mean, Observers, step_squares
 from llc_core.potentials.base import Batch, Potential
 from llc_core.results import Estimate
 from llc_core.samplers import MetropolisSampler, Sampler, hyperparameters
@@ -50,7 +51,8 @@ class Run:
             self.config = self.config.replace(observable=observable.to_dict())
         config = self.config
         assert config.steps is not None and config.n_beta is not None and config.gradient is not None
-        assert config.localization is not None
+        assert config.localization is not None and config.batch_size is not None
+        self.batch_size = config.batch_size
         self.settings = settings(config)
         self.total_steps, self.gradient = config.steps, config.gradient
         self.metric_gradient = config.metric_gradient or config.gradient
@@ -80,6 +82,9 @@ class Run:
             name: torch_stream(config.seed, name, self.device)
             for name in ("noise", "batch", "probe", "metric", "hessian")
         }
+        # Metropolis samplers hold several states at once anyway.
+        chainwise = self.problem.by_chain and not isinstance(self.sampler, MetropolisSampler)
+        self._by_chain = ByChain(self._target, self.sampler, self._streams["noise"]) if chainwise else None
         self._noise: Tensor | None = None
         self._noise_at = 0
         self._control = Control(
@@ -91,6 +96,7 @@ class Run:
             is_auto_step(self.sampler, config),
             self.sampler.adapts_coordinates,
             self._streams["probe"],
+            self._by_chain,
         )
         self._losses = LossAccumulator(
             self.count,
@@ -113,7 +119,10 @@ class Run:
         if self.problem.start is not None:
             self._home += torch.as_tensor(self.problem.start).to(self._home)
         self._observers = Observers(config, self.problem, observable, self._home)
-        self._state = self.sampler.init(self._home.clone(), self._normals(1)[0].clone(), self._hp)
+        if self._by_chain is not None:
+            self._state = self._by_chain.start(self._home.clone(), self._hp)
+        else:
+            self._state = self.sampler.init(self._home.clone(), self._normals(1)[0].clone(), self._hp)
         self._started = False
 
     # -- stepping -----------------------------------------------------------------------------------------------------
@@ -181,6 +190,8 @@ class Run:
 
         The next `advance` replaces these tensors, it does not change them.
         """
+        if self._by_chain is not None:
+            return {name: value.clone() for name, value in self._state.items()}
         return dict(self._state)
 
     def _step(self) -> tuple[Tensor, Tensor | None]:
@@ -194,22 +205,47 @@ class Run:
             self._hp.adapting = torch.zeros_like(self._hp.adapting)
         before = self._state["delta"]
         hp = self._hp_now()
+        energy: Energy | None
         if isinstance(self.sampler, MetropolisSampler):
             energy, baseline = self._metropolis_step(self.sampler, hp), None
+            loss = energy.excess_loss
+        elif self._by_chain is not None:
+            batch = self._draw(self.gradient, "batch")
+            loss = self._step_by_chain(self._by_chain, hp, batch)
+            energy, baseline = None, None if batch is None else batch.baseline_loss
         else:
             batch = self._draw(self.gradient, "batch")
             energy = self._evaluate(self._state["delta"], batch)
             baseline = None if batch is None else batch.baseline_loss
             self._state = self.sampler.update(self._state, energy, self._normals(self.sampler.noises), hp)
-        loss = energy.excess_loss
-        if self.steps_done >= self.burn_in:
-            weight = float(self._share(self.steps_done)) if self.config.step_decay else 1.0
-            self._observers.look(self.steps_done - self.burn_in, energy, weight)
+            loss = energy.excess_loss
+        if energy is not None and self.steps_done >= self.burn_in:
+            looked = self.steps_done - self.burn_in
+            self._observers.look(looked, energy.delta, self._weight())
+            if self._observers.wants_sizes(looked):
+                self._observers.add_sizes(step_squares(energy), energy.n_beta, energy.localization)
         if self._counter is not None:
             self._count(self._counter, before, loss)
         self._last_loss = loss
         self.steps_done += 1
         return loss, baseline
+
+    def _step_by_chain(self, by_chain: ByChain, hp: Hp, batch: Batch | None) -> Tensor:
+        """One step of every chain in place; what is watched is looked at before it. Returns ΔL [C] before it."""
+        looked = self.steps_done - self.burn_in
+        if looked >= 0:
+            self._observers.look(looked, self._state["delta"], self._weight())
+        squares = None
+        if looked >= 0 and self._observers.wants_sizes(looked):
+            squares = torch.zeros(2, self.count, dtype=torch.float64, device=self.device)
+        loss = by_chain.step(self._state, hp, batch, self._metric_batch(), self._probe(), squares)
+        if squares is not None:
+            self._observers.add_sizes(squares, self._target.n_beta, self._target.localization)
+        return loss
+
+    def _weight(self) -> float:
+        """Weight of the present step in averages."""
+        return float(self._share(self.steps_done)) if self.config.step_decay else 1.0
 
     def _count(self, counter: Counter, delta: Tensor, loss: Tensor) -> None:
         """Add where the chains were to the histogram. A chain that has died counts nowhere, though it is put back to w0."""
@@ -244,18 +280,20 @@ class Run:
         return energy
 
     def _evaluate(self, z: Tensor, batch: Batch | None) -> Energy:
-        metric_batch: Batch | Literal["full"] | None = None
-        if self.metric_gradient != self.gradient:
-            metric_batch = self._draw(self.metric_gradient, "metric") or "full"
-        probe = self._streams["hessian"] if self.sampler.needs_hessian_diagonal else None
-        return self._target.evaluate(z, batch, metric_batch, probe)
+        return self._target.evaluate(z, batch, self._metric_batch(), self._probe())
+
+    def _metric_batch(self) -> Batch | Literal["full"] | None:
+        if self.metric_gradient == self.gradient:
+            return None
+        return self._draw(self.metric_gradient, "metric") or "full"
+
+    def _probe(self) -> torch.Generator | None:
+        return self._streams["hessian"] if self.sampler.needs_hessian_diagonal else None
 
     def _draw(self, gradient: str, stream: str) -> Batch | None:
         if gradient == "full":
             return None
-        return self.problem.draw(
-            self._streams[stream], self.config.chains, self.config.batch_size, gradient, self.dtype
-        )
+        return self.problem.draw(self._streams[stream], self.config.chains, self.batch_size, gradient, self.dtype)
 
     def _normals(self, fields: int) -> Tensor:
         """[fields, C, D] standard normals, valid until the next call: cut from blocks sized by the shapes alone."""
@@ -272,6 +310,9 @@ class Run:
 
     def _park_dead(self) -> None:
         """Put chains that are no longer finite back to the start: they are out of every result, and nan slows some devices."""
+        if self._by_chain is not None:
+            self._by_chain.park_dead(self._state)
+            return
         finite = torch.isfinite(self._state["delta"]).all(dim=1)
         if not bool(finite.all()):
             self._state = {
@@ -303,10 +344,14 @@ class Run:
         if self.gradient == "full" or factor is None or self.steps_done == 0:
             return np.zeros(self.count)
         stream = torch_stream(self.config.seed, "inflation", self.device)
-        grads = []
-        for _ in range(2):
-            batch = self.problem.draw(stream, self.config.chains, self.config.batch_size, self.gradient, self.dtype)
-            grads.append(self._target.evaluate(self._state["delta"], batch).force)
+
+        def draw() -> Batch:
+            return self.problem.draw(stream, self.config.chains, self.batch_size, self.gradient, self.dtype)
+
+        if self._by_chain is not None:
+            variance = self._by_chain.noise_square(self._state, self._hp, draw)
+            return (factor * variance).squeeze(1).double().cpu().numpy()
+        grads = [self._target.evaluate(self._state["delta"], draw()).force for _ in range(2)]
         square = (grads[0] - grads[1]).square_()
         metric = self.sampler.metric(self._state, self._hp)
         if metric is not None:
@@ -319,6 +364,9 @@ class Run:
         factor = self.sampler.step_bias_factor(self._hp_now())
         if factor is None or self.steps_done == 0:
             return np.zeros(self.count)
+        if self._by_chain is not None:
+            total = self._by_chain.force_square(self._state, self._hp)
+            return (factor * total).squeeze(1).double().cpu().numpy()
         square = self._target.evaluate(self._state["delta"], None).force.square()
         metric = self.sampler.metric(self._state, self._hp)
         total = (square if metric is None else square * metric).sum(dim=1, keepdim=True)
@@ -428,7 +476,7 @@ def estimate(
     burn_in: int | float = 0.5,
     gradient: str | None = None,
     metric_gradient: str | None = None,
-    batch_size: int = 500,
+    batch_size: int | None = None,
     baseline: str = "same_batch",
     n_beta: float | None = None,
     localization: float | None = None,

@@ -82,6 +82,11 @@ class Target:
     settings: int = 1
     coordinates: KroneckerCoordinates | None = None
 
+    def of(self, row: slice) -> Target:
+        """The same for one chain; without adapted coordinates."""
+        assert self.coordinates is None
+        return Target(self.potential, self.n_beta[row], self.localization[row])
+
     def delta(self, z: Tensor) -> Tensor:
         return z if self.coordinates is None else self.coordinates.to_delta(z)
 

@@ -164,7 +164,7 @@ def test_runs(argument, data):
         if argument == "sampler":
             return estimate(problem, value, **sensible)
         config = RunConfig(**{"problem": problem.to_dict(), **sensible, argument: value})
-        if config.chains * config.batch_size > 10**6:
+        if config.chains * (config.batch_size or 1) > 10**6:
             return None
         current = Run(config, problem)
         current.advance(20)

@@ -21,6 +21,7 @@ FLOORS = [
     {"samplers"},
     {"target", "estimators", "diagnostics", "volume", "observing", "information", "temperatures"},
     {"curvature", "verdict", "defaults", "health"},
+    {"by_chain"},
     {"control"},
     {"stationary", "line"},
     {"engine", "gibbs", "nuts"},

@@ -8,6 +8,7 @@ from typing import Any
 from llc_core.potentials.base import Batch, Potential
 from llc_core.potentials.dln import DeepLinearNetwork
 from llc_core.potentials.landscapes import LANDSCAPES, Landscape, landscape
+from llc_core.potentials.network import NetworkPotential
 from llc_core.potentials.planar import PLANAR, Planar, planar_from, planar_landscape
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "Batch",
     "DeepLinearNetwork",
     "Landscape",
+    "NetworkPotential",
     "Planar",
     "Potential",
     "build",

@@ -26,6 +26,11 @@ class Batch:
     data: Mapping[str, Tensor]
     baseline_loss: Tensor
 
+    def of(self, chain: int, chains: int) -> Batch:
+        """The batch of one of `chains` chains, a multiple of the batches."""
+        at = chain // (chains // len(self.baseline_loss))
+        return Batch({name: data[at : at + 1] for name, data in self.data.items()}, self.baseline_loss[at : at + 1])
+
 
 class Potential:
     """A loss with a point w0, seen through displacements δ = w − w0.
@@ -40,10 +45,14 @@ class Potential:
     n: int
     gradients: tuple[str, ...] = ("full",)
     baseline_loss: float = 0.0
+    batch_size: int = 500
+    """Rows of a minibatch where no number is asked for."""
     localization: float = 1.0
     """γ where none is asked for."""
     mode: float = 0.0
     """w0 itself, for potentials with one parameter: where the chain is on the line is mode + δ."""
+    by_chain = False
+    """Whether the driver goes chain after chain, in place (`llc_core.by_chain`): slower to start, least memory."""
     samples: int = 0
     """Distinct samples a minibatch can be drawn from, and that `per_sample_loss` knows."""
     data_sets: int = 1
@@ -78,6 +87,9 @@ class Potential:
     def per_sample_loss(self, delta: Tensor, start: int, stop: int) -> Tensor:
         """The loss itself (not its excess) of samples start … stop − 1, of `samples`, at δ [C, D]: [C, stop − start]."""
         raise NotImplementedError(f"{self.kind} does not give the losses of single samples.")
+
+    def prepare(self, like: Tensor) -> None:
+        """Called before a run: where and in which precision, those of `like`, the run will evaluate."""
 
     def draw(
         self, generator: torch.Generator, chains: int, batch_size: int, gradient: str, dtype: torch.dtype

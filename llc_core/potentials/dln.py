@@ -176,9 +176,8 @@ class DeepLinearNetwork(Potential):
         grad = torch.empty_like(delta)
         if delta.device.type == "cpu" and self._tensors(delta).is_wide:
             chains = range(len(delta))
-            losses = [
-                self._evaluate(delta[c : c + 1], _of_chain(batch, c, len(delta)), grad[c : c + 1]) for c in chains
-            ]
+            on = [None if batch is None else batch.of(c, len(delta)) for c in chains]
+            losses = [self._evaluate(delta[c : c + 1], on[c], grad[c : c + 1]) for c in chains]
             return torch.cat(losses), grad
         return self._evaluate(delta, batch, grad), grad
 
@@ -385,14 +384,6 @@ class _Tensors:
             upstream = torch.bmm(turned, upstream)
         views[0].copy_(tangent)
         return result
-
-
-def _of_chain(batch: Batch | None, chain: int, chains: int) -> Batch | None:
-    """The batch of one chain."""
-    if batch is None:
-        return None
-    at = chain // (chains // len(batch.baseline_loss))
-    return Batch({name: data[at : at + 1] for name, data in batch.data.items()}, batch.baseline_loss[at : at + 1])
 
 
 def _as_weights(weights: Sequence[Any]) -> list[np.ndarray]:

@@ -67,6 +67,7 @@ class AdamSGLD(Sampler):
         "the missing correction term of RMSProp-SGLD."
     )
     source: ClassVar[str] = "Hitchcock & Hoogland, Algorithm 2"
+    elementwise: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()

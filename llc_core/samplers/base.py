@@ -89,6 +89,8 @@ class Sampler:
     source: ClassVar[str] = ""
     noises: ClassVar[int] = 1
     order: ClassVar[int] = 1
+    elementwise: ClassVar[bool] = False
+    """Whether `update` may be done on some of the parameters at a time: none of them reads another."""
     safety: ClassVar[float] = 0.25
     """Default step size as a fraction of the largest stable one."""
 

@@ -58,6 +58,7 @@ class RMSPropSGLD(OverdampedSampler):
         "large, the more so the smaller the stability constant a."
     )
     source: ClassVar[str] = "Hitchcock & Hoogland, Algorithm 3; Li et al. 2016"
+    elementwise: ClassVar[bool] = True
     safety: ClassVar[float] = 0.1
 
     def init(self, delta: Tensor, noise: Tensor, hp: Hp) -> State:

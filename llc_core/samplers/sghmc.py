@@ -52,6 +52,7 @@ class SGHMC(Sampler):
         "version halves the force and so samples exp(−U/2): the estimate is twice too large."
     )
     source: ClassVar[str] = "Chen, Fox & Guestrin 2014; Hitchcock & Hoogland, Algorithm 4"
+    elementwise: ClassVar[bool] = True
     safety: ClassVar[float] = 0.1
 
     def init(self, delta: Tensor, noise: Tensor, hp: Hp) -> State:

@@ -31,6 +31,7 @@ class SGLD(OverdampedSampler):
         "leaves the chain near w0 and deflates it."
     )
     source: ClassVar[str] = "Welling & Teh 2011; Lau, Murfet & Wei, Algorithm 1"
+    elementwise: ClassVar[bool] = True
     safety: ClassVar[float] = 0.1
 
     def update(self, state: State, energy: Energy, noise: Tensor, hp: Hp) -> State:

@@ -65,6 +65,7 @@ class UnderdampedLangevin(Sampler):
     )
     source: ClassVar[str] = "Leimkuhler & Matthews 2013"
     order: ClassVar[int] = 2
+    elementwise: ClassVar[bool] = True
     safety: ClassVar[float] = 0.3
 
     @property

@@ -1,0 +1,158 @@
+"""One chain after the other, in place: for networks whose every copy of the parameters counts.
+
+The driver's usual step holds, beside the state of all chains, their gradients, noise and new state; here there is one
+chain's gradient, and update and noise are done in blocks of the parameters. The law is the same; the random numbers
+are drawn in another order, so a potential always asks for the same of the two ways.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from llc_core.curvature import top_curvature
+from llc_core.observing import step_squares
+from llc_core.potentials.base import Batch
+from llc_core.samplers.base import Hp, Sampler, State
+from llc_core.target import Target
+from llc_core.types import Energy
+
+BLOCK = 1 << 15
+"""Parameters that are updated at once: few enough for a processor's cache."""
+
+
+class ByChain:
+    """The driver's work on `target` with `sampler`, chain by chain. States are changed in place."""
+
+    def __init__(self, target: Target, sampler: Sampler, noise: torch.Generator):
+        self.target, self.sampler, self.noise = target, sampler, noise
+
+    def start(self, delta: Tensor, hp: Hp) -> State:
+        """The sampler's state at the start δ [C, D]."""
+        state: State = {}
+        for chain in range(len(delta)):
+            row = slice(chain, chain + 1)
+            noise = torch.randn(delta[row].shape, generator=self.noise, dtype=delta.dtype, device=delta.device)
+            for name, value in self.sampler.init(delta[row], noise, _of(hp, row)).items():
+                if name == "delta":
+                    state[name] = delta
+                else:
+                    whole = state.setdefault(name, value.new_empty(len(delta), *value.shape[1:]))
+                    whole[row] = value
+        return state
+
+    def step(
+        self,
+        state: State,
+        hp: Hp,
+        batch: Batch | None,
+        metric_batch: Batch | Literal["full"] | None,
+        probe: torch.Generator | None,
+        squares: Tensor | None = None,
+    ) -> Tensor:
+        """One step of every chain; returns ΔL [C] before it.
+
+        squares: [2, C], filled with ‖w − w0‖² and ‖∇L‖² before the step; None: they are not wanted.
+        """
+        count = len(state["delta"])
+        losses = []
+        for chain in range(count):
+            row = slice(chain, chain + 1)
+            mine = {name: value[row] for name, value in state.items()}
+            on = batch if batch is None else batch.of(chain, count)
+            metric_on = metric_batch.of(chain, count) if isinstance(metric_batch, Batch) else metric_batch
+            energy = self.target.of(row).evaluate(mine["delta"], on, metric_on, probe)
+            losses.append(energy.excess_loss)
+            if squares is not None:
+                squares[:, row] = step_squares(energy)
+            self._update(mine, energy, _of(hp, row))
+            del energy  # one gradient at a time
+        return torch.cat(losses)
+
+    def _update(self, mine: State, energy: Energy, hp: Hp) -> None:
+        dim = mine["delta"].shape[1]
+        size = BLOCK if self.sampler.elementwise else dim
+        new: State = {}
+        for start in range(0, dim, size):
+            part = slice(start, min(dim, start + size))
+            old = {name: value[:, part] if value.shape[1] == dim else value for name, value in mine.items()}
+            noise = torch.empty(
+                self.sampler.noises, *old["delta"].shape, dtype=old["delta"].dtype, device=old["delta"].device
+            )
+            noise.normal_(generator=self.noise)
+            new = self.sampler.update(old, _columns(energy, part), noise, hp)
+            for name, value in new.items():
+                if value.shape[1:] == old["delta"].shape[1:]:
+                    mine[name][:, part] = value
+        for name, value in new.items():
+            if mine[name].shape[1] != dim:
+                mine[name].copy_(value)
+
+    def curvature(self, state: State, vector: Tensor, hp: Hp, iterations: int) -> Tensor:
+        """Top curvature at every chain, [C, 1]. vector [1, D]: where the iteration starts; it is left where it ends,
+        and one chain's top direction is a good start for the next."""
+        sizes = []
+        for chain in range(len(state["delta"])):
+            row = slice(chain, chain + 1)
+            mine = {name: value[row] for name, value in state.items()}
+            metric = self.sampler.metric(mine, _of(hp, row))
+            size, _ = top_curvature(self.target.of(row), mine["delta"], vector, metric, iterations, in_place=True)
+            sizes.append(size)
+        return torch.cat(sizes)
+
+    def noise_square(self, state: State, hp: Hp, draw: Callable[[], Batch]) -> Tensor:
+        """Σ over parameters of G·Var(nβ·gradient) between batches, [C, 1], from one pair of batches."""
+        first, second = draw(), draw()
+        count, sums = len(state["delta"]), []
+        for chain in range(count):
+            row = slice(chain, chain + 1)
+            delta = state["delta"][row]
+            grad = self.target.potential.excess_loss_and_grad(delta, first.of(chain, count))[1]
+            grad.sub_(self.target.potential.excess_loss_and_grad(delta, second.of(chain, count))[1])
+            sums.append(self._weighed(grad.mul_(self.target.n_beta[row]).square_(), state, hp, row) / 2)
+            del grad
+        return torch.cat(sums)
+
+    def force_square(self, state: State, hp: Hp) -> Tensor:
+        """∇Uᵀ G ∇U of every chain, [C, 1]."""
+        sums = []
+        for chain in range(len(state["delta"])):
+            row = slice(chain, chain + 1)
+            delta = state["delta"][row]
+            force = self.target.potential.excess_loss_and_grad(delta, None)[1].mul_(self.target.n_beta[row])
+            force.addcmul_(self.target.localization[row], delta).square_()
+            sums.append(self._weighed(force, state, hp, row))
+            del force
+        return torch.cat(sums)
+
+    def _weighed(self, square: Tensor, state: State, hp: Hp, row: slice) -> Tensor:
+        metric = self.sampler.metric({name: value[row] for name, value in state.items()}, _of(hp, row))
+        return (square if metric is None else square.mul_(metric)).sum(dim=1, keepdim=True)
+
+    def park_dead(self, state: State) -> None:
+        """Put chains that are no longer finite back to w0."""
+        for chain in range(len(state["delta"])):
+            if not bool(torch.isfinite(state["delta"][chain]).all()):
+                for value in state.values():
+                    value[chain].zero_()
+
+
+def _of(hp: Hp, row: slice) -> Hp:
+    return Hp(**{name: value[row] if isinstance(value, Tensor) else value for name, value in vars(hp).items()})
+
+
+def _columns(energy: Energy, part: slice) -> Energy:
+    def cut(x: Tensor | None) -> Tensor | None:
+        return None if x is None else x[:, part]
+
+    return replace(
+        energy,
+        loss_grad=energy.loss_grad[:, part],
+        delta=energy.delta[:, part],
+        metric_grad=cut(energy.metric_grad),
+        hessian_diagonal=cut(energy.hessian_diagonal),
+    )

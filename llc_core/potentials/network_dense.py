@@ -1,0 +1,186 @@
+"""Forward and backward pass of a fully connected stack by hand: batched products into buffers that are kept.
+
+Beside torch.func this saves the graph, the allocations and the copies into one flat gradient.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+
+import torch
+from torch import Tensor
+
+from llc_core.potentials.losses import Loss, slope_of
+from llc_core.potentials.network_data import Rows
+from llc_core.potentials.network_passes import Point, Weights
+from llc_core.potentials.network_select import Piece
+from llc_core.potentials.network_stack import GELU, GELU_TANH, RELU, SIGMOID, SILU, TANH, Dense, is_wide
+
+aten = torch.ops.aten
+FROM_OUTPUT = (RELU, TANH, SIGMOID)
+"""Activations whose derivative can be had from their value: done in place."""
+ONE_BY_ONE = 192
+"""From this width on a CPU goes chain after chain: one chain's matrices stay in its cache, and rows are not copied."""
+
+
+class DensePasses:
+    """See `network_passes.Passes`. A user's own loss is differentiated by autograd, the stack never."""
+
+    def __init__(self, layers: list[Dense], loss: Loss, weights: Weights, device: torch.device):
+        self.layers, self.loss, self.weights = layers, loss, weights
+        self.pieces = {piece.name: piece for piece in weights.pieces}
+        self.by_chain = device.type == "cpu" and is_wide(layers, ONE_BY_ONE)
+        moving = [layer.weight in self.pieces or layer.bias in self.pieces for layer in layers]
+        self.lowest = moving.index(True)
+        self._kept = _Kept()
+
+    def losses(self, point: Point, rows: Rows) -> Tensor:
+        if self.by_chain and len(point) > 1:
+            return torch.cat([self.losses(point.of(c), _one(rows, c)) for c in range(len(point))])
+        inputs, target = rows.stacked()
+        output = self._forward(point, inputs[0])[-1]
+        each = target.expand(len(point), *target.shape[1:])
+        return self.loss(output.flatten(0, 1), each.flatten(0, 1)).view(output.shape[:2])
+
+    def add(self, point: Point, rows: Rows, weight: float, grad_to: Tensor) -> Tensor:
+        if self.by_chain and len(point) > 1:
+            chains = range(len(point))
+            parts = [self.add(point.of(c), _one(rows, c), weight, grad_to[c : c + 1]) for c in chains]
+            return torch.cat(parts)
+        inputs, target = rows.stacked()
+        given = self._forward(point, inputs[0])
+        losses, slope = self._slope(given[-1], target, weight)
+        self._backward(given, slope, grad_to)
+        return losses
+
+    def _forward(self, point: Point, x: Tensor) -> list[Tensor]:
+        """What each layer is given [C, B, H], then the output; values before an activation go to the buffers."""
+        chains, count = len(point), x.shape[1]
+        x = x.reshape(len(x), count, -1)
+        shared = self._kept.shared = len(x) < chains
+        given = [x.expand(chains, -1, -1)]
+        for index, layer in enumerate(self.layers):
+            w = self._weight(point, layer.weight)
+            z = self._of_layer("z", index, (chains, count, layer.outputs), point.delta)
+            if index == 0 and shared:
+                # Rows that all chains share: one product for all of them.
+                flat = z.transpose(0, 1).view(count, -1)
+                torch.mm(x[0], w.reshape(-1, layer.inputs).T, out=flat)
+                if layer.bias is not None:
+                    flat += self._weight(point, layer.bias).reshape(1, -1)
+            elif layer.bias is None:
+                torch.bmm(given[-1], w.transpose(1, 2), out=z)
+            else:
+                bias = self._weight(point, layer.bias).unsqueeze(1)
+                torch.baddbmm(bias, given[-1], w.transpose(1, 2), out=z)
+            given.append(self._activate(layer.activation, z, index))
+        return given
+
+    def _activate(self, name: str | None, z: Tensor, index: int) -> Tensor:
+        if name is None:
+            return z
+        if name == RELU:
+            return z.relu_()
+        if name == TANH:
+            return z.tanh_()
+        if name == SIGMOID:
+            return z.sigmoid_()
+        a = self._of_layer("a", index, z.shape, z)
+        if name == SILU:
+            return aten.silu.out(z, out=a)
+        return aten.gelu.out(z, approximate="none" if name == GELU else "tanh", out=a)
+
+    def _slope(self, output: Tensor, target: Tensor, weight: float) -> tuple[Tensor, Tensor]:
+        chains, count = output.shape[:2]
+        each = target.expand(chains, *target.shape[1:])
+        if self.layers[-1].activation is not None:  # its value is needed again, and slopes overwrite it
+            output = output.clone()
+        losses, slope = slope_of(self.loss)(output.flatten(0, 1), each.flatten(0, 1), weight)
+        return losses.view(chains, count), slope.view(output.shape)
+
+    def _backward(self, given: list[Tensor], slope: Tensor, grad_to: Tensor) -> None:
+        """slope: weight·∂loss/∂output, [C, B, K]."""
+        for index in range(len(self.layers) - 1, self.lowest - 1, -1):
+            layer = self.layers[index]
+            if layer.activation is not None:
+                slope = self._slope_before(layer.activation, slope, given[index + 1], index)
+            piece = self.pieces.get(layer.weight)
+            if piece is not None:
+                self._add_product(piece, slope, given[index], grad_to, self._kept.shared and index == 0)
+            if layer.bias is not None and layer.bias in self.pieces:
+                piece = self.pieces[layer.bias]
+                part = slope.sum(1)
+                grad_to[:, piece.start : piece.stop] += part if piece.chosen is None else part[:, piece.chosen]
+            if index > self.lowest:
+                below = self._of_layer("s", index - 1, given[index].shape, slope)
+                slope = torch.bmm(slope, self._kept.weights[layer.weight], out=below)
+
+    def _slope_before(self, name: str, slope: Tensor, value: Tensor, index: int) -> Tensor:
+        """∂loss/∂z from ∂loss/∂(activation of z), in place."""
+        if name == RELU:
+            return aten.threshold_backward.grad_input(slope, value, 0, grad_input=slope)
+        if name == TANH:
+            return aten.tanh_backward.grad_input(slope, value, grad_input=slope)
+        if name == SIGMOID:
+            return aten.sigmoid_backward.grad_input(slope, value, grad_input=slope)
+        z = self._of_layer("z", index, value.shape, value)
+        if name == SILU:
+            return aten.silu_backward.grad_input(slope, z, grad_input=slope)
+        approximate = "tanh" if name == GELU_TANH else "none"
+        return aten.gelu_backward.grad_input(slope, z, approximate=approximate, grad_input=slope)
+
+    def _add_product(self, piece: Piece, slope: Tensor, given: Tensor, grad_to: Tensor, shared: bool) -> None:
+        if shared:
+            flat = slope.transpose(0, 1).reshape(slope.shape[1], -1)
+            whole = torch.mm(flat.T, given[0]).view(len(grad_to), -1)
+            grad_to[:, piece.start : piece.stop] += whole if piece.chosen is None else whole[:, piece.chosen]
+        elif piece.chosen is None:
+            into = grad_to[:, piece.start : piece.stop].view(len(grad_to), *piece.shape)
+            into.baddbmm_(slope.transpose(1, 2), given)
+        else:
+            whole = torch.bmm(slope.transpose(1, 2), given).flatten(1)
+            grad_to[:, piece.start : piece.stop] += whole[:, piece.chosen]
+
+    # -- numbers ------------------------------------------------------------------------------------------------------
+
+    def _weight(self, point: Point, name: str) -> Tensor:
+        """The tensor at w0 + δ, [C, …], kept for the backward pass."""
+        piece = self.pieces.get(name)
+        if piece is None:
+            still = self.weights.still[name]
+            w = still.expand(len(point), *still.shape)
+        else:
+            w = self._buffer(f"w{name}", (len(point), *piece.shape), point.delta)
+            point.put(w.view(len(point), -1), self.weights.moving[name], piece)
+        self._kept.weights[name] = w
+        return w
+
+    def _of_layer(self, kind: str, index: int, shape: tuple[int, ...] | torch.Size, like: Tensor) -> Tensor:
+        """A buffer [C, B, H] for what layer `index` gives. For rows that all chains share, the first layer's lies in
+        memory as [B, C, H]: one large product then does for all chains."""
+        if index == 0 and self._kept.shared:
+            chains, count, width = shape
+            return self._buffer(f"{kind}{index}", (count, chains, width), like).transpose(0, 1)
+        return self._buffer(f"{kind}{index}", shape, like)
+
+    def _buffer(self, name: str, shape: tuple[int, ...] | torch.Size, like: Tensor) -> Tensor:
+        size = math.prod(shape)
+        have = self._kept.buffers.get(name)
+        if have is None or len(have) < size:
+            have = self._kept.buffers[name] = torch.empty(size, dtype=like.dtype, device=like.device)
+        return have[:size].view(shape)
+
+
+class _Kept(threading.local):
+    """Memory of one thread: two runs may share a potential, each in its own."""
+
+    def __init__(self) -> None:
+        self.buffers: dict[str, Tensor] = {}
+        self.weights: dict[str, Tensor] = {}
+        self.shared = False
+
+
+def _one(rows: Rows, chain: int) -> Rows:
+    inputs, target = rows.of(chain)
+    return Rows(tuple([x] for x in inputs), [target])

@@ -1,0 +1,170 @@
+"""Passes of any module at w0 + δ for C chains: forward and backward of all chains at once, or chain after chain.
+
+A pass adds to a gradient, so that rows can be taken in chunks and signs can differ: nothing of the gradient's size is
+made beside the gradient itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import torch
+from torch import Tensor, nn
+from torch.func import functional_call, grad, vmap
+
+from llc_core.potentials.losses import Loss
+from llc_core.potentials.network_data import Rows
+from llc_core.potentials.network_select import Piece
+
+
+@dataclass(frozen=True)
+class Point:
+    """Where C chains are evaluated: δ [C, D], or δ + scale·vector without making that sum. scale: [C, 1]."""
+
+    delta: Tensor
+    scale: Tensor | None = None
+    vector: Tensor | None = None
+
+    def __len__(self) -> int:
+        return len(self.delta)
+
+    def of(self, chain: int) -> Point:
+        row = slice(chain, chain + 1)
+        if self.scale is None or self.vector is None:
+            return Point(self.delta[row])
+        return Point(self.delta[row], self.scale[row], self.vector[row])
+
+    def put(self, w: Tensor, w0: Tensor, piece: Piece) -> None:
+        """Write w0 + δ of a piece to w [C, entries of its tensor]."""
+        part = slice(piece.start, piece.stop)
+        if piece.chosen is None:
+            torch.add(w0.flatten(), self.delta[:, part], out=w)
+            if self.scale is not None and self.vector is not None:
+                w.addcmul_(self.scale, self.vector[:, part])
+            return
+        w.copy_(w0.flatten().expand_as(w))
+        w[:, piece.chosen] += self.delta[:, part]
+        if self.scale is not None and self.vector is not None:
+            w[:, piece.chosen] += self.scale * self.vector[:, part]
+
+
+class Passes(Protocol):
+    """What evaluates the network."""
+
+    def losses(self, point: Point, rows: Rows) -> Tensor:
+        """Losses [C, B] of the rows."""
+        ...
+
+    def add(self, point: Point, rows: Rows, weight: float, grad: Tensor) -> Tensor:
+        """Losses [C, B]; adds weight·Σ over rows of their gradients to `grad` [C, D]."""
+        ...
+
+
+class Weights:
+    """The module's numbers at w0 on one device, floating point ones in one precision."""
+
+    def __init__(self, numbers: Mapping[str, Tensor], pieces: list[Piece], device: torch.device, dtype: torch.dtype):
+        moving = {piece.name for piece in pieces}
+        put = {k: v.to(device, dtype if v.is_floating_point() else v.dtype) for k, v in numbers.items()}
+        self.still = {k: v for k, v in put.items() if k not in moving}
+        self.moving = {k: put[k] for k in moving}
+        self.pieces = [
+            piece if piece.chosen is None else replace(piece, chosen=piece.chosen.to(device)) for piece in pieces
+        ]
+
+    def at(self, point: Point) -> dict[str, Tensor]:
+        """name → [C, …]: the moving tensors at w0 + δ."""
+        result = {}
+        for piece in self.pieces:
+            w0 = self.moving[piece.name]
+            w = w0.new_empty(len(point), w0.numel())
+            point.put(w, w0, piece)
+            result[piece.name] = w.view(len(point), *piece.shape)
+        return result
+
+
+class Vmapped:
+    """All chains at once, by torch.func."""
+
+    def __init__(self, module: nn.Module, loss: Loss, weights: Weights):
+        self.module, self.loss, self.weights = module, loss, weights
+
+    def _loss(self, moving: dict[str, Tensor], inputs: tuple[Tensor, ...], target: Tensor) -> Tensor:
+        return self.loss(functional_call(self.module, {**self.weights.still, **moving}, inputs), target)
+
+    def losses(self, point: Point, rows: Rows) -> Tensor:
+        inputs, target, at = _for_vmap(rows)
+        with plain_attention():
+            return vmap(self._loss, in_dims=(0, at, at))(self.weights.at(point), inputs, target)
+
+    def add(self, point: Point, rows: Rows, weight: float, grad_to: Tensor) -> Tensor:
+        def total(moving: dict[str, Tensor], inputs: tuple[Tensor, ...], target: Tensor) -> tuple[Tensor, Tensor]:
+            losses = self._loss(moving, inputs, target)
+            return weight * losses.sum(), losses
+
+        inputs, target, at = _for_vmap(rows)
+        with plain_attention():
+            grads, losses = vmap(grad(total, has_aux=True), in_dims=(0, at, at))(self.weights.at(point), inputs, target)
+        for piece in self.weights.pieces:
+            part = grads.pop(piece.name).flatten(1)
+            grad_to[:, piece.start : piece.stop] += part if piece.chosen is None else part[:, piece.chosen]
+        return losses
+
+
+class Looped:
+    """Chain after chain, by ordinary autograd: for modules that vmap cannot do, and where memory counts."""
+
+    def __init__(self, module: nn.Module, loss: Loss, weights: Weights):
+        self.module, self.loss, self.weights = module, loss, weights
+
+    def losses(self, point: Point, rows: Rows) -> Tensor:
+        return torch.stack([self._losses(self._chain(point, c), *rows.of(c)) for c in range(len(point))])
+
+    def add(self, point: Point, rows: Rows, weight: float, grad_to: Tensor) -> Tensor:
+        return torch.stack(
+            [self._add(self._chain(point, c), *rows.of(c), weight, grad_to[c]) for c in range(len(point))]
+        )
+
+    def _chain(self, point: Point, chain: int) -> dict[str, Tensor]:
+        return {name: value[0] for name, value in self.weights.at(point.of(chain)).items()}
+
+    def _losses(self, moving: dict[str, Tensor], inputs: tuple[Tensor, ...], target: Tensor) -> Tensor:
+        return self.loss(functional_call(self.module, {**self.weights.still, **moving}, inputs), target)
+
+    def _add(
+        self, moving: dict[str, Tensor], inputs: tuple[Tensor, ...], target: Tensor, weight: float, grad_to: Tensor
+    ) -> Tensor:
+        for piece in self.weights.pieces:
+            leaf = moving[piece.name].requires_grad_()
+            if piece.chosen is None:  # autograd adds to a gradient that is there already, in place
+                leaf.grad = grad_to[piece.start : piece.stop].view(piece.shape)
+        with torch.enable_grad():
+            losses = self._losses(moving, inputs, target)
+            (weight * losses.sum()).backward()
+        for piece in self.weights.pieces:
+            part = moving[piece.name].grad
+            if piece.chosen is not None and part is not None:
+                grad_to[piece.start : piece.stop] += part.flatten()[piece.chosen]
+        return losses.detach()
+
+
+def _for_vmap(rows: Rows) -> tuple[tuple[Tensor, ...], Tensor, int | None]:
+    inputs, target = rows.stacked()
+    if len(target) > 1:
+        return inputs, target, 0
+    return tuple(x[0] for x in inputs), target[0], None
+
+
+@contextmanager
+def plain_attention() -> Iterator[None]:
+    """Attention as matrix products: the fused kernels of inference have no rule for vmap."""
+    before = torch.backends.mha.get_fastpath_enabled()
+    torch.backends.mha.set_fastpath_enabled(False)
+    try:
+        with torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH):
+            yield
+    finally:
+        torch.backends.mha.set_fastpath_enabled(before)

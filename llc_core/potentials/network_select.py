@@ -1,0 +1,153 @@
+"""Which parameters of a module move, and how they lie in one flat vector."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+SHOWN = 8
+"""Names listed in an error message."""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One tensor of the module of which all or some entries move: entries start … stop of the flat vector.
+
+    chosen: [k] places of the moving entries in the flattened tensor; None: all of them.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    start: int
+    stop: int
+    chosen: Tensor | None
+
+    @property
+    def layer(self) -> tuple[int, ...]:
+        return self.shape if self.chosen is None else (self.stop - self.start,)
+
+
+def choose(module: nn.Module, parameters: Any) -> list[Piece]:
+    """The moving pieces in the module's own order; a tensor that the module uses twice counts once.
+
+    parameters: None: all that are trained (requires_grad). A glob or a list of globs, or a mapping from names to masks:
+    what they name moves, trained or not.  Raises ValueError where nothing is chosen.
+    """
+    first: dict[int, str] = {}
+    aliases = dict(module.named_parameters(remove_duplicate=False))
+    for name, tensor in aliases.items():
+        first.setdefault(id(tensor), name)
+    canonical = {name: first[id(tensor)] for name, tensor in aliases.items()}
+    own = {name: aliases[name] for name in first.values()}
+    for name, tensor in own.items():
+        if isinstance(tensor, nn.parameter.UninitializedParameter):
+            raise ValueError(f"{name} has no shape yet; run the module once on data before passing it.")
+        if not tensor.is_floating_point():
+            raise ValueError(f"{name} holds {tensor.dtype} numbers; only real floating point parameters can be used.")
+    masks = _masks(own, canonical, parameters)
+    pieces: list[Piece] = []
+    at = 0
+    for name, tensor in own.items():
+        if name not in masks or tensor.numel() == 0:
+            continue
+        chosen = masks[name]
+        size = tensor.numel() if chosen is None else len(chosen)
+        if size:
+            pieces.append(Piece(name, tuple(tensor.shape), at, at + size, chosen))
+            at += size
+    if not pieces:
+        raise ValueError("parameters chooses no entry: every mask is False everywhere; set some entries to True.")
+    return pieces
+
+
+def _masks(own: dict[str, nn.Parameter], canonical: dict[str, str], parameters: Any) -> dict[str, Tensor | None]:
+    if not own:
+        raise ValueError("module has no parameters; pass a module with at least one.")
+    if parameters is None:
+        trained: dict[str, Tensor | None] = {name: None for name, tensor in own.items() if tensor.requires_grad}
+        if not trained:
+            raise ValueError(
+                "Every parameter of the module is frozen (requires_grad is False); name those that shall move, "
+                "for example parameters='*'."
+            )
+        return trained
+    if isinstance(parameters, Mapping):
+        result: dict[str, Tensor | None] = {}
+        for key, mask in parameters.items():
+            if key not in canonical:
+                raise ValueError(f"parameters names {key!r}, which does not exist; there are {_list(own)}.")
+            name = canonical[key]
+            places = _places(str(key), own[name], mask)
+            before = result.get(name, places)
+            both = None if places is None or before is None else torch.cat([before, places]).unique()
+            result[name] = both
+        return result
+    globs = [parameters] if isinstance(parameters, str) else parameters
+    if not isinstance(globs, list | tuple | set) or not all(isinstance(g, str) for g in globs):
+        raise ValueError(
+            f"parameters is a {type(parameters).__name__}; pass a pattern such as 'blocks.0.*', a list of patterns, "
+            "or a mapping from names to masks."
+        )
+    found: dict[str, Tensor | None] = {}
+    for glob in globs:
+        names = [name for name in canonical if fnmatchcase(name, glob)]
+        if not names:
+            raise ValueError(f"parameters={glob!r} matches nothing; there are {_list(own)}.")
+        found |= {canonical[name]: None for name in names}
+    if not found:
+        raise ValueError(f"parameters is empty; name at least one of {_list(own)}.")
+    return found
+
+
+def _places(name: str, tensor: Tensor, mask: Any) -> Tensor | None:
+    if mask is True:
+        return None
+    try:
+        array = mask.detach().cpu() if isinstance(mask, Tensor) else torch.as_tensor(np.asarray(mask))
+    except (TypeError, ValueError, RuntimeError):
+        raise ValueError(f"parameters[{name!r}] is not a mask; give True or a boolean tensor.") from None
+    if array.dtype != torch.bool:
+        raise ValueError(f"parameters[{name!r}] holds {array.dtype} values; give True or a boolean tensor.")
+    if array.shape != tensor.shape:
+        raise ValueError(
+            f"parameters[{name!r}] has shape {tuple(array.shape)}; the mask must have the tensor's shape "
+            f"{tuple(tensor.shape)}."
+        )
+    return None if bool(array.all()) else array.flatten().nonzero().squeeze(1)
+
+
+def _list(names: Mapping[str, Any]) -> str:
+    shown = list(names)[:SHOWN]
+    more = len(names) - len(shown)
+    return ", ".join(shown) + (f" and {more} more" if more else "")
+
+
+def frozen_copy(module: nn.Module) -> tuple[nn.Module, dict[str, Tensor]]:
+    """The module in eval mode without its numbers, and the numbers: name → tensor, detached clones.
+
+    The copy keeps tensors that are used twice shared, and holds no memory: its parameters and buffers are on the meta
+    device, to be put in place at each call. So later training of the module does not move w0.
+    """
+    import copy
+
+    memo: dict[int, Any] = {}
+    numbers: dict[str, Tensor] = {}
+    for name, tensor in [*module.named_parameters(), *module.named_buffers()]:
+        numbers[name] = tensor.detach().clone()
+        empty = tensor.detach().to("meta")
+        is_parameter = isinstance(tensor, nn.Parameter)
+        memo[id(tensor)] = nn.Parameter(empty, requires_grad=False) if is_parameter else empty
+    try:
+        twin = copy.deepcopy(module, memo)
+    except Exception as error:
+        raise ValueError(
+            f"module cannot be copied ({type(error).__name__}); remove tensors with gradients, hooks or open files that "
+            "are kept on it as attributes."
+        ) from None
+    return twin.eval(), numbers
