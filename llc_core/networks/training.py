@@ -19,6 +19,7 @@ from llc_core.streams import torch_stream
 
 ROWS = 2048
 """Rows of one pass when losses over a whole data set are measured."""
+BATCH = 64
 
 State = dict[str, Tensor]
 
@@ -66,7 +67,7 @@ def train(
     optimizer: Optimizer | str | dict[str, Any] = "MomentumSGD",
     *,
     steps: int = 1000,
-    batch_size: int = 64,
+    batch_size: int | None = None,
     loss: Any = "cross_entropy",
     checkpoints: Sequence[int] = (),
     until_loss: float | None = None,
@@ -74,6 +75,7 @@ def train(
 ) -> Training:
     """Train `model` in place and return the record; its last checkpoint is the trained network.
 
+    batch_size: None: 64, or all rows of a smaller data set.
     checkpoints: steps after which the network is kept; 0 is the start, and the last step is always kept.
     until_loss: stop at the end of the first epoch after which L_n is at most this; None: do all steps.
     Minibatches go through the data in a new random order each epoch. Raises ValueError where the loss is no longer finite.
@@ -81,7 +83,8 @@ def train(
     if not isinstance(data, Split):
         raise ValueError(f"data is a {type(data).__name__}; pass a Split such as digits().")
     chosen, per_sample = build_optimizer(optimizer), as_loss(loss)
-    steps, batch_size = whole("steps", steps, 1, 10**9), whole("batch_size", batch_size, 1)
+    steps = whole("steps", steps, 1, 10**9)
+    batch_size = min(BATCH, len(data)) if batch_size is None else whole("batch_size", batch_size, 1)
     if batch_size > len(data):
         raise ValueError(f"batch_size is {batch_size}, but data has only {len(data)} rows; use at most that.")
     wanted = {whole("checkpoints", c, 0, steps) for c in checkpoints}
