@@ -25,10 +25,21 @@ FLOORS = [
     {"control"},
     {"stationary", "line"},
     {"engine", "gibbs", "nuts"},
-    {"explain", "calibration"},
+    {"explain", "calibration", "networks"},
 ]
 NEVER_IN_CORE = {"panel", "bokeh", "holoviews", "param", "app", "lab"}
-LAZY_IN_CORE = {"xarray", "arviz_stats", "arviz_base", "numba", "dask", "h5netcdf", "h5py", "pyro"}
+LAZY_IN_CORE = {
+    "xarray",
+    "arviz_stats",
+    "arviz_base",
+    "numba",
+    "dask",
+    "h5netcdf",
+    "h5py",
+    "pyro",
+    "sklearn",
+    "safetensors",
+}
 
 
 def imports(path: Path, top_level_only: bool = False) -> set[str]:

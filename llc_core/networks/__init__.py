@@ -1,0 +1,30 @@
+"""Real networks: data sets, models, training with checkpoints, and λ̂ along the way."""
+
+from llc_core.networks.attention import head_masks
+from llc_core.networks.data import Split, digits, mnist
+from llc_core.networks.files import load_state, save_state
+from llc_core.networks.models import MODELS, build_model
+from llc_core.networks.optimizers import Adam, EntropySGD, MomentumSGD
+from llc_core.networks.over_training import llc_over_training, potential_at
+from llc_core.networks.text import synthetic_text
+from llc_core.networks.training import Checkpoint, Training, train
+
+__all__ = [
+    "MODELS",
+    "Adam",
+    "Checkpoint",
+    "EntropySGD",
+    "MomentumSGD",
+    "Split",
+    "Training",
+    "build_model",
+    "digits",
+    "head_masks",
+    "llc_over_training",
+    "load_state",
+    "mnist",
+    "potential_at",
+    "save_state",
+    "synthetic_text",
+    "train",
+]

@@ -1,0 +1,80 @@
+"""An attention-only transformer, and which of its parameters make up one attention head."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from llc_core.fields import whole
+
+
+class Attention(nn.Module):
+    """Causal self-attention with several heads. No biases: every parameter then belongs to exactly one head."""
+
+    def __init__(self, dim: int, heads: int):
+        super().__init__()
+        self.heads = heads
+        self.query = nn.Linear(dim, dim, bias=False)
+        self.key = nn.Linear(dim, dim, bias=False)
+        self.value = nn.Linear(dim, dim, bias=False)
+        self.out = nn.Linear(dim, dim, bias=False)
+
+    def per_head(self, x: Tensor) -> Tensor:
+        """What each head writes before `out`, [B, heads, T, dim / heads]."""
+        batch, length, dim = x.shape
+        shape = (batch, length, self.heads, dim // self.heads)
+        q, k, v = (part(x).view(shape).transpose(1, 2) for part in (self.query, self.key, self.value))
+        scores = q @ k.transpose(2, 3) / (dim // self.heads) ** 0.5
+        future = torch.ones(length, length, dtype=torch.bool, device=x.device).triu(1)
+        return scores.masked_fill(future, -torch.inf).softmax(-1) @ v
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.out(self.per_head(x).transpose(1, 2).flatten(2))
+
+
+class Block(nn.Module):
+    def __init__(self, dim: int, heads: int):
+        super().__init__()
+        self.norm = nn.LayerNorm(dim)
+        self.attention = Attention(dim, heads)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x + self.attention(self.norm(x))
+
+
+class AttentionOnly(nn.Module):
+    """Tokens [B, T] → logits of the next token [B, T, vocabulary]: learnable positions, blocks of attention, no MLP."""
+
+    def __init__(self, vocabulary: int, length: int, dim: int, layers: int, heads: int):
+        super().__init__()
+        self.tokens = nn.Embedding(vocabulary, dim)
+        self.positions = nn.Parameter(0.02 * torch.randn(length, dim))
+        self.blocks = nn.ModuleList(Block(dim, heads) for _ in range(layers))
+        self.norm = nn.LayerNorm(dim)
+        self.logits = nn.Linear(dim, vocabulary, bias=False)
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        x = self.tokens(tokens) + self.positions[: tokens.shape[1]]
+        for block in self.blocks:
+            x = block(x)
+        return self.logits(self.norm(x))
+
+
+def head_masks(model: nn.Module, layer: int, head: int) -> dict[str, Tensor]:
+    """Name → boolean mask of the parameters of one head, for `NetworkPotential(..., parameters=…)`.
+
+    They are the head's rows of the query, key and value matrices and its columns of the output matrix.
+    """
+    found = {name: part for name, part in model.named_modules() if isinstance(part, Attention)}
+    if not found:
+        raise ValueError(f"model is a {type(model).__name__} without attention; build a 'transformer'.")
+    name, part = list(found.items())[whole("layer", layer, 0, len(found) - 1)]
+    size = part.query.out_features // part.heads
+    mine = torch.zeros(part.query.out_features, dtype=torch.bool)
+    start = size * whole("head", head, 0, part.heads - 1)
+    mine[start : start + size] = True
+    masks = {}
+    for kind in ("query", "key", "value", "out"):
+        weight = getattr(part, kind).weight
+        masks[f"{name}.{kind}.weight"] = (mine if kind == "out" else mine[:, None]).expand(weight.shape).clone()
+    return masks

@@ -1,0 +1,126 @@
+"""Data sets for real networks: the digits that come with scikit-learn, MNIST, and any tensors in two parts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from llc_core.fields import number, whole
+from llc_core.networks.idx import read_idx
+from llc_core.streams import torch_stream
+
+MNIST_FILES = {
+    "train": ("train-images-idx3-ubyte", "train-labels-idx1-ubyte"),
+    "test": ("t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"),
+}
+
+
+@dataclass(frozen=True)
+class Split:
+    """A data set in two parts. inputs, targets: trained on, and what L_n is the loss of; test_…: held out."""
+
+    name: str
+    inputs: Tensor
+    targets: Tensor
+    test_inputs: Tensor
+    test_targets: Tensor
+
+    @property
+    def pair(self) -> tuple[Tensor, Tensor]:
+        """(inputs, targets) to train on: what a NetworkPotential takes as data."""
+        return self.inputs, self.targets
+
+    def __len__(self) -> int:
+        return len(self.targets)
+
+    def __repr__(self) -> str:
+        shape = " × ".join(str(s) for s in self.inputs.shape[1:])
+        return f"Split({self.name}: {len(self):,} to train, {len(self.test_targets):,} held out, inputs {shape})"
+
+
+def digits(test_share: float = 0.2, seed: int = 0) -> Split:
+    """1,797 handwritten digits of 8 × 8 pixels as vectors of 64 numbers in [0, 1], ten classes.
+
+    Source: UCI, Alpaydın & Kaynak 1998, as it lies inside scikit-learn: no network is needed.
+    """
+    try:
+        from sklearn.datasets import load_digits
+    except ImportError:
+        raise ValueError("digits needs scikit-learn; install it with `pip install scikit-learn`.") from None
+    share = number("test_share", test_share)
+    if not 0 < share < 1:
+        raise ValueError(f"test_share is {test_share!r}; it must be greater than 0 and less than 1.")
+    found = load_digits()
+    inputs = torch.as_tensor(found.data, dtype=torch.float32) / 16
+    targets = torch.as_tensor(found.target, dtype=torch.int64)
+    order = torch.randperm(len(targets), generator=torch_stream(whole("seed", seed), "split"))
+    cut = min(len(order) - 1, max(1, round(share * len(order))))
+    test, train = order[:cut], order[cut:]
+    return Split("digits", inputs[train], targets[train], inputs[test], targets[test])
+
+
+def mnist(folder: str | Path | None = None) -> Split:
+    """MNIST: 60,000 and 10,000 images of 28 × 28 pixels as vectors of 784 numbers in [0, 1], ten classes.
+
+    folder: with the four IDX files, plain or .gz, under their usual names; None: from OpenML through scikit-learn, which
+    needs the network the first time.  Raises ValueError with one sentence where the files are absent or damaged.
+    """
+    return _mnist_openml() if folder is None else _mnist_files(Path(folder))
+
+
+def _mnist_files(folder: Path) -> Split:
+    parts: list[Tensor] = []
+    for images_name, labels_name in MNIST_FILES.values():
+        image_file, label_file = _present(folder, images_name), _present(folder, labels_name)
+        images, labels = read_idx(image_file), read_idx(label_file)
+        if images.ndim != 3 or images.dtype != np.uint8:
+            raise ValueError(f"{image_file} holds {_kind(images)}; images must be bytes in three dimensions.")
+        if labels.ndim != 1 or labels.dtype != np.uint8:
+            raise ValueError(f"{label_file} holds {_kind(labels)}; labels must be bytes in one dimension.")
+        if len(images) != len(labels):
+            raise ValueError(
+                f"{image_file} holds {len(images)} images but {label_file} {len(labels)} labels; take both from one source."
+            )
+        parts += [_pixels(images), torch.as_tensor(labels.astype(np.int64))]
+    if parts[0].shape[1] != parts[2].shape[1]:
+        raise ValueError(
+            f"The images in {folder} have {parts[0].shape[1]} pixels for training and {parts[2].shape[1]} for testing; "
+            "take all four files from one source."
+        )
+    return Split("MNIST", *parts)
+
+
+def _mnist_openml() -> Split:
+    try:
+        from sklearn.datasets import fetch_openml
+    except ImportError:
+        raise ValueError("mnist without a folder needs scikit-learn; install it, or name the folder.") from None
+    try:
+        found = fetch_openml("mnist_784", version=1, as_frame=False, parser="liac-arff")
+    except Exception as error:
+        raise ValueError(
+            f"MNIST could not be fetched from OpenML ({type(error).__name__}); pass the folder that holds "
+            f"{MNIST_FILES['train'][0]} and the other three files, plain or .gz."
+        ) from None
+    images, labels = _pixels(np.asarray(found.data)), torch.as_tensor(np.asarray(found.target).astype(np.int64))
+    return Split("MNIST", images[:60_000], labels[:60_000], images[60_000:], labels[60_000:])
+
+
+def _present(folder: Path, name: str) -> Path:
+    for candidate in (folder / name, folder / f"{name}.gz"):
+        if candidate.is_file():
+            return candidate
+    raise ValueError(f"folder is {str(folder)!r}, where {name} is missing; put it there, plain or as {name}.gz.")
+
+
+def _pixels(images: np.ndarray) -> Tensor:
+    return torch.as_tensor(images.reshape(len(images), -1).astype(np.float32)) / 255
+
+
+def _kind(array: Any) -> str:
+    return f"{array.dtype} numbers in {array.ndim} dimensions"

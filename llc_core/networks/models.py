@@ -1,0 +1,76 @@
+"""Networks by name: each description is JSON, and the same description and seed give the same numbers."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import nn
+
+from llc_core.fields import choice, whole
+from llc_core.networks.attention import AttentionOnly
+from llc_core.streams import stream_seed
+
+ACTIVATIONS: dict[str, type[nn.Module]] = {"relu": nn.ReLU, "tanh": nn.Tanh, "gelu": nn.GELU, "silu": nn.SiLU}
+LARGEST_WIDTH = 1_000_000
+
+
+def mlp(widths: Sequence[int] = (64, 64, 64, 10), activation: str = "relu") -> nn.Module:
+    """Linear layers of the given widths, inputs first, with an activation between them."""
+    if isinstance(widths, str) or not isinstance(widths, Sequence) or len(widths) < 2:
+        raise ValueError(f"widths is {widths!r}; list at least the numbers of inputs and outputs, as in [64, 64, 10].")
+    sizes = [whole("widths", w, 1, LARGEST_WIDTH) for w in widths]
+    between = ACTIVATIONS[choice("activation", activation, tuple(ACTIVATIONS))]
+    layers: list[nn.Module] = []
+    for inputs, outputs in zip(sizes, sizes[1:], strict=False):
+        layers += [nn.Linear(inputs, outputs), between()]
+    return nn.Sequential(*layers[:-1])
+
+
+def small_cnn(side: int = 8, channels: Sequence[int] = (8, 16), classes: int = 10) -> nn.Module:
+    """Square images of one channel, given as vectors: two 3 × 3 convolutions, a halving after each, a linear layer."""
+    side, classes = whole("side", side, 4, 4096), whole("classes", classes, 2, LARGEST_WIDTH)
+    if isinstance(channels, str) or not isinstance(channels, Sequence) or len(channels) != 2:
+        raise ValueError(f"channels is {channels!r}; give two numbers, as in [8, 16].")
+    first, second = (whole("channels", c, 1, LARGEST_WIDTH) for c in channels)
+    return nn.Sequential(
+        nn.Unflatten(1, (1, side, side)),
+        *(nn.Conv2d(1, first, 3, padding=1), nn.ReLU(), nn.AvgPool2d(2)),
+        *(nn.Conv2d(first, second, 3, padding=1), nn.ReLU(), nn.AvgPool2d(2)),
+        nn.Flatten(),
+        nn.Linear(second * (side // 4) ** 2, classes),
+    )
+
+
+def transformer(vocabulary: int = 16, length: int = 32, dim: int = 32, layers: int = 4, heads: int = 8) -> nn.Module:
+    """Attention only, with learnable positions. 4 layers of 8 heads as in Hitchcock & Hoogland D.4, small otherwise."""
+    vocabulary, length = whole("vocabulary", vocabulary, 2, LARGEST_WIDTH), whole("length", length, 1, LARGEST_WIDTH)
+    dim, layers, heads = whole("dim", dim, 1, 65536), whole("layers", layers, 1, 1000), whole("heads", heads, 1, 65536)
+    if dim % heads:
+        raise ValueError(f"dim is {dim}, which {heads} heads cannot share; use a multiple of heads.")
+    return AttentionOnly(vocabulary, length, dim, layers, heads)
+
+
+MODELS: dict[str, Callable[..., nn.Module]] = {"mlp": mlp, "small_cnn": small_cnn, "transformer": transformer}
+
+
+def build_model(description: Mapping[str, Any] | str, seed: int = 0) -> nn.Module:
+    """The network that a description such as {"kind": "mlp", "widths": [64, 64, 10]} names, with fresh parameters.
+
+    The parameters depend on the seed alone; torch's own random state is left as it was.
+    """
+    if isinstance(description, str):
+        description = {"kind": description}
+    if not isinstance(description, Mapping):
+        raise ValueError(f"A model is described by a mapping with a kind, not by a {type(description).__name__}.")
+    given = dict(description)
+    build = MODELS[choice("kind", given.pop("kind", None), tuple(MODELS))]
+    known = tuple(inspect.signature(build).parameters)
+    for key in given:
+        if key not in known:
+            raise ValueError(f"{description['kind']} has no field {key!r}; it has {', '.join(known)}.")
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(stream_seed(whole("seed", seed), "model") % (1 << 62))
+        return build(**given)

@@ -1,0 +1,50 @@
+"""Synthetic text: a token source with two things to learn, pairs of tokens first and copying from the context later."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from llc_core.fields import number, whole
+from llc_core.networks.data import Split
+from llc_core.streams import torch_stream
+
+SHARPNESS = 1.5
+"""Standard deviation of the logits of the transition matrix."""
+
+
+def synthetic_text(
+    sequences: int = 1024,
+    length: int = 32,
+    vocabulary: int = 16,
+    repeated: float = 0.5,
+    seed: int = 0,
+) -> Split:
+    """Sequences of tokens; the target at each place is the next token. As many again are held out.
+
+    A sequence is a Markov chain with a fixed random transition matrix (one of the source's, not of the sequence). A share
+    `repeated` of the sequences goes through its first part, of random length, again and again: predicting these is what
+    induction heads do (Olsson et al. 2022), the others need only the previous token.
+    """
+    sequences, length = whole("sequences", sequences, 1, 10**7), whole("length", length, 4, 10**5)
+    vocabulary = whole("vocabulary", vocabulary, 2, 10**5)
+    share = number("repeated", repeated)
+    if not 0 <= share <= 1:
+        raise ValueError(f"repeated is {repeated!r}; it must be at least 0 and at most 1.")
+    generator = torch_stream(whole("seed", seed), "text")
+    table = torch.softmax(SHARPNESS * torch.randn(vocabulary, vocabulary, generator=generator), 1)
+    tokens = _chains(table, 2 * sequences, length + 1, generator)
+    period = torch.randint(length // 4, length // 2 + 1, (2 * sequences, 1), generator=generator)
+    again = torch.rand(2 * sequences, 1, generator=generator) < share
+    places = torch.arange(length + 1).expand(2 * sequences, -1)
+    tokens = tokens.gather(1, torch.where(again, places % period, places))
+    inputs, targets = tokens[:, :-1].contiguous(), tokens[:, 1:].contiguous()
+    return Split("synthetic text", inputs[:sequences], targets[:sequences], inputs[sequences:], targets[sequences:])
+
+
+def _chains(table: Tensor, count: int, length: int, generator: torch.Generator) -> Tensor:
+    tokens = torch.empty(count, length, dtype=torch.int64)
+    tokens[:, 0] = torch.randint(len(table), (count,), generator=generator)
+    for t in range(1, length):
+        tokens[:, t] = torch.multinomial(table[tokens[:, t - 1]], 1, generator=generator).squeeze(1)
+    return tokens

@@ -1,0 +1,166 @@
+"""A small training loop: fixed seeds, checkpoints on the way, and a frozen record of what happened."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from llc_core.fields import whole
+from llc_core.networks.data import Split
+from llc_core.networks.optimizers import Optimizer, build_optimizer
+from llc_core.potentials.losses import Loss, as_loss
+from llc_core.streams import torch_stream
+
+ROWS = 2048
+"""Rows of one pass when losses over a whole data set are measured."""
+BATCH = 64
+
+State = dict[str, Tensor]
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """The network after `step` steps. train_loss: L_n, mean over the training rows; accuracies: nan where targets are no
+    classes; test_…: on the rows held out."""
+
+    step: int
+    state: State
+    train_loss: float
+    train_accuracy: float
+    test_loss: float
+    test_accuracy: float
+
+
+@dataclass(frozen=True)
+class Training:
+    """What a training did. losses: [steps], of each step's first minibatch.  evaluations: gradients of a minibatch."""
+
+    optimizer: dict[str, Any]
+    steps: int
+    batch_size: int
+    seed: int
+    evaluations: int
+    losses: np.ndarray
+    checkpoints: tuple[Checkpoint, ...]
+
+    @property
+    def last(self) -> Checkpoint:
+        return self.checkpoints[-1]
+
+    def __repr__(self) -> str:
+        c = self.last
+        return (
+            f"Training({self.optimizer['name']}, {self.steps:,} steps, {self.evaluations:,} gradients: "
+            f"loss {c.train_loss:.3g} / held out {c.test_loss:.3g}, accuracy {c.train_accuracy:.1%} / {c.test_accuracy:.1%})"
+        )
+
+
+def train(
+    model: nn.Module,
+    data: Split,
+    optimizer: Optimizer | str | dict[str, Any] = "MomentumSGD",
+    *,
+    steps: int = 1000,
+    batch_size: int | None = None,
+    loss: Any = "cross_entropy",
+    checkpoints: Sequence[int] = (),
+    until_loss: float | None = None,
+    seed: int = 0,
+) -> Training:
+    """Train `model` in place and return the record; its last checkpoint is the trained network.
+
+    batch_size: None: 64, or all rows of a smaller data set.
+    checkpoints: steps after which the network is kept; 0 is the start, and the last step is always kept.
+    until_loss: stop at the end of the first epoch after which L_n is at most this; None: do all steps.
+    Minibatches go through the data in a new random order each epoch. Raises ValueError where the loss is no longer finite.
+    """
+    if not isinstance(data, Split):
+        raise ValueError(f"data is a {type(data).__name__}; pass a Split such as digits().")
+    chosen, per_sample = build_optimizer(optimizer), as_loss(loss)
+    steps = whole("steps", steps, 1, 10**9)
+    batch_size = min(BATCH, len(data)) if batch_size is None else whole("batch_size", batch_size, 1)
+    if batch_size > len(data):
+        raise ValueError(f"batch_size is {batch_size}, but data has only {len(data)} rows; use at most that.")
+    wanted = {whole("checkpoints", c, 0, steps) for c in checkpoints}
+    moving: list[Tensor] = [p for p in model.parameters() if p.requires_grad]
+    if not moving:
+        raise ValueError("model has no parameter that is trained; set requires_grad on some.")
+    order, noise = torch_stream(whole("seed", seed), "order"), torch_stream(seed, "optimizer")
+    batches = _batches(len(data), batch_size, order)
+
+    def gradients() -> tuple[Tensor, list[Tensor]]:
+        rows = next(batches)
+        with torch.enable_grad():
+            value = per_sample(model(data.inputs[rows]), data.targets[rows]).mean()
+            grads = torch.autograd.grad(value, moving, allow_unused=True)
+        return value.detach(), [torch.zeros_like(p) if g is None else g for p, g in zip(moving, grads, strict=True)]
+
+    memory: dict[str, Any] = {}
+    losses: list[float] = []
+    kept = [_checkpoint(0, model, data, per_sample)] if 0 in wanted else []
+    epoch = max(1, len(data) // batch_size // chosen.evaluations_per_step)
+    model.train()
+    for step in range(1, steps + 1):
+        with torch.no_grad():
+            losses.append(float(chosen.step(moving, gradients, memory, noise)))
+        if not math.isfinite(losses[-1]):
+            raise ValueError(
+                f"The loss is {losses[-1]} at step {step} of {type(chosen).__name__}; use a smaller learning_rate."
+            )
+        done = step == steps
+        if until_loss is not None and step % epoch == 0:
+            done = done or measure(model, data.inputs, data.targets, per_sample)[0] <= until_loss
+        if step in wanted or done:
+            kept.append(_checkpoint(step, model, data, per_sample))
+        if done:
+            break
+    model.eval()
+    if not math.isfinite(kept[-1].train_loss):
+        raise ValueError(f"The loss is {kept[-1].train_loss} after training; use a smaller learning_rate.")
+    return Training(
+        optimizer=chosen.to_dict(),
+        steps=len(losses),
+        batch_size=batch_size,
+        seed=seed,
+        evaluations=len(losses) * chosen.evaluations_per_step,
+        losses=np.array(losses),
+        checkpoints=tuple(kept),
+    )
+
+
+def measure(model: nn.Module, inputs: Tensor, targets: Tensor, loss: Loss) -> tuple[float, float]:
+    """Mean loss and share of right classes over all rows, in eval mode."""
+    was = model.training
+    model.eval()
+    total, right, count = 0.0, 0.0, 0
+    classes = not targets.is_floating_point()
+    with torch.no_grad():
+        for x, y in zip(inputs.split(ROWS), targets.split(ROWS), strict=True):
+            output = model(x)
+            total += float(loss(output, y).double().sum())
+            if classes:
+                hit = output.argmax(-1) == y
+                right, count = right + float(hit.sum()), count + hit.numel()
+    model.train(was)
+    return total / len(targets), right / count if count else math.nan
+
+
+def _checkpoint(step: int, model: nn.Module, data: Split, loss: Loss) -> Checkpoint:
+    state = {name: value.detach().clone() for name, value in model.state_dict().items()}
+    on_train = measure(model, data.inputs, data.targets, loss)
+    on_test = measure(model, data.test_inputs, data.test_targets, loss)
+    return Checkpoint(step, state, *on_train, *on_test)
+
+
+def _batches(size: int, batch_size: int, generator: torch.Generator) -> Iterator[Tensor]:
+    """Rows of one minibatch after the other; the rest of an epoch that fills no batch is left out."""
+    while True:
+        order = torch.randperm(size, generator=generator)
+        for start in range(0, size - batch_size + 1, batch_size):
+            yield order[start : start + batch_size]
