@@ -112,16 +112,20 @@ class ByChain:
             del grad
         return torch.cat(sums)
 
-    def force_square(self, state: State, hp: Hp) -> Tensor:
-        """∇Uᵀ G ∇U of every chain, [C, 1]."""
+    def loss_force(self, state: State, hp: Hp) -> Tensor:
+        """nβ∇Lᵀ G ∇U of every chain, [C, 1]."""
         sums = []
         for chain in range(len(state["delta"])):
             row = slice(chain, chain + 1)
             delta = state["delta"][row]
             force = self.target.potential.excess_loss_and_grad(delta, None)[1].mul_(self.target.n_beta[row])
-            force.addcmul_(self.target.localization[row], delta).square_()
-            sums.append(self._weighed(force, state, hp, row))
-            del force
+            metric = self.sampler.metric({name: value[row] for name, value in state.items()}, _of(hp, row))
+            weighed = (force if metric is None else metric.mul_(force)).squeeze(0)
+            # Two dot products, for which no further copy of the parameters is made.
+            total = torch.dot(weighed, force.squeeze(0))
+            total = total + self.target.localization[row].squeeze() * torch.dot(weighed, delta.squeeze(0))
+            sums.append(total.view(1, 1))
+            del force, weighed, metric
         return torch.cat(sums)
 
     def _weighed(self, square: Tensor, state: State, hp: Hp, row: slice) -> Tensor:

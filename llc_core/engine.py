@@ -354,9 +354,11 @@ class Run:
         if factor is None or self.steps_done == 0:
             return np.zeros(self.count)
         if self._by_chain is not None:
-            total = self._by_chain.force_square(self._state, self._hp)
+            total = self._by_chain.loss_force(self._state, self._hp)
             return (factor * total).squeeze(1).double().cpu().numpy()
-        square = self._target.evaluate(self._state["delta"], None).force.square()
+        energy = self._target.evaluate(self._state["delta"], None)
+        assert energy.pulled_force is None, "samplers with such a bias move in the coordinates of w"
+        square = energy.force * (energy.n_beta * energy.loss_grad)
         metric = self.sampler.metric(self._state, self._hp)
         total = (square if metric is None else square * metric).sum(dim=1, keepdim=True)
         return (factor * total).squeeze(1).double().cpu().numpy()

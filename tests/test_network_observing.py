@@ -52,3 +52,14 @@ def test_both_ways_see_terms_of_the_same_size(monkeypatch):
     one, other = (estimate(regression(by_chain, monkeypatch), **settings).diagnostics for by_chain in (False, True))
     for name in ("distance", "gradient_term", "localization_term", "noise_term"):
         assert other[name] == pytest.approx(one[name], rel=0.15), name
+
+
+@pytest.mark.parametrize("by_chain", [False, True])
+def test_a_strong_localisation_is_not_counted_as_bias_of_the_step(by_chain, monkeypatch):
+    """With γ as large as nβ·h the loss has half of the curvature: εnβh/8 per direction is added, not ε(nβh + γ)/8."""
+    step = 4e-4
+    settings = {"chains": 8, "steps": 6000, "dtype": "float64", "n_beta": N / 2, "localization": N / 2}
+    found = estimate(regression(by_chain, monkeypatch), sampler={"name": "SGLD", "step_size": step}, **settings)
+    assert found.diagnostics["step_bias"] == pytest.approx(D * step * (N / 2) / 8, rel=0.6)
+    exact = D / 2 / 2  # half of d/2, and the step's share
+    assert found.llc == pytest.approx(exact + D * step * (N / 2) / 8, abs=4 * found.llc_se + 0.06)
