@@ -22,10 +22,10 @@ from llc_core.networks import Adam, Split, build_model, head_masks, potential_at
 
 OUTPUT = Path(__file__).resolve().parents[1] / "results" / "attention_heads.json"
 LENGTH, VOCABULARY, SEQUENCES, DIM = 24, 12, 4096, 32
-CHECKPOINTS, STEPS = (100, 400, 800), 1500
+CHECKPOINTS, STEPS = (100, 500), 1500
 ROWS, BATCH = 512, 64
 """Sequences that λ̂ is measured on, of those trained on; n counts all of them."""
-GAMMA, CHAINS, DRAWS, BURN_IN = 100.0, 2, 200, 80
+GAMMA, CHAINS, DRAWS, BURN_IN = 100.0, 2, 160, 60
 STEP_SIZE, STABILITY = 1e-3, 0.1
 SAMPLERS = {
     "SGLD": SGLD(step_size=STEP_SIZE),
