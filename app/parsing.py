@@ -27,3 +27,21 @@ def _whole(part: str, what: str) -> int:
     if len(part) > LONGEST_NUMBER:
         raise ValueError(f"{what}: {shown} is too large for this page.")
     return int(part)
+
+
+def parse_reals(text: str, what: str) -> list[float]:
+    """The numbers in `text`, fractions allowed; ValueError as `parse_numbers`."""
+    cleaned = text.strip().strip("[](){}").strip().replace("−", "-")
+    parts = [part for part in re.split(r"[\s,;]+", cleaned) if part]
+    if not parts:
+        raise ValueError(f"{what}: write numbers with commas between them, for example 1, 0.5.")
+    if len(parts) > LONGEST_LIST:
+        raise ValueError(f"{what}: {len(parts)} numbers are too many.")
+    found = []
+    for part in parts:
+        try:
+            found.append(float(part))
+        except ValueError:
+            shown = part if len(part) <= 20 else part[:17] + "..."
+            raise ValueError(f"{what}: “{shown}” is not a number; write for example 1, 0.5.") from None
+    return found

@@ -1,0 +1,207 @@
+"""Page "Landscapes": chains on the plane, where the whole landscape is seen and every answer is exact."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from html import escape
+from typing import Any
+
+import panel as pn
+
+from app import theme
+from app.components import Numbers, Tiles, Transport
+from app.controls import Controls
+from app.landscape_config import get_landscape, read_config
+from app.landscape_editor import LandscapeEditor
+from app.landscape_plots import PlaneFigure
+from app.landscape_presets import ALL
+from app.landscape_run import SHOWN, LandscapeJob, TrailCursor
+from app.landscape_scene import Window, window
+from app.layout import card, page, pair
+from app.legend import heading, legend
+from app.limits import check_allowance
+from app.live import Live
+from app.pages import PageInfo
+from app.plots import EstimateFigure, LossFigure
+from app.runs import OVER, State
+from app.takeaway_read import PageConfig
+from app.texts import READOUTS, caption, readout_values, verdict
+from llc_core import Planar, RunConfig
+from llc_core.defaults import resolve
+
+COUNTER_TICKS, NUMBERS_TICKS = 2, 10
+OWN_SETTINGS = "Your own settings. Every change starts a new run, so that an estimate never mixes two settings."
+
+
+class Landscapes:
+    """One session's page. Everything here runs in the session's own callbacks; the run lives in the manager."""
+
+    def __init__(self) -> None:
+        self._presets = {preset.name: preset for preset in ALL}
+        self._live = Live(self._show)
+        self._problem: Planar | None = None
+        self._window: Window | None = None
+        self._expected: float | None = None
+        self._ticks = 0
+        self._streamed = self._counted = self._worded = -1
+
+        self.tiles = Tiles(
+            items=[{"name": p.name, "title": p.title, "tip": p.lesson, "picture": ""} for p in ALL],
+            sizing_mode="stretch_width",
+            margin=0,
+        )
+        self.tiles.listener = self._on_preset
+        self.lesson = pn.pane.HTML(
+            "", sizing_mode="stretch_width", margin=(10, 2, 0, 2), stylesheets=[theme.TEXT, theme.LESSON]
+        )
+        self.transport = Transport(sizing_mode="stretch_width", margin=0)
+        self.transport.listener = self._on_command
+        self.readouts = Numbers(items=READOUTS, sizing_mode="stretch_width", margin=(12, 0, 0, 0))
+        self.verdict = pn.pane.HTML(
+            "", sizing_mode="stretch_width", margin=(10, 0, 0, 0), stylesheets=[theme.TEXT, theme.VERDICT]
+        )
+        self.plane, self.losses, self.estimates = PlaneFigure(), LossFigure(), EstimateFigure()
+        self.plane.show_ground("loss")
+        self.plane.on_tap = self._on_tap
+        self.editor = LandscapeEditor(ALL[0].problem)
+        self.editor.listener = self._on_settings
+        self.controls = Controls(gradients=("full",))
+        self.controls.listener = self._on_settings
+        self.trouble = pn.pane.HTML(
+            "", visible=False, sizing_mode="stretch_width", margin=(4, 0), stylesheets=[theme.ERROR]
+        )
+        self.sidebar: list[Any] = [
+            pn.Column(
+                heading("Landscape"),
+                self.editor,
+                heading("Sampler"),
+                self.trouble,
+                self.controls,
+                sizing_mode="stretch_width",
+                margin=(4, 16, 24, 16),
+            )
+        ]
+        self.main: list[Any] = [self._arrange()]
+        self._on_preset(ALL[0].name)
+
+    @property
+    def parts(self) -> dict[str, list[Any]]:
+        return {"presets": [self.tiles], "texts": [self.lesson], "answers": []}
+
+    def configuration(self) -> dict[str, Any]:
+        defaults = RunConfig().to_dict()
+        values = RunConfig(problem=self.editor.problem, **self.controls.values).to_dict()
+        return {name: value for name, value in values.items() if value != defaults[name]}
+
+    def restore(self, configuration: Mapping[str, Any]) -> None:
+        self._on_upload(read_config(RunConfig.from_dict(configuration)))
+
+    def close(self) -> None:
+        """Free the run; called when the session ends or the page changes."""
+        self._live.close()
+
+    def _arrange(self) -> pn.viewable.Viewable:
+        plane = card(
+            legend("The plane", [], "plane"), pn.pane.Bokeh(self.plane.plot, sizing_mode="stretch_width", margin=0)
+        )
+        curves = card(
+            legend("Running estimate", [], "estimates"),
+            pn.pane.Bokeh(self.estimates.plot, sizing_mode="stretch_width", margin=0),
+            legend("Loss traces", [], "losses"),
+            pn.pane.Bokeh(self.losses.plot, sizing_mode="stretch_width", margin=0),
+        )
+        return page(
+            pn.Column(self.tiles, self.lesson, sizing_mode="stretch_width", margin=0),
+            card(self.transport, self.readouts, self.verdict),
+            pair(plane, curves),
+        )
+
+    # -- what the user does -------------------------------------------------------------------------------------------
+
+    def _on_preset(self, name: str) -> None:
+        preset = self._presets[name]
+        with pn.io.hold():
+            self.editor.show(preset.problem)
+            self.controls.show(preset.settings)
+            self._restart(name, preset.lesson)
+
+    def _on_settings(self) -> None:
+        with pn.io.hold():
+            self._restart("", OWN_SETTINGS)
+
+    def _on_upload(self, found: PageConfig) -> None:
+        """Show and run a configuration. Everything is checked before anything changes."""
+        self.controls.check(found.settings)
+        with pn.io.hold():
+            self.editor.show(found.problem)
+            self.controls.show(found.settings)
+            self._restart("", OWN_SETTINGS)
+
+    def _on_tap(self, x: float, y: float) -> None:
+        with pn.io.hold():
+            self.editor.begin_at(round(x, 3), round(y, 3))
+
+    def _on_command(self, command: str) -> None:
+        self.transport.playing = self._live.command(
+            command, self.transport.stride, lambda playing: self._restart(self.tiles.selected, playing=playing)
+        )
+
+    def _restart(self, preset: str, lesson: str = "", playing: bool = True) -> None:
+        """Start a run of what the side bar says; if that is impossible say why and leave everything as it is."""
+        try:
+            problem = get_landscape(self.editor.problem)
+            config, _, sampler = resolve(RunConfig(problem=problem.to_dict(), **self.controls.values), problem)
+            check_allowance(config, problem)
+        except ValueError as error:
+            self.trouble.param.update(object=f'<span role="alert">{escape(str(error))}</span>', visible=True)
+            return
+        self.trouble.visible = False
+        assert config.steps is not None and config.n_beta is not None
+        self._problem, self._window = problem, window(problem, config.n_beta)
+        self._expected = None
+        self._live.start(partial(LandscapeJob, config, problem), TrailCursor(), playing)
+        self._streamed = self._counted = self._worded = -1
+        self.tiles.selected = preset
+        if lesson:
+            self.lesson.object = f"<p>{escape(lesson)}</p>"
+        total, burn_in = config.steps, config.burn_in_steps(config.steps)
+        local, best = float(problem.local_learning_coefficient), float(problem.learning_coefficient)
+        self.plane.reset(problem, self._window, config.n_beta, min(config.chains, SHOWN))
+        self.losses.reset(config.chains, total, burn_in, local, None)
+        self.estimates.reset(total, burn_in, {"local": local, "global": best})
+        self.transport.param.update(
+            total=total, burn_in=burn_in, step=0, stride=max(1, total // 100), playing=playing, caption="starting…"
+        )
+        self.controls.show_live({**sampler.to_dict(), "n_beta": config.n_beta})
+        self._show_words(State())
+
+    # -- what the run does --------------------------------------------------------------------------------------------
+
+    def _show(self, state: State, rows: Any) -> None:
+        self._ticks += 1
+        over = state.status in OVER
+        if rows is not None and state.version != self._streamed:
+            self._live.cursor, self._streamed = rows.cursor, state.version
+            self.plane.stream(rows.trail)
+            self.losses.stream(rows.rows)
+            self.estimates.stream(rows.rows)
+        if state.version != self._counted and (over or self._ticks % COUNTER_TICKS == 0):
+            self._counted = state.version
+            self.transport.param.update(
+                step=state.steps, caption=caption(state), playing=self._live.playing and not over
+            )
+        if state.version != self._worded and (over or self._ticks % NUMBERS_TICKS == 0):
+            self._worded = state.version
+            self._show_words(state)
+
+    def _show_words(self, state: State) -> None:
+        self.readouts.values = readout_values(state, self._expected)
+        tone, words = verdict(state, False)
+        live = "off" if state.status == "running" else "polite"
+        self.verdict.object = f'<p class="{tone}" aria-live="{live}">{words}</p>'
+        if state.snapshot is not None:
+            self.controls.show_live({"step_size": float(state.snapshot.step_size[0])})
+
+
+PAGE = PageInfo("Landscapes", "landscapes", 30, Landscapes)
