@@ -14,6 +14,8 @@ from llc_core.potentials import build
 MAX_SAMPLES = 100_000
 REACH = 10.0
 """How far from 0 chains may begin."""
+MAX_POWER = 6
+"""Higher exponents make ridges so sharp that exact values would take a minute."""
 FIXED = {"noise_std": 0.5, "data_sets": 1}
 """Keys of a landscape that the page has no control for."""
 
@@ -28,6 +30,10 @@ def get_landscape(description: Mapping[str, Any]) -> Planar:
         raise ValueError(f"This landscape has {problem.dim} parameter; this page draws those of two.")
     if problem.n > MAX_SAMPLES:
         raise ValueError(f"n is {problem.n:,}; this page takes at most {MAX_SAMPLES:,} samples.")
+    for name in ("k", "h"):
+        for i, power in enumerate(problem.model.parameters.get(name, ())):
+            if power > MAX_POWER:
+                raise ValueError(f"{name}[{i}] is {power}; it must be at most {MAX_POWER} on this page.")
     for key, value in FIXED.items():
         if description.get(key, value) != value:
             raise ValueError(f"{key} is {description[key]!r}; this page has no control for it, and uses {value}.")

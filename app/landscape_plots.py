@@ -13,12 +13,10 @@ from bokeh.plotting.contour import contour_data
 from app import theme
 from app.figures import house_figure
 from app.landscape_run import TRAIL
-from app.landscape_scene import LOSS_LEVELS, POSTERIOR_LEVELS, Window, loss_heights, true_parameters
+from app.landscape_scene import GROUND, LOSS_LEVELS, POSTERIOR_LEVELS, Window, loss_heights, true_parameters
 from llc_core import Planar
 
 HEIGHT = 560
-GROUND = {"loss": "#3f7cac", "posterior": "#7a5aa6"}
-"""Deeper colour: lower loss, higher density. Both fade into the page's own background, light or dark."""
 
 
 def _shades(color: str, count: int, rising: bool) -> list[str]:
@@ -55,6 +53,7 @@ class PlaneFigure:
         self.plot.scatter(
             "x", "y", source=self.points, marker="diamond", size=15, fill_color=theme.LOCAL, line_color="white"
         )
+        self.center = ColumnDataSource({"x": [], "y": []}, name="center")
         self.trails = ColumnDataSource({"turn": []}, name="trails")
         self.heads = ColumnDataSource({"x": [], "y": [], "color": []}, name="heads")
         self.begin = ColumnDataSource({"x": [], "y": []}, name="start")
@@ -64,6 +63,8 @@ class PlaneFigure:
         self.plot.on_event(Tap, self._on_tap)
 
     def _add_marks(self) -> None:
+        for color, width in (("white", 5), (theme.LOCAL, 2.5)):
+            self.plot.scatter("x", "y", source=self.center, size=20, fill_alpha=0, line_color=color, line_width=width)
         self.plot.scatter(
             "x", "y", source=self.begin, marker="x", size=15, line_color="white", line_width=7, line_alpha=0.85
         )
@@ -81,6 +82,7 @@ class PlaneFigure:
         self.points.data = {"x": [p[0] for p in points], "y": [p[1] for p in points]}
         start = [a + b for a, b in zip(problem.model.w0, problem.start, strict=True)]
         self.begin.data = {"x": [start[0]], "y": [start[1]]}
+        self.center.data = {"x": [problem.model.w0[0]], "y": [problem.model.w0[1]]}
         colors = [theme.CHAINS[i % len(theme.CHAINS)] for i in range(chains)]
         self.trails.data = {name: np.zeros(0) for name in ("turn", *_columns(chains))}
         self.heads.data = {"x": [start[0]] * chains, "y": [start[1]] * chains, "color": colors}

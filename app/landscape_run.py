@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from app.history import Cursor, NewRows
+from app.history import Cursor, History, NewRows
 from app.llc_job import LlcJob
 from llc_core import Planar, RunConfig, Snapshot
 
@@ -28,18 +28,22 @@ class TrailCursor:
 
 @dataclass(frozen=True)
 class TrailRows:
-    """New rows of the tables, and new positions w [T, C, 2] of the chains that are drawn (at most the last TRAIL)."""
+    """New rows of the tables, and new positions w [T, C, 2] of the chains that are drawn (at most the last TRAIL).
+
+    exact: the exact value that λ̂ should have at this n, nβ and γ.
+    """
 
     cursor: TrailCursor
     rows: NewRows
     trail: np.ndarray
+    exact: float | None
 
 
 class TrailLog:
     """Written by the worker, read under the run's lock."""
 
-    def __init__(self, rows: object, chains: int):
-        self.rows = rows
+    def __init__(self, rows: History, chains: int, exact: float | None):
+        self.rows, self.exact = rows, exact
         self._ring = np.full((TRAIL, min(chains, SHOWN), 2), np.nan)
         self._count = 0
 
@@ -49,22 +53,23 @@ class TrailLog:
             self._count += 1
 
     def since(self, cursor: TrailCursor) -> TrailRows:
-        new = self.rows.since(cursor.rows)  # type: ignore[attr-defined]
+        new = self.rows.since(cursor.rows)
         fresh = np.arange(max(cursor.trail, self._count - TRAIL), self._count) % TRAIL
-        return TrailRows(TrailCursor(new.cursor, self._count), new, self._ring[fresh])
+        return TrailRows(TrailCursor(new.cursor, self._count), new, self._ring[fresh], self.exact)
 
 
 class LandscapeJob:
-    """Chains on a landscape. The exact finite-n value is worked out first, where nobody has to wait for it later."""
+    """Chains on a landscape. Exact finite-n values are worked out first, where nobody has to wait for them later."""
 
     def __init__(self, config: RunConfig, problem: Planar):
         assert config.n_beta is not None and config.localization is not None
-        problem.expected_llc_at(config.n_beta, config.localization)
+        problem.expected_llc_at(config.n_beta, config.localization)  # the engine's, of the whole plane
+        exact = problem.expected_llc_at(config.n_beta, config.localization, walls=problem.has_prior)
         self._job = LlcJob(config, problem)
         self._w0 = np.array(problem.model.w0)
         self._every = max(2, (config.steps or 0) // TURNS)
         self._fresh: list[np.ndarray] = []
-        self.log = TrailLog(self._job.log, config.chains)
+        self.log = TrailLog(self._job.log, config.chains, exact)
         self.judge = self._job.judge
         self._look()
 

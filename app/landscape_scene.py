@@ -15,6 +15,9 @@ LOSS_LEVELS = np.linspace(-3.0, 4.0, 15)
 POSTERIOR_LEVELS = np.linspace(-3.0, 0.0, 13)
 """Decimal logarithms of the density relative to its highest value in the window."""
 
+GROUND = {"loss": "#3f7cac", "posterior": "#7a5aa6"}
+"""Deeper colour: lower loss, higher density. Both fade into the page's own background, light or dark."""
+
 Segment = tuple[tuple[float, float], tuple[float, float]]
 
 
