@@ -135,11 +135,14 @@ class LandscapeEditor(pn.viewable.Viewer):
         name = self.choice.value
         own: dict[str, Any]
         if name == "normal_crossing":
-            own = {"k": parse_numbers(self.k.value, "Exponents"), "h": parse_numbers(self.h.value, "Prior exponents")}
+            own = {
+                "k": _two(parse_numbers(self.k.value, "Exponents", "1, 3"), "Exponents"),
+                "h": _two(parse_numbers(self.h.value, "Prior exponents", "0, 0"), "Prior exponents"),
+            }
         elif name == "line_and_point":
             own = {"at": self.at.value}
         else:
-            own = {"scales": parse_reals(self.scales.value, "Scales")}
+            own = {"scales": _two(parse_reals(self.scales.value, "Scales"), "Scales")}
         start = {"start": [field.value for field in self.start]} if with_start else {}
         return {"kind": "planar", "name": name, **own, "n": self.n.value, "seed": self.seed.value, **start}
 
@@ -185,6 +188,12 @@ def for_people(message: str) -> str:
     message = re.sub(r"^(k|h|scales|start)\[([01])\]", lambda m: f"{words[m[1]]}{'₁₂'[int(m[2])]}", message)
     plain = {"k": "Exponents k", "h": "Prior exponents h", "scales": "Scales"}
     return re.sub(r"^(k|h|scales)\b(?= is| has)", lambda m: plain[m[1]], message)
+
+
+def _two(values: list[Any], what: str) -> list[Any]:
+    if len(values) != 2:
+        raise ValueError(f"{what}: write two numbers, one for each of w₁ and w₂.")
+    return values
 
 
 def _entry(label: str, placeholder: str) -> pmui.TextInput:

@@ -10,8 +10,8 @@ from app.landscape_scene import GROUND, LOSS_LEVELS, loss_heights, true_paramete
 from llc_core import Planar
 
 WIDTH, HEIGHT = 112, 52
-EVERY = 4
-"""Of the grid's lines every fourth is used."""
+EVERY = 6
+"""Of the grid's lines every sixth is used."""
 
 
 def draw_landscape(problem: Planar) -> str:

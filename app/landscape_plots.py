@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 from bokeh.events import Tap
-from bokeh.models import ColumnDataSource, Range1d
-from bokeh.plotting.contour import contour_data
+from bokeh.models import ColumnDataSource, LinearColorMapper, Range1d
 
 from app import theme
 from app.figures import house_figure
@@ -24,6 +23,10 @@ def _shades(color: str, count: int, rising: bool) -> list[str]:
     return [f"{color}{round(255 * a):02x}" for a in (opacity if rising else opacity[::-1])]
 
 
+LEVELS = {"loss": LOSS_LEVELS, "posterior": POSTERIOR_LEVELS}
+SHADES = {name: _shades(GROUND[name], len(levels) - 1, name == "posterior") for name, levels in LEVELS.items()}
+
+
 class PlaneFigure:
     """on_tap: called with the coordinates of a click."""
 
@@ -33,20 +36,17 @@ class PlaneFigure:
             "plane", HEIGHT, x_range=Range1d(-3, 3), y_range=Range1d(-3, 3), x_axis_label="w₁", y_axis_label="w₂"
         )
         self.plot.ygrid.grid_line_color = None
-        flat = np.zeros((2, 2))
-        self.grounds = {
-            name: self.plot.contour(
-                [0, 1],
-                [0, 1],
-                flat - 0.5,
-                levels,
-                fill_color=_shades(GROUND[name], len(levels) - 1, rising=name == "posterior"),
-                line_color=GROUND[name],
-                line_alpha=0.35,
-                line_width=1,
-            )
-            for name, levels in (("loss", LOSS_LEVELS), ("posterior", POSTERIOR_LEVELS))
+        self.images = {
+            name: ColumnDataSource({"image": [], "x": [], "y": [], "dw": [], "dh": []}, name=name) for name in GROUND
         }
+        # A picture, not filled contours: the browser paints it again with every move of the chains.
+        self.grounds = {
+            name: self.plot.image(
+                "image", "x", "y", "dw", "dh", source=self.images[name],
+                color_mapper=LinearColorMapper(palette=shades, low=-0.5, high=len(shades) - 0.5),
+            )
+            for name, shades in SHADES.items()
+        }  # fmt: skip
         self.truth = ColumnDataSource({"xs": [], "ys": []}, name="truth_lines")
         self.points = ColumnDataSource({"x": [], "y": []}, name="truth_points")
         self.plot.multi_line("xs", "ys", source=self.truth, line_color=theme.LOCAL, line_width=2.5, line_dash=[8, 5])
@@ -114,8 +114,11 @@ class PlaneFigure:
         self.heads.patch({"x": [(slice(0, chains), trail[-1, :, 0])], "y": [(slice(0, chains), trail[-1, :, 1])]})
 
     def _draw(self, name: str, shown: Window, heights: np.ndarray) -> None:
-        levels = LOSS_LEVELS if name == "loss" else POSTERIOR_LEVELS
-        self.grounds[name].set_data(contour_data(*shown.axes, heights, levels))
+        bands = (np.digitize(heights, LEVELS[name]) - 1).astype(np.uint8)
+        (left, bottom), (right, top) = shown.low, shown.high
+        self.images[name].data = {
+            "image": [bands], "x": [left], "y": [bottom], "dw": [right - left], "dh": [top - bottom],
+        }  # fmt: skip
 
     def _on_tap(self, event: Any) -> None:
         if event.x is not None and event.y is not None:

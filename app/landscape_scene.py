@@ -9,10 +9,10 @@ import numpy as np
 from app.plots import nice_above
 from llc_core import Planar, density
 
-GRID = 161
+GRID = 241
 LOSS_LEVELS = np.linspace(-3.0, 4.0, 15)
 """Decimal logarithms of nβ·K: the posterior lives where this is about 0 or below."""
-POSTERIOR_LEVELS = np.linspace(-3.0, 0.0, 13)
+POSTERIOR_LEVELS = np.linspace(-3.0, 0.0, 19)
 """Decimal logarithms of the density relative to its highest value in the window."""
 
 GROUND = {"loss": "#3f7cac", "posterior": "#7a5aa6"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from app import texts
 from app.runs import State
@@ -34,15 +35,19 @@ READOUTS = [
     _BY_KEY["dead"],
     _BY_KEY["speed"],
 ]
+FEW = 32
 ANSWERS = ["exact", "error", "local", "multiplicity"]
 """Cells that tell what λ̂ should be."""
 
 
 def readout_values(state: State, problem: Planar, value: float | None) -> dict[str, str]:
+    if state.estimate is not None and not begun(state.estimate):
+        state = replace(state, estimate=None)
     values = texts.readout_values(state, value)
     local, estimate = problem.local_learning_coefficient, state.estimate
     known = estimate is not None and value is not None and math.isfinite(estimate.llc)
     return {
+        **dict.fromkeys(("dead", "speed"), UNKNOWN),
         **{key: values[key] for key in values if key != "expected"},
         "exact": number(value),
         "error": f"{estimate.llc / value - 1:+.1%}".replace("-", "−") if known else UNKNOWN,
@@ -55,6 +60,8 @@ def verdict(state: State, problem: Planar, value: float | None, with_answers: bo
     """(tone, HTML): whether to trust λ̂, and how it, the exact value at this n and λ lie to each other."""
     tone, words = texts.verdict(state, False)
     estimate: Estimate | None = state.estimate
+    if estimate is not None and estimate.burn_in == 0 and tone == "wait":
+        return tone, "<b>Starting.</b> The first numbers appear in a moment."
     if estimate is None or tone == "wait" or not with_answers or value is None or not math.isfinite(estimate.llc):
         return tone, words
     off = estimate.llc / value - 1
@@ -67,6 +74,11 @@ def verdict(state: State, problem: Planar, value: float | None, with_answers: bo
         tone, opening = ("good", "Trust it.") if agrees(estimate, value) else ("bad", "Agreed, but wrong.")
         words = f"<b>{opening}</b> The chains agree (R-hat {estimate.r_hat:.3f})."
     return tone, f"{words} {found}. {finite(problem, estimate.n_beta, value)}"
+
+
+def begun(estimate: Estimate) -> bool:
+    """Whether there are steps enough to show a number."""
+    return estimate.steps > estimate.burn_in + FEW
 
 
 def agrees(estimate: Estimate, value: float) -> bool:

@@ -20,7 +20,7 @@ from app.landscape_pictures import draw_landscape
 from app.landscape_plane import PlanePanel
 from app.landscape_points import PointsPanel
 from app.landscape_presets import ALL, FIRST, LandscapePreset
-from app.landscape_run import LandscapeJob, TrailCursor
+from app.landscape_run import LandscapeJob, TrailCursor, TrailRows
 from app.landscape_takeaway import LandscapeTakeaway
 from app.landscape_texts import ANSWERS, READOUTS, readout_values, verdict
 from app.landscape_volume import VolumePanel
@@ -36,7 +36,9 @@ from app.texts import caption
 from llc_core import Planar, RunConfig
 from llc_core.defaults import resolve
 
-COUNTER_TICKS, NUMBERS_TICKS = 2, 10
+POLL_MILLISECONDS = 100
+NUMBERS_TICKS = 5
+"""Figures and counter are renewed at every poll, words and numbers at every fifth."""
 LOSS_LEGEND = [("chains", "nβ (L(w) − L(w₀)) of each chain"), ("expected", "exact λ̂ at this n")]
 ESTIMATE_LEGEND = [
     ("estimate", "λ̂ ± 2 s.e."),
@@ -57,11 +59,11 @@ class Landscapes:
 
     def __init__(self) -> None:
         self._presets = {preset.name: preset for preset in ALL}
-        self._live = Live(self._show)
+        self._live = Live(self._show, POLL_MILLISECONDS)
         self._problem: Planar | None = None
         self._exact: float | None = None
         self._ticks = 0
-        self._streamed = self._counted = self._worded = -1
+        self._streamed = self._worded = -1
 
         self.tiles = Tiles(items=[_tile(p) for p in ALL], sizing_mode="stretch_width", margin=0)
         self.tiles.listener = self._on_preset
@@ -210,7 +212,7 @@ class Landscapes:
         assert config.localization is not None
         self._problem, self._exact = problem, None
         self._live.start(partial(LandscapeJob, config, problem), TrailCursor(), playing)
-        self._streamed = self._counted = self._worded = -1
+        self._streamed = self._worded = -1
         self.tiles.selected = preset
         if lesson:
             self.lesson.object = f"<p>{escape(lesson)}</p>"
@@ -236,25 +238,30 @@ class Landscapes:
     def _show(self, state: State, rows: Any) -> None:
         self._ticks += 1
         over = state.status in OVER
-        if rows is not None and state.version != self._streamed:
-            self._live.cursor, self._streamed = rows.cursor, state.version
-            if rows.exact is not None and self._exact is None:
-                self._exact = rows.exact
-                self.losses.expect(rows.exact)
-                self.estimates.expect(rows.exact)
-            self.plane.figure.stream(rows.trail)
-            self.losses.stream(rows.rows)
-            self.estimates.stream(rows.rows)
-        if state.version != self._counted and (over or self._ticks % COUNTER_TICKS == 0):
-            self._counted = state.version
+        if state.version != self._streamed:
+            self._streamed = state.version
+            if rows is not None:
+                self._stream(rows)
             self.transport.param.update(
                 step=state.steps, caption=caption(state), playing=self._live.playing and not over
             )
-        for panel in (self.plane, self.volume, self.points):
-            panel.poll()
+        if rows is not None:  # not while the run is being built: that goes first
+            self.plane.poll()
+            self.volume.poll()
+        self.points.poll()
         if state.version != self._worded and (over or self._ticks % NUMBERS_TICKS == 0):
             self._worded = state.version
             self._show_words(state)
+
+    def _stream(self, new: TrailRows) -> None:
+        self._live.cursor = new.cursor
+        if new.exact is not None and self._exact is None:
+            self._exact = new.exact
+            self.losses.expect(new.exact)
+            self.estimates.expect(new.exact)
+        self.plane.figure.stream(new.trail)
+        self.losses.stream(new.rows)
+        self.estimates.stream(new.rows)
 
     def _show_words(self, state: State) -> None:
         assert self._problem is not None
