@@ -151,8 +151,8 @@ button { font: inherit; font-size: .9375rem; color: #fff; height: 34px; padding:
 button:hover { background: #ffffff22; opacity: 1; }
 button[aria-current=page] { background: #ffffff2e; opacity: 1; font-weight: 700; }
 button:focus-visible { outline: 2px solid #fff; outline-offset: 1px; }
-@media (max-width: 599px) { nav { gap: 0; } button { font-size: .75rem; padding: 0 4px; height: 40px; line-height: 1.15;
-  white-space: normal; max-width: 76px; } }
+@media (max-width: 599px) { nav { gap: 0; } button { font-size: .75rem; padding: 0 2px; height: 40px; line-height: 1.15;
+  white-space: normal; max-width: 68px; } }
 """
     ]
 
