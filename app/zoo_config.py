@@ -20,7 +20,7 @@ DEFAULTS: dict[str, Any] = {
     "batch_size": 256,
     "seed": 0,
 }
-"""Of the estimate. γ = 100 as in Lau, Murfet & Wei: at 1 chains of a small network run far from w0."""
+"""Of the estimate. γ = 100 as in Lau, Murfet & Wei."""
 
 
 @dataclass(frozen=True)
