@@ -13,8 +13,9 @@ from typing import Any
 
 from torch import Tensor, nn
 
+from app.takeaway_read import page_config
 from app.zoo_config import ALL_PARTS, Choice
-from llc_core import NetworkPotential
+from llc_core import NetworkPotential, RunConfig
 from llc_core.networks import Split, Training, build_model, digits, head_masks, potential_at, synthetic_text, train
 
 OPTIMIZERS: dict[str, dict[str, Any]] = {
@@ -122,6 +123,24 @@ def selection(model: nn.Module, part: str) -> str | dict[str, Tensor] | None:
         layer, head = map(int, where.split("."))
         return head_masks(model, layer, head)
     return pattern(where)
+
+
+@lru_cache(maxsize=24)
+def _untrained(network: str, part: str, batch_size: int) -> NetworkPotential:
+    entry = ZOO[network]
+    model = build_model(entry.model)
+    return potential_at(
+        model, model.state_dict(), data(entry.data), parameters=selection(model, part), batch_size=batch_size
+    )
+
+
+def check_run(choice: Choice, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings, complete; ValueError, one sentence, where no run can have them. Nothing is trained for it."""
+    batch_size = settings["batch_size"]
+    if not isinstance(batch_size, int) or isinstance(batch_size, bool) or batch_size < 1:
+        raise ValueError(f"batch_size is {batch_size!r}; it must be a whole number of at least 1.")
+    problem = _untrained(choice.network, choice.part, batch_size)
+    return dict(page_config(RunConfig(problem=problem.to_dict(), **settings), problem).settings)
 
 
 def potential(

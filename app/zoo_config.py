@@ -39,8 +39,7 @@ class Choice:
 
 def read_choice(values: Mapping[str, Any]) -> tuple[Choice, dict[str, Any]]:
     """The choice and the settings of the estimate in a link or file; ValueError, one sentence, for anything else."""
-    from app.controls import Controls
-    from app.zoo import OPTIMIZERS, ZOO, parts
+    from app.zoo import OPTIMIZERS, ZOO, check_run, parts
 
     if not isinstance(values, Mapping):
         raise ValueError("The configuration must be a mapping of names to values.")
@@ -61,5 +60,4 @@ def read_choice(values: Mapping[str, Any]) -> tuple[Choice, dict[str, Any]]:
         choice("part", values.get("part", ALL_PARTS), tuple(parts(network).values())),
     )
     settings = {**DEFAULTS, **ZOO[network].settings, **{k: v for k, v in values.items() if k in DEFAULTS}}
-    Controls().check(settings)
-    return found, settings
+    return found, check_run(found, settings)

@@ -32,7 +32,7 @@ def views():
 
 
 def test_names_in_links_never_change():
-    assert set(PAGES) >= {"local-geometry", "stationary-bias", "landscapes"}
+    assert set(PAGES) >= {"local-geometry", "stationary-bias", "landscapes", "your-network"}
 
 
 LOCAL = st.fixed_dictionaries(
@@ -128,6 +128,22 @@ FIRST = {
         "burn_in": 0.25,
         "localization": 2.0,
         "n_beta": 50.0,
+        "seed": 1,
+    },
+    "your-network": {
+        "network": "small",
+        "optimizer": "Adam",
+        "train_seed": 2,
+        "checkpoint": 100,
+        "part": "layer:0",
+        "sampler": {"name": "SGLD", "step_size": 1e-4},
+        "gradient": "control_variate",
+        "chains": 3,
+        "steps": 500,
+        "burn_in": 0.25,
+        "localization": 2.0,
+        "n_beta": 50.0,
+        "batch_size": 64,
         "seed": 1,
     },
 }  # fmt: skip

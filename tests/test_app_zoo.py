@@ -157,7 +157,7 @@ def test_checkpoints_one_after_the_other():
 
 
 def test_the_map_is_for_samplers_with_a_plateau():
-    choice, settings = read_choice({"network": "small", "sampler": {"name": "HMC"}})
+    choice, settings = read_choice({"network": "small", "sampler": {"name": "HMC"}, "gradient": "full"})
     with pytest.raises(ValueError, match="SGLD and RMSPropSGLD"):
         CalibrationPanel.job(choice, settings)
 

@@ -64,6 +64,12 @@ def core_files() -> list[Path]:
     return [p for p in sorted((ROOT / "llc_core").rglob("*.py")) if p != ROOT / "llc_core/__init__.py"]
 
 
+def test_names_of_test_files_are_unique():
+    """Folders of tests are no packages: two files of one name cannot be collected together."""
+    names = [path.name for path in (ROOT / "tests").rglob("test_*.py")]
+    assert len(names) == len(set(names))
+
+
 def test_every_core_module_has_a_floor():
     for path in core_files():
         floor_of(path.relative_to(ROOT / "llc_core").parts[0].removesuffix(".py"))

@@ -166,6 +166,7 @@ class YourNetwork:
             self._restart(name, self._presets[name].lesson)
 
     def _on_file(self, found: tuple[Choice, dict[str, Any]]) -> None:
+        self.controls.check(found[1])
         with pn.io.hold():
             self._state = None
             self._set(*found)
