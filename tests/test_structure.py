@@ -26,6 +26,7 @@ FLOORS = [
     {"stationary", "line"},
     {"engine", "gibbs", "nuts"},
     {"explain", "calibration", "networks"},
+    {"sweeps"},
 ]
 NEVER_IN_CORE = {"panel", "bokeh", "holoviews", "param", "app", "lab"}
 LAZY_IN_CORE = {
@@ -34,6 +35,8 @@ LAZY_IN_CORE = {
     "arviz_base",
     "numba",
     "dask",
+    "distributed",
+    "pyarrow",
     "h5netcdf",
     "h5py",
     "pyro",

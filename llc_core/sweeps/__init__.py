@@ -1,0 +1,1 @@
+"""Sweeps: many runs on many machines, into one file."""

@@ -1,0 +1,207 @@
+"""The store of a sweep: one SQLite file, one row per configuration, written only when its run is finished.
+
+One process writes; any number may read meanwhile. The file is always whole: a killed writer leaves the rows that it had
+recorded.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+SCHEMA_VERSION = 1
+COLUMNS: dict[str, str] = {
+    "key": "TEXT PRIMARY KEY",
+    "unit": "TEXT NOT NULL",
+    "size_class": "TEXT NOT NULL",
+    "ranks": "TEXT NOT NULL",
+    "problem": "INTEGER NOT NULL",
+    "dim": "INTEGER",
+    "sampler": "TEXT NOT NULL",
+    "gradient": "TEXT NOT NULL",
+    "step_size": "REAL NOT NULL",
+    "step_index": "INTEGER NOT NULL",
+    "chains": "INTEGER NOT NULL",
+    "dead": "INTEGER",
+    "status": "TEXT NOT NULL CHECK (status IN ('ok', 'diverged', 'error'))",
+    "llc": "REAL",
+    "llc_se": "REAL",
+    "llc_printed": "REAL",
+    "global_llc": "REAL",
+    "local_llc": "REAL",
+    "expected_llc": "REAL",
+    "r_hat": "REAL",
+    "ess": "REAL",
+    "stable_step": "REAL",
+    "steps": "INTEGER NOT NULL",
+    "seconds": "REAL",
+    "error": "TEXT",
+    "config": "TEXT NOT NULL",
+    "grid": "TEXT NOT NULL",
+    "finished": "TEXT NOT NULL",
+}
+"""Of table `results`.
+
+key: hash of `config`, the RunConfig of this row alone.  unit: of the batch it ran in, whose step sizes are `grid`.
+problem: seed of the random network.  dead: diverged chains.  status: "diverged" when more than half of them are.
+llc: λ̂ with the baseline on the same batch; llc_printed: from the same chains with the loss at w0 on one minibatch only,
+as printed in Hitchcock & Hoogland eq. 3.8.  expected_llc: the local coefficient with its finite-n correction.
+stable_step: largest stable step size found along the run.  seconds: of the unit, divided by its rows.
+"""
+PROGRESS = (
+    "id INTEGER PRIMARY KEY CHECK (id = 1), spec TEXT, done INTEGER, total INTEGER, errors INTEGER, running INTEGER, \
+seconds_left REAL, state TEXT, updated TEXT"
+)
+BUSY_SECONDS = 30.0
+
+
+class Store:
+    """A sweep's file. `with Store(path) as store: store.rows()`.
+
+    readonly: do not create or change anything; ValueError where there is no such store.
+    """
+
+    def __init__(self, path: str | Path, readonly: bool = False):
+        self.path = Path(path)
+        self.readonly = readonly
+        if readonly and not self.path.is_file():
+            raise ValueError(
+                f"There is no store at {str(path)!r}; make one with `llc-lab sweep FILE.toml --store PATH`."
+            )
+        if not readonly and not self.path.parent.is_dir():
+            raise ValueError(f"The folder of the store {str(path)!r} does not exist; make it first.")
+        address = f"{self.path.resolve().as_uri()}?mode={'ro' if readonly else 'rwc'}"
+        # The progress display may read from another thread; SQLite's own lock keeps order.
+        self._db = sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS, check_same_thread=False)
+        self._db.row_factory = sqlite3.Row
+        try:
+            self._check()
+        except sqlite3.DatabaseError:
+            self._db.close()
+            raise ValueError(
+                f"{str(path)!r} is not a store of LLC Lab; give a file that `llc-lab sweep` made."
+            ) from None
+        except ValueError:
+            self._db.close()
+            raise
+
+    def _check(self) -> None:
+        self._db.execute("PRAGMA trusted_schema = OFF")
+        tables = {name for (name,) in self._db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        if not tables and not self.readonly:
+            columns = ", ".join(f"{name} {kind}" for name, kind in COLUMNS.items())
+            with self._db:
+                self._db.execute(f"CREATE TABLE results ({columns})")
+                self._db.execute(f"CREATE TABLE progress ({PROGRESS})")
+                self._db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+            return
+        (version,) = self._db.execute("PRAGMA user_version").fetchone()
+        found = {row["name"] for row in self._db.execute("PRAGMA table_info(results)")}
+        if version != SCHEMA_VERSION or set(COLUMNS) - found:
+            raise ValueError(
+                f"{str(self.path)!r} is not a store of this version of LLC Lab (it says {version}, not {SCHEMA_VERSION})."
+            )
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._db.close()
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[None]:
+        """Holds the place of the only writer; ValueError while another process has it. A killed one gives it back."""
+        with open(f"{self.path}.lock", "a") as file:
+            if not _lock(file):
+                raise ValueError(f"Another sweep is writing to {str(self.path)!r}; wait for it, or give another store.")
+            yield
+
+    # -- rows ---------------------------------------------------------------------------------------------------------
+
+    def add(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Record finished rows, all or none of them. A key that is there already is replaced."""
+        names = ", ".join(COLUMNS)
+        places = ", ".join(f":{name}" for name in COLUMNS)
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        with self._db:
+            self._db.executemany(
+                f"INSERT OR REPLACE INTO results ({names}) VALUES ({places})",
+                [{**dict.fromkeys(COLUMNS), "finished": now, **row} for row in rows],
+            )
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Every finished row, ordered by what was run."""
+        order = "size_class, ranks, problem, sampler, gradient, step_size"
+        return [dict(row) for row in self._db.execute(f"SELECT {', '.join(COLUMNS)} FROM results ORDER BY {order}")]
+
+    def keys(self, with_errors: bool = True) -> set[str]:
+        """Keys of what is finished; without errors: of what need not be run again."""
+        where = "" if with_errors else " WHERE status != 'error'"
+        return {key for (key,) in self._db.execute(f"SELECT key FROM results{where}")}
+
+    # -- progress -----------------------------------------------------------------------------------------------------
+
+    def report(self, spec: Mapping[str, Any], state: str, **numbers: Any) -> None:
+        """Say where the sweep stands: done, total, errors (rows), running (units), seconds_left."""
+        row = {
+            "spec": json.dumps(dict(spec)),
+            "state": state,
+            "updated": datetime.now(UTC).isoformat(timespec="seconds"),
+            **dict.fromkeys(("done", "total", "errors", "running", "seconds_left")),
+            **numbers,
+        }
+        with self._db:
+            self._db.execute(
+                f"INSERT OR REPLACE INTO progress (id, {', '.join(row)}) VALUES (1, {', '.join(':' + n for n in row)})",
+                row,
+            )
+
+    def progress(self) -> dict[str, Any] | None:
+        """The last report: spec, state ("running", "stopped", "finished"), done, total, errors, running, seconds_left,
+        updated (ISO time, UTC); None before the first."""
+        row = self._db.execute("SELECT * FROM progress").fetchone()
+        if row is None:
+            return None
+        found = dict(row)
+        found.pop("id")
+        found["spec"] = json.loads(found["spec"])
+        return found
+
+
+def results(path: str | Path) -> list[dict[str, Any]]:
+    """The rows of the store at `path`."""
+    with Store(path, readonly=True) as store:
+        return store.rows()
+
+
+def columns(rows: Iterable[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """Rows as columns, in the order of the table."""
+    rows = list(rows)
+    return {name: [row[name] for row in rows] for name in COLUMNS}
+
+
+def _lock(file: Any) -> bool:
+    """Whether this process now holds the file. The system gives it back when the process ends, however it ends."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        import msvcrt
+
+        try:
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+        except OSError:
+            return False
+        return True
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
