@@ -15,7 +15,6 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
 
 from lab.benchmarks import sweep_work
 from lab.benchmarks.machine import machine
@@ -54,24 +53,19 @@ def kills(folder: Path) -> None:
     whole, cut, log = folder / "whole.sqlite", folder / "cut.sqlite", folder / "log"
     os.environ[sweep_work.LOG] = str(log)
     run_sweep(SweepSpec.from_dict(SMALL), whole, workers=2)
-    draw, done, again = random.Random(0), 0, 0
-    for _ in range(KILLS):
+    draw, recorded, again = random.Random(0), set[str](), 0
+    for trial in range(KILLS + 1):
         log.write_text("")
         client = _client(cut)
-        while client.poll() is None and _count(cut) <= done:
-            time.sleep(0.02)
-        time.sleep(draw.uniform(0, 0.5))
-        client.send_signal(signal.SIGKILL)
+        if trial < KILLS:
+            while client.poll() is None and len(_units(cut)) <= len(recorded):
+                time.sleep(0.02)
+            time.sleep(draw.uniform(0, 0.5))
+            client.send_signal(signal.SIGKILL)
         client.wait()
-        rows = results(cut)
-        recorded_before = {row["unit"] for row in rows[:done]}
-        again += len(recorded_before & set(log.read_text().split()))
-        done = len(rows)
-        print(f"killed with {done} rows recorded", flush=True)
-    finished = {row["unit"] for row in results(cut)}
-    log.write_text("")
-    _client(cut).wait()
-    again += len(finished & set(log.read_text().split()))
+        again += len(recorded & set(log.read_text().split()))
+        recorded = _units(cut)
+        print(f"{len(recorded)} units recorded", flush=True)
     one, other = (_numbers(path) for path in (whole, cut))
     print(
         f"{len(one)} rows; keys and λ̂ equal to an uninterrupted sweep: {one == other}; run again after recording: {again}"
@@ -80,7 +74,8 @@ def kills(folder: Path) -> None:
 
 def scaling(folder: Path) -> None:
     """One worker against two on the same 64 units, one after the other, twice."""
-    spec, seconds = SweepSpec.from_dict(SCALING), {1: [], 2: []}  # type: dict[str, Any], dict[int, list[float]]
+    spec = SweepSpec.from_dict(SCALING)
+    seconds: dict[int, list[float]] = {1: [], 2: []}
     for trial in range(2):
         for workers in (1, 2):
             started = time.perf_counter()
@@ -106,11 +101,11 @@ def _client(store: Path) -> subprocess.Popen[bytes]:
     return subprocess.Popen(command, stdout=subprocess.DEVNULL)
 
 
-def _count(path: Path) -> int:
+def _units(path: Path) -> set[str]:
     try:
-        return len(results(path))
+        return {row["unit"] for row in results(path)}
     except ValueError:  # not made yet
-        return 0
+        return set()
 
 
 def _numbers(path: Path) -> dict[str, str]:
