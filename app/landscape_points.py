@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from dataclasses import dataclass
 from functools import partial
@@ -15,6 +13,7 @@ import panel_material_ui as pmui
 from bokeh.models import ColumnDataSource, Range1d, Span
 
 from app import theme
+from app.exports import table_csv
 from app.figures import house_figure
 from app.landscape_texts import with_sd
 from app.layout import card
@@ -223,11 +222,8 @@ def summary(values: np.ndarray) -> tuple[float, float, float]:
 
 def points_csv(found: PointsProgress) -> str:
     """One row for each data set: λ̂ at U and at V."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["data_set", "llc_U", "llc_V"])
-    writer.writerows(zip(range(len(found.llc["U"])), found.llc["U"].tolist(), found.llc["V"].tolist(), strict=True))
-    return text.getvalue()
+    rows = zip(range(len(found.llc["U"])), found.llc["U"].tolist(), found.llc["V"].tolist(), strict=True)
+    return table_csv(["data_set", "llc_U", "llc_V"], rows)
 
 
 def _bars(values: np.ndarray) -> dict[str, np.ndarray]:

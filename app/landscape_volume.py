@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from functools import partial
 from html import escape
 
@@ -13,6 +11,7 @@ from bokeh.models import ColumnDataSource, Range1d
 
 from app import theme
 from app.components import Numbers
+from app.exports import table_csv
 from app.figures import house_figure
 from app.later import Later
 from app.layout import card
@@ -119,9 +118,6 @@ class VolumePanel:
 
 def volume_csv(found: VolumeScaling) -> str:
     """One row for each ε: the volume, its slope, the fit."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["epsilon", "volume", "slope", "fitted"])
     columns = (found.epsilon, found.volume, found.slope, found.fitted)
-    writer.writerows(zip(*(column.tolist() for column in columns), strict=True))
-    return text.getvalue()
+    rows = zip(*(column.tolist() for column in columns), strict=True)
+    return table_csv(["epsilon", "volume", "slope", "fitted"], rows)
