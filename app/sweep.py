@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from app.limits import check_allowance
+from app.tasks import NewestJob
 from app.widgets import field_label, is_logarithmic
 from llc_core import Potential, Run, RunConfig
 from llc_core.defaults import resolve
@@ -98,14 +99,7 @@ class SweepPoints:
         return int(np.nanargmin(far)) if np.isfinite(far).any() else None
 
 
-class _Latest:
-    """The log of a sweep: only its newest points matter, and they come with the state."""
-
-    def since(self, cursor: Any) -> None:
-        return None
-
-
-class SweepJob:
+class SweepJob(NewestJob):
     """Finds where to look if that is needed, then runs all values at once.
 
     config: of the run whose field is swept (its own grid and histogram are left out).  field: a key of `sweepable`.
@@ -114,7 +108,6 @@ class SweepJob:
     """
 
     def __init__(self, config: RunConfig, problem: Potential, field: str, count: int = COUNT):
-        self.log = _Latest()
         self._config, self._problem, sampler = resolve(config.replace(grid={}, histogram=None), problem)
         known = sweepable(sampler)
         if field not in known:
@@ -152,12 +145,6 @@ class SweepJob:
         assert self._run is not None
         snapshot = self._run.advance(steps)
         return self._points(self._before + snapshot.steps, snapshot)
-
-    def judge(self) -> None:
-        return None
-
-    def record(self, snapshot: Any, estimate: Any) -> None:
-        return None
 
     @property
     def _before(self) -> int:
