@@ -9,7 +9,7 @@ from typing import Any
 import panel as pn
 import panel_material_ui as pmui
 
-from app import theme
+from app.layout import prose
 from app.runs import OVER, Job, RunHandle, RunManager, State, Status, manager
 
 
@@ -41,7 +41,7 @@ class JobPanel:
         self._version, self._cursor, self._ticks = -1, 0, 0
         self.button = pmui.Button(label=label, size="small", variant=variant, margin=0, width=width)
         self.button.on_click(self._on_button)
-        self.words = pn.pane.HTML("", sizing_mode="stretch_width", margin=margin, stylesheets=[theme.TEXT])
+        self.words = prose(margin=margin)
         self.say(invitation)
 
     def begin(self) -> Callable[[], Job] | None:

@@ -9,7 +9,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import panel as pn
 import panel_material_ui as pmui
 from bokeh.models import ColumnDataSource, Range1d, Span
 
@@ -18,7 +17,7 @@ from app.exports import table_csv
 from app.figures import house_figure
 from app.job_panel import JobPanel
 from app.landscape_texts import with_sd
-from app.layout import card
+from app.layout import card, plotted
 from app.legend import legend
 from app.runs import Job, State
 from app.tasks import NewestJob
@@ -121,7 +120,7 @@ class PointsPanel(JobPanel):
                 ],
                 "points_figure",
             ),
-            pn.pane.Bokeh(self.plot, sizing_mode="stretch_width", margin=0),
+            plotted(self.plot),
             self.bar(self.sets, self.length, self.spring, margin=(4, 0, 0, 0)),
             self.words,
         )

@@ -25,3 +25,27 @@ def page(*objects: Any) -> pn.Column:
     return pn.Column(
         *objects, sizing_mode="stretch_width", margin=(2, 18, 24, 18), styles={"gap": "12px"}, stylesheets=[theme.TALL]
     )
+
+
+def prose(*sheets: str, margin: Any = 0, **options: Any) -> pn.pane.HTML:
+    """A place for words, empty at first. sheets: style sheets beside that of all texts."""
+    return pn.pane.HTML("", sizing_mode="stretch_width", margin=margin, stylesheets=[theme.TEXT, *sheets], **options)
+
+
+def complaint(margin: Any = (4, 0)) -> pn.pane.HTML:
+    """A place for what cannot be run; not seen before there is something to say."""
+    return pn.pane.HTML("", visible=False, sizing_mode="stretch_width", margin=margin, stylesheets=[theme.ERROR])
+
+
+def plotted(plot: Any, margin: Any = 0) -> pn.pane.Bokeh:
+    return pn.pane.Bokeh(plot, sizing_mode="stretch_width", margin=margin)
+
+
+def toolbar(*objects: Any) -> pn.FlexBox:
+    """Buttons and menus below a run's numbers, and words beside them."""
+    return pn.FlexBox(*objects, gap="12px", align_items="center", sizing_mode="stretch_width", margin=(10, 0, 0, 0))
+
+
+def side_bar(*objects: Any) -> pn.Column:
+    """What a page puts into the side bar."""
+    return pn.Column(*objects, sizing_mode="stretch_width", margin=(4, 16, 24, 16))

@@ -12,7 +12,7 @@ import panel_material_ui as pmui
 
 from app import theme
 from app.job_panel import JobPanel
-from app.layout import card
+from app.layout import card, plotted
 from app.legend import legend
 from app.runs import OVER, Job, State, Status
 from app.sweep import COUNT, SweepJob, SweepPoints, same_question, sweepable
@@ -70,8 +70,8 @@ class SweepPanel(JobPanel):
                 sizing_mode="stretch_width",
                 margin=(8, 0),
             ),
-            pn.pane.Bokeh(self.figure.plot, sizing_mode="stretch_width", margin=0),
-            pn.pane.Bokeh(self.figure.dead_plot, sizing_mode="stretch_width", margin=0),
+            plotted(self.figure.plot),
+            plotted(self.figure.dead_plot),
             self.words,
         )
 

@@ -8,11 +8,9 @@ from functools import partial
 from html import escape
 from typing import Any
 
-import panel as pn
-
 from app import theme
 from app.job_panel import JobPanel
-from app.layout import card
+from app.layout import card, prose
 from app.legend import heading
 from app.runs import OVER, Job, State
 from app.why import WhyJob, WhyProgress, bars, opening
@@ -59,7 +57,7 @@ class WhyPanel(JobPanel):
         self._problem: Potential | None = None
         self._estimate: Estimate | None = None
         self.found: Explanation | None = None
-        self.bars = pn.pane.HTML("", sizing_mode="stretch_width", margin=(8, 0, 0, 0), stylesheets=[theme.TEXT, _STYLE])
+        self.bars = prose(_STYLE, margin=(8, 0, 0, 0))
         self.view = card(
             heading("Why this number?"),
             self.bar(self.words, margin=(4, 0, 0, 0)),

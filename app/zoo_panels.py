@@ -8,12 +8,10 @@ from functools import partial
 from html import escape
 from typing import Any
 
-import panel as pn
 import panel_material_ui as pmui
 
-from app import theme
 from app.job_panel import JobPanel
-from app.layout import card
+from app.layout import card, plotted, prose
 from app.legend import heading, legend
 from app.runs import Job, State, background
 from app.tasks import TaskJob
@@ -74,8 +72,8 @@ class OverTraining(_ChoicePanel):
                 "training_figure over_training_figure",
             ),
             self.bar(self.words, margin=(6, 0)),
-            pn.pane.Bokeh(self.figures.losses, sizing_mode="stretch_width", margin=0),
-            pn.pane.Bokeh(self.figures.llc, sizing_mode="stretch_width", margin=0),
+            plotted(self.figures.losses),
+            plotted(self.figures.llc),
         )
 
     def show(self, choice: Choice, settings: dict[str, Any], from_file: bool) -> None:
@@ -133,11 +131,11 @@ class CalibrationPanel(_ChoicePanel):
         self.found: Calibration | None = None
         self.use = pmui.Button(label="Use the pick", size="small", variant="outlined", margin=0, visible=False)
         self.use.on_click(self._on_use)
-        self._told = pn.pane.HTML("", sizing_mode="stretch_width", margin=(6, 0, 0, 0), stylesheets=[theme.TEXT])
+        self._told = prose(margin=(6, 0, 0, 0))
         self.view = card(
             heading("Which step size, which localisation?"),
             self.bar(self.words, margin=(6, 0)),
-            pn.pane.Bokeh(self.figure.plot, sizing_mode="stretch_width", margin=0),
+            plotted(self.figure.plot),
             self._told,
             self.use,
         )
