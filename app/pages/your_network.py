@@ -312,7 +312,7 @@ def _read_weights(content: bytes, name: str, choice: Choice) -> dict[str, Tensor
 def _signs(estimate: Estimate) -> str:
     """HTML: one row for each sign of health."""
     rows = "".join(
-        f"<tr><th scope=row>{'✓' if sign.ok else '✗'} {escape(sign.name)}</th>"
+        f"<tr><th scope=row>{'✗' if not sign.ok else 'ⓘ' if sign.note else '✓'} {escape(sign.name)}</th>"
         f'<td style="white-space: normal; text-align: left">{escape(sign.sentence)}</td></tr>'
         for sign in health(estimate)
     )
@@ -324,7 +324,7 @@ def _about(choice: Choice) -> str:
     words = (
         f"{entry.title}, trained for {entry.steps:,} steps by {choice.optimizer}, here, on data that come with the app. "
         "The loss is the cross entropy over the training rows, and λ̂ is taken at the chosen checkpoint over what moves; "
-        "everything else keeps its value. There is no exact answer for such a network: the signs on the left, the "
+        "everything else keeps its value. There is no exact answer for such a network: the signs of health, the "
         "calibration and the comparison of checkpoints are what there is to judge a number by. Weights of the same "
         "architecture can be opened from a file of plain tensors."
     )
