@@ -15,13 +15,14 @@ from app.job_panel import JobPanel
 from app.layout import card, plotted
 from app.legend import legend
 from app.runs import OVER, Job, State, Status
-from app.sweep import COUNT, SweepJob, SweepPoints, same_question, sweepable
+from app.sweep import SweepJob, SweepPoints, about_field, check_ends, same_question, sweepable
 from app.sweep_plots import SweepFigure
 from app.widgets import number_text
 from llc_core import Potential, RunConfig
 from llc_core.samplers.base import Sampler
 
 DRAW_TICKS, WORDS_TICKS = 2, 6
+ENDS = ("From", "To")
 INVITATION = (
     "Run the present settings at a dozen values of one field at once: how does the error of λ̂ depend on it? "
     "A click on a point sets its value."
@@ -51,11 +52,16 @@ class SweepPanel(JobPanel):
         self.found: SweepPoints | None = None
         self._config: RunConfig | None = None
         self._problem: Potential | None = None
+        self._sampler: Sampler | None = None
         self._asked: RunConfig | None = None
         self.figure = SweepFigure()
         self.figure.points.selected.on_change("indices", self._on_tap)
         self.field = pmui.Select(
             label="Field", options={"Step size": "step_size"}, value="step_size", size="small", margin=0, width=190
+        )
+        self.field.param.watch(self._on_field, "value")
+        self.ends = tuple(
+            pmui.TextInput(label=label, placeholder="automatic", size="small", margin=0, width=112) for label in ENDS
         )
         self.take = pmui.Button(label="Use the best", size="small", variant="outlined", margin=0, visible=False)
         self.take.on_click(self._on_take)
@@ -63,6 +69,7 @@ class SweepPanel(JobPanel):
             _head(),
             pn.FlexBox(
                 self.field,
+                *self.ends,
                 self.button,
                 self.take,
                 gap="10px",
@@ -77,7 +84,7 @@ class SweepPanel(JobPanel):
 
     def show(self, config: RunConfig, problem: Potential, sampler: Sampler) -> None:
         """The page runs something now. A sweep that is of other settings ends; its points stay, with a word."""
-        self._config, self._problem = config, problem
+        self._config, self._problem, self._sampler = config, problem, sampler
         fields = {label: name for name, label in sweepable(sampler).items()}
         if self.field.options != fields:
             chosen = self.field.value if self.field.value in fields.values() else next(iter(fields.values()))
@@ -94,15 +101,17 @@ class SweepPanel(JobPanel):
         self._mark()
 
     def begin(self) -> Callable[[], Job] | None:
-        if self._config is None or self._problem is None:
+        if self._config is None or self._problem is None or self._sampler is None:
             return None
-        self._asked, self.found = self._config, None
         field = self.field.value
+        low, high = (parse_end(end.label, end.value) for end in self.ends)
+        ends = check_ends(field, about_field(self._sampler, field), (low, high))
+        self._asked, self.found = self._config, None
         label = next(label for label, name in self.field.options.items() if name == field)
         self.figure.reset(label)
         self.take.visible = False
         self.say("Finding where to look: a short automatic run." if field == "step_size" else "Starting.")
-        return partial(SweepJob, self._config, self._problem, field)
+        return partial(SweepJob, self._config, self._problem, field, ends=ends)
 
     def receive(self, state: State, items: list[Any]) -> None:
         if isinstance(state.snapshot, SweepPoints):
@@ -114,6 +123,11 @@ class SweepPanel(JobPanel):
             self._tell()
 
     # -- what the user does -------------------------------------------------------------------------------------------
+
+    def _on_field(self, event: object) -> None:
+        """Ends are of one field."""
+        for end in self.ends:
+            end.value = ""
 
     def _on_take(self, event: object) -> None:
         if self.found is not None and self.found.best is not None:
@@ -151,6 +165,20 @@ class SweepPanel(JobPanel):
             self.take.visible = self.found.best is not None
 
 
+def parse_end(name: str, text: str) -> float | None:
+    """A number as people type it, None where nothing is written; ValueError with one sentence."""
+    short = text.strip()
+    if not short:
+        return None
+    try:
+        return float(short.replace("−", "-").replace(",", "").replace(" ", ""))
+    except ValueError:
+        shown = short if len(short) <= 20 else short[:17] + "..."
+        raise ValueError(
+            f"{name}: “{shown}” is not a number; write for example 1e-4, or nothing to have it automatic."
+        ) from None
+
+
 def words(found: SweepPoints) -> str:
     """What the points say, for people."""
     size = f"{len(found.values)} values, {found.chains} chains of {found.chain_steps:,} steps each"
@@ -170,7 +198,7 @@ def words(found: SweepPoints) -> str:
     if math.isfinite(found.limit):
         text += f" Above {number_text(found.limit)} the chains are unstable."
     elif found.dead.max() > 0:
-        text += f" Chains died at {int((found.dead > 0).sum())} of {COUNT} values."
+        text += f" Chains died at {int((found.dead > 0).sum())} of {len(found.values)} values."
     return text
 
 
