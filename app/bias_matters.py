@@ -268,7 +268,7 @@ class _ErrorFigure:
         self._x = Range1d(-0.5, 0.5)
         self.plot = house_figure(
             "llc_error_figure",
-            60 + 30 * len(methods),
+            76 + 30 * len(methods),
             x_range=self._x,
             y_range=FactorRange(*reversed(methods)),
             x_axis_label="relative error of λ̂",
@@ -278,6 +278,7 @@ class _ErrorFigure:
         )
         self.plot.xgrid.update(grid_line_color="#e5e5e5", grid_line_alpha=0.5)
         self.plot.xaxis.formatter = NumeralTickFormatter(format="+0%")
+        self.plot.xaxis.ticker.desired_num_ticks = 4  # type: ignore[attr-defined]
         self.plot.add_layout(Span(dimension="height", location=0, line_color=theme.TARGET, line_width=2))
         whisker = Whisker(
             base="row",
@@ -310,7 +311,7 @@ class _ErrorFigure:
             "high": error + spread,
             "problem": problems,
         }
-        self.plot.xaxis.axis_label = f"relative error of λ̂ against {reference}"
+        self.plot.xaxis.axis_label = f"relative error of λ̂\nagainst {reference}"  # two lines fit a phone
         if len(error):
             low, high = (float(np.quantile(error, q)) for q in (0.02, 0.98))
             room = 0.15 * max(high - low, 0.1)

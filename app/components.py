@@ -237,7 +237,7 @@ class Tiles(JSComponent):
     _stylesheets = [
         _BASE,
         """
-.tiles { display: grid; grid-auto-flow: column; grid-auto-columns: minmax(100px, 1fr); gap: 8px; overflow-x: auto;
+.tiles { display: grid; grid-auto-flow: column; grid-auto-columns: minmax(94px, 1fr); gap: 8px; overflow-x: auto;
   padding: 3px; margin: -3px; scrollbar-width: thin; }
 .tiles button { display: flex; flex-direction: column; gap: 4px; padding: 7px 6px 6px; text-align: center; min-width: 0;
   border: 1px solid var(--edge); border-radius: 10px; background: var(--panel-surface-color);
@@ -365,7 +365,7 @@ class Numbers(JSComponent):
         _BASE,
         """
 .numbers { display: grid; grid-auto-flow: row dense; gap: 8px; margin: 0; }
-.numbers > div { position: relative; padding: 7px 10px 8px; border-radius: 8px; min-width: 0; cursor: help;
+.numbers > div { position: relative; padding: 7px 8px 8px; border-radius: 8px; min-width: 0; cursor: help;
   background: color-mix(in srgb, currentColor 5%, transparent); }
 .numbers > div[hidden] { display: none; }
 .numbers > div.wide { grid-column: span 2; }

@@ -132,10 +132,12 @@ class CalibrationPanel(_ChoicePanel):
         self.use = pmui.Button(label="Use the pick", size="small", variant="outlined", margin=0, visible=False)
         self.use.on_click(self._on_use)
         self._told = prose(margin=(6, 0, 0, 0))
+        self._map = plotted(self.figure.plot)
+        self._map.visible = False  # there is nothing on it yet
         self.view = card(
             heading("Which step size, which localisation?"),
             self.bar(self.words, margin=(6, 0)),
-            plotted(self.figure.plot),
+            self._map,
             self._told,
             self.use,
         )
@@ -159,6 +161,7 @@ class CalibrationPanel(_ChoicePanel):
             return
         self.found = item = items[-1]
         self.figure.show(item)
+        self._map.visible = True
         self._told.object = f'<p class="small">{escape(str(item))}</p>'
         self.use.visible = item.chosen is not None
         self.say("Pale cells are refused; the pick has a frame. Hover for the reasons.")

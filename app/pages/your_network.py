@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tempfile
 from collections.abc import Mapping
 from functools import partial
@@ -75,7 +76,7 @@ class YourNetwork:
         self.checkpoint = self._select("Checkpoint", {})
         self.part = self._select("What moves", {})
         self.upload = pmui.FileInput(
-            label="Open weights", accept=".safetensors,.pt", sizing_mode="stretch_width", margin=(6, 0)
+            label="Open weights", accept=".safetensors,.pt", sizing_mode="stretch_width", margin=(6, 0, 14, 0)
         )
         self.upload.param.watch(self._on_upload, "value")
         self.fault = complaint()
@@ -243,7 +244,7 @@ class YourNetwork:
         self.over_training.show(self._choice, self._settings, self._state is not None)
         self.calibration.show(self._choice, self._settings)
         self.takeaway.show(self._choice, self._settings)
-        self.health.object = ""
+        self.health.object = '<p class="small muted">They come with the first estimate.</p>'
         self.about.object = _about(self._choice)
         self._show_words(State())
 
@@ -274,7 +275,7 @@ class YourNetwork:
         tone, words = verdict(state)
         live = "off" if state.status == "running" else "polite"
         self.verdict.object = f'<p class="{tone}" aria-live="{live}">{words}</p>'
-        if state.estimate is not None:
+        if state.estimate is not None and (state.estimate.diverged or not math.isnan(state.estimate.llc)):
             self.health.object = _signs(state.estimate)
         if state.snapshot is not None:
             self.controls.show_live(
