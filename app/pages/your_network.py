@@ -313,7 +313,7 @@ def _read_weights(content: bytes, name: str, choice: Choice) -> dict[str, Tensor
 def _signs(estimate: Estimate) -> str:
     """HTML: one row for each sign of health."""
     rows = "".join(
-        f"<tr><th scope=row>{'✗' if not sign.ok else 'ⓘ' if sign.note else '✓'} {escape(sign.name)}</th>"
+        f"<tr><th scope=row>{'✗' if not sign.ok else '•' if sign.note else '✓'} {escape(sign.name)}</th>"
         f'<td style="white-space: normal; text-align: left">{escape(sign.sentence)}</td></tr>'
         for sign in health(estimate)
     )
