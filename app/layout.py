@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import panel as pn
 
 from app import theme
+from app.legend import heading
 
 
 def card(*objects: Any) -> pn.Column:
@@ -46,6 +48,11 @@ def toolbar(*objects: Any) -> pn.FlexBox:
     return pn.FlexBox(*objects, gap="12px", align_items="center", sizing_mode="stretch_width", margin=(10, 0, 0, 0))
 
 
-def side_bar(*objects: Any) -> pn.Column:
-    """What a page puts into the side bar."""
-    return pn.Column(*objects, sizing_mode="stretch_width", margin=(4, 16, 24, 16))
+def side_bar(sections: Mapping[str, Sequence[Any]]) -> pn.Column:
+    """What a page puts into the side bar: headings, and what stands below each."""
+    column = pn.Column(sizing_mode="stretch_width", margin=(4, 16, 24, 16))
+    for title, objects in sections.items():
+        above = heading(title)
+        above.margin = (14 if len(column) else 0, 0, 0, 0)
+        column.extend([above, *objects])
+    return column

@@ -25,7 +25,6 @@ from app.landscape_takeaway import LandscapeTakeaway
 from app.landscape_texts import ANSWERS, READOUTS, readout_values, verdict
 from app.landscape_volume import VolumePanel
 from app.layout import card, complaint, page, pair, prose, side_bar, toolbar
-from app.legend import heading
 from app.limits import check_allowance
 from app.live import Live
 from app.method import MethodCard
@@ -79,15 +78,7 @@ class Landscapes:
         self.controls = Controls(gradients=("full",))
         self.controls.listener = self._on_settings
         self.trouble = complaint()
-        self.sidebar: list[Any] = [
-            side_bar(
-                heading("Landscape"),
-                self.editor,
-                heading("Sampler"),
-                self.trouble,
-                self.controls,
-            )
-        ]
+        self.sidebar: list[Any] = [side_bar({"Landscape": [self.editor], "Sampler": [self.trouble, self.controls]})]
         self.main: list[Any] = [self._arrange()]
         self._on_answers()
         self._on_preset(FIRST)

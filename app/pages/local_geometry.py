@@ -79,15 +79,7 @@ class LocalGeometry:
         self.controls.listener = self._on_settings
         self.trouble = complaint()
 
-        self.sidebar: list[Any] = [
-            side_bar(
-                heading("Network"),
-                self.editor,
-                heading("Sampler"),
-                self.trouble,
-                self.controls,
-            )
-        ]
+        self.sidebar: list[Any] = [side_bar({"Network": [self.editor], "Sampler": [self.trouble, self.controls]})]
         self.main: list[Any] = [self._arrange()]
         self._on_answers()
         self._on_preset(first.name)

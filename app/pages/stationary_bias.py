@@ -39,7 +39,7 @@ from app.bias_texts import (
 from app.components import Numbers, Tiles, Toggles, Transport
 from app.formula import displayable
 from app.layout import card, complaint, page, pair, plotted, prose, side_bar, toolbar
-from app.legend import heading, legend, swatch
+from app.legend import legend, swatch
 from app.live import Live
 from app.pages import PageInfo
 from app.runs import OVER, State, Status
@@ -188,15 +188,7 @@ class StationaryBias:
         for control in (self.target, self.run_panel, *(side.panel for side in self.sides.values())):
             control.listener = self._on_settings
 
-        self.sidebar: list[Any] = [
-            side_bar(
-                heading("Target"),
-                self.target,
-                self.fault,
-                heading("Run"),
-                self.run_panel,
-            )
-        ]
+        self.sidebar: list[Any] = [side_bar({"Target": [self.target, self.fault], "Run": [self.run_panel]})]
         self.main: list[Any] = [self._arrange()]
         self._on_preset(ALL[0].name)
 

@@ -76,7 +76,7 @@ class YourNetwork:
         self.checkpoint = self._select("Checkpoint", {})
         self.part = self._select("What moves", {})
         self.upload = pmui.FileInput(
-            label="Open weights", accept=".safetensors,.pt", sizing_mode="stretch_width", margin=(6, 0, 14, 0)
+            label="Open weights", accept=".safetensors,.pt", sizing_mode="stretch_width", margin=(6, 0)
         )
         self.upload.param.watch(self._on_upload, "value")
         self.fault = complaint()
@@ -84,15 +84,10 @@ class YourNetwork:
         self.controls.listener = self._on_settings
         self.sidebar: list[Any] = [
             side_bar(
-                heading("Network"),
-                self.network,
-                self.optimizer,
-                self.checkpoint,
-                self.part,
-                self.upload,
-                self.fault,
-                heading("Sampler"),
-                self.controls,
+                {
+                    "Network": [self.network, self.optimizer, self.checkpoint, self.part, self.upload, self.fault],
+                    "Sampler": [self.controls],
+                }
             )
         ]
         self.main: list[Any] = [self._arrange()]
