@@ -22,6 +22,15 @@ def pair(*cards: pn.Column) -> pn.Column:
     return pn.Column(*cards, sizing_mode="stretch_width", margin=0, stylesheets=[theme.PAIR])
 
 
+def stacks(*columns: Sequence[pn.Column]) -> pn.Column:
+    """Cards below each other in columns side by side: a short card leaves no hole beside a tall one."""
+    made = []
+    for cards in columns:
+        cards[-1].styles = {"flex": "1 0 auto"}
+        made.append(pn.Column(*cards, sizing_mode="stretch_width", margin=0, stylesheets=[theme.STACK]))
+    return pair(*made)
+
+
 def page(*objects: Any) -> pn.Column:
     """The main part of a page."""
     return pn.Column(

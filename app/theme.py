@@ -63,6 +63,11 @@ PAIR = f"""
 """
 """A native column made a grid, so that its height follows its cards."""
 
+STACK = f"""
+{TALL}
+:host {{ display: flex !important; flex-direction: column; gap: 12px; }}
+"""
+
 TEXT = """
 :host { color: var(--panel-on-background-color); font-family: var(--bokeh-base-font); }
 h2 { font-size: 1rem; font-weight: 700; margin: 0 0 6px; }

@@ -17,7 +17,7 @@ from app.controls import Controls
 from app.curves import Curves
 from app.editor import NetworkEditor
 from app.history import Cursor
-from app.layout import card, complaint, page, pair, prose, side_bar, toolbar
+from app.layout import card, complaint, page, pair, prose, side_bar, stacks, toolbar
 from app.legend import heading
 from app.limits import check_allowance
 from app.live import Live
@@ -120,8 +120,7 @@ class LocalGeometry:
             pn.Column(self.tiles, self.lesson, sizing_mode="stretch_width", margin=0),
             card(self.transport, self.readouts, self.verdict, tools, self.compare.table),
             pair(card(*self._curves.loss_parts), card(*self._curves.estimate_parts)),
-            pair(self.sweep.view, self.why.view),
-            pair(self._exact, self._method.view),
+            stacks([self.sweep.view, self._exact], [self.why.view, self._method.view]),
         )
 
     def _on_answers(self) -> None:

@@ -20,7 +20,7 @@ from app.components import Numbers, Tiles, Transport
 from app.controls import Controls
 from app.curves import Curves
 from app.history import Cursor
-from app.layout import card, complaint, page, pair, prose, side_bar, toolbar
+from app.layout import card, complaint, page, pair, prose, side_bar, stacks, toolbar
 from app.legend import heading
 from app.limits import check_allowance
 from app.live import Live
@@ -119,8 +119,10 @@ class YourNetwork:
             pn.Column(self.tiles, self.lesson, sizing_mode="stretch_width", margin=0),
             card(self.transport, self.readouts, self.verdict, tools, self.compare.table),
             pair(card(*self._curves.loss_parts), card(*self._curves.estimate_parts)),
-            pair(self.over_training.view, self.calibration.view),
-            pair(card(heading("Signs of health"), self.health), card(heading("This network"), self.about)),
+            stacks(
+                [self.over_training.view, card(heading("This network"), self.about)],
+                [self.calibration.view, card(heading("Signs of health"), self.health)],
+            ),
         )
 
     def _select(self, label: str, options: dict[str, Any]) -> pmui.Select:
