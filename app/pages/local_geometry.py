@@ -120,7 +120,8 @@ class LocalGeometry:
             pn.Column(self.tiles, self.lesson, sizing_mode="stretch_width", margin=0),
             card(self.transport, self.readouts, self.verdict, tools, self.compare.table),
             pair(card(*self._curves.loss_parts), card(*self._curves.estimate_parts)),
-            stacks([self.sweep.view, self._exact], [self.why.view, self._method.view]),
+            stacks([self.sweep.view], [self.why.view, self._exact]),
+            self._method.view,
         )
 
     def _on_answers(self) -> None:
