@@ -19,6 +19,13 @@ from app.benchmark_data import CLOSE, GRADIENTS, PAPER, Curve
 from app.widgets import number_text
 from llc_core.samplers.base import samplers
 
+DASHES: dict[str, list[int]] = {"full": [], "control_variate": [9, 4], "minibatch": [2, 3]}
+TITLES = {
+    "relative_error": "Relative error by step size",
+    "nan_share": "Problems without an estimate",
+    "mean_against_sd": "Mean against standard deviation",
+    "order_preservation": "Order preservation",
+}
 MARKERS = ("circle", "square", "triangle", "diamond", "inverted_triangle", "hex", "star")
 FIRST = (*PAPER, "UnderdampedLangevin", "HMC")
 SHORT = {"full": "full data", "control_variate": "control variate", "minibatch": "minibatch"}
@@ -26,7 +33,7 @@ MARKS = (0.05, 0.2, 1.0, 5.0, 20.0, 100.0, 1e3, 1e4, 1e5, 1e6, 1e7)
 FEW_MARKS = (0.05, 1.0, 20.0, 1e3, 1e5, 1e7)
 """Ticks of relative errors, for a frame that ends near and one that reaches far."""
 FAR = 50.0
-LEAST_FRAME = 0.3
+LEAST_FRAME, LEAST_SD = 0.3, 0.06
 
 Columns = dict[str, list[Any]]
 
@@ -146,7 +153,7 @@ def error_frame(found: Sequence[Curve], spread: bool) -> tuple[float, float]:
 def sd_frame(found: Sequence[Curve]) -> tuple[float, float]:
     """Ends of the axis of standard deviations."""
     sds = np.concatenate([c.sd[np.isfinite(c.sd)] for c in found] or [np.zeros(0)])
-    top = 1.06 * place(max(LEAST_FRAME, float(sds.max(initial=0.0))))
+    top = 1.06 * place(max(LEAST_SD, float(sds.max(initial=0.0))))
     return -0.04 * top, top
 
 

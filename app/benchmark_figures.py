@@ -30,6 +30,7 @@ from bokeh.plotting import figure
 
 from app import theme
 from app.benchmark_columns import (
+    DASHES,
     Shape,
     bands,
     error_frame,
@@ -46,8 +47,7 @@ from app.benchmark_columns import (
 from app.benchmark_data import CLOSE, GRADIENTS, Curve
 from app.figures import house_style
 
-HEIGHT, LOW_HEIGHT = 380, 250
-DASHES: dict[str, list[int]] = {"full": [], "control_variate": [9, 4], "minibatch": [2, 3]}
+HEIGHT, LOW_HEIGHT, SQUARE_HEIGHT = 380, 240, 500
 MOST_ACROSS = 7
 """Tick labels that stand beside each other."""
 ERROR = Shape(lambda c: c.step_size, lambda c: squeeze(c.mean), bands=True)
@@ -55,12 +55,6 @@ NAN = Shape(lambda c: c.step_size, lambda c: c.nan)
 SPREAD = Shape(lambda c: squeeze(c.mean), lambda c: squeeze(c.sd))
 ORDER = Shape(lambda c: c.step_size, lambda c: c.order)
 SHAPES = {"relative_error": ERROR, "nan_share": NAN, "mean_against_sd": SPREAD, "order_preservation": ORDER}
-TITLES = {
-    "relative_error": "Relative error by step size",
-    "nan_share": "Problems without an estimate",
-    "mean_against_sd": "Mean against standard deviation",
-    "order_preservation": "Order preservation",
-}
 _TIPS = [
     ("", "@name"),
     ("step size", "@step"),
@@ -116,7 +110,7 @@ def mean_against_sd(found: Sequence[Curve], spread: bool = True, legend: bool = 
         hv.VLine(0).opts(color=theme.EXPECTED, line_width=2, line_dash="dotted"),
     ]
     return _overlay("mean_against_sd", found, middle, spread, legend).opts(
-        xlabel="mean relative error", ylabel="standard deviation", height=HEIGHT
+        xlabel="mean relative error", ylabel="standard deviation", height=SQUARE_HEIGHT
     )
 
 

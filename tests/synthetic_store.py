@@ -7,21 +7,14 @@ chains die; the printed baseline is off by one large draw per run.
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-COLUMNS = {
-    **{"key": "TEXT PRIMARY KEY", "unit": "TEXT", "size_class": "TEXT", "ranks": "TEXT", "problem": "INTEGER"},
-    **{"sampler": "TEXT", "gradient": "TEXT", "step_size": "REAL", "step_index": "INTEGER", "chains": "INTEGER"},
-    **{"dead": "INTEGER", "status": "TEXT", "llc": "REAL", "llc_se": "REAL", "llc_printed": "REAL"},
-    **{"global_llc": "REAL", "local_llc": "REAL", "expected_llc": "REAL", "r_hat": "REAL", "ess": "REAL"},
-    **{"stable_step": "REAL", "steps": "INTEGER", "seconds": "REAL", "error": "TEXT", "config": "TEXT"},
-    "finished": "TEXT",
-}
+from llc_core.sweeps.store import Store
+
 LIMIT = {"SGLD": 2e-7, "RMSPropSGLD": 3e-6, "SGHMC": 2e-8, "UnderdampedLangevin": 3e-7, "HMC": 4e-7}
 NOISE = {"minibatch": 1.0, "control_variate": 0.03, "full": 0.0}
 
@@ -63,14 +56,14 @@ def _unit(rng, size, kind, problem, sampler, gradient, local, steps) -> list[dic
             {
                 "key": f"{size}-{kind}-{problem}-{sampler}-{gradient}-{i}",
                 "unit": f"{size}-{kind}-{problem}-{sampler}-{gradient}",
-                "size_class": size, "ranks": kind, "problem": problem, "sampler": sampler, "gradient": gradient,
+                "size_class": size, "ranks": kind, "problem": problem, "dim": 1000, "sampler": sampler, "gradient": gradient,
                 "step_size": step, "step_index": i, "chains": 4, "dead": dead,
                 "status": "diverged" if llc is None else "ok",
                 "llc": llc, "llc_se": None if llc is None else 0.01 * local,
                 "llc_printed": None if llc is None else llc + offset,
                 "global_llc": local if kind == "equal" else 0.9 * local, "local_llc": local, "expected_llc": expected,
                 "r_hat": 1.0 + 0.3 * np.exp(-share / 1e-2), "ess": 40.0, "stable_step": limit * (0.5 + rng.random()),
-                "steps": 2000, "seconds": 0.5, "error": None, "config": json.dumps(config),
+                "steps": 2000, "seconds": 0.5, "error": None, "config": json.dumps(config), "grid": "[]",
                 "finished": "2026-11-21T12:00:00",
             }
         )  # fmt: skip
@@ -84,11 +77,10 @@ def failed_row(**changes: Any) -> dict[str, Any]:
     return {**row, **nothing, "key": "failed", "status": "error", "error": "Out of memory.", **changes}
 
 
-def write_store(path: Path, rows: Sequence[dict[str, Any]]) -> Path:
-    connection = sqlite3.connect(path)
-    with connection:
-        connection.execute(f"CREATE TABLE results ({', '.join(f'{n} {t}' for n, t in COLUMNS.items())})")
-        marks = ", ".join(f":{name}" for name in COLUMNS)
-        connection.executemany(f"INSERT INTO results VALUES ({marks})", rows)
-    connection.close()
+def write_store(path: Path, rows: Sequence[dict[str, Any]], **progress: Any) -> Path:
+    """progress: what the sweep says of itself, such as state="running", done=3, total=9."""
+    with Store(path) as store:
+        store.add(rows)
+        if progress:
+            store.report({}, **progress)
     return path
