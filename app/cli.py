@@ -1,7 +1,8 @@
-"""`llc-lab serve`: the app for one person, a class or a group.
+"""`llc-lab`: `serve` the app for one person, a class or a group, beside the engine's commands (`llc_core.cli`).
 
-It is `panel serve app` with checked options: the same server, the same session hooks, one run manager per process. Secrets
-come from the environment or a file, never from options, which every user of a machine can read in its process list.
+`serve` is `panel serve app` with checked options: the same server, the same session hooks, one run manager per process.
+Secrets come from the environment or a file, never from options, which every user of a machine can read in its process
+list.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from llc_core.cli import add_commands, run_command
+
 HERE = Path(__file__).parent
 PASSWORD = "LLC_LAB_PASSWORD"
 TITLE = "LLC_LAB_TITLE"
@@ -29,12 +32,12 @@ ORIGIN = re.compile(r"\*|([A-Za-z0-9_*.-]+|\[[0-9a-fA-F:]+\])(:\d{1,5})?")
 def main(argv: Sequence[str] | None = None) -> int:
     """The command line. Returns the exit status; wrong options end in one sentence and status 2."""
     parser = build_parser()
-    options = parser.parse_args(argv)
-    try:
-        arguments = server_arguments(options, os.environ)
-        check_free(options.address, options.port)
-    except ValueError as error:
-        parser.exit(2, f"llc-lab: {error}\n")
+    return run_command(parser, parser.parse_args(argv))
+
+
+def _serve(options: argparse.Namespace) -> int:
+    arguments = server_arguments(options, os.environ)
+    check_free(options.address, options.port)
     if options.title:
         os.environ[TITLE] = options.title
     if options.visitor_memory is not None:
@@ -50,7 +53,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="llc-lab", description="LLC Lab: samplers, live beside exact answers.")
-    commands = parser.add_subparsers(dest="command", required=True, metavar="serve")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     serve = commands.add_parser("serve", help="serve the app", description="Serve the app.")
     serve.add_argument("--port", type=int, default=5006, help="default 5006; 0 takes a free one")
     serve.add_argument(
@@ -81,7 +84,21 @@ def build_parser() -> argparse.ArgumentParser:
     serve.add_argument("--oauth-provider", default="", help="with --auth oauth: github, google, azure, generic, …")
     serve.add_argument("--oauth-key", default="", help="the public identifier of the app at the provider")
     serve.add_argument("--oauth-redirect-uri", default="", help="the address the provider sends visitors back to")
+    serve.set_defaults(handle=_serve)
+    add_commands(commands)
+    report = commands.add_parser("report", help="the figures of a sweep's store, as one HTML file")
+    report.add_argument("store", type=Path, metavar="STORE")
+    report.add_argument("--out", type=Path, required=True, metavar="FILE.html")
+    report.set_defaults(handle=_report)
     return parser
+
+
+def _report(options: argparse.Namespace) -> int:
+    from app.report import write_report
+
+    write_report(options.store, options.out)
+    print(f"The report is in {options.out}.")
+    return 0
 
 
 def server_arguments(options: argparse.Namespace, environment: Mapping[str, str]) -> list[str]:

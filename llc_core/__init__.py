@@ -18,6 +18,7 @@ from llc_core.quadrature import Density, Posterior, density, posterior
 from llc_core.rank_tables import masked_rank_table, numerical_rank_table
 from llc_core.results import Estimate
 from llc_core.samplers import *  # noqa: F403  every registered sampler is public
+from llc_core.sweeps import SweepSpec, run_sweep
 from llc_core.temperatures import Reweighted, TemperatureSlope, reweight, reweighted, temperature_llc
 from llc_core.types import Energy, LearningCoefficient, Snapshot, Verdict
 from llc_core.version import __version__
@@ -46,6 +47,7 @@ __all__ = [
     "RunConfig",
     "Signal",
     "Snapshot",
+    "SweepSpec",
     "TemperatureSlope",
     "Verdict",
     "VolumeScaling",
@@ -69,6 +71,7 @@ __all__ = [
     "reweight",
     "reweighted",
     "run",
+    "run_sweep",
     "simulate",
     "temperature_llc",
     "volume_scaling",

@@ -27,6 +27,8 @@ FLOORS = [
     {"engine", "gibbs", "nuts"},
     {"explain", "calibration", "networks"},
     {"sweeps"},
+    {"cli"},
+    {"__main__"},
 ]
 NEVER_IN_CORE = {"panel", "bokeh", "holoviews", "param", "app", "lab"}
 LAZY_IN_CORE = {

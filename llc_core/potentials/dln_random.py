@@ -46,10 +46,7 @@ def draw_network(
     if size_class is not None:
         if layer_ranks is not None:
             raise ValueError("layer_ranks needs widths; with a size_class choose ranks='equal', 'full' or 'paper'.")
-        choice("size_class", size_class, tuple(SIZE_CLASSES))
-        (few, many), (narrow, wide) = SIZE_CLASSES[size_class]
-        layers = int(random.integers(few, many + 1))
-        sizes = [int(h) for h in random.integers(narrow, wide + 1, size=layers + 1)]
+        sizes = _draw_sizes(size_class, random)
         description: dict[str, Any] = {"size_class": size_class, "ranks": ranks, "seed": seed}
     else:
         sizes = check_widths(widths)
@@ -83,6 +80,18 @@ def draw_network(
             w[:, np.setdiff1d(np.arange(sizes[i]), np.asarray(columns[i], dtype=int))] = 0
         weights.append(w)
     return RandomNetwork(weights, masked_rank_table(sizes, rows, columns), description)
+
+
+def drawn_widths(size_class: str, seed: int) -> list[int]:
+    """Widths of the random network, without making its weights."""
+    return _draw_sizes(size_class, numpy_stream(seed, "network"))
+
+
+def _draw_sizes(size_class: str, random: np.random.Generator) -> list[int]:
+    choice("size_class", size_class, tuple(SIZE_CLASSES))
+    (few, many), (narrow, wide) = SIZE_CLASSES[size_class]
+    layers = int(random.integers(few, many + 1))
+    return [int(h) for h in random.integers(narrow, wide + 1, size=layers + 1)]
 
 
 def check_widths(widths: Any) -> list[int]:

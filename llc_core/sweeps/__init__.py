@@ -1,1 +1,10 @@
-"""Sweeps: many runs on many machines, into one file."""
+"""Sweeps: many runs on one machine or many, into one file.
+
+A `SweepSpec` lists units; `run_sweep` hands them to Dask workers and records their rows in a `Store`.
+"""
+
+from llc_core.sweeps.runner import Progress, run_sweep
+from llc_core.sweeps.spec import SweepSpec, Unit
+from llc_core.sweeps.store import Store, results
+
+__all__ = ["Progress", "Store", "SweepSpec", "Unit", "results", "run_sweep"]

@@ -1,0 +1,148 @@
+"""What a sweep will cost: floating-point operations counted, hours from a calibration on this device."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from llc_core.potentials.dln_random import drawn_widths
+from llc_core.samplers import build
+from llc_core.sweeps.spec import SweepSpec, Unit
+
+BATCH_SIZE = 500
+"""What a deep linear network takes where no batch size is given."""
+TRIALS = 12
+TRIAL_SECONDS = 0.4
+LARGEST_TRIAL = 3_000_000
+"""Parameters above which a problem is not made just to be timed; the fitted line is continued instead."""
+
+
+def operations(unit: Unit) -> float:
+    """Floating-point operations of the matrix products in the steps of a unit.
+
+    A step of a chain does four products a layer, of H_l × H_{l−1} with H_{l−1} × q matrices (two forward, since
+    differences from w0 are propagated, and two backward), and one with the inputs' moments; q is the inputs' width, for
+    which the first layer costs nothing. Where a batch has fewer rows than that q is the batch's size, and the first layer
+    and the products with w0 come on top. Each batch's moments are made once for all step sizes.
+    """
+    widths = drawn_widths(unit.size_class, unit.problem)
+    batch = unit.settings["batch_size"] or BATCH_SIZE
+    inputs, outputs = widths[0], widths[-1]
+    rows = unit.gradient == "minibatch" and batch < inputs
+    q = batch if rows else inputs
+    layers = sum(a * b for a, b in zip(widths[1:], widths[2:], strict=False))
+    chain = 8.0 * layers * q
+    if rows:
+        first, last = widths[0] * widths[1], widths[-1] * widths[-2]
+        chain += 4.0 * first * q + 2.0 * (layers + first - last) * q
+    else:
+        chain += 2.0 * outputs * inputs * inputs
+    moments = 0.0
+    if unit.gradient != "full" and not rows:
+        moments = 2.0 * batch * inputs * (inputs + (outputs if unit.gradient == "minibatch" else 0))
+    steps, chains = unit.settings["steps"], unit.settings["chains"]
+    return steps * chains * evaluations(unit) * (chain * len(unit.step_sizes) + moments)
+
+
+def evaluations(unit: Unit) -> int:
+    """Gradients in one step of its sampler."""
+    return int(getattr(build(unit.sampler), "leapfrog_steps", 1))
+
+
+def parameters(unit: Unit) -> int:
+    widths = drawn_widths(unit.size_class, unit.problem)
+    return sum(a * b for a, b in zip(widths, widths[1:], strict=False))
+
+
+@dataclass(frozen=True)
+class Costs:
+    """units, rows: how many.  operations: of all of them.  hours: expected on one worker like this device, and
+    spread: standard deviation of log(measured / fitted) over the trials. rate: fitted operations per second."""
+
+    units: int
+    rows: int
+    operations: float
+    hours: float
+    spread: float
+    rate: float
+    trials: int
+
+    def hours_on(self, workers: int) -> float:
+        return self.hours / max(workers, 1)
+
+
+def calibrate(spec: SweepSpec, units: Sequence[Unit] | None = None) -> Costs:
+    """Time a few units, spread over the sweep, for a moment each, and fit seconds = steps·a + steps·chains·D·b + operations/rate.
+
+    units: those that are left to do; None: all.
+    """
+    left = list(spec.units()) if units is None else list(units)
+    if not left:
+        return Costs(0, 0, 0.0, 0.0, 0.0, float("nan"), 0)
+    features = np.array([_features(unit) for unit in left])
+    small = [i for i, unit in enumerate(left) if parameters(unit) <= LARGEST_TRIAL] or [
+        min(range(len(left)), key=lambda i: parameters(left[i]))
+    ]
+    order = sorted(small, key=lambda i: features[i][2])
+    picked = [order[i] for i in np.unique(np.linspace(0, len(order) - 1, TRIALS).round().astype(int))]
+    trials = [_trial(left[i]) for i in picked]
+    measured = np.array([seconds for seconds, _ in trials])
+    problems = len({(unit.size_class, unit.ranks, unit.problem) for unit in left})
+    making = float(np.mean([made for _, made in trials])) * problems
+    coefficients = _fit(features[picked], measured)
+    fitted = features[picked] @ coefficients
+    spread = float(np.std(np.log(measured / fitted))) if len(picked) > 1 else 0.0
+    rate = float("inf") if coefficients[2] <= 0 else 1.0 / float(coefficients[2])
+    return Costs(
+        units=len(left),
+        rows=sum(len(unit.step_sizes) for unit in left),
+        operations=float(features[:, 2].sum()),
+        hours=(float((features @ coefficients).sum()) + making) / 3600,
+        spread=spread,
+        rate=rate,
+        trials=len(picked),
+    )
+
+
+def _features(unit: Unit) -> tuple[float, float, float]:
+    steps = unit.settings["steps"] * evaluations(unit)
+    chains = unit.settings["chains"] * len(unit.step_sizes)
+    return float(steps), float(steps) * chains * parameters(unit), operations(unit)
+
+
+def _trial(unit: Unit) -> tuple[float, float]:
+    """Expected seconds of all steps of a unit, from some of the first; and of making its problem's data."""
+    from llc_core.engine import Run
+
+    before = time.perf_counter()
+    run = Run(unit.config)
+    run.advance(5)
+    started, steps = time.perf_counter(), run.steps_done
+    while time.perf_counter() - started < TRIAL_SECONDS and not run.finished:
+        run.advance(20)
+    done = run.steps_done - steps
+    making = started - before
+    if not done:  # the whole run is as short as that
+        return making, making
+    return (time.perf_counter() - started) / done * unit.settings["steps"], making
+
+
+def _fit(features: np.ndarray, seconds: np.ndarray) -> np.ndarray:
+    """Non-negative coefficients with the least relative error."""
+    from scipy.optimize import nnls
+
+    scaled = features / seconds[:, None]
+    size = np.maximum(scaled.max(axis=0), 1e-300)
+    found, _ = nnls(scaled / size, np.ones(len(seconds)))
+    return found / size
+
+
+def cores() -> int:
+    """Processor cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

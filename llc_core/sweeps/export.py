@@ -1,0 +1,72 @@
+"""A store's rows in other programs' formats: CSV, Parquet, and an xarray.Dataset (NetCDF)."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from llc_core.sweeps.store import COLUMNS, columns
+
+AXES = ("size_class", "ranks", "problem", "sampler", "gradient", "step_size")
+MEASURED = (
+    "llc", "llc_se", "llc_printed", "global_llc", "local_llc", "expected_llc", "r_hat", "ess", "stable_step", "dead",
+    "chains", "steps", "seconds",
+)  # fmt: skip
+FORMATS = (".csv", ".parquet", ".nc")
+
+Rows = Sequence[Mapping[str, Any]]
+
+
+def export(rows: Rows, path: str | Path) -> None:
+    """Write rows in the format that the name ends with: .csv, .parquet or .nc; ValueError for another."""
+    ending = Path(path).suffix.lower()
+    if ending == ".csv":
+        to_csv(rows, path)
+    elif ending == ".parquet":
+        to_parquet(rows, path)
+    elif ending == ".nc":
+        to_dataset(rows).to_netcdf(path, engine="h5netcdf")
+    else:
+        raise ValueError(f"{str(path)!r} ends in {ending!r}; choose a name that ends in {', '.join(FORMATS)}.")
+
+
+def to_csv(rows: Rows, path: str | Path) -> None:
+    """One line for each row; nothing where a number is missing."""
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(COLUMNS), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def to_parquet(rows: Rows, path: str | Path) -> None:
+    """Needs pyarrow."""
+    import pyarrow
+    import pyarrow.parquet
+
+    kinds = {"TEXT": pyarrow.string(), "INTEGER": pyarrow.int64(), "REAL": pyarrow.float64()}
+    schema = pyarrow.schema([(name, kinds[kind.split()[0]]) for name, kind in COLUMNS.items()])
+    pyarrow.parquet.write_table(pyarrow.table(columns(rows), schema=schema), path)
+
+
+def to_dataset(rows: Rows) -> Any:
+    """An xarray.Dataset over (size_class, ranks, problem, sampler, gradient, step_size), nan where nothing was run.
+
+    `to_dataset(rows).llc.sel(sampler="SGLD").mean("problem")` is a curve.
+    """
+    import xarray
+
+    values = {axis: sorted({row[axis] for row in rows}) for axis in AXES}
+    place = {axis: {value: i for i, value in enumerate(found)} for axis, found in values.items()}
+    shape = tuple(len(values[axis]) for axis in AXES)
+    arrays = {name: np.full(shape, math.nan) for name in MEASURED}
+    for row in rows:
+        at = tuple(place[axis][row[axis]] for axis in AXES)
+        for name in MEASURED:
+            if row[name] is not None:
+                arrays[name][at] = row[name]
+    return xarray.Dataset({name: (AXES, array) for name, array in arrays.items()}, coords=values)

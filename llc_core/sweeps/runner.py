@@ -1,0 +1,220 @@
+"""The client of a sweep: hands units to workers, records what comes back, and is the only one that writes."""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from llc_core.sweeps.costs import cores, operations
+from llc_core.sweeps.spec import SweepSpec, Unit
+from llc_core.sweeps.store import Store
+from llc_core.sweeps.worker import Cancelled, cancel, rows_of, run_unit
+
+QUEUED_PER_WORKER = 4
+"""Units at a worker or on their way: enough that none waits, few enough that ten thousand cost no memory."""
+REPORT_SECONDS = 1.0
+POLL_SECONDS = 0.25
+GPU = {"GPU": 1.0}
+
+Work = Callable[[dict[str, Any], str], list[dict[str, Any]]]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a sweep stands. done, total, errors: rows.  running: units at workers.  seconds_left: None while unknown.
+
+    state: "running", "finished" or "stopped".
+    """
+
+    done: int
+    total: int
+    errors: int
+    running: int
+    seconds_left: float | None
+    state: str
+
+
+def run_sweep(
+    spec: SweepSpec,
+    store: str | Path,
+    *,
+    scheduler: str | None = None,
+    workers: int | None = None,
+    retry_errors: bool = False,
+    on_progress: Callable[[Progress], None] | None = None,
+    stop: threading.Event | None = None,
+    work: Work = run_unit,
+) -> Progress:
+    """Run what is not yet in the store, and return where the sweep then stands.
+
+    store: path of the SQLite file; made if it is not there. Rows are written when they are finished, so a sweep that was
+        stopped or killed goes on where it was, and a finished one starts nothing.
+    scheduler: address of a Dask scheduler ("tcp://host:8786"); None: workers on this machine, one thread each.
+    workers: on this machine; None: one for each core, or one for a GPU.
+    retry_errors: run again what ended in an error.
+    stop: set it to end the sweep: units that run stop at the end of their current block, within about 0.1 s.
+    work: what a worker does with `Unit.to_dict()`; for tests.
+
+    A unit whose worker is lost is given to another; one that loses three is recorded as an error. With
+    device="cuda" units ask for the Dask resource GPU: start workers with `--nthreads 1 --resources GPU=1`, one a device.
+    In a script call this under `if __name__ == "__main__":`, since workers import the script again.
+    Raises ValueError where another process writes to the store, or no scheduler answers.
+    """
+    with Store(store) as file, file.writing():
+        finished = file.keys(with_errors=not retry_errors)
+        wanted = list(spec.units())
+        left = [rest for unit in wanted if (rest := unit.without(finished)) is not None]
+        sweep = _Sweep(spec, file, wanted, left, on_progress)
+        if not left:
+            return sweep.tell("finished")
+        with _client(scheduler, workers, spec.device) as client:
+            return sweep.go(client, stop or threading.Event(), work)
+
+
+class _Sweep:
+    def __init__(
+        self,
+        spec: SweepSpec,
+        store: Store,
+        wanted: list[Unit],
+        left: list[Unit],
+        on_progress: Callable[[Progress], None] | None,
+    ):
+        self.spec, self.store, self.left, self.on_progress = spec, store, left, on_progress
+        self.name = uuid.uuid4().hex
+        keys = {key for unit in wanted for key in unit.keys}
+        self.total = len(keys)
+        missing = sum(len(unit.step_sizes) for unit in left)
+        self.done = self.total - missing
+        status = {row["key"]: row["status"] for row in store.rows()}
+        again = {key for unit in left for key in unit.keys}
+        self.errors = sum(status.get(key) == "error" for key in keys - again)
+        self.work_done, self.work_left = 0.0, float(sum(map(operations, left)))
+        self.running = 0
+        self.started = self._told = time.monotonic()
+
+    def go(self, client: Any, stop: threading.Event, work: Work) -> Progress:
+        """The loop: keep workers supplied, record what they return. Always leaves the store with a last word."""
+        arrived: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        waiting = iter(self.left)
+        pending: dict[Any, Unit] = {}
+        options = {"resources": GPU} if str(self.spec.device or "").startswith("cuda") else {}
+
+        def supply() -> None:
+            room = QUEUED_PER_WORKER * max(1, sum(client.nthreads().values())) - len(pending)
+            for unit in _take(waiting, room):
+                future = client.submit(
+                    work, unit.to_dict(), self.name, key=f"{self.name}-{unit.key}", pure=False, **options
+                )
+                pending[future] = unit
+                future.add_done_callback(arrived.put)
+
+        self.tell("running")
+        state = "stopped"
+        try:
+            supply()
+            while pending and not stop.is_set():
+                batch = _drain(arrived)
+                if batch:
+                    self._record([(pending.pop(future), future) for future in batch if future in pending])
+                    supply()
+                self.running = min(len(pending), max(1, sum(client.nthreads().values())))
+                if time.monotonic() - self._told > REPORT_SECONDS:
+                    self.tell("running")
+            state = "stopped" if pending else "finished"
+        finally:
+            self.running = 0
+            if pending:
+                with contextlib.suppress(Exception):  # workers may be gone already
+                    client.run(cancel, self.name)
+                    client.cancel(list(pending))
+            last = self.tell(state)
+        return last
+
+    def _record(self, finished: list[tuple[Unit, Any]]) -> None:
+        rows: list[dict[str, Any]] = []
+        for unit, future in finished:
+            try:
+                found = future.result()
+            except Exception as error:
+                if isinstance(error, Cancelled) or future.status == "cancelled":
+                    continue
+                text = f"{type(error).__name__}: {error}"[:500]
+                found = rows_of(unit, [{"status": "error", "error": text} for _ in unit.step_sizes])
+            rows += found
+            self.errors += sum(row["status"] == "error" for row in found)
+            self.done += len(found)
+            cost = operations(unit)
+            self.work_done += cost
+            self.work_left -= cost
+        if rows:
+            self.store.add(rows)
+
+    def tell(self, state: str) -> Progress:
+        self._told = time.monotonic()
+        spent = self._told - self.started
+        left = None if not self.work_done else spent * max(self.work_left, 0.0) / self.work_done
+        if state != "running":
+            left = 0.0 if state == "finished" else None
+        found = Progress(self.done, self.total, self.errors, self.running, left, state)
+        numbers = {k: v for k, v in vars(found).items() if k != "state"}
+        self.store.report(self.spec.to_dict(), state, **numbers)
+        if self.on_progress is not None:
+            self.on_progress(found)
+        return found
+
+
+@contextlib.contextmanager
+def _client(scheduler: str | None, workers: int | None, device: str | None) -> Iterator[Any]:
+    from distributed import Client, LocalCluster
+
+    if scheduler is not None:
+        try:
+            client = Client(scheduler, timeout="20s", set_as_default=False)
+        except (OSError, ValueError) as error:
+            raise ValueError(
+                f"No Dask scheduler answers at {scheduler!r} ({error}); start one with `dask scheduler`."
+            ) from None
+        with client:
+            yield client
+        return
+    on_gpu = str(device or "").startswith("cuda")
+    with (
+        LocalCluster(
+            n_workers=workers or (1 if on_gpu else cores()),
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address="127.0.0.1:0",  # a free port: other clusters may run here
+            resources=GPU if on_gpu else None,
+            silence_logs=40,
+        ) as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        yield client
+
+
+def _take(waiting: Iterator[Unit], count: int) -> Iterator[Unit]:
+    for _ in range(count):
+        unit = next(waiting, None)
+        if unit is None:
+            return
+        yield unit
+
+
+def _drain(arrived: queue.SimpleQueue[Any]) -> list[Any]:
+    """What has arrived; waits a moment where nothing has."""
+    try:
+        found = [arrived.get(timeout=POLL_SECONDS)]
+    except queue.Empty:
+        return []
+    with contextlib.suppress(queue.Empty):
+        while True:
+            found.append(arrived.get_nowait())
+    return found

@@ -1,0 +1,275 @@
+"""What a sweep runs: problems × samplers × gradients × step sizes, read from a TOML file."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import math
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from llc_core.config import DTYPES, GRADIENTS, RunConfig
+from llc_core.fields import check_hyper, choice, hyper_fields, number, whole
+from llc_core.potentials.dln_random import RANKS, SIZE_CLASSES
+from llc_core.samplers import MetropolisSampler, build
+
+OTHERS = "others"
+"""In step_sizes: of the samplers that are not named there."""
+MAX_STEP_SIZES = 1000
+MAX_PROBLEMS = 1_000_000
+LARGEST_FILE = 1_000_000
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One problem × one sampler × one gradient: all step sizes and chains are one batch. It is what a worker runs."""
+
+    size_class: str
+    ranks: str
+    problem: int
+    label: str
+    sampler: Mapping[str, Any]
+    gradient: str
+    step_sizes: tuple[float, ...]
+    settings: Mapping[str, Any]
+
+    @property
+    def description(self) -> dict[str, Any]:
+        return {"kind": "dln", "size_class": self.size_class, "ranks": self.ranks, "seed": self.problem}
+
+    @property
+    def config(self) -> RunConfig:
+        """Of the whole batch."""
+        return self._config(grid={"step_size": self.step_sizes})
+
+    def row_config(self, index: int) -> RunConfig:
+        """Of one step size by itself. Its own run gives another draw of the same estimate."""
+        return self._config(step_size=self.step_sizes[index])
+
+    def _config(self, grid: Mapping[str, Any] | None = None, **own: Any) -> RunConfig:
+        sampler = {**self.sampler, **own}
+        return RunConfig(
+            problem=self.description, sampler=sampler, gradient=self.gradient, grid=grid or {}, **self.settings
+        )
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The key of each step size's row."""
+        return tuple(key_of(self.row_config(i)) for i in range(len(self.step_sizes)))
+
+    @property
+    def key(self) -> str:
+        return key_of(self.config)
+
+    def without(self, finished: set[str]) -> Unit | None:
+        """The unit with those step sizes whose rows are missing, or None. Missing ones run as a batch of their own."""
+        left = tuple(e for e, key in zip(self.step_sizes, self.keys, strict=True) if key not in finished)
+        if not left:
+            return None
+        return self if left == self.step_sizes else Unit(**{**vars(self), "step_sizes": left})
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**vars(self), "step_sizes": list(self.step_sizes)}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Unit:
+        return cls(**{**values, "step_sizes": tuple(values["step_sizes"])})
+
+
+def key_of(config: RunConfig) -> str:
+    """Hash of a configuration: 24 hexadecimal digits, the same in every process and on every machine.
+
+    Only of what differs from RunConfig's defaults, so that a field added later leaves the keys of older stores alone.
+    """
+    plain = RunConfig().to_dict()
+    given = {name: value for name, value in config.to_dict().items() if value != plain[name]}
+    return hashlib.sha256(json.dumps(given, sort_keys=True).encode()).hexdigest()[:24]
+
+
+@dataclass(frozen=True)
+class SweepSpec:
+    """A sweep.
+
+    size_class: a name or a list of names, such as "1K".  problems: how many random networks of each class and kind of
+        ranks (their seeds are 0, 1, …), or a list of seeds.
+    ranks: "equal", "paper" or "full", or a list of them.
+    samplers: names, or {"name": …, fields …} for a variant.
+    step_sizes: a list, or {"from": …, "to": …, "count": …} with equal ratios; or a table of such, sampler → step sizes,
+        with "others" for the samplers that it does not name.
+    gradients: of "full", "control_variate", "minibatch".
+    chains, steps, seed, burn_in, localization, n_beta, batch_size, dtype, device: as in RunConfig.
+
+    Samplers with a Metropolis test run with full gradients only.
+    """
+
+    size_class: tuple[str, ...] = ("1K",)
+    problems: tuple[int, ...] = tuple(range(10))
+    ranks: tuple[str, ...] = ("equal",)
+    samplers: tuple[Mapping[str, Any], ...] = ({"name": "SGLD"},)
+    step_sizes: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    gradients: tuple[str, ...] = ("full",)
+    chains: int = 4
+    steps: int = 5000
+    seed: int = 0
+    burn_in: int | float = 0.5
+    localization: float | None = None
+    n_beta: float | None = None
+    batch_size: int | None = None
+    dtype: str | None = None
+    device: str | None = None
+
+    def __post_init__(self) -> None:
+        def put(name: str, value: Any) -> None:
+            object.__setattr__(self, name, value)
+
+        put("size_class", _names("size_class", self.size_class, tuple(SIZE_CLASSES)))
+        put("ranks", _names("ranks", self.ranks, RANKS))
+        put("gradients", _names("gradients", self.gradients, GRADIENTS))
+        put("problems", _problems(self.problems))
+        put("samplers", _samplers(self.samplers))
+        if self.dtype is not None:
+            choice("dtype", self.dtype, DTYPES)
+        put("step_sizes", _step_sizes(self.step_sizes, self.samplers))
+        put("chains", whole("chains", self.chains, 1, 100_000))
+        put("steps", whole("steps", self.steps, 1, 1_000_000_000))
+        put("seed", whole("seed", self.seed, 0, 2**63 - 1))
+        if not any(True for _ in self.units()):
+            raise ValueError(
+                "This sweep has no run: its samplers accept or reject by exact energies; add 'full' to gradients."
+            )
+        next(self.units()).config  # noqa: B018  a configuration that cannot be raises here
+
+    def units(self) -> Iterator[Unit]:
+        """Every unit, those of one problem together, so that a worker can keep its data."""
+        settings = {
+            name: getattr(self, name)
+            for name in (
+                "chains", "steps", "seed", "burn_in", "localization", "n_beta", "batch_size", "dtype", "device",
+            )
+        }  # fmt: skip
+        places = itertools.product(self.size_class, self.ranks, self.problems)
+        for size_class, ranks, problem in places:
+            for sampler, gradient in itertools.product(self.samplers, self.gradients):
+                if gradient != "full" and isinstance(build(sampler), MetropolisSampler):
+                    continue
+                label = label_of(sampler)
+                yield Unit(size_class, ranks, problem, label, sampler, gradient, self.step_sizes[label], settings)
+
+    def to_dict(self) -> dict[str, Any]:
+        return json.loads(json.dumps({f.name: getattr(self, f.name) for f in fields(self)}))
+
+    @classmethod
+    def from_dict(cls, values: Any) -> SweepSpec:
+        """From parsed TOML or JSON; ValueError, one sentence, for anything that is no sweep."""
+        if not isinstance(values, Mapping):
+            raise ValueError(f"A sweep must be a table of names and values, not a {type(values).__name__}.")
+        known = [f.name for f in fields(cls)]
+        for name in values:
+            if name not in known:
+                raise ValueError(f"A sweep has no key {name!r}; its keys are {', '.join(known)}.")
+        for name in ("samplers", "step_sizes"):
+            if name not in values:
+                raise ValueError(f"{name} is missing in the sweep; give for example {_EXAMPLES[name]}.")
+        return cls(**values)
+
+    @classmethod
+    def from_toml(cls, path: str | Path) -> SweepSpec:
+        """Read a file. ValueError where it cannot be read, is no TOML, or is no sweep."""
+        try:
+            content = Path(path).read_bytes()
+        except OSError as error:
+            raise ValueError(f"{str(path)!r} cannot be read ({error.strerror}); check the path.") from None
+        if len(content) > LARGEST_FILE:
+            raise ValueError(f"{str(path)!r} has {len(content):,} bytes; a sweep has at most {LARGEST_FILE:,}.")
+        try:
+            values = tomllib.loads(content.decode())
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise ValueError(f"{str(path)!r} is not valid TOML: {error}.") from None
+        return cls.from_dict(values)
+
+
+_EXAMPLES = {"samplers": 'samplers = ["SGLD"]', "step_sizes": "step_sizes = [1e-8, 1e-7]"}
+
+
+def label_of(sampler: Mapping[str, Any]) -> str:
+    """The name, with the fields that differ from their defaults: "RMSPropSGLD(stability=0.1)"."""
+    built = build(sampler)
+    plain = type(built)()
+    changed = [
+        f"{name}={getattr(built, name):g}"
+        if isinstance(getattr(built, name), float)
+        else f"{name}={getattr(built, name)}"
+        for name in hyper_fields(built)
+        if getattr(built, name) != getattr(plain, name)
+    ]
+    return f"{built.name}({', '.join(changed)})" if changed else built.name
+
+
+def _names(name: str, value: Any, known: tuple[str, ...]) -> tuple[str, ...]:
+    items = (value,) if isinstance(value, str) else _list(name, value)
+    return tuple(dict.fromkeys(choice(name, item, known) for item in items))
+
+
+def _problems(value: Any) -> tuple[int, ...]:
+    if isinstance(value, list | tuple):
+        return tuple(dict.fromkeys(whole("problems", seed, 0, 2**31) for seed in _list("problems", value)))
+    return tuple(range(whole("problems", value, 1, MAX_PROBLEMS)))
+
+
+def _samplers(value: Any) -> tuple[dict[str, Any], ...]:
+    found: dict[str, dict[str, Any]] = {}
+    for item in _list("samplers", value):
+        values = {"name": item} if isinstance(item, str) else item
+        if isinstance(values, Mapping) and "step_size" in values:
+            raise ValueError("samplers must not hold a step_size; give them in step_sizes.")
+        built = build(values)
+        found[label_of(built.to_dict())] = {
+            "name": built.name,
+            **{k: v for k, v in dict(values).items() if k != "name"},
+        }
+    return tuple(found.values())
+
+
+def _step_sizes(value: Any, samplers: tuple[Mapping[str, Any], ...]) -> dict[str, tuple[float, ...]]:
+    """By the label of each sampler."""
+    labels = {label_of(sampler): build(sampler) for sampler in samplers}
+    if not isinstance(value, Mapping) or {"from", "to", "count"} & set(value):
+        value = {OTHERS: value}
+    for name in value:
+        if name not in labels and name != OTHERS and name not in {s.name for s in labels.values()}:
+            raise ValueError(f"step_sizes names {name!r}; the samplers of this sweep are {', '.join(labels)}.")
+    found = {}
+    for label, sampler in labels.items():
+        given = value.get(label, value.get(sampler.name, value.get(OTHERS)))
+        if given is None:
+            raise ValueError(f"step_sizes has none for {label}; add them, or 'others' for all that are not named.")
+        about = hyper_fields(sampler)["step_size"]
+        sizes = [float(check_hyper(label, "step_size", e, about)) for e in _sizes(given)]
+        found[label] = tuple(sorted(set(sizes)))
+    return found
+
+
+def _sizes(value: Any) -> list[float]:
+    if isinstance(value, Mapping):
+        if set(value) != {"from", "to", "count"}:
+            raise ValueError(f"step_sizes has the keys {', '.join(map(str, value))}; give from, to and count.")
+        low, high = number("step_sizes.from", value["from"]), number("step_sizes.to", value["to"])
+        count = whole("step_sizes.count", value["count"], 1, MAX_STEP_SIZES)
+        if not 0 < low <= high:
+            raise ValueError(f"step_sizes go from {low:g} to {high:g}; give a range above 0, the smaller end first.")
+        ratio = math.log(high / low) / max(count - 1, 1)
+        return [float(f"{low * math.exp(i * ratio):.6g}") for i in range(count)]
+    sizes = [number("step_sizes", e) for e in _list("step_sizes", value)]
+    if len(sizes) > MAX_STEP_SIZES:
+        raise ValueError(f"step_sizes has {len(sizes)} values; at most {MAX_STEP_SIZES} run as one batch.")
+    return sizes
+
+
+def _list(name: str, value: Any) -> list[Any]:
+    if not isinstance(value, list | tuple) or not value:
+        raise ValueError(f"{name} is {value!r:.60}; give a list of at least one.")
+    return list(value)

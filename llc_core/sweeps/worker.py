@@ -1,0 +1,123 @@
+"""What a worker does with one unit: run it, and return its rows. It writes nothing and raises nothing."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import threading
+import time
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+from llc_core.sweeps.spec import Unit, key_of
+
+KEPT_PROBLEMS = 2
+"""Problems that a worker keeps, with up to 256 MB of data each: the units of one problem come together."""
+MAX_ERROR = 500
+
+_cancelled: set[str] = set()
+_guard = threading.Lock()
+
+
+class Cancelled(Exception):
+    """The sweep was stopped while this unit was running; it leaves no row."""
+
+
+def cancel(sweep: str) -> None:
+    """Stop the units of a sweep that run in this process, at the end of their current block."""
+    with _guard:
+        _cancelled.add(sweep)
+
+
+def run_unit(values: Mapping[str, Any], sweep: str = "") -> list[dict[str, Any]]:
+    """Rows of table `results` for one unit (`Unit.to_dict`). An error of the run is a row with its text.
+
+    Raises Cancelled, and nothing else that can be put into a row.
+    """
+    unit = Unit.from_dict(values)
+    started = time.perf_counter()
+    try:
+        found = _run(unit, sweep)
+    except Cancelled:
+        raise
+    except Exception as error:  # whatever went wrong in one unit must not end the sweep
+        text = f"{type(error).__name__}: {error}"[:MAX_ERROR]
+        found = [{"status": "error", "error": text} for _ in unit.step_sizes]
+    seconds = (time.perf_counter() - started) / len(unit.step_sizes)
+    return rows_of(unit, [{"seconds": seconds, **row} for row in found])
+
+
+def rows_of(unit: Unit, found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows with what identifies them; `found` has the numbers, one mapping for each step size."""
+    rows = []
+    for index, numbers in enumerate(found):
+        config = unit.row_config(index)
+        rows.append(
+            {
+                "key": key_of(config),
+                "unit": unit.key,
+                "size_class": unit.size_class,
+                "ranks": unit.ranks,
+                "problem": unit.problem,
+                "sampler": unit.label,
+                "gradient": unit.gradient,
+                "step_size": unit.step_sizes[index],
+                "step_index": index,
+                "chains": config.chains,
+                "steps": config.steps,
+                "config": config.to_json(),
+                "grid": json.dumps(list(unit.step_sizes)),
+                **numbers,
+            }
+        )
+    return rows
+
+
+def _run(unit: Unit, sweep: str) -> list[dict[str, Any]]:
+    from llc_core.engine import Run
+
+    parent = os.getppid()
+    problem = _problem(json.dumps(unit.description, sort_keys=True))
+    run = Run(unit.config, problem)
+    for _ in run:
+        # An orphan, whose client was killed, has nobody to give its rows to.
+        if sweep in _cancelled or os.getppid() != parent:
+            raise Cancelled
+    printed = run.llc_per_chain("first_batch")
+    count = len(unit.step_sizes)
+    rows = []
+    for index, estimate in enumerate(run.estimates()):
+        mine = printed[index::count]
+        alive = mine[[math.isfinite(value) for value in mine]]
+        usable = math.isfinite(estimate.llc)
+        assert estimate.expected is not None
+        rows.append(
+            {
+                "dim": problem.dim,
+                "dead": estimate.diverged,
+                "status": "ok" if usable else "diverged",
+                "llc": _finite(estimate.llc),
+                "llc_se": _finite(estimate.llc_se),
+                "llc_printed": _finite(alive.mean()) if usable and len(alive) else None,
+                "global_llc": float(problem.learning_coefficient),
+                "local_llc": float(problem.local_learning_coefficient),
+                "expected_llc": float(estimate.expected),
+                "r_hat": _finite(estimate.r_hat),
+                "ess": _finite(estimate.ess),
+                "stable_step": _finite(estimate.diagnostics["stability_limit"]),
+            }
+        )
+    return rows
+
+
+@lru_cache(maxsize=KEPT_PROBLEMS)
+def _problem(description: str) -> Any:
+    from llc_core.potentials import build
+
+    return build(json.loads(description))
+
+
+def _finite(value: Any) -> float | None:
+    return float(value) if math.isfinite(value) else None

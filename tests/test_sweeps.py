@@ -1,0 +1,333 @@
+"""Sweeps: what is run, what a worker returns, what the store holds; the machinery is in test_sweep_machinery."""
+
+import json
+import math
+import sqlite3
+
+import numpy as np
+import pytest
+from torch.utils.flop_counter import FlopCounterMode
+
+from llc_core import Run, RunConfig, SweepSpec, estimate
+from llc_core.potentials import DeepLinearNetwork
+from llc_core.potentials.dln_random import drawn_widths
+from llc_core.sweeps import Store, Unit, costs, export, worker
+from llc_core.sweeps.spec import key_of, label_of
+from llc_core.sweeps.store import COLUMNS, results
+
+SMALL = {
+    "size_class": "1K",
+    "problems": [3],
+    "samplers": ["SGLD"],
+    "step_sizes": [1e-9, 1e-8],
+    "gradients": ["minibatch"],
+    "chains": 3,
+    "steps": 40,
+}
+
+
+def spec(**changes):
+    return SweepSpec.from_dict({**SMALL, **changes})
+
+
+@pytest.fixture(scope="module")
+def small_rows():
+    """Rows of the unit of SMALL, as a worker returns them."""
+    (unit,) = spec().units()
+    return worker.run_unit(unit.to_dict())
+
+
+# -- what is run ------------------------------------------------------------------------------------------------------
+
+
+def test_a_sweep_is_the_product_of_its_lists():
+    found = spec(
+        size_class=["1K", "10K"], problems=3, ranks=["equal", "paper"], samplers=["SGLD", "HMC"],
+        gradients=["full", "control_variate", "minibatch"],
+    )  # fmt: skip
+    units = list(found.units())
+    # HMC accepts or rejects by exact energies: with full gradients only.
+    assert len(units) == 2 * 2 * 3 * (3 + 1)
+    assert len({u.key for u in units}) == len(units)
+    assert len({key for u in units for key in u.keys}) == 2 * len(units)
+    places = [(u.size_class, u.ranks, u.problem) for u in units]
+    changes = sum(a != b for a, b in zip(places, places[1:], strict=False))
+    assert changes == 2 * 2 * 3 - 1, "units of one problem come together"
+
+
+def test_a_sweep_comes_back_from_its_description_and_its_file(tmp_path):
+    path = tmp_path / "sweep.toml"
+    path.write_text(
+        """
+        size_class = "1K"
+        problems = 2
+        samplers = ["SGLD", { name = "RMSPropSGLD", stability = 1e-4 }]
+        gradients = ["full"]
+        steps = 100
+        [step_sizes]
+        SGLD = { from = 1e-10, to = 1e-8, count = 3 }
+        others = [1e-6]
+        """
+    )
+    found = SweepSpec.from_toml(path)
+    assert found.step_sizes == {"SGLD": (1e-10, 1e-9, 1e-8), "RMSPropSGLD(stability=0.0001)": (1e-6,)}
+    again = SweepSpec.from_dict(json.loads(json.dumps(found.to_dict())))
+    assert again == found and [u.key for u in again.units()] == [u.key for u in found.units()]
+
+
+def test_keys_never_change():
+    """A store of an older version goes on: what is finished is known by its key."""
+    config = RunConfig(problem={"kind": "dln", "size_class": "1K"}, sampler={"name": "SGLD", "step_size": 1e-8}, seed=3)
+    assert key_of(config) == "881c1bcccc0378b4bcbd9eda"
+
+
+def test_a_row_s_configuration_is_complete_by_itself(small_rows):
+    config = RunConfig.from_json(small_rows[1]["config"])
+    assert key_of(config) == small_rows[1]["key"] and not config.grid
+    assert config.sampler == {"name": "SGLD", "step_size": 1e-8}
+    assert json.loads(small_rows[1]["grid"]) == [1e-9, 1e-8]
+
+
+def test_what_is_finished_is_left_out():
+    (unit,) = spec().units()
+    assert unit.without(set()) is unit
+    assert unit.without(set(unit.keys)) is None
+    rest = unit.without({unit.keys[0]})
+    assert rest.step_sizes == (1e-8,) and rest.keys == unit.keys[1:]
+
+
+def test_variants_of_a_sampler_have_names_of_their_own():
+    assert label_of({"name": "SGHMC"}) == label_of({"name": "SGHMC", "friction": 0.1}) == "SGHMC"
+    assert label_of({"name": "SGHMC", "dynamics": "printed"}) == "SGHMC(dynamics=printed)"
+
+
+@pytest.mark.parametrize(
+    "changes, words",
+    [
+        ({"size_class": "2K"}, "size_class is '2K'; choose one of 1K"),
+        ({"problems": 0}, "problems is 0; it must be at least 1"),
+        ({"problems": []}, "problems is []; give a list"),
+        ({"ranks": "low"}, "ranks is 'low'"),
+        ({"samplers": ["SLGD"]}, "Unknown sampler 'SLGD'"),
+        ({"samplers": [{"name": "SGLD", "step_size": 1}]}, "give them in step_sizes"),
+        ({"samplers": "SGLD"}, "samplers is 'SGLD'; give a list"),
+        ({"step_sizes": [0.0]}, "step_size is 0"),
+        ({"step_sizes": {"from": 1, "to": 0.1, "count": 3}}, "the smaller end first"),
+        ({"step_sizes": {"from": 1, "to": 0.1}}, "give from, to and count"),
+        ({"step_sizes": {"HMC": [1]}}, "step_sizes names 'HMC'"),
+        ({"samplers": ["SGLD", "SGHMC"], "step_sizes": {"SGLD": [1e-8]}}, "step_sizes has none for SGHMC"),
+        ({"samplers": ["HMC"]}, "add 'full' to gradients"),
+        ({"gradients": ["exact"]}, "gradients is 'exact'"),
+        ({"chains": 0}, "chains is 0"),
+        ({"burn_in": 50}, "burn_in is 50 steps but the run has only 40"),
+        ({"speed": 1}, "no key 'speed'"),
+    ],
+)
+def test_a_sweep_that_cannot_be_is_one_sentence(changes, words):
+    with pytest.raises(ValueError, match="(?s).*") as caught:
+        spec(**changes)
+    assert words in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_files_that_are_no_sweeps(tmp_path):
+    with pytest.raises(ValueError, match="cannot be read"):
+        SweepSpec.from_toml(tmp_path / "none.toml")
+    path = tmp_path / "bad.toml"
+    path.write_text("steps = ")
+    with pytest.raises(ValueError, match="not valid TOML"):
+        SweepSpec.from_toml(path)
+    path.write_text("steps = 3")
+    with pytest.raises(ValueError, match="samplers is missing"):
+        SweepSpec.from_toml(path)
+
+
+# -- what a worker returns --------------------------------------------------------------------------------------------
+
+
+def test_rows_are_the_engine_s_estimates(small_rows):
+    problem = DeepLinearNetwork.random("1K", "equal", seed=3)
+    options = {
+        "gradient": "minibatch",
+        "chains": 3,
+        "steps": 40,
+        "grid": {"step_size": [1e-9, 1e-8]},
+        "progress": False,
+    }
+    direct = estimate(problem, "SGLD", **options)
+    printed = estimate(problem, "SGLD", baseline="first_batch", **options)
+    for row, one, other in zip(small_rows, direct, printed, strict=True):
+        assert row["llc"] == one.llc and row["llc_se"] == one.llc_se
+        assert row["llc_printed"] == pytest.approx(other.llc) and abs(other.llc - one.llc) > 1
+        assert row["expected_llc"] == one.expected and row["dim"] == problem.dim
+        assert (row["status"], row["dead"], row["chains"], row["steps"]) == ("ok", 0, 3, 40)
+    assert small_rows[0]["llc"] != small_rows[1]["llc"]
+
+
+def test_chains_that_blow_up_are_a_row_without_a_number():
+    (unit,) = spec(step_sizes=[1e-9, 1e-3], steps=300).units()
+    good, bad = worker.run_unit(unit.to_dict())
+    assert good["status"] == "ok" and bad["status"] == "diverged"
+    assert bad["llc"] is None and bad["llc_printed"] is None and bad["dead"] == 3
+
+
+def test_an_error_is_a_row_with_its_text():
+    (unit,) = spec(batch_size=5_000_000).units()
+    rows = worker.run_unit(unit.to_dict())
+    assert [row["status"] for row in rows] == ["error", "error"]
+    assert (
+        rows[0]["error"] == "ValueError: batch_size is 5000000, but there are only 1000000 samples; use at most that."
+    )
+    assert [row["key"] for row in rows] == list(unit.keys)
+
+
+def test_a_cancelled_unit_stops_at_the_end_of_a_block(monkeypatch):
+    (unit,) = spec(steps=1_000_000).units()
+    blocks = []
+    advance = Run.advance
+
+    def counted(self, steps):
+        blocks.append(steps)
+        if len(blocks) == 3:
+            worker.cancel("this one")
+        return advance(self, steps)
+
+    monkeypatch.setattr(Run, "advance", counted)
+    with pytest.raises(worker.Cancelled):
+        worker.run_unit(unit.to_dict(), "this one")
+    assert len(blocks) == 3
+
+
+# -- the store --------------------------------------------------------------------------------------------------------
+
+
+def test_a_store_gives_back_what_it_was_given(tmp_path, small_rows):
+    path = tmp_path / "a.sqlite"
+    with Store(path) as store:
+        store.add(small_rows)
+        store.add(small_rows[:1])
+        assert store.keys() == {row["key"] for row in small_rows}
+        store.report({"steps": 40}, "running", done=2, total=4)
+        assert store.progress()["spec"] == {"steps": 40} and store.progress()["done"] == 2
+    found = results(path)
+    assert len(found) == 2 and set(found[0]) == set(COLUMNS)
+    for row, given in zip(found, small_rows, strict=True):
+        assert {name: row[name] for name in given} == given
+
+
+def test_rows_are_recorded_all_or_none(tmp_path, small_rows):
+    with Store(tmp_path / "a.sqlite") as store:
+        with pytest.raises(sqlite3.IntegrityError):
+            store.add([small_rows[0], {**small_rows[1], "status": "perhaps"}])
+        assert store.rows() == []
+
+
+def test_errors_can_be_asked_for_again(tmp_path, small_rows):
+    with Store(tmp_path / "a.sqlite") as store:
+        store.add([small_rows[0], {**small_rows[1], "status": "error", "llc": None}])
+        assert store.keys(with_errors=False) == {small_rows[0]["key"]} < store.keys()
+
+
+def test_only_one_writes(tmp_path):
+    path = tmp_path / "a.sqlite"
+    with (
+        Store(path) as one,
+        one.writing(),
+        Store(path) as other,
+        pytest.raises(ValueError, match="Another sweep is writing"),
+        other.writing(),
+    ):
+        pass
+    with Store(path) as again, again.writing():
+        pass
+
+
+def test_files_that_are_no_stores(tmp_path):
+    with pytest.raises(ValueError, match="There is no store at"):
+        Store(tmp_path / "none.sqlite", readonly=True)
+    with pytest.raises(ValueError, match="folder of the store"):
+        Store(tmp_path / "none" / "a.sqlite")
+    garbage = tmp_path / "garbage.sqlite"
+    garbage.write_bytes(b"not a database" * 100)
+    other = tmp_path / "other.sqlite"
+    with sqlite3.connect(other) as db:
+        db.execute("CREATE TABLE results (key TEXT)")
+    for path in (garbage, other):
+        before = path.read_bytes()
+        for readonly in (True, False):
+            with pytest.raises(ValueError, match="is not a store"):
+                Store(path, readonly=readonly)
+        assert path.read_bytes() == before
+
+
+def test_readers_change_nothing(tmp_path, small_rows):
+    path = tmp_path / "a.sqlite"
+    with Store(path) as store:
+        store.add(small_rows)
+    with Store(path, readonly=True) as store, pytest.raises(sqlite3.OperationalError):
+        store.add(small_rows)
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "nc"])
+def test_exports_hold_the_numbers(tmp_path, small_rows, ending):
+    pandas = pytest.importorskip("pandas")
+    with Store(tmp_path / "a.sqlite") as store:
+        store.add([*small_rows[:1], {**small_rows[1], "llc": None, "status": "diverged"}])
+        rows = store.rows()
+    path = tmp_path / f"out.{ending}"
+    export.export(rows, path)
+    if ending == "nc":
+        import xarray
+
+        found = xarray.open_dataset(path, engine="h5netcdf").llc.sel(size_class="1K", sampler="SGLD").values.ravel()
+    else:
+        found = (pandas.read_csv if ending == "csv" else pandas.read_parquet)(path)["llc"].to_numpy(dtype=float)
+    assert found[0] == rows[0]["llc"] and math.isnan(found[1]) and len(found) == 2
+
+
+def test_other_endings_are_refused(tmp_path):
+    with pytest.raises(ValueError, match="ends in '.xls'"):
+        export.export([], tmp_path / "a.xls")
+
+
+# -- what it will cost ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("gradient", ["full", "control_variate", "minibatch"])
+@pytest.mark.parametrize("batch_size", [None, 10])
+def test_operations_are_those_of_the_engine_s_products(gradient, batch_size):
+    (unit,) = spec(gradients=[gradient], steps=1, batch_size=batch_size).units()
+    (longer,) = spec(gradients=[gradient], steps=20, batch_size=batch_size).units()
+    run = Run(longer.config)
+    run.advance(3)  # makes the data, looks at the curvature
+    with FlopCounterMode(display=False) as counter:
+        run.advance(1)
+    # The counter does not know products that are added in place: one of a layer's four.
+    widths = drawn_widths("1K", 3)
+    q = batch_size if gradient == "minibatch" and batch_size else widths[0]
+    in_place = 6 * 2 * q * sum(a * b for a, b in zip(widths[1:], widths[2:], strict=False))
+    assert counter.get_total_flops() + in_place == costs.operations(unit)
+
+
+def test_widths_are_those_of_the_network():
+    for seed in range(5):
+        assert drawn_widths("1K", seed) == DeepLinearNetwork.random("1K", seed=seed).widths
+
+
+def test_the_fit_finds_planted_costs():
+    random = np.random.default_rng(0)
+    features = np.exp(random.uniform(0, 12, size=(12, 3)))
+    planted = np.array([3e-4, 2e-9, 5e-10])
+    np.testing.assert_allclose(costs._fit(features, features @ planted), planted, rtol=1e-6)
+
+
+def test_a_calibration_counts_units_and_rows():
+    found = costs.calibrate(spec(problems=2, steps=30))
+    assert (found.units, found.rows) == (2, 4)
+    assert found.operations == sum(costs.operations(u) for u in spec(problems=2, steps=30).units())
+    assert 0 < found.hours < 1 and found.hours_on(2) == found.hours / 2
+    assert costs.calibrate(spec(), []).units == 0
+
+
+def test_units_travel_as_plain_data():
+    (unit,) = spec().units()
+    assert Unit.from_dict(json.loads(json.dumps(unit.to_dict()))).key == unit.key
