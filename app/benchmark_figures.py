@@ -22,6 +22,7 @@ from bokeh.models import (
     HoverTool,
     Legend,
     LegendItem,
+    LogTicker,
     NumeralTickFormatter,
     Range1d,
     TapTool,
@@ -174,7 +175,7 @@ def _overlay(name: str, found: Sequence[Curve], ground: list[Any], spread: bool,
     dots = hv.Points(columns, ["x", "y"], [n for n in columns if n not in ("x", "y")])
     parts.append(dots.opts(size=9, hooks=[_named("points")]))
     return hv.Overlay(parts).opts(
-        responsive=True, show_legend=False, xlim=_ends(name, found, spread)[0], ylim=_ends(name, found, spread)[1], default_tools=["pan", "box_zoom", "reset", "save"], active_tools=[],
+        responsive=True, show_grid=True, show_legend=False, xlim=_ends(name, found, spread)[0], ylim=_ends(name, found, spread)[1], default_tools=["pan", "box_zoom", "reset", "save"], active_tools=[],
         hooks=[_finish(name, found, spread, legend)],
     )  # fmt: skip
 
@@ -218,6 +219,8 @@ def _finish(name: str, found: Sequence[Curve], spread: bool, legend: bool) -> Ca
         for axis in (plot.xaxis, plot.yaxis):
             axis.axis_label_text_font_size, axis.major_label_text_font_size = "14px", "13px"
             axis.axis_label_text_font_style = "normal"
+        if name != "mean_against_sd":
+            plot.xaxis[0].ticker = LogTicker(desired_num_ticks=5)
         _fill(plot, name, found, spread)
         if legend and found:
             _add_legend(plot, found)
@@ -243,8 +246,8 @@ def _fill(plot: figure, name: str, found: Sequence[Curve], spread: bool) -> None
     elif name == "relative_error":
         _tick(plot.yaxis[0], error_ticks(*y))
     else:
-        plot.yaxis.formatter = NumeralTickFormatter(format="0%")
-        plot.yaxis.ticker = FixedTicker(ticks=[0, 0.25, 0.5, 0.75, 1])
+        plot.yaxis[0].formatter = NumeralTickFormatter(format="0%")
+        plot.yaxis[0].ticker = FixedTicker(ticks=[0, 0.25, 0.5, 0.75, 1])
     _range(plot, "x_range", x)
     _range(plot, "y_range", y)
 

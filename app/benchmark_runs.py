@@ -13,7 +13,7 @@ import panel_material_ui as pmui
 from app import theme
 from app.benchmark_columns import label
 from app.benchmark_data import ESTIMATOR_WORDS, TRUTH_WORDS, TRUTHS, Curve, Row, error_of, estimate_of, number
-from app.benchmark_table import percent
+from app.benchmark_table import SCROLL, percent, scrolling
 from app.layout import card
 from app.legend import heading
 from app.links import PARAMETER, Link, encode
@@ -44,7 +44,7 @@ class RunsPanel:
         for select in (self.curve, self.step):
             select.param.watch(self._on_select, "value")
         self.table = pn.pane.HTML(
-            "", sizing_mode="stretch_width", margin=0, stylesheets=[theme.TEXT, theme.TABLE, _OPEN]
+            "", sizing_mode="stretch_width", margin=0, stylesheets=[theme.TEXT, theme.TABLE, SCROLL, _OPEN]
         )
         self._words = pn.pane.HTML(
             f"<p class='small muted'>{escape(WORDS)}</p>",
@@ -105,7 +105,8 @@ class RunsPanel:
         body = "".join(self._line(row, errors[id(row)]) for row in rows[:MOST])
         left = f"<p class='small muted'>The {MOST} farthest of {len(rows):,} runs.</p>" if len(rows) > MOST else ""
         words = f"{label(found.sampler, found.gradient)}, ε = {number_text(step)}, {ESTIMATOR_WORDS[self._estimator]}"
-        return f"<table aria-label='{escape(words)}'><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{left}"
+        table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        return scrolling(words, table) + left
 
     def _line(self, row: Row, error: float) -> str:
         llc, se = estimate_of(row, self._estimator), number(row["llc_se"])
@@ -149,7 +150,7 @@ def _short(value: float) -> str:
 
 
 _OPEN = """
-:host { max-height: 420px; overflow: auto; }
+.scroll { max-height: 420px; }
 a { color: var(--panel-primary-color); font-weight: 700; }
 thead th { position: sticky; top: 0; background: var(--panel-surface-color); opacity: 1; z-index: 1; }
 """

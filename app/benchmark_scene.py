@@ -70,15 +70,16 @@ def verdict(table: Sequence[Accuracy], truth_words: str) -> tuple[str, str]:
         return "wait", "No run shown has an estimate."
     best = min(there, key=lambda row: math.hypot(row.mean, row.sd if math.isfinite(row.sd) else 0.0))
     close = sum(abs(row.mean) <= CLOSE for row in there)
+    step = f"ε = {number_text(best.step_size)}"
     tone = "good" if abs(best.mean) <= CLOSE else "warn"
     words = (
         f"Nearest to {truth_words}: {label(best.sampler)} with {SHORT.get(best.gradient, best.gradient)} at "
-        f"ε = {number_text(best.step_size)}, {percent(best.mean, True)} ± {percent(best.sd)} over {best.count} problems"
+        f"{step}, {percent(best.mean, True)} ± {percent(best.sd)} over {best.count} problems"
     )
     if math.isfinite(best.decades):
         words += f"; its mean stays within ±{CLOSE:.0%} over {best.decades:.1f} decades of step size"
     words += f". At their best step size {close} of {len(table)} rows of the table are within ±{CLOSE:.0%} on average."
-    return tone, escape(words)
+    return tone, escape(words).replace(step, f'<span style="white-space: nowrap">{step}</span>')
 
 
 def progress_html(progress: Mapping[str, Any] | None, now: datetime | None = None) -> str:

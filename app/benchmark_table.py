@@ -52,8 +52,8 @@ def cells(row: Accuracy) -> list[str]:
     ]
 
 
-def table_html(rows: Sequence[Accuracy], caption: str = "") -> str:
-    """Rows within ±5% on average are marked, in words too."""
+def table_html(rows: Sequence[Accuracy]) -> str:
+    """Rows within ±5% on average are marked."""
     head = "".join(f"<th scope=col>{escape(text)}</th>" for text in HEAD)
     body = []
     for row in rows:
@@ -62,8 +62,18 @@ def table_html(rows: Sequence[Accuracy], caption: str = "") -> str:
         mark = f' <span title="mean within ±{CLOSE:.0%}">✓</span>' if good else ""
         data = "".join(f"<td>{text}</td>" for text in rest)
         body.append(f"<tr{' class=close' if good else ''}><th scope=row>{first}{mark}</th>{data}</tr>")
-    title = f"<caption>{escape(caption)}</caption>" if caption else ""
-    return f"<table>{title}<thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
+    return scrolling("Accuracy", f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>")
+
+
+def scrolling(name: str, content: str) -> str:
+    """HTML that may be wider than its place: who has no mouse reaches it with Tab."""
+    return f'<div class="scroll" role="region" tabindex="0" aria-label="{escape(name)}">{content}</div>'
+
+
+SCROLL = """
+.scroll { overflow: auto; max-width: 100%; }
+.scroll:focus-visible { outline: 2px solid var(--panel-primary-color); outline-offset: 2px; }
+"""
 
 
 def table_csv(rows: Sequence[Accuracy]) -> str:

@@ -29,7 +29,7 @@ from app.benchmark_scene import (
     verdict,
 )
 from app.benchmark_store import Content, load, offered, open_upload, progress_of
-from app.benchmark_table import table_html
+from app.benchmark_table import SCROLL, table_html
 from app.benchmark_takeaway import BenchmarkTakeaway
 from app.components import Numbers, Tiles, Toggles
 from app.errors import report
@@ -82,7 +82,7 @@ class Benchmark:
         )
         self.toggles.listener = self._on_toggle
         self.figures = {name: Shown(name) for name in TITLES}
-        self.table = _html(theme.TABLE, _TABLE, margin=0)
+        self.table = _html(theme.TABLE, SCROLL, _TABLE)
         self.runs = RunsPanel()
         for figure in self.figures.values():
             figure.on_tap = self.runs.choose
