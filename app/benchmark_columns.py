@@ -67,8 +67,13 @@ def error_ticks(low: float, high: float, most: int = 99) -> list[tuple[float, st
 def label(sampler: str, gradient: str = "") -> str:
     """For people."""
     known = samplers().get(sampler)
-    name = (known.label or sampler) if known else sampler
-    return f"{name}, {SHORT.get(gradient, gradient)}" if gradient else name
+    name = (known.label or sampler) if known else _plain(sampler)
+    return f"{name}, {SHORT.get(gradient, _plain(gradient))}" if gradient else name
+
+
+def _plain(text: str) -> str:
+    """What a store calls something, without the marks that would make a figure fetch a library of formulas."""
+    return text.replace("$", "").replace("\\", "")
 
 
 def look(sampler: str) -> tuple[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import math
 import os
 import sqlite3
@@ -55,7 +56,7 @@ def progress_of(path: Path) -> Mapping[str, Any] | None:
     """What the sweep last said of itself; None where nothing was said or nothing can be read."""
     try:
         with Store(path, readonly=True) as store:
-            return store.progress()
+            return clean_progress(store.progress())
     except (ValueError, sqlite3.Error):
         return None
 
@@ -81,8 +82,8 @@ def read(path: Path) -> Content:
     """ValueError, one sentence, where the file is no store."""
     try:
         with Store(path, readonly=True) as store:
-            return Content(clean(store.rows()), store.progress())
-    except (sqlite3.Error, UnicodeError, OverflowError):
+            return Content(clean(store.rows()), clean_progress(store.progress()))
+    except (json.JSONDecodeError, sqlite3.Error, UnicodeError, OverflowError):
         raise ValueError(f"{str(path)!r} cannot be read: it is damaged, or not a store of LLC Lab.") from None
 
 
@@ -119,6 +120,17 @@ def clean(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     if most > MAX_PROBLEMS:
         raise ValueError(f"This store has {most:,} problems at one step size; at most {MAX_PROBLEMS:,} are shown here.")
     return result
+
+
+def clean_progress(said: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """The same for what a sweep says of itself."""
+    if said is None:
+        return None
+    texts = {name: _value(name, "TEXT", said.get(name)) for name in ("state", "updated")}
+    numbers = {name: _value(name, "INTEGER", said.get(name)) for name in ("done", "total", "errors", "running")}
+    spec = said.get("spec")
+    left = _value("seconds_left", "REAL", said.get("seconds_left"))
+    return {**texts, **numbers, "seconds_left": left, "spec": spec if isinstance(spec, dict) else {}}
 
 
 def _value(name: str, kind: str, value: Any) -> Any:

@@ -14,7 +14,7 @@ from typing import Any
 from app.benchmark_columns import SHORT, TITLES
 from app.benchmark_config import options
 from app.benchmark_data import ESTIMATOR_WORDS, TRUTH_WORDS, Row, accuracy, curves, select
-from app.benchmark_scene import READOUTS, readouts, verdict
+from app.benchmark_scene import PROGRESS_SHEET, READOUTS, progress_html, readouts, verdict
 from app.benchmark_store import read
 from app.benchmark_table import table_html
 from llc_core import __version__
@@ -69,7 +69,7 @@ def report_html(rows: Sequence[Row], progress: Mapping[str, Any] | None, name: s
         body = body.replace(f"<!--{key}-->", place)
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(name)}: sweep</title>'
-        f'<meta name="viewport" content="width=device-width, initial-scale=1"><style>{_STYLE}</style>{scripts}</head>'
+        f'<meta name="viewport" content="width=device-width, initial-scale=1"><style>{PROGRESS_SHEET}{_STYLE}</style>{scripts}</head>'
         f"<body><main>{body}</main>{script}</body></html>"
     )
 
@@ -82,7 +82,7 @@ def _head(rows: Sequence[Row], progress: Mapping[str, Any] | None, name: str) ->
     )
     state = ""
     if progress and progress.get("state") != "finished":
-        state = f"<p>The sweep is not finished: {progress.get('done')} of {progress.get('total')} runs.</p>"
+        state = progress_html(progress)
     return f'<h1>Sweep {escape(name)}</h1>{state}<dl>{cells}</dl><p class="verdict {tone}">{words}</p>'
 
 
@@ -148,7 +148,7 @@ def _versions() -> str:
 
 
 _STYLE = """
-:root { color-scheme: light; }
+:root { color-scheme: light; --panel-primary-color: #0B5A8A; }
 body { margin: 0; background: #fff; color: #1b1f24; font: 16px/1.45 system-ui, sans-serif; }
 main { max-width: 1180px; margin: 0 auto; padding: 24px 18px 48px; }
 h1 { font-size: 1.6rem; } h2 { font-size: 1.25rem; margin: 36px 0 8px; } h3 { font-size: 1rem; margin: 20px 0 6px; }

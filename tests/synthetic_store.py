@@ -15,7 +15,7 @@ import numpy as np
 
 from llc_core.sweeps.store import Store
 
-LIMIT = {"SGLD": 2e-7, "RMSPropSGLD": 3e-6, "SGHMC": 2e-8, "UnderdampedLangevin": 3e-7, "HMC": 4e-7}
+LIMIT = {"SGLD": 2e-7, "RMSPropSGLD": 3e-6, "SGHMC": 2e-8, "UnderdampedLangevin": 3e-3, "HMC": 4e-3}
 NOISE = {"minibatch": 1.0, "control_variate": 0.03, "full": 0.0}
 
 
