@@ -23,10 +23,15 @@ def house_figure(name: str, height: int, **options: Any) -> figure:
         "min_border_left": LEFT_BORDER,
     }
     plot = figure(name=name, height=height, **{**usual, **options})
+    house_style(plot)
+    return plot
+
+
+def house_style(plot: figure) -> None:
+    """What all figures have in common, put on one that was made elsewhere."""
     plot.toolbar.logo = None
     plot.toolbar.autohide = True
     plot.background_fill_alpha = plot.border_fill_alpha = 0
     plot.outline_line_alpha = 0
     plot.xgrid.grid_line_color = None
     plot.ygrid.grid_line_alpha = 0.5
-    return plot

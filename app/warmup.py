@@ -63,6 +63,7 @@ def _warm() -> None:
         _done.set()
     if not _error:
         _compile(bias_presets()[1:])
+        _import_figures()
 
 
 def bias_presets() -> Sequence[BiasPreset]:
@@ -82,6 +83,14 @@ def _compile(presets: Sequence[BiasPreset]) -> None:
                 warm_up(preset.config.sampler(side), preset.config.target)
     except Exception:
         log.exception("A kernel could not be compiled in advance; pages will say more.")
+
+
+def _import_figures() -> None:
+    """What draws the figures of sweeps is needed by one page only, and takes seconds to import."""
+    try:
+        import app.benchmark_figures  # noqa: F401
+    except Exception:
+        log.exception("HoloViews could not be loaded; the page that needs it will say more.")
 
 
 def _first_run() -> None:

@@ -8,6 +8,7 @@ import panel as pn
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from synthetic_store import synthetic_rows, write_store
 
 from app import warmup
 from app.bias_presets import ALL as BIAS_PRESETS
@@ -24,7 +25,17 @@ NUMBERS = st.sampled_from(
 
 
 @pytest.fixture(scope="module")
-def views():
+def swept(tmp_path_factory):
+    """A folder of stores: what the page "Benchmark" shows."""
+    folder = tmp_path_factory.mktemp("stores")
+    write_store(folder / "swept.sqlite", synthetic_rows(2, ["SGLD", "SGHMC"], steps=3))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LLC_LAB_STORES", str(folder))
+        yield folder
+
+
+@pytest.fixture(scope="module")
+def views(swept):
     made = {key: page.build() for key, page in PAGES.items()}
     yield made
     for view in made.values():
@@ -32,7 +43,7 @@ def views():
 
 
 def test_names_in_links_never_change():
-    assert set(PAGES) >= {"local-geometry", "stationary-bias", "landscapes", "your-network"}
+    assert set(PAGES) >= {"local-geometry", "stationary-bias", "landscapes", "your-network", "benchmark"}
 
 
 LOCAL = st.fixed_dictionaries(
@@ -146,6 +157,16 @@ FIRST = {
         "batch_size": 64,
         "seed": 1,
     },
+    "benchmark": {
+        "store": "swept",
+        "size_class": "1K",
+        "ranks": "paper",
+        "gradient": "full",
+        "hidden": ["SGLD"],
+        "estimator": "printed",
+        "truth": "global",
+        "spread": False,
+    },
 }  # fmt: skip
 
 
@@ -220,6 +241,8 @@ def test_a_teacher_can_leave_things_out(shell):
         (encode(Link("local-geometry", {"problem": {"kind": "<script>"}})), "kind"),
         (encode(Link("local-geometry", {"problem": {"kind": "dln", "widths": [10**6, 10**6]}})), "parameters"),
         (encode(Link("stationary-bias", {"left": {"name": "HMC"}})), "no form on the line"),
+        (encode(Link("benchmark", {"store": "../../etc/passwd"})), "no store named"),
+        (encode(Link("benchmark", {"gradient": "<b>"})), "gradient is"),
         (encode(Link("stationary-bias", {"target": {"kind": "landscape", "expression": "__import__('os')"}})), ""),
     ],
 )

@@ -16,6 +16,8 @@ from urllib.parse import urlparse
 import pytest
 from playwright.sync_api import expect
 
+from tests.synthetic_store import failed_row, synthetic_rows, write_store
+
 ROOT = Path(__file__).resolve().parents[2]
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 LOCAL = {"localhost", "127.0.0.1", ""}
@@ -40,7 +42,16 @@ def browser_type_launch_args() -> dict:
 
 
 @pytest.fixture(scope="session")
-def address(browser_type_launch_args, tmp_path_factory) -> Iterator[str]:
+def stores(tmp_path_factory) -> Path:
+    """A folder with two stores of sweeps, which the served app offers."""
+    folder = tmp_path_factory.mktemp("stores")
+    write_store(folder / "small.sqlite", [*synthetic_rows(), failed_row()], state="finished", done=1441, total=1441)
+    write_store(folder / "other.sqlite", synthetic_rows(2, ["SGLD", "SGHMC"], steps=4))
+    return folder
+
+
+@pytest.fixture(scope="session")
+def address(browser_type_launch_args, tmp_path_factory, stores) -> Iterator[str]:
     """The app under `panel serve app`, as users start it, with the engine warm."""
     port = free_port()
     log = tmp_path_factory.mktemp("server") / "log.txt"
@@ -48,7 +59,8 @@ def address(browser_type_launch_args, tmp_path_factory) -> Iterator[str]:
     # Closed pages are forgotten at once, so that tests do not slow each other down.
     command += ["--unused-session-lifetime", "1500", "--check-unused-sessions", "300"]
     with log.open("w") as output:
-        server = subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT)
+        environment = {**os.environ, "LLC_LAB_STORES": str(stores)}
+        server = subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT, env=environment)
     url = f"http://127.0.0.1:{port}/app"
     try:
         limit = time.monotonic() + 60
