@@ -15,7 +15,6 @@ import torch
 from torch import Tensor
 
 from llc_core.curvature import top_curvature
-from llc_core.observing import step_squares
 from llc_core.potentials.base import Batch
 from llc_core.samplers.base import Hp, Sampler, State
 from llc_core.target import Target
@@ -52,12 +51,9 @@ class ByChain:
         batch: Batch | None,
         metric_batch: Batch | Literal["full"] | None,
         probe: torch.Generator | None,
-        squares: Tensor | None = None,
+        watch: Callable[[Energy, slice], None],
     ) -> Tensor:
-        """One step of every chain; returns ΔL [C] before it.
-
-        squares: [2, C], filled with ‖w − w0‖² and ‖∇L‖² before the step; None: they are not wanted.
-        """
+        """One step of every chain; returns ΔL [C] before it. watch: shown the energy of each chain before its step."""
         count = len(state["delta"])
         losses = []
         for chain in range(count):
@@ -67,8 +63,7 @@ class ByChain:
             metric_on = metric_batch.of(chain, count) if isinstance(metric_batch, Batch) else metric_batch
             energy = self.target.of(row).evaluate(mine["delta"], on, metric_on, probe)
             losses.append(energy.excess_loss)
-            if squares is not None:
-                squares[:, row] = step_squares(energy)
+            watch(energy, row)
             self._update(mine, energy, _of(hp, row))
             del energy  # one gradient at a time
         return torch.cat(losses)
@@ -117,16 +112,20 @@ class ByChain:
             del grad
         return torch.cat(sums)
 
-    def force_square(self, state: State, hp: Hp) -> Tensor:
-        """∇Uᵀ G ∇U of every chain, [C, 1]."""
+    def loss_force(self, state: State, hp: Hp) -> Tensor:
+        """nβ∇Lᵀ G ∇U of every chain, [C, 1]."""
         sums = []
         for chain in range(len(state["delta"])):
             row = slice(chain, chain + 1)
             delta = state["delta"][row]
             force = self.target.potential.excess_loss_and_grad(delta, None)[1].mul_(self.target.n_beta[row])
-            force.addcmul_(self.target.localization[row], delta).square_()
-            sums.append(self._weighed(force, state, hp, row))
-            del force
+            metric = self.sampler.metric({name: value[row] for name, value in state.items()}, _of(hp, row))
+            weighed = (force if metric is None else metric.mul_(force)).squeeze(0)
+            # Two dot products, for which no further copy of the parameters is made.
+            total = torch.dot(weighed, force.squeeze(0))
+            total = total + self.target.localization[row].squeeze() * torch.dot(weighed, delta.squeeze(0))
+            sums.append(total.view(1, 1))
+            del force, weighed, metric
         return torch.cat(sums)
 
     def _weighed(self, square: Tensor, state: State, hp: Hp, row: slice) -> Tensor:

@@ -87,7 +87,8 @@ def calibrate(
     step_size: None: from 1/256 to 1/4 of the stability limit (measured by a short run at the largest nβ), and twice the
     limit.  localization: None: 0.1, 1 and 10 times the problem's own.  n_beta: None: n / log n.
     The pick: γ and nβ nearest to the problem's own that have a plateau of two cells or more, and on the plateau the ε
-    with the smallest expected error: noise, the step's predicted bias, and the distance from the plateau at smaller ε. Raises ValueError with one sentence for arguments that cannot be.
+    with the smallest expected error: noise, the step's predicted bias, and the distance from the plateau at smaller ε.
+    Raises ValueError with one sentence for arguments that cannot be.
     """
     built = build(sampler)
     if not isinstance(problem, Potential):

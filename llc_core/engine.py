@@ -7,6 +7,7 @@ import math
 import sys
 import time
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -20,7 +21,7 @@ from llc_core.control import Control
 from llc_core.defaults import is_auto_step, resolve, resolve_observable, settings
 from llc_core.estimators import LossAccumulator
 from llc_core.histogram import Bins, Counter
-from llc_core.observing import Mean, Observers, step_squares
+from llc_core.observing import Mean, Observers
 from llc_core.potentials.base import Batch, Potential
 from llc_core.results import Estimate
 from llc_core.samplers import MetropolisSampler, Sampler, hyperparameters
@@ -115,14 +116,16 @@ class Run:
         self._last_loss: Tensor | None = None
         self._block = 8
         self._notes_sent = 0
-        self._home = torch.zeros(self.count, self.problem.dim, dtype=self.dtype, device=self.device)
+        home = torch.zeros(self.count, self.problem.dim, dtype=self.dtype, device=self.device)
         if self.problem.start is not None:
-            self._home += torch.as_tensor(self.problem.start).to(self._home)
-        self._observers = Observers(config, self.problem, observable, self._home)
-        if self._by_chain is not None:
-            self._state = self._by_chain.start(self._home.clone(), self._hp)
+            home += torch.as_tensor(self.problem.start).to(home)
+        self._observers = Observers(config, self.problem, observable, home)
+        self._home: Tensor | None = None
+        if self._by_chain is not None:  # in place: a copy of where it began would be a copy of the parameters per chain
+            self._state = self._by_chain.start(home, self._hp)
         else:
-            self._state = self.sampler.init(self._home.clone(), self._normals(1)[0].clone(), self._hp)
+            self._home = home
+            self._state = self.sampler.init(home.clone(), self._normals(1)[0].clone(), self._hp)
         self._started = False
 
     # -- stepping -----------------------------------------------------------------------------------------------------
@@ -205,47 +208,32 @@ class Run:
             self._hp.adapting = torch.zeros_like(self._hp.adapting)
         before = self._state["delta"]
         hp = self._hp_now()
-        energy: Energy | None
+        watched = self.steps_done - self.burn_in
+        weight = float(self._share(self.steps_done)) if self.config.step_decay else 1.0
         if isinstance(self.sampler, MetropolisSampler):
-            energy, baseline = self._metropolis_step(self.sampler, hp), None
-            loss = energy.excess_loss
+            energy = self._metropolis_step(self.sampler, hp)
+            loss, baseline = energy.excess_loss, None
+            self._observers.look(watched, energy.delta, weight)
+            self._observers.size(watched, energy)
         elif self._by_chain is not None:
             batch = self._draw(self.gradient, "batch")
-            loss = self._step_by_chain(self._by_chain, hp, batch)
-            energy, baseline = None, None if batch is None else batch.baseline_loss
+            self._observers.look(watched, before, weight)
+            size = partial(self._observers.size, watched)
+            loss = self._by_chain.step(self._state, hp, batch, self._metric_batch(), self._probe(), size)
+            baseline = None if batch is None else batch.baseline_loss
         else:
             batch = self._draw(self.gradient, "batch")
             energy = self._evaluate(self._state["delta"], batch)
             baseline = None if batch is None else batch.baseline_loss
-            self._state = self.sampler.update(self._state, energy, self._normals(self.sampler.noises), hp)
             loss = energy.excess_loss
-        if energy is not None and self.steps_done >= self.burn_in:
-            looked = self.steps_done - self.burn_in
-            self._observers.look(looked, energy.delta, self._weight())
-            if self._observers.wants_sizes(looked):
-                self._observers.add_sizes(step_squares(energy), energy.n_beta, energy.localization)
+            self._observers.look(watched, energy.delta, weight)
+            self._observers.size(watched, energy)
+            self._state = self.sampler.update(self._state, energy, self._normals(self.sampler.noises), hp)
         if self._counter is not None:
             self._count(self._counter, before, loss)
         self._last_loss = loss
         self.steps_done += 1
         return loss, baseline
-
-    def _step_by_chain(self, by_chain: ByChain, hp: Hp, batch: Batch | None) -> Tensor:
-        """One step of every chain in place; what is watched is looked at before it. Returns ΔL [C] before it."""
-        looked = self.steps_done - self.burn_in
-        if looked >= 0:
-            self._observers.look(looked, self._state["delta"], self._weight())
-        squares = None
-        if looked >= 0 and self._observers.wants_sizes(looked):
-            squares = torch.zeros(2, self.count, dtype=torch.float64, device=self.device)
-        loss = by_chain.step(self._state, hp, batch, self._metric_batch(), self._probe(), squares)
-        if squares is not None:
-            self._observers.add_sizes(squares, self._target.n_beta, self._target.localization)
-        return loss
-
-    def _weight(self) -> float:
-        """Weight of the present step in averages."""
-        return float(self._share(self.steps_done)) if self.config.step_decay else 1.0
 
     def _count(self, counter: Counter, delta: Tensor, loss: Tensor) -> None:
         """Add where the chains were to the histogram. A chain that has died counts nowhere, though it is put back to w0."""
@@ -313,6 +301,7 @@ class Run:
         if self._by_chain is not None:
             self._by_chain.park_dead(self._state)
             return
+        assert self._home is not None
         finite = torch.isfinite(self._state["delta"]).all(dim=1)
         if not bool(finite.all()):
             self._state = {
@@ -365,9 +354,11 @@ class Run:
         if factor is None or self.steps_done == 0:
             return np.zeros(self.count)
         if self._by_chain is not None:
-            total = self._by_chain.force_square(self._state, self._hp)
+            total = self._by_chain.loss_force(self._state, self._hp)
             return (factor * total).squeeze(1).double().cpu().numpy()
-        square = self._target.evaluate(self._state["delta"], None).force.square()
+        energy = self._target.evaluate(self._state["delta"], None)
+        assert energy.pulled_force is None, "samplers with such a bias move in the coordinates of w"
+        square = energy.force * (energy.n_beta * energy.loss_grad)
         metric = self.sampler.metric(self._state, self._hp)
         total = (square if metric is None else square * metric).sum(dim=1, keepdim=True)
         return (factor * total).squeeze(1).double().cpu().numpy()

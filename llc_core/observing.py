@@ -89,11 +89,6 @@ class FunctionalVariance:
         return _over(values[:, 0])
 
 
-def step_squares(energy: Energy) -> Tensor:
-    """‖w − w0‖² and ‖∇L‖² of every chain, [2, C]."""
-    return torch.stack([energy.delta.square().sum(dim=1), energy.loss_grad.square().sum(dim=1)]).double()
-
-
 class Observers:
     """All that a run watches: term sizes always, ν̂ and a second loss where the configuration asks for them."""
 
@@ -108,22 +103,26 @@ class Observers:
         self.loss_weight = 0.0
 
     def look(self, step: int, delta: Tensor, weight: float) -> None:
-        """step: counted from the end of burn-in.  delta: [C, D] before the step."""
+        """step: counted from the end of burn-in; nothing happens before.  delta: [C, D] before the step."""
+        if step < 0:
+            return
+        if step % SIZES_EVERY == 0:
+            self.looks += 1
         if self.variance is not None and self.variance_every and step % self.variance_every == 0:
             self.variance.add(delta, weight)
         if self.observable is not None and step % self.every == 0:
             self.loss += weight * self.observable.excess_loss_and_grad(delta)[0]
             self.loss_weight += weight
 
-    def wants_sizes(self, step: int) -> bool:
-        return step % SIZES_EVERY == 0
-
-    def add_sizes(self, squares: Tensor, n_beta: Tensor, localization: Tensor) -> None:
-        """squares: of `step_squares`.  n_beta, localization: [C, 1]."""
-        distance, gradient = squares
-        n_beta, localization = n_beta.squeeze(1), localization.squeeze(1)
-        self.sizes += torch.stack([distance, n_beta * n_beta * gradient, localization * localization * distance])
-        self.looks += 1
+    def size(self, step: int, energy: Energy, rows: slice = slice(None)) -> None:
+        """The sizes of the terms of a step, of the chains `rows` that `energy` is of; before the step, after `look`."""
+        if step < 0 or step % SIZES_EVERY:
+            return
+        distance, gradient = energy.delta.square().sum(dim=1), energy.loss_grad.square().sum(dim=1)
+        distance, gradient = distance.double(), gradient.double()
+        localization, n_beta = energy.localization.squeeze(1), energy.n_beta.squeeze(1)
+        sizes = [distance, n_beta * n_beta * gradient, localization * localization * distance]
+        self.sizes[:, rows] += torch.stack(sizes)
 
     def fluctuation(self, rows: slice, living: np.ndarray, beta: float) -> Mean:
         return Mean() if self.variance is None else self.variance.fluctuation(rows, living, beta)

@@ -66,7 +66,7 @@ def judge(
     if math.isfinite(se) and se > SE_SHARE * llc:
         reason = f"The standard error is {se / llc:.0%} of the estimate: the chains disagree."
         return Verdict(False, reason, "Take more steps or more chains.")
-    if step_bias > 0.05 * llc:
+    if step_bias > 0.05 * llc and not noise_inflation > step_bias:  # the larger cause is the one to name
         return Verdict(
             False,
             f"The step size alone is expected to add about {step_bias / llc:.0%} to this estimate.",

@@ -15,7 +15,7 @@ from typing import Any
 from urllib.request import urlopen
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = ("Shell", "LocalGeometry", "StationaryBias")
+PAGES = ("Shell", "LocalGeometry", "StationaryBias", "YourNetwork")
 ERRORS = ("ERROR", "CRITICAL", "Traceback", "Task exception")
 
 

@@ -84,10 +84,6 @@ class Potential:
         """
         return None
 
-    def per_sample_loss(self, delta: Tensor, start: int, stop: int) -> Tensor:
-        """The loss itself (not its excess) of samples start … stop − 1, of `samples`, at δ [C, D]: [C, stop − start]."""
-        raise NotImplementedError(f"{self.kind} does not give the losses of single samples.")
-
     def prepare(self, like: Tensor) -> None:
         """Called before a run: where and in which precision, those of `like`, the run will evaluate."""
 
@@ -103,6 +99,10 @@ class Potential:
         C is a multiple of the batch's chains b; chain c uses batch c // (C/b).
         """
         raise NotImplementedError
+
+    def per_sample_loss(self, delta: Tensor, start: int, stop: int) -> Tensor:
+        """Losses [C, stop − start], not excess ones, of samples start … stop of all data at δ [C, D]."""
+        raise NotImplementedError(f"{self.kind} gives no losses of single samples.")
 
     def hvp(self, delta: Tensor, vector: Tensor) -> Tensor:
         """Hessian of the full-data loss at δ times `vector`, both [C, D]. By default from a central difference."""

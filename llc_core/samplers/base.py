@@ -138,7 +138,10 @@ class Sampler:
         return None
 
     def step_bias_factor(self, hp: Hp) -> Tensor | None:
-        """k [C, 1] such that step_size alone adds about k·E[∇Uᵀ G ∇U] to λ̂, or None: nothing to first order."""
+        """k [C, 1] such that step_size alone adds about k·E[nβ∇Lᵀ G ∇U] to λ̂, or None: nothing to first order.
+
+        The loss's own share of ∇U counts, not the localisation's: that one's energy is no part of λ̂.
+        """
         return None
 
     def law(self) -> Law | None:

@@ -1,0 +1,65 @@
+"""What is watched along a run of any network: the singular fluctuation, and the sizes of a step's terms."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from llc_core import NetworkPotential, estimate
+
+N, D = 2000, 6
+
+
+def regression(by_chain: bool, monkeypatch) -> NetworkPotential:
+    """A regular model with unit noise, at its minimum: λ = ν = d/2 as n grows."""
+    generator = torch.Generator().manual_seed(0)
+    x = torch.randn(N, D, generator=generator, dtype=torch.float64)
+    y = torch.randn(N, 1, generator=generator, dtype=torch.float64)
+    module = torch.nn.Linear(D, 1, bias=False).double()
+    with torch.no_grad():
+        module.weight.copy_(torch.linalg.lstsq(x, y).solution.T)
+    problem = NetworkPotential(module, lambda out, y: (out - y).square().sum(dim=1) / 2, (x, y))
+    monkeypatch.setattr(NetworkPotential, "by_chain", by_chain)
+    return problem
+
+
+def exact(n_beta: float) -> float:
+    """(β/2)·Σ Var(loss_i) under the Gaussian posterior at γ = 1: loss_i = (x_iᵀδ − r_i)²/2, δ ~ N(0, C)."""
+    generator = torch.Generator().manual_seed(0)
+    x = torch.randn(N, D, generator=generator, dtype=torch.float64)
+    y = torch.randn(N, 1, generator=generator, dtype=torch.float64)
+    residual = (y - x @ torch.linalg.lstsq(x, y).solution).squeeze(1)
+    covariance = torch.linalg.inv(n_beta / N * x.T @ x + torch.eye(D, dtype=torch.float64))
+    spread = torch.einsum("ni,ij,nj->n", x, covariance, x)
+    return float(n_beta / N / 2 * (residual.square() * spread + spread.square() / 2).sum())
+
+
+@pytest.mark.parametrize("by_chain", [False, True])
+def test_the_singular_fluctuation_of_a_regular_network_is_the_exact_one(by_chain, monkeypatch):
+    truth = exact(N / 2)
+    assert abs(truth - D / 2) < 0.2, "half the parameters, as theory says"
+    sampler = {"name": "SGLD", "step_size": 1e-4}
+    settings = {"chains": 8, "steps": 4000, "dtype": "float64", "functional_variance": 4, "n_beta": N / 2}
+    found = estimate(regression(by_chain, monkeypatch), sampler=sampler, **settings)
+    nu, se = found.singular_fluctuation, found.singular_fluctuation_se
+    assert 0 < se < 0.2
+    assert abs(nu / truth - 1) < 4 * se / truth + 0.03, (nu, se, truth)  # the step's own share is 2.5%
+
+
+def test_both_ways_see_terms_of_the_same_size(monkeypatch):
+    """The planted fault of a chain counted twice would double them."""
+    settings = {"sampler": {"name": "SGLD", "step_size": 2e-4}, "chains": 8, "steps": 2000, "dtype": "float64"}
+    one, other = (estimate(regression(by_chain, monkeypatch), **settings).diagnostics for by_chain in (False, True))
+    for name in ("distance", "gradient_term", "localization_term", "noise_term"):
+        assert other[name] == pytest.approx(one[name], rel=0.15), name
+
+
+@pytest.mark.parametrize("by_chain", [False, True])
+def test_a_strong_localisation_is_not_counted_as_bias_of_the_step(by_chain, monkeypatch):
+    """With γ as large as nβ·h the loss has half of the curvature: εnβh/8 per direction is added, not ε(nβh + γ)/8."""
+    step = 4e-4
+    settings = {"chains": 8, "steps": 6000, "dtype": "float64", "n_beta": N / 2, "localization": N / 2}
+    found = estimate(regression(by_chain, monkeypatch), sampler={"name": "SGLD", "step_size": step}, **settings)
+    assert found.diagnostics["step_bias"] == pytest.approx(D * step * (N / 2) / 8, rel=0.6)
+    exact = D / 2 / 2  # half of d/2, and the step's share
+    assert found.llc == pytest.approx(exact + D * step * (N / 2) / 8, abs=4 * found.llc_se + 0.06)
