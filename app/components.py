@@ -151,7 +151,8 @@ button { font: inherit; font-size: .9375rem; color: #fff; height: 34px; padding:
 button:hover { background: #ffffff22; opacity: 1; }
 button[aria-current=page] { background: #ffffff2e; opacity: 1; font-weight: 700; }
 button:focus-visible { outline: 2px solid #fff; outline-offset: 1px; }
-@media (max-width: 599px) { nav { gap: 0; } button { font-size: .8125rem; padding: 0 6px; height: 40px; line-height: 1.15;
+@media (max-width: 599px) { nav { gap: 0; overflow-x: auto; scrollbar-width: none; max-width: calc(100vw - 206px); }
+  button { flex: none; font-size: .8125rem; padding: 0 6px; height: 40px; line-height: 1.15;
   white-space: normal; max-width: 84px; } }
 """
     ]
@@ -169,8 +170,10 @@ export function render({model}) {
     return b
   })
   const mark = () => buttons.forEach((b) => {
-    if (b.textContent === model.current) b.setAttribute('aria-current', 'page')
-    else b.removeAttribute('aria-current')
+    if (b.textContent === model.current) {
+      b.setAttribute('aria-current', 'page')
+      setTimeout(() => b.scrollIntoView({block: 'nearest', inline: 'center'}), 300)
+    } else b.removeAttribute('aria-current')
   })
   mark()
   model.on('current', mark)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import panel as pn
@@ -34,9 +34,12 @@ def _whole(low: int, high: int, help: str, log: bool = False) -> Hyper:
 
 
 class Controls(pn.viewable.Viewer):
-    """Reads and shows the fields of RunConfig except `problem`. `listener` is called after a change by the user."""
+    """Reads and shows the fields of RunConfig except `problem`. `listener` is called after a change by the user.
 
-    def __init__(self) -> None:
+    gradients: kinds that the page's problems offer; with a single one there is nothing to choose, nor a batch size.
+    """
+
+    def __init__(self, gradients: Sequence[str] = GRADIENTS) -> None:
         super().__init__()
         self.listener: Callable[[], None] = lambda: None
         self._samplers = samplers()
@@ -52,7 +55,7 @@ class Controls(pn.viewable.Viewer):
         self.gradient = ChoiceField(
             "gradient",
             Hyper(
-                choices=tuple(reversed(GRADIENTS)),
+                choices=tuple(reversed(gradients)),
                 help="Full data: exact. Minibatch: noisy. Control variate: minibatch minus its known error at w0.",
             ),
             DEFAULTS["gradient"],
@@ -117,10 +120,11 @@ class Controls(pn.viewable.Viewer):
         for field in self.fields.values():
             field.listener = self._changed
         self._rebuild({})
-        shown = ("localization", "n_beta", "burn_in", "batch_size", "seed")
+        batches = len(gradients) > 1
+        shown = ("localization", "n_beta", "burn_in", *(["batch_size"] if batches else []), "seed")
         self._view = pn.Column(
             self.sampler,
-            self.gradient,
+            *([self.gradient] if batches else []),
             self._step_place,
             self.fields["chains"],
             self.fields["steps"],

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from app.history import History
 from llc_core import Estimate, Potential, Run, RunConfig, Snapshot
 
@@ -18,6 +20,11 @@ class LlcJob:
     @property
     def finished(self) -> bool:
         return self._run.finished
+
+    @property
+    def displacements(self) -> np.ndarray:
+        """w − w0 of every chain now, [C, D]."""
+        return self._run.displacements
 
     def advance(self, steps: int) -> Snapshot:
         return self._run.advance(steps)

@@ -6,24 +6,43 @@ import re
 
 LONGEST_LIST = 64
 LONGEST_NUMBER = 9
+EXAMPLE = "8, 6, 8"
 _SEPARATORS = re.compile(r"[\s,;×x→>]+|->")
 
 
-def parse_numbers(text: str, what: str) -> list[int]:
+def parse_numbers(text: str, what: str, example: str = EXAMPLE) -> list[int]:
     """The numbers in `text`; ValueError with one sentence that names `what` and the part that is wrong."""
     cleaned = text.strip().strip("[](){}").strip()
     parts = [part for part in _SEPARATORS.split(cleaned.lower()) if part]
     if not parts:
-        raise ValueError(f"{what}: write whole numbers with commas between them, for example 8, 6, 8.")
+        raise ValueError(f"{what}: write whole numbers with commas between them, for example {example}.")
     if len(parts) > LONGEST_LIST:
         raise ValueError(f"{what}: {len(parts)} numbers are more than this page can draw; at most {LONGEST_LIST}.")
-    return [_whole(part, what) for part in parts]
+    return [_whole(part, what, example) for part in parts]
 
 
-def _whole(part: str, what: str) -> int:
+def _whole(part: str, what: str, example: str) -> int:
     shown = part if len(part) <= 20 else part[:17] + "..."
     if not re.fullmatch(r"[+-]?[0-9]+", part):
-        raise ValueError(f"{what}: “{shown}” is not a whole number; write for example 8, 6, 8.")
+        raise ValueError(f"{what}: “{shown}” is not a whole number; write for example {example}.")
     if len(part) > LONGEST_NUMBER:
         raise ValueError(f"{what}: {shown} is too large for this page.")
     return int(part)
+
+
+def parse_reals(text: str, what: str) -> list[float]:
+    """The numbers in `text`, fractions allowed; ValueError as `parse_numbers`."""
+    cleaned = text.strip().strip("[](){}").strip().replace("−", "-")
+    parts = [part for part in re.split(r"[\s,;]+", cleaned) if part]
+    if not parts:
+        raise ValueError(f"{what}: write numbers with commas between them, for example 1, 0.5.")
+    if len(parts) > LONGEST_LIST:
+        raise ValueError(f"{what}: {len(parts)} numbers are too many.")
+    found = []
+    for part in parts:
+        try:
+            found.append(float(part))
+        except ValueError:
+            shown = part if len(part) <= 20 else part[:17] + "..."
+            raise ValueError(f"{what}: “{shown}” is not a number; write for example 1, 0.5.") from None
+    return found

@@ -124,6 +124,10 @@ class LossFigure(RunFigure):
         high = nice_above(scale + 4 * math.sqrt(max(scale, 0.25)))
         self.y.reset(-0.02 * high, high)
 
+    def expect(self, value: float | None) -> None:
+        """The expected λ̂ has become known."""
+        self._expected.location = value
+
     def stream(self, rows: NewRows) -> None:
         if not len(rows.steps):
             return
@@ -168,6 +172,12 @@ class EstimateFigure(RunFigure):
             span.location = values.get(name)
         known = [v for v in values.values() if v is not None] or [1.0]
         self.y.reset(*first_range(known))
+
+    def expect(self, value: float | None) -> None:
+        """The expected λ̂ has become known."""
+        self._lines["expected"].location = value
+        if value is not None:
+            self.y.cover(0.9 * value, 1.1 * value)
 
     def stream(self, rows: NewRows) -> None:
         if len(rows.steps):

@@ -53,7 +53,7 @@ const openChoice = (event) => {
 
 export function render({model}) {
   const timers = [500, 2000, 5000].map((delay) => setTimeout(() => mend(document), delay))
-  const repeat = setInterval(() => mend(document), 10000)
+  const repeat = setInterval(() => mend(document), 3000)
   const soon = () => timers.push(...[150, 1200].map((delay) => setTimeout(() => mend(document), delay)))
   document.addEventListener('click', soon)
   document.addEventListener('keydown', openChoice, true)

@@ -25,7 +25,8 @@ BLOCK_SECONDS = 0.03
 BREATH_SECONDS = 0.001
 """Sleep after each block: hands the interpreter lock to the event loop, which then ticks on time."""
 MAX_BLOCK = 4096
-HEARTBEAT_SECONDS = 15.0
+HEARTBEAT_SECONDS = 60.0
+"""Long enough for a server at its limit: a page that is closed ends its run within seconds by itself (`app.live`)."""
 ESTIMATE_SECONDS = 0.6
 ESTIMATE_SHARE = 0.1
 """Estimates may take at most this share of the time."""

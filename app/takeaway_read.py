@@ -8,7 +8,7 @@ from typing import Any
 
 from app.limits import check_allowance
 from app.problems import get_problem
-from llc_core import RunConfig
+from llc_core import Potential, RunConfig
 from llc_core.defaults import resolve
 
 MAX_CHARACTERS = 100_000
@@ -49,12 +49,21 @@ def read_config(config: RunConfig) -> PageConfig:
         raise ValueError('problem is missing; name a network such as {"kind": "dln", "widths": [4, 3, 4]}.')
     if kind != "dln":
         raise ValueError(f"problem is of kind {kind!r}; this page runs deep linear networks, kind 'dln'.")
+    refuse_unoffered(config)
+    return page_config(config, get_problem(config.problem))
+
+
+def refuse_unoffered(config: RunConfig) -> None:
+    """ValueError where a field of the configuration has no control on a page."""
     defaults = RunConfig()
     for field in fields(config):
         name, value = field.name, getattr(config, field.name)
         if name not in (*OFFERED, *IGNORED) and value != getattr(defaults, name):
             raise ValueError(f"{name} is {value!r}; this page has no control for it: use llc_core.estimate instead.")
-    problem = get_problem(config.problem)
+
+
+def page_config(config: RunConfig, problem: Potential) -> PageConfig:
+    """What a page has to show for `config` of `problem`; ValueError where it cannot be run here."""
     complete, _, _ = resolve(config.replace(device=None), problem)
     check_allowance(complete, problem)
     assert complete.sampler is not None and complete.steps is not None

@@ -103,6 +103,9 @@ thead th { font-size: .75rem; opacity: .78; vertical-align: bottom; white-space:
 tbody tr { border-top: 1px solid color-mix(in srgb, currentColor 14%, transparent); }
 """
 
+AS_WRITTEN = {"& .MuiToggleButton-root": {"textTransform": "none", "whiteSpace": "nowrap"}}
+"""For groups of buttons with symbols: γ in capitals would be another letter."""
+
 ICON = (
     "data:image/svg+xml,"
     "%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'%3E%3Crect width='32' height='32' rx='7' fill='%230B5A8A'/%3E"

@@ -160,7 +160,9 @@ class OverTraining(_Panel):
         super().tell(state)
         if state.status in (Status.RUNNING, Status.FINISHED) and self.found:
             trusted = sum(bool(e.converged) for _, e in self.found)
-            self.say(f"{len(self.found)} checkpoints; {trusted} of the estimates can be trusted by their own verdict.")
+            self.say(
+                f"Checkpoints so far: {len(self.found)}; by their own verdict {trusted} of the estimates can be trusted."
+            )
 
     @staticmethod
     def job(choice: Choice, settings: dict[str, Any]) -> TaskJob:

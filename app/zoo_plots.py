@@ -26,7 +26,10 @@ from llc_core import Estimate
 from llc_core.calibration import Calibration
 from llc_core.networks import Training
 
-CURVE_HEIGHT, MAP_HEIGHT = 210, 240
+CURVE_HEIGHT, MAP_HEIGHT = 210, 330
+NAMES = ("x", "y", "llc", "alpha", "text", "ink", "reason", "frame")
+"""Columns of the map's cells."""
+PALE_INK = "#7d838c"
 
 
 class TrainingFigures:
@@ -107,32 +110,37 @@ class TrainingFigures:
 
 
 class CalibrationFigure:
-    """λ̂ by step size and localisation; cells that are refused are pale, the pick has a frame."""
+    """λ̂ by localisation (three columns, which fit a phone) and step size; refused cells are pale, the pick has a frame."""
 
     def __init__(self) -> None:
         self._x, self._y = FactorRange(), FactorRange()
-        names = ("x", "y", "llc", "alpha", "text", "reason", "frame")
-        self.source = ColumnDataSource({name: [] for name in names}, name="calibration")
+        self.source = ColumnDataSource({name: [] for name in NAMES}, name="calibration")
         self._colors = LinearColorMapper(palette="Viridis256", low=0, high=1, nan_color="#8a8f98")
         self.plot = house_figure(
             "calibration_figure",
             MAP_HEIGHT,
             x_range=self._x,
             y_range=self._y,
-            x_axis_label="step size ε",
-            y_axis_label="localisation γ",
+            x_axis_label="localisation γ",
+            y_axis_label="step size ε",
             tools="save",
         )
-        self.plot.xaxis.major_label_orientation = 0.6
         cells = self.plot.rect(
             "x", "y", 0.98, 0.96, source=self.source, fill_color={"field": "llc", "transform": self._colors},
             fill_alpha="alpha", line_color=theme.EXPECTED, line_width="frame",
         )  # fmt: skip
         self.plot.text(
-            "x", "y", "text", source=self.source, text_align="center", text_baseline="middle", text_font_size="12px"
+            "x",
+            "y",
+            "text",
+            source=self.source,
+            text_color="ink",
+            text_align="center",
+            text_baseline="middle",
+            text_font_size="12px",
         )
         self.plot.add_tools(
-            HoverTool(renderers=[cells], tooltips=[("ε", "@x"), ("γ", "@y"), ("λ̂", "@text"), ("", "@reason")])
+            HoverTool(renderers=[cells], tooltips=[("ε", "@y"), ("γ", "@x"), ("λ̂", "@text"), ("", "@reason")])
         )
         self.plot.add_layout(
             ColorBar(color_mapper=self._colors, width=10, label_standoff=6, background_fill_alpha=0), "right"
@@ -141,20 +149,21 @@ class CalibrationFigure:
     def show(self, found: Calibration) -> None:
         """At the nβ of the pick, else at the first."""
         b = found.chosen[2] if found.chosen is not None else 0
-        xs, ys = [number_text(e) for e in found.step_size], [number_text(g) for g in found.localization]
-        self._x.factors, self._y.factors = xs, ys
-        rows = []
-        for e, x in enumerate(xs):
-            for g, y in enumerate(ys):
-                llc, fine = float(found.llc[e, g, b]), bool(found.ok[e, g, b])
-                text = f"{llc:.3g}" if math.isfinite(llc) else "dead"
-                frame = 4 if found.chosen is not None and found.chosen[:2] == (e, g) else 0
-                rows.append((x, y, llc, 0.85 if fine else 0.15, text, str(found.reason[e, g, b]), frame))
-        names = ("x", "y", "llc", "alpha", "text", "reason", "frame")
-        self.source.data = {name: [row[i] for row in rows] for i, name in enumerate(names)}
+        steps, gammas = [number_text(e) for e in found.step_size], [number_text(g) for g in found.localization]
+        self._x.factors, self._y.factors = gammas, steps
         good = found.llc[:, :, b][found.ok[:, :, b]]
         if not good.size:
             good = found.llc[:, :, b][np.isfinite(found.llc[:, :, b])]
-        if good.size:
-            low, high = float(good.min()), float(good.max())
-            self._colors.update(low=low, high=high if high > low else low + 1)
+        low, high = (float(good.min()), float(good.max())) if good.size else (0.0, 1.0)
+        high = high if high > low else low + 1
+        self._colors.update(low=low, high=high)
+        rows = []
+        for e, y in enumerate(steps):
+            for g, x in enumerate(gammas):
+                llc, fine = float(found.llc[e, g, b]), bool(found.ok[e, g, b])
+                text = f"{llc:.3g}" if math.isfinite(llc) else "dead"
+                # The low colours of the scale are dark; pale cells lie on the page's own ground, light or dark.
+                ink = PALE_INK if not fine else "#ffffff" if llc < low + 0.6 * (high - low) else "#000000"
+                frame = 4 if found.chosen is not None and found.chosen[:2] == (e, g) else 0
+                rows.append((x, y, llc, 0.85 if fine else 0.15, text, ink, str(found.reason[e, g, b]), frame))
+        self.source.data = {name: [row[i] for row in rows] for i, name in enumerate(NAMES)}

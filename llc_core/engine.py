@@ -197,6 +197,11 @@ class Run:
             return {name: value.clone() for name, value in self._state.items()}
         return dict(self._state)
 
+    @property
+    def displacements(self) -> np.ndarray:
+        """w − w0 of every chain now, [C, D], in the coordinates of the parameters: a copy."""
+        return self._target.delta(self._state["delta"]).double().cpu().numpy().copy()
+
     def _step(self) -> tuple[Tensor, Tensor | None]:
         if self._last_loss is not None:
             checked = self._control.check(self.steps_done, self._state, self._last_loss)

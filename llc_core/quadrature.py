@@ -39,6 +39,8 @@ class Regression(Protocol):
     def model(self) -> Any: ...
     @property
     def data(self) -> Any: ...
+    @property
+    def start(self) -> Sequence[float]: ...
     def features(self, delta: list[np.ndarray]) -> np.ndarray: ...
 
 
@@ -83,8 +85,8 @@ def posterior(
     """Posterior means under exp(−nβ·L_n(w) − (γ/2)‖w − w0‖²)·∏|w_i|^{h_i} on [−box, box]^D or the whole plane.
 
     n_beta: None: n / log n.  localization: γ ≥ 0; 0 needs a box.  tolerance: panels are halved, up to HALVINGS times,
-    until no value of the first data sets changes by more.  walls: only the side w_i > 0 of every axis on which a prior
-    |w_i|^{h_i} vanishes, for chains that began there and never cross.
+    until no value of the first data sets changes by more.  walls: only the side on which chains begin of every axis on
+    which a prior |w_i|^{h_i} vanishes, for chains that never cross.
     """
     n_beta, localization = _temperature(problem, n_beta), number("localization", localization)
     if localization < 0 or (localization == 0 and box is None):
@@ -161,7 +163,7 @@ def _axis(
     if box is not None:
         low, high = max(low, -box - w0), min(high, box - w0)
     if walls and power:
-        low = 0.0
+        low, high = (0.0, high) if problem.start[index] >= 0 else (low, 0.0)
     scale, panel = FINEST, panel / max(1.0, problem.model.degrees[index] / 2)
     edges: list[float] = [0.0]
     for end in (low, high):

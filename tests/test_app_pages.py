@@ -32,7 +32,7 @@ def test_the_window_opens_without_the_engine():
 
 def test_pages_are_found():
     pages = load_pages()
-    assert [page.title for page in pages] == ["Local geometry", "Stationary bias"]
+    assert [page.title for page in pages] == ["Local geometry", "Stationary bias", "Landscapes"]
 
 
 def test_presets_are_possible_and_each_says_one_thing():

@@ -32,7 +32,7 @@ def views():
 
 
 def test_names_in_links_never_change():
-    assert set(PAGES) >= {"local-geometry", "stationary-bias"}
+    assert set(PAGES) >= {"local-geometry", "stationary-bias", "landscapes"}
 
 
 LOCAL = st.fixed_dictionaries(
@@ -117,7 +117,20 @@ FIRST = {
         "seed": 1,
     },
     "stationary-bias": BIAS_PRESETS[0].config.to_dict(),
-}
+    "landscapes": {
+        "problem": {
+            "kind": "planar", "name": "normal_crossing", "k": [1, 2], "h": [0, 1], "n": 500, "start": [0.2, 0.3], "seed": 4,
+        },
+        "sampler": {"name": "SGLD", "step_size": 1e-4},
+        "gradient": "full",
+        "chains": 3,
+        "steps": 500,
+        "burn_in": 0.25,
+        "localization": 2.0,
+        "n_beta": 50.0,
+        "seed": 1,
+    },
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("key", FIRST)

@@ -15,7 +15,7 @@ from typing import Any
 from urllib.request import urlopen
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = ("Shell", "LocalGeometry", "StationaryBias", "YourNetwork")
+PAGES = ("Shell", "LocalGeometry", "StationaryBias", "Landscapes", "YourNetwork")
 ERRORS = ("ERROR", "CRITICAL", "Traceback", "Task exception")
 
 

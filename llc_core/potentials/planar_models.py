@@ -83,7 +83,7 @@ def normal_crossing(k: Any = (1, 1), h: Any = None) -> Model:
     zero = (0.0,) * len(powers)
     return Model(
         "normal_crossing",
-        r"\rho=" + "".join(f"{name}^{{{a}}}" for name, a in zip(names, powers, strict=True) if a),
+        r"\rho=" + "".join(name + (f"^{{{a}}}" if a > 1 else "") for name, a in zip(names, powers, strict=True) if a),
         "A normal crossing: the parameters that tell the truth are the axes, and every λ is a ratio of exponents.",
         zero,
         rho,

@@ -6,6 +6,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 SERIOUS = ("serious", "critical")
+READY = {"Stationary bias": "Right sampler", "Landscapes": "The plane of parameters", "Your network": "Signs of health"}
 
 
 def faults(page) -> list[str]:
@@ -18,14 +19,14 @@ def faults(page) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("title", ["Local geometry", "Stationary bias"])
+@pytest.mark.parametrize("title", ["Local geometry", "Stationary bias", "Landscapes", "Your network"])
 @pytest.mark.parametrize("scheme, width", [("light", 1440), ("dark", 390)])
 def test_no_serious_fault(app, title, scheme, width):
     app.page.set_viewport_size({"width": width, "height": 900})
     app.open()
     if title != "Local geometry":
         app.button(title).click()
-        app.page.get_by_text("Right sampler").first.wait_for(timeout=60_000)
+        app.page.get_by_text(READY[title]).first.wait_for(timeout=60_000)
     if scheme == "dark":
         app.page.get_by_role("button", name="theme").first.click()
     app.settle(6000)

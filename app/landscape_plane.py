@@ -1,0 +1,103 @@
+"""The card with the plane: its figure, and the choice between the loss and the posterior behind the chains."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from html import escape
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+
+from app import theme
+from app.landscape_plots import PlaneFigure
+from app.landscape_run import SHOWN
+from app.landscape_scene import posterior_heights, window
+from app.later import Later
+from app.layout import card
+from app.legend import legend
+from llc_core import Planar
+
+_RING = f'<circle cx="13" cy="7" r="5.5" fill="none" stroke="{theme.LOCAL}" stroke-width="2.2"/>'
+_CROSS = '<path d="M8 2l10 10M18 2L8 12" stroke="currentColor" stroke-width="2.4"/>'
+_TRUTH = f'<path d="M0 7h26" stroke="{theme.LOCAL}" stroke-width="2.5" stroke-dasharray="7 4"/>'
+_HEADS = "".join(
+    f'<circle cx="{5 + 8 * i}" cy="7" r="3.6" fill="{color}"/>' for i, color in enumerate(theme.CHAINS[:3])
+)
+HINT = "Click anywhere: the chains begin there. Deeper colour: {}."
+GROUNDS = {"loss": "lower loss nβK(w)", "posterior": "denser posterior, over three powers of ten"}
+
+
+class PlanePanel:
+    """on_tap: called with the coordinates of a click."""
+
+    def __init__(self) -> None:
+        self.figure = PlaneFigure()
+        self.ground = pmui.RadioButtonGroup(
+            options={"Loss K(w)": "loss", "Posterior": "posterior"},
+            value="loss",
+            size="small",
+            margin=0,
+            sx=theme.AS_WRITTEN,
+        )
+        self.ground.param.watch(self._on_ground, "value")
+        self._later = Later(self._take, self._say)
+        self._ready = False
+        self._words = pn.pane.HTML("", sizing_mode="stretch_width", margin=(4, 0, 0, 0), stylesheets=[theme.TEXT])
+        head = legend(
+            "The plane of parameters",
+            [(_TRUTH, "the truth, ρ(w) = 0"), (_RING, "w0"), (_CROSS, "start"), (_HEADS, "chains")],
+            "plane",
+        )
+        head.styles = {"flex": "1 1 260px"}
+        self.view = card(
+            pn.FlexBox(head, self.ground, justify_content="space-between", gap="6px", sizing_mode="stretch_width"),
+            pn.pane.Bokeh(self.figure.plot, sizing_mode="stretch_width", margin=0),
+            self._words,
+        )
+        self._on_ground(None)
+
+    @property
+    def on_tap(self) -> Callable[[float, float], None]:
+        return self.figure.on_tap
+
+    @on_tap.setter
+    def on_tap(self, listener: Callable[[float, float], None]) -> None:
+        self.figure.on_tap = listener
+
+    def show(self, problem: Planar, n_beta: float, localization: float, chains: int) -> None:
+        """A run begins."""
+        shown = window(problem, n_beta)
+        self.figure.reset(problem, shown, n_beta, min(chains, SHOWN))
+        data = {key: value for key, value in problem.to_dict().items() if key != "start"}
+        question = (str(data), shown, n_beta, localization)
+        if localization <= 0:
+            self._later.close()
+            self._ready = False
+        elif self._later.ask(question, partial(posterior_heights, problem, shown, n_beta, localization)):
+            self._ready, self._shown = False, shown
+        self._on_ground(None)
+        if localization <= 0 and self.ground.value == "posterior":
+            self._say(
+                "With γ = 0 nothing holds the chains and there is no posterior on the whole plane: the loss is shown."
+            )
+
+    def poll(self) -> None:
+        self._later.poll()
+
+    def close(self) -> None:
+        self._later.close()
+
+    def _take(self, heights: Any) -> None:
+        self._ready = True
+        self.figure.show_posterior(self._shown, heights)
+        self._on_ground(None)
+
+    def _on_ground(self, event: Any) -> None:
+        chosen = self.ground.value if self._ready else "loss"
+        self.figure.show_ground(chosen)
+        self._say(HINT.format(GROUNDS[chosen]))
+
+    def _say(self, text: str) -> None:
+        self._words.object = f'<p class="small muted">{escape(text)}</p>'

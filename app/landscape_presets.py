@@ -1,0 +1,118 @@
+"""One click from an interesting landscape. Each preset teaches one thing; the sentences state what was measured here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class LandscapePreset:
+    """own: keys of the landscape beside its name.  settings: fields of RunConfig that differ from the page's defaults."""
+
+    name: str
+    title: str
+    lesson: str
+    landscape: str
+    own: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def problem(self) -> dict[str, Any]:
+        return {"kind": "planar", "name": self.landscape, **self.own}
+
+
+WATCHED = {"burn_in": 0.1, "steps": 12_000}
+PAPER = {"sampler": {"name": "SGLD", "step_size": 1e-4}, "burn_in": 0.0, "steps": 5_000}
+"""Of Lau, Murfet & Wei's figure 1: so short that chains stay where they begin."""
+
+
+def _crossing(k: list[int], h: list[int] | None = None, **more: Any) -> dict[str, Any]:
+    return {"k": k, "h": h or [0, 0], **more}
+
+
+ALL = (
+    LandscapePreset(
+        "regular",
+        "Regular",
+        "One minimum, curved in both directions: λ is d/2 = 1. λ̂ reads 0.88, and so does the exact answer at n = 1,000.",
+        "quadratic",
+        {"scales": [1.0, 1.0]},
+        WATCHED,
+    ),
+    LandscapePreset(
+        "line",
+        "One line",
+        "Along a line of true parameters nothing is lost: only the direction across it counts, λ = 1/2. λ̂ reads 0.47, exact 0.48.",
+        "normal_crossing",
+        _crossing([1, 0]),
+        WATCHED,
+    ),
+    LandscapePreset(
+        "crossing",
+        "Crossing",
+        "Two lines of true parameters cross: λ is 1/2 as for one, but reached twice, m = 2. At n = 1,000 that brings λ̂ to 0.36.",
+        "normal_crossing",
+        _crossing([1, 1]),
+        WATCHED,
+    ),
+    LandscapePreset(
+        "square",
+        "k = (1, 2)",
+        "The flatter of two crossing valleys wins: λ is the smaller of 1/2 and 1/4. λ̂ and the exact answer both read 0.21.",
+        "normal_crossing",
+        _crossing([1, 2]),
+        WATCHED,
+    ),
+    LandscapePreset(
+        "cube",
+        "k = (1, 3)",
+        "Flatter still, and smaller still: λ = 1/6, a third of one regular parameter’s 1/2. λ̂ reads 0.14.",
+        "normal_crossing",
+        _crossing([1, 3]),
+        WATCHED,
+    ),
+    LandscapePreset(
+        "prior",
+        "With a prior",
+        "A prior |w₁w₂|³ that vanishes on the valley takes λ from 1/6 to 2/3. Chains cannot cross its zeros: exact on their side 0.54.",
+        "normal_crossing",
+        _crossing([3, 1], [3, 3], start=[0.5, 0.5]),
+        {**WATCHED, "steps": 20_000},
+    ),
+    LandscapePreset(
+        "U",
+        "Point U",
+        "From U, on the smooth line, short chains read λ̂ = 0.61: they have not yet found V, where much of the posterior (0.40) lies.",
+        "line_and_point",
+        {"at": "U"},
+        PAPER,
+    ),
+    LandscapePreset(
+        "V",
+        "Point V",
+        "The same function and data from V, the singular point: λ̂ = 0.25, less than half of what U gave. λ is local.",
+        "line_and_point",
+        {"at": "V"},
+        PAPER,
+    ),
+    LandscapePreset(
+        "away",
+        "Start away",
+        "Chains that begin at (2, 2), far from the truth, fall into the valleys during burn-in: λ̂ is 0.35 all the same.",
+        "normal_crossing",
+        _crossing([1, 1], start=[2.0, 2.0]),
+        WATCHED,
+    ),
+    LandscapePreset(
+        "many",
+        "More data",
+        "The crossing with 100,000 samples: the exact answer has risen from 0.36 to 0.40 only. At m = 2 the way to λ = 1/2 is long.",
+        "normal_crossing",
+        _crossing([1, 1], n=100_000),
+        {**WATCHED, "steps": 20_000},
+    ),
+)
+FIRST = "crossing"
+"""What the page opens with."""

@@ -1,0 +1,115 @@
+"""Numbers and sentences of the page "Landscapes"."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from app import texts
+from app.runs import State
+from app.texts import UNKNOWN, exact, number, with_error
+from llc_core import Estimate, Planar
+
+_BY_KEY = {item["key"]: item for item in texts.READOUTS}
+READOUTS = [
+    _BY_KEY["llc"],
+    {
+        "key": "exact",
+        "label": "exact at this n",
+        "tip": "What λ̂ should be for this very data set, nβ and γ: the posterior's mean by two-dimensional quadrature. Under a "
+        "prior that vanishes on an axis, on the side where the chains began.",
+    },
+    {"key": "error", "label": "relative error", "tip": "λ̂ divided by the exact value at this n, minus one."},
+    {
+        "key": "local",
+        "label": "λ at w0",
+        "tip": "The learning coefficient of the point w0: what the exact value tends to as n grows.",
+    },
+    {
+        "key": "multiplicity",
+        "label": "multiplicity m",
+        "tip": "In how many directions at once λ is reached; each one above the first lowers λ̂ by about 1/log nβ.",
+    },
+    _BY_KEY["r_hat"],
+    _BY_KEY["ess"],
+    _BY_KEY["dead"],
+    _BY_KEY["speed"],
+]
+FEW = 32
+ANSWERS = ["exact", "error", "local", "multiplicity"]
+"""Cells that tell what λ̂ should be."""
+
+
+def readout_values(state: State, problem: Planar, value: float | None) -> dict[str, str]:
+    if state.estimate is not None and not begun(state.estimate):
+        state = replace(state, estimate=None)
+    values = texts.readout_values(state, value)
+    local, estimate = problem.local_learning_coefficient, state.estimate
+    known = estimate is not None and value is not None and math.isfinite(estimate.llc)
+    return {
+        **dict.fromkeys(("dead", "speed"), UNKNOWN),
+        **{key: values[key] for key in values if key != "expected"},
+        "exact": number(value),
+        "error": f"{estimate.llc / value - 1:+.1%}".replace("-", "−") if known else UNKNOWN,
+        "local": str(local.value),
+        "multiplicity": str(local.multiplicity),
+    }
+
+
+def verdict(state: State, problem: Planar, value: float | None, with_answers: bool) -> tuple[str, str]:
+    """(tone, HTML): whether to trust λ̂, and how it, the exact value at this n and λ lie to each other."""
+    tone, words = texts.verdict(state, False)
+    estimate: Estimate | None = state.estimate
+    if estimate is not None and estimate.burn_in == 0 and tone == "wait":
+        return tone, "<b>Starting.</b> The first numbers appear in a moment."
+    if estimate is None or tone == "wait" or not with_answers or value is None or not math.isfinite(estimate.llc):
+        return tone, words
+    off = estimate.llc / value - 1
+    if agrees(estimate, value):
+        found = f"λ̂ agrees with the exact value {value:.3f} at n = {problem.n:,}"
+    else:
+        way = "above" if off > 0 else "below"
+        found = f"λ̂ is {abs(off):.0%} {way} the exact value {value:.3f} at n = {problem.n:,}: {_cause(problem, off)}"
+    if tone == "good":
+        tone, opening = ("good", "Trust it.") if agrees(estimate, value) else ("bad", "Agreed, but wrong.")
+        words = f"<b>{opening}</b> The chains agree (R-hat {estimate.r_hat:.3f})."
+    return tone, f"{words} {found}. {finite(problem, estimate.n_beta, value)}"
+
+
+def begun(estimate: Estimate) -> bool:
+    """Whether there are steps enough to show a number."""
+    return estimate.steps > estimate.burn_in + FEW
+
+
+def agrees(estimate: Estimate, value: float) -> bool:
+    """Within three standard errors, or 3%."""
+    error = estimate.llc_se if math.isfinite(estimate.llc_se) else 0.0
+    return abs(estimate.llc - value) <= max(3 * error, 0.03 * value)
+
+
+def finite(problem: Planar, n_beta: float, value: float) -> str:
+    """The finite-n effect in words."""
+    local = problem.local_learning_coefficient
+    share = value / float(local) - 1
+    way = "below" if share < 0 else "above"
+    reason = ""
+    if local.multiplicity and local.multiplicity > 1 and n_beta > math.e:
+        reason = f" (m = {local.multiplicity} alone takes off about 1/log nβ = {1 / math.log(n_beta):.2f})"
+    return f"λ = {exact(local.value)} is the limit of many samples: this n is {abs(share):.0%} {way} it{reason}."
+
+
+def _cause(problem: Planar, off: float) -> str:
+    if problem.model.name == "line_and_point":
+        if problem.model.parameters["at"] == "U":
+            return "the chains are still on the line around U, and have not found their way to V" if off > 0 else _SLOW
+        return "the chains are still around V, and have not found their way to the line" if off < 0 else _SLOW
+    if problem.has_prior:
+        return "near its zero the prior pushes harder than any step size can follow"
+    return "the steps are too large, or the start is still felt" if off > 0 else _SLOW
+
+
+_SLOW = "the chains have not been everywhere yet"
+
+
+def with_sd(name: str, mean: float, se: float, sd: float) -> str:
+    return f"{name}: mean {with_error(mean, se)}, sd {sd:.2f}"

@@ -1,0 +1,283 @@
+"""Page "Landscapes": chains on the plane, where the whole landscape is seen and every answer is exact."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from html import escape
+from typing import Any
+
+import panel as pn
+
+from app import theme
+from app.answers import Answers
+from app.components import Numbers, Tiles, Transport
+from app.controls import Controls
+from app.formula import displayable
+from app.landscape_config import get_landscape, read_config
+from app.landscape_editor import LandscapeEditor
+from app.landscape_pictures import draw_landscape
+from app.landscape_plane import PlanePanel
+from app.landscape_points import PointsPanel
+from app.landscape_presets import ALL, FIRST, LandscapePreset
+from app.landscape_run import LandscapeJob, TrailCursor, TrailRows
+from app.landscape_takeaway import LandscapeTakeaway
+from app.landscape_texts import ANSWERS, READOUTS, readout_values, verdict
+from app.landscape_volume import VolumePanel
+from app.layout import card, page, pair
+from app.legend import heading, legend, legend_html
+from app.limits import check_allowance
+from app.live import Live
+from app.pages import PageInfo
+from app.plots import EstimateFigure, LossFigure
+from app.runs import OVER, State
+from app.takeaway_read import PageConfig
+from app.texts import caption
+from llc_core import Planar, RunConfig
+from llc_core.defaults import resolve
+
+POLL_MILLISECONDS = 100
+NUMBERS_TICKS = 5
+"""Figures and counter are renewed at every poll, words and numbers at every fifth."""
+LOSS_LEGEND = [("chains", "nβ (L(w) − L(w₀)) of each chain"), ("expected", "exact λ̂ at this n")]
+ESTIMATE_LEGEND = [
+    ("estimate", "λ̂ ± 2 s.e."),
+    ("recent", "moving average"),
+    ("expected", "exact λ̂ at this n (quadrature)"),
+    ("local", "λ at w0"),
+    ("global", "least λ of the plane"),
+]
+HIDDEN_LINES = ("local", "global", "expected")
+"""Kinds of lines that show exact answers."""
+VERDICT_ROOM = "p { min-height: 2.9em; } @media (max-width: 1100px) { p { min-height: 4.4em; } }"
+"""The sentence has up to three parts: the page below must not move with it."""
+OWN_SETTINGS = "Your own settings. Every change starts a new run, so that an estimate never mixes two settings."
+
+
+class Landscapes:
+    """One session's page. Everything here runs in the session's own callbacks; the run lives in the manager."""
+
+    def __init__(self) -> None:
+        self._presets = {preset.name: preset for preset in ALL}
+        self._live = Live(self._show, POLL_MILLISECONDS)
+        self._problem: Planar | None = None
+        self._exact: float | None = None
+        self._ticks = 0
+        self._streamed = self._worded = -1
+
+        self.tiles = Tiles(items=[_tile(p) for p in ALL], sizing_mode="stretch_width", margin=0)
+        self.tiles.listener = self._on_preset
+        self.lesson = pn.pane.HTML(
+            "", sizing_mode="stretch_width", margin=(10, 2, 0, 2), stylesheets=[theme.TEXT, theme.LESSON]
+        )
+        self.transport = Transport(sizing_mode="stretch_width", margin=0)
+        self.transport.listener = self._on_command
+        self.readouts = Numbers(items=READOUTS, sizing_mode="stretch_width", margin=(12, 0, 0, 0))
+        self.verdict = pn.pane.HTML(
+            "",
+            sizing_mode="stretch_width",
+            margin=(10, 0, 0, 0),
+            stylesheets=[theme.TEXT, theme.VERDICT, VERDICT_ROOM],
+        )
+        self.plane, self.losses, self.estimates = PlanePanel(), LossFigure(), EstimateFigure()
+        self.plane.on_tap = self._on_tap
+        self.volume, self.points = VolumePanel(), PointsPanel()
+        self.takeaway = LandscapeTakeaway(self._on_upload, lambda: self.volume.found, lambda: self.points.found)
+        self.method = pn.pane.HTML("", sizing_mode="stretch_width", margin=0, stylesheets=[theme.TEXT])
+        self.formula = pn.pane.LaTeX(
+            "", renderer="katex", sizing_mode="stretch_width", margin=0, styles={"overflow-x": "auto"}
+        )
+        self.about = pn.pane.HTML("", sizing_mode="stretch_width", margin=0, stylesheets=[theme.TEXT])
+        self.editor = LandscapeEditor(self._presets[FIRST].problem)
+        self.editor.listener = self._on_settings
+        self.controls = Controls(gradients=("full",))
+        self.controls.listener = self._on_settings
+        self.trouble = pn.pane.HTML(
+            "", visible=False, sizing_mode="stretch_width", margin=(4, 0), stylesheets=[theme.ERROR]
+        )
+        self.sidebar: list[Any] = [
+            pn.Column(
+                heading("Landscape"),
+                self.editor,
+                heading("Sampler"),
+                self.trouble,
+                self.controls,
+                sizing_mode="stretch_width",
+                margin=(4, 16, 24, 16),
+            )
+        ]
+        self._loss_legend = legend("", LOSS_LEGEND, "losses")
+        self._estimate_legend = legend("", ESTIMATE_LEGEND, "estimates")
+        self.main: list[Any] = [self._arrange()]
+        self._on_answers()
+        self._on_preset(FIRST)
+
+    @property
+    def parts(self) -> dict[str, list[Any]]:
+        return {"presets": [self.tiles], "texts": [self.lesson, self._method], "answers": [self.answers]}
+
+    def configuration(self) -> dict[str, Any]:
+        defaults = RunConfig().to_dict()
+        values = RunConfig(problem=self.editor.problem, **self.controls.values).to_dict()
+        return {name: value for name, value in values.items() if value != defaults[name]}
+
+    def restore(self, configuration: Mapping[str, Any]) -> None:
+        self._on_upload(read_config(RunConfig.from_dict(configuration)))
+
+    def close(self) -> None:
+        """Free the run; called when the session ends or the page changes."""
+        self._live.close()
+        self.plane.close()
+        self.volume.close()
+        self.points.close()
+
+    # -- layout -------------------------------------------------------------------------------------------------------
+
+    def _arrange(self) -> pn.viewable.Viewable:
+        curves = card(
+            self._estimate_legend,
+            pn.pane.Bokeh(self.estimates.plot, sizing_mode="stretch_width", margin=0),
+            self._loss_legend,
+            pn.pane.Bokeh(self.losses.plot, sizing_mode="stretch_width", margin=0),
+        )
+        self._method = card(self.method, self.formula, self.about)
+        self.answers = Answers(
+            self.volume.view,
+            self.points.view,
+            *self.losses.answers,
+            *self.estimates.answers,
+            cells={self.readouts: ANSWERS},
+            changed=self._on_answers,
+        )
+        tools = pn.Row(self.takeaway.menu, sizing_mode="stretch_width", margin=(10, 0, 0, 0))
+        return page(
+            pn.Column(self.tiles, self.lesson, sizing_mode="stretch_width", margin=0),
+            card(self.transport, self.readouts, self.verdict, tools),
+            pair(self.plane.view, curves),
+            pair(self.volume.view, self.points.view),
+            self._method,
+        )
+
+    def _on_answers(self) -> None:
+        """The exact answers are shown or withheld now."""
+        kinds = () if self.answers.visible else HIDDEN_LINES
+        for pane, title, entries, figure in (
+            (self._loss_legend, "Loss traces", LOSS_LEGEND, "losses"),
+            (self._estimate_legend, "Running estimate", ESTIMATE_LEGEND, "estimates"),
+        ):
+            pane.object = legend_html(title, [entry for entry in entries if entry[0] not in kinds], figure)
+        self._worded = -1
+
+    # -- what the user does -------------------------------------------------------------------------------------------
+
+    def _on_preset(self, name: str) -> None:
+        preset = self._presets[name]
+        with pn.io.hold():
+            self.editor.show(preset.problem)
+            self.controls.show(preset.settings)
+            self._restart(name, preset.lesson)
+
+    def _on_settings(self) -> None:
+        with pn.io.hold():
+            self._restart("", OWN_SETTINGS)
+
+    def _on_upload(self, found: PageConfig) -> None:
+        """Show and run a configuration. Everything is checked before anything changes."""
+        self.controls.check(found.settings)
+        with pn.io.hold():
+            self.editor.show(found.problem)
+            self.controls.show(found.settings)
+            self._restart("", OWN_SETTINGS)
+
+    def _on_tap(self, x: float, y: float) -> None:
+        with pn.io.hold():
+            self.editor.begin_at(round(x, 3), round(y, 3))
+
+    def _on_command(self, command: str) -> None:
+        self.transport.playing = self._live.command(
+            command, self.transport.stride, lambda playing: self._restart(self.tiles.selected, playing=playing)
+        )
+
+    def _restart(self, preset: str, lesson: str = "", playing: bool = True) -> None:
+        """Start a run of what the side bar says; if that is impossible say why and leave everything as it is."""
+        try:
+            problem = get_landscape(self.editor.problem)
+            config, _, sampler = resolve(RunConfig(problem=problem.to_dict(), **self.controls.values), problem)
+            check_allowance(config, problem)
+        except ValueError as error:
+            self.trouble.param.update(object=f'<span role="alert">{escape(str(error))}</span>', visible=True)
+            return
+        self.trouble.visible = False
+        assert config.steps is not None and config.n_beta is not None
+        assert config.localization is not None
+        self._problem, self._exact = problem, None
+        self._live.start(partial(LandscapeJob, config, problem), TrailCursor(), playing)
+        self._streamed = self._worded = -1
+        self.tiles.selected = preset
+        if lesson:
+            self.lesson.object = f"<p>{escape(lesson)}</p>"
+        total, burn_in = config.steps, config.burn_in_steps(config.steps)
+        local, best = float(problem.local_learning_coefficient), float(problem.learning_coefficient)
+        self.plane.show(problem, config.n_beta, config.localization, config.chains)
+        self.losses.reset(config.chains, total, burn_in, local, None)
+        self.estimates.reset(total, burn_in, {"local": local, "global": best})
+        self.transport.param.update(
+            total=total, burn_in=burn_in, step=0, stride=max(1, total // 100), playing=playing, caption="starting…"
+        )
+        self.controls.show_live({**sampler.to_dict(), "n_beta": config.n_beta})
+        self.method.object = f"<h2>How {escape(sampler.label or sampler.name)} moves</h2>"
+        self.formula.object = displayable(sampler.formula)
+        source = f' <span class="muted">{escape(sampler.source)}.</span>' if sampler.source else ""
+        self.about.object = f"<p>{escape(problem.model.about)} {escape(sampler.about)}{source}</p>"
+        self.volume.show(problem)
+        self.takeaway.show(config)
+        self._show_words(State())
+
+    # -- what the run does --------------------------------------------------------------------------------------------
+
+    def _show(self, state: State, rows: Any) -> None:
+        self._ticks += 1
+        over = state.status in OVER
+        if state.version != self._streamed:
+            self._streamed = state.version
+            if rows is not None:
+                self._stream(rows)
+            self.transport.param.update(
+                step=state.steps, caption=caption(state), playing=self._live.playing and not over
+            )
+        if rows is not None:  # not while the run is being built: that goes first
+            self.plane.poll()
+            self.volume.poll()
+        self.points.poll()
+        if state.version != self._worded and (over or self._ticks % NUMBERS_TICKS == 0):
+            self._worded = state.version
+            self._show_words(state)
+
+    def _stream(self, new: TrailRows) -> None:
+        self._live.cursor = new.cursor
+        if new.exact is not None and self._exact is None:
+            self._exact = new.exact
+            self.losses.expect(new.exact)
+            self.estimates.expect(new.exact)
+        self.plane.figure.stream(new.trail)
+        self.losses.stream(new.rows)
+        self.estimates.stream(new.rows)
+
+    def _show_words(self, state: State) -> None:
+        assert self._problem is not None
+        self.readouts.values = readout_values(state, self._problem, self._exact)
+        self.takeaway.update(state.estimate)
+        tone, words = verdict(state, self._problem, self._exact, self.answers.visible)
+        # Read aloud when the run rests; while numbers move a screen reader would never stop talking.
+        live = "off" if state.status == "running" else "polite"
+        self.verdict.object = f'<p class="{tone}" aria-live="{live}">{words}</p>'
+        if state.snapshot is not None:
+            self.controls.show_live({"step_size": float(state.snapshot.step_size[0])})
+
+
+def _tile(preset: LandscapePreset) -> dict[str, str]:
+    picture = draw_landscape(get_landscape(preset.problem))
+    return {"name": preset.name, "title": preset.title, "tip": preset.lesson, "picture": picture}
+
+
+PAGE = PageInfo("Landscapes", "landscapes", 30, Landscapes)
