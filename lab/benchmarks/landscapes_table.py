@@ -207,8 +207,9 @@ def main() -> None:
 
 
 def _plain(value: Any) -> Any:
-    """A number or truth value that JSON can hold."""
-    return value.item() if isinstance(value, np.generic) else value
+    """A number or truth value that JSON can hold; nothing for nan."""
+    value = value.item() if isinstance(value, np.generic) else value
+    return None if isinstance(value, float) and math.isnan(value) else value
 
 
 if __name__ == "__main__":
