@@ -5,7 +5,7 @@
     python -m lab.benchmarks.time_to_truth 10K --problems 10 --peer-problems 3 --blackjax-problems 3
     python -m lab.benchmarks.time_to_truth --table            # what the results file says
 
-Every method has one thread and `--budget` seconds of processor time a problem; times are processor time, which is what a
+Every method has one thread, the peers `--budget` or `--peer-budget` seconds of processor time a problem; times are processor time, which is what a
 machine without other work would take, and wall time is kept beside. Problems: `DeepLinearNetwork.random(class, seed=s)`,
 s = 0, 1, …, n = 10⁶, γ = 1. Truth: `expected_llc`; and, as in `accuracy`, blocked Gibbs at the same nβ and γ where that
 lies more than 5% from it. A method that is not within 5% when it stops counts as longer than its budget.
@@ -36,12 +36,12 @@ from llc_core.engine import Run
 from llc_core.gibbs import gibbs_reference
 
 RESULTS = Path(__file__).resolve().parents[1] / "results" / "time_to_truth.json"
+"""One writer at a time; `--results` names another file."""
 CLOSE = 0.05
 PRINTED_STEP = 5e-9
 """Step of Lau et al.'s code for deep linear networks; Hitchcock & Hoogland do not print theirs."""
-PRINTED_STEPS = 50_000
 CHAINS, BATCH = 4, 500
-STEP = {"1K": 3e-10, "10K": 3e-10}
+STEP = {"1K": 1e-9, "10K": 3e-10}
 """What served the peers best in the pilot."""
 DOCUMENTED = {"step_size": 6e-5, "n_beta": BATCH / np.log(BATCH), "localization": 1.0}
 """devinterp's own for linear networks (its tests/slt/rrr_test.py, default_nbeta); its notebook dlns.ipynb points there."""
@@ -88,7 +88,7 @@ def printed(problem: DeepLinearNetwork, seed: int, budget: float) -> dict[str, t
     """One chain of minibatch SGLD, baseline from one batch; the same-batch baseline of the same chain beside it."""
     sampler = {"name": "SGLD", "step_size": PRINTED_STEP}
     config = RunConfig(
-        sampler=sampler, gradient="minibatch", batch_size=BATCH, chains=1, steps=PRINTED_STEPS, burn_in=0, seed=seed
+        sampler=sampler, gradient="minibatch", batch_size=BATCH, chains=1, steps=10**8, burn_in=0, seed=seed
     )
     current = Run(config, problem)
     problem.data.pool(torch.device("cpu"), torch.float32)
@@ -145,6 +145,7 @@ class Store:
         row |= {"processor": times[-1][0], "wall": times[-1][1], "llc": float(values[-1]), **more}
         self.rows = [r for r in self.rows if any(r.get(k) != v for k, v in key.items())] + [row]
         text = ",\n".join(json.dumps(r) for r in self.rows)
+        self.path.parent.mkdir(exist_ok=True)
         self.path.write_text(f'{{"machine": {json.dumps(machine())}, "rows": [\n{text}\n]}}\n')
         print(json.dumps(row), flush=True)
 
@@ -167,23 +168,25 @@ def race(options: argparse.Namespace, store: Store) -> None:
     peers["blackjax"] = Peer("lab.benchmarks.dln_blackjax", BLACKJAX, folder, 1)
     for seed in range(max(options.peer_problems, options.blackjax_problems)):
         problem, truths = DeepLinearNetwork.random(size_class, seed=seed), known[seed]
-        key, budget = {"class": size_class, "seed": seed}, options.budget
+        key = {"class": size_class, "seed": seed}
         names = ["blackjax"] if seed < options.blackjax_problems else []
         names += ["printed", "devinterp"] if seed < options.peer_problems else []
         if all(store.has(method=METHODS[name], **key) for name in names):
             continue
         save(problem, file, rows=problem.data.rows)
         if "blackjax" in names:
-            found = blackjax(peers["blackjax"], file, problem, STEP[size_class], seed, budget)
-            store.add({"method": METHODS["blackjax"], **key}, truths, found, step=STEP[size_class], budget=budget)
+            found = blackjax(peers["blackjax"], file, problem, STEP[size_class], seed, options.budget)
+            store.add(
+                {"method": METHODS["blackjax"], **key}, truths, found, step=STEP[size_class], budget=options.budget
+            )
         if "printed" in names:
-            for baseline, found in printed(problem, seed, budget).items():
+            for baseline, found in printed(problem, seed, options.peer_budget).items():
                 name = METHODS["printed"] if baseline == "first_batch" else METHODS["printed"] + ", same batch"
-                store.add({"method": name, **key}, truths, found, step=PRINTED_STEP, budget=budget)
+                store.add({"method": name, **key}, truths, found, step=PRINTED_STEP, budget=options.peer_budget)
         if "devinterp" in names:
             tuned = {"step_size": STEP[size_class], "n_beta": problem.n_beta, "localization": 1.0}
             for name, settings in ((METHODS["devinterp"], tuned), (METHODS["devinterp"] + ", documented", DOCUMENTED)):
-                share = budget if settings is tuned else budget / 3
+                share = options.peer_budget if settings is tuned else options.peer_budget / 6
                 found = devinterp(peers["devinterp"], file, settings, seed, share)
                 store.add({"method": name, **key}, truths, found, budget=share, **settings)
     for peer in peers.values():
@@ -231,14 +234,16 @@ def main() -> None:
     parser.add_argument("--problems", type=int, default=20)
     parser.add_argument("--peer-problems", type=int, default=3, help="of the printed recipe and devinterp")
     parser.add_argument("--blackjax-problems", type=int, default=20)
-    parser.add_argument("--budget", type=float, default=60.0, help="seconds of processor time")
+    parser.add_argument("--budget", type=float, default=60.0, help="of blackjax, seconds of processor time")
+    parser.add_argument("--peer-budget", type=float, default=60.0, help="of the printed recipe and devinterp")
     parser.add_argument("--sweeps", type=int, default=400, help="of the Gibbs reference")
     parser.add_argument("--cache", type=Path, default=CACHE)
+    parser.add_argument("--results", type=Path, default=RESULTS)
     parser.add_argument("--pilot", action="store_true")
     parser.add_argument("--table", action="store_true")
     options = parser.parse_args()
     torch.set_num_threads(1)
-    store = Store(RESULTS)
+    store = Store(options.results)
     if options.pilot:
         pilot(options)
     elif options.table or options.size_class is None:

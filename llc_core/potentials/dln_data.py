@@ -115,11 +115,15 @@ class LinearData:
     def batches(self, generator: torch.Generator, count: int, size: int, dtype: torch.dtype) -> Sequence[Tensor]:
         """`count` independent batches of `size` rows (x, noise, |noise|²), each [size, N + outputs + 1].
 
-        A batch is a run of consecutive rows from a uniformly random place, the end joined to the beginning: every row
-        is equally likely, so gradients are unbiased, and as the rows are i.i.d. the batch means vary as those of random
-        subsets do. On a CPU no row is copied; picking single rows all over memory took longer than using them.
+        A batch is one of the kept ones where there are such. Else it is a run of consecutive rows from a uniformly random
+        place, the end joined to the beginning: every row is equally likely, so gradients are unbiased, and as the rows
+        are i.i.d. the batch means vary as those of random subsets do. On a CPU no row is copied; picking single rows all
+        over memory took longer than using them.
         """
         pool = self.pool(generator.device, dtype)
+        kept = self.kept(generator.device, dtype, size)
+        if kept is not None:
+            return [kept.rows(k) for k in kept.places(generator, count).tolist()]
         starts = torch.randint(self.rows, (count,), generator=generator, device=generator.device)
         if pool.device.type == "cpu":
             return [self._run(pool, start, size) for start in starts.tolist()]
@@ -145,19 +149,27 @@ class KeptBatches:
         self.baseline = torch.empty(count, dtype=dtype)
         self.known = [False] * count
 
+    def places(self, generator: torch.Generator, chains: int) -> Tensor:
+        """The number of a random batch for each chain."""
+        return torch.randint(self.count, (chains,), generator=generator)
+
+    def rows(self, k: int) -> Tensor:
+        """The rows (x, noise, |noise|²) of batch k, [size, N + outputs + 1]."""
+        data = self.data
+        pool = data.pool(torch.device("cpu"), self.sxx.dtype)
+        return data._run(pool, k * self.size % data.rows, self.size)
+
     def draw(self, generator: torch.Generator, chains: int) -> tuple[Tensor, Tensor, Tensor]:
         """XᵀX/size [C, N, N], (noise)ᵀX/size [C, outputs, N] and mean |noise|² [C] of a random batch for each chain."""
-        places = torch.randint(self.count, (chains,), generator=generator)
+        places = self.places(generator, chains)
         for k in places.tolist():
             if not self.known[k]:
                 self._learn(k)
         return self.sxx[places], self.snx[places], self.baseline[places]
 
     def _learn(self, k: int) -> None:
-        data = self.data
-        pool = data.pool(torch.device("cpu"), self.sxx.dtype)
-        rows = data._run(pool, k * self.size % data.rows, self.size)
-        x, noise = rows[:, : data.inputs], rows[:, data.inputs : -1]
+        rows = self.rows(k)
+        x, noise = rows[:, : self.data.inputs], rows[:, self.data.inputs : -1]
         torch.mm(x.T, x, out=self.sxx[k]).div_(self.size)
         torch.mm(noise.T, x, out=self.snx[k]).div_(self.size)
         self.baseline[k] = rows[:, -1].mean()
