@@ -79,6 +79,17 @@ def _workers() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(max(1, (os.cpu_count() or 2) - 1), thread_name_prefix="chains")
 
 
+def _after_fork() -> None:
+    """A child process has none of its parent's threads."""
+    global _LOCK, _USERS
+    _LOCK, _USERS = threading.Lock(), 0
+    _workers.cache_clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
 def over_chains(count: int, work: Callable[[Sequence[int]], None]) -> None:
     """`work` on blocks of the chains 0 … count − 1, one block for each of torch's threads, in the caller's as well.
 

@@ -1,4 +1,4 @@
-"""Chain after chain through numpy's products, and batches that keep their moments: the same numbers by another way."""
+"""Chains through numpy's products, one by one or stacked, and batches that keep their moments: other ways to the same."""
 
 from __future__ import annotations
 
@@ -6,26 +6,37 @@ import numpy as np
 import pytest
 import torch
 
-from llc_core import DeepLinearNetwork, RunConfig
+from llc_core import DeepLinearNetwork, RunConfig, target
 from llc_core.blas import openblas, over_chains, single_threaded
 from llc_core.engine import Run
 from llc_core.potentials import dln, dln_data
 from llc_core.potentials.dln_lane import Lane
+from llc_core.potentials.dln_stack import Stack
 
 WIDTHS = [50, 40, 60, 30, 45]
 
 
 @pytest.fixture
-def lane(monkeypatch):
-    """Both ways of one network: the lane, whatever the machine prefers, and the plain evaluation."""
+def numpy_preferred(monkeypatch):
+    """Whatever the machine's own choice is."""
     monkeypatch.setattr(dln, "prefers_numpy", lambda: True)
+    monkeypatch.setattr(target, "prefers_numpy", lambda: True)
+
+
+@pytest.fixture
+def lane(numpy_preferred):
     return DeepLinearNetwork.random(widths=WIDTHS, layer_ranks=[30, 30, 25, 20], n=4000, seed=3)
+
+
+@pytest.fixture(params=[[12, 9, 14, 11], [7, 5]], ids=["three layers", "one layer"])
+def small(numpy_preferred, request):
+    return DeepLinearNetwork.random(widths=request.param, n=4000, seed=3)
 
 
 def both(network, delta, batch):
     grad = torch.empty_like(delta)
     loss = network._evaluate(delta, batch, grad)
-    assert isinstance(network._tensors(delta).lane, Lane)
+    assert isinstance(network._tensors(delta).lane, Lane if max(network.widths) >= dln.LANE else Stack)
     return (loss, grad), network.excess_loss_and_grad(delta, batch)
 
 
@@ -33,10 +44,20 @@ def both(network, delta, batch):
 @pytest.mark.parametrize("size", [1e-5, 1e-3, 0.3])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_lane_equals_the_plain_evaluation(lane, gradient, size, dtype):
+    compare(lane, gradient, size, dtype)
+
+
+@pytest.mark.parametrize("gradient", ["full", "minibatch", "control_variate"])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_stack_equals_the_plain_evaluation(small, gradient, dtype):
+    compare(small, gradient, 1e-3, dtype)
+
+
+def compare(network, gradient, size, dtype):
     generator = torch.Generator().manual_seed(1)
-    delta = size * torch.randn(6, lane.dim, generator=generator, dtype=dtype)
-    batch = None if gradient == "full" else lane.draw(generator, 3, 250, gradient, dtype)
-    (loss, grad), (ours, our_grad) = both(lane, delta, batch)
+    delta = size * torch.randn(6, network.dim, generator=generator, dtype=dtype)
+    batch = None if gradient == "full" else network.draw(generator, 3, 250, gradient, dtype)
+    (loss, grad), (ours, our_grad) = both(network, delta, batch)
     rounding = 2e-4 if dtype == torch.float32 else 1e-10
     torch.testing.assert_close(our_grad, grad, rtol=0, atol=rounding * float(grad.abs().max()))
     # A batch's loss is a difference of two near numbers, so its scale is that of the quadratic term.
@@ -69,6 +90,17 @@ def test_numbers_do_not_depend_on_the_number_of_threads(lane):
             torch.set_num_threads(before)
 
     np.testing.assert_array_equal(found(1), found(3))
+
+
+@pytest.mark.parametrize("transpose", [False, True])
+def test_coordinates_turn_alike_by_numpy_and_torch(small, transpose):
+    delta = torch.randn(5, small.dim, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    one = torch.ones(5, 1, dtype=torch.float64)
+    coordinates = target.KroneckerCoordinates(small.kronecker_factors(delta), 1e4 * one, one, 1, delta)
+    assert coordinates._arrays
+    turned = coordinates._rotate(delta, transpose)
+    coordinates._arrays = []
+    torch.testing.assert_close(turned, coordinates._rotate(delta, transpose), rtol=1e-12, atol=1e-12)
 
 
 def test_a_chain_that_overflows_leaves_the_others_alone(lane):

@@ -1,11 +1,11 @@
 """Time until |λ̂/truth − 1| ≤ 5% and stays there: engine defaults, the printed recipe, devinterp 1.3.2, blackjax's SGLD.
 
     python -m lab.benchmarks.time_to_truth --pilot            # which step sizes serve the peers best
-    python -m lab.benchmarks.time_to_truth 1K --problems 20 --peer-problems 3 --blackjax-problems 20
-    python -m lab.benchmarks.time_to_truth 10K --problems 10 --peer-problems 3 --blackjax-problems 3
+    python -m lab.benchmarks.time_to_truth 1K --problems 20 --methods defaults
+    python -m lab.benchmarks.time_to_truth 1K --problems 3 --budget 60 --methods blackjax printed devinterp
     python -m lab.benchmarks.time_to_truth --table            # what the results file says
 
-Every method has one thread, the peers `--budget` or `--peer-budget` seconds of processor time a problem; times are processor time, which is what a
+Every method has one thread, the peers `--budget` seconds of processor time a problem; times are processor time, which is what a
 machine without other work would take, and wall time is kept beside. Problems: `DeepLinearNetwork.random(class, seed=s)`,
 s = 0, 1, …, n = 10⁶, γ = 1. Truth: `expected_llc`; and, as in `accuracy`, blocked Gibbs at the same nβ and γ where that
 lies more than 5% from it. A method that is not within 5% when it stops counts as longer than its budget.
@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import statistics
 import time
 from pathlib import Path
@@ -37,6 +38,7 @@ from llc_core.gibbs import gibbs_reference
 
 RESULTS = Path(__file__).resolve().parents[1] / "results" / "time_to_truth.json"
 """One writer at a time; `--results` names another file."""
+KEY = ("method", "class", "seed")
 CLOSE = 0.05
 PRINTED_STEP = 5e-9
 """Step of Lau et al.'s code for deep linear networks; Hitchcock & Hoogland do not print theirs."""
@@ -74,7 +76,7 @@ class Clock:
         return time.process_time() - self.used, time.perf_counter() - self.begin
 
 
-def defaults(problem: DeepLinearNetwork, size_class: str, seed: int) -> tuple[Times, np.ndarray]:
+def defaults(size_class: str, seed: int) -> tuple[Times, np.ndarray]:
     fresh = DeepLinearNetwork.random(size_class, seed=seed)  # nothing of its data is at hand
     clock, times, values = Clock(), [], []
     current = Run(RunConfig(seed=seed), fresh)
@@ -144,57 +146,69 @@ class Store:
         row = {**key, **{name: hit(times, values, truth) for name, truth in truths.items()}}
         row |= {"processor": times[-1][0], "wall": times[-1][1], "llc": float(values[-1]), **more}
         self.rows = [r for r in self.rows if any(r.get(k) != v for k, v in key.items())] + [row]
+        self.write()
+        print(json.dumps(row), flush=True)
+
+    def write(self) -> None:
         text = ",\n".join(json.dumps(r) for r in self.rows)
         self.path.parent.mkdir(exist_ok=True)
         self.path.write_text(f'{{"machine": {json.dumps(machine())}, "rows": [\n{text}\n]}}\n')
-        print(json.dumps(row), flush=True)
+
+
+def truths_of(problem: DeepLinearNetwork, sweeps: int) -> dict[str, float]:
+    expected = problem.expected_llc()
+    gibbs = gibbs_reference(problem, sweeps=sweeps, gauge_moves=False).llc
+    return {"expected": expected, "reference": gibbs if abs(gibbs / expected - 1) > CLOSE else expected}
 
 
 def race(options: argparse.Namespace, store: Store) -> None:
     size_class, folder = options.size_class, options.cache
-    file = folder / f"time-to-truth-{size_class}.npz"
+    file = folder / f"time-to-truth-{os.getpid()}.npz"
+    peers: dict[str, Peer] = {}
+    if "devinterp" in options.methods:
+        peers["devinterp"] = Peer("lab.benchmarks.dln_devinterp", DEVINTERP, folder, 1)
+    if "blackjax" in options.methods:
+        peers["blackjax"] = Peer("lab.benchmarks.dln_blackjax", BLACKJAX, folder, 1)
     for seed in range(options.problems):
-        problem = DeepLinearNetwork.random(size_class, seed=seed)
-        key = {"class": size_class, "seed": seed}
-        if not store.has(method="engine, defaults", **key):
-            found = defaults(problem, size_class, seed)
-            expected = problem.expected_llc()
-            gibbs = gibbs_reference(problem, sweeps=options.sweeps, gauge_moves=False).llc
-            reference = gibbs if abs(gibbs / expected - 1) > CLOSE else expected
-            truths = {"expected": expected, "reference": reference}
-            store.add({"method": "engine, defaults", **key}, truths, found, truth=truths)
-    known = {row["seed"]: row["truth"] for row in store.rows if "truth" in row and row["class"] == size_class}
-    peers = {"devinterp": Peer("lab.benchmarks.dln_devinterp", DEVINTERP, folder, 1)}
-    peers["blackjax"] = Peer("lab.benchmarks.dln_blackjax", BLACKJAX, folder, 1)
-    for seed in range(max(options.peer_problems, options.blackjax_problems)):
-        problem, truths = DeepLinearNetwork.random(size_class, seed=seed), known[seed]
-        key = {"class": size_class, "seed": seed}
-        names = ["blackjax"] if seed < options.blackjax_problems else []
-        names += ["printed", "devinterp"] if seed < options.peer_problems else []
-        if all(store.has(method=METHODS[name], **key) for name in names):
+        key, budget = {"class": size_class, "seed": seed}, options.budget
+        missing = [name for name in options.methods if not store.has(method=METHODS[name], **key)]
+        if not missing:
             continue
-        save(problem, file, rows=problem.data.rows)
-        if "blackjax" in names:
-            found = blackjax(peers["blackjax"], file, problem, STEP[size_class], seed, options.budget)
-            store.add(
-                {"method": METHODS["blackjax"], **key}, truths, found, step=STEP[size_class], budget=options.budget
-            )
-        if "printed" in names:
-            for baseline, found in printed(problem, seed, options.peer_budget).items():
-                name = METHODS["printed"] if baseline == "first_batch" else METHODS["printed"] + ", same batch"
-                store.add({"method": name, **key}, truths, found, step=PRINTED_STEP, budget=options.peer_budget)
-        if "devinterp" in names:
-            tuned = {"step_size": STEP[size_class], "n_beta": problem.n_beta, "localization": 1.0}
-            for name, settings in ((METHODS["devinterp"], tuned), (METHODS["devinterp"] + ", documented", DOCUMENTED)):
-                share = options.peer_budget if settings is tuned else options.peer_budget / 6
-                found = devinterp(peers["devinterp"], file, settings, seed, share)
-                store.add({"method": name, **key}, truths, found, budget=share, **settings)
+        problem = DeepLinearNetwork.random(size_class, seed=seed)
+        truths = truths_of(problem, options.sweeps)
+        if peers:
+            save(problem, file, rows=problem.data.rows)
+        for name in missing:
+            method = {"method": METHODS[name], **key}
+            if name == "defaults":
+                store.add(method, truths, defaults(size_class, seed), truth=truths)
+            elif name == "blackjax":
+                step = STEP[size_class]
+                found = blackjax(peers["blackjax"], file, problem, step, seed, budget)
+                store.add(method, truths, found, step=step, budget=budget, truth=truths)
+            elif name == "printed":
+                for baseline, found in printed(problem, seed, budget).items():
+                    if baseline == "same_batch":
+                        method = {**method, "method": METHODS[name] + ", same batch"}
+                    store.add(method, truths, found, step=PRINTED_STEP, budget=budget, truth=truths)
+            else:
+                tuned = {"step_size": STEP[size_class], "n_beta": problem.n_beta, "localization": 1.0}
+                for label, settings in (("", tuned), (", documented", DOCUMENTED)):
+                    method = {**key, "method": METHODS[name] + label}
+                    share = budget if settings is tuned else budget / 5
+                    found = devinterp(peers["devinterp"], file, settings, seed, share)
+                    store.add(method, truths, found, budget=share, truth=truths, **settings)
     for peer in peers.values():
         peer.close()
     file.unlink(missing_ok=True)
 
 
-METHODS = {"printed": "printed recipe", "devinterp": "devinterp 1.3.2", "blackjax": "blackjax SGLD, same batch"}
+METHODS = {
+    "defaults": "engine, defaults",
+    "printed": "printed recipe",
+    "devinterp": "devinterp 1.3.2",
+    "blackjax": "blackjax SGLD, same batch",
+}
 
 
 def pilot(options: argparse.Namespace) -> None:
@@ -232,13 +246,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("size_class", nargs="?", choices=("1K", "10K"))
     parser.add_argument("--problems", type=int, default=20)
-    parser.add_argument("--peer-problems", type=int, default=3, help="of the printed recipe and devinterp")
-    parser.add_argument("--blackjax-problems", type=int, default=20)
-    parser.add_argument("--budget", type=float, default=60.0, help="of blackjax, seconds of processor time")
-    parser.add_argument("--peer-budget", type=float, default=60.0, help="of the printed recipe and devinterp")
+    parser.add_argument("--methods", nargs="+", choices=tuple(METHODS), default=list(METHODS))
+    parser.add_argument("--budget", type=float, default=60.0, help="of every peer, seconds of processor time")
     parser.add_argument("--sweeps", type=int, default=400, help="of the Gibbs reference")
     parser.add_argument("--cache", type=Path, default=CACHE)
     parser.add_argument("--results", type=Path, default=RESULTS)
+    parser.add_argument("--merge", type=Path, nargs="+", help="take the rows of other results files in")
     parser.add_argument("--pilot", action="store_true")
     parser.add_argument("--table", action="store_true")
     options = parser.parse_args()
@@ -246,6 +259,10 @@ def main() -> None:
     store = Store(options.results)
     if options.pilot:
         pilot(options)
+    elif options.merge:
+        for path in options.merge:
+            store.rows += [row for row in Store(path).rows if not store.has(**{k: row[k] for k in KEY})]
+        store.write()
     elif options.table or options.size_class is None:
         table(store)
     else:

@@ -23,6 +23,7 @@ from llc_core.potentials.base import Batch, Factors, Potential
 from llc_core.potentials.dln_data import LinearData
 from llc_core.potentials.dln_lane import Lane
 from llc_core.potentials.dln_random import RandomNetwork, draw_network
+from llc_core.potentials.dln_stack import Stack
 from llc_core.rank_tables import numerical_rank_table
 from llc_core.types import LearningCoefficient
 
@@ -30,8 +31,8 @@ ONE_BY_ONE = 192
 """From this width on a CPU evaluates chain after chain: one chain's matrices then stay in its cache, and the allocator
 hands out the same warm memory again instead of fresh pages (1.3 times faster at width 400)."""
 LANE = 48
-"""From this width on a CPU on which numpy has the faster products goes chain after chain through `Lane`; below it the
-calls cost more than the products."""
+"""From this width on a CPU on which numpy has the faster products goes chain after chain through `Lane`, below it with
+all chains at once through `Stack`."""
 SAFE_DIGITS = 1e3
 """How far a difference of products must stand above their rounding to be taken by subtraction."""
 
@@ -296,11 +297,13 @@ class _Tensors:
         ]
 
     @cached_property
-    def lane(self) -> Lane | None:
+    def lane(self) -> Lane | Stack | None:
         like = self.w0[0]
-        if like.device.type != "cpu" or len(self.w0) < 2 or max(self.network.widths) < LANE or not prefers_numpy():
+        if like.device.type != "cpu" or not prefers_numpy():
             return None
         w0, a0 = ([part[0].numpy() for part in parts] for parts in (self.w0, self.a0))
+        if len(w0) == 1 or max(self.network.widths) < LANE:
+            return Stack(w0, a0, self.slices)
         return Lane(w0, a0, self.p0[0].numpy(), self.slices, SAFE_DIGITS * self.rounding(like))
 
     def rounding(self, like: Tensor) -> float:

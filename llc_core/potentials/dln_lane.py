@@ -51,10 +51,11 @@ class Lane:
         def work(chains: Sequence[int]) -> None:
             moves, xx, nx, out, loss = arrays
             memory = self._memory()
-            for c in chains:
-                loss[c] = self._one(memory, moves[c], xx[c * len(xx) // count], nx[c * len(nx) // count], out[c])
+            with np.errstate(all="ignore"):  # every thread has its own
+                for c in chains:
+                    loss[c] = self._one(memory, moves[c], xx[c * len(xx) // count], nx[c * len(nx) // count], out[c])
 
-        with single_threaded(), np.errstate(all="ignore"):
+        with single_threaded():
             over_chains(count, work)
         return losses
 
