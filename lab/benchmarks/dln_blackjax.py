@@ -1,7 +1,7 @@
 """blackjax's side of a race on deep linear networks: its SGLD kernel, vmap over chains, scan over steps, jit.
 
 Reads JSON lines: {"load": FILE, "chains": C, "batch": B, "step_size": ε, "steps": steps in one scan, "seed": s} compiles
-and goes to w0; {"blocks": K} or {"budget": seconds} then runs blocks of steps and answers, for each, wall and processor
+and goes to w0; {"blocks": K} or {"budget": processor seconds} then runs blocks of steps and answers, for each, wall and processor
 seconds and, per chain, the mean loss and the mean excess over the loss at w0 on the same batch (the baseline, by hand).
 
 The gradient is taken with its value, so the loss costs nothing more. A batch is a run of consecutive rows, as in the
@@ -65,7 +65,7 @@ class Chains:
     def run(self, blocks: int, budget: float) -> dict:
         wall, processor, losses, excesses = [], [], [], []
         begin, used = time.perf_counter(), time.process_time()
-        while len(wall) < blocks and (not wall or wall[-1] < budget):
+        while len(wall) < blocks and (not wall or processor[-1] < budget):
             (self.key, self.positions), loss, excess = self.scan(self.key, self.positions, self.data)
             excesses.append(excess.tolist())
             losses.append(loss.tolist())

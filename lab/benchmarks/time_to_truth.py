@@ -121,8 +121,9 @@ def blackjax(peer: Peer, file: Path, problem: DeepLinearNetwork, step: float, se
 def devinterp(peer: Peer, file: Path, settings: dict[str, float], seed: int, budget: float) -> Any:
     """Its chains run one after the other: a run of T draws takes CHAINS times what a chain of T draws does."""
     peer.ask(load=str(file), batch=BATCH, loader="picked", **settings)
-    trial = peer.ask(chains=1, steps=100, seed=seed)
-    steps = max(200, int(100 * budget / CHAINS / trial["processor"]))
+    peer.ask(chains=1, steps=100, seed=seed)
+    trial = peer.ask(chains=1, steps=300, seed=seed)
+    steps = max(200, int(300 * budget / CHAINS / trial["processor"]))
     found = peer.ask(chains=CHAINS, steps=steps, seed=seed)
     loss = np.mean(found["loss"], axis=0) - found["init_loss"]
     every = max(1, steps // 500)
