@@ -26,6 +26,13 @@ _USERS = 0
 _THREADS_BEFORE = 1
 
 
+class PerThread(threading.local):
+    """What each thread keeps for itself; a copy starts empty."""
+
+    def __reduce__(self) -> tuple[type[PerThread], tuple[()]]:
+        return PerThread, ()
+
+
 @lru_cache(maxsize=1)
 def openblas() -> Any | None:
     """A handle on numpy's own OpenBLAS that sets its number of threads; None where numpy has another library."""

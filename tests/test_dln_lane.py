@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 import torch
@@ -110,6 +113,13 @@ def test_a_chain_that_overflows_leaves_the_others_alone(lane):
     loss, grad = lane.excess_loss_and_grad(delta, None)
     assert torch.isnan(loss[1]) and torch.equal(loss[2:], alone)
     assert torch.isfinite(grad[[0, 2]]).all()
+
+
+@pytest.mark.parametrize("copy", [copy.deepcopy, lambda network: pickle.loads(pickle.dumps(network))])
+def test_a_network_that_was_evaluated_can_be_copied(lane, copy):
+    delta = 1e-3 * torch.randn(2, lane.dim, generator=torch.Generator().manual_seed(0))
+    loss, _ = lane.excess_loss_and_grad(delta, None)
+    torch.testing.assert_close(copy(lane).excess_loss_and_grad(delta, None)[0], loss)
 
 
 def test_an_error_in_a_worker_is_raised():

@@ -6,14 +6,13 @@ are those of `DeepLinearNetwork._evaluate` up to rounding.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from torch import Tensor
 
-from llc_core.blas import over_chains, single_threaded
+from llc_core.blas import PerThread, over_chains, single_threaded
 
 Array = np.ndarray[Any, Any]
 
@@ -40,7 +39,7 @@ class Lane:
         self.w0 = np.concatenate([w.ravel() for w in weights])
         self.widths = [weights[0].shape[1], *(w.shape[0] for w in weights)]
         self.a0, self.p0, self.slices, self.safe = list(a0), p0, list(slices), safe
-        self._local = threading.local()
+        self._local = PerThread()
 
     def loss_and_grad(self, delta: Tensor, sxx: Tensor, snx: Tensor, grad: Tensor) -> Tensor:
         """ΔL [C]; the gradient is written to `grad` [C, D]. sxx: [b, N, N], snx: [b', H_M, N], b and b' dividing C."""

@@ -6,14 +6,13 @@ fewer. The numbers are those of `DeepLinearNetwork._evaluate` up to rounding.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from torch import Tensor
 
-from llc_core.blas import single_threaded
+from llc_core.blas import PerThread, single_threaded
 
 Array = np.ndarray[Any, Any]
 
@@ -41,7 +40,7 @@ class Stack:
         self.w0 = np.concatenate([w.ravel() for w in weights])
         self.widths = [weights[0].shape[1], *(w.shape[0] for w in weights)]
         self.a0, self.slices = list(a0), list(slices)
-        self._local = threading.local()
+        self._local = PerThread()
 
     def views(self, flat: Array) -> list[Array]:
         """Views [C, H_l, H_{l−1}] into a flat [C, D]."""
