@@ -9,7 +9,7 @@ import pytest
 from torch.utils.flop_counter import FlopCounterMode
 
 from llc_core import Run, RunConfig, SweepSpec, estimate
-from llc_core.potentials import DeepLinearNetwork
+from llc_core.potentials import DeepLinearNetwork, dln
 from llc_core.potentials.dln_random import drawn_widths
 from llc_core.sweeps import Store, Unit, costs, export, worker
 from llc_core.sweeps.spec import key_of, label_of
@@ -294,7 +294,8 @@ def test_other_endings_are_refused(tmp_path):
 
 @pytest.mark.parametrize("gradient", ["full", "control_variate", "minibatch"])
 @pytest.mark.parametrize("batch_size", [None, 10])
-def test_operations_are_those_of_the_engine_s_products(gradient, batch_size):
+def test_operations_are_those_of_the_engine_s_products(gradient, batch_size, monkeypatch):
+    monkeypatch.setattr(dln, "prefers_numpy", lambda: False)  # the counter sees torch's products only
     (unit,) = spec(gradients=[gradient], steps=1, batch_size=batch_size).units()
     (longer,) = spec(gradients=[gradient], steps=20, batch_size=batch_size).units()
     run = Run(longer.config)

@@ -107,10 +107,15 @@ class LinearData:
         """Batches of `size` rows whose moments are kept; None where that would take more than KEPT_NUMBERS, or on a GPU."""
         key = (str(device), dtype, size)
         if key not in self._kept:
-            count = self.rows // math.gcd(self.rows, size)
-            fits = count * (self.inputs + self.outputs) * self.inputs <= KEPT_NUMBERS and size >= self.inputs
-            self._kept[key] = KeptBatches(self, count, size, dtype) if fits and device.type == "cpu" else None
+            count = self.kept_count(size)
+            self._kept[key] = KeptBatches(self, count, size, dtype) if count and device.type == "cpu" else None
         return self._kept[key]
+
+    def kept_count(self, size: int) -> int:
+        """How many batches of `size` rows a CPU keeps; 0 where their moments would take too much."""
+        count = self.rows // math.gcd(self.rows, size)
+        fits = count * (self.inputs + self.outputs) * self.inputs <= KEPT_NUMBERS and size >= self.inputs
+        return count if fits else 0
 
     def batches(self, generator: torch.Generator, count: int, size: int, dtype: torch.dtype) -> Sequence[Tensor]:
         """`count` independent batches of `size` rows (x, noise, |noise|²), each [size, N + outputs + 1].

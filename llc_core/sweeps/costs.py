@@ -9,12 +9,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from llc_core.potentials.dln_data import LinearData
 from llc_core.potentials.dln_random import drawn_widths
 from llc_core.samplers import build
 from llc_core.sweeps.spec import SweepSpec, Unit
 
-BATCH_SIZE = 500
-"""What a deep linear network takes where no batch size is given."""
+BATCH_SIZE, SAMPLES = 500, 10**6
+"""Of a deep linear network where no other numbers are given."""
 TRIALS = 12
 TRIAL_SECONDS = 0.4
 LARGEST_TRIAL = 3_000_000
@@ -27,7 +28,8 @@ def operations(unit: Unit) -> float:
     A step of a chain does four products a layer, of H_l × H_{l−1} with H_{l−1} × q matrices (two forward, since
     differences from w0 are propagated, and two backward), and one with the inputs' moments; q is the inputs' width, for
     which the first layer costs nothing. Where a batch has fewer rows than that q is the batch's size, and the first layer
-    and the products with w0 come on top. Each batch's moments are made once for all step sizes.
+    and the products with w0 come on top. Each batch's moments are made once for all step sizes, and on a CPU where they
+    are kept once for all steps.
     """
     widths = drawn_widths(unit.size_class, unit.problem)
     batch = unit.settings["batch_size"] or BATCH_SIZE
@@ -41,11 +43,14 @@ def operations(unit: Unit) -> float:
         chain += 4.0 * first * q + 2.0 * (layers + first - last) * q
     else:
         chain += 2.0 * outputs * inputs * inputs
+    steps, chains = unit.settings["steps"], unit.settings["chains"]
+    on_cpu = not str(unit.settings["device"] or "").startswith("cuda")
+    kept = LinearData(inputs, outputs, SAMPLES, 0.5, 0).kept_count(batch) if on_cpu else 0
     moments = 0.0
     if unit.gradient != "full" and not rows:
-        moments = 2.0 * batch * inputs * (inputs + (outputs if unit.gradient == "minibatch" else 0))
-    steps, chains = unit.settings["steps"], unit.settings["chains"]
-    return steps * chains * evaluations(unit) * (chain * len(unit.step_sizes) + moments)
+        columns = inputs if unit.gradient == "control_variate" and not kept else inputs + outputs
+        moments = 2.0 * batch * inputs * columns * min(steps * chains, kept or steps * chains)
+    return steps * chains * evaluations(unit) * chain * len(unit.step_sizes) + moments
 
 
 def evaluations(unit: Unit) -> int:
