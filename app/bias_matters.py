@@ -18,7 +18,7 @@ import lab
 from app import theme
 from app.figures import house_figure
 from app.history import Cursor
-from app.layout import card
+from app.layout import card, plotted, prose
 from app.llc_job import LlcJob
 from app.runs import OVER, RunHandle, Status, manager
 from app.texts import number, with_error
@@ -157,12 +157,8 @@ class Matters:
         self._head = pn.pane.HTML(
             _opening(self._found), sizing_mode="stretch_width", margin=0, stylesheets=[theme.TEXT]
         )
-        self._advice = pn.pane.HTML(
-            "", sizing_mode="stretch_width", margin=(8, 0, 0, 0), stylesheets=[theme.TEXT, theme.VERDICT]
-        )
-        self._table = pn.pane.HTML(
-            "", sizing_mode="stretch_width", margin=(8, 0, 0, 0), stylesheets=[theme.TEXT, theme.TABLE]
-        )
+        self._advice = prose(theme.VERDICT, margin=(8, 0, 0, 0))
+        self._table = prose(theme.TABLE, margin=(8, 0, 0, 0))
         self._plot = _ErrorFigure(list(self._found["methods"]))
         names = {_title(problem): problem["seed"] for problem in self._found["problems"]}
         self._which = pmui.Select(label="Problem", options=names, size="small", margin=0, width=260)
@@ -171,13 +167,13 @@ class Matters:
         )
         self._button = pmui.Button(label="Run it live", size="small", variant="outlined", margin=(6, 0))
         self._button.on_click(self._on_run)
-        self._answer = pn.pane.HTML("", sizing_mode="stretch_width", margin=(6, 0), stylesheets=[theme.TEXT])
+        self._answer = prose(margin=(6, 0))
         for widget in (self._share, self._against):
             widget.param.watch(self._on_choice, "value")
         self.view = card(
             self._head,
             pn.FlexBox(self._share, self._against, gap="8px", sizing_mode="stretch_width", margin=(4, 0)),
-            pn.pane.Bokeh(self._plot.plot, sizing_mode="stretch_width", margin=0),
+            plotted(self._plot.plot),
             self._advice,
             self._table,
             pn.FlexBox(
@@ -272,7 +268,7 @@ class _ErrorFigure:
         self._x = Range1d(-0.5, 0.5)
         self.plot = house_figure(
             "llc_error_figure",
-            60 + 30 * len(methods),
+            76 + 30 * len(methods),
             x_range=self._x,
             y_range=FactorRange(*reversed(methods)),
             x_axis_label="relative error of λ̂",
@@ -282,6 +278,7 @@ class _ErrorFigure:
         )
         self.plot.xgrid.update(grid_line_color="#e5e5e5", grid_line_alpha=0.5)
         self.plot.xaxis.formatter = NumeralTickFormatter(format="+0%")
+        self.plot.xaxis.ticker.desired_num_ticks = 4  # type: ignore[attr-defined]
         self.plot.add_layout(Span(dimension="height", location=0, line_color=theme.TARGET, line_width=2))
         whisker = Whisker(
             base="row",
@@ -314,7 +311,7 @@ class _ErrorFigure:
             "high": error + spread,
             "problem": problems,
         }
-        self.plot.xaxis.axis_label = f"relative error of λ̂ against {reference}"
+        self.plot.xaxis.axis_label = f"relative error of λ̂\nagainst {reference}"  # two lines fit a phone
         if len(error):
             low, high = (float(np.quantile(error, q)) for q in (0.02, 0.98))
             room = 0.15 * max(high - low, 0.1)

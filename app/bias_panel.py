@@ -14,7 +14,7 @@ from app.bias_config import SIDES, BiasConfig
 from app.bias_exact import Point, curves, tasks
 from app.bias_plots import CurveFigure
 from app.bias_texts import WORDS, curve_title
-from app.layout import card
+from app.layout import card, plotted, prose
 from app.runs import OVER, RunHandle, Status, background
 from app.tasks import TaskJob
 
@@ -33,13 +33,13 @@ class ExactPanel:
             options={WORDS[side]: side for side in SIDES}, value="left", size="small", margin=0
         )
         self._subject.param.watch(self._on_subject, "value")
-        self._legend = pn.pane.HTML("", sizing_mode="stretch_width", margin=0, stylesheets=[theme.TEXT, theme.LEGEND])
-        self._words = pn.pane.HTML("", sizing_mode="stretch_width", margin=(6, 0, 0, 0), stylesheets=[theme.TEXT])
+        self._legend = prose(theme.LEGEND)
+        self._words = prose(margin=(6, 0, 0, 0))
         self.view = card(
             pn.FlexBox(
                 self._legend, self._subject, justify_content="space-between", gap="6px", sizing_mode="stretch_width"
             ),
-            pn.pane.Bokeh(self.figure.plot, sizing_mode="stretch_width", margin=0),
+            plotted(self.figure.plot),
             self._words,
         )
         self._legend.styles = {"flex": "1 1 260px"}

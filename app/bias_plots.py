@@ -109,6 +109,7 @@ class MetricFigure:
         self.plot = _line_figure(METRIC_HEIGHT, frame.x, self._y, "G(θ)", f"metric_figure_{side}")
         self.plot.yaxis.ticker.desired_num_ticks = 3  # type: ignore[attr-defined]
         self.plot.xaxis.visible = False
+        self.plot.min_border_bottom = 8  # half a number
         self.source = ColumnDataSource({"x": [], "metric": []}, name=f"metric_{side}")
         self.plot.varea("x", y1=0, y2="metric", source=self.source, fill_color=theme.RECENT, fill_alpha=0.25)
         self.plot.line("x", "metric", source=self.source, line_width=2, line_color=theme.RECENT)

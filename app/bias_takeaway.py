@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Callable
 from dataclasses import asdict
@@ -13,6 +11,7 @@ from typing import Any
 from app.bias_config import SIDES, BiasConfig
 from app.bias_run import RECORD_EVERY, BiasEstimate, BiasProgress
 from app.bias_scene import Scene, get_scene
+from app.exports import table_csv
 from app.takeaway_desk import TakeawayDesk
 from app.takeaway_menu import TakeawayMenu
 
@@ -69,12 +68,12 @@ def histogram_csv(scene: Scene, progress: BiasProgress) -> str:
     for side in SIDES:
         columns[f"{side}_histogram"] = progress.side(side).density()
         columns[f"{side}_predicted"] = bins.density(scene.side(side).masses)
-    return _csv(list(columns), zip(*(column.tolist() for column in columns.values()), strict=True))
+    return table_csv(list(columns), zip(*(column.tolist() for column in columns.values()), strict=True))
 
 
 def result_csv(estimate: BiasEstimate) -> str:
     left, right = asdict(estimate.left), asdict(estimate.right)
-    return _csv(["name", *SIDES], [(name, left[name], right[name]) for name in left])
+    return table_csv(["name", *SIDES], [(name, left[name], right[name]) for name in left])
 
 
 def read_file(text: str) -> BiasConfig:
@@ -117,14 +116,6 @@ class BiasTakeaway(TakeawayDesk):
             raise ValueError("There is nothing to save yet; wait for the first counts.")
         content = histogram_csv(self._scene, self._progress) if key == "histogram" else result_csv(self._estimate)
         return f"{NAME}_{key}.csv", content
-
-
-def _csv(header: list[str], rows: Any) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(rows)
-    return text.getvalue()
 
 
 def _literal(value: Any) -> str:

@@ -16,6 +16,7 @@ from bokeh.plotting import figure
 
 from app import theme
 from app.formula import displayable
+from app.layout import complaint, plotted, prose
 from app.plots import nice_above
 from app.widgets import ChoiceField
 from llc_core.fields import Hyper
@@ -51,8 +52,8 @@ class TargetEditor(pn.viewable.Viewer):
         )
         self.choice.listener = self._on_choice
         self.formula = pn.pane.LaTeX("", renderer="katex", sizing_mode="stretch_width", margin=(4, 0, 0, 0))
-        self.about = pn.pane.HTML("", sizing_mode="stretch_width", margin=(4, 0, 0, 0), stylesheets=[theme.TEXT])
-        self.message = pn.pane.HTML("", visible=False, sizing_mode="stretch_width", margin=0, stylesheets=[theme.ERROR])
+        self.about = prose(margin=(4, 0, 0, 0))
+        self.message = complaint(margin=0)
         self._own = pn.Column(sizing_mode="stretch_width", margin=0, visible=False)
         self._view = pn.Column(
             self.choice, self._own, self.message, self.formula, self.about, sizing_mode="stretch_width", margin=0
@@ -209,7 +210,7 @@ class _PointsEditor:
             stylesheets=[theme.TEXT],
         )
         self.view = pn.Column(
-            pn.pane.Bokeh(plot, sizing_mode="stretch_width", margin=0),
+            plotted(plot),
             self.entry,
             hint,
             sizing_mode="stretch_width",

@@ -9,6 +9,7 @@ import panel_material_ui as pmui
 
 from app import theme
 from app.compare import Curve, RunCard, table
+from app.layout import prose
 from app.plots import EstimateFigure
 from llc_core import RunConfig
 
@@ -28,7 +29,7 @@ class ComparePanel:
         self._following = False
         self.button = pmui.Button(label=_PIN, size="small", variant="outlined", margin=0)
         self.button.on_click(self._on_button)
-        self.words = pn.pane.HTML("", sizing_mode="stretch_width", margin=0, stylesheets=[theme.TEXT])
+        self.words = prose(styles={"flex": "1 1 240px"})
         self.table = pn.pane.HTML(
             "",
             visible=False,

@@ -10,7 +10,7 @@ from typing import Any
 import panel as pn
 import panel_material_ui as pmui
 
-from app import theme
+from app.layout import complaint, prose
 from app.network import draw_network
 from app.parsing import parse_numbers
 from app.problems import check_size
@@ -59,7 +59,7 @@ class NetworkEditor(pn.viewable.Viewer):
             sizing_mode="stretch_width",
             margin=(8, 0),
         )
-        self.message = pn.pane.HTML("", visible=False, sizing_mode="stretch_width", margin=0, stylesheets=[theme.ERROR])
+        self.message = complaint(margin=0)
         self._class = ChoiceField("size_class", Hyper(choices=SIZE_CLASSES), "1K", label="Size (parameters)")
         self._rule = ChoiceField("ranks", Hyper(choices=RANKS), "equal", RANK_LABELS, label="Ranks")
         self._seed = NumberField(
@@ -72,7 +72,7 @@ class NetworkEditor(pn.viewable.Viewer):
         )
         self._by_hand = pn.Column(self.widths, self.ranks, self.message, sizing_mode="stretch_width", margin=0)
         self._random = pn.Column(sizing_mode="stretch_width", margin=0, visible=False)
-        self.drawing = pn.pane.HTML("", sizing_mode="stretch_width", margin=(2, 0, 0, 0), stylesheets=[theme.TEXT])
+        self.drawing = prose(margin=(2, 0, 0, 0))
         self._view = pn.Column(
             self._mode, self._by_hand, self._random, self._seed, self.drawing, sizing_mode="stretch_width", margin=0
         )

@@ -7,6 +7,7 @@ import io
 import json
 import os
 import tempfile
+from collections.abc import Iterable, Sequence
 from pprint import pformat
 from typing import Any
 
@@ -37,21 +38,24 @@ def config_json(config: RunConfig) -> str:
     return json.dumps(config.to_dict(), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
 
-def trace_csv(estimate: Estimate) -> str:
-    """One row per recorded step: the step, whether it is averaged over, and nβ(L(w) − L(w0)) of every chain."""
+def table_csv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """A table as text, one line for each row."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["step", "averaged", *(f"chain_{i}" for i in range(estimate.trace.shape[1]))])
-    for step, row in zip(estimate.trace_steps.tolist(), estimate.trace.tolist(), strict=True):
-        writer.writerow([step, int(step >= estimate.burn_in), *row])
+    writer.writerow(header)
+    writer.writerows(rows)
     return text.getvalue()
+
+
+def trace_csv(estimate: Estimate) -> str:
+    """One row per recorded step: the step, whether it is averaged over, and nβ(L(w) − L(w0)) of every chain."""
+    rows = zip(estimate.trace_steps.tolist(), estimate.trace.tolist(), strict=True)
+    header = ["step", "averaged", *(f"chain_{i}" for i in range(estimate.trace.shape[1]))]
+    return table_csv(header, ([step, int(step >= estimate.burn_in), *row] for step, row in rows))
 
 
 def result_csv(estimate: Estimate) -> str:
     """The numbers on the screen, one row each: name and value."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["name", "value"])
     values: dict[str, Any] = {
         "llc": estimate.llc,
         "llc_se": estimate.llc_se,
@@ -72,8 +76,7 @@ def result_csv(estimate: Estimate) -> str:
         exact = getattr(estimate, coefficient)
         if exact is not None:
             values[coefficient] = exact.value
-    writer.writerows(values.items())
-    return text.getvalue()
+    return table_csv(["name", "value"], values.items())
 
 
 def netcdf(estimate: Estimate) -> bytes:

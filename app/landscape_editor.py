@@ -10,9 +10,9 @@ from typing import Any
 import panel as pn
 import panel_material_ui as pmui
 
-from app import theme
 from app.formula import displayable
 from app.landscape_config import MAX_SAMPLES, REACH, described, get_landscape
+from app.layout import complaint
 from app.parsing import parse_numbers, parse_reals
 from app.widgets import ChoiceField, NumberField
 from llc_core.fields import Hyper
@@ -49,7 +49,7 @@ class LandscapeEditor(pn.viewable.Viewer):
         self.at = ChoiceField(
             "at", Hyper(choices=tuple(POINTS), help="The point w0 whose λ is estimated."), "V", POINTS, label="Point w0"
         )
-        self.message = pn.pane.HTML("", visible=False, sizing_mode="stretch_width", margin=0, stylesheets=[theme.ERROR])
+        self.message = complaint(margin=0)
         self._own = pn.Column(sizing_mode="stretch_width", margin=0)
         self.start = [
             NumberField(

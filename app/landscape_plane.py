@@ -15,7 +15,7 @@ from app.landscape_plots import PlaneFigure
 from app.landscape_run import SHOWN
 from app.landscape_scene import posterior_heights, window
 from app.later import Later
-from app.layout import card
+from app.layout import card, plotted, prose
 from app.legend import legend
 from llc_core import Planar
 
@@ -44,7 +44,7 @@ class PlanePanel:
         self.ground.param.watch(self._on_ground, "value")
         self._later = Later(self._take, self._say)
         self._ready = False
-        self._words = pn.pane.HTML("", sizing_mode="stretch_width", margin=(4, 0, 0, 0), stylesheets=[theme.TEXT])
+        self._words = prose(margin=(4, 0, 0, 0))
         head = legend(
             "The plane of parameters",
             [(_TRUTH, "the truth, ρ(w) = 0"), (_RING, "w0"), (_CROSS, "start"), (_HEADS, "chains")],
@@ -53,7 +53,7 @@ class PlanePanel:
         head.styles = {"flex": "1 1 260px"}
         self.view = card(
             pn.FlexBox(head, self.ground, justify_content="space-between", gap="6px", sizing_mode="stretch_width"),
-            pn.pane.Bokeh(self.figure.plot, sizing_mode="stretch_width", margin=0),
+            plotted(self.figure.plot),
             self._words,
         )
         self._on_ground(None)

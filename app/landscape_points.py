@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from html import escape
+from typing import Any
 
 import numpy as np
-import panel as pn
 import panel_material_ui as pmui
 from bokeh.models import ColumnDataSource, Range1d, Span
 
 from app import theme
+from app.exports import table_csv
 from app.figures import house_figure
+from app.job_panel import JobPanel
 from app.landscape_texts import with_sd
-from app.layout import card
+from app.layout import card, plotted
 from app.legend import legend
-from app.runs import OVER, RunHandle, Status, manager
+from app.runs import Job, State
+from app.tasks import NewestJob
 from llc_core import Run, RunConfig, planar_landscape
 
 HEIGHT = 300
@@ -48,16 +49,10 @@ class PointsProgress:
     notes: tuple[str, ...] = ()
 
 
-class _NoLog:
-    def since(self, cursor: object) -> None:
-        return None
-
-
-class PointsJob:
+class PointsJob(NewestJob):
     """The same data sets at both points, all side by side."""
 
     def __init__(self, sets: int, steps: int, localization: float, seed: int = 0):
-        self.log = _NoLog()
         self._runs = {}
         for at in AT:
             config = RunConfig(
@@ -79,20 +74,16 @@ class PointsJob:
         last = {at: run.advance(steps) for at, run in self._runs.items()}
         return PointsProgress(last["U"].steps, last["U"].total_steps, {at: last[at].llc for at in AT})
 
-    def judge(self) -> None:
-        return None
 
-    def record(self, snapshot: PointsProgress, estimate: None) -> None:
-        pass
-
-
-class PointsPanel:
+class PointsPanel(JobPanel):
     """`found` holds the values of the last run."""
 
+    stopped = ""
+
     def __init__(self) -> None:
+        super().__init__("Run U and V", INVITATION, ticks=DRAW_TICKS, variant="outlined", margin=(8, 0, 0, 0))
+        self.words.min_height = 44
         self.found: PointsProgress | None = None
-        self._handle: RunHandle | None = None
-        self._version, self._ticks = -1, 0
         self.plot = house_figure(
             "points_figure",
             HEIGHT,
@@ -118,11 +109,6 @@ class PointsPanel:
         self.sets = _choice({f"{count} data sets": count for count in SETS}, 200)
         self.length = _choice({"5,000 steps": LENGTHS[0], "40,000": LENGTHS[1]}, LENGTHS[0])
         self.spring = _choice({f"γ = {value:g}": value for value in SPRINGS}, 1.0)
-        self.button = pmui.Button(label="Run U and V", size="small", variant="outlined", margin=0)
-        self.button.on_click(self._on_button)
-        self.words = pn.pane.HTML(
-            "", sizing_mode="stretch_width", margin=(8, 0, 0, 0), min_height=44, stylesheets=[theme.TEXT]
-        )
         self.view = card(
             legend(
                 "U against V",
@@ -134,60 +120,20 @@ class PointsPanel:
                 ],
                 "points_figure",
             ),
-            pn.pane.Bokeh(self.plot, sizing_mode="stretch_width", margin=0),
-            pn.FlexBox(
-                self.button,
-                self.sets,
-                self.length,
-                self.spring,
-                gap="8px 12px",
-                align_items="center",
-                sizing_mode="stretch_width",
-                margin=(4, 0, 0, 0),
-            ),
+            plotted(self.plot),
+            self.bar(self.sets, self.length, self.spring, margin=(4, 0, 0, 0)),
             self.words,
         )
-        self._say(INVITATION)
 
-    def poll(self) -> None:
-        if self._handle is None:
-            return
-        self._ticks += 1
-        state, _ = self._handle.poll(None)
-        over = state.status in OVER
-        if state.version != self._version and (over or self._ticks % DRAW_TICKS == 0):
-            self._version = state.version
-            if state.status in (Status.FAILED, Status.CANCELLED):
-                self._say(state.message or "Stopped.")
-            elif state.status is Status.QUEUED:
-                self._say(f"Waiting for a free place, number {state.place} in the queue.")
-            elif state.snapshot is not None and state.snapshot.steps >= FEW:
-                self.found = state.snapshot
-                self._draw(state.snapshot)
-        if over:
-            self._stop()
+    def begin(self) -> Callable[[], Job]:
+        self.plot.y_range.update(start=0, end=0.2 * self.sets.value, reset_start=0, reset_end=0.2 * self.sets.value)
+        self.say("Starting.")
+        return partial(PointsJob, self.sets.value, self.length.value, self.spring.value)
 
-    def close(self) -> None:
-        """End the run; called when the page closes. Touches nothing on the screen: it may be gone."""
-        if self._handle is not None:
-            self._handle.cancel()
-            self._handle = None
-
-    def _on_button(self, event: object) -> None:
-        with pn.io.hold():
-            if self._handle is not None:
-                self._stop()
-                return
-            self._version = -1
-            job = partial(PointsJob, self.sets.value, self.length.value, self.spring.value)
-            self.plot.y_range.update(start=0, end=0.2 * self.sets.value, reset_start=0, reset_end=0.2 * self.sets.value)
-            self._handle = manager().submit(job)
-            self.button.label = "Stop"
-            self._say("Starting.")
-
-    def _stop(self) -> None:
-        self.close()
-        self.button.label = "Run U and V"
+    def receive(self, state: State, items: list[Any]) -> None:
+        if state.snapshot is not None and state.snapshot.steps >= FEW:
+            self.found = state.snapshot
+            self._draw(state.snapshot)
 
     def _draw(self, progress: PointsProgress) -> None:
         parts = [f"Step {progress.steps:,} of {progress.total_steps:,}."]
@@ -206,10 +152,7 @@ class PointsPanel:
             self.plot.y_range.update(end=1.15 * top, reset_end=1.15 * top)
         gap, error, _ = summary(progress.llc["U"] - progress.llc["V"])
         parts.append(f"On the same data U is above V by {gap:.3f} ± {error:.3f}.")
-        self._say(" ".join(parts))
-
-    def _say(self, text: str) -> None:
-        self.words.object = f'<p class="small" role="status">{escape(text)}</p>'
+        self.say(" ".join(parts))
 
 
 def summary(values: np.ndarray) -> tuple[float, float, float]:
@@ -223,11 +166,8 @@ def summary(values: np.ndarray) -> tuple[float, float, float]:
 
 def points_csv(found: PointsProgress) -> str:
     """One row for each data set: λ̂ at U and at V."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["data_set", "llc_U", "llc_V"])
-    writer.writerows(zip(range(len(found.llc["U"])), found.llc["U"].tolist(), found.llc["V"].tolist(), strict=True))
-    return text.getvalue()
+    rows = zip(range(len(found.llc["U"])), found.llc["U"].tolist(), found.llc["V"].tolist(), strict=True)
+    return table_csv(["data_set", "llc_U", "llc_V"], rows)
 
 
 def _bars(values: np.ndarray) -> dict[str, np.ndarray]:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from functools import partial
 from html import escape
 
 import numpy as np
-import panel as pn
 from bokeh.models import ColumnDataSource, Range1d
 
 from app import theme
 from app.components import Numbers
+from app.exports import table_csv
 from app.figures import house_figure
 from app.later import Later
-from app.layout import card
+from app.layout import card, plotted, prose
 from app.legend import legend
 from app.texts import UNKNOWN, exact
 from llc_core import Planar, VolumeScaling, volume_scaling
@@ -60,7 +58,7 @@ class VolumePanel:
         )
         self.plot.scatter("x", "y", source=self.source, size=7, fill_color=theme.ESTIMATE, line_color=None)
         self.numbers = Numbers(items=READOUTS, least="84px", sizing_mode="stretch_width", margin=(6, 0, 0, 0))
-        self._words = pn.pane.HTML("", sizing_mode="stretch_width", margin=(8, 0, 0, 0), stylesheets=[theme.TEXT])
+        self._words = prose(margin=(8, 0, 0, 0))
         dots = "".join(f'<circle cx="{x}" cy="7" r="3" fill="{theme.ESTIMATE}"/>' for x in (4, 13, 22))
         dashes = f'<path d="M0 7h26" stroke="{theme.LOCAL}" stroke-width="2.5" stroke-dasharray="9 4"/>'
         self.view = card(
@@ -69,7 +67,7 @@ class VolumePanel:
                 [(dots, "V(ε): share of parameters with K(w) < ε"), (dashes, "fit c·ε^λ·(−log ε)^(m − 1)")],
                 "volume_figure",
             ),
-            pn.pane.Bokeh(self.plot, sizing_mode="stretch_width", margin=0),
+            plotted(self.plot),
             self.numbers,
             self._words,
         )
@@ -119,9 +117,6 @@ class VolumePanel:
 
 def volume_csv(found: VolumeScaling) -> str:
     """One row for each ε: the volume, its slope, the fit."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["epsilon", "volume", "slope", "fitted"])
     columns = (found.epsilon, found.volume, found.slope, found.fitted)
-    writer.writerows(zip(*(column.tolist() for column in columns), strict=True))
-    return text.getvalue()
+    rows = zip(*(column.tolist() for column in columns), strict=True)
+    return table_csv(["epsilon", "volume", "slope", "fitted"], rows)

@@ -88,7 +88,15 @@ class RunFigure:
     def _frame(self, total_steps: int, burn_in: int) -> None:
         self.plot.x_range.update(start=0, end=total_steps, reset_start=0, reset_end=total_steps)
         self._shade.right = self._word.x = burn_in
-        self._word.visible = self._shade.visible = burn_in > 0.08 * total_steps
+        share = burn_in / total_steps
+        self._word.visible = self._shade.visible = share > 0.08
+        # Upright in a narrow strip, where it would be cut off.
+        upright = share < 0.25
+        self._word.update(
+            angle=math.pi / 2 if upright else 0,
+            text_align="left" if upright else "right",
+            x_offset=-1 if upright else -6,
+        )
 
     def _line(self, kind: str, color: str) -> Span:
         span = Span(dimension="width", location=None, line_color=color, line_width=2, line_dash=theme.DASHES[kind])

@@ -28,7 +28,7 @@ class ShareMenu(JSComponent):
 .share > button { font: inherit; font-size: .9375rem; color: #fff; height: 34px; padding: 0 12px; border: 1px solid #ffffff66;
   border-radius: 8px; background: transparent; cursor: pointer; }
 .share > button:hover { background: #ffffff22; }
-@media (max-width: 599px) { .share > button { padding: 0 4px; font-size: .75rem; } }
+@media (max-width: 599px) { .share > button { height: 40px; } }
 .share > button:focus-visible { outline: 2px solid #fff; outline-offset: 1px; }
 .sheet { position: fixed; z-index: 1400; right: 12px; top: 60px; width: min(380px, calc(100vw - 24px)); box-sizing: border-box;
   padding: 14px 16px; border-radius: 10px; background: var(--panel-surface-color, #fff); color: var(--panel-on-background-color, #111);

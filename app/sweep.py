@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from app.limits import check_allowance
+from app.tasks import NewestJob
 from app.widgets import field_label, is_logarithmic
 from llc_core import Potential, Run, RunConfig
 from llc_core.defaults import resolve
@@ -36,6 +37,8 @@ FEWEST_CHAINS = 4
 """With fewer, the spread of the chains says too little; the engine then reads the error from their traces, at the end."""
 RECENT = 0.5
 """Weight of the newest block in what is shown of the chains before the average begins."""
+Values = tuple[float, ...]
+Ends = tuple[float | None, float | None]
 COMMON = {
     "n_beta": Hyper(1.0, 1e12, log=True, help="Inverse temperature times n."),
     "localization": Hyper(0.0, 1e9, log=True, symbol=r"\gamma", help="Strength of the spring to w0."),
@@ -98,29 +101,25 @@ class SweepPoints:
         return int(np.nanargmin(far)) if np.isfinite(far).any() else None
 
 
-class _Latest:
-    """The log of a sweep: only its newest points matter, and they come with the state."""
-
-    def since(self, cursor: Any) -> None:
-        return None
-
-
-class SweepJob:
+class SweepJob(NewestJob):
     """Finds where to look if that is needed, then runs all values at once.
 
     config: of the run whose field is swept (its own grid and histogram are left out).  field: a key of `sweepable`.
+    ends: first and last value, each None where it is automatic.
 
-    Raises ValueError for a field that cannot be swept, and when the automatic run finds no step size.
+    Raises ValueError for a field that cannot be swept, for ends that are none, and when the automatic run finds no step size.
     """
 
-    def __init__(self, config: RunConfig, problem: Potential, field: str, count: int = COUNT):
-        self.log = _Latest()
+    def __init__(
+        self, config: RunConfig, problem: Potential, field: str, count: int = COUNT, ends: Ends = (None, None)
+    ):
         self._config, self._problem, sampler = resolve(config.replace(grid={}, histogram=None), problem)
         known = sweepable(sampler)
         if field not in known:
             raise ValueError(f"field is {field!r}; for {sampler.name} choose one of {', '.join(known)}.")
         self._field, self._count, self._sampler = field, count, sampler
-        self._about = {**numeric_fields(sampler), **COMMON}[field]
+        self._about = about_field(sampler, field)
+        self._ends = check_ends(field, self._about, ends)
         self._default = self._limit = math.nan
         self._probe: Run | None = None
         self._run: Run | None = None
@@ -134,8 +133,7 @@ class SweepJob:
             self._probe = Run(self._config.replace(sampler=automatic, **probe), problem)
         else:
             values = values_around(self._about, self._current(), count)
-            whole = field.endswith("_steps")  # a count
-            self._start(tuple(dict.fromkeys(float(round(v)) for v in values)) if whole else values)
+            self._start(values)
 
     @property
     def finished(self) -> bool:
@@ -152,12 +150,6 @@ class SweepJob:
         assert self._run is not None
         snapshot = self._run.advance(steps)
         return self._points(self._before + snapshot.steps, snapshot)
-
-    def judge(self) -> None:
-        return None
-
-    def record(self, snapshot: Any, estimate: Any) -> None:
-        return None
 
     @property
     def _before(self) -> int:
@@ -179,7 +171,8 @@ class SweepJob:
             self._limit = math.nan
         self._start(step_sizes(self._about, self._default, self._limit, self._count))
 
-    def _start(self, values: tuple[float, ...]) -> None:
+    def _start(self, values: Values) -> None:
+        values = values_between(self._field, self._about, values, self._ends, self._count)
         config = self._config.replace(grid={self._field: values}, chains=self._chains, steps=self._steps)
         check_allowance(config, self._problem)
         self._run = Run(config, self._problem)
@@ -211,7 +204,7 @@ class SweepJob:
             expected=np.array([math.nan if value is None else value for value in expected]),
             dead=dead,
             averaging=averaging,
-            log=self._field == "step_size" or is_logarithmic(self._about),
+            log=evenly_in_logarithm(self._field, self._about),
             default=self._default,
             limit=self._limit,
             chains=self._chains,
@@ -243,7 +236,7 @@ def over_chains(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.where(usable, mean, math.nan), np.where(usable & (count >= FEWEST_CHAINS), se, math.nan)
 
 
-def step_sizes(about: Hyper, default: float, limit: float, count: int = COUNT) -> tuple[float, ...]:
+def step_sizes(about: Hyper, default: float, limit: float, count: int = COUNT) -> Values:
     """Evenly in the logarithm, the engine's own among them, up to beyond the stability limit."""
     highest = BEYOND * limit if math.isfinite(limit) and limit > default else UNKNOWN_RATIO * default
     above = (highest / default) ** (1 / ABOVE)
@@ -253,7 +246,7 @@ def step_sizes(about: Hyper, default: float, limit: float, count: int = COUNT) -
     return _within(about, values)
 
 
-def values_around(about: Hyper, current: float | None, count: int = COUNT) -> tuple[float, ...]:
+def values_around(about: Hyper, current: float | None, count: int = COUNT) -> Values:
     """Values of a field around its present one, or over its whole range where that is short; the present one is there."""
     if not is_logarithmic(about):
         low = about.low if math.isfinite(about.low) else (current or 0.0) - 1.0
@@ -268,7 +261,48 @@ def values_around(about: Hyper, current: float | None, count: int = COUNT) -> tu
     return _within(about, np.geomspace(low, high, count).tolist())
 
 
-def _within(about: Hyper, values: list[float]) -> tuple[float, ...]:
+def evenly_in_logarithm(field: str, about: Hyper) -> bool:
+    return field == "step_size" or is_logarithmic(about)
+
+
+def about_field(sampler: Sampler, field: str) -> Hyper:
+    """What is known of a key of `sweepable`."""
+    return {**numeric_fields(sampler), **COMMON}[field]
+
+
+def check_ends(field: str, about: Hyper, ends: Ends) -> Ends:
+    """The ends, if the field can be swept between them; ValueError with one sentence if not."""
+    for name, value in zip(("from", "to"), ends, strict=True):
+        if value is None:
+            continue
+        check_hyper("sweep", name, value, about)
+        if evenly_in_logarithm(field, about) and value <= 0:
+            raise ValueError(
+                f"sweep.{name} is {value:g}; {field} is swept in equal factors, so write a number above 0."
+            )
+    low, high = ends
+    if low is not None and high is not None and low >= high:
+        raise ValueError(f"sweep.from is {low:g} and sweep.to is {high:g}; the first must be the smaller.")
+    return ends
+
+
+def values_between(field: str, about: Hyper, automatic: Values, ends: Ends, count: int = COUNT) -> Values:
+    """`automatic` values, or `count` evenly between ends of which at least one is given; whole where the field counts."""
+    if ends != (None, None):
+        low = automatic[0] if ends[0] is None else ends[0]
+        high = automatic[-1] if ends[1] is None else ends[1]
+        if low >= high:
+            raise ValueError(
+                f"A sweep from {low:.3g} to {high:.3g} has no values; one of these ends is automatic, so write the other too."
+            )
+        between = np.geomspace if evenly_in_logarithm(field, about) else np.linspace
+        automatic = _within(about, between(low, high, count).tolist())
+    if field.endswith("_steps"):  # a count
+        return tuple(dict.fromkeys(float(round(value)) for value in automatic))
+    return automatic
+
+
+def _within(about: Hyper, values: list[float]) -> Values:
     """Short numbers that the field takes."""
     kept = []
     for value in values:

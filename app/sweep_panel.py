@@ -5,22 +5,24 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import partial
-from html import escape
+from typing import Any
 
 import panel as pn
 import panel_material_ui as pmui
 
 from app import theme
-from app.layout import card
+from app.job_panel import JobPanel
+from app.layout import card, plotted
 from app.legend import legend
-from app.runs import OVER, RunHandle, State, Status, manager
-from app.sweep import COUNT, SweepJob, SweepPoints, same_question, sweepable
+from app.runs import OVER, Job, State, Status
+from app.sweep import SweepJob, SweepPoints, about_field, check_ends, same_question, sweepable
 from app.sweep_plots import SweepFigure
 from app.widgets import number_text
 from llc_core import Potential, RunConfig
 from llc_core.samplers.base import Sampler
 
-WORDS_TICKS = 6
+DRAW_TICKS, WORDS_TICKS = 2, 6
+ENDS = ("From", "To")
 INVITATION = (
     "Run the present settings at a dozen values of one field at once: how does the error of λ̂ depend on it? "
     "A click on a point sets its value."
@@ -38,36 +40,36 @@ _MARKS = (
 )
 
 
-class SweepPanel:
+class SweepPanel(JobPanel):
     """listener: called with (field, value) when the user chooses a value.
 
     `show` tells which run the page has; `poll` and `close` belong to the sweep's own run.
     """
 
     def __init__(self) -> None:
+        super().__init__("Sweep", INVITATION, ticks=DRAW_TICKS, width=96, margin=(6, 0, 0, 0))
         self.listener: Callable[[str, float], None] = lambda field, value: None
         self.found: SweepPoints | None = None
         self._config: RunConfig | None = None
         self._problem: Potential | None = None
+        self._sampler: Sampler | None = None
         self._asked: RunConfig | None = None
-        self._handle: RunHandle | None = None
-        self._version, self._ticks = -1, 0
         self.figure = SweepFigure()
         self.figure.points.selected.on_change("indices", self._on_tap)
         self.field = pmui.Select(
             label="Field", options={"Step size": "step_size"}, value="step_size", size="small", margin=0, width=190
         )
-        self.button = pmui.Button(label="Sweep", size="small", variant="contained", margin=0, width=96)
-        self.button.on_click(self._on_button)
+        self.field.param.watch(self._on_field, "value")
+        self.ends = tuple(
+            pmui.TextInput(label=label, placeholder="automatic", size="small", margin=0, width=112) for label in ENDS
+        )
         self.take = pmui.Button(label="Use the best", size="small", variant="outlined", margin=0, visible=False)
         self.take.on_click(self._on_take)
-        self._words = pn.pane.HTML(
-            _said(INVITATION), sizing_mode="stretch_width", margin=(6, 0, 0, 0), stylesheets=[theme.TEXT]
-        )
         self.view = card(
             _head(),
             pn.FlexBox(
                 self.field,
+                *self.ends,
                 self.button,
                 self.take,
                 gap="10px",
@@ -75,14 +77,14 @@ class SweepPanel:
                 sizing_mode="stretch_width",
                 margin=(8, 0),
             ),
-            pn.pane.Bokeh(self.figure.plot, sizing_mode="stretch_width", margin=0),
-            pn.pane.Bokeh(self.figure.dead_plot, sizing_mode="stretch_width", margin=0),
-            self._words,
+            plotted(self.figure.plot),
+            plotted(self.figure.dead_plot),
+            self.words,
         )
 
     def show(self, config: RunConfig, problem: Potential, sampler: Sampler) -> None:
         """The page runs something now. A sweep that is of other settings ends; its points stay, with a word."""
-        self._config, self._problem = config, problem
+        self._config, self._problem, self._sampler = config, problem, sampler
         fields = {label: name for name, label in sweepable(sampler).items()}
         if self.field.options != fields:
             chosen = self.field.value if self.field.value in fields.values() else next(iter(fields.values()))
@@ -90,65 +92,42 @@ class SweepPanel:
         if self._asked is None:
             return
         if self._holds:
-            self._say()
+            self._tell()
         else:
-            self._stop()
+            self.stop()
             self.take.visible = False
             if self.found is not None:
-                self._words.object = _said("These points are of earlier settings; sweep again for the present ones.")
+                self.say("These points are of earlier settings; sweep again for the present ones.")
         self._mark()
 
-    def poll(self) -> None:
-        if self._handle is None:
-            return
-        self._ticks += 1
-        state, _ = self._handle.poll(None)
-        over = state.status in OVER
-        if state.version != self._version and (over or self._ticks % 2 == 0):
-            self._version = state.version
-            if isinstance(state.snapshot, SweepPoints):
-                self.found = state.snapshot
-                self.figure.show(self.found)
-                self._mark()
-            if over or self._ticks % WORDS_TICKS == 0:
-                self._say(state)
-        if over:
-            self._handle = None
-            self.button.label = "Sweep"
-
-    def close(self) -> None:
-        """End the run; called when the page closes. Touches nothing on the screen: it may be gone."""
-        if self._handle is not None:
-            self._handle.cancel()
-            self._handle = None
-
-    # -- what the user does -------------------------------------------------------------------------------------------
-
-    def _on_button(self, event: object) -> None:
-        with pn.io.hold():
-            if self._handle is not None:
-                self._stop()
-                self._words.object = _said("Stopped.")
-                return
-            self._start()
-
-    def _stop(self) -> None:
-        self.close()
-        self.button.label = "Sweep"
-
-    def _start(self) -> None:
-        if self._config is None or self._problem is None:
-            return
-        self._asked, self.found, self._version = self._config, None, -1
+    def begin(self) -> Callable[[], Job] | None:
+        if self._config is None or self._problem is None or self._sampler is None:
+            return None
         field = self.field.value
+        low, high = (parse_end(end.label, end.value) for end in self.ends)
+        ends = check_ends(field, about_field(self._sampler, field), (low, high))
+        self._asked, self.found = self._config, None
         label = next(label for label, name in self.field.options.items() if name == field)
         self.figure.reset(label)
         self.take.visible = False
-        self._handle = manager().submit(partial(SweepJob, self._config, self._problem, field))
-        self.button.label = "Stop"
-        self._words.object = _said(
-            "Finding where to look: a short automatic run." if field == "step_size" else "Starting."
-        )
+        self.say("Finding where to look: a short automatic run." if field == "step_size" else "Starting.")
+        return partial(SweepJob, self._config, self._problem, field, ends=ends)
+
+    def receive(self, state: State, items: list[Any]) -> None:
+        if isinstance(state.snapshot, SweepPoints):
+            self.found = state.snapshot
+            self.figure.show(self.found)
+            self._mark()
+        over = state.status in OVER
+        if (over or self._ticks % WORDS_TICKS == 0) and state.status not in (Status.FAILED, Status.CANCELLED):
+            self._tell()
+
+    # -- what the user does -------------------------------------------------------------------------------------------
+
+    def _on_field(self, event: object) -> None:
+        """Ends are of one field."""
+        for end in self.ends:
+            end.value = ""
 
     def _on_take(self, event: object) -> None:
         if self.found is not None and self.found.best is not None:
@@ -180,16 +159,24 @@ class SweepPanel:
         current = values.get(self.found.field) if self._holds else None
         self.figure.mark(self.found, current)
 
-    def _say(self, state: State | None = None) -> None:
-        if state is not None and state.status is Status.FAILED:
-            self._words.object = f'<p class="small"><span role="alert">{escape(state.message)}</span></p>'
-        elif state is not None and state.status is Status.CANCELLED:
-            self._words.object = _said(state.message or "Stopped.")
-        elif state is not None and state.status is Status.QUEUED:
-            self._words.object = _said(f"Waiting for a free place, number {state.place} in the queue.")
-        elif self.found is not None and len(self.found.values):
-            self._words.object = _said(words(self.found))
+    def _tell(self) -> None:
+        if self.found is not None and len(self.found.values):
+            self.say(words(self.found))
             self.take.visible = self.found.best is not None
+
+
+def parse_end(name: str, text: str) -> float | None:
+    """A number as people type it, None where nothing is written; ValueError with one sentence."""
+    short = text.strip()
+    if not short:
+        return None
+    try:
+        return float(short.replace("−", "-").replace(",", "").replace(" ", ""))
+    except ValueError:
+        shown = short if len(short) <= 20 else short[:17] + "..."
+        raise ValueError(
+            f"{name}: “{shown}” is not a number; write for example 1e-4, or nothing to have it automatic."
+        ) from None
 
 
 def words(found: SweepPoints) -> str:
@@ -211,12 +198,8 @@ def words(found: SweepPoints) -> str:
     if math.isfinite(found.limit):
         text += f" Above {number_text(found.limit)} the chains are unstable."
     elif found.dead.max() > 0:
-        text += f" Chains died at {int((found.dead > 0).sum())} of {COUNT} values."
+        text += f" Chains died at {int((found.dead > 0).sum())} of {len(found.values)} values."
     return text
-
-
-def _said(text: str) -> str:
-    return f'<p class="small" role="status">{escape(text)}</p>'
 
 
 def _head() -> pn.pane.HTML:

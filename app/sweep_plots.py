@@ -39,7 +39,7 @@ class SweepFigure:
     """`plot` and `dead_plot` share their x axis. A tap on a point puts its index into `points.selected.indices`."""
 
     def __init__(self) -> None:
-        self._x, self._y = Range1d(0.1, 1.0), Range1d(-0.5, 0.5)
+        self._x, self._y = Range1d(1e-3, 1.0), Range1d(-0.5, 0.5)
         self.points = ColumnDataSource({name: [] for name in COLUMNS}, name="sweep")
         self.far = ColumnDataSource({name: [] for name in FAR}, name="sweep_far")
         self._marks: dict[str, list[Span]] = {"default": [], "limit": [], "current": []}

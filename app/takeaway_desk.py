@@ -7,7 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from app.errors import report
+from app.exports import netcdf, result_csv, trace_csv
 from app.takeaway_menu import TakeawayMenu
+from llc_core import Estimate
 
 
 class TakeawayDesk:
@@ -40,3 +42,43 @@ class TakeawayDesk:
             self.menu.say(str(error), bad=True)
         else:
             self.menu.say("The configuration is set.")
+
+
+class EstimateDesk(TakeawayDesk):
+    """The desk of a page that estimates λ̂: the files that every such page has, and those of `own`.
+
+    name: how its files begin.
+    """
+
+    def __init__(self, name: str, menu: TakeawayMenu, read: Callable[[str], Any], apply: Callable[[Any], None]):
+        super().__init__(menu, read, apply)
+        self._name = name
+        self._estimate: Estimate | None = None
+
+    def own(self, key: str) -> tuple[str, str]:
+        """(file name, CSV) of a file that only this page has; ValueError where it is not there yet."""
+        raise NotImplementedError
+
+    def begin(self, code: str, configuration: str) -> None:
+        """The page runs something else now: Python that repeats it, and its configuration as JSON."""
+        self._estimate = None
+        self.menu.param.update(code=code, configuration=configuration)
+
+    def update(self, estimate: Estimate | None) -> None:
+        """The page's run has this estimate now."""
+        if estimate is not None:
+            self._estimate = estimate
+
+    def content(self, key: str) -> tuple[str, str | bytes]:
+        if key == "config":
+            return f"{self._name}.json", self.menu.configuration
+        if key == "python":
+            return f"{self._name}.py", self.menu.code
+        if key not in ("traces", "results", "netcdf"):
+            return self.own(key)
+        if self._estimate is None:
+            raise ValueError("There is nothing to save yet; wait for the first estimate.")
+        if key == "netcdf":
+            return f"{self._name}.nc", netcdf(self._estimate)
+        make = trace_csv if key == "traces" else result_csv
+        return f"{self._name}_{key}.csv", make(self._estimate)

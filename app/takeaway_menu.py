@@ -47,7 +47,7 @@ class TakeawayMenu(JSComponent):
         _BASE,
         """
 .away { position: relative; display: flex; align-items: center; gap: 12px; font-size: .8125rem; }
-.away > button { height: 31px; padding: 0 12px; border-radius: 4px; border: 1px solid color-mix(in srgb, var(--panel-primary-color) 50%, transparent);
+.away > button { height: 37px; padding: 0 12px; border-radius: 4px; border: 1px solid color-mix(in srgb, var(--panel-primary-color) 50%, transparent);
   background: transparent; color: var(--panel-primary-color); font-weight: 500; }
 .away > button:hover { border-color: var(--panel-primary-color); background: color-mix(in srgb, var(--panel-primary-color) 6%, transparent); }
 .menu { position: absolute; z-index: 40; top: calc(100% + 6px); left: 0; width: min(560px, calc(100vw - 48px)); box-sizing: border-box;

@@ -1,4 +1,4 @@
-"""A list of calculations as a job of the run manager: each step is one of them, and results appear as they are done."""
+"""Kinds of jobs of the run manager: a list of calculations whose results add up, and one of which only the newest counts."""
 
 from __future__ import annotations
 
@@ -51,3 +51,22 @@ class TaskJob:
     def record(self, snapshot: Done, estimate: None) -> None:
         self.log.items += self._fresh
         self._fresh = []
+
+
+class NoRows:
+    """The log of a job that adds no rows."""
+
+    def since(self, cursor: Any) -> None:
+        return None
+
+
+class NewestJob:
+    """What is new comes with the state: nothing to judge, and no rows."""
+
+    log = NoRows()
+
+    def judge(self) -> None:
+        return None
+
+    def record(self, snapshot: Any, estimate: Any) -> None:
+        return None

@@ -11,6 +11,7 @@ from app.runs import State, Status
 from llc_core import DeepLinearNetwork, Estimate, LearningCoefficient
 
 UNKNOWN = "–"
+OWN_SETTINGS = "Your own settings. Every change starts a new run, so that an estimate never mixes two settings."
 
 
 def number(value: float | None, digits: int = 4) -> str:

@@ -52,18 +52,27 @@ CARD = f"""
 
 TALL = """
 :host { max-height: none !important; }
+.scroll-button { display: none; }
 """
-"""Panel limits a column to the height of its container, here the window's: cards then overlap on a phone."""
+"""Panel limits a column to the height of its container, here the window's: cards then overlap on a phone. It also puts an
+empty button into it, which would take a gap, and in a grid a row."""
 
-PAIR = """
-:host { max-height: none !important; display: grid !important; grid-template-columns: repeat(auto-fit, minmax(min(430px, 100%), 1fr)); gap: 12px; align-items: stretch; }
+PAIR = f"""
+{TALL}
+:host {{ display: grid !important; grid-template-columns: repeat(auto-fit, minmax(min(430px, 100%), 1fr)); gap: 12px; align-items: stretch; }}
 """
 """A native column made a grid, so that its height follows its cards."""
+
+STACK = f"""
+{TALL}
+:host {{ display: flex !important; flex-direction: column; gap: 12px; }}
+"""
 
 TEXT = """
 :host { color: var(--panel-on-background-color); font-family: var(--bokeh-base-font); }
 h2 { font-size: 1rem; font-weight: 700; margin: 0 0 6px; }
 p { margin: 0 0 8px; line-height: 1.45; }
+p:last-child { margin-bottom: 0; }
 .muted { opacity: .72; }
 .small { font-size: .8125rem; }
 """

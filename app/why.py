@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from html import escape
-from typing import Any
 
+from app.tasks import NewestJob
 from app.texts import number, with_error
 from llc_core import Estimate, Potential
 from llc_core.explain import BUDGET, Explanation, Part, explaining
@@ -32,18 +32,10 @@ class WhyProgress:
     notes: tuple[str, ...] = ()
 
 
-class _Latest:
-    """The log: only the newest explanation matters, and it comes with the state."""
-
-    def since(self, cursor: Any) -> None:
-        return None
-
-
-class WhyJob:
+class WhyJob(NewestJob):
     """Measures the causes one after the other. Raises ValueError as `llc_core.explain.explain` does."""
 
     def __init__(self, estimate: Estimate, problem: Potential, budget: float = BUDGET):
-        self.log = _Latest()
         self.finished = False
         self._stages = explaining(estimate, problem, budget=budget)
         self._done = 0
@@ -58,12 +50,6 @@ class WhyJob:
             self._latest = found
             self._done += 1
         return WhyProgress(self._done, self._latest)
-
-    def judge(self) -> None:
-        return None
-
-    def record(self, snapshot: Any, estimate: Any) -> None:
-        return None
 
 
 def short_label(part: Part) -> str:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import partial
 from html import escape
-
-import panel as pn
-import panel_material_ui as pmui
+from typing import Any
 
 from app import theme
-from app.layout import card
+from app.job_panel import JobPanel
+from app.layout import card, prose
 from app.legend import heading
-from app.runs import OVER, RunHandle, Status, manager
+from app.runs import OVER, Job, State
 from app.why import WhyJob, WhyProgress, bars, opening
 from app.why_drawing import drawing
 from llc_core import Estimate, Potential
@@ -44,41 +44,33 @@ _STYLE = f"""
 """
 
 
-class WhyPanel:
+class WhyPanel(JobPanel):
     """`show` tells which problem the page has, `update` its latest estimate; `poll` and `close` belong to the split."""
 
+    stopped = "Stopped; the parts below are what was measured until then."
+    tone = "small muted"
+
     def __init__(self) -> None:
+        super().__init__("Explain", INVITATION, ticks=DRAW_TICKS, width=96)
+        self.button.disabled = True
+        self.words.styles = {"flex": "1 1 240px"}
         self._problem: Potential | None = None
         self._estimate: Estimate | None = None
-        self._handle: RunHandle | None = None
-        self._version, self._ticks = -1, 0
         self.found: Explanation | None = None
-        self.button = pmui.Button(label="Explain", size="small", variant="contained", margin=0, width=96, disabled=True)
-        self.button.on_click(self._on_button)
-        self.words = pn.pane.HTML(
-            "", sizing_mode="stretch_width", margin=0, stylesheets=[theme.TEXT], styles={"flex": "1 1 240px"}
-        )
-        self.bars = pn.pane.HTML("", sizing_mode="stretch_width", margin=(8, 0, 0, 0), stylesheets=[theme.TEXT, _STYLE])
+        self.bars = prose(_STYLE, margin=(8, 0, 0, 0))
         self.view = card(
             heading("Why this number?"),
-            pn.FlexBox(
-                self.button,
-                self.words,
-                gap="12px",
-                align_items="center",
-                sizing_mode="stretch_width",
-                margin=(4, 0, 0, 0),
-            ),
+            self.bar(self.words, margin=(4, 0, 0, 0)),
             self.bars,
         )
 
     def show(self, problem: Potential) -> None:
         """Another run has begun: what was explained is gone."""
-        self._stop()
+        self.stop()
         self._problem, self._estimate, self.found = problem, None, None
         self.button.disabled = True
         self.bars.object = ""
-        self._say(INVITATION)
+        self.say(INVITATION)
 
     def update(self, estimate: Estimate | None) -> None:
         """The page's run has this estimate now."""
@@ -87,53 +79,21 @@ class WhyPanel:
             if self.button.disabled:
                 self.button.disabled = False
 
-    def poll(self) -> None:
-        if self._handle is None:
+    def begin(self) -> Callable[[], Job] | None:
+        if self._estimate is None or self._problem is None:
+            return None
+        self.bars.object = ""
+        self.say("Starting.")
+        return partial(WhyJob, self._estimate, self._problem)
+
+    def receive(self, state: State, items: list[Any]) -> None:
+        found = state.snapshot.explanation if isinstance(state.snapshot, WhyProgress) else None
+        if found is None:
             return
-        self._ticks += 1
-        state, _ = self._handle.poll(None)
-        over = state.status in OVER
-        if state.version != self._version and (over or self._ticks % DRAW_TICKS == 0):
-            self._version = state.version
-            found = state.snapshot.explanation if isinstance(state.snapshot, WhyProgress) else None
-            if state.status is Status.FAILED:
-                self.words.object = f'<p class="small"><span role="alert">{escape(state.message)}</span></p>'
-            elif state.status is Status.QUEUED:
-                self._say(f"Waiting for a free place, number {state.place} in the queue.")
-            elif state.status is Status.CANCELLED:
-                self._say(state.message or "Stopped.")
-            elif found is not None:
-                self.words.object = opening(found) if over else _progress(found.share, found.doing)
-            if found is not None and found.parts:
-                self.found = found
-                self.bars.object = bars(found) + f"<div hidden>{drawing(found)}</div>"
-        if over:
-            self._stop()
-
-    def close(self) -> None:
-        """End the run; called when the page closes. Touches nothing on the screen: it may be gone."""
-        if self._handle is not None:
-            self._handle.cancel()
-            self._handle = None
-
-    def _on_button(self, event: object) -> None:
-        with pn.io.hold():
-            if self._handle is not None:
-                self._stop()
-                self._say("Stopped; the parts below are what was measured until then.")
-            elif self._estimate is not None and self._problem is not None:
-                self._version = -1
-                self._handle = manager().submit(partial(WhyJob, self._estimate, self._problem))
-                self.button.label = "Stop"
-                self.bars.object = ""
-                self._say("Starting.")
-
-    def _stop(self) -> None:
-        self.close()
-        self.button.label = "Explain"
-
-    def _say(self, text: str) -> None:
-        self.words.object = f'<p class="small muted" role="status">{escape(text)}</p>'
+        self.words.object = opening(found) if state.status in OVER else _progress(found.share, found.doing)
+        if found.parts:
+            self.found = found
+            self.bars.object = bars(found) + f"<div hidden>{drawing(found)}</div>"
 
 
 def _progress(share: float, doing: str) -> str:

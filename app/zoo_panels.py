@@ -8,13 +8,12 @@ from functools import partial
 from html import escape
 from typing import Any
 
-import panel as pn
 import panel_material_ui as pmui
 
-from app import theme
-from app.layout import card
+from app.job_panel import JobPanel
+from app.layout import card, plotted, prose
 from app.legend import heading, legend
-from app.runs import OVER, Job, RunHandle, State, Status, background
+from app.runs import Job, State, background
 from app.tasks import TaskJob
 from app.zoo import potential, trained
 from app.zoo_config import Choice
@@ -26,83 +25,32 @@ CALIBRATION_STEPS = 600
 CALIBRATED = ("SGLD", "RMSPropSGLD")
 
 
-class _Panel:
-    """A button that starts a job and stops it, and a sentence beside it."""
+class _ChoicePanel(JobPanel):
+    """A job about the page's choice and settings: `prepare` empties the panel, `job` makes what is run."""
+
+    tone = "small muted"
 
     def __init__(self, label: str, invitation: str):
-        self._label, self._invitation = label, invitation
-        self._handle: RunHandle | None = None
-        self._cursor = 0
+        super().__init__(label, invitation, runs=background, width=150)
+        self.words.styles = {"flex": "1 1 240px"}
         self.choice: Choice | None = None
         self.settings: dict[str, Any] = {}
-        self.button = pmui.Button(label=label, size="small", variant="contained", margin=0, width=150)
-        self.button.on_click(self._on_button)
-        self.words = pn.pane.HTML(
-            "", sizing_mode="stretch_width", margin=0, stylesheets=[theme.TEXT], styles={"flex": "1 1 240px"}
-        )
-        self.say(invitation)
 
-    @property
-    def bar(self) -> pn.FlexBox:
-        return pn.FlexBox(
-            self.button, self.words, gap="12px", align_items="center", sizing_mode="stretch_width", margin=(6, 0)
-        )
+    def begin(self) -> Callable[[], Job] | None:
+        if self.choice is None:
+            return None
+        self.prepare()
+        return partial(self.job, self.choice, dict(self.settings))
 
-    def say(self, text: str) -> None:
-        self.words.object = f'<p class="small muted" role="status">{escape(text)}</p>'
-
-    def close(self) -> None:
-        """End the job; touches nothing on the screen: it may be gone."""
-        if self._handle is not None:
-            self._handle.cancel()
-            self._handle = None
-
-    def poll(self) -> None:
-        if self._handle is None:
-            return
-        state, new = self._handle.poll(self._cursor)
-        if new is not None:
-            self._cursor, items = new
-            for item in items:
-                self.take(item)
-        self.tell(state)
-        if state.status in OVER:
-            self._handle = None
-            self.button.label = self._label
-
-    def tell(self, state: State) -> None:
-        if state.status in (Status.FAILED, Status.CANCELLED):
-            self.words.object = f'<p class="small"><span role="alert">{escape(state.message or "Stopped.")}</span></p>'
-        elif state.status is Status.QUEUED:
-            self.say(f"Waiting for a free place, number {state.place} in the queue.")
-
-    def _stop(self) -> None:
-        self.close()
-        self.button.label = self._label
-
-    def _on_button(self, event: object) -> None:
-        with pn.io.hold():
-            if self._handle is not None:
-                self._stop()
-                self.say("Stopped.")
-            elif self.choice is not None:
-                self.begin()
-                self._cursor = 0
-                self._handle = background().submit(partial(self.job, self.choice, dict(self.settings)))
-                self.button.label = "Stop"
-
-    # What each panel does:
-
-    def begin(self) -> None: ...
-
-    def take(self, item: Any) -> None: ...
+    def prepare(self) -> None:
+        raise NotImplementedError
 
     @staticmethod
     def job(choice: Choice, settings: dict[str, Any]) -> Job:
         raise NotImplementedError
 
 
-class OverTraining(_Panel):
+class OverTraining(_ChoicePanel):
     """`show` tells what is chosen now; `found` holds what was estimated."""
 
     def __init__(self) -> None:
@@ -123,15 +71,15 @@ class OverTraining(_Panel):
                 ],
                 "training_figure over_training_figure",
             ),
-            self.bar,
-            pn.pane.Bokeh(self.figures.losses, sizing_mode="stretch_width", margin=0),
-            pn.pane.Bokeh(self.figures.llc, sizing_mode="stretch_width", margin=0),
+            self.bar(self.words, margin=(6, 0)),
+            plotted(self.figures.losses),
+            plotted(self.figures.llc),
         )
 
     def show(self, choice: Choice, settings: dict[str, Any], from_file: bool) -> None:
         question = replace(choice, checkpoint=0)
         if question != self._known or settings != self.settings:
-            self._stop()
+            self.stop()
             self.found = []
             self.figures.show_found([])
             self.say(self._invitation)
@@ -147,18 +95,16 @@ class OverTraining(_Panel):
         if self.choice is not None and not len(self.figures.source.data["step"]):
             self.figures.show(trained(self.choice)[1])
 
-    def begin(self) -> None:
+    def prepare(self) -> None:
         self.found = []
         self.figures.show_found([])
         self.say("Estimating at the first checkpoint.")
 
-    def take(self, item: tuple[int, Estimate]) -> None:
-        self.found.append(item)
-        self.figures.show_found(self.found)
-
-    def tell(self, state: State) -> None:
-        super().tell(state)
-        if state.status in (Status.RUNNING, Status.FINISHED) and self.found:
+    def receive(self, state: State, items: list[tuple[int, Estimate]]) -> None:
+        if items:
+            self.found = [*self.found, *items]
+            self.figures.show_found(self.found)
+        if self.found:
             trusted = sum(bool(e.converged) for _, e in self.found)
             self.say(
                 f"Checkpoints so far: {len(self.found)}; by their own verdict {trusted} of the estimates can be trusted."
@@ -173,7 +119,7 @@ class OverTraining(_Panel):
         return TaskJob([partial(one, c.step) for c in trained(choice)[1].checkpoints])
 
 
-class CalibrationPanel(_Panel):
+class CalibrationPanel(_ChoicePanel):
     """`listener` is called with (step_size, localization) when the pick is to be used."""
 
     def __init__(self) -> None:
@@ -185,11 +131,13 @@ class CalibrationPanel(_Panel):
         self.found: Calibration | None = None
         self.use = pmui.Button(label="Use the pick", size="small", variant="outlined", margin=0, visible=False)
         self.use.on_click(self._on_use)
-        self._told = pn.pane.HTML("", sizing_mode="stretch_width", margin=(6, 0, 0, 0), stylesheets=[theme.TEXT])
+        self._told = prose(margin=(6, 0, 0, 0))
+        self._map = plotted(self.figure.plot)
+        self._map.visible = False  # there is nothing on it yet
         self.view = card(
             heading("Which step size, which localisation?"),
-            self.bar,
-            pn.pane.Bokeh(self.figure.plot, sizing_mode="stretch_width", margin=0),
+            self.bar(self.words, margin=(6, 0)),
+            self._map,
             self._told,
             self.use,
         )
@@ -198,19 +146,22 @@ class CalibrationPanel(_Panel):
         if choice != self.choice or settings.get("sampler", {}).get("name") != self.settings.get("sampler", {}).get(
             "name"
         ):
-            self._stop()
+            self.stop()
             self.use.visible = False
             if self.found is not None:
                 self.say("This map is of another choice; calibrate again for the present one.")
         self.choice, self.settings = choice, settings
 
-    def begin(self) -> None:
+    def prepare(self) -> None:
         self.use.visible = False
         self.say("24 settings in one run; this takes up to a minute.")
 
-    def take(self, item: Calibration) -> None:
-        self.found = item
+    def receive(self, state: State, items: list[Calibration]) -> None:
+        if not items:
+            return
+        self.found = item = items[-1]
         self.figure.show(item)
+        self._map.visible = True
         self._told.object = f'<p class="small">{escape(str(item))}</p>'
         self.use.visible = item.chosen is not None
         self.say("Pale cells are refused; the pick has a frame. Hover for the reasons.")

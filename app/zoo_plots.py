@@ -45,7 +45,7 @@ class TrainingFigures:
             x_range=self._x,
             y_range=self._loss,
             y_axis_label="loss per row",
-            min_border=4,
+            min_border=8,
         )
         self.losses.xaxis.visible = False
         for column, kind in (("train", "left"), ("test", "right")):
@@ -59,7 +59,7 @@ class TrainingFigures:
             y_range=self._llc,
             x_axis_label="training steps",
             y_axis_label="λ̂, no unit",
-            min_border=4,
+            min_border=8,
         )
         whisker = Whisker(
             base="step", lower="low", upper="high", source=self.found, line_color=theme.ESTIMATE, line_width=2

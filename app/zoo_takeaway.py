@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Callable, Sequence
 from pprint import pformat
 from typing import Any
 
-from app.exports import netcdf, result_csv, trace_csv
-from app.takeaway_desk import TakeawayDesk
+from app.exports import table_csv
+from app.takeaway_desk import EstimateDesk
 from app.takeaway_menu import TakeawayMenu
 from app.zoo import ZOO, optimizer_of, pattern
 from app.zoo_config import ALL_PARTS, Choice, read_choice
@@ -76,43 +74,28 @@ def read_file(text: str) -> tuple[Choice, dict[str, Any]]:
     return read_choice(values)
 
 
-class ZooTakeaway(TakeawayDesk):
+class ZooTakeaway(EstimateDesk):
     """over_training: what has been estimated at the checkpoints."""
 
     def __init__(self, apply: Callable[[Any], None], over_training: Callable[[], Sequence[tuple[int, Estimate]]]):
-        super().__init__(TakeawayMenu(files=FILES, figures=FIGURES, margin=0), read_file, apply)
+        super().__init__(NAME, TakeawayMenu(files=FILES, figures=FIGURES, margin=0), read_file, apply)
         self._over_training = over_training
-        self._estimate: Estimate | None = None
 
     def show(self, choice: Choice, settings: dict[str, Any]) -> None:
         """The page runs this now."""
-        self._estimate = None
         text = json.dumps({**choice.to_dict(), **settings}, indent=1, ensure_ascii=False) + "\n"
-        self.menu.param.update(code=python_code(choice, settings), configuration=text)
+        self.begin(python_code(choice, settings), text)
 
-    def update(self, estimate: Estimate | None) -> None:
-        if estimate is not None:
-            self._estimate = estimate
-
-    def content(self, key: str) -> tuple[str, str | bytes]:
-        if key in ("config", "python"):
-            return (f"{NAME}.json", self.menu.configuration) if key == "config" else (f"{NAME}.py", self.menu.code)
-        if key == "over_training":
-            found = self._over_training()
-            if not found:
-                raise ValueError("There is nothing yet; press “At every checkpoint” first.")
-            return f"{NAME}_over_training.csv", over_training_csv(found)
-        if self._estimate is None:
-            raise ValueError("There is nothing to save yet; wait for the first estimate.")
-        if key == "netcdf":
-            return f"{NAME}.nc", netcdf(self._estimate)
-        return f"{NAME}_{key}.csv", {"traces": trace_csv, "results": result_csv}[key](self._estimate)
+    def own(self, key: str) -> tuple[str, str]:
+        found = self._over_training()
+        if not found:
+            raise ValueError("There is nothing yet; press “At every checkpoint” first.")
+        return f"{NAME}_over_training.csv", over_training_csv(found)
 
 
 def over_training_csv(found: Sequence[tuple[int, Estimate]]) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["training_step", "llc", "llc_se", "r_hat", "ess", "diverged", "verdict"])
-    for step, e in sorted(found, key=lambda item: item[0]):
-        writer.writerow([step, e.llc, e.llc_se, e.r_hat, e.ess, e.diverged, str(e.converged)])
-    return text.getvalue()
+    rows = sorted(found, key=lambda item: item[0])
+    return table_csv(
+        ["training_step", "llc", "llc_se", "r_hat", "ess", "diverged", "verdict"],
+        [(step, e.llc, e.llc_se, e.r_hat, e.ess, e.diverged, str(e.converged)) for step, e in rows],
+    )

@@ -162,7 +162,7 @@ def _sweep(options: argparse.Namespace) -> int:
             scheduler=options.scheduler,
             workers=options.workers,
             retry_errors=options.retry_errors,
-            on_progress=_Shown(sys.stderr),
+            on_progress=Shown(sys.stderr),
             stop=stop,
         ),
     )
@@ -218,7 +218,7 @@ def hours(value: float) -> str:
     return f"{60 * value:.0f} min" if value < 1 else f"{value:,.1f} h"
 
 
-class _Shown:
+class Shown:
     """Progress in a terminal: one line that is written again; elsewhere a line now and then."""
 
     def __init__(self, out: Any):

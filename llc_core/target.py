@@ -8,11 +8,13 @@ samplers never know of it: they move z, and what they see is U(R·z).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
+import numpy as np
 import torch
 from torch import Tensor
 
+from llc_core.blas import prefers_numpy, single_threaded
 from llc_core.potentials.base import Batch, Factors, Potential
 from llc_core.types import Energy
 
@@ -45,6 +47,12 @@ class KroneckerCoordinates:
             self.slices.append((start, start + rows * columns, rows, columns))
             start += rows * columns
         self.scale = torch.cat(scales, dim=1).to(like)
+        # Where numpy's products are the faster ones (`llc_core.blas`): the factors as arrays, and their transposes.
+        self._arrays: list[Any] = []
+        if like.device.type == "cpu" and prefers_numpy():
+            for p, q in zip(self.left, self.right, strict=True):
+                left, right = p.numpy(), q.numpy()
+                self._arrays.append((left, right.transpose(0, 2, 1), left.transpose(0, 2, 1), right))
 
     def to_delta(self, z: Tensor) -> Tensor:
         """δ = R·z, [C, D]."""
@@ -60,7 +68,15 @@ class KroneckerCoordinates:
 
     def _rotate(self, flat: Tensor, transpose: bool) -> Tensor:
         result = torch.empty_like(flat)
-        count = len(flat)
+        count = flat.shape[0]
+        if self._arrays:
+            source, target = flat.numpy(), result.numpy()
+            with single_threaded(), np.errstate(all="ignore"):
+                for (start, stop, rows, columns), pair in zip(self.slices, self._arrays, strict=True):
+                    left, right = pair[2:] if transpose else pair[:2]
+                    inner = np.matmul(left, source[:, start:stop].reshape(count, rows, columns))
+                    np.matmul(inner, right, out=target[:, start:stop].reshape(count, rows, columns))
+            return result
         for (start, stop, rows, columns), p, q in zip(self.slices, self.left, self.right, strict=True):
             left = (p.transpose(1, 2) if transpose else p).expand(count, -1, -1)
             right = (q if transpose else q.transpose(1, 2)).expand(count, -1, -1)

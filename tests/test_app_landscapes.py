@@ -302,7 +302,7 @@ def test_answers_can_be_withheld(view):
     assert not view.volume.view.visible and not view.points.view.visible
     assert set(view.readouts.withheld) == {"exact", "error", "local", "multiplicity"}
     assert not any(line.visible for line in (*view.losses.answers, *view.estimates.answers))
-    assert "exact" not in view._estimate_legend.object and "λ at w0" not in view._estimate_legend.object
+    assert "exact" not in view._curves.legends[1].object and "λ at w0" not in view._curves.legends[1].object
     state, _ = state_of(0.357)
     view._exact = 0.356
     view._show_words(state)

@@ -280,7 +280,7 @@ def test_a_class_can_be_left_to_guess_the_learning_coefficient():
         assert not view._exact.visible and not view.sweep.view.visible and not view.why.view.visible
         assert set(view.readouts.withheld) == {"expected", "error"}
         assert not any(line.visible for line in (*view.losses.answers, *view.estimates.answers))
-        for legend in (view._loss_legend, view._estimate_legend):
+        for legend in view._curves.legends:
             assert "expected" not in legend.object and "local" not in legend.object
         assert exact not in view.verdict.object
     finally:

@@ -21,6 +21,7 @@ from app.sweep import (
     step_sizes,
     sweepable,
     values_around,
+    values_between,
 )
 from app.sweep_panel import SweepPanel
 from llc_core import RunConfig, run
@@ -162,6 +163,50 @@ def test_a_sweep_holds_for_other_values_of_its_field_only():
     stepped = resolve(config(sampler={"name": "UnderdampedLangevin", "step_size": 0.2}), PROBLEM)[0].to_dict()
     assert same_question(base, stepped, "step_size") and not same_question(base, stepped, "friction")
     assert not same_question(base, resolve(config(n_beta=50.0), PROBLEM)[0].to_dict(), "step_size")
+
+
+def test_a_range_is_swept_from_its_first_to_its_last_value():
+    job = SweepJob(config(steps=400, chains=3), PROBLEM, "localization", ends=(2.0, 32.0), count=5)
+    assert finished(job).values.tolist() == [2, 4, 8, 16, 32]
+    job = SweepJob(config(steps=400, chains=3), PROBLEM, "step_size", count=4, ends=(0.01, None))
+    found = finished(job)
+    assert found.values[0] == 0.01 and found.values[-1] == pytest.approx(BEYOND * found.limit, rel=0.01)
+    assert math.isfinite(found.default), "the marks stay"
+    about = Hyper(0.0, 1.0)
+    assert values_between("alpha", about, (0.0, 1.0), (0.25, 0.75), 3) == (0.25, 0.5, 0.75)
+    assert values_between("alpha", about, (0.0, 1.0), (None, 0.5), 3) == (0.0, 0.25, 0.5)
+    assert values_between("window_steps", Hyper(1, 1e6), (1.0, 2.0), (1.0, 4.0), 12)[-1] == 4
+    assert len(values_between("window_steps", Hyper(1, 1e6), (1.0, 2.0), (1.0, 4.0), 12)) <= 4
+
+
+@pytest.mark.parametrize(
+    "ends, sentence",
+    [
+        (("abc", ""), "From: “abc” is not a number; write for example 1e-4, or nothing to have it automatic."),
+        (("3", "2"), "sweep.from is 3 and sweep.to is 2; the first must be the smaller."),
+        (("3", "3"), "sweep.from is 3 and sweep.to is 3; the first must be the smaller."),
+        (("", "nan"), "sweep.to"),
+        (("-1", ""), "sweep.from is -1.0; it must be at least 0"),
+        (("0", "1"), "sweep.from is 0; localization is swept in equal factors, so write a number above 0."),
+        (("", "1e300"), "sweep.to is 1e+300; it must be at least 0 and at most 1e+09."),
+    ],
+)
+def test_a_range_that_is_none_is_refused_in_one_sentence_and_starts_nothing(ends, sentence):
+    panel = SweepPanel()
+    panel.show(resolve(config(), PROBLEM)[0], PROBLEM, build(config().sampler))
+    panel.field.value = "localization"
+    for field, text in zip(panel.ends, ends, strict=True):
+        field.value = text
+    panel._on_button(None)
+    assert panel._handle is None and panel.button.label == "Sweep"
+    assert sentence in panel.words.object and 'role="alert"' in panel.words.object
+    panel.field.value = "friction"
+    assert [field.value for field in panel.ends] == ["", ""], "ends are of one field"
+
+
+def test_an_end_beyond_the_automatic_other_one_is_refused():
+    with pytest.raises(ValueError, match=r"A sweep from 1e\+03 to 31.6 has no values; one of these ends is automatic"):
+        SweepJob(config(), PROBLEM, "localization", ends=(1000.0, None))
 
 
 def test_a_page_that_closes_ends_its_sweep_and_touches_nothing_on_the_screen():

@@ -15,7 +15,7 @@ import yaml
 ROOT = Path(__file__).resolve().parents[1]
 
 FLOORS = [
-    {"version", "types", "rank_tables", "multiplicity", "aoyagi", "streams", "fields"},
+    {"version", "types", "rank_tables", "multiplicity", "aoyagi", "streams", "fields", "blas"},
     {"config", "results", "histogram", "quadrature"},
     {"potentials"},
     {"samplers"},
@@ -44,6 +44,7 @@ LAZY_IN_CORE = {
     "pyro",
     "sklearn",
     "safetensors",
+    "threadpoolctl",
 }
 
 

@@ -221,3 +221,29 @@ def test_an_estimate_from_the_command_line(tmp_path, capsys):
 
 def test_durations_are_read_easily():
     assert [hours(h) for h in (0.001, 0.5, 3.26)] == ["4 s", "30 min", "3.3 h"]
+
+
+# -- SLURM ------------------------------------------------------------------------------------------------------------
+
+
+def test_the_job_script_of_a_cluster(sweep_file, capsys):
+    pytest.importorskip("dask_jobqueue")
+    from lab import slurm
+
+    sweep_file.write_text(sweep_file.read_text() + '\ndevice = "cuda"')
+    command = [str(sweep_file), "--print-script", "--gpu", "--walltime", "02:30:00", "--memory", "9GB"]
+    assert slurm.main([*command, "--directive=--partition=short"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("#!")
+    for wanted in ("#SBATCH -t 02:30:00", "#SBATCH --mem=9G", "#SBATCH --partition=short", "#SBATCH --gres=gpu:1"):
+        assert wanted in lines
+    (worker,) = [line for line in lines if "distributed.cli.dask_worker tcp://" in line]
+    assert "--nthreads 1" in worker and "--resources GPU=1" in worker
+
+
+def test_gpu_jobs_are_for_sweeps_on_gpus(sweep_file, capsys):
+    from lab import slurm
+
+    with pytest.raises(SystemExit):
+        slurm.main([str(sweep_file), "--print-script", "--gpu"])
+    assert 'add device = "cuda"' in capsys.readouterr().err

@@ -13,7 +13,7 @@ from app import theme
 from app.answers import Answers
 from app.components import Numbers, Tiles, Transport
 from app.controls import Controls
-from app.formula import displayable
+from app.curves import Curves
 from app.landscape_config import get_landscape, read_config
 from app.landscape_editor import LandscapeEditor
 from app.landscape_pictures import draw_landscape
@@ -24,34 +24,28 @@ from app.landscape_run import LandscapeJob, TrailCursor, TrailRows
 from app.landscape_takeaway import LandscapeTakeaway
 from app.landscape_texts import ANSWERS, READOUTS, readout_values, verdict
 from app.landscape_volume import VolumePanel
-from app.layout import card, page, pair
-from app.legend import heading, legend, legend_html
+from app.layout import card, complaint, page, pair, prose, side_bar, toolbar
 from app.limits import check_allowance
 from app.live import Live
+from app.method import MethodCard
 from app.pages import PageInfo
-from app.plots import EstimateFigure, LossFigure
 from app.runs import OVER, State
 from app.takeaway_read import PageConfig
-from app.texts import caption
+from app.texts import OWN_SETTINGS, caption
 from llc_core import Planar, RunConfig
 from llc_core.defaults import resolve
 
 POLL_MILLISECONDS = 100
 NUMBERS_TICKS = 5
 """Figures and counter are renewed at every poll, words and numbers at every fifth."""
-LOSS_LEGEND = [("chains", "nβ (L(w) − L(w₀)) of each chain"), ("expected", "exact λ̂ at this n")]
+LOSS_LEGEND = [("expected", "exact λ̂ at this n")]
 ESTIMATE_LEGEND = [
-    ("estimate", "λ̂ ± 2 s.e."),
-    ("recent", "moving average"),
     ("expected", "exact λ̂ at this n (quadrature)"),
     ("local", "λ at w0"),
     ("global", "least λ of the plane"),
 ]
-HIDDEN_LINES = ("local", "global", "expected")
-"""Kinds of lines that show exact answers."""
 VERDICT_ROOM = "p { min-height: 2.9em; } @media (max-width: 1100px) { p { min-height: 4.4em; } }"
 """The sentence has up to three parts: the page below must not move with it."""
-OWN_SETTINGS = "Your own settings. Every change starts a new run, so that an estimate never mixes two settings."
 
 
 class Landscapes:
@@ -67,54 +61,31 @@ class Landscapes:
 
         self.tiles = Tiles(items=[_tile(p) for p in ALL], sizing_mode="stretch_width", margin=0)
         self.tiles.listener = self._on_preset
-        self.lesson = pn.pane.HTML(
-            "", sizing_mode="stretch_width", margin=(10, 2, 0, 2), stylesheets=[theme.TEXT, theme.LESSON]
-        )
+        self.lesson = prose(theme.LESSON, margin=(10, 2, 0, 2))
         self.transport = Transport(sizing_mode="stretch_width", margin=0)
         self.transport.listener = self._on_command
         self.readouts = Numbers(items=READOUTS, sizing_mode="stretch_width", margin=(12, 0, 0, 0))
-        self.verdict = pn.pane.HTML(
-            "",
-            sizing_mode="stretch_width",
-            margin=(10, 0, 0, 0),
-            stylesheets=[theme.TEXT, theme.VERDICT, VERDICT_ROOM],
-        )
-        self.plane, self.losses, self.estimates = PlanePanel(), LossFigure(), EstimateFigure()
+        self.verdict = prose(theme.VERDICT, VERDICT_ROOM, margin=(10, 0, 0, 0))
+        self._curves = Curves(LOSS_LEGEND, ESTIMATE_LEGEND)
+        self.losses, self.estimates = self._curves.losses, self._curves.estimates
+        self.plane = PlanePanel()
         self.plane.on_tap = self._on_tap
         self.volume, self.points = VolumePanel(), PointsPanel()
         self.takeaway = LandscapeTakeaway(self._on_upload, lambda: self.volume.found, lambda: self.points.found)
-        self.method = pn.pane.HTML("", sizing_mode="stretch_width", margin=0, stylesheets=[theme.TEXT])
-        self.formula = pn.pane.LaTeX(
-            "", renderer="katex", sizing_mode="stretch_width", margin=0, styles={"overflow-x": "auto"}
-        )
-        self.about = pn.pane.HTML("", sizing_mode="stretch_width", margin=0, stylesheets=[theme.TEXT])
+        self._method = MethodCard()
         self.editor = LandscapeEditor(self._presets[FIRST].problem)
         self.editor.listener = self._on_settings
         self.controls = Controls(gradients=("full",))
         self.controls.listener = self._on_settings
-        self.trouble = pn.pane.HTML(
-            "", visible=False, sizing_mode="stretch_width", margin=(4, 0), stylesheets=[theme.ERROR]
-        )
-        self.sidebar: list[Any] = [
-            pn.Column(
-                heading("Landscape"),
-                self.editor,
-                heading("Sampler"),
-                self.trouble,
-                self.controls,
-                sizing_mode="stretch_width",
-                margin=(4, 16, 24, 16),
-            )
-        ]
-        self._loss_legend = legend("", LOSS_LEGEND, "losses")
-        self._estimate_legend = legend("", ESTIMATE_LEGEND, "estimates")
+        self.trouble = complaint()
+        self.sidebar: list[Any] = [side_bar({"Landscape": [self.editor], "Sampler": [self.trouble, self.controls]})]
         self.main: list[Any] = [self._arrange()]
         self._on_answers()
         self._on_preset(FIRST)
 
     @property
     def parts(self) -> dict[str, list[Any]]:
-        return {"presets": [self.tiles], "texts": [self.lesson, self._method], "answers": [self.answers]}
+        return {"presets": [self.tiles], "texts": [self.lesson, self._method.view], "answers": [self.answers]}
 
     def configuration(self) -> dict[str, Any]:
         defaults = RunConfig().to_dict()
@@ -134,13 +105,6 @@ class Landscapes:
     # -- layout -------------------------------------------------------------------------------------------------------
 
     def _arrange(self) -> pn.viewable.Viewable:
-        curves = card(
-            self._estimate_legend,
-            pn.pane.Bokeh(self.estimates.plot, sizing_mode="stretch_width", margin=0),
-            self._loss_legend,
-            pn.pane.Bokeh(self.losses.plot, sizing_mode="stretch_width", margin=0),
-        )
-        self._method = card(self.method, self.formula, self.about)
         self.answers = Answers(
             self.volume.view,
             self.points.view,
@@ -149,23 +113,17 @@ class Landscapes:
             cells={self.readouts: ANSWERS},
             changed=self._on_answers,
         )
-        tools = pn.Row(self.takeaway.menu, sizing_mode="stretch_width", margin=(10, 0, 0, 0))
         return page(
             pn.Column(self.tiles, self.lesson, sizing_mode="stretch_width", margin=0),
-            card(self.transport, self.readouts, self.verdict, tools),
-            pair(self.plane.view, curves),
+            card(self.transport, self.readouts, self.verdict, toolbar(self.takeaway.menu)),
+            pair(self.plane.view, card(*self._curves.estimate_parts, *self._curves.loss_parts)),
             pair(self.volume.view, self.points.view),
-            self._method,
+            self._method.view,
         )
 
     def _on_answers(self) -> None:
         """The exact answers are shown or withheld now."""
-        kinds = () if self.answers.visible else HIDDEN_LINES
-        for pane, title, entries, figure in (
-            (self._loss_legend, "Loss traces", LOSS_LEGEND, "losses"),
-            (self._estimate_legend, "Running estimate", ESTIMATE_LEGEND, "estimates"),
-        ):
-            pane.object = legend_html(title, [entry for entry in entries if entry[0] not in kinds], figure)
+        self._curves.show_answers(self.answers.visible)
         self._worded = -1
 
     # -- what the user does -------------------------------------------------------------------------------------------
@@ -225,10 +183,7 @@ class Landscapes:
             total=total, burn_in=burn_in, step=0, stride=max(1, total // 100), playing=playing, caption="starting…"
         )
         self.controls.show_live({**sampler.to_dict(), "n_beta": config.n_beta})
-        self.method.object = f"<h2>How {escape(sampler.label or sampler.name)} moves</h2>"
-        self.formula.object = displayable(sampler.formula)
-        source = f' <span class="muted">{escape(sampler.source)}.</span>' if sampler.source else ""
-        self.about.object = f"<p>{escape(problem.model.about)} {escape(sampler.about)}{source}</p>"
+        self._method.show(sampler, problem.model.about)
         self.volume.show(problem)
         self.takeaway.show(config)
         self._show_words(State())

@@ -14,17 +14,17 @@ from app.answers import Answers
 from app.compare_panel import ComparePanel
 from app.components import Numbers, Tiles, Transport
 from app.controls import Controls
+from app.curves import Curves
 from app.editor import NetworkEditor
-from app.formula import displayable
 from app.history import Cursor
-from app.layout import card, page, pair
-from app.legend import heading, legend, legend_html
+from app.layout import card, complaint, page, pair, prose, side_bar, stacks, toolbar
+from app.legend import heading
 from app.limits import check_allowance
 from app.live import Live
 from app.llc_job import LlcJob
+from app.method import MethodCard
 from app.network import draw_network
 from app.pages import PageInfo
-from app.plots import EstimateFigure, LossFigure
 from app.presets import Preset, available
 from app.problems import get_problem
 from app.runs import OVER, State
@@ -32,7 +32,7 @@ from app.scale import draw_scale
 from app.sweep_panel import SweepPanel
 from app.takeaway import Takeaway
 from app.takeaway_read import PageConfig, read_config
-from app.texts import EXACT, READOUTS, caption, exact_values, readout_values, verdict, without_answers
+from app.texts import EXACT, OWN_SETTINGS, READOUTS, caption, exact_values, readout_values, verdict, without_answers
 from app.why_panel import WhyPanel
 from llc_core import DeepLinearNetwork, RunConfig
 from llc_core.defaults import resolve
@@ -40,17 +40,8 @@ from llc_core.samplers.base import samplers
 
 COUNTER_TICKS, NUMBERS_TICKS = 2, 10
 """The counter is renewed at every second poll, words and numbers at every tenth; the figures at every poll."""
-LOSS_LEGEND = [("chains", "nβ (L(w) − L(w₀)) of each chain"), ("expected", "expected λ̂")]
-ESTIMATE_LEGEND = [
-    ("estimate", "λ̂ ± 2 s.e."),
-    ("recent", "moving average"),
-    ("local", "local λ"),
-    ("global", "global λ"),
-    ("expected", "expected λ̂"),
-]
-ANSWERS = ("local", "global", "expected")
-"""Kinds of lines that show exact answers."""
-OWN_SETTINGS = "Your own settings. Every change starts a new run, so that an estimate never mixes two settings."
+LOSS_LEGEND = [("expected", "expected λ̂")]
+ESTIMATE_LEGEND = [("local", "local λ"), ("global", "global λ"), ("expected", "expected λ̂")]
 
 
 class LocalGeometry:
@@ -67,56 +58,35 @@ class LocalGeometry:
 
         self.tiles = Tiles(items=[_tile(p) for p in self._presets.values()], sizing_mode="stretch_width", margin=0)
         self.tiles.listener = self._on_preset
-        self.lesson = pn.pane.HTML(
-            "", sizing_mode="stretch_width", margin=(10, 2, 0, 2), stylesheets=[theme.TEXT, theme.LESSON]
-        )
+        self.lesson = prose(theme.LESSON, margin=(10, 2, 0, 2))
         self.transport = Transport(sizing_mode="stretch_width", margin=0)
         self.transport.listener = self._on_command
         self.readouts = Numbers(items=READOUTS, sizing_mode="stretch_width", margin=(12, 0, 0, 0))
-        self.verdict = pn.pane.HTML(
-            "", sizing_mode="stretch_width", margin=(10, 0, 0, 0), stylesheets=[theme.TEXT, theme.VERDICT]
-        )
-        self.losses, self.estimates = LossFigure(), EstimateFigure()
+        self.verdict = prose(theme.VERDICT, margin=(10, 0, 0, 0))
+        self._curves = Curves(LOSS_LEGEND, ESTIMATE_LEGEND)
+        self.losses, self.estimates = self._curves.losses, self._curves.estimates
         self.compare = ComparePanel(self.estimates)
         self.sweep = SweepPanel()
         self.sweep.listener = self._on_value
         self.why = WhyPanel()
         self.takeaway = Takeaway(self._on_upload, lambda: self.sweep.found, lambda: self.why.found)
         self.exact = Numbers(items=EXACT, least="84px", sizing_mode="stretch_width", margin=(6, 0, 0, 0))
-        self.scale = pn.pane.HTML("", sizing_mode="stretch_width", margin=(12, 0, 0, 0), stylesheets=[theme.TEXT])
-        self.method = pn.pane.HTML("", sizing_mode="stretch_width", margin=0, stylesheets=[theme.TEXT])
-        self.formula = pn.pane.LaTeX(
-            "", renderer="katex", sizing_mode="stretch_width", margin=0, styles={"overflow-x": "auto"}
-        )
-        self.about = pn.pane.HTML("", sizing_mode="stretch_width", margin=0, stylesheets=[theme.TEXT])
+        self.scale = prose(margin=(12, 0, 0, 0))
+        self._method = MethodCard()
         self.editor = NetworkEditor(first.problem)
         self.editor.listener = self._on_settings
         self.controls = Controls()
         self.controls.listener = self._on_settings
-        self.trouble = pn.pane.HTML(
-            "", visible=False, sizing_mode="stretch_width", margin=(4, 0), stylesheets=[theme.ERROR]
-        )
+        self.trouble = complaint()
 
-        self.sidebar: list[Any] = [
-            pn.Column(
-                heading("Network"),
-                self.editor,
-                heading("Sampler"),
-                self.trouble,
-                self.controls,
-                sizing_mode="stretch_width",
-                margin=(4, 16, 24, 16),
-            )
-        ]
-        self._loss_legend = legend("", LOSS_LEGEND, "losses")
-        self._estimate_legend = legend("", ESTIMATE_LEGEND, "estimates")
+        self.sidebar: list[Any] = [side_bar({"Network": [self.editor], "Sampler": [self.trouble, self.controls]})]
         self.main: list[Any] = [self._arrange()]
         self._on_answers()
         self._on_preset(first.name)
 
     @property
     def parts(self) -> dict[str, list[Any]]:
-        return {"presets": [self.tiles], "texts": [self.lesson, self._method], "answers": [self.answers]}
+        return {"presets": [self.tiles], "texts": [self.lesson, self._method.view], "answers": [self.answers]}
 
     def configuration(self) -> dict[str, Any]:
         defaults = RunConfig().to_dict()
@@ -135,24 +105,7 @@ class LocalGeometry:
     # -- layout -------------------------------------------------------------------------------------------------------
 
     def _arrange(self) -> pn.viewable.Viewable:
-        losses = card(
-            self._loss_legend,
-            pn.pane.Bokeh(self.losses.plot, sizing_mode="stretch_width", margin=0),
-        )
-        estimates = card(
-            self._estimate_legend,
-            pn.pane.Bokeh(self.estimates.plot, sizing_mode="stretch_width", margin=0),
-        )
-        tools = pn.FlexBox(
-            self.compare.button,
-            self.takeaway.menu,
-            self.compare.words,
-            gap="12px",
-            align_items="center",
-            sizing_mode="stretch_width",
-            margin=(10, 0, 0, 0),
-        )
-        self._method = card(self.method, self.formula, self.about)
+        tools = toolbar(self.compare.button, self.takeaway.menu, self.compare.words)
         self._exact = card(heading("Exact answer"), self.exact, self.scale)
         self.answers = Answers(
             self._exact,
@@ -163,23 +116,17 @@ class LocalGeometry:
             cells={self.readouts: ["expected", "error"]},
             changed=self._on_answers,
         )
-        self.compare.words.styles = {"flex": "1 1 240px"}
         return page(
             pn.Column(self.tiles, self.lesson, sizing_mode="stretch_width", margin=0),
             card(self.transport, self.readouts, self.verdict, tools, self.compare.table),
-            pair(losses, estimates),
-            pair(self.sweep.view, self.why.view),
-            pair(self._exact, self._method),
+            pair(card(*self._curves.loss_parts), card(*self._curves.estimate_parts)),
+            stacks([self.sweep.view], [self.why.view, self._exact]),
+            self._method.view,
         )
 
     def _on_answers(self) -> None:
         """The exact answers are shown or withheld now."""
-        kinds = () if self.answers.visible else ANSWERS
-        for pane, title, entries, figure in (
-            (self._loss_legend, "Loss traces", LOSS_LEGEND, "losses"),
-            (self._estimate_legend, "Running estimate", ESTIMATE_LEGEND, "estimates"),
-        ):
-            pane.object = legend_html(title, [entry for entry in entries if entry[0] not in kinds], figure)
+        self._curves.show_answers(self.answers.visible)
         self._worded = -1
 
     # -- what the user does -------------------------------------------------------------------------------------------
@@ -242,10 +189,7 @@ class LocalGeometry:
         self.compare.draw()
         self.exact.values = exact_values(problem, config.n_beta, self._expected)
         self.editor.drawing.object = draw_network(problem.widths, problem.layer_ranks)
-        self.method.object = f"<h2>How {escape(sampler.label or sampler.name)} moves</h2>"
-        self.formula.object = displayable(sampler.formula)
-        source = f' <span class="muted">{escape(sampler.source)}.</span>' if sampler.source else ""
-        self.about.object = f"<p>{escape(sampler.about)}{source}</p>"
+        self._method.show(sampler)
         self.transport.param.update(
             total=total, burn_in=burn_in, step=0, stride=max(1, total // 100), playing=playing, caption="starting…"
         )

@@ -38,8 +38,8 @@ from app.bias_texts import (
 )
 from app.components import Numbers, Tiles, Toggles, Transport
 from app.formula import displayable
-from app.layout import card, page, pair
-from app.legend import heading, legend, swatch
+from app.layout import card, complaint, page, pair, plotted, prose, side_bar, toolbar
+from app.legend import legend, swatch
 from app.live import Live
 from app.pages import PageInfo
 from app.runs import OVER, State, Status
@@ -72,17 +72,15 @@ class _Side:
         self.law, self.metric = LawFigure(side, frame), MetricFigure(side, frame)
         self.law.show_only(FIRST_SHOWN)
         self.numbers = Numbers(items=readouts(side), sizing_mode="stretch_width", margin=(10, 0, 0, 0))
-        self.verdict = pn.pane.HTML(
-            "", sizing_mode="stretch_width", margin=(10, 0, 0, 0), stylesheets=[theme.TEXT, theme.VERDICT]
-        )
+        self.verdict = prose(theme.VERDICT, margin=(10, 0, 0, 0))
         self.formula = pn.pane.LaTeX(
             "", renderer="katex", sizing_mode="stretch_width", margin=(10, 0, 0, 0), styles={"overflow-x": "auto"}
         )
-        self.about = pn.pane.HTML("", sizing_mode="stretch_width", margin=(4, 0, 0, 0), stylesheets=[theme.TEXT])
+        self.about = prose(margin=(4, 0, 0, 0))
         self.view = card(
             self.panel.choices,
-            pn.pane.Bokeh(self.law.plot, sizing_mode="stretch_width", margin=(4, 0, 0, 0)),
-            pn.pane.Bokeh(self.metric.plot, sizing_mode="stretch_width", margin=0),
+            plotted(self.law.plot, margin=(4, 0, 0, 0)),
+            plotted(self.metric.plot),
             self.panel.numbers,
             self.verdict,
             self.formula,
@@ -134,7 +132,7 @@ class _Below:
                 ],
                 "distances",
             ),
-            pn.pane.Bokeh(self.distances.plot, sizing_mode="stretch_width", margin=0),
+            plotted(self.distances.plot),
         )
         self.views = [pair(distances, self.exact.view), self.matters.view]
         self.reset(config)
@@ -161,9 +159,7 @@ class StationaryBias:
 
         self.tiles = Tiles(items=[_tile(p) for p in ALL], sizing_mode="stretch_width", margin=0)
         self.tiles.listener = self._on_preset
-        self.lesson = pn.pane.HTML(
-            "", sizing_mode="stretch_width", margin=(10, 2, 0, 2), stylesheets=[theme.TEXT, theme.LESSON]
-        )
+        self.lesson = prose(theme.LESSON, margin=(10, 2, 0, 2))
         self.transport = Transport(sizing_mode="stretch_width", margin=0)
         self.transport.listener = self._on_command
         self.toggles = Toggles(
@@ -175,13 +171,7 @@ class StationaryBias:
         )
         self.toggles.listener = self._on_toggles
         self.takeaway = BiasTakeaway(self._on_file)
-        self.trouble = pn.pane.HTML(
-            "",
-            visible=False,
-            sizing_mode="stretch_width",
-            margin=(10, 0, 0, 0),
-            stylesheets=[theme.TEXT, theme.VERDICT],
-        )
+        self.trouble = prose(theme.VERDICT, margin=(10, 0, 0, 0), visible=False)
         self._foot = pn.Column(sizing_mode="stretch_width", margin=0, styles={"gap": "12px"}, stylesheets=[theme.TALL])
         self._frame = Frame()
         self.sides = {side: _Side(side, self._frame) for side in SIDES}
@@ -194,23 +184,11 @@ class StationaryBias:
         self._below: _Below | None = None
         self.target = TargetEditor(self._config.target)
         self.run_panel = RunPanel()
-        self.fault = pn.pane.HTML(
-            "", visible=False, sizing_mode="stretch_width", margin=(4, 0), stylesheets=[theme.ERROR]
-        )
+        self.fault = complaint()
         for control in (self.target, self.run_panel, *(side.panel for side in self.sides.values())):
             control.listener = self._on_settings
 
-        self.sidebar: list[Any] = [
-            pn.Column(
-                heading("Target"),
-                self.target,
-                self.fault,
-                heading("Run"),
-                self.run_panel,
-                sizing_mode="stretch_width",
-                margin=(4, 16, 24, 16),
-            )
-        ]
+        self.sidebar: list[Any] = [side_bar({"Target": [self.target, self.fault], "Run": [self.run_panel]})]
         self.main: list[Any] = [self._arrange()]
         self._on_preset(ALL[0].name)
 
@@ -237,17 +215,9 @@ class StationaryBias:
 
     def _arrange(self) -> pn.viewable.Viewable:
         self.toggles.styles = {"flex": "1 1 300px"}
-        tools = pn.FlexBox(
-            self.toggles,
-            self.takeaway.menu,
-            gap="12px",
-            align_items="center",
-            sizing_mode="stretch_width",
-            margin=(10, 0, 0, 0),
-        )
         return page(
             pn.Column(self.tiles, self.lesson, sizing_mode="stretch_width", margin=0),
-            card(self.transport, tools, self.trouble),
+            card(self.transport, toolbar(self.toggles, self.takeaway.menu), self.trouble),
             pair(*(side.view for side in self.sides.values())),
             self._foot,
         )

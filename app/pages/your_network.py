@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tempfile
 from collections.abc import Mapping
 from functools import partial
@@ -17,16 +18,16 @@ from app import theme
 from app.compare_panel import ComparePanel
 from app.components import Numbers, Tiles, Transport
 from app.controls import Controls
+from app.curves import Curves
 from app.history import Cursor
-from app.layout import card, page, pair
-from app.legend import heading, legend
+from app.layout import card, complaint, page, pair, prose, side_bar, stacks, toolbar
+from app.legend import heading
 from app.limits import check_allowance
 from app.live import Live
 from app.llc_job import LlcJob
 from app.pages import PageInfo
-from app.plots import EstimateFigure, LossFigure
 from app.runs import OVER, State
-from app.texts import READOUTS, caption, readout_values, verdict
+from app.texts import OWN_SETTINGS, READOUTS, caption, readout_values, verdict
 from app.zoo import OPTIMIZERS, ZOO, parts, potential
 from app.zoo_config import ALL_PARTS, DEFAULTS, Choice, read_choice
 from app.zoo_panels import CalibrationPanel, OverTraining
@@ -37,7 +38,6 @@ from llc_core.defaults import resolve
 from llc_core.networks import build_model, load_state
 
 COUNTER_TICKS, WORDS_TICKS = 2, 10
-OWN_SETTINGS = "Your own settings. Every change starts a new run, so that an estimate never mixes two settings."
 LARGEST_FILE = 64_000_000
 CELLS = [item for item in READOUTS if item["key"] not in ("expected", "error")]
 FROM_FILE = -1
@@ -58,18 +58,18 @@ class YourNetwork:
 
         self.tiles = Tiles(items=[_tile(p) for p in ALL], sizing_mode="stretch_width", margin=0)
         self.tiles.listener = self._on_preset
-        self.lesson = _html(theme.LESSON, margin=(10, 2, 0, 2))
+        self.lesson = prose(theme.LESSON, margin=(10, 2, 0, 2))
         self.transport = Transport(sizing_mode="stretch_width", margin=0)
         self.transport.listener = self._on_command
         self.readouts = Numbers(items=CELLS, sizing_mode="stretch_width", margin=(12, 0, 0, 0))
-        self.verdict = _html(theme.VERDICT, margin=(10, 0, 0, 0))
-        self.losses, self.estimates = LossFigure(), EstimateFigure()
+        self.verdict = prose(theme.VERDICT, margin=(10, 0, 0, 0))
+        self._curves = Curves()
+        self.losses, self.estimates = self._curves.losses, self._curves.estimates
         self.compare = ComparePanel(self.estimates)
         self.over_training, self.calibration = OverTraining(), CalibrationPanel()
         self.calibration.listener = self._on_pick
         self.takeaway = ZooTakeaway(self._on_file, lambda: self.over_training.found)
-        self.health = _html(theme.TABLE, margin=0)
-        self.about = _html(margin=0)
+        self.health, self.about = prose(theme.TABLE), prose()
 
         self.network = self._select("Network", {entry.title: key for key, entry in ZOO.items()})
         self.optimizer = self._select("Trained by", {name: name for name in OPTIMIZERS})
@@ -79,24 +79,15 @@ class YourNetwork:
             label="Open weights", accept=".safetensors,.pt", sizing_mode="stretch_width", margin=(6, 0)
         )
         self.upload.param.watch(self._on_upload, "value")
-        self.fault = pn.pane.HTML(
-            "", visible=False, sizing_mode="stretch_width", margin=(4, 0), stylesheets=[theme.ERROR]
-        )
+        self.fault = complaint()
         self.controls = Controls()
         self.controls.listener = self._on_settings
         self.sidebar: list[Any] = [
-            pn.Column(
-                heading("Network"),
-                self.network,
-                self.optimizer,
-                self.checkpoint,
-                self.part,
-                self.upload,
-                self.fault,
-                heading("Sampler"),
-                self.controls,
-                sizing_mode="stretch_width",
-                margin=(4, 16, 24, 16),
+            side_bar(
+                {
+                    "Network": [self.network, self.optimizer, self.checkpoint, self.part, self.upload, self.fault],
+                    "Sampler": [self.controls],
+                }
             )
         ]
         self.main: list[Any] = [self._arrange()]
@@ -123,30 +114,15 @@ class YourNetwork:
     # -- layout -------------------------------------------------------------------------------------------------------
 
     def _arrange(self) -> pn.viewable.Viewable:
-        self.compare.words.styles = {"flex": "1 1 240px"}
-        tools = pn.FlexBox(
-            self.compare.button,
-            self.takeaway.menu,
-            self.compare.words,
-            gap="12px",
-            align_items="center",
-            sizing_mode="stretch_width",
-            margin=(10, 0, 0, 0),
-        )
-        losses = card(
-            legend("Loss traces", [("chains", "nβ (L(w) − L(w₀)) of each chain")], "losses"),
-            pn.pane.Bokeh(self.losses.plot, sizing_mode="stretch_width", margin=0),
-        )
-        estimates = card(
-            legend("Running estimate", [("estimate", "λ̂ ± 2 s.e."), ("recent", "moving average")], "estimates"),
-            pn.pane.Bokeh(self.estimates.plot, sizing_mode="stretch_width", margin=0),
-        )
+        tools = toolbar(self.compare.button, self.takeaway.menu, self.compare.words)
         return page(
             pn.Column(self.tiles, self.lesson, sizing_mode="stretch_width", margin=0),
             card(self.transport, self.readouts, self.verdict, tools, self.compare.table),
-            pair(losses, estimates),
-            pair(self.over_training.view, self.calibration.view),
-            pair(card(heading("Signs of health"), self.health), card(heading("This network"), self.about)),
+            pair(card(*self._curves.loss_parts), card(*self._curves.estimate_parts)),
+            stacks(
+                [self.over_training.view, card(heading("This network"), self.about)],
+                [self.calibration.view, card(heading("Signs of health"), self.health)],
+            ),
         )
 
     def _select(self, label: str, options: dict[str, Any]) -> pmui.Select:
@@ -265,7 +241,7 @@ class YourNetwork:
         self.over_training.show(self._choice, self._settings, self._state is not None)
         self.calibration.show(self._choice, self._settings)
         self.takeaway.show(self._choice, self._settings)
-        self.health.object = ""
+        self.health.object = '<p class="small muted">They come with the first estimate.</p>'
         self.about.object = _about(self._choice)
         self._show_words(State())
 
@@ -296,7 +272,7 @@ class YourNetwork:
         tone, words = verdict(state)
         live = "off" if state.status == "running" else "polite"
         self.verdict.object = f'<p class="{tone}" aria-live="{live}">{words}</p>'
-        if state.estimate is not None:
+        if state.estimate is not None and (state.estimate.diverged or not math.isnan(state.estimate.llc)):
             self.health.object = _signs(state.estimate)
         if state.snapshot is not None:
             self.controls.show_live(
@@ -334,7 +310,7 @@ def _read_weights(content: bytes, name: str, choice: Choice) -> dict[str, Tensor
 def _signs(estimate: Estimate) -> str:
     """HTML: one row for each sign of health."""
     rows = "".join(
-        f"<tr><th scope=row>{'✓' if sign.ok else '✗'} {escape(sign.name)}</th>"
+        f"<tr><th scope=row>{'✗' if not sign.ok else '•' if sign.note else '✓'} {escape(sign.name)}</th>"
         f'<td style="white-space: normal; text-align: left">{escape(sign.sentence)}</td></tr>'
         for sign in health(estimate)
     )
@@ -346,15 +322,11 @@ def _about(choice: Choice) -> str:
     words = (
         f"{entry.title}, trained for {entry.steps:,} steps by {choice.optimizer}, here, on data that come with the app. "
         "The loss is the cross entropy over the training rows, and λ̂ is taken at the chosen checkpoint over what moves; "
-        "everything else keeps its value. There is no exact answer for such a network: the signs on the left, the "
+        "everything else keeps its value. There is no exact answer for such a network: the signs of health, the "
         "calibration and the comparison of checkpoints are what there is to judge a number by. Weights of the same "
         "architecture can be opened from a file of plain tensors."
     )
     return f"<p>{escape(words)}</p>"
-
-
-def _html(*sheets: str, margin: Any = 0) -> pn.pane.HTML:
-    return pn.pane.HTML("", sizing_mode="stretch_width", margin=margin, stylesheets=[theme.TEXT, *sheets])
 
 
 def _tile(preset: ZooPreset) -> dict[str, str]:

@@ -1,20 +1,24 @@
 """SGLD against exact quadrature on landscapes with known λ, beside the figures of Lau, Murfet & Wei.
 
-    python -m lab.benchmarks.landscapes_table
-    python -m lab.benchmarks.landscapes_table --repeats 400 --rows 1,1/1,1
+    python -m lab.benchmarks.landscapes_table          # writes lab/results/landscapes_table.json after each row
+    python -m lab.benchmarks.landscapes_table --repeats 400 --rows 1,1/1,1          # some rows, printed only
 
 Every row: R data sets of n = 1000 side by side in one run, full gradients, γ = 1, chains from (0.1, 0.1), 10,000 steps all
 of which count, ε = 5e-4 and 1e-4. A row passes where |mean − quadrature| < 3 sd/√R + 0.04 for λ̂ and for ν̂; chains that
 diverged are left out of the mean and counted. ν̂ pools `--members` chains of each data set, which shows what one slow chain
 has not seen. A prior |w|^h is a wall that chains do not cross, and half of the posterior's variance of ρ lies behind it:
-"ν side" is the quadrature on the side where chains begin, and ν̂ passes between ν and ν side. Then the two points of the paper's figure 1.
+"side" is the quadrature on the side where chains begin, and ν̂ passes between ν and ν side. The median is there because a
+chain that the wall throws far out weighs any amount in the mean. Then the two points of the paper's figure 1.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import time
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -24,6 +28,7 @@ from llc_core import RunConfig, planar_landscape, posterior
 from llc_core.engine import Run
 from llc_core.results import Estimate
 
+OUTPUT = Path(__file__).resolve().parents[1] / "results" / "landscapes_table.json"
 ROWS = [  # k, h, the paper's MCMC and SGLD at the two steps
     ((1, 3), (0, 0), 0.12, 0.11, 0.10),
     ((1, 3), (1, 0), 0.17, 0.16, 0.14),
@@ -39,6 +44,11 @@ ROWS = [  # k, h, the paper's MCMC and SGLD at the two steps
     ((1, 1), (1, 1), 0.80, 0.92, 0.75),
 ]
 STEPS = (5e-4, 1e-4)
+PULLS = (0.2, 1.0, 5.0)
+"""γ at the two points."""
+POINT_SETS, POINT_STEPS = 500, 5000
+BINS = np.linspace(-0.5, 1.75, 46)
+"""Of the λ̂ at the two points."""
 
 
 def within(values: np.ndarray, exact: float) -> tuple[float, float, bool]:
@@ -79,6 +89,7 @@ def crossing_row(k, h, repeats: int, steps: int, seed: int, members: int) -> lis
         rows.append(
             {
                 "mean": mean,
+                "median": float(np.nanmedian(result.per_chain[::members])),
                 "sd": sd,
                 "fine": fine,
                 "dead": int(np.isnan(result.per_chain[::members]).sum()),
@@ -86,6 +97,7 @@ def crossing_row(k, h, repeats: int, steps: int, seed: int, members: int) -> lis
                 "nu_fine": ends[0] - allowed < nu < ends[1] + allowed,
                 "exact": exact.llc.mean(),
                 "exact_sd": exact.llc.std(),
+                "side": side.llc.mean(),
                 "side_nu": side.singular_fluctuation.mean(),
                 "exact_nu": exact.singular_fluctuation.mean(),
                 "truth": float(problem.learning_coefficient),
@@ -94,8 +106,9 @@ def crossing_row(k, h, repeats: int, steps: int, seed: int, members: int) -> lis
     return rows
 
 
-def points(repeats: int, steps: int, localization: float) -> tuple[float, float, float, float]:
-    """Means at U and V, the mean of the paired difference and its standard error."""
+def points(repeats: int, steps: int, localization: float) -> dict[str, Any]:
+    """λ̂ at U and at V on the same data sets, what quadrature says, and the paired difference."""
+    report: dict[str, Any] = {"gamma": localization}
     found = []
     for at in ("U", "V"):
         problem = planar_landscape("line_and_point", at=at, data_sets=repeats)
@@ -107,14 +120,18 @@ def points(repeats: int, steps: int, localization: float) -> tuple[float, float,
             localization=localization,
             dtype="float64",
         )
-        found.append(finish(config, problem)[0].per_chain)
-    difference = found[0] - found[1]
-    return (
-        float(np.nanmean(found[0])),
-        float(np.nanmean(found[1])),
-        float(np.nanmean(difference)),
-        float(np.nanstd(difference) / math.sqrt(repeats)),
-    )
+        values = finish(config, problem)[0].per_chain
+        found.append(values)
+        report[at] = {
+            "mean": float(np.nanmean(values)),
+            "sd": float(np.nanstd(values, ddof=1)),
+            "dead": int(np.isnan(values).sum()),
+            "exact": float(posterior(problem, localization=localization).llc.mean()),
+            "truth": float(problem.local_learning_coefficient),
+            "counts": np.histogram(np.clip(values, BINS[0], BINS[-1]), BINS)[0].tolist(),
+        }
+    gap = found[0] - found[1]
+    return {**report, "gap": float(np.nanmean(gap)), "gap_se": float(np.nanstd(gap, ddof=1) / math.sqrt(repeats))}
 
 
 def main() -> None:
@@ -123,13 +140,34 @@ def main() -> None:
     parser.add_argument("--members", type=int, default=4, help="chains per data set")
     parser.add_argument("--steps", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--rows", nargs="*", help="only these, as k1,k2/h1,h2")
+    parser.add_argument("--rows", nargs="*", help="only these, as k1,k2/h1,h2; nothing is written")
+    parser.add_argument("--output", type=Path, default=OUTPUT)
     arguments = parser.parse_args()
     torch.set_num_threads(1)
-    print(machine())
+    begun = time.perf_counter()
+    report: dict[str, Any] = {
+        "machine": machine(),
+        "repeats": arguments.repeats,
+        "members": arguments.members,
+        "steps": arguments.steps,
+        "seed": arguments.seed,
+        "rows": [],
+        "point_sets": POINT_SETS,
+        "point_steps": POINT_STEPS,
+        "bins": BINS.round(6).tolist(),
+        "points": [],
+    }
+
+    def save() -> None:
+        if not arguments.rows:
+            report["seconds"] = round(time.perf_counter() - begun)
+            arguments.output.write_text(json.dumps(report, indent=1) + "\n")
+
+    print(report["machine"])
     print(f"{arguments.repeats} data sets, {arguments.steps} steps; sd over data sets in brackets")
     print(
-        "k    h    λ      quadrature     paper MCMC | ε      SGLD          paper  dead  ok | ν quad  ν side  ν SGLD  ok   seconds"
+        "k    h    λ      quadrature     side   paper MCMC | ε      SGLD          median paper  dead  ok | ν quad  ν side  ν SGLD  "
+        "ok   seconds"
     )
     failed = 0
     for k, h, mcmc, *paper in ROWS:
@@ -140,20 +178,38 @@ def main() -> None:
         spent = time.perf_counter() - started
         for step, printed, row in zip(STEPS, paper, rows, strict=True):
             print(
-                f"{k[0]},{k[1]}  {h[0]},{h[1]}  {row['truth']:.3f}  {row['exact']:.3f} ({row['exact_sd']:.3f})  {mcmc:.2f}"
-                f"       | {step:.0e}  {row['mean']:.3f} ({row['sd']:.3f})  {printed:.2f}  {row['dead']:4d}  "
+                f"{k[0]},{k[1]}  {h[0]},{h[1]}  {row['truth']:.3f}  {row['exact']:.3f} ({row['exact_sd']:.3f})  {row['side']:.3f}  {mcmc:.2f}"
+                f"       | {step:.0e}  {row['mean']:.3f} ({row['sd']:.3f})  {row['median']:.3f}  {printed:.2f}  {row['dead']:4d}  "
                 f"{'yes' if row['fine'] else 'NO '} | {row['exact_nu']:.3f}   {row['side_nu']:.3f}   {row['nu']:.3f}   "
                 f"{'yes' if row['nu_fine'] else 'NO '}  {spent:5.1f}",
                 flush=True,
             )
             failed += not (row["fine"] and row["nu_fine"])
+            named = {"k": k, "h": h, "step_size": step, "printed": printed, "printed_mcmc": mcmc}
+            report["rows"].append({**named, **{name: _plain(value) for name, value in row.items()}})
+        save()
     print(f"{failed} entries outside their tolerance")
     if arguments.rows:
         return
-    print("points of (w1 − 1)(w1² + w2²)², 500 data sets, 5,000 steps, ε = 1e-4: mean at U, at V, paired difference")
-    for localization in (0.2, 1.0, 5.0):
-        u, v, gap, error = points(500, 5000, localization)
-        print(f"γ = {localization:<4g} U {u:.3f}  V {v:.3f}  U − V {gap:.3f} ± {error:.3f}", flush=True)
+    print(
+        f"points of (w1 − 1)(w1² + w2²)², {POINT_SETS} data sets, {POINT_STEPS} steps, ε = 1e-4: means, paired difference"
+    )
+    for localization in PULLS:
+        found = points(POINT_SETS, POINT_STEPS, localization)
+        report["points"].append(found)
+        save()
+        u, v = found["U"], found["V"]
+        print(
+            f"γ = {localization:<4g} U {u['mean']:.3f} (quadrature {u['exact']:.3f})  V {v['mean']:.3f} "
+            f"(quadrature {v['exact']:.3f})  U − V {found['gap']:.3f} ± {found['gap_se']:.3f}",
+            flush=True,
+        )
+
+
+def _plain(value: Any) -> Any:
+    """A number or truth value that JSON can hold; nothing for nan."""
+    value = value.item() if isinstance(value, np.generic) else value
+    return None if isinstance(value, float) and math.isnan(value) else value
 
 
 if __name__ == "__main__":

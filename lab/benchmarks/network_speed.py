@@ -13,8 +13,6 @@ import json
 import math
 import statistics
 import subprocess
-import sys
-import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -22,11 +20,11 @@ import torch
 
 from lab.benchmarks.machine import machine
 from lab.benchmarks.network_cases import LOCALIZATION, N_BETA, Case, cases, clock
+from lab.benchmarks.peers import CACHE, DEVINTERP, environment
 from llc_core import SGLD, NetworkPotential, RunConfig
 from llc_core.engine import Run
 
 CHAINS = 4
-PEER = ("torch==2.13.0", "devinterp==1.3.2")
 AGREEMENT_STEPS = {"64-128-128-10": 400, "784-256-256-10": 100, "transformer": 100}
 
 
@@ -34,12 +32,7 @@ class Peer:
     """devinterp, waiting in its own process."""
 
     def __init__(self, cache: Path):
-        python = cache / "bin" / "python"
-        if not python.exists():
-            print(f"making devinterp's environment in {cache}", file=sys.stderr)
-            subprocess.run([sys.executable, "-m", "venv", str(cache)], check=True)
-            subprocess.run([str(python), "-m", "pip", "install", "--quiet", "--prefer-binary", *PEER], check=True)
-        command = [str(python), "-m", "lab.benchmarks.network_peer"]
+        command = [str(environment(cache, DEVINTERP)), "-m", "lab.benchmarks.network_peer"]
         pipe = subprocess.PIPE
         self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True)
         assert self.process.stdout is not None and self.process.stdout.readline().strip() == "ready"
@@ -145,7 +138,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--only", default="", help="part of a case's name")
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "llc-lab-devinterp-1.3.2")
+    parser.add_argument("--cache", type=Path, default=CACHE / "llc-lab-devinterp-1.3.2")
     options = parser.parse_args()
     torch.set_num_threads(1)
     print(f"{CHAINS} chains, SGLD; {machine()}")

@@ -17,16 +17,22 @@ import torch
 from torch import Tensor
 
 from llc_core.aoyagi import learning_coefficient, local_learning_coefficient
+from llc_core.blas import prefers_numpy
 from llc_core.fields import number, whole
 from llc_core.potentials.base import Batch, Factors, Potential
 from llc_core.potentials.dln_data import LinearData
+from llc_core.potentials.dln_lane import Lane
 from llc_core.potentials.dln_random import RandomNetwork, draw_network
+from llc_core.potentials.dln_stack import Stack
 from llc_core.rank_tables import numerical_rank_table
 from llc_core.types import LearningCoefficient
 
 ONE_BY_ONE = 192
 """From this width on a CPU evaluates chain after chain: one chain's matrices then stay in its cache, and the allocator
 hands out the same warm memory again instead of fresh pages (1.3 times faster at width 400)."""
+LANE = 48
+"""From this width on a CPU on which numpy has the faster products goes chain after chain through `Lane`, below it with
+all chains at once through `Stack`."""
 SAFE_DIGITS = 1e3
 """How far a difference of products must stand above their rounding to be taken by subtraction."""
 
@@ -152,12 +158,16 @@ class DeepLinearNetwork(Potential):
     def draw(
         self, generator: torch.Generator, chains: int, batch_size: int, gradient: str, dtype: torch.dtype
     ) -> Batch:
-        """Batches of `batch_size` rows (`LinearData.batches`).
+        """Batches of `batch_size` rows (`LinearData.kept` or `LinearData.batches`).
 
         "control_variate" samples Sxx only and keeps the noise cross moment Snx exact: at w0 its gradient is exactly
         ∇L_n(w0). "minibatch" samples both.
         """
         inputs = self.widths[0]
+        kept = self.data.kept(generator.device, dtype, batch_size)
+        if kept is not None:
+            sxx, snx, baseline = kept.draw(generator, chains)
+            return Batch({"sxx": sxx} if gradient == "control_variate" else {"sxx": sxx, "snx": snx}, baseline)
         batches = self.data.batches(generator, chains, batch_size, dtype)
         baseline = torch.stack([z[:, -1].mean() for z in batches])
         if gradient == "minibatch" and batch_size < inputs:
@@ -174,10 +184,15 @@ class DeepLinearNetwork(Potential):
 
     def excess_loss_and_grad(self, delta: Tensor, batch: Batch | None = None) -> tuple[Tensor, Tensor]:
         grad = torch.empty_like(delta)
-        if delta.device.type == "cpu" and self._tensors(delta).is_wide:
+        on = self._tensors(delta)
+        if on.lane is not None and (batch is None or "x" not in batch.data):
+            sxx = on.sxx if batch is None else batch.data["sxx"]
+            snx = on.snx if batch is None or "snx" not in batch.data else batch.data["snx"]
+            return on.lane.loss_and_grad(delta.detach(), sxx, snx, grad), grad
+        if delta.device.type == "cpu" and on.is_wide:
             chains = range(len(delta))
-            on = [None if batch is None else batch.of(c, len(delta)) for c in chains]
-            losses = [self._evaluate(delta[c : c + 1], on[c], grad[c : c + 1]) for c in chains]
+            each = [None if batch is None else batch.of(c, len(delta)) for c in chains]
+            losses = [self._evaluate(delta[c : c + 1], each[c], grad[c : c + 1]) for c in chains]
             return torch.cat(losses), grad
         return self._evaluate(delta, batch, grad), grad
 
@@ -282,6 +297,20 @@ class _Tensors:
         ]
 
     @cached_property
+    def lane(self) -> Lane | Stack | None:
+        like = self.w0[0]
+        if like.device.type != "cpu" or not prefers_numpy():
+            return None
+        w0, a0 = ([part[0].numpy() for part in parts] for parts in (self.w0, self.a0))
+        if len(w0) == 1 or max(self.network.widths) < LANE:
+            return Stack(w0, a0, self.slices)
+        return Lane(w0, a0, self.p0[0].numpy(), self.slices, SAFE_DIGITS * self.rounding(like))
+
+    def rounding(self, like: Tensor) -> float:
+        """Norm of the rounding error of P0."""
+        return torch.finfo(like.dtype).eps * len(self.w0) ** 0.5 * self.p0_norm
+
+    @cached_property
     def sxx(self) -> Tensor:
         return self.network.data.sxx.to(self.w0[0]).unsqueeze(0)
 
@@ -328,8 +357,7 @@ class _Tensors:
             for w in weights[1:-1]:
                 given.append(torch.bmm(w, given[-1]))
             difference = torch.bmm(weights[-1], given[-1]).sub_(self.p0)
-            rounding = torch.finfo(delta.dtype).eps * len(weights) ** 0.5 * self.p0_norm
-            if float(difference.norm()) > SAFE_DIGITS * rounding:
+            if float(difference.norm()) > SAFE_DIGITS * self.rounding(delta):
                 return weights, given, difference
         weights, errors, a0 = self.forward(delta, None)
         return weights, self.inputs(errors[:-1], a0), errors[-1]

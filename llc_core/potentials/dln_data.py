@@ -18,6 +18,10 @@ from llc_core.streams import torch_stream
 INPUT_RANGE = 10.0
 POOL_NUMBERS = 64_000_000
 """Numbers in the pool (256 MB in float32): all rows where they fit, else as many as fit."""
+ROUND_ROWS = 10_000
+"""A pool that is smaller than the data has a multiple of this many rows, so that usual batch sizes divide it."""
+KEPT_NUMBERS = 64_000_000
+"""Largest size of the kept moments of all batches (256 MB in float32)."""
 CHUNK = 16_384
 
 
@@ -33,7 +37,10 @@ class LinearData:
     def __init__(self, inputs: int, outputs: int, n: int, noise_std: float, seed: int):
         self.inputs, self.outputs, self.n, self.noise_std, self.seed = inputs, outputs, n, noise_std, seed
         self.rows = max(min(n, POOL_NUMBERS // (inputs + outputs)), min(n, 4 * inputs))
+        if n > self.rows > ROUND_ROWS:
+            self.rows -= self.rows % ROUND_ROWS
         self._pools: dict[tuple[str, torch.dtype], Tensor] = {}
+        self._kept: dict[tuple[str, torch.dtype, int], KeptBatches | None] = {}
 
     def _chunks(self):  # type: ignore[no-untyped-def]
         draw_x, draw_noise = torch_stream(self.seed, "inputs"), torch_stream(self.seed, "noise")
@@ -96,14 +103,27 @@ class LinearData:
             self._pools[key] = pool.to(device)
         return self._pools[key]
 
+    def kept(self, device: torch.device, dtype: torch.dtype, size: int) -> KeptBatches | None:
+        """Batches of `size` rows whose moments are kept; None where that would take more than KEPT_NUMBERS, or on a GPU."""
+        key = (str(device), dtype, size)
+        if key not in self._kept:
+            count = self.rows // math.gcd(self.rows, size)
+            fits = count * (self.inputs + self.outputs) * self.inputs <= KEPT_NUMBERS and size >= self.inputs
+            self._kept[key] = KeptBatches(self, count, size, dtype) if fits and device.type == "cpu" else None
+        return self._kept[key]
+
     def batches(self, generator: torch.Generator, count: int, size: int, dtype: torch.dtype) -> Sequence[Tensor]:
         """`count` independent batches of `size` rows (x, noise, |noise|²), each [size, N + outputs + 1].
 
-        A batch is a run of consecutive rows from a uniformly random place, the end joined to the beginning: every row
-        is equally likely, so gradients are unbiased, and as the rows are i.i.d. the batch means vary as those of random
-        subsets do. On a CPU no row is copied; picking single rows all over memory took longer than using them.
+        A batch is one of the kept ones where there are such. Else it is a run of consecutive rows from a uniformly random
+        place, the end joined to the beginning: every row is equally likely, so gradients are unbiased, and as the rows
+        are i.i.d. the batch means vary as those of random subsets do. On a CPU no row is copied; picking single rows all
+        over memory took longer than using them.
         """
         pool = self.pool(generator.device, dtype)
+        kept = self.kept(generator.device, dtype, size)
+        if kept is not None:
+            return [kept.rows(k) for k in kept.places(generator, count).tolist()]
         starts = torch.randint(self.rows, (count,), generator=generator, device=generator.device)
         if pool.device.type == "cpu":
             return [self._run(pool, start, size) for start in starts.tolist()]
@@ -112,3 +132,45 @@ class LinearData:
     def _run(self, pool: Tensor, start: int, size: int) -> Tensor:
         stop = start + size
         return pool[start:stop] if stop <= self.rows else torch.cat([pool[start:], pool[: stop - self.rows]])
+
+
+class KeptBatches:
+    """Batches cut from the pool once and for all, each with its moments, which are computed when it is first drawn.
+
+    Batch k is the run of `size` rows from row k·size, the end of the pool joined to its beginning, k = 0 … count − 1; with
+    count = rows / gcd(rows, size) every row is in the same number of batches, so that a batch drawn at random is an
+    unbiased sample of the pool. A linear network's loss needs no more of a batch than its moments.
+    """
+
+    def __init__(self, data: LinearData, count: int, size: int, dtype: torch.dtype):
+        self.data, self.count, self.size = data, count, size
+        self.sxx = torch.empty(count, data.inputs, data.inputs, dtype=dtype)
+        self.snx = torch.empty(count, data.outputs, data.inputs, dtype=dtype)
+        self.baseline = torch.empty(count, dtype=dtype)
+        self.known = [False] * count
+
+    def places(self, generator: torch.Generator, chains: int) -> Tensor:
+        """The number of a random batch for each chain."""
+        return torch.randint(self.count, (chains,), generator=generator)
+
+    def rows(self, k: int) -> Tensor:
+        """The rows (x, noise, |noise|²) of batch k, [size, N + outputs + 1]."""
+        data = self.data
+        pool = data.pool(torch.device("cpu"), self.sxx.dtype)
+        return data._run(pool, k * self.size % data.rows, self.size)
+
+    def draw(self, generator: torch.Generator, chains: int) -> tuple[Tensor, Tensor, Tensor]:
+        """XᵀX/size [C, N, N], (noise)ᵀX/size [C, outputs, N] and mean |noise|² [C] of a random batch for each chain."""
+        places = self.places(generator, chains)
+        for k in places.tolist():
+            if not self.known[k]:
+                self._learn(k)
+        return self.sxx[places], self.snx[places], self.baseline[places]
+
+    def _learn(self, k: int) -> None:
+        rows = self.rows(k)
+        x, noise = rows[:, : self.data.inputs], rows[:, self.data.inputs : -1]
+        torch.mm(x.T, x, out=self.sxx[k]).div_(self.size)
+        torch.mm(noise.T, x, out=self.snx[k]).div_(self.size)
+        self.baseline[k] = rows[:, -1].mean()
+        self.known[k] = True

@@ -142,6 +142,14 @@ class App:
     def button(self, name: str):
         return self.page.get_by_role("button", name=name, exact=True)
 
+    def turn_to(self, title: str, seconds: float = 60) -> None:
+        """Open another page; where the header is narrow the pages are in a menu."""
+        menu = self.page.locator("nav > .open")
+        menu.wait_for(state="attached", timeout=seconds * 1000)
+        if menu.is_visible():
+            menu.click()
+        self.button(title).click()
+
     def settle(self, milliseconds: int = 500) -> None:
         self.page.wait_for_timeout(milliseconds)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
 
 SERIOUS = ("serious", "critical")
 READY = {
@@ -30,12 +31,46 @@ def test_no_serious_fault(app, title, scheme, width):
     app.page.set_viewport_size({"width": width, "height": 900})
     app.open()
     if title != "Local geometry":
-        app.button(title).click()
+        app.turn_to(title)
         app.page.get_by_text(READY[title]).first.wait_for(timeout=60_000)
     if scheme == "dark":
         app.page.get_by_role("button", name="theme").first.click()
     app.settle(6000)
     assert faults(app.page) == []
+
+
+def test_on_a_phone_the_pages_are_a_menu_that_the_keyboard_works(app):
+    page = app.page
+    page.set_viewport_size({"width": 390, "height": 844})
+    app.open()
+    menu = page.get_by_role("button", name="Local geometry: choose a page")
+    inside = page.get_by_role("navigation", name="Pages").get_by_role("button")
+    expect(menu).to_have_attribute("aria-expanded", "false")
+    expect(inside).to_have_count(1)
+    menu.focus()
+    page.keyboard.press("Enter")
+    expect(menu).to_have_attribute("aria-expanded", "true")
+    expect(app.button("Local geometry")).to_be_focused()
+    for i in range(inside.count()):
+        box = inside.nth(i).bounding_box()
+        assert box["x"] >= 0 and box["x"] + box["width"] <= 390 and box["height"] >= 40
+    assert faults(page) == []
+
+    page.keyboard.press("Escape")
+    expect(menu).to_be_focused()
+    expect(menu).to_have_attribute("aria-expanded", "false")
+    page.keyboard.press("Enter")
+    page.mouse.click(200, 700)
+    expect(menu).to_have_attribute("aria-expanded", "false")
+
+    menu.focus()
+    page.keyboard.press("Enter")
+    page.keyboard.press("ArrowDown")
+    expect(app.button("Stationary bias")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Stationary bias: choose a page")).to_be_focused(timeout=20_000)
+    expect(page.get_by_text(READY["Stationary bias"]).first).to_be_visible(timeout=60_000)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
 def test_the_check_can_find_one(app):

@@ -83,7 +83,7 @@ def test_nothing_sticks_out_light_or_dark(app, width):
     page = app.page
     page.set_viewport_size({"width": width, "height": 900})
     page.goto(app.address)
-    app.button("Landscapes").click(timeout=60_000)
+    app.turn_to("Landscapes")
     wait_for(app, "trails", "x0", 20)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     share, scheme = (page.get_by_role("button", name=name).first.bounding_box() for name in ("Share", "theme"))

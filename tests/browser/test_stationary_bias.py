@@ -242,7 +242,7 @@ def test_pages_change_and_the_run_of_the_one_left_ends(app, here):
 def test_a_phone_shows_everything_below_each_other_in_the_dark_too(app):
     app.page.set_viewport_size({"width": 390, "height": 844})
     app.page.goto(app.address)
-    app.button("Stationary bias").click(timeout=60_000)
+    app.turn_to("Stationary bias")
     wait_for_counts(app)
     app.page.get_by_role("button", name="Toggle theme").click()
     app.settle(600)

@@ -1,0 +1,114 @@
+"""Which matrix library a CPU should use, and blocks of chains on its cores.
+
+torch brings MKL, numpy OpenBLAS. On AMD processors OpenBLAS is the faster one for the matrices of a chain (measured, one
+thread, GFLOP/s: 93 against 74 at 100×100, 89 against 75 at 400×400), on Intel ones MKL. The choice depends on the
+machine alone and not on a stopwatch, so that the same machine gives the same numbers. LLC_LAB_BLAS=torch or numpy
+overrides it.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import torch
+
+VARIABLE = "LLC_LAB_BLAS"
+
+_LOCK = threading.Lock()
+_USERS = 0
+_THREADS_BEFORE = 1
+
+
+class PerThread(threading.local):
+    """What each thread keeps for itself; a copy starts empty."""
+
+    def __reduce__(self) -> tuple[type[PerThread], tuple[()]]:
+        return PerThread, ()
+
+
+@lru_cache(maxsize=1)
+def openblas() -> Any | None:
+    """A handle on numpy's own OpenBLAS that sets its number of threads; None where numpy has another library."""
+    try:
+        from threadpoolctl import ThreadpoolController
+    except ImportError:
+        return None
+    found = ThreadpoolController().select(internal_api="openblas").lib_controllers
+    mine = [library for library in found if "numpy" in Path(library.filepath).parent.name]
+    return mine[0] if mine else (found[0] if len(found) == 1 else None)
+
+
+@lru_cache(maxsize=1)
+def prefers_numpy() -> bool:
+    """Whether products of a chain's matrices are left to numpy on this machine."""
+    wish = os.environ.get(VARIABLE, "")
+    if wish in ("numpy", "torch"):
+        return wish == "numpy" and openblas() is not None
+    try:
+        amd = "AuthenticAMD" in Path("/proc/cpuinfo").read_text()
+    except OSError:
+        return False
+    return amd and openblas() is not None
+
+
+@contextmanager
+def single_threaded() -> Iterator[None]:
+    """OpenBLAS on one thread inside, as before outside: chains are what is spread over the cores. May be nested."""
+    global _USERS, _THREADS_BEFORE
+    library = openblas()
+    if library is None:
+        yield
+        return
+    with _LOCK:
+        _USERS += 1
+        if _USERS == 1:
+            _THREADS_BEFORE = library.get_num_threads()
+            if _THREADS_BEFORE != 1:
+                library.set_num_threads(1)
+    try:
+        yield
+    finally:
+        with _LOCK:
+            _USERS -= 1
+            if _USERS == 0 and _THREADS_BEFORE != 1:
+                library.set_num_threads(_THREADS_BEFORE)
+
+
+@lru_cache(maxsize=1)
+def _workers() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(max(1, (os.cpu_count() or 2) - 1), thread_name_prefix="chains")
+
+
+def _after_fork() -> None:
+    """A child process has none of its parent's threads."""
+    global _LOCK, _USERS
+    _LOCK, _USERS = threading.Lock(), 0
+    _workers.cache_clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+def over_chains(count: int, work: Callable[[Sequence[int]], None]) -> None:
+    """`work` on blocks of the chains 0 … count − 1, one block for each of torch's threads, in the caller's as well.
+
+    `work` must treat every chain alone: then nothing depends on the number of threads.
+    """
+    blocks = max(1, min(torch.get_num_threads(), count, os.cpu_count() or 1))
+    if blocks == 1:
+        work(range(count))
+        return
+    cuts = [count * i // blocks for i in range(blocks + 1)]
+    parts = [range(a, b) for a, b in zip(cuts, cuts[1:], strict=False)]
+    waiting = [_workers().submit(work, part) for part in parts[1:]]
+    work(parts[0])
+    for one in waiting:
+        one.result()
