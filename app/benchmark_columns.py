@@ -33,6 +33,7 @@ MARKS = (0.05, 0.2, 1.0, 5.0, 20.0, 100.0, 1e3, 1e4, 1e5, 1e6, 1e7)
 FEW_MARKS = (0.05, 1.0, 20.0, 1e3, 1e5, 1e7)
 """Ticks of relative errors, for a frame that ends near and one that reaches far."""
 FAR = 50.0
+MOST_POWERS = 6
 LEAST_FRAME, LEAST_SD = 0.3, 0.06
 
 Columns = dict[str, list[Any]]
@@ -62,6 +63,19 @@ def error_ticks(low: float, high: float, most: int = 99) -> list[tuple[float, st
     zero = next(i for i, (at, _) in enumerate(ticks) if at == 0)
     every = math.ceil(len(ticks) / most)
     return [tick for i, tick in enumerate(ticks) if (i - zero) % every == 0]
+
+
+def sd_ticks(high: float) -> list[tuple[float, str]]:
+    """The same for standard deviations, from zero up."""
+    near = [(place(v), f"{v:.0%}") for v in (0.01, 0.02)] if high < place(FAR) else []
+    return sorted([*near, *((at, text.lstrip("+")) for at, text in error_ticks(0.0, high))])
+
+
+def step_ticks(low: float, high: float) -> tuple[list[float], list[float]]:
+    """Powers of ten with a label, and those between: few enough labels for a phone."""
+    powers = list(range(math.ceil(math.log10(low)), math.floor(math.log10(high)) + 1))
+    every = math.ceil(len(powers) / MOST_POWERS)
+    return [10.0**p for p in powers if p % every == 0], [10.0**p for p in powers if p % every]
 
 
 def label(sampler: str, gradient: str = "") -> str:

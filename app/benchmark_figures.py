@@ -22,7 +22,6 @@ from bokeh.models import (
     HoverTool,
     Legend,
     LegendItem,
-    LogTicker,
     NumeralTickFormatter,
     Range1d,
     TapTool,
@@ -42,8 +41,10 @@ from app.benchmark_columns import (
     place,
     points,
     sd_frame,
+    sd_ticks,
     squeeze,
     step_frame,
+    step_ticks,
 )
 from app.benchmark_data import CLOSE, GRADIENTS, Curve
 from app.figures import house_style
@@ -219,8 +220,6 @@ def _finish(name: str, found: Sequence[Curve], spread: bool, legend: bool) -> Ca
         for axis in (plot.xaxis, plot.yaxis):
             axis.axis_label_text_font_size, axis.major_label_text_font_size = "14px", "13px"
             axis.axis_label_text_font_style = "normal"
-        if name != "mean_against_sd":
-            plot.xaxis[0].ticker = LogTicker(desired_num_ticks=5)
         _fill(plot, name, found, spread)
         if legend and found:
             _add_legend(plot, found)
@@ -242,12 +241,16 @@ def _fill(plot: figure, name: str, found: Sequence[Curve], spread: bool) -> None
     x, y = _ends(name, found, spread)
     if name == "mean_against_sd":
         _tick(plot.xaxis[0], error_ticks(*x, most=MOST_ACROSS))
-        _tick(plot.yaxis[0], [(at, text.lstrip("+")) for at, text in error_ticks(0.0, y[1])])
+        _tick(plot.yaxis[0], sd_ticks(y[1]))
     elif name == "relative_error":
         _tick(plot.yaxis[0], error_ticks(*y))
     else:
         plot.yaxis[0].formatter = NumeralTickFormatter(format="0%")
         plot.yaxis[0].ticker = FixedTicker(ticks=[0, 0.25, 0.5, 0.75, 1])
+    if name != "mean_against_sd":
+        shown, between = step_ticks(*x)
+        plot.xaxis[0].ticker = FixedTicker(ticks=shown, minor_ticks=between)
+    plot.ygrid[0].ticker = plot.yaxis[0].ticker
     _range(plot, "x_range", x)
     _range(plot, "y_range", y)
 

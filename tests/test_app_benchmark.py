@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from synthetic_store import failed_row, synthetic_rows, write_store
 
-from app.benchmark_columns import error_ticks, label, look, place, tick_text
+from app.benchmark_columns import error_ticks, label, look, place, sd_ticks, step_ticks, tick_text
 from app.benchmark_config import options, read_choice
 from app.benchmark_data import accuracy, curves, error_of, ordered_pairs, select
 from app.benchmark_figures import FIGURES, Shown
@@ -200,6 +200,9 @@ def test_ticks_are_round_and_say_what_they_mark():
     ticks = error_ticks(place(-0.3), place(8))
     assert [text for _, text in ticks] == ["−20%", "−5%", "0%", "+5%", "+20%", "+100%", "+500%"]
     assert [at for at, _ in ticks] == sorted(at for at, _ in ticks)
+    assert [text for _, text in sd_ticks(place(0.3))] == ["0%", "1%", "2%", "5%", "20%"]
+    labelled, between = step_ticks(3e-12, 3e-5)
+    assert labelled == pytest.approx([1e-10, 1e-8, 1e-6]) and between == pytest.approx([1e-11, 1e-9, 1e-7, 1e-5])
     assert tick_text(2000) == "+2,000×" and tick_text(-20) == "−20×"
     assert len(error_ticks(place(-1e6), place(1e6), most=7)) <= 8
 
