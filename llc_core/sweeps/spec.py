@@ -80,14 +80,19 @@ class Unit:
         return cls(**{**values, "step_sizes": tuple(values["step_sizes"])})
 
 
+def text_of(config: RunConfig) -> str:
+    """A configuration as JSON without what is RunConfig's default anyway; `RunConfig.from_json` reads it."""
+    plain = RunConfig().to_dict()
+    given = {name: value for name, value in config.to_dict().items() if value != plain[name]}
+    return json.dumps(given, sort_keys=True)
+
+
 def key_of(config: RunConfig) -> str:
     """Hash of a configuration: 24 hexadecimal digits, the same in every process and on every machine.
 
-    Only of what differs from RunConfig's defaults, so that a field added later leaves the keys of older stores alone.
+    Only of what differs from the defaults, so that a field added later leaves the keys of older stores alone.
     """
-    plain = RunConfig().to_dict()
-    given = {name: value for name, value in config.to_dict().items() if value != plain[name]}
-    return hashlib.sha256(json.dumps(given, sort_keys=True).encode()).hexdigest()[:24]
+    return hashlib.sha256(text_of(config).encode()).hexdigest()[:24]
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,7 @@ COLUMNS: dict[str, str] = {
 }
 """Of table `results`.
 
-key: hash of `config`, the RunConfig of this row alone.  unit: of the batch it ran in, whose step sizes are `grid`.
+key: hash of `config`, the RunConfig of this row alone (JSON, defaults left out).  unit: of the batch it ran in, whose step sizes are `grid`.
 problem: seed of the random network.  dead: diverged chains.  status: "diverged" when more than half of them are.
 llc: λ̂ with the baseline on the same batch; llc_printed: from the same chains with the loss at w0 on one minibatch only,
 as printed in Hitchcock & Hoogland eq. 3.8.  expected_llc: the local coefficient with its finite-n correction.

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from llc_core.sweeps.spec import Unit, key_of
+from llc_core.sweeps.spec import Unit, key_of, text_of
 
 KEPT_PROBLEMS = 2
 """Problems that a worker keeps, with up to 256 MB of data each: the units of one problem come together."""
@@ -67,7 +67,7 @@ def rows_of(unit: Unit, found: list[dict[str, Any]]) -> list[dict[str, Any]]:
                 "step_index": index,
                 "chains": config.chains,
                 "steps": config.steps,
-                "config": config.to_json(),
+                "config": text_of(config),
                 "grid": json.dumps(list(unit.step_sizes)),
                 **numbers,
             }
