@@ -107,9 +107,10 @@ class _Sweep:
         pending: dict[Any, Unit] = {}
         options = {"resources": GPU} if str(self.spec.device or "").startswith("cuda") else {}
 
+        threads = 1
+
         def supply() -> None:
-            room = QUEUED_PER_WORKER * max(1, sum(client.nthreads().values())) - len(pending)
-            for unit in _take(waiting, room):
+            for unit in _take(waiting, QUEUED_PER_WORKER * threads - len(pending)):
                 future = client.submit(
                     work, unit.to_dict(), self.name, key=f"{self.name}-{unit.key}", pure=False, **options
                 )
@@ -119,14 +120,16 @@ class _Sweep:
         self.tell("running")
         state = "stopped"
         try:
+            threads = _threads(client)
             supply()
             while pending and not stop.is_set():
                 batch = _drain(arrived)
                 if batch:
                     self._record([(pending.pop(future), future) for future in batch if future in pending])
                     supply()
-                self.running = min(len(pending), max(1, sum(client.nthreads().values())))
+                self.running = min(len(pending), threads)
                 if time.monotonic() - self._told > REPORT_SECONDS:
+                    threads = _threads(client)  # workers come and go
                     self.tell("running")
             state = "stopped" if pending else "finished"
         finally:
@@ -198,6 +201,10 @@ def _client(scheduler: str | None, workers: int | None, device: str | None) -> I
         Client(cluster, set_as_default=False) as client,
     ):
         yield client
+
+
+def _threads(client: Any) -> int:
+    return max(1, sum(client.nthreads().values()))
 
 
 def _take(waiting: Iterator[Unit], count: int) -> Iterator[Unit]:
