@@ -173,7 +173,7 @@ def race(options: argparse.Namespace, store: Store) -> None:
     size_class, folder = options.size_class, options.cache
     file = folder / f"time-to-truth-{os.getpid()}.npz"
     peers: dict[str, Peer] = {}
-    if "devinterp" in options.methods:
+    if {"devinterp", "devinterp_tuned"} & set(options.methods):
         peers["devinterp"] = Peer("lab.benchmarks.dln_devinterp", DEVINTERP, folder, 1)
     if "blackjax" in options.methods:
         peers["blackjax"] = Peer("lab.benchmarks.dln_blackjax", BLACKJAX, folder, 1)
@@ -201,12 +201,11 @@ def race(options: argparse.Namespace, store: Store) -> None:
                     store.add(method, truths, found, step=PRINTED_STEP, budget=budget, truth=truths)
             else:
                 tuned = {"step_size": STEP[size_class], "n_beta": problem.n_beta, "localization": 1.0}
-                for label, settings in (("", tuned), (", documented", DOCUMENTED)):
-                    share = budget if settings is tuned else budget / 5
-                    both = devinterp(peers["devinterp"], file, settings, seed, share, problem.baseline_loss)
-                    for baseline, found in both.items():
-                        method = {**key, "method": METHODS[name] + label + baseline}
-                        store.add(method, truths, found, budget=share, truth=truths, **settings)
+                settings = DOCUMENTED if name == "devinterp" else tuned
+                both = devinterp(peers["devinterp"], file, settings, seed, budget, problem.baseline_loss)
+                for baseline, found in both.items():
+                    method = {**key, "method": METHODS[name] + baseline}
+                    store.add(method, truths, found, budget=budget, truth=truths, **settings)
     for peer in peers.values():
         peer.close()
     file.unlink(missing_ok=True)
@@ -215,7 +214,8 @@ def race(options: argparse.Namespace, store: Store) -> None:
 METHODS = {
     "defaults": "engine, defaults",
     "printed": "printed recipe",
-    "devinterp": "devinterp 1.3.2",
+    "devinterp": "devinterp 1.3.2, documented",
+    "devinterp_tuned": "devinterp 1.3.2",
     "blackjax": "blackjax SGLD, same batch",
 }
 
