@@ -7,6 +7,7 @@ import math
 import sys
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
 from functools import partial
 from typing import Any, Literal
 
@@ -15,6 +16,7 @@ import torch
 from torch import Tensor
 
 from llc_core import diagnostics
+from llc_core.blas import chains_on_cores
 from llc_core.by_chain import ByChain
 from llc_core.config import RunConfig
 from llc_core.control import Control
@@ -150,7 +152,7 @@ class Run:
         steps = min(steps, self.total_steps - self.steps_done)
         losses: list[Tensor] = []
         baselines: list[Tensor] = []
-        with torch.no_grad():
+        with torch.no_grad(), chains_on_cores() if self.problem.spreads_chains else nullcontext():
             if not self._started:
                 self._control.start(self._state)
                 self._started = True

@@ -7,6 +7,7 @@ samplers never know of it: they move z, and what they see is U(R·z).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -14,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from llc_core.blas import prefers_numpy, single_threaded
+from llc_core.blas import over_chains, prefers_numpy, single_threaded
 from llc_core.potentials.base import Batch, Factors, Potential
 from llc_core.types import Energy
 
@@ -22,6 +23,10 @@ SHARE = 0.1
 """Weight of the mean over chains that is added to each chain's own factors. Directions that carry the posterior of one
 chain in a deep, low-rank network are others in the next; a common metric is too heavy for all of them (the estimate
 then stalls up to 15% too high), an unmixed one too light for those a chain turns into (it then overflows)."""
+
+
+SPREAD = 4_000
+"""From this many parameters on chains are worth spreading over the cores."""
 
 
 class KroneckerCoordinates:
@@ -51,7 +56,7 @@ class KroneckerCoordinates:
         self._arrays: list[Any] = []
         if like.device.type == "cpu" and prefers_numpy():
             for p, q in zip(self.left, self.right, strict=True):
-                left, right = p.numpy(), q.numpy()
+                left, right = (f.expand(len(self.scale), -1, -1).numpy() for f in (p, q))
                 self._arrays.append((left, right.transpose(0, 2, 1), left.transpose(0, 2, 1), right))
 
     def to_delta(self, z: Tensor) -> Tensor:
@@ -71,11 +76,21 @@ class KroneckerCoordinates:
         count = flat.shape[0]
         if self._arrays:
             source, target = flat.numpy(), result.numpy()
-            with single_threaded(), np.errstate(all="ignore"):
-                for (start, stop, rows, columns), pair in zip(self.slices, self._arrays, strict=True):
-                    left, right = pair[2:] if transpose else pair[:2]
-                    inner = np.matmul(left, source[:, start:stop].reshape(count, rows, columns))
-                    np.matmul(inner, right, out=target[:, start:stop].reshape(count, rows, columns))
+
+            def work(chains: Sequence[int]) -> None:
+                part = slice(chains[0], chains[-1] + 1)
+                with np.errstate(all="ignore"):
+                    for (start, stop, rows, columns), pair in zip(self.slices, self._arrays, strict=True):
+                        left, right = pair[2:] if transpose else pair[:2]
+                        shape = (len(chains), rows, columns)
+                        inner = np.matmul(left[part], source[part, start:stop].reshape(shape))
+                        np.matmul(inner, right[part], out=target[part, start:stop].reshape(shape))
+
+            with single_threaded():
+                if self.slices[-1][1] < SPREAD:
+                    work(range(count))
+                else:
+                    over_chains(count, work)
             return result
         for (start, stop, rows, columns), p, q in zip(self.slices, self.left, self.right, strict=True):
             left = (p.transpose(1, 2) if transpose else p).expand(count, -1, -1)

@@ -1,6 +1,6 @@
 """Batch-500 minibatch SGLD on deep linear networks, chain-steps per second: the engine, devinterp 1.3.2, blackjax.
 
-python -m lab.benchmarks.dln_speed [--rounds 5] [--threads 1 2] [--cache FOLDER]
+python -m lab.benchmarks.dln_speed [--rounds 5] [--share 1] [--threads 1 2] [--cache FOLDER]
 
 All sides take blocks of steps in turn; a ratio is the median over the rounds of the ratio within a round. Each figure is
 given in wall and in processor time: with one thread the second is what an idle machine would take; with two it also
@@ -63,8 +63,9 @@ def timed(run: Run, steps: int) -> tuple[float, float]:
     return time.perf_counter() - begin, time.process_time() - used
 
 
-def race(name: str, threads: int, rounds: int, cache: Path) -> None:
-    widths, ours, theirs = SHAPES[name]
+def race(name: str, threads: int, rounds: int, share: float, cache: Path) -> None:
+    widths, *blocks = SHAPES[name]
+    ours, theirs = (max(1, round(share * steps)) for steps in blocks)
     torch.set_num_threads(threads)
     runs = {
         "engine, kept": engine(widths, "minibatch", True),
@@ -119,6 +120,7 @@ def race(name: str, threads: int, rounds: int, cache: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--share", type=float, default=1.0, help="of the usual length of a block")
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--only", default="", help="part of a shape's name")
     parser.add_argument("--cache", type=Path, default=CACHE)
@@ -127,7 +129,7 @@ def main() -> None:
     for name in SHAPES:
         for threads in options.threads:
             if options.only in name:
-                race(name, threads, options.rounds, options.cache)
+                race(name, threads, options.rounds, options.share, options.cache)
 
 
 if __name__ == "__main__":

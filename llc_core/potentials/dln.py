@@ -138,6 +138,9 @@ class DeepLinearNetwork(Potential):
         multiplicity = local.multiplicity or 1
         return float(local) * (1 - 2 * beta * self.noise_std**2) - (multiplicity - 1) / max(math.log(n_beta), 1.0)
 
+    def prepare(self, like: Tensor) -> None:
+        self.spreads_chains = self._tensors(like).lane is not None
+
     # -- evaluation ---------------------------------------------------------------------------------------------------
 
     @property
