@@ -2,7 +2,8 @@
 PYTHON ?= python3
 PORT ?= 5006
 BIN := .venv/bin
-# Every test keeps to one thread (tests/conftest.py), so two cores take two files at a time.
+# Every test keeps to one thread (tests/conftest.py), so two cores take two files at a time. A browser and its server keep
+# two cores busy by themselves.
 TEST_WORKERS ?= 2
 
 .PHONY: env app test lint clean
@@ -26,8 +27,8 @@ lint: env
 	$(BIN)/mypy
 
 test: lint
-	$(BIN)/python -m pytest -n $(TEST_WORKERS) --dist loadfile -m "not timed"
-	$(BIN)/python -m pytest -m timed tests/browser
+	$(BIN)/python -m pytest -n $(TEST_WORKERS) --dist loadfile --ignore=tests/browser
+	$(BIN)/python -m pytest tests/browser
 
 clean:
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache

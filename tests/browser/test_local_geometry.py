@@ -32,7 +32,6 @@ def best_of(measure, tries: int, good) -> float:
     return values[-1]
 
 
-@pytest.mark.timed
 def test_first_points_within_three_seconds_of_navigation(app):
     def measure():
         start = time.monotonic()
@@ -54,7 +53,6 @@ def test_a_slow_browser_whose_session_has_expired_gets_the_page_from_this_server
     app.open()
 
 
-@pytest.mark.timed
 def test_fifteen_updates_a_second_with_ten_chains(app):
     app.open()
     steps = app.page.get_by_role("textbox", name="Steps", exact=True)
@@ -68,7 +66,6 @@ def test_fifteen_updates_a_second_with_ten_chains(app):
     assert rate >= 15
 
 
-@pytest.mark.timed
 def test_the_tiny_preset_meets_the_expected_value_in_ten_seconds(app):
     """Within two standard errors; one other seed is allowed, since an honest error bar misses one time in fifteen."""
     app.open()
