@@ -2,8 +2,7 @@
 PYTHON ?= python3
 PORT ?= 5006
 BIN := .venv/bin
-# Every test keeps to one thread (tests/conftest.py), so two cores take two files at a time. A browser and its server keep
-# two cores busy by themselves.
+# Every test keeps to one thread. One worker drives the browser, the others take the rest, a file at a time (tests/conftest.py).
 TEST_WORKERS ?= 2
 
 .PHONY: env app test lint clean
@@ -27,8 +26,7 @@ lint: env
 	$(BIN)/mypy
 
 test: lint
-	$(BIN)/python -m pytest -n $(TEST_WORKERS) --dist loadfile --ignore=tests/browser
-	$(BIN)/python -m pytest tests/browser
+	$(BIN)/python -m pytest -n $(TEST_WORKERS) --dist loadgroup
 
 clean:
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache
