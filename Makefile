@@ -2,8 +2,6 @@
 PYTHON ?= python3
 PORT ?= 5006
 BIN := .venv/bin
-# Every test keeps to one thread. One worker drives the browser, the others take the rest, a file at a time (tests/conftest.py).
-TEST_WORKERS ?= 2
 
 .PHONY: env app test lint clean
 
@@ -25,8 +23,12 @@ lint: env
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+# The browser's tests wait most of the time, and go beside the others; what they print comes last.
 test: lint
-	$(BIN)/python -m pytest -n $(TEST_WORKERS) --dist loadgroup
+	@$(BIN)/python -m pytest tests/browser > .browser.log 2>&1 & browser=$$!; \
+	$(BIN)/python -m pytest --ignore=tests/browser; rest=$$?; \
+	wait $$browser; seen=$$?; cat .browser.log; rm -f .browser.log; \
+	test $$rest -eq 0 -a $$seen -eq 0
 
 clean:
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache
