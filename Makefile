@@ -3,7 +3,7 @@ PYTHON ?= python3
 PORT ?= 5006
 BIN := .venv/bin
 
-.PHONY: env app test lint clean
+.PHONY: env app test test-all lint clean
 
 env: .venv/.ready
 
@@ -29,6 +29,10 @@ test: lint
 	$(BIN)/python -m pytest --ignore=tests/browser; rest=$$?; \
 	wait $$browser; seen=$$?; cat .browser.log; rm -f .browser.log; \
 	test $$rest -eq 0 -a $$seen -eq 0
+
+# Also every control of every page by mouse and by keyboard, and the dark phone: about ten minutes more.
+test-all: test
+	$(BIN)/python -m pytest tests/browser -m slow
 
 clean:
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache

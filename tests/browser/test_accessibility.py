@@ -26,7 +26,7 @@ def faults(page) -> list[str]:
 
 
 @pytest.mark.parametrize("title", ["Local geometry", *READY])
-@pytest.mark.parametrize("scheme, width", [("light", 1440), ("dark", 390)])
+@pytest.mark.parametrize("scheme, width", [("light", 1440), pytest.param("dark", 390, marks=pytest.mark.slow)])
 def test_no_serious_fault(app, title, scheme, width):
     app.page.set_viewport_size({"width": width, "height": 900})
     app.open()

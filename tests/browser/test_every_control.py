@@ -7,6 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+pytestmark = pytest.mark.slow
 SEEN = {
     "Local geometry": "Loss traces",
     "Stationary bias": "Right sampler",
