@@ -23,12 +23,9 @@ lint: env
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-# The browser's tests wait most of the time, and go beside the others; what they print comes last.
+# Every test keeps to one thread (tests/conftest.py), so two cores take two files at a time.
 test: lint
-	@$(BIN)/python -m pytest tests/browser > .browser.log 2>&1 & browser=$$!; \
-	$(BIN)/python -m pytest --ignore=tests/browser; rest=$$?; \
-	wait $$browser; seen=$$?; cat .browser.log; rm -f .browser.log; \
-	test $$rest -eq 0 -a $$seen -eq 0
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 # Also every control of every page by mouse and by keyboard, and the dark phone: about ten minutes more.
 test-all: test
