@@ -20,8 +20,8 @@ QUICK = {"network": "small", "steps": 600, "batch_size": 64}
 def mine(app):
     """The page after a short run."""
     app.page.goto(f"{app.address}?c={encode(Link('your-network', QUICK))}")
-    app.wait_for_points(60)
-    expect(app.page.locator(".caption")).to_have_text("finished", timeout=60_000)
+    app.wait_for_points(180)
+    expect(app.page.locator(".caption")).to_have_text("finished", timeout=180_000)
     return app
 
 
