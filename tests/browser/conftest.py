@@ -31,6 +31,13 @@ SOURCE = """(name) => {
   return Object.fromEntries(Object.entries(columns).map(([key, value]) => [key, Array.from(value)]))
 }"""
 
+# The colours of the page's cards and of a figure's axis.
+SCHEME = """() => [
+  getComputedStyle(document.documentElement).getPropertyValue('--panel-surface-color').trim().toLowerCase(),
+  JSON.stringify([...Bokeh.documents[0]._all_models.values()].find((m) => m.type === 'LinearAxis')?.major_label_text_color),
+]"""
+DIFFER = "now[0] !== old[0] && (old[1] == null || now[1] !== old[1])"
+
 
 @pytest.fixture(scope="session")
 def browser_type_launch_args() -> dict:
@@ -149,6 +156,18 @@ class App:
         if menu.is_visible():
             menu.click()
         self.button(title).click()
+
+    def until(self, condition: str, seconds: float = 30) -> None:
+        """Wait until a JavaScript expression is true."""
+        self.page.wait_for_function(f"() => {condition}", timeout=seconds * 1000)
+
+    def switch_scheme(self) -> None:
+        """Turn light into dark, and wait until components and figures have followed."""
+        before = self.page.evaluate(SCHEME)
+        self.page.get_by_role("button", name="theme").first.click()
+        self.page.wait_for_function(
+            f"(old) => {{ const now = ({SCHEME})(); return {DIFFER} }}", arg=before, timeout=30_000
+        )
 
     def settle(self, milliseconds: int = 500) -> None:
         self.page.wait_for_timeout(milliseconds)

@@ -34,7 +34,7 @@ def test_no_serious_fault(app, title, scheme, width):
         app.turn_to(title)
         app.page.get_by_text(READY[title]).first.wait_for(timeout=60_000)
     if scheme == "dark":
-        app.page.get_by_role("button", name="theme").first.click()
+        app.switch_scheme()
     app.settle(6000)
     assert faults(app.page) == []
 

@@ -156,9 +156,8 @@ def test_a_link_shows_the_same_again(bench):
 def test_five_pages_fit_a_phone(app):
     app.page.set_viewport_size({"width": 390, "height": 844})
     opened(app, {"store": "small", "gradient": "full"})
-    app.settle(800)
     page = app.page
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    app.until("document.documentElement.scrollWidth <= 390")
     bar = page.get_by_role("navigation", name="Pages").bounding_box()
     here = app.button("Benchmark: choose a page").bounding_box()
     assert bar["x"] <= here["x"] + 1 and here["x"] + here["width"] <= bar["x"] + bar["width"] + 1

@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 
 from app.pages import PageInfo, load_pages
 from app.runs import manager
+from tests.browser.conftest import SCHEME
 
 COUNT_UPDATES = """async (milliseconds) => {
   const source = [...Bokeh.documents[0]._all_models.values()].find((m) => m.name === 'losses' && m.type === 'ColumnDataSource')
@@ -258,16 +259,8 @@ def test_another_page_takes_over_and_ends_the_first_one_s_run(app, here, monkeyp
 
 def test_dark_mode_reaches_figures_and_components(app):
     app.open()
-    colors = """() => {
-      const axis = [...Bokeh.documents[0]._all_models.values()].find((m) => m.type === 'LinearAxis')
-      const card = getComputedStyle(document.documentElement).getPropertyValue('--panel-surface-color')
-      return [card.trim().toLowerCase(), JSON.stringify(axis.major_label_text_color)]
-    }"""
-    light = app.page.evaluate(colors)
-    app.page.get_by_role("button", name="Toggle theme").click()
-    app.settle(800)
-    dark = app.page.evaluate(colors)
-    assert light[0] == "#ffffff" and dark[0] != light[0]
-    assert dark[1] != light[1]
+    light = app.page.evaluate(SCHEME)
+    assert light[0] == "#ffffff"
+    app.switch_scheme()
     before = app.step
     app.page.wait_for_function(f"() => {SHOWN_STEP} > {before}")
