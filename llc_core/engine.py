@@ -25,10 +25,12 @@ from llc_core.estimators import LossAccumulator
 from llc_core.histogram import Bins, Counter
 from llc_core.observing import Mean, Observers
 from llc_core.potentials.base import Batch, Potential
+from llc_core.products import allowed
+from llc_core.recorded import Recorded, way
 from llc_core.results import Estimate
 from llc_core.samplers import MetropolisSampler, Sampler, hyperparameters
 from llc_core.samplers.base import ADAPTING_SHARE, Hp
-from llc_core.streams import torch_stream
+from llc_core.streams import stream_seed, torch_stream
 from llc_core.target import Target
 from llc_core.types import Energy, Snapshot
 from llc_core.verdict import judge
@@ -88,6 +90,7 @@ class Run:
         # Metropolis samplers hold several states at once anyway.
         chainwise = self.problem.by_chain and not isinstance(self.sampler, MetropolisSampler)
         self._by_chain = ByChain(self._target, self.sampler, self._streams["noise"]) if chainwise else None
+        self._recorded = self._recorder(like) if way() != "plain" and not chainwise else None
         self._noise: Tensor | None = None
         self._noise_at = 0
         self._control = Control(
@@ -152,7 +155,7 @@ class Run:
         steps = min(steps, self.total_steps - self.steps_done)
         losses: list[Tensor] = []
         baselines: list[Tensor] = []
-        with torch.no_grad(), chains_on_cores() if self.problem.spreads_chains else nullcontext():
+        with torch.no_grad(), allowed(), chains_on_cores() if self.problem.spreads_chains else nullcontext():
             if not self._started:
                 self._control.start(self._state)
                 self._started = True
@@ -195,7 +198,7 @@ class Run:
 
         The next `advance` replaces these tensors, it does not change them.
         """
-        if self._by_chain is not None:
+        if self._by_chain is not None or self._recorded is not None:
             return {name: value.clone() for name, value in self._state.items()}
         return dict(self._state)
 
@@ -220,27 +223,47 @@ class Run:
         if isinstance(self.sampler, MetropolisSampler):
             energy = self._metropolis_step(self.sampler, hp)
             loss, baseline = energy.excess_loss, None
-            self._observers.look(watched, energy.delta, weight)
-            self._observers.size(watched, energy)
+            self._watch(watched, weight, energy)
         elif self._by_chain is not None:
             batch = self._draw(self.gradient, "batch")
             self._observers.look(watched, before, weight)
             size = partial(self._observers.size, watched)
             loss = self._by_chain.step(self._state, hp, batch, self._metric_batch(), self._probe(), size)
             baseline = None if batch is None else batch.baseline_loss
+        elif self._recorded is not None:
+            watch = partial(self._watch, watched, weight) if self._observers.due(watched) else None
+            self._state, loss, baseline = self._recorded.step(self._state, hp, watch)
         else:
             batch = self._draw(self.gradient, "batch")
             energy = self._evaluate(self._state["delta"], batch)
             baseline = None if batch is None else batch.baseline_loss
             loss = energy.excess_loss
-            self._observers.look(watched, energy.delta, weight)
-            self._observers.size(watched, energy)
+            self._watch(watched, weight, energy)
             self._state = self.sampler.update(self._state, energy, self._normals(self.sampler.noises), hp)
         if self._counter is not None:
             self._count(self._counter, before, loss)
         self._last_loss = loss
         self.steps_done += 1
         return loss, baseline
+
+    def _watch(self, step: int, weight: float, energy: Energy) -> None:
+        self._observers.look(step, energy.delta, weight)
+        self._observers.size(step, energy)
+
+    def _recorder(self, like: Tensor) -> Recorded | None:
+        """The step as one recording, for those kinds of runs whose steps are all alike."""
+        if isinstance(self.sampler, MetropolisSampler) or self.config.histogram is not None:
+            return None
+        return Recorded(
+            self._target,
+            self.sampler,
+            lambda: self._draw(self.gradient, "batch"),
+            self._evaluate,
+            [self._streams[name] for name in ("batch", "metric", "hessian")],
+            stream_seed(self.config.seed, "noise"),
+            like.new_empty(self.count, 0),
+            fused=way() == "fused",
+        )
 
     def _count(self, counter: Counter, delta: Tensor, loss: Tensor) -> None:
         """Add where the chains were to the histogram. A chain that has died counts nowhere, though it is put back to w0."""

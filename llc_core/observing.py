@@ -102,6 +102,17 @@ class Observers:
         self.loss = torch.zeros(len(like), dtype=torch.float64, device=like.device)
         self.loss_weight = 0.0
 
+    def due(self, step: int) -> bool:
+        """Whether `look` or `size` would do anything at this step."""
+        if step < 0:
+            return False
+        every = [SIZES_EVERY]
+        if self.variance is not None and self.variance_every:
+            every.append(self.variance_every)
+        if self.observable is not None:
+            every.append(self.every)
+        return any(step % k == 0 for k in every)
+
     def look(self, step: int, delta: Tensor, weight: float) -> None:
         """step: counted from the end of burn-in; nothing happens before.  delta: [C, D] before the step."""
         if step < 0:

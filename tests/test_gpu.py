@@ -108,3 +108,40 @@ def test_the_same_configuration_gives_the_same_numbers(linear, gradient):
             current.advance(block)
         found.append(current.llc_per_chain())
     np.testing.assert_array_equal(*found)
+
+
+@pytest.mark.parametrize("way", ["graphs", "fused"])
+@pytest.mark.parametrize("name", ["SGLD", "RMSPropSGLD", "UnderdampedLangevin"])
+def test_recorded_steps_are_those_of_the_cpu(linear, name, way, monkeypatch):
+    """Noise by place is the same on both, so that whole trajectories can be compared."""
+    monkeypatch.setenv("LLC_LAB_GPU", way)
+    ends = []
+    for device in ("cpu", "cuda"):
+        config = RunConfig(
+            problem=linear.to_dict(), sampler={"name": name, "step_size": 2e-9}, gradient="full", steps=120,
+            device=device, dtype="float64",
+        )  # fmt: skip
+        current = run(config, linear)
+        current.advance(120)
+        ends.append(current.displacements)
+    np.testing.assert_allclose(ends[1], ends[0], rtol=1e-6, atol=1e-12)
+
+
+@pytest.mark.parametrize("way", ["graphs", "fused"])
+@pytest.mark.parametrize("gradient", ["minibatch", "control_variate"])
+def test_recorded_minibatches_give_the_same_estimate(linear, gradient, way, monkeypatch):
+    options = {"chains": 24, "steps": 3000, "gradient": gradient, "device": "cuda", "progress": False}
+    usual = estimate(linear, "SGLD", seed=1, **options)
+    monkeypatch.setenv("LLC_LAB_GPU", way)
+    recorded = estimate(linear, "SGLD", seed=2, **options)
+    assert abs(usual.llc - recorded.llc) < 4 * math.hypot(usual.llc_se, recorded.llc_se)
+
+
+def test_short_products_give_the_same_estimate(linear, monkeypatch):
+    options = {"chains": 24, "steps": 3000, "gradient": "full", "device": "cuda", "progress": False}
+    usual = estimate(linear, "SGLD", seed=1, **options)
+    for precision in ("tf32", "bf16"):
+        monkeypatch.setenv("LLC_LAB_PRODUCTS", precision)
+        network = DeepLinearNetwork.random(widths=linear.widths, n=linear.n, seed=3)
+        short = estimate(network, "SGLD", seed=2, **options)
+        assert abs(usual.llc - short.llc) < 4 * math.hypot(usual.llc_se, short.llc_se) + 0.01 * usual.llc

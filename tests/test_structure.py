@@ -15,13 +15,13 @@ import yaml
 ROOT = Path(__file__).resolve().parents[1]
 
 FLOORS = [
-    {"version", "types", "rank_tables", "multiplicity", "aoyagi", "streams", "fields", "blas"},
+    {"version", "types", "rank_tables", "multiplicity", "aoyagi", "streams", "fields", "blas", "philox", "products"},
     {"config", "results", "histogram", "quadrature"},
     {"potentials"},
     {"samplers"},
     {"target", "estimators", "diagnostics", "volume", "observing", "information", "temperatures"},
     {"curvature", "verdict", "defaults", "health"},
-    {"by_chain"},
+    {"by_chain", "recorded"},
     {"control"},
     {"stationary", "line"},
     {"engine", "gibbs", "nuts"},

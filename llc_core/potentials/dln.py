@@ -24,6 +24,7 @@ from llc_core.potentials.dln_data import LinearData
 from llc_core.potentials.dln_lane import Lane
 from llc_core.potentials.dln_random import RandomNetwork, draw_network
 from llc_core.potentials.dln_stack import Stack
+from llc_core.products import add_product, multiply, precision
 from llc_core.rank_tables import numerical_rank_table
 from llc_core.types import LearningCoefficient
 
@@ -171,6 +172,8 @@ class DeepLinearNetwork(Potential):
         if kept is not None:
             sxx, snx, baseline = kept.draw(generator, chains)
             return Batch({"sxx": sxx} if gradient == "control_variate" else {"sxx": sxx, "snx": snx}, baseline)
+        if generator.device.type != "cpu":
+            return self._draw_together(self.data.gather(generator, chains, batch_size, dtype), gradient)
         batches = self.data.batches(generator, chains, batch_size, dtype)
         baseline = torch.stack([z[:, -1].mean() for z in batches])
         if gradient == "minibatch" and batch_size < inputs:
@@ -183,6 +186,18 @@ class DeepLinearNetwork(Potential):
         moments /= batch_size
         if gradient == "control_variate":
             return Batch({"sxx": moments}, baseline)
+        return Batch({"sxx": moments[:, :, :inputs], "snx": moments[:, :, inputs:].transpose(1, 2)}, baseline)
+
+    def _draw_together(self, z: Tensor, gradient: str) -> Batch:
+        """The batch of every chain from its rows (x, noise, |noise|²), z [C, B, N + outputs + 1], in few kernels."""
+        inputs = self.widths[0]
+        x, baseline = z[:, :, :inputs], z[:, :, -1].mean(dim=1)
+        if gradient == "minibatch" and z.shape[1] < inputs:
+            rows = z.transpose(1, 2)
+            return Batch({"x": rows[:, :inputs], "noise": rows[:, inputs:-1]}, baseline)
+        if gradient == "control_variate":
+            return Batch({"sxx": torch.bmm(x.transpose(1, 2), x) / z.shape[1]}, baseline)
+        moments = torch.bmm(x.transpose(1, 2), z[:, :, :-1]) / z.shape[1]
         return Batch({"sxx": moments[:, :, :inputs], "snx": moments[:, :, inputs:].transpose(1, 2)}, baseline)
 
     def excess_loss_and_grad(self, delta: Tensor, batch: Batch | None = None) -> tuple[Tensor, Tensor]:
@@ -210,7 +225,8 @@ class DeepLinearNetwork(Potential):
         chains, outputs, inputs = difference.shape
         groups = sxx.shape[0]
         cross = snx.unsqueeze(1)
-        half = torch.bmm(difference.view(groups, -1, inputs), sxx).view(len(snx), -1, outputs, inputs).sub_(cross)
+        half = multiply(difference.view(groups, -1, inputs), sxx, on.short)
+        half = half.view(len(snx), -1, outputs, inputs).sub_(cross)
         loss = (difference.view(half.shape) * (half - cross)).sum(dim=(-1, -2)).view(chains)
         on.backward(weights, given, half.mul_(2).view(chains, outputs, inputs), grad)
         return loss
@@ -294,6 +310,7 @@ class _Tensors:
         product = network.weights[-1] @ products[-1]
         self.p0, self.p0_norm = put(product), float(np.linalg.norm(product))
         self.is_wide = max(network.widths) >= ONE_BY_ONE
+        self.short = precision() == "bf16" and dtype == torch.float32
         offsets = np.cumsum([0, *(w.size for w in network.weights)])
         self.slices = [
             (int(a), int(b), *w.shape) for a, b, w in zip(offsets, offsets[1:], network.weights, strict=False)
@@ -302,7 +319,7 @@ class _Tensors:
     @cached_property
     def lane(self) -> Lane | Stack | None:
         like = self.w0[0]
-        if like.device.type != "cpu" or not prefers_numpy():
+        if like.device.type != "cpu" or not prefers_numpy() or self.short:
             return None
         w0, a0 = ([part[0].numpy() for part in parts] for parts in (self.w0, self.a0))
         if len(w0) == 1 or max(self.network.widths) < LANE:
@@ -342,10 +359,10 @@ class _Tensors:
         chains = delta.shape[0]
         weights = [w + d for w, d in zip(self.w0, moves, strict=True)]
         a0 = self.products_at_w0(x)
-        errors = [moves[0].clone() if x is None else torch.bmm(moves[0], x)]
+        errors = [moves[0].clone() if x is None else multiply(moves[0], x, self.short)]
         for layer in range(1, len(moves)):
-            moved = torch.bmm(moves[layer], a0[layer].expand(chains, -1, -1))
-            errors.append(moved.baddbmm_(weights[layer], errors[-1]))
+            moved = multiply(moves[layer], a0[layer].expand(chains, -1, -1), self.short)
+            errors.append(add_product(moved, weights[layer], errors[-1], self.short))
         return weights, errors, a0
 
     def differences(self, delta: Tensor) -> tuple[list[Tensor], list[Tensor], Tensor]:
@@ -354,7 +371,7 @@ class _Tensors:
         A wide network evaluated alone on a CPU subtracts the two products, one matrix product a layer instead of two,
         whenever D stands out of their rounding by SAFE_DIGITS; so D is as good as the propagated one.
         """
-        if len(delta) == 1 and len(self.slices) > 1 and delta.device.type == "cpu" and self.is_wide:
+        if not self.short and len(delta) == 1 and len(self.slices) > 1 and delta.device.type == "cpu" and self.is_wide:
             weights = [w + d for w, d in zip(self.w0, self.layers(delta), strict=True)]
             given = [self.a0[0], weights[0]]
             for w in weights[1:-1]:
@@ -369,12 +386,12 @@ class _Tensors:
         """Write the gradient [C, D] from ∂L/∂(W_M ⋯ W_1 x) = upstream [C, H_M, q]; inputs[l] is what layer l + 1 gets."""
         views = self.layers(grad)
         for layer in range(len(views) - 1, 0, -1):
-            torch.bmm(upstream, inputs[layer].transpose(1, 2), out=views[layer])
-            upstream = torch.bmm(weights[layer].transpose(1, 2), upstream)
+            multiply(upstream, inputs[layer].transpose(1, 2), self.short, out=views[layer])
+            upstream = multiply(weights[layer].transpose(1, 2), upstream, self.short)
         if inputs[0] is self.a0[0]:
             views[0].copy_(upstream)
         else:
-            torch.bmm(upstream, inputs[0].transpose(1, 2), out=views[0])
+            multiply(upstream, inputs[0].transpose(1, 2), self.short, out=views[0])
 
     def inputs(self, errors: list[Tensor], a0: list[Tensor]) -> list[Tensor]:
         """What each layer is given, A⁰ + E; made in place of the differences, which are not needed any more."""

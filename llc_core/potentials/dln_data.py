@@ -122,17 +122,22 @@ class LinearData:
 
         A batch is one of the kept ones where there are such. Else it is a run of consecutive rows from a uniformly random
         place, the end joined to the beginning: every row is equally likely, so gradients are unbiased, and as the rows
-        are i.i.d. the batch means vary as those of random subsets do. On a CPU no row is copied; picking single rows all
-        over memory took longer than using them.
+        are i.i.d. the batch means vary as those of random subsets do. No row is copied; picking single rows all over
+        memory took longer than using them. This is the CPU's way, `gather` that of other devices.
         """
         pool = self.pool(generator.device, dtype)
         kept = self.kept(generator.device, dtype, size)
         if kept is not None:
             return [kept.rows(k) for k in kept.places(generator, count).tolist()]
-        starts = torch.randint(self.rows, (count,), generator=generator, device=generator.device)
-        if pool.device.type == "cpu":
-            return [self._run(pool, start, size) for start in starts.tolist()]
-        return pool[(starts[:, None] + torch.arange(size, device=pool.device)) % self.rows].unbind(0)
+        starts = torch.randint(self.rows, (count,), generator=generator)
+        return [self._run(pool, start, size) for start in starts.tolist()]
+
+    def gather(self, generator: torch.Generator, count: int, size: int, dtype: torch.dtype) -> Tensor:
+        """Runs of consecutive rows as in `batches`, copied together on the generator's device, [count, size, …]: no number
+        comes back from the device, so that the step can be recorded."""
+        pool = self.pool(generator.device, dtype)
+        starts = torch.randint(self.rows, (count, 1), generator=generator, device=generator.device)
+        return pool[(starts + torch.arange(size, device=pool.device)) % self.rows]
 
     def _run(self, pool: Tensor, start: int, size: int) -> Tensor:
         stop = start + size

@@ -1,0 +1,154 @@
+"""Random numbers by place, and the step on fixed memory: on a CPU it runs as on a GPU, but without being recorded."""
+
+import math
+import shutil
+
+import numpy as np
+import pytest
+import torch
+from scipy import stats
+
+from llc_core import DeepLinearNetwork, RunConfig, run
+from llc_core.engine import Run
+from llc_core.philox import normals, philox
+from llc_core.products import multiply
+from llc_core.samplers import MetropolisSampler, samplers
+from llc_core.streams import stream_seed
+
+WIDTHS = [7, 5, 6, 4]
+
+
+def words(*values):
+    return tuple(torch.tensor(v, dtype=torch.int64) for v in values)
+
+
+@pytest.mark.parametrize(
+    "counter, key, expected",
+    [
+        ((0,) * 4, (0,) * 2, (0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8)),
+        ((0xFFFFFFFF,) * 4, (0xFFFFFFFF,) * 2, (0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD)),
+        (
+            (0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344),
+            (0xA4093822, 0x299F31D0),
+            (0xD16CFE09, 0x94FDCCEB, 0x5001E420, 0x24126EA1),
+        ),
+    ],
+)
+def test_words_are_those_of_the_published_generator(counter, key, expected):
+    """The known answers that come with Random123 (Salmon et al. 2011)."""
+    assert tuple(int(w) for w in philox(words(*counter), key)) == expected
+
+
+def test_normals_are_normal_and_independent_over_places_steps_and_seeds():
+    step = torch.tensor(5)
+    drawn = normals(123, step, (2, 4, 50_000), torch.float64)
+    assert stats.kstest(drawn.flatten().numpy(), "norm").pvalue > 1e-3
+    assert float(drawn.abs().max()) < 6.8
+    single = normals(123, step, (2, 4, 50_000), torch.float32)
+    assert float((drawn - single).abs().max()) < 1e-5
+    rows = [*drawn.flatten(0, 1), normals(123, step + 1, (1, 1, 50_000), torch.float64)[0, 0]]
+    rows.append(normals(124, step, (1, 1, 50_000), torch.float64)[0, 0])
+    rows.append(normals(123 + (1 << 32), step, (1, 1, 50_000), torch.float64)[0, 0])
+    rows.append(normals(123, step + (1 << 32), (1, 1, 50_000), torch.float64)[0, 0])
+    rows.append(drawn[0, 0].roll(1))
+    correlation = np.corrcoef(torch.stack(rows).numpy()) - np.eye(len(rows))
+    assert np.abs(correlation).max() < 5 / math.sqrt(50_000)
+
+
+@pytest.fixture
+def linear():
+    return DeepLinearNetwork.random(widths=WIDTHS, n=20_000, seed=3)
+
+
+def config_of(linear, name, **options):
+    return RunConfig(
+        problem=linear.to_dict(),
+        sampler={"name": name, "step_size": 2e-9},
+        **{"gradient": "minibatch", "steps": 230, "chains": 3, "dtype": "float64", "seed": 4, **options},
+    )
+
+
+def results(config, linear, block=1000):
+    current = run(config, linear)
+    while not current.finished:
+        current.advance(block)
+    return current.llc_per_chain(), current.displacements, current.estimates()[0]
+
+
+@pytest.fixture
+def same_noise(monkeypatch):
+    """The usual way to step with the noise of the recorded one."""
+
+    def drawn(self, fields):
+        shape = (fields, self.count, self.problem.dim)
+        return normals(stream_seed(self.config.seed, "noise"), torch.tensor(self.steps_done), shape, self.dtype)
+
+    monkeypatch.setattr(Run, "_normals", drawn)
+
+
+@pytest.mark.parametrize("name", [n for n, cls in sorted(samplers().items()) if not issubclass(cls, MetropolisSampler)])
+def test_fixed_memory_gives_the_numbers_of_the_usual_step(name, linear, same_noise, monkeypatch):
+    config = config_of(linear, name, functional_variance=7)
+    usual = results(config, linear)
+    monkeypatch.setenv("LLC_LAB_GPU", "graphs")
+    recorded = results(config, linear)
+    for one, other in zip(usual[:2], recorded[:2], strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert usual[2].diverged == 0 and usual[2].singular_fluctuation == recorded[2].singular_fluctuation
+    assert usual[2].diagnostics == recorded[2].diagnostics
+
+
+@pytest.mark.parametrize("options", [{"gradient": "full"}, {"gradient": "control_variate"}, {"step_decay": 0.3}, {}])
+def test_what_the_driver_changes_reaches_the_fixed_memory(options, linear, same_noise, monkeypatch):
+    """Automatic steps, adapted coordinates and restarts all change what a step uses, in the middle of a run."""
+    config = config_of(linear, "UnderdampedLangevin", **options).replace(sampler={"name": "UnderdampedLangevin"})
+    if options.get("step_decay"):
+        config = config_of(linear, "SGLD", **options)
+    usual = results(config, linear)
+    monkeypatch.setenv("LLC_LAB_GPU", "graphs")
+    for block in (1000, 7):
+        recorded = results(config, linear, block)
+        for one, other in zip(usual[:2], recorded[:2], strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="compiling for a CPU needs a C++ compiler")
+def test_the_compiled_update_is_the_written_one(linear, monkeypatch):
+    found = []
+    for way in ("graphs", "fused"):
+        monkeypatch.setenv("LLC_LAB_GPU", way)
+        found.append(results(config_of(linear, "RMSPropSGLD", steps=60), linear))
+    np.testing.assert_allclose(found[0][1], found[1][1], rtol=1e-9, atol=1e-15)
+    np.testing.assert_allclose(found[0][0], found[1][0], rtol=1e-9)
+
+
+def test_an_unknown_way_is_named(linear, monkeypatch):
+    monkeypatch.setenv("LLC_LAB_GPU", "fast")
+    with pytest.raises(ValueError, match="LLC_LAB_GPU is 'fast'; it must be one of plain, graphs, fused"):
+        run(config_of(linear, "SGLD"), linear)
+    monkeypatch.setenv("LLC_LAB_GPU", "plain")
+    monkeypatch.setenv("LLC_LAB_PRODUCTS", "float8")
+    with pytest.raises(ValueError, match="LLC_LAB_PRODUCTS is 'float8'; it must be one of float32, tf32, bf16"):
+        run(config_of(linear, "SGLD"), DeepLinearNetwork.random(widths=WIDTHS, n=20_000, seed=3)).advance(1)
+
+
+def test_short_products_of_differences_keep_the_excess_loss(monkeypatch):
+    """Near w0, where the loss itself differs by less than bf16 could show, the excess is right to some thousandths."""
+    network = DeepLinearNetwork.random(widths=[60, 50, 40], n=10**6, seed=0)
+    random = torch.Generator().manual_seed(0)
+    delta = 1e-4 * torch.randn(4, network.dim, generator=random, dtype=torch.float64)
+    batch = network.draw(random, 4, 500, "minibatch", torch.float64)
+    exact, slope = network.excess_loss_and_grad(delta, batch)
+    assert float(exact.abs().max()) < 2**-8 * network.baseline_loss
+    monkeypatch.setenv("LLC_LAB_PRODUCTS", "bf16")
+    short = DeepLinearNetwork.random(widths=[60, 50, 40], n=10**6, seed=0)
+    single = type(batch)({k: v.float() for k, v in batch.data.items()}, batch.baseline_loss.float())
+    loss, grad = short.excess_loss_and_grad(delta.float(), single)
+    assert float((loss / exact - 1).abs().max()) < 0.01
+    assert 1e-4 < float((grad - slope).norm() / slope.norm()) < 0.01
+
+
+def test_sums_of_short_products_are_long():
+    """Ones from a half up: in bf16 a sum of 10,000 of them would stop growing."""
+    a = torch.full((1, 1, 10_000), 0.5)
+    assert float(multiply(a, torch.ones(1, 10_000, 1), short=True)) == 5000
