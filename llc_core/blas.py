@@ -120,6 +120,12 @@ def chains_on_cores() -> Iterator[None]:
         del _WISH.threads
 
 
+def _alone(work: Callable[[Sequence[int]], None], part: Sequence[int]) -> None:
+    # A new thread takes all cores for its products, whatever the caller's number of threads is: every thread has its own.
+    torch.set_num_threads(1)
+    work(part)
+
+
 def over_chains(count: int, work: Callable[[Sequence[int]], None]) -> None:
     """`work` on blocks of the chains 0 … count − 1, one block for each of torch's threads, one of them in the caller's.
 
@@ -132,7 +138,7 @@ def over_chains(count: int, work: Callable[[Sequence[int]], None]) -> None:
         return
     cuts = [count * i // blocks for i in range(blocks + 1)]
     parts = [range(a, b) for a, b in zip(cuts, cuts[1:], strict=False)]
-    waiting = [_workers().submit(work, part) for part in parts[1:]]
+    waiting = [_workers().submit(_alone, work, part) for part in parts[1:]]
     work(parts[0])
     for one in waiting:
         one.result()

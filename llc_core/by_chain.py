@@ -2,40 +2,48 @@
 
 The driver's usual step holds, beside the state of all chains, their gradients, noise and new state; here there is one
 chain's gradient, and update and noise are done in blocks of the parameters. The law is the same; the random numbers
-are drawn in another order, so a potential always asks for the same of the two ways.
+are others (those of `llc_core.philox`, which need no order), so a potential always asks for the same of the two ways.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Literal
 
 import torch
 from torch import Tensor
 
+from llc_core.blas import PerThread, over_chains
 from llc_core.curvature import top_curvature
+from llc_core.philox import fill
 from llc_core.potentials.base import Batch
 from llc_core.samplers.base import Hp, Sampler, State
 from llc_core.target import Target
 from llc_core.types import Energy
 
 BLOCK = 1 << 15
-"""Parameters that are updated at once: few enough for a processor's cache."""
+"""Parameters that are updated at once: few enough for a processor's cache. A multiple of `philox.GROUP`."""
 
 
 class ByChain:
-    """The driver's work on `target` with `sampler`, chain by chain. States are changed in place."""
+    """The driver's work on `target` with `sampler`, chain by chain. States are changed in place. seed: of the noise."""
 
-    def __init__(self, target: Target, sampler: Sampler, noise: torch.Generator):
-        self.target, self.sampler, self.noise = target, sampler, noise
+    def __init__(self, target: Target, sampler: Sampler, seed: int):
+        self.target, self.sampler, self.seed = target, sampler, seed
+        self.steps = 0
+        fill(
+            torch.empty(1), seed, 0, 0
+        )  # compile it now: what the compiler leaves behind would keep a step's tensors alive
+        self._local = PerThread()
 
     def start(self, delta: Tensor, hp: Hp) -> State:
         """The sampler's state at the start δ [C, D]."""
         state: State = {}
         for chain in range(len(delta)):
             row = slice(chain, chain + 1)
-            noise = torch.randn(delta[row].shape, generator=self.noise, dtype=delta.dtype, device=delta.device)
+            noise = torch.empty_like(delta[row])
+            fill(noise[0], self.seed, 0, chain)
             for name, value in self.sampler.init(delta[row], noise, _of(hp, row)).items():
                 if name == "delta":
                     state[name] = delta
@@ -54,31 +62,37 @@ class ByChain:
         watch: Callable[[Energy, slice], None],
     ) -> Tensor:
         """One step of every chain; returns ΔL [C] before it. watch: shown the energy of each chain before its step."""
+        self.steps += 1
         count = len(state["delta"])
-        losses = []
-        for chain in range(count):
-            row = slice(chain, chain + 1)
-            mine = {name: value[row] for name, value in state.items()}
-            on = batch if batch is None else batch.of(chain, count)
-            metric_on = metric_batch.of(chain, count) if isinstance(metric_batch, Batch) else metric_batch
-            energy = self.target.of(row).evaluate(mine["delta"], on, metric_on, probe)
-            losses.append(energy.excess_loss)
-            watch(energy, row)
-            self._update(mine, energy, _of(hp, row))
-            del energy  # one gradient at a time
-        return torch.cat(losses)
+        losses = state["delta"].new_empty(count)
 
-    def _update(self, mine: State, energy: Energy, hp: Hp) -> None:
+        def work(chains: Sequence[int]) -> None:
+            with torch.no_grad():  # every thread has its own
+                for chain in chains:
+                    row = slice(chain, chain + 1)
+                    mine = {name: value[row] for name, value in state.items()}
+                    on = batch if batch is None else batch.of(chain, count)
+                    metric_on = metric_batch.of(chain, count) if isinstance(metric_batch, Batch) else metric_batch
+                    energy = self.target.of(row).evaluate(mine["delta"], on, metric_on, probe)
+                    losses[row] = energy.excess_loss
+                    watch(energy, row)
+                    self._update(mine, energy, _of(hp, row), chain)
+                    del energy  # one gradient at a time
+
+        if self.target.potential.spreads_chains and probe is None:
+            over_chains(count, work)
+        else:
+            work(range(count))
+        return losses
+
+    def _update(self, mine: State, energy: Energy, hp: Hp, chain: int) -> None:
         dim = mine["delta"].shape[1]
         size = BLOCK if self.sampler.elementwise else dim
         new: State = {}
         for start in range(0, dim, size):
             part = slice(start, min(dim, start + size))
             old = {name: value[:, part] if value.shape[1] == dim else value for name, value in mine.items()}
-            noise = torch.empty(
-                self.sampler.noises, *old["delta"].shape, dtype=old["delta"].dtype, device=old["delta"].device
-            )
-            noise.normal_(generator=self.noise)
+            noise = self._normals(old["delta"], chain, start)
             new = self.sampler.update(old, _columns(energy, part), noise, hp)
             for name, value in new.items():
                 if value.shape[1:] == old["delta"].shape[1:]:
@@ -86,6 +100,16 @@ class ByChain:
         for name, value in new.items():
             if mine[name].shape[1] != dim:
                 mine[name].copy_(value)
+
+    def _normals(self, like: Tensor, chain: int, start: int) -> Tensor:
+        """[noises, 1, D'] of this step for the parameters from `start` on; valid until the next call."""
+        shape = (self.sampler.noises, *like.shape)
+        noise: Tensor | None = getattr(self._local, "noise", None)
+        if noise is None or noise.shape != shape:
+            noise = self._local.noise = like.new_empty(shape)
+        for field, row in enumerate(noise):
+            fill(row[0], self.seed, self.steps, chain, field, start)
+        return noise
 
     def curvature(self, state: State, vector: Tensor, hp: Hp, iterations: int) -> Tensor:
         """Top curvature at every chain, [C, 1]. vector [1, D]: where the iteration starts; it is left where it ends,

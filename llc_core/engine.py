@@ -89,7 +89,8 @@ class Run:
         }
         # Metropolis samplers hold several states at once anyway.
         chainwise = self.problem.by_chain and not isinstance(self.sampler, MetropolisSampler)
-        self._by_chain = ByChain(self._target, self.sampler, self._streams["noise"]) if chainwise else None
+        noise_seed = stream_seed(config.seed, "noise")
+        self._by_chain = ByChain(self._target, self.sampler, noise_seed) if chainwise else None
         self._recorded = self._recorder(like) if way() != "plain" and not chainwise else None
         self._noise: Tensor | None = None
         self._noise_at = 0

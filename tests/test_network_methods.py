@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 
+import numpy as np
 import pytest
 import torch
 from test_network import batch, classifier, gradient_by_difference, moved
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from llc_core import NetworkPotential, RunConfig
+from llc_core import NetworkPotential, RunConfig, estimate
 from llc_core.engine import Run
 from llc_core.potentials.losses import LOSSES
 from llc_core.potentials.network_stack import dense_stack
@@ -298,3 +300,22 @@ def test_hessian_products_and_settings_that_share_batches():
         together = problem.excess_loss_and_grad(delta.repeat_interleave(3, 0), two)
         alone = problem.excess_loss_and_grad(delta, two)
         assert all(torch.allclose(a, b.repeat_interleave(3, 0)) for a, b in zip(together, alone, strict=True))
+
+
+def test_chains_on_two_cores_give_the_numbers_of_one(monkeypatch):
+    monkeypatch.setattr("llc_core.potentials.network.BY_CHAIN", {"cpu": 1})
+    torch.manual_seed(0)
+    module = nn.Sequential(nn.Linear(6, 12), nn.ReLU(), nn.Linear(12, 3))
+    data = torch.randn(300, 6), torch.randint(0, 3, (300,))
+    found, before = [], torch.get_num_threads()
+    try:
+        for threads in (1, 2):
+            torch.set_num_threads(threads)
+            problem = NetworkPotential(module, "cross_entropy", data, batch_size=50)
+            result = estimate(problem, "SGLD", gradient="control_variate", steps=150, seed=1, progress=False)
+            assert problem.spreads_chains and torch.get_num_threads() == threads
+            found.append(result.per_chain)
+    finally:
+        torch.set_num_threads(before)
+    assert math.isfinite(found[0].sum())
+    np.testing.assert_array_equal(*found)

@@ -59,7 +59,7 @@ def race(case: Case, seed: int, steps: int, chains: int) -> dict[str, object]:
 
 def main() -> None:
     warnings.simplefilter("ignore")
-    torch.set_num_threads(1)
+    torch.set_num_threads(int(sys.argv[1]))
     known = {case.name: case for case in cases()}
     print("ready", flush=True)
     for line in sys.stdin:

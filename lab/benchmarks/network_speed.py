@@ -1,9 +1,10 @@
 """Any module in the engine beside devinterp 1.3.2 and a loop by hand: chain-steps per second, in one run.
 
-python -m lab.benchmarks.network_speed [--rounds 7] [--only NAME] [--cache FOLDER]
+python -m lab.benchmarks.network_speed [--rounds 7] [--threads 1] [--only NAME] [--cache FOLDER]
 
-One thread each, in processor time. Blocks of steps of all sides are taken in turn; ratios are medians over the rounds of the ratio within a round. devinterp
-gets an environment of its own under the cache folder, made on the first run.
+Every side has the same number of threads; one thread is measured in processor time, several in wall time. Blocks of steps
+of all sides are taken in turn; ratios are medians over the rounds of the ratio within a round. devinterp gets an
+environment of its own under the cache folder, made on the first run.
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ AGREEMENT_STEPS = {"64-128-128-10": 400, "784-256-256-10": 100, "transformer": 1
 class Peer:
     """devinterp, waiting in its own process."""
 
-    def __init__(self, cache: Path):
-        command = [str(environment(cache, DEVINTERP)), "-m", "lab.benchmarks.network_peer"]
+    def __init__(self, cache: Path, threads: int):
+        command = [str(environment(cache, DEVINTERP)), "-m", "lab.benchmarks.network_peer", str(threads)]
         pipe = subprocess.PIPE
         self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True)
         assert self.process.stdout is not None and self.process.stdout.readline().strip() == "ready"
@@ -139,10 +140,11 @@ def main() -> None:
     parser.add_argument("--only", default="", help="part of a case's name")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--cache", type=Path, default=CACHE / "llc-lab-devinterp-1.3.2")
+    parser.add_argument("--threads", type=int, default=1)
     options = parser.parse_args()
-    torch.set_num_threads(1)
+    torch.set_num_threads(options.threads)
     print(f"{CHAINS} chains, SGLD; {machine()}")
-    peer = Peer(options.cache)
+    peer = Peer(options.cache, options.threads)
     for case in (case for case in cases() if options.only in case.name):
         speed(case, peer, options.rounds)
         agreement(case, peer)

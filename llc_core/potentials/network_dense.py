@@ -69,8 +69,10 @@ class DensePasses:
                 torch.mm(x[0], w.reshape(-1, layer.inputs).T, out=flat)
                 if layer.bias is not None:
                     flat += self._weight(point, layer.bias).reshape(1, -1)
-            elif layer.bias is None:
-                torch.bmm(given[-1], w.transpose(1, 2), out=z)
+            elif layer.bias is None or chains == 1:
+                _product(given[-1], w.transpose(1, 2), z)
+                if layer.bias is not None:
+                    z += self._weight(point, layer.bias).unsqueeze(1)
             else:
                 bias = self._weight(point, layer.bias).unsqueeze(1)
                 torch.baddbmm(bias, given[-1], w.transpose(1, 2), out=z)
@@ -114,7 +116,7 @@ class DensePasses:
                 grad_to[:, piece.start : piece.stop] += part if piece.chosen is None else part[:, piece.chosen]
             if index > self.lowest:
                 below = self._of_layer("s", index - 1, given[index].shape, slope)
-                slope = torch.bmm(slope, self._kept.weights[layer.weight], out=below)
+                slope = _product(slope, self._kept.weights[layer.weight], below)
 
     def _slope_before(self, name: str, slope: Tensor, value: Tensor, index: int) -> Tensor:
         """∂loss/∂z from ∂loss/∂(activation of z), in place."""
@@ -137,7 +139,10 @@ class DensePasses:
             grad_to[:, piece.start : piece.stop] += whole if piece.chosen is None else whole[:, piece.chosen]
         elif piece.chosen is None:
             into = grad_to[:, piece.start : piece.stop].view(len(grad_to), *piece.shape)
-            into.baddbmm_(slope.transpose(1, 2), given)
+            if len(into) == 1:
+                into[0].addmm_(slope[0].T, given[0])
+            else:
+                into.baddbmm_(slope.transpose(1, 2), given)
         else:
             whole = torch.bmm(slope.transpose(1, 2), given).flatten(1)
             grad_to[:, piece.start : piece.stop] += whole[:, piece.chosen]
@@ -179,6 +184,14 @@ class _Kept(threading.local):
         self.buffers: dict[str, Tensor] = {}
         self.weights: dict[str, Tensor] = {}
         self.shared = False
+
+
+def _product(a: Tensor, b: Tensor, out: Tensor) -> Tensor:
+    """a·b for every chain; of a single chain as one plain product, which is up to a third faster than a batch of one."""
+    if len(out) == 1:
+        torch.mm(a[0], b[0], out=out[0])
+        return out
+    return torch.bmm(a, b, out=out)
 
 
 def _one(rows: Rows, chain: int) -> Rows:
