@@ -78,6 +78,12 @@ def _estimate(options: argparse.Namespace) -> int:
 
     config = _config(options)
     current = run(config)
+    if options.out is not None:  # before the run, not after it
+        if len(current.settings) > 1:
+            many = len(current.settings)
+            raise ValueError(f"--out holds one estimate, and this configuration has {many}; leave its grid out.")
+        if not options.out.parent.is_dir():
+            raise ValueError(f"--out is {str(options.out)!r}, but there is no such folder; make it first.")
     shown = sys.stderr.isatty()
     for snapshot in current:
         if shown:
@@ -92,8 +98,6 @@ def _estimate(options: argparse.Namespace) -> int:
             print(", ".join(f"{name} = {value:g}" for name, value in each.setting.items()))
         print(each.to_json() if options.json else each)
     if options.out is not None:
-        if len(found) > 1:
-            raise ValueError(f"--out holds one estimate, and this configuration has {len(found)}; leave its grid out.")
         found[0].to_dataset().to_netcdf(options.out, engine="h5netcdf")
     return 0
 

@@ -15,6 +15,7 @@ from lab.benchmarks import sweep_work
 from llc_core import SweepSpec, run_sweep
 from llc_core.cli import hours, main
 from llc_core.sweeps import runner
+from llc_core.sweeps.shares import Shares
 from llc_core.sweeps.store import Store, results
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -186,6 +187,22 @@ def test_a_sweep_from_the_command_line(sweep_file, scheduler, tmp_path, capsys):
     assert len((tmp_path / "a.csv").read_text().splitlines()) == 5
 
 
+def test_a_problem_s_units_go_to_one_worker_until_one_has_nothing_else():
+    spec = SweepSpec.from_dict(
+        {**SMALL, "problems": 3, "samplers": ["SGLD", "SGHMC"], "gradients": ["full", "minibatch"]}
+    )
+    shares = Shares(spec.units())
+    first, second = shares.next("a"), shares.next("b")
+    assert (first.problem, second.problem) == (0, 1)
+    assert [shares.next("a").problem for _ in range(4)] == [0, 0, 0, 2], "the third problem is nobody's yet"
+    assert [shares.next("b").problem for _ in range(4)] == [1, 1, 1, 2], "then it helps"
+    shares.forget(["b"])
+    assert shares.next("c").problem == 2 and shares.next("b").problem == 2 and shares.next("b") is None
+    every = Shares(spec.units())
+    handed = [unit.key for _ in range(12) for unit in [every.next("a")] if unit]
+    assert sorted(handed) == sorted(unit.key for unit in spec.units())
+
+
 @pytest.mark.parametrize(
     "words, message",
     [
@@ -217,6 +234,23 @@ def test_an_estimate_from_the_command_line(tmp_path, capsys):
     file.write_text(json.dumps(found["config"]))
     assert main(["estimate", str(file), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["llc"] == found["llc"], "a saved configuration gives the same number"
+
+
+@pytest.mark.parametrize(
+    "out, grid, message",
+    [
+        ("a.nc", {"step_size": [1e-9, 1e-8]}, "this configuration has 2; leave its grid out"),
+        ("nowhere/a.nc", {}, "no such folder"),
+    ],
+)
+def test_what_cannot_be_written_is_said_before_the_run(tmp_path, capsys, monkeypatch, out, grid, message):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("llc_core.engine.Run.advance", lambda *a: pytest.fail("it ran"))
+    problem = {"kind": "dln", "widths": [4, 3, 4]}
+    Path("run.json").write_text(json.dumps({"problem": problem, "sampler": {"name": "SGLD"}, "grid": grid}))
+    with pytest.raises(SystemExit):
+        main(["estimate", "run.json", "--out", out])
+    assert message in capsys.readouterr().err
 
 
 def test_durations_are_read_easily():

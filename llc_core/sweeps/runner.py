@@ -7,18 +7,20 @@ import queue
 import threading
 import time
 import uuid
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from llc_core.sweeps.costs import cores, operations
+from llc_core.sweeps.shares import Shares
 from llc_core.sweeps.spec import SweepSpec, Unit
 from llc_core.sweeps.store import Store
 from llc_core.sweeps.worker import Cancelled, cancel, rows_of, run_unit
 
-QUEUED_PER_WORKER = 4
-"""Units at a worker or on their way: enough that none waits, few enough that ten thousand cost no memory."""
+QUEUED_PER_THREAD = 2
+"""Units at a worker or on their way: one runs, and one is there when it ends. What is there cannot go to another."""
 REPORT_SECONDS = 1.0
 POLL_SECONDS = 0.25
 GPU = {"GPU": 1.0}
@@ -103,33 +105,48 @@ class _Sweep:
     def go(self, client: Any, stop: threading.Event, work: Work) -> Progress:
         """The loop: keep workers supplied, record what they return. Always leaves the store with a last word."""
         arrived: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        waiting = iter(self.left)
-        pending: dict[Any, Unit] = {}
+        shares = Shares(self.left)
+        pending: dict[Any, tuple[Unit, str | None]] = {}
+        held: Counter[str | None] = Counter()
         options = {"resources": GPU} if str(self.spec.device or "").startswith("cuda") else {}
+        places: dict[str | None, int] = {None: 1}
 
-        threads = 1
+        def look() -> None:  # workers come and go; where there is none yet, a few units wait for the first
+            nonlocal places
+            found: dict[str | None, int] = client.nthreads()
+            shares.forget(found)
+            places = found or {None: 1}
 
         def supply() -> None:
-            for unit in _take(waiting, QUEUED_PER_WORKER * threads - len(pending)):
-                future = client.submit(
-                    work, unit.to_dict(), self.name, key=f"{self.name}-{unit.key}", pure=False, **options
-                )
-                pending[future] = unit
-                future.add_done_callback(arrived.put)
+            for worker, threads in places.items():
+                while held[worker] < QUEUED_PER_THREAD * threads:
+                    unit = shares.next(worker)
+                    if unit is None:
+                        return
+                    there = {} if worker is None else {"workers": [worker], "allow_other_workers": True}
+                    future = client.submit(
+                        work, unit.to_dict(), self.name, key=f"{self.name}-{unit.key}", pure=False, **there, **options
+                    )
+                    pending[future] = unit, worker
+                    held[worker] += 1
+                    future.add_done_callback(arrived.put)
 
         self.tell("running")
         state = "stopped"
         try:
-            threads = _threads(client)
+            look()
             supply()
             while pending and not stop.is_set():
-                batch = _drain(arrived)
+                batch = [future for future in _drain(arrived) if future in pending]
                 if batch:
-                    self._record([(pending.pop(future), future) for future in batch if future in pending])
+                    finished = [(*pending.pop(future), future) for future in batch]
+                    held.subtract(worker for _, worker, _ in finished)
+                    self._record([(unit, future) for unit, _, future in finished])
                     supply()
-                self.running = min(len(pending), threads)
+                self.running = min(len(pending), sum(places.values()))
                 if time.monotonic() - self._told > REPORT_SECONDS:
-                    threads = _threads(client)  # workers come and go
+                    look()
+                    supply()
                     self.tell("running")
             state = "stopped" if pending else "finished"
         finally:
@@ -201,18 +218,6 @@ def _client(scheduler: str | None, workers: int | None, device: str | None) -> I
         Client(cluster, set_as_default=False) as client,
     ):
         yield client
-
-
-def _threads(client: Any) -> int:
-    return max(1, sum(client.nthreads().values()))
-
-
-def _take(waiting: Iterator[Unit], count: int) -> Iterator[Unit]:
-    for _ in range(count):
-        unit = next(waiting, None)
-        if unit is None:
-            return
-        yield unit
 
 
 def _drain(arrived: queue.SimpleQueue[Any]) -> list[Any]:
