@@ -62,7 +62,7 @@ def test_chain_by_chain_is_the_same_law(small_blocks, monkeypatch, gradient):
 def test_blocks_of_parameters_change_nothing(small_blocks, monkeypatch, name):
     """Noise belongs to a place: an update in blocks is the update of all parameters at once."""
     torch.manual_seed(0)
-    module, data = mlp(WIDTHS), (torch.randn(64, 200), torch.randint(0, 3, (64,)))
+    module, data = mlp((200, 40, 3)), (torch.randn(64, 200), torch.randint(0, 3, (64,)))
     losses = []
     for block in (GROUP, 10**9):
         monkeypatch.setattr("llc_core.by_chain.BLOCK", block)
