@@ -24,6 +24,8 @@ from llc_core.types import Energy
 
 BLOCK = 1 << 15
 """Parameters that are updated at once: few enough for a processor's cache. A multiple of `philox.GROUP`."""
+DEVICE_BLOCK = 1 << 22
+"""The same on a GPU, where each block costs the starts of its kernels."""
 
 
 class ByChain:
@@ -87,7 +89,8 @@ class ByChain:
 
     def _update(self, mine: State, energy: Energy, hp: Hp, chain: int) -> None:
         dim = mine["delta"].shape[1]
-        size = BLOCK if self.sampler.elementwise else dim
+        block = BLOCK if mine["delta"].device.type == "cpu" else DEVICE_BLOCK
+        size = block if self.sampler.elementwise else dim
         new: State = {}
         for start in range(0, dim, size):
             part = slice(start, min(dim, start + size))

@@ -91,7 +91,7 @@ class Run:
         chainwise = self.problem.by_chain and not isinstance(self.sampler, MetropolisSampler)
         noise_seed = stream_seed(config.seed, "noise")
         self._by_chain = ByChain(self._target, self.sampler, noise_seed) if chainwise else None
-        self._recorded = self._recorder(like) if way() != "plain" and not chainwise else None
+        self._recorded = self._recorder(like, noise_seed) if way() != "plain" and not chainwise else None
         self._noise: Tensor | None = None
         self._noise_at = 0
         self._control = Control(
@@ -251,7 +251,7 @@ class Run:
         self._observers.look(step, energy.delta, weight)
         self._observers.size(step, energy)
 
-    def _recorder(self, like: Tensor) -> Recorded | None:
+    def _recorder(self, like: Tensor, noise_seed: int) -> Recorded | None:
         """The step as one recording, for those kinds of runs whose steps are all alike."""
         if isinstance(self.sampler, MetropolisSampler) or self.config.histogram is not None:
             return None
@@ -261,7 +261,7 @@ class Run:
             lambda: self._draw(self.gradient, "batch"),
             self._evaluate,
             [self._streams[name] for name in ("batch", "metric", "hessian")],
-            stream_seed(self.config.seed, "noise"),
+            noise_seed,
             like.new_empty(self.count, 0),
             fused=way() == "fused",
         )
