@@ -90,7 +90,7 @@ class Benchmark:
 
         self.store = self._select("Store", {})
         self.upload = pmui.FileInput(
-            label="Open a store", accept=".sqlite,.db", sizing_mode="stretch_width", margin=(6, 0)
+            label="Open a store", accept=".sqlite,.db", sizing_mode="stretch_width", margin=(6, 0, 14, 0)
         )
         self.upload.param.watch(self._on_upload, "value")
         self.fault = pn.pane.HTML(
