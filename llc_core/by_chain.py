@@ -34,9 +34,8 @@ class ByChain:
     def __init__(self, target: Target, sampler: Sampler, seed: int):
         self.target, self.sampler, self.seed = target, sampler, seed
         self.steps = 0
-        fill(
-            torch.empty(1), seed, 0, 0
-        )  # compile it now: what the compiler leaves behind would keep a step's tensors alive
+        # Compiled now: what the compiler leaves behind would keep a step's tensors alive.
+        fill(torch.empty(1), seed, 0, 0)
         self._local = PerThread()
 
     def start(self, delta: Tensor, hp: Hp) -> State:

@@ -2,7 +2,7 @@
 
 LLC_LAB_PRODUCTS: "float32" (the default), "tf32" (10 bits, on devices that have it) or "bf16" (7 bits; sums stay in
 float32). What is multiplied are differences from w0, so that the error is relative to the excess loss itself and not to
-the loss: λ̂ and the drift are off by some thousandths, where on losses the difference would be lost altogether.
+the loss: λ̂ and the drift are off by less than a hundredth, where on losses the difference would be lost altogether.
 Products in float64 are never shortened.
 """
 

@@ -5,7 +5,8 @@ A replay starts them all at once. The sampler's `update` and its noise are compi
 writes every parameter's state once; its normals come from `llc_core.philox`, so no noise is ever held in memory.
 
 LLC_LAB_GPU chooses: "plain" (the default): step by step, as on a CPU; "graphs": recorded; "fused": recorded, with the
-compiled update. On a CPU the last two run the same code without recording it, which is what the tests compare.
+compiled update. The last two have other random numbers than the first. On a CPU they run the same code without recording
+it, which is what the tests compare.
 """
 
 from __future__ import annotations

@@ -179,3 +179,17 @@ def test_sums_of_short_products_are_long():
     """Ones from a half up: in bf16 a sum of 10,000 of them would stop growing."""
     a = torch.full((1, 1, 10_000), 0.5)
     assert float(multiply(a, torch.ones(1, 10_000, 1), short=True)) == 5000
+
+
+@pytest.mark.parametrize("gradient, size", [("minibatch", 50), ("minibatch", 5), ("control_variate", 50)])
+def test_batches_of_all_chains_together_are_those_one_by_one(linear, gradient, size, monkeypatch):
+    """What a device draws in one piece, with the rows that a CPU draws chain by chain."""
+    monkeypatch.setattr("llc_core.potentials.dln_data.KEPT_NUMBERS", 0)
+    apart = linear.draw(torch.Generator().manual_seed(1), 3, size, gradient, torch.float64)
+    together = linear._draw_together(
+        linear.data.gather(torch.Generator().manual_seed(1), 3, size, torch.float64), gradient
+    )
+    assert apart.data.keys() == together.data.keys()
+    for name, value in apart.data.items():
+        np.testing.assert_allclose(together.data[name], value, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(together.baseline_loss, apart.baseline_loss)

