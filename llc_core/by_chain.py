@@ -11,14 +11,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Literal
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from llc_core.blas import PerThread, over_chains
 from llc_core.curvature import top_curvature
-from llc_core.philox import fill
+from llc_core.philox import fill, words_of
 from llc_core.potentials.base import Batch
-from llc_core.samplers.base import Hp, Sampler, State
+from llc_core.samplers.base import Cell, Hp, Sampler, State
 from llc_core.target import Target
 from llc_core.types import Energy
 
@@ -34,8 +35,8 @@ class ByChain:
     def __init__(self, target: Target, sampler: Sampler, seed: int):
         self.target, self.sampler, self.seed = target, sampler, seed
         self.steps = 0
-        # Compiled now: what the compiler leaves behind would keep a step's tensors alive.
-        fill(torch.empty(1), seed, 0, 0)
+        self._cell = sampler.cell()
+        self._compiled = None if self._cell is None else _compiled(self._cell)
         self._local = PerThread()
 
     def start(self, delta: Tensor, hp: Hp) -> State:
@@ -51,7 +52,16 @@ class ByChain:
                 else:
                     whole = state.setdefault(name, value.new_empty(len(delta), *value.shape[1:]))
                     whole[row] = value
+            if chain == 0:
+                self._compile({name: value[row] for name, value in state.items()}, _of(hp, row))
         return state
+
+    def _compile(self, state: State, hp: Hp) -> None:
+        """Before the first step: what the compiler leaves behind would keep a step's tensors alive."""
+        fill(torch.empty(1), self.seed, 0, 0)
+        if self._cell is not None and self._compiled is not None:
+            one = {name: value[:, :1].to(torch.float32, copy=True) for name, value in state.items()}
+            self._in_one_loop(one, torch.zeros(1, 1), 1.0, 0.0, hp, 0)
 
     def step(
         self,
@@ -87,6 +97,10 @@ class ByChain:
         return losses
 
     def _update(self, mine: State, energy: Energy, hp: Hp, chain: int) -> None:
+        if self._compiled is not None and _is_plain(energy):
+            n_beta, localization = float(energy.n_beta), float(energy.localization)
+            self._in_one_loop(mine, energy.loss_grad, n_beta, localization, hp, chain)
+            return
         dim = mine["delta"].shape[1]
         block = BLOCK if mine["delta"].device.type == "cpu" else DEVICE_BLOCK
         size = block if self.sampler.elementwise else dim
@@ -102,6 +116,16 @@ class ByChain:
         for name, value in new.items():
             if mine[name].shape[1] != dim:
                 mine[name].copy_(value)
+
+    def _in_one_loop(self, mine: State, grad: Tensor, n_beta: float, localization: float, hp: Hp, chain: int) -> None:
+        cell, compiled = self._cell, self._compiled
+        assert cell is not None and compiled is not None
+        numbers = tuple(np.float32(x) for x in cell.numbers(mine, n_beta, localization, hp))
+        memory = mine[cell.memory or "delta"]
+        words = words_of(self.seed, self.steps, chain)
+        compiled(mine["delta"][0].numpy(), memory[0].numpy(), grad[0].numpy(), numbers, *words)
+        if cell.counts:
+            mine["count"] += 1
 
     def _normals(self, like: Tensor, chain: int, start: int) -> Tensor:
         """[noises, 1, D'] of this step for the parameters from `start` on; valid until the next call."""
@@ -164,6 +188,22 @@ class ByChain:
             if not bool(torch.isfinite(state["delta"][chain]).all()):
                 for value in state.values():
                     value[chain].zero_()
+
+
+def _compiled(cell: Cell) -> Callable[..., None] | None:
+    """The sampler's update as a compiled loop; None without numba."""
+    try:
+        from llc_core.update_kernel import update
+    except ImportError:
+        return None
+    return update(cell.step, bool(cell.memory))
+
+
+def _is_plain(energy: Energy) -> bool:
+    """Whether the compiled loop can do it: single precision on a CPU, no force but the loss's and the localisation's."""
+    grad = energy.loss_grad
+    extra = (energy.metric_grad, energy.hessian_diagonal, energy.prior_grad, energy.pulled_force)
+    return grad.device.type == "cpu" and grad.dtype == torch.float32 and all(x is None for x in extra)
 
 
 def _of(hp: Hp, row: slice) -> Hp:

@@ -80,10 +80,15 @@ def fill(out: Tensor, seed: int, step: int, row: int, field: int = 0, start: int
     if out.device.type == "cpu" and out.dtype == torch.float32 and start % GROUP == 0:
         compiled = _compiled()
         if compiled is not None:
-            compiled(out.numpy(), start // GROUP, (row << 8) | field, step & MASK, step >> 32, seed & MASK, seed >> 32)
+            compiled(out.numpy(), start // GROUP, *words_of(seed, step, row, field))
             return out
     at = torch.tensor(step, device=out.device)
     return out.copy_(normals(seed, at, (1, 1, len(out)), out.dtype, (field, row, start))[0, 0])
+
+
+def words_of(seed: int, step: int, row: int, field: int = 0) -> tuple[int, int, int, int, int]:
+    """What the compiled loops need of a stream: three words of the counters, two of the key."""
+    return (row << 8) | field, step & MASK, step >> 32, seed & MASK, seed >> 32
 
 
 def _compiled() -> Any | None:

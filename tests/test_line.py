@@ -18,7 +18,6 @@ from llc_core.histogram import Bins
 from llc_core.line import LineRun, simulate, warm_up
 from llc_core.line import kernel as kernels
 from llc_core.line.run import CHUNK
-from llc_core.line.single import pipeline
 from llc_core.potentials import landscape
 from llc_core.samplers import (
     PSGLD,
@@ -34,6 +33,7 @@ from llc_core.samplers import (
     samplers,
 )
 from llc_core.samplers.base import ADAPTING_SHARE
+from llc_core.single_precision import pipeline
 from llc_core.stationary import masses, target_masses, total_variation
 from llc_core.streams import torch_stream
 
@@ -340,7 +340,7 @@ def test_what_cannot_be_is_refused_in_one_sentence(change, sentence):
 
 
 def test_numbers_in_scalar_functions_do_not_widen_single_precision():
-    """Without the pass in `llc_core.line.single` the laws are the same, at a fifth of the speed."""
+    """Without the pass in `llc_core.single_precision` the laws are the same, at a fifth of the speed."""
     numba = pytest.importorskip("numba")
     line = PSGLD().line()
     p = (np.float32(0.9),) * 3

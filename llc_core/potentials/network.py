@@ -160,14 +160,14 @@ class NetworkPotential(Potential):
     def excess_loss_and_grad(self, delta: Tensor, batch: Batch | None = None) -> tuple[Tensor, Tensor]:
         place = self._place(delta)
         if batch is None:
-            grad = torch.zeros_like(delta)
-            return self._add(place, Point(delta), None, self.samples, 1.0, grad), grad
+            grad = torch.empty_like(delta)
+            return self._add(place, Point(delta), None, self.samples, 1.0, grad, fresh=True), grad
         places = batch.data["places"]
         each = len(delta) // len(places)
         here = places.repeat_interleave(each, 0) if each > 1 else places
         if "control" not in batch.data:
-            grad = torch.zeros_like(delta)
-            return self._add(place, Point(delta), here, places.shape[1], 1.0, grad), grad
+            grad = torch.empty_like(delta)
+            return self._add(place, Point(delta), here, places.shape[1], 1.0, grad, fresh=True), grad
         at_w0 = torch.zeros(1, 1, dtype=delta.dtype, device=delta.device).expand(len(places), self.dim)
         grad = self._gradient_at_w0(place).expand(len(places), -1).clone()
         self._add(place, Point(at_w0), places, places.shape[1], -1.0, grad)
@@ -256,9 +256,17 @@ class NetworkPotential(Potential):
         return max(1, int(CHUNK_BYTES[delta.device.type] / max(size, 1)))
 
     def _add(
-        self, place: _Place, point: Point, places: Tensor | None, count: int, weight: float, grad: Tensor
+        self,
+        place: _Place,
+        point: Point,
+        places: Tensor | None,
+        count: int,
+        weight: float,
+        grad: Tensor,
+        fresh: bool = False,
     ) -> Tensor:
-        """weight·ΔL [C] over the rows at `places` [C, count], or over the first `count`; its gradient is added."""
+        """weight·ΔL [C] over the rows at `places` [C, count], or over the first `count`; its gradient is added to what
+        stands in `grad`, or, if that is `fresh` memory, written there."""
         delta = point.delta
         total = torch.zeros(len(delta), dtype=delta.dtype, device=delta.device)
         for start, stop in chunks(count, self._chunk(delta)):
@@ -267,7 +275,7 @@ class NetworkPotential(Potential):
             else:
                 part = places[:, start:stop]
                 rows, base = self.data.pick(part, delta), place.base[part]
-            losses = place.passes.add(point, rows, weight / count, grad)
+            losses = place.passes.add(point, rows, weight / count, grad, fresh and start == 0)
             total += (losses - base).sum(1)
         return total.mul_(weight / count)
 

@@ -33,6 +33,9 @@ class DensePasses:
         self.by_chain = device.type == "cpu" and is_wide(layers, ONE_BY_ONE)
         moving = [layer.weight in self.pieces or layer.bias in self.pieces for layer in layers]
         self.lowest = moving.index(True)
+        used = [name for layer in layers[self.lowest :] for name in (layer.weight, layer.bias) if name in self.pieces]
+        self.writes = sorted(used) == sorted(self.pieces)
+        """Whether a pass comes to every piece exactly once: a tensor that two layers share is added to."""
         self._kept = _Kept()
 
     def losses(self, point: Point, rows: Rows) -> Tensor:
@@ -43,15 +46,17 @@ class DensePasses:
         each = target.expand(len(point), *target.shape[1:])
         return self.loss(output.flatten(0, 1), each.flatten(0, 1)).view(output.shape[:2])
 
-    def add(self, point: Point, rows: Rows, weight: float, grad_to: Tensor) -> Tensor:
+    def add(self, point: Point, rows: Rows, weight: float, grad_to: Tensor, fresh: bool = False) -> Tensor:
         if self.by_chain and len(point) > 1:
             chains = range(len(point))
-            parts = [self.add(point.of(c), _one(rows, c), weight, grad_to[c : c + 1]) for c in chains]
+            parts = [self.add(point.of(c), _one(rows, c), weight, grad_to[c : c + 1], fresh) for c in chains]
             return torch.cat(parts)
+        if fresh and not self.writes:
+            grad_to.zero_()
         inputs, target = rows.stacked()
         given = self._forward(point, inputs[0])
         losses, slope = self._slope(given[-1], target, weight)
-        self._backward(given, slope, grad_to)
+        self._backward(given, slope, grad_to, 0.0 if fresh and self.writes else 1.0)
         return losses
 
     def _forward(self, point: Point, x: Tensor) -> list[Tensor]:
@@ -101,19 +106,17 @@ class DensePasses:
         losses, slope = slope_of(self.loss)(output.flatten(0, 1), each.flatten(0, 1), weight)
         return losses.view(chains, count), slope.view(output.shape)
 
-    def _backward(self, given: list[Tensor], slope: Tensor, grad_to: Tensor) -> None:
-        """slope: weight·∂loss/∂output, [C, B, K]."""
+    def _backward(self, given: list[Tensor], slope: Tensor, grad_to: Tensor, keep: float) -> None:
+        """slope: weight·∂loss/∂output, [C, B, K].  keep: 1 to add to `grad_to`, 0 to write it."""
         for index in range(len(self.layers) - 1, self.lowest - 1, -1):
             layer = self.layers[index]
             if layer.activation is not None:
                 slope = self._slope_before(layer.activation, slope, given[index + 1], index)
             piece = self.pieces.get(layer.weight)
             if piece is not None:
-                self._add_product(piece, slope, given[index], grad_to, self._kept.shared and index == 0)
+                self._add_product(piece, slope, given[index], grad_to, self._kept.shared and index == 0, keep)
             if layer.bias is not None and layer.bias in self.pieces:
-                piece = self.pieces[layer.bias]
-                part = slope.sum(1)
-                grad_to[:, piece.start : piece.stop] += part if piece.chosen is None else part[:, piece.chosen]
+                _put(self.pieces[layer.bias], slope.sum(1), grad_to, keep)
             if index > self.lowest:
                 below = self._of_layer("s", index - 1, given[index].shape, slope)
                 slope = _product(slope, self._kept.weights[layer.weight], below)
@@ -132,20 +135,20 @@ class DensePasses:
         approximate = "tanh" if name == GELU_TANH else "none"
         return aten.gelu_backward.grad_input(slope, z, approximate=approximate, grad_input=slope)
 
-    def _add_product(self, piece: Piece, slope: Tensor, given: Tensor, grad_to: Tensor, shared: bool) -> None:
+    def _add_product(
+        self, piece: Piece, slope: Tensor, given: Tensor, grad_to: Tensor, shared: bool, keep: float
+    ) -> None:
         if shared:
             flat = slope.transpose(0, 1).reshape(slope.shape[1], -1)
-            whole = torch.mm(flat.T, given[0]).view(len(grad_to), -1)
-            grad_to[:, piece.start : piece.stop] += whole if piece.chosen is None else whole[:, piece.chosen]
+            _put(piece, torch.mm(flat.T, given[0]).view(len(grad_to), -1), grad_to, keep)
         elif piece.chosen is None:
             into = grad_to[:, piece.start : piece.stop].view(len(grad_to), *piece.shape)
             if len(into) == 1:
-                into[0].addmm_(slope[0].T, given[0])
+                into[0].addmm_(slope[0].T, given[0], beta=keep)
             else:
-                into.baddbmm_(slope.transpose(1, 2), given)
+                into.baddbmm_(slope.transpose(1, 2), given, beta=keep)
         else:
-            whole = torch.bmm(slope.transpose(1, 2), given).flatten(1)
-            grad_to[:, piece.start : piece.stop] += whole[:, piece.chosen]
+            _put(piece, torch.bmm(slope.transpose(1, 2), given).flatten(1), grad_to, keep)
 
     # -- numbers ------------------------------------------------------------------------------------------------------
 
@@ -184,6 +187,12 @@ class _Kept(threading.local):
         self.buffers: dict[str, Tensor] = {}
         self.weights: dict[str, Tensor] = {}
         self.shared = False
+
+
+def _put(piece: Piece, part: Tensor, grad_to: Tensor, keep: float) -> None:
+    """A tensor's gradient [C, entries] to its place in the whole one."""
+    into, part = grad_to[:, piece.start : piece.stop], part if piece.chosen is None else part[:, piece.chosen]
+    into.add_(part) if keep else into.copy_(part)
 
 
 def _product(a: Tensor, b: Tensor, out: Tensor) -> Tensor:

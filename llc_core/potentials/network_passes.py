@@ -1,7 +1,7 @@
 """Passes of any module at w0 + δ for C chains: forward and backward of all chains at once, or chain after chain.
 
 A pass adds to a gradient, so that rows can be taken in chunks and signs can differ: nothing of the gradient's size is
-made beside the gradient itself.
+made beside the gradient itself. The first one writes it (`fresh`), which saves filling it with zeros and reading these.
 """
 
 from __future__ import annotations
@@ -58,8 +58,9 @@ class Passes(Protocol):
         """Losses [C, B] of the rows."""
         ...
 
-    def add(self, point: Point, rows: Rows, weight: float, grad: Tensor) -> Tensor:
-        """Losses [C, B]; adds weight·Σ over rows of their gradients to `grad` [C, D]."""
+    def add(self, point: Point, rows: Rows, weight: float, grad: Tensor, fresh: bool = False) -> Tensor:
+        """Losses [C, B]; adds weight·Σ over rows of their gradients to `grad` [C, D]; fresh: whatever stood there is
+        overwritten."""
         ...
 
 
@@ -100,7 +101,7 @@ class Vmapped:
         with plain_attention():
             return vmap(self._loss, in_dims=(0, at, at))(self.weights.at(point), inputs, target)
 
-    def add(self, point: Point, rows: Rows, weight: float, grad_to: Tensor) -> Tensor:
+    def add(self, point: Point, rows: Rows, weight: float, grad_to: Tensor, fresh: bool = False) -> Tensor:
         def total(moving: dict[str, Tensor], inputs: tuple[Tensor, ...], target: Tensor) -> tuple[Tensor, Tensor]:
             losses = self._loss(moving, inputs, target)
             return weight * losses.sum(), losses
@@ -110,7 +111,9 @@ class Vmapped:
             grads, losses = vmap(grad(total, has_aux=True), in_dims=(0, at, at))(self.weights.at(point), inputs, target)
         for piece in self.weights.pieces:
             part = grads.pop(piece.name).flatten(1)
-            grad_to[:, piece.start : piece.stop] += part if piece.chosen is None else part[:, piece.chosen]
+            part = part if piece.chosen is None else part[:, piece.chosen]
+            into = grad_to[:, piece.start : piece.stop]
+            into.copy_(part) if fresh else into.add_(part)
         return losses
 
 
@@ -123,7 +126,9 @@ class Looped:
     def losses(self, point: Point, rows: Rows) -> Tensor:
         return torch.stack([self._losses(self._chain(point, c), *rows.of(c)) for c in range(len(point))])
 
-    def add(self, point: Point, rows: Rows, weight: float, grad_to: Tensor) -> Tensor:
+    def add(self, point: Point, rows: Rows, weight: float, grad_to: Tensor, fresh: bool = False) -> Tensor:
+        if fresh:
+            grad_to.zero_()
         return torch.stack(
             [self._add(self._chain(point, c), *rows.of(c), weight, grad_to[c]) for c in range(len(point))]
         )

@@ -75,6 +75,22 @@ class Line:
 
 
 @dataclass(frozen=True)
+class Cell:
+    """A step of one parameter as scalar arithmetic: made into one compiled loop, noise and all, where chains go one by one.
+
+    step: (δ, memory, gradient of the mean loss, standard normal, p) ↦ (δ, memory); plain arithmetic and numpy functions.
+    numbers: (state, nβ, γ, hp) ↦ p, a tuple of floats, from the state of one chain before the step.
+    memory: name of the one other tensor of the state that has the parameters' shape; "": there is none.
+    counts: the state's "count" grows by one with the step.
+    """
+
+    step: Callable[..., Any]
+    numbers: Callable[[State, float, float, Hp], tuple[float, ...]]
+    memory: str = ""
+    counts: bool = False
+
+
+@dataclass(frozen=True)
 class Sampler:
     """Base of all samplers.
 
@@ -150,6 +166,10 @@ class Sampler:
 
     def line(self) -> Line | None:
         """The sampler as scalar arithmetic on the line; None where it has no such form."""
+        return None
+
+    def cell(self) -> Cell | None:
+        """`update` as scalar arithmetic, which a test compares with it; None where it has no such form."""
         return None
 
     def caveat(self) -> str:

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from llc_core.fields import hyper
-from llc_core.samplers.base import Hp, Law, Line, OverdampedSampler, State, register, step_size_field
+from llc_core.samplers.base import Cell, Hp, Law, Line, OverdampedSampler, State, register, step_size_field
 from llc_core.samplers.psgld import MAX_DECAY, remember_square
 from llc_core.types import Energy
 
@@ -81,6 +81,9 @@ class RMSPropSGLD(OverdampedSampler):
         """As it is once β^{t+1} has vanished: without the bias correction."""
         return Line(remember_square, _move, (self.beta, self.stability), (1.0, 0.0), remembered=1)
 
+    def cell(self) -> Cell:
+        return Cell(_step, _numbers, memory="square", counts=True)
+
 
 def inverse_root(square: Tensor, count: Tensor, decay: Tensor, stability: Tensor) -> Tensor:
     """1/√(v̂ + a), [C, D], a fresh tensor. Before the first step v̂ counts as 0: no metric of the run will be larger."""
@@ -91,3 +94,15 @@ def inverse_root(square: Tensor, count: Tensor, decay: Tensor, stability: Tensor
 def _move(a: Any, b: Any, g: Any, h: Any, p: Any) -> Any:
     metric = 1 / np.sqrt(a + p[1])
     return -metric * g, metric
+
+
+def _numbers(state: State, n_beta: float, localization: float, hp: Hp) -> tuple[float, ...]:
+    decay, step = float(hp.beta), float(hp.step_size)
+    correction = 1 / (1 - decay ** (float(state["count"]) + 1))
+    return 1 - decay, correction, float(hp.stability), -step / 2, n_beta, localization, step**0.5
+
+
+def _step(d: Any, a: Any, g: Any, z: Any, p: Any) -> Any:
+    a = a + p[0] * (g * g - a)
+    root = 1 / np.sqrt(np.sqrt(a * p[1] + p[2]))
+    return d + p[3] * root * root * (p[4] * g + p[5] * d) + p[6] * root * z, a

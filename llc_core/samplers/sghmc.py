@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
 
 from llc_core.fields import hyper
-from llc_core.samplers.base import Hp, Law, Sampler, State, register, step_size_field
+from llc_core.samplers.base import Cell, Hp, Law, Sampler, State, register, step_size_field
 from llc_core.types import Energy
 
 
@@ -64,6 +64,9 @@ class SGHMC(Sampler):
         momentum = kept.addcmul_(energy.force, -_force_share(hp) * root).addcmul_((2 * hp.friction).sqrt(), noise[0])
         return {"delta": torch.addcmul(state["delta"], root, state["momentum"]), "momentum": momentum}
 
+    def cell(self) -> Cell:
+        return Cell(_step, _numbers, memory="momentum")
+
     def stable_step(self, curvature: Tensor, hp: Hp) -> Tensor:
         return hp.friction / (_force_share(hp) * curvature)
 
@@ -84,3 +87,12 @@ class SGHMC(Sampler):
 
 def _force_share(hp: Hp) -> float:
     return 0.5 if hp.dynamics == "printed" else 1.0
+
+
+def _numbers(state: State, n_beta: float, localization: float, hp: Hp) -> tuple[float, ...]:
+    root, friction = float(hp.step_size) ** 0.5, float(hp.friction)
+    return root, 1 - friction, -_force_share(hp) * root, n_beta, localization, (2 * friction) ** 0.5
+
+
+def _step(d: Any, a: Any, g: Any, z: Any, p: Any) -> Any:
+    return d + p[0] * a, p[1] * a + p[2] * (p[3] * g + p[4] * d) + p[5] * z

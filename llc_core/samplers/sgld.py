@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from llc_core.samplers.base import Hp, Line, OverdampedSampler, State, register, step_size_field
+from llc_core.samplers.base import Cell, Hp, Line, OverdampedSampler, State, register, step_size_field
 from llc_core.types import Energy
 
 
@@ -42,6 +42,9 @@ class SGLD(OverdampedSampler):
     def line(self) -> Line:
         return Line(_nothing, _move)
 
+    def cell(self) -> Cell:
+        return Cell(_step, _numbers)
+
 
 def _nothing(a: Any, b: Any, g: Any, p: Any) -> Any:
     return a, b
@@ -49,3 +52,13 @@ def _nothing(a: Any, b: Any, g: Any, p: Any) -> Any:
 
 def _move(a: Any, b: Any, g: Any, h: Any, p: Any) -> Any:
     return -g, 1.0
+
+
+def _numbers(state: State, n_beta: float, localization: float, hp: Hp) -> tuple[float, ...]:
+    step = float(hp.step_size)
+    return -step / 2, n_beta, localization, step**0.5
+
+
+def _step(d: Any, a: Any, g: Any, z: Any, p: Any) -> Any:
+    # The force is summed first: 1 − εγ/2 would be 1 in single precision.
+    return d + p[0] * (p[1] * g + p[2] * d) + p[3] * z, a
