@@ -105,6 +105,11 @@ def progress_html(progress: Mapping[str, Any] | None, now: datetime | None = Non
     return f'<p class="small" role="status">{escape(words)}</p>{bar}'
 
 
+def is_alive(progress: Mapping[str, Any], now: datetime | None = None) -> bool:
+    """Whether a sweep says that it is running, and has said so lately."""
+    return progress.get("state") == "running" and not _silent(progress.get("updated"), now or datetime.now(UTC))
+
+
 PROGRESS_SHEET = """
 p { margin: 0 0 5px; }
 .track { position: relative; height: 6px; border-radius: 3px; overflow: hidden;

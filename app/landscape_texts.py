@@ -62,6 +62,8 @@ def verdict(state: State, problem: Planar, value: float | None, with_answers: bo
     estimate: Estimate | None = state.estimate
     if estimate is not None and estimate.burn_in == 0 and tone == "wait":
         return tone, "<b>Starting.</b> The first numbers appear in a moment."
+    remedy = "" if estimate is None or tone == "wait" else thrown(problem, estimate)
+    words = f"{words} {remedy}".strip()
     if estimate is None or tone == "wait" or not with_answers or value is None or not math.isfinite(estimate.llc):
         return tone, words
     off = estimate.llc / value - 1
@@ -69,7 +71,8 @@ def verdict(state: State, problem: Planar, value: float | None, with_answers: bo
         found = f"λ̂ agrees with the exact value {value:.3f} at n = {problem.n:,}"
     else:
         way = "above" if off > 0 else "below"
-        found = f"λ̂ is {abs(off):.0%} {way} the exact value {value:.3f} at n = {problem.n:,}: {_cause(problem, off)}"
+        found = f"λ̂ is {abs(off):.0%} {way} the exact value {value:.3f} at n = {problem.n:,}"
+        found += "" if remedy else f": {_cause(problem, estimate, off)}"
     if tone == "good":
         tone, opening = ("good", "Trust it.") if agrees(estimate, value) else ("bad", "Agreed, but wrong.")
         words = f"<b>{opening}</b> The chains agree (R-hat {estimate.r_hat:.3f})."
@@ -98,16 +101,26 @@ def finite(problem: Planar, n_beta: float, value: float) -> str:
     return f"λ = {exact(local.value)} is the limit of many samples: this n is {abs(share):.0%} {way} it{reason}."
 
 
-def _cause(problem: Planar, off: float) -> str:
+def thrown(problem: Planar, estimate: Estimate) -> str:
+    """What helps chains that diverged at a wall of the prior, or nothing."""
+    explicit = problem.has_prior and estimate.config.sampler["name"] != PROXIMAL
+    return _THROWN[0].upper() + _THROWN[1:] + "." if explicit and estimate.diverged else ""
+
+
+def _cause(problem: Planar, estimate: Estimate, off: float) -> str:
     if problem.model.name == "line_and_point":
         if problem.model.parameters["at"] == "U":
             return "the chains are still on the line around U, and have not found their way to V" if off > 0 else _SLOW
         return "the chains are still around V, and have not found their way to the line" if off < 0 else _SLOW
-    if problem.has_prior:
-        return "near its zero the prior pushes harder than any step size can follow"
+    if problem.has_prior and estimate.config.sampler["name"] != PROXIMAL:
+        return _THROWN
     return "the steps are too large, or the start is still felt" if off > 0 else _SLOW
 
 
+PROXIMAL = "ProximalSGLD"
+_THROWN = (
+    "near its zero the prior throws a chain further than any step size can follow; Proximal SGLD takes that step safely"
+)
 _SLOW = "the chains have not been everywhere yet"
 
 

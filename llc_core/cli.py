@@ -18,6 +18,7 @@ from llc_core.sweeps.costs import Costs, calibrate, cores
 from llc_core.sweeps.export import FORMATS, export
 from llc_core.sweeps.runner import Progress, run_sweep
 from llc_core.sweeps.spec import SweepSpec, Unit
+from llc_core.sweeps.stopping import ask_to_stop
 from llc_core.sweeps.store import Store, results
 
 LINE_SECONDS = 10.0
@@ -28,6 +29,9 @@ def add_commands(commands: Any) -> None:
     """Add this module's commands to the sub-parsers of a command line. Each sets `handle`."""
     _add_estimate(commands)
     _add_sweep(commands)
+    end = commands.add_parser("stop", help="end the sweep that writes to a store; the same sweep command goes on later")
+    end.add_argument("store", type=Path, metavar="STORE")
+    end.set_defaults(handle=_stop)
     out = commands.add_parser("export", help="write a store's rows as CSV, Parquet or NetCDF")
     out.add_argument("store", type=Path, metavar="STORE")
     out.add_argument(
@@ -245,6 +249,12 @@ class Shown:
             self.last = time.monotonic()
             self.out.write(words + "\n")
             self.out.flush()
+
+
+def _stop(options: argparse.Namespace) -> int:
+    ask_to_stop(options.store)
+    print(f"The sweep of {options.store} was asked to stop; what it recorded stays.")
+    return 0
 
 
 def _export(options: argparse.Namespace) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -152,6 +153,7 @@ class Target:
                 hessian_diagonal=diagonal,
                 prior_energy=prior,
                 prior_grad=prior_grad,
+                prior_prox=None if prior is None else partial(self.potential.prior_prox, delta),
             )
         total = (self.localization * delta).addcmul_(self.n_beta, grad)
         if prior_grad is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -38,6 +38,7 @@ class Energy:
     metric_grad: [C, D], the gradient of the mean loss that feeds a preconditioner's statistics; None: loss_grad.
     hessian_diagonal: [C, D], diagonal of the mean loss's Hessian, for the samplers that ask for it.
     prior_energy, prior_grad: −log φ [C] and its gradient [C, D], of a prior beside the localisation; None: φ = 1.
+    prior_prox: (y, s) ↦ x with x − s·∇log φ(x) = y, an implicit step of that prior; s is [C, 1].
     pulled_force: ∇U in the sampler's own coordinates where these are adapted (see `llc_core.target`); the other fields
         stay in the coordinates of the parameters.
     """
@@ -52,6 +53,7 @@ class Energy:
     hessian_diagonal: Tensor | None = None
     prior_energy: Tensor | None = None
     prior_grad: Tensor | None = None
+    prior_prox: Callable[[Tensor, Tensor], Tensor] | None = None
 
     @property
     def statistics_grad(self) -> Tensor:

@@ -22,6 +22,7 @@ from app.benchmark_data import accuracy, curves, error_of, ordered_pairs, select
 from app.benchmark_figures import FIGURES, Shown
 from app.benchmark_runs import run_link
 from app.benchmark_scene import progress_html, readouts, samplers_of
+from app.benchmark_stop import may_stop
 from app.benchmark_store import MAX_PROBLEMS, clean, clean_progress, load, offered, open_upload
 from app.benchmark_table import rows_csv, series_csv, table_csv, table_html
 from app.benchmark_takeaway import FILES
@@ -31,7 +32,8 @@ from app.report import report_html, write_report
 from app.takeaway_read import read_config
 from llc_core import RunConfig
 from llc_core.samplers.base import samplers
-from llc_core.sweeps.store import COLUMNS
+from llc_core.sweeps.stopping import request_of
+from llc_core.sweeps.store import COLUMNS, Store
 
 ROWS = synthetic_rows()
 
@@ -417,6 +419,37 @@ def test_a_growing_store_is_followed(stores, tmp_path, monkeypatch):
     made._poll()
     assert made.readouts.values["runs"] == "80" and not made.progress.visible
     made.close()
+
+
+def test_a_running_sweep_can_be_stopped_by_its_owner_alone(stores, tmp_path, monkeypatch):
+    monkeypatch.setenv("LLC_LAB_STORES", str(tmp_path))
+    path = write_store(tmp_path / "runs.sqlite", ROWS[:40], state="running", done=40, total=400, seconds_left=90.0)
+    shown = []
+    for allowed in ("0", "1"):
+        monkeypatch.setenv("LLC_LAB_STOP_SWEEPS", allowed)
+        made = Benchmark()
+        made.restore({"store": "runs"})
+        shown.append(made.stop.visible)
+    assert shown == [False, True]
+    made.stop.clicks += 1
+    assert "nothing to stop" in made.fault.object and not request_of(path).exists()
+    with Store(path) as store, store.writing():
+        made.stop.clicks += 1
+        assert request_of(path).exists() and made.stop.disabled
+    write_store(path, ROWS[:40], state="stopped", done=40, total=400)
+    made._poll()
+    assert not made.stop.visible and not made.stop.disabled
+    made.close()
+
+
+def test_who_the_owner_is(monkeypatch):
+    monkeypatch.delenv("LLC_LAB_STOP_SWEEPS", raising=False)
+    assert may_stop({"Host": "localhost:5006"}) and may_stop({"host": "127.0.0.1"}) and may_stop({"Host": "[::1]:80"})
+    assert (
+        not may_stop({"Host": "lab.example.org"})
+        and not may_stop({"Host": "localhost.example.org"})
+        and not may_stop({})
+    )
 
 
 def test_progress_says_when_a_sweep_rests():

@@ -260,6 +260,17 @@ def test_the_verdict_names_chance_bias_and_finite_n():
     assert tone == "warn" and "have not found their way to V" in words
 
 
+@pytest.mark.parametrize("answers", [True, False])
+@pytest.mark.parametrize("sampler", ["SGLD", "ProximalSGLD"])
+def test_a_wall_that_throws_chains_is_named_once_with_its_remedy(sampler, answers):
+    problem = planar_landscape("normal_crossing", k=[1, 1], h=[1, 1])
+    state, _ = state_of(2.0, ok=False, problem=problem)
+    config = replace(state.estimate.config, sampler={"name": sampler})
+    state = replace(state, estimate=replace(state.estimate, config=config, diverged=1))
+    words = verdict(state, problem, 0.8, answers)[1]
+    assert words.count("Proximal SGLD takes that step safely") == (sampler == "SGLD")
+
+
 def test_the_exact_value_is_that_of_the_side_where_chains_are():
     """A prior that vanishes on an axis is a wall; the signs of two odd exponents tell the sides apart."""
     values = [

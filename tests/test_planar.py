@@ -9,7 +9,7 @@ import pytest
 import torch
 from scipy import integrate
 
-from llc_core import HMC, SGLD, RunConfig, estimate, planar_landscape
+from llc_core import HMC, SGLD, ProximalSGLD, RunConfig, estimate, planar_landscape
 from llc_core.engine import Run
 from llc_core.potentials import build
 from llc_core.quadrature import density, posterior
@@ -250,6 +250,33 @@ def test_the_priors_gradient_is_that_of_its_energy():
         loss, loss_grad = problem.excess_loss_and_grad(delta)
     assert torch.allclose(whole.potential[:, 0], 50 * loss + delta.square().sum(1) + energy)
     assert torch.allclose(whole.force, 50 * loss_grad + 2 * delta + grad)
+
+
+def test_the_implicit_step_of_a_prior_solves_its_equation_on_the_side_of_the_chain():
+    problem = planar_landscape("normal_crossing", k=[1, 1], h=[2, 0])
+    before, moved = points(problem), 3 * points(problem, seed=1)
+    moved[0] = torch.tensor([-1e9, 0.0])  # thrown far past the wall: no digits may be lost
+    before[0] = 1.0
+    size = torch.logspace(-6, 0, 60, dtype=torch.float64).unsqueeze(1)
+    after = problem.prior_prox(before, moved, size)
+    _, grad = problem.prior_energy_and_grad(after)
+    assert torch.allclose(after + size * grad, moved, rtol=1e-9, atol=1e-9)
+    assert torch.equal(after[:, 0].sign(), before[:, 0].sign())
+    assert torch.equal(after[:, 1], moved[:, 1])
+
+
+@pytest.mark.parametrize("step", [5e-4, 1e-4])
+def test_walls_throw_no_chain_whose_prior_step_is_implicit(step):
+    """The row of Lau, Murfet & Wei's table that explicit steps cannot do, and that they must fail."""
+    problem = planar_landscape("normal_crossing", k=[1, 1], h=[1, 1], data_sets=100)
+    settings = {"chains": 100, "steps": 6000, "burn_in": 0, "localization": 1.0, "dtype": "float64"}
+    result = estimate(problem, ProximalSGLD(step_size=step), **settings)
+    side = posterior(problem, walls=True).llc.mean()
+    allowed = 3 * result.per_chain.std(ddof=1) / 10 + 0.04
+    assert result.diverged == 0 and allowed < 0.15
+    assert abs(result.per_chain.mean() - side) < allowed
+    explicit = estimate(problem, SGLD(step_size=step), **settings)
+    assert explicit.diverged > 0 and abs(np.nanmean(explicit.per_chain) - side) > allowed
 
 
 def test_divergences_are_counted():

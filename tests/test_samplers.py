@@ -27,6 +27,7 @@ from llc_core.samplers import (
     FrozenPSGLD,
     MetropolisSampler,
     MongeSGLD,
+    ProximalSGLD,
     RMSPropSGLD,
     Sampler,
     ShampooSGLD,
@@ -345,6 +346,11 @@ def cases() -> dict[str, Case]:
             AdamSGLD(step_size=0.01 * root, stability=ALMOST_CONSTANT),
             AdamSGLD(step_size=0.006 * root, beta1=0.5, stability=ALMOST_CONSTANT),
             lambda step: adam_variance(TOTAL - LOCALIZATION, LOCALIZATION, step / root, 0.9),
+        ),
+        "ProximalSGLD": Case(
+            ProximalSGLD(step_size=0.12),
+            ProximalSGLD(step_size=0.008),
+            lambda step: sgld_variance(TOTAL, step),
         ),
         "SGHMC": Case(
             SGHMC(step_size=0.003),

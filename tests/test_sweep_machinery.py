@@ -16,6 +16,7 @@ from llc_core import SweepSpec, run_sweep
 from llc_core.cli import hours, main
 from llc_core.sweeps import runner
 from llc_core.sweeps.shares import Shares
+from llc_core.sweeps.stopping import ask_to_stop, request_of
 from llc_core.sweeps.store import Store, results
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -99,6 +100,31 @@ def test_a_sweep_that_is_stopped_before_it_begins_leaves_no_row(scheduler, tmp_p
         SweepSpec.from_dict({**SMALL, "steps": 10**9}), tmp_path / "a.sqlite", scheduler=scheduler, stop=stop
     )
     assert last.state == "stopped" and last.done == 0 and results(tmp_path / "a.sqlite") == []
+
+
+def test_another_process_can_end_a_sweep(scheduler, tmp_path, capsys):
+    """As the app does, and `llc-lab stop`: the units at work stop too, and an old request ends nothing."""
+    path = tmp_path / "a.sqlite"
+    Store(path).close()
+    with pytest.raises(ValueError, match="nothing to stop"):
+        ask_to_stop(path)
+    request_of(path).touch()
+    spec = SweepSpec.from_dict({**SMALL, "steps": 10**9})
+    asked = []
+
+    def ask(progress):
+        if progress.running and not asked:
+            asked.append(main(["stop", str(path)]))
+
+    last = run_sweep(spec, path, scheduler=scheduler, on_progress=ask)
+    assert asked == [0] and "asked to stop" in capsys.readouterr().out
+    assert last.state == "stopped" and results(path) == [] and not request_of(path).exists()
+
+
+def test_nothing_is_stopped_where_there_is_no_store(tmp_path, capsys):
+    with pytest.raises(SystemExit) as end:
+        main(["stop", str(tmp_path / "none.sqlite")])
+    assert end.value.code == 2 and "no store" in capsys.readouterr().err
 
 
 def test_more_step_sizes_run_those_that_are_missing(whole, scheduler, tmp_path, monkeypatch):

@@ -23,11 +23,13 @@ from app.benchmark_scene import (
     PROGRESS_SHEET,
     READOUTS,
     dash,
+    is_alive,
     progress_html,
     readouts,
     samplers_of,
     verdict,
 )
+from app.benchmark_stop import may_stop
 from app.benchmark_store import Content, load, offered, open_upload, progress_of
 from app.benchmark_table import SCROLL, table_html
 from app.benchmark_takeaway import BenchmarkTakeaway
@@ -36,10 +38,12 @@ from app.errors import report
 from app.layout import card, page, pair
 from app.legend import heading, legend
 from app.pages import PageInfo
+from llc_core.sweeps import ask_to_stop
 
 POLL_MILLISECONDS = 3000
 ROWS_LOOKS = 4
 """While a sweep runs, its progress is shown at every look and its rows at every fourth."""
+STOP = "Stop the sweep"
 FROM_FILE = "\0file"
 """In the list of stores: the file that was opened."""
 OWN_CHOICE = "Your own choice of runs and of what they are judged by."
@@ -75,6 +79,9 @@ class Benchmark:
         self.tiles.listener = self._on_preset
         self.lesson = _html(theme.LESSON, margin=(10, 2, 0, 2))
         self.progress = _html(PROGRESS_SHEET, margin=(0, 0, 10, 0))
+        self.stop = pmui.Button(label=STOP, size="small", variant="outlined", margin=(0, 0, 10, 0), visible=False)
+        self.stop.param.watch(self._on_stop, "clicks")
+        self._may_stop = may_stop()
         self.readouts = Numbers(items=READOUTS, sizing_mode="stretch_width", margin=0)
         self.verdict = _html(theme.VERDICT, margin=(10, 0, 0, 0))
         self.toggles = Toggles(
@@ -162,6 +169,7 @@ class Benchmark:
         self._filled = pn.Column(
             card(
                 self.progress,
+                self.stop,
                 self.readouts,
                 self.verdict,
                 pn.Row(self.takeaway.menu, sizing_mode="stretch_width", margin=(10, 0, 0, 0)),
@@ -347,6 +355,20 @@ class Benchmark:
     def _show_progress(self, progress: Mapping[str, Any] | None) -> None:
         shown = progress_html(progress)
         self.progress.param.update(object=shown, visible=bool(shown))
+        runs = bool(progress) and not self._file_name and is_alive(progress)
+        self.stop.param.update(visible=self._may_stop and runs, **({} if runs else {"disabled": False, "label": STOP}))
+
+    def _on_stop(self, _: Any) -> None:
+        """The sweep's own process ends it, and says so in the store, which the next look shows."""
+        path = self._paths.get(self._choice.store)
+        if path is None or not self._may_stop or self.stop.disabled:
+            return
+        try:
+            ask_to_stop(path)
+        except ValueError as error:
+            self.fault.param.update(object=escape(str(error)), visible=True)
+            return
+        self.stop.param.update(disabled=True, label="Stopping …")
 
 
 def _as_written(path: Path) -> str:

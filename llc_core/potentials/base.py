@@ -86,6 +86,13 @@ class Potential:
         """
         return None
 
+    def prior_prox(self, before: Tensor, moved: Tensor, size: Tensor) -> Tensor:
+        """δ with δ − size·∇log φ(δ) = `moved` [C, D], of the solutions the one on `before`'s side of the prior's zeros.
+
+        size: [C, 1]. Asked for by `ProximalSGLD` alone, and only where there is a prior.
+        """
+        raise NotImplementedError(f"{self.kind} has no implicit step for its prior.")
+
     def prepare(self, like: Tensor) -> None:
         """Called before a run: where and in which precision, those of `like`, the run will evaluate."""
 

@@ -125,6 +125,18 @@ class Planar(Potential):
                 grad[:, i] = -power / delta[:, i]
         return energy, grad
 
+    def prior_prox(self, before: Tensor, moved: Tensor, size: Tensor) -> Tensor:
+        """x − size·h/x = y: x = (y ± √(y² + 4·size·h))/2, written so that no digits are lost where y points at the wall."""
+        result = moved.clone()
+        for i, power in enumerate(self.model.powers):
+            if power:
+                y = moved[:, i] * before[:, i].sign()
+                reach = 4 * power * size[:, 0]
+                root = (y * y + reach).sqrt()
+                inside = torch.where(y > 0, y + root, reach / (root - y))
+                result[:, i] = inside.mul_(0.5).copysign_(before[:, i])
+        return result
+
     def _each(self, rows: int) -> int:
         if rows % self.data_sets:
             raise ValueError(

@@ -5,6 +5,7 @@ A `SweepSpec` lists units; `run_sweep` hands them to Dask workers and records th
 
 from llc_core.sweeps.runner import Progress, run_sweep
 from llc_core.sweeps.spec import SweepSpec, Unit
+from llc_core.sweeps.stopping import ask_to_stop
 from llc_core.sweeps.store import Store, results
 
-__all__ = ["Progress", "Store", "SweepSpec", "Unit", "results", "run_sweep"]
+__all__ = ["Progress", "Store", "SweepSpec", "Unit", "ask_to_stop", "results", "run_sweep"]

@@ -16,6 +16,7 @@ from typing import Any
 from llc_core.sweeps.costs import cores, operations
 from llc_core.sweeps.shares import Shares
 from llc_core.sweeps.spec import SweepSpec, Unit
+from llc_core.sweeps.stopping import request_of
 from llc_core.sweeps.store import Store
 from llc_core.sweeps.worker import Cancelled, cancel, rows_of, run_unit
 
@@ -61,7 +62,8 @@ def run_sweep(
     scheduler: address of a Dask scheduler ("tcp://host:8786"); None: workers on this machine, one thread each.
     workers: on this machine; None: one for each core, or one for a GPU.
     retry_errors: run again what ended in an error.
-    stop: set it to end the sweep: units that run stop at the end of their current block, within about 0.1 s.
+    stop: set it to end the sweep: units that run stop at the end of their current block, within about 0.1 s. Another process
+        asks for the same with `ask_to_stop(store)`.
     work: what a worker does with `Unit.to_dict()`; for tests.
 
     A unit whose worker is lost is given to another; one that loses three is recorded as an error. With
@@ -70,6 +72,7 @@ def run_sweep(
     Raises ValueError where another process writes to the store, or no scheduler answers.
     """
     with Store(store) as file, file.writing():
+        request_of(file.path).unlink(missing_ok=True)  # of an earlier sweep, which ended before it saw it
         finished = file.keys(with_errors=not retry_errors)
         wanted = list(spec.units())
         left = [rest for unit in wanted if (rest := unit.without(finished)) is not None]
@@ -105,6 +108,7 @@ class _Sweep:
     def go(self, client: Any, stop: threading.Event, work: Work) -> Progress:
         """The loop: keep workers supplied, record what they return. Always leaves the store with a last word."""
         arrived: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        asked = request_of(self.store.path)
         shares = Shares(self.left)
         pending: dict[Any, tuple[Unit, str | None]] = {}
         held: Counter[str | None] = Counter()
@@ -136,7 +140,7 @@ class _Sweep:
         try:
             look()
             supply()
-            while pending and not stop.is_set():
+            while pending and not stop.is_set() and not asked.exists():
                 batch = [future for future in _drain(arrived) if future in pending]
                 if batch:
                     finished = [(*pending.pop(future), future) for future in batch]
@@ -151,6 +155,7 @@ class _Sweep:
             state = "stopped" if pending else "finished"
         finally:
             self.running = 0
+            asked.unlink(missing_ok=True)
             if pending:
                 with contextlib.suppress(Exception):  # workers may be gone already
                     client.run(cancel, self.name)
