@@ -12,17 +12,21 @@ import panel_material_ui as pmui
 
 from app.formula import displayable
 from app.landscape_config import MAX_SAMPLES, REACH, described, get_landscape
+from app.landscape_scene import nearest_truth
 from app.layout import complaint
 from app.parsing import parse_numbers, parse_reals
 from app.widgets import ChoiceField, NumberField
 from llc_core.fields import Hyper
+from llc_core.potentials.planar_models import POINTS as POINTS_AT
 
 NAMES = {
     "normal_crossing": "Normal crossing",
     "line_and_point": "Line and point",
     "quadratic": "Quadratic (regular)",
 }
-POINTS = {"U": "U = (1, 0.3), on the line", "V": "V = (0, 0), the singular point"}
+POINTS = {"U": "U = (1, 0.3), on the line", "V": "V = (0, 0), the singular point", "other": "another point of the line"}
+OTHER = [1.0, -0.8]
+"""The other point until one is chosen."""
 
 
 class LandscapeEditor(pn.viewable.Viewer):
@@ -49,12 +53,13 @@ class LandscapeEditor(pn.viewable.Viewer):
         self.at = ChoiceField(
             "at", Hyper(choices=tuple(POINTS), help="The point w0 whose λ is estimated."), "V", POINTS, label="Point w0"
         )
+        self.w0 = _entry("Point w0: coordinates w₁, w₂", "0, 0")
         self.message = complaint(margin=0)
         self._own = pn.Column(sizing_mode="stretch_width", margin=0)
         self.start = [
             NumberField(
                 f"start_w{i + 1}",
-                Hyper(-REACH, REACH, help="Where all chains begin; a click on the landscape sets it too."),
+                Hyper(-REACH, REACH, help="Where all chains begin; a click on the landscape can set it too."),
                 0.1,
                 label=f"Start w{'₁₂'[i]}",
                 span=(-3.0, 3.0),
@@ -88,9 +93,11 @@ class LandscapeEditor(pn.viewable.Viewer):
             sizing_mode="stretch_width",
             margin=0,
         )
-        self.choice.listener = self.at.listener = self._on_place
+        self.choice.listener = self._on_landscape
+        self.at.listener = self._on_named_point
         for entry in (self.k, self.h, self.scales):
             entry.param.watch(self._on_change, "value")
+        self.w0.param.watch(self._on_place, "value")
         for field in (*self.start, self.n, self.seed):
             field.listener = self._on_change
         self.show(problem)
@@ -108,8 +115,9 @@ class LandscapeEditor(pn.viewable.Viewer):
             self.seed.set(values["seed"])
             for field, value in zip(self.start, values["start"], strict=True):
                 field.set(value)
-            if "at" in values:
-                self.at.set(values["at"])
+            named = values.get("at") if isinstance(values.get("at"), str) else "other"
+            self.at.set(named)
+            self.w0.value = ", ".join(f"{v:g}" for v in get_landscape(values).model.w0)
             for key, entry in (("k", self.k), ("h", self.h), ("scales", self.scales)):
                 if key in values:
                     entry.value = ", ".join(f"{v:g}" for v in values[key])
@@ -121,13 +129,21 @@ class LandscapeEditor(pn.viewable.Viewer):
 
     def begin_at(self, x: float, y: float) -> None:
         """Let the chains begin at a place that was clicked, or say why they cannot."""
+        self._try(lambda: {**self.read(), "start": [x, y]})
+
+    def move_to(self, x: float, y: float) -> None:
+        """Make the true parameter nearest to a place that was clicked the new w0; chains begin there."""
+        point = nearest_truth(get_landscape(self.problem), x, y)
+        if point is not None:
+            self._put(self.w0, ", ".join(f"{v:g}" for v in point))
+            self._try(lambda: self.read(with_start=False))
+
+    def _try(self, wanted: Callable[[], dict[str, Any]]) -> None:
         try:
-            values = described({**self.read(), "start": [x, y]})
+            values = described(wanted())
         except ValueError as error:
             self._complain(str(error))
             return
-        for field, value in zip(self.start, (x, y), strict=True):
-            field.set(value)
         self._take(values)
 
     def read(self, with_start: bool = True) -> dict[str, Any]:
@@ -138,25 +154,48 @@ class LandscapeEditor(pn.viewable.Viewer):
             own = {
                 "k": _two(parse_numbers(self.k.value, "Exponents", "1, 3"), "Exponents"),
                 "h": _two(parse_numbers(self.h.value, "Prior exponents", "0, 0"), "Prior exponents"),
+                **({"at": point} if any(point := self._point()) else {}),
             }
         elif name == "line_and_point":
-            own = {"at": self.at.value}
+            point = self._point()
+            own = {"at": next((name for name, at in POINTS_AT.items() if list(at) == point), point)}
         else:
             own = {"scales": _two(parse_reals(self.scales.value, "Scales"), "Scales")}
         start = {"start": [field.value for field in self.start]} if with_start else {}
         return {"kind": "planar", "name": name, **own, "n": self.n.value, "seed": self.seed.value, **start}
 
+    def _point(self) -> list[float]:
+        return _two(parse_reals(self.w0.value, "Point w0"), "Point w0")
+
     def _arrange(self) -> None:
         name = self.choice.value
         self._own.objects = {
-            "normal_crossing": [self.k, self.h],
-            "line_and_point": [self.at],
+            "normal_crossing": [self.k, self.h, self.w0],
+            "line_and_point": [self.at, self.w0],
             "quadratic": [self.scales],
         }[name]
         self.formula.object = displayable(get_landscape(self.problem).model.formula)
 
-    def _on_place(self) -> None:
-        """Another landscape or point: chains begin where it says."""
+    def _on_landscape(self) -> None:
+        """Another landscape: w0 and the start are where it says."""
+        if self.choice.value != "quadratic":
+            self._put(self.w0, "0, 0")
+        self._on_place()
+
+    def _on_named_point(self) -> None:
+        point = POINTS_AT.get(self.at.value, OTHER)
+        self._put(self.w0, ", ".join(f"{v:g}" for v in point))
+        self._on_place()
+
+    def _put(self, entry: pmui.TextInput, text: str) -> None:
+        quiet, self._quiet = self._quiet, True
+        try:
+            entry.value = text
+        finally:
+            self._quiet = quiet
+
+    def _on_place(self, event: Any = None) -> None:
+        """Another w0: chains begin where the landscape says."""
         self._on_change(with_start=False)
 
     def _on_change(self, event: Any = None, with_start: bool = True) -> None:
@@ -177,7 +216,12 @@ class LandscapeEditor(pn.viewable.Viewer):
 
     def _complain(self, message: str) -> None:
         message = for_people(message)
-        for entry, words in ((self.k, ("Exponents", "Exponent ")), (self.h, ("Prior",)), (self.scales, ("Scale",))):
+        for entry, words in (
+            (self.k, ("Exponents", "Exponent ")),
+            (self.h, ("Prior",)),
+            (self.scales, ("Scale",)),
+            (self.w0, ("Point",)),
+        ):
             entry.error_state = message.startswith(words)
         self.message.param.update(object=f'<span role="alert">{escape(message)}</span>', visible=bool(message))
 
@@ -187,6 +231,7 @@ def for_people(message: str) -> str:
     words = {"k": "Exponent k", "h": "Prior exponent h", "scales": "Scale s", "start": "Start w"}
     message = re.sub(r"^(k|h|scales|start)\[([01])\]", lambda m: f"{words[m[1]]}{'₁₂'[int(m[2])]}", message)
     plain = {"k": "Exponents k", "h": "Prior exponents h", "scales": "Scales"}
+    message = re.sub(r"^at(?=\[| is)", "Point w0", message)
     return re.sub(r"^(k|h|scales)\b(?= is| has)", lambda m: plain[m[1]], message)
 
 

@@ -25,12 +25,15 @@ _TRUTH = f'<path d="M0 7h26" stroke="{theme.LOCAL}" stroke-width="2.5" stroke-da
 _HEADS = "".join(
     f'<circle cx="{5 + 8 * i}" cy="7" r="3.6" fill="{color}"/>' for i, color in enumerate(theme.CHAINS[:3])
 )
-HINT = "Click anywhere: the chains begin there. Deeper colour: {}."
+HINTS = {
+    "w0": "Click: the true parameter nearest to it becomes w0, whose λ is estimated. Deeper colour: {}.",
+    "start": "Click anywhere: the chains begin there. Deeper colour: {}.",
+}
 GROUNDS = {"loss": "lower loss nβK(w)", "posterior": "denser posterior, over three powers of ten"}
 
 
 class PlanePanel:
-    """on_tap: called with the coordinates of a click."""
+    """on_tap: called with the coordinates of a click.  sets: what the click is to set, "w0" or "start"."""
 
     def __init__(self) -> None:
         self.figure = PlaneFigure()
@@ -42,6 +45,14 @@ class PlanePanel:
             sx=theme.AS_WRITTEN,
         )
         self.ground.param.watch(self._on_ground, "value")
+        self.click = pmui.RadioButtonGroup(
+            options={"Click sets w0": "w0", "Click sets start": "start"},
+            value="w0",
+            size="small",
+            margin=0,
+            sx=theme.AS_WRITTEN,
+        )
+        self.click.param.watch(self._on_ground, "value")
         self._later = Later(self._take, self._say)
         self._ready = False
         self._words = prose(margin=(4, 0, 0, 0))
@@ -50,13 +61,25 @@ class PlanePanel:
             [(_TRUTH, "the truth, ρ(w) = 0"), (_RING, "w0"), (_CROSS, "start"), (_HEADS, "chains")],
             "plane",
         )
-        head.styles = {"flex": "1 1 260px"}
+        head.styles = {"flex": "1 1 100%"}
         self.view = card(
-            pn.FlexBox(head, self.ground, justify_content="space-between", gap="6px", sizing_mode="stretch_width"),
+            pn.FlexBox(
+                head,
+                self.click,
+                self.ground,
+                justify_content="space-between",
+                gap="6px",
+                sizing_mode="stretch_width",
+                margin=(0, 0, 8, 0),
+            ),
             plotted(self.figure.plot),
             self._words,
         )
         self._on_ground(None)
+
+    @property
+    def sets(self) -> str:
+        return self.click.value
 
     @property
     def on_tap(self) -> Callable[[float, float], None]:
@@ -97,7 +120,7 @@ class PlanePanel:
     def _on_ground(self, event: Any) -> None:
         chosen = self.ground.value if self._ready else "loss"
         self.figure.show_ground(chosen)
-        self._say(HINT.format(GROUNDS[chosen]))
+        self._say(HINTS[self.sets].format(GROUNDS[chosen]))
 
     def _say(self, text: str) -> None:
         self._words.object = f'<p class="small muted">{escape(text)}</p>'

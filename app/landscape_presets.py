@@ -74,6 +74,14 @@ ALL = (
         WATCHED,
     ),
     LandscapePreset(
+        "beside",
+        "Beside it",
+        "The same function at w0 = (0, 1.5), beside the crossing, held there by γ = 30: λ is a plain valley’s 1/2. λ̂ reads 0.46, exact 0.47.",
+        "normal_crossing",
+        _crossing([1, 3], at=[0.0, 1.5]),
+        {**WATCHED, "localization": 30.0},
+    ),
+    LandscapePreset(
         "prior",
         "With a prior",
         "A prior |w₁w₂|³ that vanishes on the valley takes λ from 1/6 to 2/3. Chains cannot cross its zeros: exact on their side 0.54.",

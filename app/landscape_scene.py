@@ -8,6 +8,7 @@ import numpy as np
 
 from app.plots import nice_above
 from llc_core import Planar, density
+from llc_core.potentials.planar_models import FARTHEST
 
 GRID = 241
 LOSS_LEVELS = np.linspace(-3.0, 4.0, 15)
@@ -87,3 +88,22 @@ def true_parameters(problem: Planar, shown: Window) -> tuple[list[Segment], list
     if up:
         lines.append(((left, 0.0), (right, 0.0)))
     return lines, []
+
+
+SNAP = 0.25
+"""A click nearer than this to where axes cross means the crossing."""
+
+
+def nearest_truth(problem: Planar, x: float, y: float) -> tuple[float, float] | None:
+    """The true parameter nearest to (x, y), which can be a new w0; None where the only one is w0 itself."""
+    model = problem.model
+    x, y = (float(np.clip(round(v, 2), -FARTHEST, FARTHEST)) for v in (x, y))
+    if model.name == "line_and_point":
+        return (0.0, 0.0) if x * x + y * y < (x - 1) ** 2 else (1.0, y)
+    if model.name == "quadratic":
+        return None
+    counts = [power > 0 for power in model.parameters["k"]]
+    if all(counts) and max(abs(x), abs(y)) < SNAP:
+        return (0.0, 0.0)
+    on_vertical = counts[0] and (not counts[1] or abs(x) <= abs(y))
+    return (0.0, y) if on_vertical else (x, 0.0)

@@ -109,8 +109,8 @@ def thrown(problem: Planar, estimate: Estimate) -> str:
 
 def _cause(problem: Planar, estimate: Estimate, off: float) -> str:
     if problem.model.name == "line_and_point":
-        if problem.model.parameters["at"] == "U":
-            return "the chains are still on the line around U, and have not found their way to V" if off > 0 else _SLOW
+        if problem.model.parameters["at"] != "V":
+            return "the chains are still on the line around w0, and have not found their way to V" if off > 0 else _SLOW
         return "the chains are still around V, and have not found their way to the line" if off < 0 else _SLOW
     if problem.has_prior and estimate.config.sampler["name"] != PROXIMAL:
         return _THROWN

@@ -21,8 +21,17 @@ from llc_core import Planar, VolumeScaling, volume_scaling
 HEIGHT = 300
 EVERY = 3
 """Of the curve's points every third is drawn."""
-RADII = {"U": 0.25}
-"""Half width of the box around w0, 1 elsewhere: around U it must not reach V."""
+
+
+def radius_of(problem: Planar) -> float:
+    """Half width of the box around w0: it must not reach a more singular point."""
+    across, up = problem.model.w0
+    if problem.model.name == "line_and_point":
+        return 0.25 if across else 1.0
+    others = [abs(c) for c, power in zip((across, up), problem.model.degrees, strict=True) if c and power]
+    return min([1.0, *(0.8 * c for c in others)])
+
+
 READOUTS = [
     {
         "key": "slope",
@@ -74,7 +83,7 @@ class VolumePanel:
 
     def show(self, problem: Planar) -> None:
         """The page shows this landscape now."""
-        radius = RADII.get(problem.model.parameters.get("at"), 1.0)
+        radius = radius_of(problem)
         question = (problem.model.name, str(problem.model.parameters), radius)
         self._problem = problem
         if not self._later.ask(question, partial(volume_scaling, problem, radius=radius)):

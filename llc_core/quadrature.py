@@ -163,13 +163,14 @@ def _axis(
     if box is not None:
         low, high = max(low, -box - w0), min(high, box - w0)
     if walls and power:
-        low, high = (0.0, high) if problem.start[index] >= 0 else (low, 0.0)
+        low, high = (max(low, -w0), high) if problem.start[index] + w0 >= 0 else (low, min(high, -w0))
     scale, panel = FINEST, panel / max(1.0, problem.model.degrees[index] / 2)
-    edges: list[float] = [0.0]
-    for end in (low, high):
-        t = np.arcsinh((end - center) / scale)
-        edges += list(np.linspace(0, t, max(2, int(np.ceil(abs(t) / panel)) + 1))[1:])
-    ordered = np.array(sorted(edges))
+    first, last = np.arcsinh((low - center) / scale), np.arcsinh((high - center) / scale)
+    cuts = [first, 0.0, last] if first < 0 < last else [first, last]
+    edges: list[float] = [first]
+    for a, b in zip(cuts, cuts[1:], strict=False):
+        edges += list(np.linspace(a, b, max(2, int(np.ceil((b - a) / panel)) + 1))[1:])
+    ordered = np.array(edges)
     points, gauss = np.polynomial.legendre.leggauss(NODES)
     half = np.diff(ordered) / 2
     t = ((ordered[1:] + ordered[:-1]) / 2)[:, None] + half[:, None] * points

@@ -23,6 +23,7 @@ from app.landscape_run import SHOWN, TRAIL, LandscapeJob, TrailCursor
 from app.landscape_scene import LOSS_LEVELS, loss_heights, posterior_heights, true_parameters, window
 from app.landscape_takeaway import FILES
 from app.landscape_texts import agrees, verdict
+from app.landscape_volume import radius_of
 from app.pages.landscapes import Landscapes
 from app.runs import State, Status
 from llc_core import Planar, RunConfig, planar_landscape
@@ -218,7 +219,47 @@ def test_bad_entries_say_why_and_lose_nothing(view):
     assert view.editor.problem["scales"] == [1.0, 0.3] and not view.editor.message.visible
 
 
+def test_a_click_sets_w0_to_the_nearest_truth(view):
+    """Chains begin there, λ is that of the point, and the crossing is found again."""
+    assert view.plane.sets == "w0" and "becomes w0" in view.plane._words.object
+    view.plane.figure.on_tap(0.4, -1.234)
+    assert view.editor.problem["at"] == [0.0, -1.23] and view.editor.problem["start"] == [0.0, -1.23]
+    assert view.editor.w0.value == "0, -1.23" and view.tiles.selected == ""
+    assert view.readouts.values["local"] == "1/2" and view.readouts.values["multiplicity"] == "1"
+    assert view.plane.figure.center.data["y"] == [-1.23]
+    view.plane.figure.on_tap(0.1, 0.2)
+    assert "at" not in view.editor.problem and view.readouts.values["multiplicity"] == "2"
+    view.editor.w0.value = "0.5, 0.5"
+    assert "Point w0 is [0.5, 0.5], where ρ is not 0" in view.editor.message.object and view.editor.w0.error_state
+    view._on_preset("U")
+    view.plane.figure.on_tap(1.4, -0.7)
+    assert view.editor.problem["at"] == [1.0, -0.7] and view.editor.at.value == "other"
+    assert view.readouts.values["local"] == "1/2"
+    view.plane.figure.on_tap(0.3, 0.1)
+    assert view.editor.problem["at"] == "V" and view.editor.at.value == "V"
+    view.editor.at.widget.value = "other"
+    assert view.editor.problem["at"] == [1.0, -0.8]
+    again = Landscapes()
+    again.restore(view.configuration())
+    assert again.editor.problem == view.editor.problem and again.editor.w0.value == "1, -0.8"
+    again.close()
+    view._on_preset("regular")
+    view.plane.figure.on_tap(0.05, 0.02)
+    assert view.editor.problem["start"] == [0.05, 0.02], "a regular landscape has one true parameter"
+
+
+def test_the_volume_around_w0_reaches_no_deeper_point():
+    for values, radius in (
+        ({"name": "normal_crossing"}, 1.0),
+        ({"name": "normal_crossing", "at": [0, 0.5]}, 0.4),
+        ({"name": "normal_crossing", "k": [1, 0], "at": [0, 0.5]}, 1.0),
+        ({"name": "line_and_point", "at": [1, 2]}, 0.25),
+    ):
+        assert radius_of(planar_landscape(**values)) == pytest.approx(radius)
+
+
 def test_a_click_sets_the_start_and_another_landscape_its_own(view):
+    view.plane.click.value = "start"
     view.plane.figure.on_tap(1.23456, -0.5)
     assert view.editor.problem["start"] == [1.235, -0.5] and view.tiles.selected == ""
     assert [field.value for field in view.editor.start] == [1.235, -0.5]

@@ -26,7 +26,9 @@ KINDS = {
     "prior": {"name": "normal_crossing", "k": [2, 1], "h": [0, 3]},
     "flat": {"name": "normal_crossing", "k": [0, 2]},
     "line": {"name": "normal_crossing", "k": [3]},
+    "beside": {"name": "normal_crossing", "k": [1, 3], "h": [2, 1], "at": [0.0, -1.5]},
     "U": {"name": "line_and_point", "at": "U"},
+    "on the line": {"name": "line_and_point", "at": [1.0, -0.8]},
     "V": {"name": "line_and_point", "at": "V"},
     "regular": {"name": "quadratic", "scales": [1.0, 0.3]},
 }
@@ -91,6 +93,56 @@ def test_the_volume_is_local():
         for shape in ("ball", "box"):
             curve = volume_scaling(planar_landscape("line_and_point", at=at), radius=0.5, shape=shape)
             assert curve.learning_coefficient == pytest.approx(value, abs=2e-3) and curve.multiplicity == 1
+
+
+@pytest.mark.parametrize(
+    "values, radius",
+    [
+        ({"name": "normal_crossing", "k": [1, 3], "at": [0, 1.5]}, 1.0),
+        ({"name": "normal_crossing", "k": [1, 3], "at": [-2.0, 0]}, 1.0),
+        ({"name": "normal_crossing", "k": [2, 1], "h": [3, 1], "at": [0, 1.0]}, 0.5),
+        ({"name": "line_and_point", "at": [1.0, -1.2]}, 0.5),
+    ],
+)
+def test_lambda_belongs_to_the_point(values, radius):
+    """Away from the crossing only the axis that w0 lies on counts: 1/2, 1/6 and 1 where the crossing has 1/6 and 1/2."""
+    problem = planar_landscape(**values)
+    local, whole = problem.local_learning_coefficient, problem.learning_coefficient
+    assert float(local) >= float(whole) and local.multiplicity == 1
+    curve = volume_scaling(problem, radius=radius)
+    assert curve.learning_coefficient == pytest.approx(float(local), abs=3e-3) and curve.multiplicity == 1
+    named = {"U": [1.0, 0.3], "V": [0.0, 0.0]}
+    for name, at in named.items():
+        assert planar_landscape("line_and_point", at=at).to_dict()["at"] == name
+
+
+@pytest.mark.parametrize("walls", [False, True])
+@pytest.mark.parametrize("localization", [1.0, 30.0])
+def test_quadrature_around_another_point_agrees_with_brute_force(walls, localization):
+    """The crossing then lies inside the Gaussian's reach (γ = 1) or outside of it (γ = 30)."""
+    problem = planar_landscape("normal_crossing", k=[1, 1], h=[1, 2], at=[0.0, 2.0], start=[-0.3, 1.5])
+    exact = posterior(problem, localization=localization, walls=walls)
+    # Finer across the axis that w0 lies on, and with no point on either.
+    mesh = np.meshgrid(np.linspace(-7, 7, 7000), np.linspace(-5, 8, 1000), indexing="ij")
+    rho = mesh[0] * mesh[1]
+    prior = -localization / 2 * (mesh[0] ** 2 + (mesh[1] - 2) ** 2) + np.log(np.abs(mesh[0] * mesh[1] ** 2))
+    if walls:
+        prior = np.where((mesh[0] < 0) & (mesh[1] > 0), prior, -np.inf)
+    c1, c2 = problem.data.mean[0]
+    loss = -(c1 * rho + c2 * rho**2)
+    weight = np.exp(prior - problem.n_beta * loss)
+    assert exact.llc[0] == pytest.approx(problem.n_beta * (weight * loss).sum() / weight.sum(), abs=3e-3)
+
+
+def test_walls_stay_where_they_are_when_w0_moves():
+    problem = planar_landscape("normal_crossing", k=[1, 1], h=[1, 2], at=[0.0, 1.0])
+    delta, size = points(problem), torch.full((60, 1), 0.01, dtype=torch.float64)
+    _, grad = problem.prior_energy_and_grad(delta)
+    w = delta + torch.tensor([0.0, 1.0])
+    assert torch.allclose(grad, -torch.tensor([1.0, 2.0]) / w)
+    after = problem.prior_prox(delta, points(problem, seed=1), size)
+    assert torch.equal((after + torch.tensor([0.0, 1.0])).sign(), w.sign())
+    assert torch.allclose(after + size * problem.prior_energy_and_grad(after)[1], points(problem, seed=1))
 
 
 def test_one_regular_direction_is_exact():
@@ -315,6 +367,10 @@ def test_the_deeper_point_has_the_smaller_estimate():
         ({"name": "normal_crossing", "k": [1, 1], "h": [1]}, ["h", "prior exponent"]),
         ({"name": "normal_crossing", "k": [1, 1], "h": [1, 0], "start": [0, 1]}, ["start[0]", "0.1"]),
         ({"name": "line_and_point", "at": "W"}, ["at", "U, V"]),
+        ({"name": "line_and_point", "at": [0.5, 0.0]}, ["at", "0.5", "line"]),
+        ({"name": "normal_crossing", "k": [1, 0], "at": [0.5, 0.0]}, ["at", "0.5", "axis"]),
+        ({"name": "normal_crossing", "k": [1, 1], "at": [0.0, 7.0]}, ["at[1]", "7", "5"]),
+        ({"name": "normal_crossing", "k": [1, 1], "at": [0.0]}, ["at", "2 coordinate"]),
         ({"name": "quadratic", "scales": [0.0]}, ["scales[0]", "0.001"]),
         ({"name": "quadratic", "n": 1}, ["n", "1", "3"]),
         ({"name": "quadratic", "data_sets": 10_000, "n": 10**6}, ["data_sets", "10,000,000,000"]),

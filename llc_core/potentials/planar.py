@@ -121,8 +121,9 @@ class Planar(Potential):
         grad = torch.zeros_like(delta)
         for i, power in enumerate(self.model.powers):
             if power:
-                energy -= power * delta[:, i].abs().log()
-                grad[:, i] = -power / delta[:, i]
+                w = delta[:, i] + self.model.w0[i]
+                energy -= power * w.abs().log()
+                grad[:, i] = -power / w
         return energy, grad
 
     def prior_prox(self, before: Tensor, moved: Tensor, size: Tensor) -> Tensor:
@@ -130,11 +131,13 @@ class Planar(Potential):
         result = moved.clone()
         for i, power in enumerate(self.model.powers):
             if power:
-                y = moved[:, i] * before[:, i].sign()
+                center = self.model.w0[i]
+                side = (before[:, i] + center).sign()
+                y = (moved[:, i] + center) * side
                 reach = 4 * power * size[:, 0]
                 root = (y * y + reach).sqrt()
                 inside = torch.where(y > 0, y + root, reach / (root - y))
-                result[:, i] = inside.mul_(0.5).copysign_(before[:, i])
+                result[:, i] = inside.mul_(0.5) * side - center
         return result
 
     def _each(self, rows: int) -> int:
@@ -184,7 +187,7 @@ class Planar(Potential):
 
 
 def planar_landscape(name: Any, **values: Any) -> Planar:
-    """A planar landscape by name: "normal_crossing" (k, h), "line_and_point" (at: "U" or "V"), "quadratic" (scales).
+    """A planar landscape by name: "normal_crossing" (k, h, at), "line_and_point" (at), "quadratic" (scales).
 
     Also n, noise_std, data_sets, start (where chains begin: coordinates of w, one per parameter) and seed.
     Reduced-rank regression y = B·A·x, the other classic, is `DeepLinearNetwork` with two layers.

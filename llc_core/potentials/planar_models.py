@@ -17,6 +17,8 @@ from llc_core.types import LearningCoefficient
 
 Point = tuple[float, ...]
 MAX_POWER = 12
+FARTHEST = 5.0
+"""Of a w0 from 0: at γ = 1 the place where the axes cross must lie well within the posterior's reach for quadrature."""
 POINTS: Mapping[str, Point] = {"U": (1.0, 0.3), "V": (0.0, 0.0)}
 
 
@@ -25,7 +27,7 @@ class Model:
     """ρ: R^D → R^q with ρ(w0) = 0, so that K(w) = Σ ρ_j²/(2s²) is a population loss with its minimum 0 at w0.
 
     rho: δ ↦ q values.  jacobian: δ ↦ q rows of D slopes.
-    powers: h of the prior ∏|w_i|^{h_i}; those with h_i > 0 have w0_i = 0.
+    powers: h of the prior ∏|w_i|^{h_i}.
     ridge: the displacement around which {ρ = 0} runs along the axes, for quadrature.  start: where chains begin.
     degrees: the highest power of each parameter in ρ: the larger, the sharper the posterior's edges on a log scale.
     local, overall: λ and multiplicity at w0, and their least over the plane.  formula: LaTeX of ρ.
@@ -52,11 +54,11 @@ class Model:
         return len(self.w0)
 
 
-def normal_crossing(k: Any = (1, 1), h: Any = None) -> Model:
-    """ρ = w_1^{k_1}·w_2^{k_2} (or w^k alone) with the prior |w_1|^{h_1}·|w_2|^{h_2}, at 0.
+def normal_crossing(k: Any = (1, 1), h: Any = None, at: Any = None) -> Model:
+    """ρ = w_1^{k_1}·w_2^{k_2} (or w^k alone) with the prior |w_1|^{h_1}·|w_2|^{h_2}, at w0 = `at`, a place with ρ = 0; None: at 0.
 
-    λ = min over k_i > 0 of (h_i + 1)/(2k_i); its multiplicity is the number of i that reach it (Watanabe 2009, ch. 4; Lau,
-    Murfet & Wei, section 5). k = (k, 0) is w^{2k} with a flat direction.
+    λ = min of (h_i + 1)/(2k_i) over the i with k_i > 0 and w0_i = 0, and its multiplicity is the number of i that reach it
+    (Watanabe 2009, ch. 4; Lau, Murfet & Wei, section 5). k = (k, 0) is w^{2k} with a flat direction.
     """
     powers = _powers("k", k)
     prior = _powers("h", [0] * len(powers) if h is None else h)
@@ -66,45 +68,55 @@ def normal_crossing(k: Any = (1, 1), h: Any = None) -> Model:
         raise ValueError(
             f"k is {list(powers)}; at least one exponent must be positive, or the loss does not depend on w."
         )
-    ratios = [Fraction(b + 1, 2 * a) for a, b in zip(powers, prior, strict=True) if a > 0]
-    truth = LearningCoefficient(min(ratios), ratios.count(min(ratios)))
+    w0 = (0.0,) * len(powers) if at is None else _point(at, len(powers))
+    ratios = {i: Fraction(b + 1, 2 * a) for i, (a, b) in enumerate(zip(powers, prior, strict=True)) if a > 0}
+    here = [ratio for i, ratio in ratios.items() if w0[i] == 0]
+    if not here:
+        raise ValueError(f"at is {list(w0)}, where ρ is not 0; w0 must lie on an axis with a positive exponent.")
 
     def rho(delta: Sequence[Any]) -> list[Any]:
-        return [prod((d**a for d, a in zip(delta, powers, strict=True) if a), start=1)]
+        return [prod(((c + d if c else d) ** a for c, d, a in zip(w0, delta, powers, strict=True) if a), start=1)]
 
     def jacobian(delta: Sequence[Any]) -> list[list[Any]]:
+        w = [c + d if c else d for c, d in zip(w0, delta, strict=True)]
         row = []
-        for i, (d, a) in enumerate(zip(delta, powers, strict=True)):
-            others = prod((e**b for j, (e, b) in enumerate(zip(delta, powers, strict=True)) if b and j != i), start=1)
-            row.append(a * d ** (a - 1) * others if a else 0 * d)
+        for i, (x, a) in enumerate(zip(w, powers, strict=True)):
+            others = prod((y**b for j, (y, b) in enumerate(zip(w, powers, strict=True)) if b and j != i), start=1)
+            row.append(a * x ** (a - 1) * others if a else 0 * x)
         return [row]
 
     names = ["w"] if len(powers) == 1 else ["w_1", "w_2"]
-    zero = (0.0,) * len(powers)
     return Model(
         "normal_crossing",
         r"\rho=" + "".join(name + (f"^{{{a}}}" if a > 1 else "") for name, a in zip(names, powers, strict=True) if a),
         "A normal crossing: the parameters that tell the truth are the axes, and every λ is a ratio of exponents.",
-        zero,
+        w0,
         rho,
         jacobian,
-        truth,
-        truth,
-        {"k": list(powers), "h": list(prior)},
+        _least(here),
+        _least(list(ratios.values())),
+        {"k": list(powers), "h": list(prior), **({"at": list(w0)} if any(w0) else {})},
         tuple(float(b) for b in prior),
-        zero,
-        # not at 0, where the prior's slope −h/w is infinite: as the paper's code does
-        (0.1,) * len(powers),
+        tuple(-c for c in w0),
+        # not at 0, where the prior's slope −h/w is infinite: as the paper's code does; elsewhere only beside a wall
+        tuple(0.1 if not any(w0) or (b and not c) else 0.0 for b, c in zip(prior, w0, strict=True)),
         tuple(float(a) for a in powers),
     )
 
 
 def line_and_point(at: Any = "V") -> Model:
-    """ρ = (w_1 − 1)(w_1² + w_2²)² at U = (1, 0.3) on the line w_1 = 1, λ = 1/2, or at V = (0, 0), λ = 1/4.
+    """ρ = (w_1 − 1)(w_1² + w_2²)²: λ = 1/2 on the line w_1 = 1, 1/4 at the point V = (0, 0).
 
+    at: "V", "U", which is (1, 0.3), or any two coordinates of a point on the line.
     Source: Lau, Murfet & Wei, figure 1.
     """
-    w0 = POINTS[choice("at", at, tuple(POINTS))]
+    if isinstance(at, str):
+        w0 = POINTS[choice("at", at, tuple(POINTS))]
+    else:
+        w0 = _point(at, 2)
+        if w0[0] != 1 and w0 != POINTS["V"]:
+            raise ValueError(f"at is {list(w0)}, where ρ is not 0; give U, V, or a point (1, w_2) of the line.")
+    name = next((name for name, point in POINTS.items() if point == w0), None)
     off_line = w0[0] - 1
 
     def rho(delta: Sequence[Any]) -> list[Any]:
@@ -124,9 +136,9 @@ def line_and_point(at: Any = "V") -> Model:
         w0,
         rho,
         jacobian,
-        half if at == "U" else quarter,
+        quarter if name == "V" else half,
         quarter,
-        {"at": at},
+        {"at": name or list(w0)},
         (0.0, 0.0),
         (1.0 - w0[0], -w0[1]),
         (0.0, 0.0),
@@ -170,6 +182,20 @@ MODELS: Mapping[str, Callable[..., Model]] = {
     "line_and_point": line_and_point,
     "quadratic": quadratic,
 }
+
+
+def _least(ratios: list[Fraction]) -> LearningCoefficient:
+    return LearningCoefficient(min(ratios), ratios.count(min(ratios)))
+
+
+def _point(at: Any, count: int) -> Point:
+    if isinstance(at, str | bytes) or not hasattr(at, "__len__") or len(at) != count:
+        raise ValueError(f"at is {at!r}; give {count} coordinate(s) of w0.")
+    point = tuple(number(f"at[{i}]", value) for i, value in enumerate(at))
+    for i, value in enumerate(point):
+        if abs(value) > FARTHEST:
+            raise ValueError(f"at[{i}] is {value:g}; it must lie between −{FARTHEST:g} and {FARTHEST:g}.")
+    return point
 
 
 def _powers(name: str, values: Any) -> tuple[int, ...]:

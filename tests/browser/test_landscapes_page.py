@@ -47,9 +47,22 @@ def test_chains_move_and_meet_the_exact_answer(plane):
     wait_for(plane, "posterior", "image")
 
 
+def test_a_click_moves_w0_along_the_truth(plane):
+    page = plane.page
+    x, y = page.evaluate(PLACE, [0.4, -2.0])
+    page.mouse.click(x, y)
+    entry = page.get_by_role("textbox", name="Point w0: coordinates w₁, w₂", exact=True)
+    expect(entry).not_to_have_value("0, 0", timeout=20_000)
+    across, up = (float(part) for part in entry.input_value().split(","))
+    assert across == 0 and abs(up + 2) < 0.1
+    expect(page.locator("[data-key=multiplicity]")).to_have_text("1")
+
+
 def test_a_click_sets_the_start_and_so_does_an_entry(plane):
     page = plane.page
     plane.button("Pause").click()
+    page.get_by_role("button", name="Click sets start", exact=True).click()
+    expect(page.get_by_text("the chains begin there")).to_be_visible(timeout=20_000)
     x, y = page.evaluate(PLACE, [1.5, -2.0])
     page.mouse.click(x, y)
     entry = page.get_by_role("textbox", name="Start w₁", exact=True)
