@@ -273,8 +273,7 @@ class NetworkPotential(Potential):
             if places is None:
                 rows, base = self.data.slice(start, stop, delta), place.base[start:stop]
             else:
-                part = places[:, start:stop]
-                rows, base = self.data.pick(part, delta), place.base[part]
+                rows, base = self.data.pick(places[:, start:stop], delta, place.base)
             losses = place.passes.add(point, rows, weight / count, grad, fresh and start == 0)
             total += (losses - base).sum(1)
         return total.mul_(weight / count)

@@ -80,15 +80,15 @@ class TensorData:
         *inputs, targets = ([x[start:stop]] for x in self.on(like.device, like.dtype))
         return Rows(tuple(inputs), targets)
 
-    def pick(self, places: Tensor, like: Tensor) -> Rows:
-        """Rows at `places` [C, B], consecutive ones in each chain."""
+    def pick(self, places: Tensor, like: Tensor, base: Tensor) -> tuple[Rows, Tensor]:
+        """Rows at `places` [C, B], consecutive ones in each chain, and what `base` [n] has for them, [C, B]."""
         fields = self.on(like.device, like.dtype)
         if like.device.type != "cpu":
             *inputs, targets = (x[places] for x in fields)
-            return Rows(tuple(inputs), targets)
+            return Rows(tuple(inputs), targets), base[places]
         starts, count = places[:, 0].tolist(), places.shape[1]
-        *parts, last = ([_run(x, start, count) for start in starts] for x in fields)
-        return Rows(tuple(parts), last)
+        *parts, last, levels = ([_run(x, start, count) for start in starts] for x in (*fields, base))
+        return Rows(tuple(parts), last), _stack(levels)
 
 
 def _run(field: Tensor, start: int, count: int) -> Tensor:

@@ -12,14 +12,13 @@ import torch
 from torch import Tensor
 
 from llc_core.potentials.losses import Loss, slope_of
+from llc_core.potentials.network_activations import FROM_VALUE, activate, slope_before
 from llc_core.potentials.network_data import Rows
+from llc_core.potentials.network_dense_one import OneChain
 from llc_core.potentials.network_passes import Point, Weights
 from llc_core.potentials.network_select import Piece
-from llc_core.potentials.network_stack import GELU, GELU_TANH, RELU, SIGMOID, SILU, TANH, Dense, is_wide
+from llc_core.potentials.network_stack import Dense, is_wide
 
-aten = torch.ops.aten
-FROM_OUTPUT = (RELU, TANH, SIGMOID)
-"""Activations whose derivative can be had from their value: done in place."""
 ONE_BY_ONE = 192
 """From this width on a CPU goes chain after chain: one chain's matrices stay in its cache, and rows are not copied."""
 
@@ -36,11 +35,16 @@ class DensePasses:
         used = [name for layer in layers[self.lowest :] for name in (layer.weight, layer.bias) if name in self.pieces]
         self.writes = sorted(used) == sorted(self.pieces)
         """Whether a pass comes to every piece exactly once: a tensor that two layers share is added to."""
+        whole = all(piece.chosen is None for piece in weights.pieces)
+        self.one = OneChain(layers, loss, weights, self.lowest) if whole and self.writes else None
         self._kept = _Kept()
 
     def losses(self, point: Point, rows: Rows) -> Tensor:
         if self.by_chain and len(point) > 1:
             return torch.cat([self.losses(point.of(c), _one(rows, c)) for c in range(len(point))])
+        if self.one is not None and len(point) == 1:
+            inputs, target = rows.of(0)
+            return self.one.losses(point, inputs[0], target).unsqueeze(0)
         inputs, target = rows.stacked()
         output = self._forward(point, inputs[0])[-1]
         each = target.expand(len(point), *target.shape[1:])
@@ -51,6 +55,9 @@ class DensePasses:
             chains = range(len(point))
             parts = [self.add(point.of(c), _one(rows, c), weight, grad_to[c : c + 1], fresh) for c in chains]
             return torch.cat(parts)
+        if self.one is not None and len(point) == 1:
+            inputs, target = rows.of(0)
+            return self.one.add(point, inputs[0], target, weight, grad_to[0], 0.0 if fresh else 1.0).unsqueeze(0)
         if fresh and not self.writes:
             grad_to.zero_()
         inputs, target = rows.stacked()
@@ -81,22 +88,9 @@ class DensePasses:
             else:
                 bias = self._weight(point, layer.bias).unsqueeze(1)
                 torch.baddbmm(bias, given[-1], w.transpose(1, 2), out=z)
-            given.append(self._activate(layer.activation, z, index))
+            other = None if layer.activation in FROM_VALUE else self._of_layer("a", index, z.shape, z)
+            given.append(activate(layer.activation, z, other))
         return given
-
-    def _activate(self, name: str | None, z: Tensor, index: int) -> Tensor:
-        if name is None:
-            return z
-        if name == RELU:
-            return z.relu_()
-        if name == TANH:
-            return z.tanh_()
-        if name == SIGMOID:
-            return z.sigmoid_()
-        a = self._of_layer("a", index, z.shape, z)
-        if name == SILU:
-            return aten.silu.out(z, out=a)
-        return aten.gelu.out(z, approximate="none" if name == GELU else "tanh", out=a)
 
     def _slope(self, output: Tensor, target: Tensor, weight: float) -> tuple[Tensor, Tensor]:
         chains, count = output.shape[:2]
@@ -111,7 +105,9 @@ class DensePasses:
         for index in range(len(self.layers) - 1, self.lowest - 1, -1):
             layer = self.layers[index]
             if layer.activation is not None:
-                slope = self._slope_before(layer.activation, slope, given[index + 1], index)
+                value = given[index + 1]
+                z = value if layer.activation in FROM_VALUE else self._of_layer("z", index, value.shape, value)
+                slope = slope_before(layer.activation, slope, value, z)
             piece = self.pieces.get(layer.weight)
             if piece is not None:
                 self._add_product(piece, slope, given[index], grad_to, self._kept.shared and index == 0, keep)
@@ -120,20 +116,6 @@ class DensePasses:
             if index > self.lowest:
                 below = self._of_layer("s", index - 1, given[index].shape, slope)
                 slope = _product(slope, self._kept.weights[layer.weight], below)
-
-    def _slope_before(self, name: str, slope: Tensor, value: Tensor, index: int) -> Tensor:
-        """∂loss/∂z from ∂loss/∂(activation of z), in place."""
-        if name == RELU:
-            return aten.threshold_backward.grad_input(slope, value, 0, grad_input=slope)
-        if name == TANH:
-            return aten.tanh_backward.grad_input(slope, value, grad_input=slope)
-        if name == SIGMOID:
-            return aten.sigmoid_backward.grad_input(slope, value, grad_input=slope)
-        z = self._of_layer("z", index, value.shape, value)
-        if name == SILU:
-            return aten.silu_backward.grad_input(slope, z, grad_input=slope)
-        approximate = "tanh" if name == GELU_TANH else "none"
-        return aten.gelu_backward.grad_input(slope, z, approximate=approximate, grad_input=slope)
 
     def _add_product(
         self, piece: Piece, slope: Tensor, given: Tensor, grad_to: Tensor, shared: bool, keep: float
