@@ -19,7 +19,7 @@ from llc_core.blas import PerThread, over_chains
 from llc_core.curvature import top_curvature
 from llc_core.philox import fill, words_of
 from llc_core.potentials.base import Batch
-from llc_core.samplers.base import Cell, Hp, Sampler, State
+from llc_core.samplers.base import Cell, Hp, Sampler, State, hyperparameters
 from llc_core.target import Target
 from llc_core.types import Energy
 
@@ -38,6 +38,7 @@ class ByChain:
         self._cell = sampler.cell()
         self._compiled = None if self._cell is None else _compiled(self._cell)
         self._local = PerThread()
+        self._compile()
 
     def start(self, delta: Tensor, hp: Hp) -> State:
         """The sampler's state at the start δ [C, D]."""
@@ -52,16 +53,15 @@ class ByChain:
                 else:
                     whole = state.setdefault(name, value.new_empty(len(delta), *value.shape[1:]))
                     whole[row] = value
-            if chain == 0:
-                self._compile({name: value[row] for name, value in state.items()}, _of(hp, row))
         return state
 
-    def _compile(self, state: State, hp: Hp) -> None:
-        """Before the first step: what the compiler leaves behind would keep a step's tensors alive."""
+    def _compile(self) -> None:
+        """Before there is any large tensor: what the compiler leaves behind would keep those alive that its callers hold."""
+        one = torch.zeros(1, 1)
         fill(torch.empty(1), self.seed, 0, 0)
-        if self._cell is not None and self._compiled is not None:
-            one = {name: value[:, :1].to(torch.float32, copy=True) for name, value in state.items()}
-            self._in_one_loop(one, torch.zeros(1, 1), 1.0, 0.0, hp, 0)
+        if self._compiled is not None:
+            hp = hyperparameters(self.sampler, 1, one)
+            self._in_one_loop(dict(self.sampler.init(one, one, hp)), one, 1.0, 0.0, hp, 0)
 
     def step(
         self,

@@ -23,6 +23,7 @@ from torch.utils._pytree import tree_leaves
 
 from lab.benchmarks.machine import machine
 from llc_core import SGLD, NetworkPotential, estimate
+from llc_core.potentials.network import BY_CHAIN
 
 WIDTHS = (784, 1024, 1024, 10)
 ROWS, BATCH, CHUNK = 4096, 256, 256
@@ -93,7 +94,11 @@ def main() -> None:
     count = sum(p.numel() for p in module.parameters())
     torch.mm(torch.randn(64, 64), torch.randn(64, 64))  # libraries set up their own memory before it is measured
     small = mlp((8, 8, 2))
+    empty, usual = resident("VmRSS"), BY_CHAIN["cpu"]
+    BY_CHAIN["cpu"] = 1  # chain by chain, as the large network: loops are compiled now
     go(small, (torch.randn(512, 8), torch.randint(0, 2, (512,))), 2, options.automatic, 40)
+    BY_CHAIN["cpu"] = usual
+    print(f"libraries and the compiler, whatever the network: {(resident('VmRSS') - empty) / 2**20:.0f} MiB")
     copies = sum(x.nbytes for x in data)
     print(f"{machine()}\n{count:,} parameters, {options.chains} chains, batch {BATCH}, float32")
     limit = options.chains + 4
