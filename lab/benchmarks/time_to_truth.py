@@ -153,6 +153,14 @@ class Store:
         times, values = found
         row = {**key, **{name: hit(times, values, truth) for name, truth in truths.items()}}
         row |= {"processor": times[-1][0], "wall": times[-1][1], "llc": float(values[-1]), **more}
+        self._put(key, row)
+
+    def ended(self, key: dict[str, Any], truths: dict[str, float], why: str, **more: Any) -> None:
+        """A method that gave up on a problem: it has no estimate, so it is not within 5% of anything."""
+        nowhere = {"processor": None, "wall": None, "error": None}
+        self._put(key, {**key, **dict.fromkeys(truths, nowhere), "ended": why, "truth": truths, **more})
+
+    def _put(self, key: dict[str, Any], row: dict[str, Any]) -> None:
         self.rows = [r for r in self.rows if any(r.get(k) != v for k, v in key.items())] + [row]
         self.write()
         print(json.dumps(row), flush=True)
@@ -202,7 +210,12 @@ def race(options: argparse.Namespace, store: Store) -> None:
             else:
                 tuned = {"step_size": STEP[size_class], "n_beta": problem.n_beta, "localization": 1.0}
                 settings = DOCUMENTED if name == "devinterp" else tuned
-                both = devinterp(peers["devinterp"], file, settings, seed, budget, problem.baseline_loss)
+                try:
+                    both = devinterp(peers["devinterp"], file, settings, seed, budget, problem.baseline_loss)
+                except RuntimeError as error:  # it ends where a chain's loss is not a number
+                    store.ended({**key, "method": METHODS[name]}, truths, str(error), budget=budget, **settings)
+                    peers["devinterp"] = Peer("lab.benchmarks.dln_devinterp", DEVINTERP, folder, 1)
+                    continue
                 for baseline, found in both.items():
                     method = {**key, "method": METHODS[name] + baseline}
                     store.add(method, truths, found, budget=budget, truth=truths, **settings)
@@ -243,11 +256,14 @@ def table(store: Store) -> None:
                 reached = sum(row[truth]["processor"] is not None for row in rows)
                 processor, wall = (statistics.median(row[truth][k] or float("inf") for row in rows) for k in
                                    ("processor", "wall"))  # fmt: skip
-                errors = [abs(row[truth]["error"]) for row in rows]
-                budget = statistics.median(row["processor"] for row in rows)
+                kept = [row for row in rows if "ended" not in row]
+                errors = [abs(row[truth]["error"]) for row in kept] or [float("nan")]
+                budget = statistics.median([row["processor"] for row in kept] or [float("nan")])
                 print(
                     f"  {method:36s} {reached:3d} of {len(rows):3d} reached, median {processor:7.2f} ({wall:.2f}), "
                     f"stopped at {budget:.1f}, median |error| then {statistics.median(errors):.1%}"
+                    + f", {len(rows) - len(kept)} ended with an error"
+                    * (len(kept) < len(rows))
                 )
 
 
