@@ -14,6 +14,8 @@ from llc_core.potentials import build
 MAX_SAMPLES = 100_000
 REACH = 10.0
 """How far from 0 chains may begin."""
+NEAREST = 0.01
+"""Nearer to a crossing no box around w0 leaves it out and still has room for a fit."""
 MAX_POWER = 6
 """Higher exponents make ridges so sharp that exact values would take a minute."""
 FIXED = {"noise_std": 0.5, "data_sets": 1}
@@ -40,6 +42,9 @@ def get_landscape(description: Mapping[str, Any]) -> Planar:
     for i, (center, off) in enumerate(zip(problem.model.w0, problem.start, strict=True)):
         if abs(center + off) > REACH:
             raise ValueError(f"start[{i}] is {center + off:g}; on this page chains begin between −10 and 10.")
+    for i, value in enumerate(problem.model.w0):
+        if 0 < abs(value) < NEAREST:
+            raise ValueError(f"at[{i}] is {value:g}; on this page w0 is at a crossing or at least {NEAREST:g} from it.")
     return problem
 
 
@@ -55,6 +60,7 @@ def described(description: Mapping[str, Any]) -> dict[str, Any]:
     """The description with every key that the page has a control for; its numbers as they were given."""
     complete = get_landscape(description).to_dict()
     given = {key: value for key, value in description.items() if value is not None}
+    given.pop("at", None)  # as the landscape says it: by name where the point has one
     return {key: value for key, value in {**complete, **given}.items() if key not in FIXED}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -96,7 +96,7 @@ class LandscapeEditor(pn.viewable.Viewer):
         self.choice.listener = self._on_landscape
         self.at.listener = self._on_named_point
         for entry in (self.k, self.h, self.scales):
-            entry.param.watch(self._on_change, "value")
+            entry.param.watch(self._on_function, "value")
         self.w0.param.watch(self._on_place, "value")
         for field in (*self.start, self.n, self.seed):
             field.listener = self._on_change
@@ -117,7 +117,7 @@ class LandscapeEditor(pn.viewable.Viewer):
                 field.set(value)
             named = values.get("at") if isinstance(values.get("at"), str) else "other"
             self.at.set(named)
-            self.w0.value = ", ".join(f"{v:g}" for v in get_landscape(values).model.w0)
+            self.w0.value = _listed(get_landscape(values).model.w0)
             for key, entry in (("k", self.k), ("h", self.h), ("scales", self.scales)):
                 if key in values:
                     entry.value = ", ".join(f"{v:g}" for v in values[key])
@@ -135,7 +135,7 @@ class LandscapeEditor(pn.viewable.Viewer):
         """Make the true parameter nearest to a place that was clicked the new w0; chains begin there."""
         point = nearest_truth(get_landscape(self.problem), x, y)
         if point is not None:
-            self._put(self.w0, ", ".join(f"{v:g}" for v in point))
+            self._put(self.w0, _listed(point))
             self._try(lambda: self.read(with_start=False))
 
     def _try(self, wanted: Callable[[], dict[str, Any]]) -> None:
@@ -182,9 +182,20 @@ class LandscapeEditor(pn.viewable.Viewer):
             self._put(self.w0, "0, 0")
         self._on_place()
 
+    def _on_function(self, event: Any) -> None:
+        """Another function around the same w0. A prior may have come up at the start, which then moves off it."""
+        if self._quiet:
+            return
+        try:
+            described(self.read())
+        except ValueError as error:
+            self._on_change(with_start=not str(error).startswith("start["))
+        else:
+            self._on_change()
+
     def _on_named_point(self) -> None:
         point = POINTS_AT.get(self.at.value, OTHER)
-        self._put(self.w0, ", ".join(f"{v:g}" for v in point))
+        self._put(self.w0, _listed(point))
         self._on_place()
 
     def _put(self, entry: pmui.TextInput, text: str) -> None:
@@ -231,8 +242,13 @@ def for_people(message: str) -> str:
     words = {"k": "Exponent k", "h": "Prior exponent h", "scales": "Scale s", "start": "Start w"}
     message = re.sub(r"^(k|h|scales|start)\[([01])\]", lambda m: f"{words[m[1]]}{'₁₂'[int(m[2])]}", message)
     plain = {"k": "Exponents k", "h": "Prior exponents h", "scales": "Scales"}
-    message = re.sub(r"^at(?=\[| is)", "Point w0", message)
+    message = re.sub(r"^at\[([01])\]", lambda m: f"Point w0: w{'₁₂'[int(m[1])]}", message)
+    message = re.sub(r"^at(?= is)", "Point w0", message)
     return re.sub(r"^(k|h|scales)\b(?= is| has)", lambda m: plain[m[1]], message)
+
+
+def _listed(values: Sequence[float]) -> str:
+    return ", ".join(f"{v:.12g}" for v in values)
 
 
 def _two(values: list[Any], what: str) -> list[Any]:

@@ -79,7 +79,7 @@ class PlanePanel:
 
     @property
     def sets(self) -> str:
-        return self.click.value
+        return "start" if self.click.disabled else self.click.value
 
     @property
     def on_tap(self) -> Callable[[float, float], None]:
@@ -93,6 +93,7 @@ class PlanePanel:
         """A run begins."""
         shown = window(problem, n_beta)
         self.figure.reset(problem, shown, n_beta, min(chains, SHOWN))
+        self.click.disabled = problem.model.name == "quadratic"  # it has one true parameter
         data = {key: value for key, value in problem.to_dict().items() if key != "start"}
         question = (str(data), shown, n_beta, localization)
         if localization <= 0:

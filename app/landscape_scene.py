@@ -47,7 +47,7 @@ def window(problem: Planar, n_beta: float) -> Window:
         low, high = [-r for r in reach], reach
     else:
         low, high = [-3.0, -3.0], [3.0, 3.0]
-    for i, value in enumerate(start):
+    for i, value in [*enumerate(start), *enumerate(model.w0)]:
         if abs(value) >= 0.95 * max(abs(low[i]), abs(high[i])):
             room = nice_above(1.15 * abs(value))
             low[i], high[i] = min(low[i], -room), max(high[i], room)
@@ -66,7 +66,7 @@ def posterior_heights(problem: Planar, shown: Window, n_beta: float, localizatio
     """log₁₀ of the posterior density over its highest value in the window, [y, x], within POSTERIOR_LEVELS."""
     found = density(problem, *shown.axes, n_beta=n_beta, localization=localization).density.T
     with np.errstate(divide="ignore"):
-        return _within(np.log10(found / found.max()), POSTERIOR_LEVELS)
+        return _within(np.log10(found / max(found.max(), 1e-300)), POSTERIOR_LEVELS)
 
 
 def _within(heights: np.ndarray, levels: np.ndarray) -> np.ndarray:
@@ -97,7 +97,7 @@ SNAP = 0.25
 def nearest_truth(problem: Planar, x: float, y: float) -> tuple[float, float] | None:
     """The true parameter nearest to (x, y), which can be a new w0; None where the only one is w0 itself."""
     model = problem.model
-    x, y = (float(np.clip(round(v, 2), -FARTHEST, FARTHEST)) for v in (x, y))
+    x, y = (float(np.clip(round(v, 2), -FARTHEST, FARTHEST)) + 0.0 for v in (x, y))
     if model.name == "line_and_point":
         return (0.0, 0.0) if x * x + y * y < (x - 1) ** 2 else (1.0, y)
     if model.name == "quadratic":

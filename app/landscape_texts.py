@@ -23,7 +23,7 @@ READOUTS = [
     {
         "key": "local",
         "label": "λ at w0",
-        "tip": "The learning coefficient of the point w0: what the exact value tends to as n grows.",
+        "tip": "The learning coefficient of the point w0: what the exact value tends to as n grows, if γ keeps deeper points out.",
     },
     {
         "key": "multiplicity",
@@ -98,6 +98,9 @@ def finite(problem: Planar, n_beta: float, value: float) -> str:
     reason = ""
     if local.multiplicity and local.multiplicity > 1 and n_beta > math.e:
         reason = f" (m = {local.multiplicity} alone takes off about 1/log nβ = {1 / math.log(n_beta):.2f})"
+    least = problem.learning_coefficient
+    if least.value < local.value:
+        return f"λ at w0 is {exact(local.value)}; at a fixed γ more samples lead to the least λ of the plane, {exact(least.value)}."
     return f"λ = {exact(local.value)} is the limit of many samples: this n is {abs(share):.0%} {way} it{reason}."
 
 

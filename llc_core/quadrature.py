@@ -158,12 +158,16 @@ def _axis(
     power = problem.model.powers[index]
     low, high = -np.inf, np.inf
     if localization > 0:
-        reach = np.sqrt((2 * TAIL + 4 * power) / localization)
+        # Behind a wall that lies between it and w0 the density is highest at the wall, and falls from there.
+        behind = walls and power > 0 and (problem.start[index] + w0) * w0 < 0
+        reach = np.sqrt((2 * TAIL + 4 * power) / localization + (w0 * w0 if behind else 0.0))
         low, high = -reach, reach
     if box is not None:
         low, high = max(low, -box - w0), min(high, box - w0)
     if walls and power:
         low, high = (max(low, -w0), high) if problem.start[index] + w0 >= 0 else (low, min(high, -w0))
+    if low >= high:
+        raise ValueError(f"box is {box:g}, and nothing of the side where chains begin lies in it; use a larger box.")
     scale, panel = FINEST, panel / max(1.0, problem.model.degrees[index] / 2)
     first, last = np.arcsinh((low - center) / scale), np.arcsinh((high - center) / scale)
     cuts = [first, 0.0, last] if first < 0 < last else [first, last]

@@ -436,6 +436,10 @@ def test_a_running_sweep_can_be_stopped_by_its_owner_alone(stores, tmp_path, mon
     with Store(path) as store, store.writing():
         made.stop.clicks += 1
         assert request_of(path).exists() and made.stop.disabled
+    write_store(tmp_path / "others.sqlite", ROWS[:20], state="running", done=20, total=400, seconds_left=90.0)
+    made.restore({"store": "others"})
+    assert made.stop.visible and not made.stop.disabled and made.stop.label == "Stop the sweep"
+    made.restore({"store": "runs"})
     write_store(path, ROWS[:40], state="stopped", done=40, total=400)
     made._poll()
     assert not made.stop.visible and not made.stop.disabled

@@ -171,6 +171,16 @@ def test_vmap_equals_the_loop(module, inputs, classes):
     assert result.estimates()[0].diverged == 0
 
 
+def test_a_weight_that_is_a_transposed_view_is_taken_as_it_is():
+    module = nn.Sequential(nn.Linear(4, 5), nn.Tanh(), nn.Linear(5, 2))
+    module[0].weight = nn.Parameter(torch.randn(4, 5).T)
+    data = torch.randn(12, 4), torch.randn(12, 2)
+    both = [NetworkPotential(module, "mse", data, method=method) for method in ("dense", "loop")]
+    delta = 0.1 * torch.randn(1, both[0].dim)
+    for one, other in zip(*(p.excess_loss_and_grad(delta) for p in both), strict=True):
+        assert torch.allclose(one, other, rtol=1e-4, atol=1e-6)
+
+
 @pytest.mark.parametrize("method", ["dense", "vmap", "loop"])
 def test_masks_patterns_and_frozen_parameters(method):
     torch.manual_seed(0)

@@ -134,6 +134,30 @@ def test_quadrature_around_another_point_agrees_with_brute_force(walls, localiza
     assert exact.llc[0] == pytest.approx(problem.n_beta * (weight * loss).sum() / weight.sum(), abs=3e-3)
 
 
+@pytest.mark.parametrize("localization", [1.0, 10.0, 30.0])
+def test_quadrature_behind_a_wall_that_hides_w0(localization):
+    """Chains begin across the wall from w0: their side's density is highest at the wall, wherever w0 lies."""
+    problem = planar_landscape("normal_crossing", k=[1, 1], h=[0, 1], at=[0, 3], start=[0.1, -1.0], n=200)
+    exact = posterior(problem, localization=localization, walls=True)
+    mesh = np.meshgrid(np.linspace(-9, 9, 6000), np.linspace(-9, 0, 3001)[:-1], indexing="ij")
+    c1, c2 = problem.data.mean[0]
+    loss = -(c1 * mesh[0] * mesh[1] + c2 * (mesh[0] * mesh[1]) ** 2)
+    log = -problem.n_beta * loss - localization / 2 * (mesh[0] ** 2 + (mesh[1] - 3) ** 2) + np.log(-mesh[1])
+    weight = np.exp(log - log.max())
+    assert exact.llc[0] == pytest.approx(problem.n_beta * (weight * loss).sum() / weight.sum(), rel=0.02, abs=2e-3)
+    with pytest.raises(ValueError, match="box"):
+        posterior(
+            planar_landscape("normal_crossing", k=[1, 1], h=[0, 1], at=[0, 3], start=[0.1, -1.0]), box=-1.0, walls=True
+        )
+
+
+def test_a_thrown_chain_is_not_rounded_onto_a_wall():
+    problem = planar_landscape("normal_crossing", k=[1, 1], h=[0, 1], at=[0, 3])
+    moved = torch.tensor([[0.0, -1e4], [0.0, 1e4]])
+    after = problem.prior_prox(torch.zeros(2, 2), moved, torch.full((2, 1), 1e-4))
+    assert bool((after[:, 1] + 3 > 0).all()) and bool(torch.isfinite(problem.prior_energy_and_grad(after)[1]).all())
+
+
 def test_walls_stay_where_they_are_when_w0_moves():
     problem = planar_landscape("normal_crossing", k=[1, 1], h=[1, 2], at=[0.0, 1.0])
     delta, size = points(problem), torch.full((60, 1), 0.01, dtype=torch.float64)

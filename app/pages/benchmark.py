@@ -82,6 +82,7 @@ class Benchmark:
         self.stop = pmui.Button(label=STOP, size="small", variant="outlined", margin=(0, 0, 10, 0), visible=False)
         self.stop.param.watch(self._on_stop, "clicks")
         self._may_stop = may_stop()
+        self._asked = ""
         self.readouts = Numbers(items=READOUTS, sizing_mode="stretch_width", margin=0)
         self.verdict = _html(theme.VERDICT, margin=(10, 0, 0, 0))
         self.toggles = Toggles(
@@ -356,7 +357,10 @@ class Benchmark:
         shown = progress_html(progress)
         self.progress.param.update(object=shown, visible=bool(shown))
         runs = bool(progress) and not self._file_name and is_alive(progress)
-        self.stop.param.update(visible=self._may_stop and runs, **({} if runs else {"disabled": False, "label": STOP}))
+        if not runs or self._asked != self._choice.store:
+            self._asked = ""
+        waits = bool(self._asked)
+        self.stop.param.update(visible=self._may_stop and runs, disabled=waits, label="Stopping …" if waits else STOP)
 
     def _on_stop(self, _: Any) -> None:
         """The sweep's own process ends it, and says so in the store, which the next look shows."""
@@ -368,6 +372,7 @@ class Benchmark:
         except ValueError as error:
             self.fault.param.update(object=escape(str(error)), visible=True)
             return
+        self._asked = self._choice.store
         self.stop.param.update(disabled=True, label="Stopping …")
 
 

@@ -41,7 +41,7 @@ class OneChain:
         self.slope = slope_of(loss)
         self.sizes = [piece.stop - piece.start for piece in weights.pieces]
         self.shapes = [piece.shape for piece in weights.pieces]
-        self.w0 = [weights.moving[piece.name].view(-1) for piece in weights.pieces]
+        self.w0 = [weights.moving[piece.name].reshape(-1) for piece in weights.pieces]
         self.place = {piece.name: i for i, piece in enumerate(weights.pieces)}
         self.still = weights.still
         self._kept = _Kept()

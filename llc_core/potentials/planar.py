@@ -137,7 +137,9 @@ class Planar(Potential):
                 reach = 4 * power * size[:, 0]
                 root = (y * y + reach).sqrt()
                 inside = torch.where(y > 0, y + root, reach / (root - y))
-                result[:, i] = inside.mul_(0.5) * side - center
+                # A chain beside a wall that lies far from w0 must not be rounded onto it.
+                inside = inside.mul_(0.5).clamp_min(2 * torch.finfo(moved.dtype).eps * abs(center))
+                result[:, i] = inside * side - center
         return result
 
     def _each(self, rows: int) -> int:

@@ -44,8 +44,7 @@ class ProximalSGLD(OverdampedSampler):
     def update(self, state: State, energy: Energy, noise: Tensor, hp: Hp) -> State:
         force = energy.force
         if energy.prior_prox is not None:
-            assert energy.prior_grad is not None
-            force = force - energy.prior_grad
+            force = (energy.localization * energy.delta).addcmul_(energy.n_beta, energy.loss_grad)
         moved = torch.addcmul(state["delta"], hp.step_size, force, value=-0.5)
         moved = moved.addcmul_(hp.step_size.sqrt(), noise[0])
         return {"delta": moved if energy.prior_prox is None else energy.prior_prox(moved, hp.step_size / 2)}

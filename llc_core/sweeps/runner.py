@@ -72,7 +72,7 @@ def run_sweep(
     Raises ValueError where another process writes to the store, or no scheduler answers.
     """
     with Store(store) as file, file.writing():
-        request_of(file.path).unlink(missing_ok=True)  # of an earlier sweep, which ended before it saw it
+        _forget(request_of(file.path))  # of an earlier sweep, which ended before it saw it
         finished = file.keys(with_errors=not retry_errors)
         wanted = list(spec.units())
         left = [rest for unit in wanted if (rest := unit.without(finished)) is not None]
@@ -155,7 +155,7 @@ class _Sweep:
             state = "stopped" if pending else "finished"
         finally:
             self.running = 0
-            asked.unlink(missing_ok=True)
+            _forget(asked)
             if pending:
                 with contextlib.suppress(Exception):  # workers may be gone already
                     client.run(cancel, self.name)
@@ -194,6 +194,11 @@ class _Sweep:
         if self.on_progress is not None:
             self.on_progress(found)
         return found
+
+
+def _forget(request: Path) -> None:
+    with contextlib.suppress(OSError):  # another user's, in a folder that keeps it
+        request.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager

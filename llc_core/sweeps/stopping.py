@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from pathlib import Path
 
 from llc_core.sweeps.store import Store
@@ -23,10 +24,16 @@ def ask_to_stop(store: str | Path) -> None:
         with Store(store) as idle, idle.writing():
             pass
     except ValueError:  # somebody holds the writer's place
-        pass
+        running = True
+    except (OSError, sqlite3.Error):  # another user's: whether it runs cannot be seen
+        running = True
     else:
+        running = False
+    if not running:
         raise ValueError(f"No sweep is writing to {str(store)!r}; there is nothing to stop.")
     try:
         request_of(store).touch()
     except OSError as error:
-        raise ValueError(f"The sweep of {str(store)!r} cannot be asked to stop ({error.strerror}).") from None
+        raise ValueError(
+            f"The sweep of {str(store)!r} cannot be asked to stop ({error.strerror}); stop it as the user who started it."
+        ) from None
