@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import SOURCE
 
-# Where a point of the plane lies on the screen.
+# Where a point of the plane lies on the screen. The upper half is in view without scrolling.
 PLACE = """([x, y]) => {
   const view = [...window.Bokeh.index.query((v) => v.model.name === 'plane' && v.model.type === 'Figure')][0]
   const box = view.el.getBoundingClientRect()
@@ -49,12 +49,12 @@ def test_chains_move_and_meet_the_exact_answer(plane):
 
 def test_a_click_moves_w0_along_the_truth(plane):
     page = plane.page
-    x, y = page.evaluate(PLACE, [0.4, -2.0])
+    x, y = page.evaluate(PLACE, [0.4, 2.0])
     page.mouse.click(x, y)
     entry = page.get_by_role("textbox", name="Point w0: coordinates w₁, w₂", exact=True)
     expect(entry).not_to_have_value("0, 0", timeout=20_000)
     across, up = (float(part) for part in entry.input_value().split(","))
-    assert across == 0 and abs(up + 2) < 0.1
+    assert across == 0 and abs(up - 2) < 0.1
     expect(page.locator("[data-key=multiplicity]")).to_have_text("1")
 
 
@@ -63,13 +63,13 @@ def test_a_click_sets_the_start_and_so_does_an_entry(plane):
     plane.button("Pause").click()
     page.get_by_role("button", name="Click sets start", exact=True).click()
     expect(page.get_by_text("the chains begin there")).to_be_visible(timeout=20_000)
-    x, y = page.evaluate(PLACE, [1.5, -2.0])
+    x, y = page.evaluate(PLACE, [1.5, 2.0])
     page.mouse.click(x, y)
     entry = page.get_by_role("textbox", name="Start w₁", exact=True)
     expect(entry).not_to_have_value("0.1", timeout=20_000)
     assert abs(float(entry.input_value()) - 1.5) < 0.1
     below = page.get_by_role("textbox", name="Start w₂", exact=True)
-    assert abs(float(below.input_value()) + 2.0) < 0.1
+    assert abs(float(below.input_value()) - 2.0) < 0.1
     below.fill("-0.75")
     below.press("Enter")
     page.wait_for_function(f"() => (({SOURCE})('start')?.y ?? [])[0] === -0.75", timeout=20_000)
