@@ -18,7 +18,7 @@ import lab
 from app import theme
 from app.figures import house_figure
 from app.history import Cursor
-from app.layout import card, plotted, prose
+from app.layout import card, one_of, plotted, prose
 from app.llc_job import LlcJob
 from app.runs import OVER, RunHandle, Status, manager
 from app.texts import number, with_error
@@ -27,8 +27,6 @@ from llc_core.potentials import build
 
 RESULTS = Path(lab.__file__).resolve().parent / "results" / "adaptive_llc.json"
 LIVE_STEPS = 20_000
-PLAIN = {"& .MuiToggleButton-root": {"textTransform": "none", "whiteSpace": "nowrap"}}
-"""Capitals would turn ε into E."""
 MISSING = (
     "The measured answer is not in this copy yet: run <code>python -m lab.benchmarks.adaptive</code> to make it, then "
     "open the page again."
@@ -140,20 +138,8 @@ class Matters:
             self.view = card(pn.pane.HTML(words, sizing_mode="stretch_width", margin=0, stylesheets=[theme.TEXT]))
             return
         shares = [float(share) for share in self._found["shares"]]
-        self._share = pmui.RadioButtonGroup(
-            options={f"ε = {share:g} of the limit": share for share in shares},
-            value=shares[0],
-            size="small",
-            margin=0,
-            sx=PLAIN,
-        )
-        self._against = pmui.RadioButtonGroup(
-            options={f"against {words}": key for key, words in REFERENCES.items()},
-            value="expected",
-            size="small",
-            margin=0,
-            sx=PLAIN,
-        )
+        self._share = one_of({f"ε = {share:g} of the limit": share for share in shares}, shares[0])
+        self._against = one_of({f"against {words}": key for key, words in REFERENCES.items()}, "expected")
         self._head = pn.pane.HTML(
             _opening(self._found), sizing_mode="stretch_width", margin=0, stylesheets=[theme.TEXT]
         )

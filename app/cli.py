@@ -25,7 +25,6 @@ HERE = Path(__file__).parent
 PASSWORD = "LLC_LAB_PASSWORD"
 TITLE = "LLC_LAB_TITLE"
 VISITOR_MEMORY = "LLC_LAB_VISITOR_MEMORY"
-STOP_SWEEPS = "LLC_LAB_STOP_SWEEPS"
 WILDCARDS = {"0.0.0.0", "::"}
 ORIGIN = re.compile(r"\*|([A-Za-z0-9_*.-]+|\[[0-9a-fA-F:]+\])(:\d{1,5})?")
 
@@ -44,7 +43,9 @@ def _serve(options: argparse.Namespace) -> int:
     if options.visitor_memory is not None:
         os.environ[VISITOR_MEMORY] = str(options.visitor_memory)
     if options.behind_proxy or options.auth != "none":
-        os.environ.setdefault(STOP_SWEEPS, "0")  # visitors may all seem to come from this machine
+        from app.benchmark_stop import VARIABLE
+
+        os.environ.setdefault(VARIABLE, "0")  # visitors may all seem to come from this machine
     print(f"LLC Lab: {url(options)}   (stop with Ctrl+C)", flush=True)
     from panel.command.serve import Serve
 

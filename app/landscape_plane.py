@@ -8,14 +8,13 @@ from html import escape
 from typing import Any
 
 import panel as pn
-import panel_material_ui as pmui
 
 from app import theme
 from app.landscape_plots import PlaneFigure
 from app.landscape_run import SHOWN
 from app.landscape_scene import posterior_heights, window
 from app.later import Later
-from app.layout import card, plotted, prose
+from app.layout import card, one_of, plotted, prose
 from app.legend import legend
 from llc_core import Planar
 
@@ -37,21 +36,9 @@ class PlanePanel:
 
     def __init__(self) -> None:
         self.figure = PlaneFigure()
-        self.ground = pmui.RadioButtonGroup(
-            options={"Loss K(w)": "loss", "Posterior": "posterior"},
-            value="loss",
-            size="small",
-            margin=0,
-            sx=theme.AS_WRITTEN,
-        )
+        self.ground = one_of({"Loss K(w)": "loss", "Posterior": "posterior"}, "loss")
         self.ground.param.watch(self._on_ground, "value")
-        self.click = pmui.RadioButtonGroup(
-            options={"Click sets w0": "w0", "Click sets start": "start"},
-            value="w0",
-            size="small",
-            margin=0,
-            sx=theme.AS_WRITTEN,
-        )
+        self.click = one_of({"Click sets w0": "w0", "Click sets start": "start"}, "w0")
         self.click.param.watch(self._on_ground, "value")
         self._later = Later(self._take, self._say)
         self._ready = False

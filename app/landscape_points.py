@@ -9,7 +9,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import panel_material_ui as pmui
 from bokeh.models import ColumnDataSource, Range1d, Span
 
 from app import theme
@@ -17,7 +16,7 @@ from app.exports import table_csv
 from app.figures import house_figure
 from app.job_panel import JobPanel
 from app.landscape_texts import with_sd
-from app.layout import card, plotted
+from app.layout import card, one_of, plotted
 from app.legend import legend
 from app.runs import Job, State
 from app.tasks import NewestJob
@@ -106,9 +105,9 @@ class PointsPanel(JobPanel):
             self.plot.add_layout(truth)
             self.plot.add_layout(mean)
             self._means[at] = mean
-        self.sets = _choice({f"{count} data sets": count for count in SETS}, 200)
-        self.length = _choice({"5,000 steps": LENGTHS[0], "40,000": LENGTHS[1]}, LENGTHS[0])
-        self.spring = _choice({f"γ = {value:g}": value for value in SPRINGS}, 1.0)
+        self.sets = one_of({f"{count} data sets": count for count in SETS}, 200)
+        self.length = one_of({"5,000 steps": LENGTHS[0], "40,000": LENGTHS[1]}, LENGTHS[0])
+        self.spring = one_of({f"γ = {value:g}": value for value in SPRINGS}, 1.0)
         self.view = card(
             legend(
                 "U against V",
@@ -175,10 +174,6 @@ def _bars(values: np.ndarray) -> dict[str, np.ndarray]:
     width = (EDGES[1] - EDGES[0]) / 2
     counts, _ = np.histogram(np.clip(values, EDGES[0] + width, EDGES[-1] - width), EDGES)
     return {"left": EDGES[:-1], "right": EDGES[1:], "top": counts.astype(float)}
-
-
-def _choice(options: dict[str, float], value: float) -> pmui.RadioButtonGroup:
-    return pmui.RadioButtonGroup(options=options, value=value, size="small", margin=0, sx=theme.AS_WRITTEN)
 
 
 def _block(at: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from functools import partial
 from html import escape
 
@@ -18,29 +17,11 @@ from app.layout import card, plotted, prose
 from app.legend import legend
 from app.texts import UNKNOWN, exact
 from llc_core import Planar, VolumeScaling, volume_scaling
-from llc_core.volume import HIGH, LOW
+from llc_core.volume import local_radius
 
 HEIGHT = 300
 EVERY = 3
 """Of the curve's points every third is drawn."""
-
-
-def radius_of(problem: Planar) -> float:
-    """Half width of the box around w0: it must not reach a more singular point."""
-    across, up = problem.model.w0
-    if problem.model.name == "line_and_point":
-        return 0.25 if across else 1.0
-    others = [abs(c) for c, power in zip((across, up), problem.model.degrees, strict=True) if c and power]
-    return min([1.0, *(0.8 * c for c in others)])
-
-
-def size_of(problem: Planar, radius: float) -> float:
-    """How much smaller K is in the box around a w0 beside a crossing than around the crossing itself."""
-    if problem.model.name != "normal_crossing" or not any(problem.model.w0):
-        return 1.0
-    parts = zip(problem.model.w0, problem.model.degrees, strict=True)
-    return math.prod((abs(c) if c else radius) ** (2 * power) for c, power in parts if power)
-
 
 READOUTS = [
     {
@@ -93,13 +74,10 @@ class VolumePanel:
 
     def show(self, problem: Planar) -> None:
         """The page shows this landscape now."""
-        radius = radius_of(problem)
+        radius = local_radius(problem)
         question = (problem.model.name, str(problem.model.parameters), radius)
         self._problem = problem
-        size = size_of(problem, radius)
-        if not self._later.ask(
-            question, partial(volume_scaling, problem, radius=radius, low=LOW * size, high=HIGH * size)
-        ):
+        if not self._later.ask(question, partial(volume_scaling, problem)):
             return
         self.found = None
         self.source.data = self.fit.data = {"x": np.zeros(0), "y": np.zeros(0)}

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import panel as pn
+import panel_material_ui as pmui
 
 from app import theme
 from app.legend import heading
@@ -65,3 +66,8 @@ def side_bar(sections: Mapping[str, Sequence[Any]]) -> pn.Column:
         above.margin = (14 if len(column) else 0, 0, 0, 0)
         column.extend([above, *objects])
     return column
+
+
+def one_of(options: Mapping[str, Any], value: Any) -> pmui.RadioButtonGroup:
+    """A row of buttons of which one is pressed; options: what each says, and what it stands for."""
+    return pmui.RadioButtonGroup(options=dict(options), value=value, size="small", margin=0, sx=theme.AS_WRITTEN)

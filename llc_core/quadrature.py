@@ -163,11 +163,16 @@ def _axis(
         reach = np.sqrt((2 * TAIL + 4 * power) / localization + (w0 * w0 if behind else 0.0))
         low, high = -reach, reach
     if box is not None:
+        if number("box", box) <= 0:
+            raise ValueError(f"box is {box:g}; it must be greater than 0.")
         low, high = max(low, -box - w0), min(high, box - w0)
     if walls and power:
         low, high = (max(low, -w0), high) if problem.start[index] + w0 >= 0 else (low, min(high, -w0))
     if low >= high:
-        raise ValueError(f"box is {box:g}, and nothing of the side where chains begin lies in it; use a larger box.")
+        raise ValueError(
+            f"box is {box:g}, and none of the posterior around w0 = ({', '.join(f'{w:g}' for w in problem.model.w0)}) "
+            "lies in it; use a larger box or a smaller localization."
+        )
     scale, panel = FINEST, panel / max(1.0, problem.model.degrees[index] / 2)
     first, last = np.arcsinh((low - center) / scale), np.arcsinh((high - center) / scale)
     cuts = [first, 0.0, last] if first < 0 < last else [first, last]

@@ -6,6 +6,7 @@ are within ε of the truth, the larger λ.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +18,10 @@ from llc_core.potentials.planar import Planar
 from llc_core.streams import numpy_stream
 
 LOW, HIGH = 1e-30, 1e-2
+"""Range of ε, in units of the largest K near w0 (about 1 around a crossing)."""
+RADIUS = 1.0
+CLEAR = 0.8
+"""Of the way to the nearest point with another λ."""
 POINTS = 1200
 """Cells along one parameter."""
 CURVE = 100
@@ -46,25 +51,31 @@ class VolumeScaling:
 
 def volume_scaling(
     problem: Planar,
-    radius: float = 1.0,
+    radius: float | None = None,
     shape: str = "box",
-    low: float = LOW,
-    high: float = HIGH,
+    low: float | None = None,
+    high: float | None = None,
     points: int = POINTS,
 ) -> VolumeScaling:
     """V(ε) within `radius` of w0 (a "box" |w_i − w0_i| < radius or a "ball"), with the monomial prior, normalised to 1.
 
     Cells are of equal size in t, w_i − w0_i = s·sinh(t), with one random point in each (always the same ones): small ε are
     resolved as well as large ones, to about 10⁻³ of V at 1200 × 1200 cells.
+
+    radius: None: 1, or less where the box would reach a point with another λ (`local_radius`).  low, high: range of ε;
+    None: 10⁻³⁰ to 10⁻², times what K is beside a crossing when around the crossing it is 1. Raises ValueError, one sentence,
+    for a radius or a range that cannot be.
     """
     if not isinstance(problem, Planar):
         raise ValueError(f"problem must be a planar landscape, not a {type(problem).__name__}.")
-    radius = number("radius", radius)
+    radius = local_radius(problem) if radius is None else number("radius", radius)
     if radius <= 0:
         raise ValueError(f"radius is {radius:g}; it must be greater than 0.")
+    size = _size(problem, radius)
     if shape not in ("box", "ball"):
         raise ValueError(f"shape is {shape!r}; choose one of box, ball.")
-    low, high = number("low", low), number("high", high)
+    low = LOW * size if low is None else number("low", low)
+    high = HIGH * size if high is None else number("high", high)
     if not 1e-200 <= low < high:
         raise ValueError(f"low is {low:g} and high {high:g}; choose 1e-200 ≤ low < high.")
     points = whole("points", points, 100, 6000) if problem.dim > 1 else 100_000
@@ -78,6 +89,26 @@ def volume_scaling(
     volume = below[at - 1] / below[-1]
     slope = savgol_filter(np.log(volume), SMOOTH, 2, deriv=1, delta=np.log(high / low) / (CURVE - 1))
     return _fit(epsilon, volume, slope, problem.dim)
+
+
+def local_radius(problem: Planar) -> float:
+    """Half width of a box around w0 that reaches no point with a λ of its own, at most RADIUS."""
+    model = problem.model
+    if model.name == "line_and_point":
+        # The line w1 = 1 and the point 0 have the distance 1.
+        return 0.25 if model.w0[0] else RADIUS
+    # Beside a crossing the other axis is |w_i| away.
+    others = [abs(w) for w, degree in zip(model.w0, model.degrees, strict=True) if w and degree]
+    return min([RADIUS, *(CLEAR * w for w in others)])
+
+
+def _size(problem: Planar, radius: float) -> float:
+    """How much smaller K is in a box around a w0 beside a crossing than around the crossing itself."""
+    model = problem.model
+    if model.name != "normal_crossing" or not any(model.w0) or radius > local_radius(problem):
+        return 1.0
+    parts = zip(model.w0, model.degrees, strict=True)
+    return math.prod((abs(w) if w else radius) ** (2 * degree) for w, degree in parts if degree)
 
 
 def _cells(problem: Planar, radius: float, shape: str, low: float, points: int) -> tuple[np.ndarray, np.ndarray]:

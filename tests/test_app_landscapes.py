@@ -23,13 +23,11 @@ from app.landscape_run import SHOWN, TRAIL, LandscapeJob, TrailCursor
 from app.landscape_scene import LOSS_LEVELS, loss_heights, posterior_heights, true_parameters, window
 from app.landscape_takeaway import FILES
 from app.landscape_texts import agrees, verdict
-from app.landscape_volume import radius_of, size_of
 from app.pages.landscapes import Landscapes
 from app.runs import State, Status
 from llc_core import Planar, RunConfig, planar_landscape
 from llc_core.defaults import resolve
 from llc_core.types import Verdict
-from llc_core.volume import HIGH, LOW, volume_scaling
 
 PRESETS = {preset.name: preset for preset in ALL}
 CROSSING = {"kind": "planar", "name": "normal_crossing", "k": [1, 1]}
@@ -261,16 +259,6 @@ def test_a_click_sets_w0_to_the_nearest_truth(view):
     assert view.editor.problem["start"] == [0.05, 0.02], "a regular landscape has one true parameter"
 
 
-def test_the_volume_around_w0_reaches_no_deeper_point():
-    for values, radius in (
-        ({"name": "normal_crossing"}, 1.0),
-        ({"name": "normal_crossing", "at": [0, 0.5]}, 0.4),
-        ({"name": "normal_crossing", "k": [1, 0], "at": [0, 0.5]}, 1.0),
-        ({"name": "line_and_point", "at": [1, 2]}, 0.25),
-    ):
-        assert radius_of(planar_landscape(**values)) == pytest.approx(radius)
-
-
 def test_the_window_has_room_for_w0_and_the_words_say_where_more_data_lead(view):
     problem = planar_landscape("normal_crossing", k=[1, 3], at=[0, 4.0], start=[0.1, 0.1])
     shown = window(problem, 100.0)
@@ -278,15 +266,6 @@ def test_the_window_has_room_for_w0_and_the_words_say_where_more_data_lead(view)
     state, _ = state_of(0.17, problem=problem)
     words = verdict(state, problem, 0.173, True)[1]
     assert "λ at w0 is 1/2" in words and "the least λ of the plane, 1/6" in words
-
-
-@pytest.mark.parametrize("k, w2", [([1, 3], 0.05), ([1, 6], 0.02), ([2, 1], -1.5)])
-def test_the_volume_law_is_fitted_beside_a_crossing_too(k, w2):
-    problem = planar_landscape("normal_crossing", k=k, at=[0, w2])
-    radius = radius_of(problem)
-    size = size_of(problem, radius)
-    found = volume_scaling(problem, radius=radius, low=LOW * size, high=HIGH * size)
-    assert found.learning_coefficient == pytest.approx(float(problem.local_learning_coefficient), abs=5e-3)
 
 
 def test_a_click_sets_the_start_and_another_landscape_its_own(view):

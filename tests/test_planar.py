@@ -17,7 +17,7 @@ from llc_core.samplers import MetropolisSampler, hyperparameters, samplers
 from llc_core.samplers import build as build_sampler
 from llc_core.target import Target
 from llc_core.types import Energy
-from llc_core.volume import volume_scaling
+from llc_core.volume import local_radius, volume_scaling
 
 torch.set_num_threads(1)
 
@@ -95,6 +95,23 @@ def test_the_volume_is_local():
             assert curve.learning_coefficient == pytest.approx(value, abs=2e-3) and curve.multiplicity == 1
 
 
+def test_the_volume_around_w0_reaches_no_deeper_point():
+    for values, radius in (
+        ({"name": "normal_crossing"}, 1.0),
+        ({"name": "normal_crossing", "at": [0, 0.5]}, 0.4),
+        ({"name": "normal_crossing", "k": [1, 0], "at": [0, 0.5]}, 1.0),
+        ({"name": "line_and_point", "at": [1, 2]}, 0.25),
+    ):
+        assert local_radius(planar_landscape(**values)) == pytest.approx(radius)
+
+
+@pytest.mark.parametrize("k, w2", [([1, 3], 0.05), ([1, 6], 0.02), ([2, 1], -1.5)])
+def test_the_volume_law_is_fitted_beside_a_crossing_too(k, w2):
+    problem = planar_landscape("normal_crossing", k=k, at=[0, w2])
+    found = volume_scaling(problem)
+    assert found.learning_coefficient == pytest.approx(float(problem.local_learning_coefficient), abs=5e-3)
+
+
 @pytest.mark.parametrize(
     "values, radius",
     [
@@ -145,10 +162,6 @@ def test_quadrature_behind_a_wall_that_hides_w0(localization):
     log = -problem.n_beta * loss - localization / 2 * (mesh[0] ** 2 + (mesh[1] - 3) ** 2) + np.log(-mesh[1])
     weight = np.exp(log - log.max())
     assert exact.llc[0] == pytest.approx(problem.n_beta * (weight * loss).sum() / weight.sum(), rel=0.02, abs=2e-3)
-    with pytest.raises(ValueError, match="box"):
-        posterior(
-            planar_landscape("normal_crossing", k=[1, 1], h=[0, 1], at=[0, 3], start=[0.1, -1.0]), box=-1.0, walls=True
-        )
 
 
 def test_a_thrown_chain_is_not_rounded_onto_a_wall():
@@ -183,6 +196,14 @@ def test_one_regular_direction_is_exact():
     fourth = (variance * (c1 - 2 * c2 * mean[:, None]).T ** 2 + 2 * variance**2 * c2.T**2).sum(0)
     assert exact.singular_fluctuation == pytest.approx((problem.n_beta / problem.n / 2 * fourth).numpy(), abs=1e-6)
     assert exact.error < 1e-4
+
+
+@pytest.mark.parametrize("box, words", [(1.0, "around w0 = .0, 5."), (-1.0, "greater than 0")])
+def test_a_box_without_a_posterior_is_said_to_be_one(box, words):
+    problem = planar_landscape("normal_crossing", k=[1, 1], at=[0, 5.0], start=[0.1, 5.0])
+    with pytest.raises(ValueError, match=words):
+        posterior(problem, localization=10.0, box=box)
+    assert posterior(problem, localization=10.0, box=5.5).error < 1e-3
 
 
 @pytest.mark.parametrize("values, box", [(KINDS["crossing"], None), (KINDS["prior"], 5.0), (KINDS["V"], None)])

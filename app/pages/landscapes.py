@@ -21,7 +21,6 @@ from app.landscape_plane import PlanePanel
 from app.landscape_points import PointsPanel
 from app.landscape_presets import ALL, FIRST, LandscapePreset
 from app.landscape_run import LandscapeJob, TrailCursor, TrailRows
-from app.landscape_scene import nearest_truth
 from app.landscape_takeaway import LandscapeTakeaway
 from app.landscape_texts import ANSWERS, READOUTS, readout_values, verdict
 from app.landscape_volume import VolumePanel
@@ -150,7 +149,7 @@ class Landscapes:
 
     def _on_tap(self, x: float, y: float) -> None:
         with pn.io.hold():
-            if self.plane.sets == "w0" and self._problem is not None and nearest_truth(self._problem, x, y) is not None:
+            if self.plane.sets == "w0":
                 self.editor.move_to(x, y)
             else:
                 self.editor.begin_at(round(x, 3), round(y, 3))

@@ -149,6 +149,10 @@ class Store:
     def has(self, **key: Any) -> bool:
         return any(all(row.get(k) == v for k, v in key.items()) for row in self.rows)
 
+    def truths(self, **key: Any) -> dict[str, float] | None:
+        """What another method was scored against on the same problem."""
+        return next((row["truth"] for row in self.rows if all(row[k] == v for k, v in key.items())), None)
+
     def add(self, key: dict[str, Any], truths: dict[str, float], found: tuple[Times, np.ndarray], **more: Any) -> None:
         times, values = found
         row = {**key, **{name: hit(times, values, truth) for name, truth in truths.items()}}
@@ -191,7 +195,7 @@ def race(options: argparse.Namespace, store: Store) -> None:
         if not missing:
             continue
         problem = DeepLinearNetwork.random(size_class, seed=seed)
-        truths = truths_of(problem, options.sweeps)
+        truths = store.truths(**key) or truths_of(problem, options.sweeps)
         if peers:
             save(problem, file, rows=problem.data.rows)
         for name in missing:

@@ -1,7 +1,7 @@
 """Forward and backward pass of a fully connected stack for one chain: plain matrices, buffers and views that are kept.
 
-It is what `network_dense` does, without the dimension of the chains: a third of the calls, which counts where several
-threads share one interpreter (measured at 784-256-256-10 with two: 4.6 ms a chain's step before, see lab/benchmarks).
+It is what `network_dense` does, without the dimension of the chains: a step of 784-256-256-10 makes 235 calls in place of
+514 for each chain, which counts where several threads share one interpreter.
 """
 
 from __future__ import annotations
