@@ -81,7 +81,10 @@ def fitting(wanted: Choice, rows: Sequence[Row]) -> Choice:
 
 
 def _size(name: str) -> float:
-    """1K before 10K before 1M."""
+    """1K before 10K before 1M; widths by the parameters they make."""
+    widths = name.split("-")
+    if len(widths) > 1 and all(part.isdigit() for part in widths):
+        return float(sum(int(a) * int(b) for a, b in zip(widths, widths[1:], strict=False)))
     units = {"K": 1e3, "M": 1e6, "B": 1e9}
     try:
         return float(name[:-1]) * units[name[-1:]]

@@ -11,7 +11,7 @@ from llc_core.histogram import Bins
 from llc_core.information import Losses, debiased, generalisation, gibbs_generalisation, waic, wbic
 from llc_core.line import LineRun, LineSnapshot, simulate
 from llc_core.nuts import nuts_reference
-from llc_core.potentials import DeepLinearNetwork, NetworkPotential, Potential
+from llc_core.potentials import DeepLinearFamily, DeepLinearNetwork, NetworkPotential, Potential
 from llc_core.potentials.landscapes import LANDSCAPES, Landscape, landscape
 from llc_core.potentials.planar import PLANAR, Planar, planar_landscape
 from llc_core.quadrature import Density, Posterior, density, posterior
@@ -29,6 +29,7 @@ __all__ = [
     "PLANAR",
     "Bins",
     "Calibration",
+    "DeepLinearFamily",
     "DeepLinearNetwork",
     "Density",
     "Energy",

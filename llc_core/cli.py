@@ -203,7 +203,7 @@ def _dry_run(spec: SweepSpec, options: argparse.Namespace) -> int:
     if options.store is not None and options.store.exists():
         with Store(options.store, readonly=True) as store:
             done = store.keys(with_errors=not options.retry_errors)
-    left: list[Unit] = [rest for unit in spec.units() if (rest := unit.without(done)) is not None]
+    left: list[Unit] = [rest for unit in spec.units() for rest in unit.without(done)]
     print(dry_run_text(calibrate(spec, left), options.workers or cores()))
     return 0
 

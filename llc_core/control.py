@@ -32,7 +32,8 @@ class Control:
     """Measures the stability limit; adapts `hp.step_size` and the target's coordinates during burn-in, if asked to.
 
     Blocks that blew up during burn-in are started again from the last check with half the step.
-    Chains are ordered chain-major, settings varying fastest; all chains of one setting share one step size.
+    Chains are ordered chain-major, settings varying fastest and problems slowest; all chains of one problem and setting
+    share one step size.
     """
 
     def __init__(
@@ -185,9 +186,13 @@ class Control:
         self.limit = self._over_chains(torch.where(fine, limit, torch.full_like(limit, math.inf)))
 
     def _over_chains(self, values: Tensor) -> Tensor:
-        """The smallest value over the chains of each setting, for every chain."""
-        least = values.view(-1, self.settings, 1).amin(dim=0, keepdim=True)
-        return least.expand(len(values) // self.settings, -1, -1).reshape(values.shape)
+        """The smallest value over the chains of each problem and setting, for every chain."""
+        grouped = self._grouped(values)
+        return grouped.amin(dim=1, keepdim=True).expand(grouped.shape).reshape(values.shape)
+
+    def _grouped(self, values: Tensor) -> Tensor:
+        """[problems, chains of each, settings] of numbers of all chains."""
+        return values.view(self.target.potential.problems, -1, self.settings)
 
     def _save(self, state: State) -> None:
         if self.by_chain is None:
@@ -199,7 +204,8 @@ class Control:
         bad = ~(self.target.n_beta.squeeze(1) * loss.abs() < ceiling)
         if (self._saved is None and self.by_chain is None) or not bool(bad.any()):
             return state
-        together = bad.view(-1, self.settings).any(dim=0).repeat(len(bad) // self.settings).unsqueeze(1)
+        grouped = self._grouped(bad)
+        together = grouped.any(dim=1, keepdim=True).expand(grouped.shape).reshape(-1, 1)
         self.backoff = torch.where(together, self.backoff / 2, self.backoff)
         self.hp.step_size = torch.where(together, self.hp.step_size / 2, self.hp.step_size)
         self.notes.append(f"Step {step}: the chain overflowed; step size halved and the block started again.")

@@ -120,7 +120,7 @@ def check_grid(config: RunConfig, sampler: Sampler) -> None:
 
 def memory_needed(config: RunConfig, problem: Potential) -> tuple[int, int]:
     """Bytes that the chains of a complete configuration take at the peak of a step, and how many chains there are."""
-    count = config.chains * len(settings(config))
+    count = config.chains * problem.problems * len(settings(config))
     size = 8 if config.dtype == "float64" else 4
     kept = 0 if config.functional_variance is None else 2 * count * problem.samples * size
     copies = count + 4 if problem.by_chain else count * STATE_COPIES

@@ -45,8 +45,9 @@ PARK_EVERY = 100
 class Run:
     """A run in progress: iterate for snapshots, or `advance` by hand; `estimates()` at any time.
 
-    Chains are stacked chain-major: row c·S + s is chain c of setting s, S settings. Numbers do not depend on how the
-    run is cut into blocks.
+    Chains are stacked chain-major: row c·S + s is chain c of setting s, S settings; of several problems side by side
+    (`DeepLinearFamily`) those of the first come first, and each has config.chains. Numbers do not depend on how the run is
+    cut into blocks.
     """
 
     def __init__(self, config: RunConfig, problem: Potential | None = None, observable: Potential | None = None):
@@ -59,10 +60,12 @@ class Run:
         assert config.localization is not None and config.batch_size is not None
         self.batch_size = config.batch_size
         self.settings = settings(config)
+        self.problems = self.problem.problems
+        self.chains = config.chains * self.problems
         self.total_steps, self.gradient = config.steps, config.gradient
         self.metric_gradient = config.metric_gradient or config.gradient
         self.burn_in = config.burn_in_steps(self.total_steps)
-        self.count = config.chains * len(self.settings)
+        self.count = self.chains * len(self.settings)
         self.device = torch.device(str(config.device))
         self.dtype = torch.float64 if config.dtype == "float64" else torch.float32
         self.steps_done = 0
@@ -74,7 +77,7 @@ class Run:
         localization = torch.full_like(n_beta, config.localization)
         for name in config.grid:
             values = torch.tensor([float(s[name]) for s in self.settings], dtype=self.dtype, device=self.device)
-            column = values.repeat(config.chains).unsqueeze(1)
+            column = values.repeat(self.chains).unsqueeze(1)
             if name == "n_beta":
                 n_beta = column
             elif name == "localization":
@@ -111,12 +114,12 @@ class Run:
             self.burn_in,
             n_beta.squeeze(1).double().cpu().numpy(),
             config.baseline,
-            self.problem.baseline_loss if self.gradient != "full" else 0.0,
+            self._baseline_losses() if self.gradient != "full" else 0.0,
             forgiving=self._control.auto_step,
         )
         self._counter: Counter | None = None
         if config.histogram is not None:
-            self._counter = Counter(Bins.of(config.histogram), len(self.settings), config.chains, self.device)
+            self._counter = Counter(Bins.of(config.histogram), len(self.settings), self.chains, self.device)
         self._sound = torch.ones(self.count, dtype=torch.bool, device=self.device)
         self._energy: Energy | None = None
         self._last_loss: Tensor | None = None
@@ -312,7 +315,7 @@ class Run:
     def _draw(self, gradient: str, stream: str) -> Batch | None:
         if gradient == "full":
             return None
-        return self.problem.draw(self._streams[stream], self.config.chains, self.batch_size, gradient, self.dtype)
+        return self.problem.draw(self._streams[stream], self.chains, self.batch_size, gradient, self.dtype)
 
     def _normals(self, fields: int) -> Tensor:
         """[fields, C, D] standard normals, valid until the next call: cut from blocks sized by the shapes alone."""
@@ -348,11 +351,26 @@ class Run:
     # -- results ------------------------------------------------------------------------------------------------------
 
     def estimates(self) -> list[Estimate]:
-        """One Estimate per setting, from the steps done so far."""
+        """One Estimate per setting, from the steps done so far; of the first problem, then of the next, where there are
+        several side by side."""
         with torch.no_grad():
             self._control.refresh(self._state)
             inflation, bias = self._noise_inflation(), self._step_bias()
-        return [self._estimate(index, setting, inflation, bias) for index, setting in enumerate(self.settings)]
+        return [
+            self._estimate(problem, index, setting, inflation, bias)
+            for problem in range(self.problems)
+            for index, setting in enumerate(self.settings)
+        ]
+
+    def rows_of(self, problem: int, index: int) -> slice:
+        """The chains of one problem and setting."""
+        each = self.count // self.problems
+        return slice(problem * each + index, (problem + 1) * each, len(self.settings))
+
+    def _baseline_losses(self) -> np.ndarray:
+        """L_n(w0) for every chain, [C]."""
+        values = [self.problem.member(index).baseline_loss for index in range(self.problems)]
+        return np.repeat(values, self.count // self.problems)
 
     def llc_per_chain(self, baseline: str | None = None) -> np.ndarray:
         """λ̂ of every chain so far, [C], by any baseline of `RunConfig`; nan during burn-in and for dead chains."""
@@ -366,7 +384,7 @@ class Run:
         stream = torch_stream(self.config.seed, "inflation", self.device)
 
         def draw() -> Batch:
-            return self.problem.draw(stream, self.config.chains, self.batch_size, self.gradient, self.dtype)
+            return self.problem.draw(stream, self.chains, self.batch_size, self.gradient, self.dtype)
 
         if self._by_chain is not None:
             variance = self._by_chain.noise_square(self._state, self._hp, draw)
@@ -394,8 +412,10 @@ class Run:
         total = (square if metric is None else square * metric).sum(dim=1, keepdim=True)
         return (factor * total).squeeze(1).double().cpu().numpy()
 
-    def _estimate(self, index: int, setting: Mapping[str, Any], inflation: np.ndarray, bias: np.ndarray) -> Estimate:
-        mine = slice(index, None, len(self.settings))
+    def _estimate(
+        self, number: int, index: int, setting: Mapping[str, Any], inflation: np.ndarray, bias: np.ndarray
+    ) -> Estimate:
+        mine, problem = self.rows_of(number, index), self.problem.member(number)
         per_chain = self._losses.llc()[mine]
         alive = np.isfinite(per_chain)
         kept = max(0, self.steps_done - self.burn_in)
@@ -445,9 +465,9 @@ class Run:
             diverged=dead,
             chains=len(living),
             converged=verdict,
-            expected=self.problem.expected_llc_at(n_beta, float(self._target.localization[mine][0])),
-            learning_coefficient=self.problem.learning_coefficient,
-            local_learning_coefficient=self.problem.local_learning_coefficient,
+            expected=problem.expected_llc_at(n_beta, float(self._target.localization[mine][0])),
+            learning_coefficient=problem.learning_coefficient,
+            local_learning_coefficient=problem.local_learning_coefficient,
             trace=trace,
             trace_steps=steps,
             n_beta=n_beta,
@@ -456,7 +476,7 @@ class Run:
             seconds=self.seconds,
             steps_per_second=self.count * self.steps_done / max(self.seconds, 1e-9),
             config=self.config,
-            setting=dict(setting),
+            setting=dict(setting) if self.problems == 1 else {"problem": number, **setting},
             diagnostics={
                 "step_size": step_size,
                 "stability_limit": stable,
@@ -471,7 +491,7 @@ class Run:
             },
             n=self.problem.n,
             dim=self.problem.dim,
-            baseline_loss=self.problem.baseline_loss,
+            baseline_loss=problem.baseline_loss,
             singular_fluctuation=fluctuation.value,
             singular_fluctuation_se=fluctuation.se,
             observed_llc=observed.value,
@@ -517,7 +537,8 @@ def estimate(
 
     None means the engine's choice for this problem, recorded in `estimate.config`. See `RunConfig` for the arguments.
     Returns an `Estimate`, or with `grid` a list of them in the order of the grid's product (first field slowest): all
-    settings run as one batch.
+    settings run as one batch. Of several problems side by side (`DeepLinearFamily`) the list has those of the first problem
+    first, each from `chains` chains.
 
     λ̂ = nβ(mean(L_n(w)) − L_n(w0)); Lau, Murfet & Wei, definition 1; Hitchcock & Hoogland eq. 3.8 with the baseline on the
     same batch. Raises ValueError with one sentence for arguments that cannot be.
@@ -557,7 +578,7 @@ def estimate(
     if show:
         sys.stderr.write("\n")
     results = current.estimates()
-    return results if grid else results[0]
+    return results if grid or current.problems > 1 else results[0]
 
 
 def _show(snapshot: Snapshot) -> None:

@@ -24,7 +24,7 @@ class LossAccumulator:
         burn_in: int,
         n_beta: np.ndarray,
         baseline: str,
-        full_baseline: float,
+        full_baseline: float | np.ndarray,
         forgiving: bool = False,
     ):
         """forgiving: a chain that overflows during burn-in is not dead (the driver starts its block again)."""

@@ -37,14 +37,22 @@ class KroneckerCoordinates:
     in z is the identity wherever the model is right. The idea is that of K-FAC (Martens & Grosse 2015).
     """
 
-    def __init__(self, factors: list[Factors], n_beta: Tensor, localization: Tensor, settings: int, like: Tensor):
-        """n_beta, localization: [C, 1]; each chain gets its own coordinates. settings: see `_shared`."""
+    def __init__(
+        self,
+        factors: list[Factors],
+        n_beta: Tensor,
+        localization: Tensor,
+        settings: int,
+        like: Tensor,
+        problems: int = 1,
+    ):
+        """n_beta, localization: [C, 1]; each chain gets its own coordinates. settings, problems: see `_shared`."""
         n_beta, localization = n_beta.double().unsqueeze(2), localization.double().unsqueeze(2)
         self.left, self.right, self.slices = [], [], []
         scales, start = [], 0
         for out_factor, in_factor in factors:
-            b, p = torch.linalg.eigh(_shared(out_factor.double(), settings))
-            a, q = torch.linalg.eigh(_shared(in_factor.double(), settings))
+            b, p = torch.linalg.eigh(_shared(out_factor.double(), settings, problems))
+            a, q = torch.linalg.eigh(_shared(in_factor.double(), settings, problems))
             curvature = n_beta * b.clamp_min(0)[:, :, None] * a.clamp_min(0)[:, None, :] + localization
             scales.append(curvature.clamp_min(1e-12 * float(curvature.max()) + 1e-300).rsqrt().flatten(1))
             self.left.append(p.to(like))
@@ -172,11 +180,14 @@ class Target:
     def recoordinate(self, z: Tensor, factors: list[Factors]) -> Tensor:
         """Change to coordinates made from `factors`; returns the new z of the same points."""
         delta = self.delta(z)
-        self.coordinates = KroneckerCoordinates(factors, self.n_beta, self.localization, self.settings, delta)
+        self.coordinates = KroneckerCoordinates(
+            factors, self.n_beta, self.localization, self.settings, delta, self.potential.problems
+        )
         return self.coordinates.from_delta(delta)
 
 
-def _shared(factor: Tensor, settings: int) -> Tensor:
-    """Each chain's own factor plus a share of the mean over the chains of its setting (settings vary fastest)."""
-    mean = factor.view(-1, settings, *factor.shape[1:]).mean(dim=0)
-    return factor + SHARE * mean.repeat(len(factor) // settings, 1, 1)
+def _shared(factor: Tensor, settings: int, problems: int = 1) -> Tensor:
+    """Each chain's own factor plus a share of the mean over the chains of its problem and setting (problems vary slowest,
+    settings fastest)."""
+    grouped = factor.view(problems, -1, settings, *factor.shape[1:])
+    return (grouped + SHARE * grouped.mean(dim=1, keepdim=True)).view(factor.shape)

@@ -12,7 +12,7 @@ import torch
 from llc_core import DeepLinearNetwork, RunConfig, target
 from llc_core.blas import openblas, over_chains, single_threaded
 from llc_core.engine import Run
-from llc_core.potentials import dln, dln_data
+from llc_core.potentials import dln_data, dln_tensors
 from llc_core.potentials.dln_lane import Lane
 from llc_core.potentials.dln_stack import Stack
 
@@ -22,7 +22,7 @@ WIDTHS = [50, 40, 60, 30, 45]
 @pytest.fixture
 def numpy_preferred(monkeypatch):
     """Whatever the machine's own choice is."""
-    monkeypatch.setattr(dln, "prefers_numpy", lambda: True)
+    monkeypatch.setattr(dln_tensors, "prefers_numpy", lambda: True)
     monkeypatch.setattr(target, "prefers_numpy", lambda: True)
 
 
@@ -39,7 +39,7 @@ def small(numpy_preferred, request):
 def both(network, delta, batch):
     grad = torch.empty_like(delta)
     loss = network._evaluate(delta, batch, grad)
-    assert isinstance(network._tensors(delta).lane, Lane if max(network.widths) >= dln.LANE else Stack)
+    assert isinstance(network._tensors(delta).lane, Lane if max(network.widths) >= dln_tensors.LANE else Stack)
     return (loss, grad), network.excess_loss_and_grad(delta, batch)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from llc_core import DeepLinearNetwork, NetworkPotential, RunConfig, estimate, run
+from llc_core import DeepLinearFamily, DeepLinearNetwork, NetworkPotential, RunConfig, estimate, run
 from llc_core.samplers import MetropolisSampler, build, hyperparameters, samplers
 from llc_core.target import Target
 
@@ -18,6 +18,11 @@ CHAINS = 6
 @pytest.fixture(scope="module")
 def linear():
     return DeepLinearNetwork.random(widths=[7, 5, 6, 4], n=20_000, seed=3)
+
+
+@pytest.fixture(scope="module")
+def family():
+    return DeepLinearFamily([DeepLinearNetwork.random(widths=[7, 5, 6, 4], n=20_000, seed=seed) for seed in (3, 4)])
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +38,7 @@ def displacement(dim, device="cpu", dtype=torch.float64):
     return (0.05 * torch.randn(CHAINS, dim, generator=random, dtype=torch.float64)).to(device=device, dtype=dtype)
 
 
-@pytest.mark.parametrize("name", ["linear", "module"])
+@pytest.mark.parametrize("name", ["linear", "family", "module"])
 @pytest.mark.parametrize("dtype, tolerance", [(torch.float64, 1e-10), (torch.float32, 2e-5)])
 def test_losses_and_gradients_are_the_cpu_s(name, dtype, tolerance, request):
     problem = request.getfixturevalue(name)
@@ -111,17 +116,19 @@ def test_the_same_configuration_gives_the_same_numbers(linear, gradient):
 
 
 @pytest.mark.parametrize("way", ["graphs", "fused"])
+@pytest.mark.parametrize("kind", ["linear", "family"])
 @pytest.mark.parametrize("name", ["SGLD", "RMSPropSGLD", "UnderdampedLangevin"])
-def test_recorded_steps_are_those_of_the_cpu(linear, name, way, monkeypatch):
+def test_recorded_steps_are_those_of_the_cpu(kind, name, way, monkeypatch, request):
     """Noise by place is the same on both, so that whole trajectories can be compared."""
     monkeypatch.setenv("LLC_LAB_GPU", way)
+    problem = request.getfixturevalue(kind)
     ends = []
     for device in ("cpu", "cuda"):
         config = RunConfig(
-            problem=linear.to_dict(), sampler={"name": name, "step_size": 2e-9}, gradient="full", steps=120,
+            problem=problem.to_dict(), sampler={"name": name, "step_size": 2e-9}, gradient="full", steps=120,
             device=device, dtype="float64",
         )  # fmt: skip
-        current = run(config, linear)
+        current = run(config, problem)
         current.advance(120)
         ends.append(current.displacements)
     np.testing.assert_allclose(ends[1], ends[0], rtol=1e-6, atol=1e-12)
@@ -135,6 +142,16 @@ def test_recorded_minibatches_give_the_same_estimate(linear, gradient, way, monk
     monkeypatch.setenv("LLC_LAB_GPU", way)
     recorded = estimate(linear, "SGLD", seed=2, **options)
     assert abs(usual.llc - recorded.llc) < 4 * math.hypot(usual.llc_se, recorded.llc_se)
+
+
+@pytest.mark.parametrize("gradient", ["minibatch", "control_variate"])
+def test_networks_side_by_side_get_the_estimates_they_have_alone(family, gradient):
+    """Their rows are gathered from one pool there."""
+    options = {"chains": 24, "steps": 3000, "gradient": gradient, "progress": False}
+    together = estimate(family, "SGLD", seed=1, device="cuda", **options)
+    for mine, network in zip(together, family.networks, strict=True):
+        alone = estimate(network, "SGLD", seed=2, dtype="float64", **options)
+        assert abs(mine.llc - alone.llc) < 4 * math.hypot(mine.llc_se, alone.llc_se)
 
 
 def test_short_products_give_the_same_estimate(linear, monkeypatch):

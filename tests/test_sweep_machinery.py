@@ -219,11 +219,11 @@ def test_a_problem_s_units_go_to_one_worker_until_one_has_nothing_else():
     )
     shares = Shares(spec.units())
     first, second = shares.next("a"), shares.next("b")
-    assert (first.problem, second.problem) == (0, 1)
-    assert [shares.next("a").problem for _ in range(4)] == [0, 0, 0, 2], "the third problem is nobody's yet"
-    assert [shares.next("b").problem for _ in range(4)] == [1, 1, 1, 2], "then it helps"
+    assert (first.problems, second.problems) == ((0,), (1,))
+    assert [shares.next("a").problems[0] for _ in range(4)] == [0, 0, 0, 2], "the third problem is nobody's yet"
+    assert [shares.next("b").problems[0] for _ in range(4)] == [1, 1, 1, 2], "then it helps"
     shares.forget(["b"])
-    assert shares.next("c").problem == 2 and shares.next("b").problem == 2 and shares.next("b") is None
+    assert shares.next("c").problems == (2,) and shares.next("b").problems == (2,) and shares.next("b") is None
     every = Shares(spec.units())
     handed = [unit.key for _ in range(12) for unit in [every.next("a")] if unit]
     assert sorted(handed) == sorted(unit.key for unit in spec.units())

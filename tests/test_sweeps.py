@@ -9,7 +9,7 @@ import pytest
 from torch.utils.flop_counter import FlopCounterMode
 
 from llc_core import Run, RunConfig, SweepSpec, estimate
-from llc_core.potentials import DeepLinearNetwork, dln
+from llc_core.potentials import DeepLinearNetwork, dln_tensors
 from llc_core.potentials.dln_random import drawn_widths
 from llc_core.sweeps import Store, Unit, costs, export, worker
 from llc_core.sweeps.spec import key_of, label_of
@@ -50,7 +50,7 @@ def test_a_sweep_is_the_product_of_its_lists():
     assert len(units) == 2 * 2 * 3 * (3 + 1)
     assert len({u.key for u in units}) == len(units)
     assert len({key for u in units for key in u.keys}) == 2 * len(units)
-    places = [(u.size_class, u.ranks, u.problem) for u in units]
+    places = [(u.size_class, u.ranks, u.problems[0]) for u in units]
     changes = sum(a != b for a, b in zip(places, places[1:], strict=False))
     assert changes == 2 * 2 * 3 - 1, "units of one problem come together"
 
@@ -90,10 +90,63 @@ def test_a_row_s_configuration_is_complete_by_itself(small_rows):
 
 def test_what_is_finished_is_left_out():
     (unit,) = spec().units()
-    assert unit.without(set()) is unit
-    assert unit.without(set(unit.keys)) is None
-    rest = unit.without({unit.keys[0]})
+    assert unit.without(set()) == [unit]
+    assert unit.without(set(unit.keys)) == []
+    (rest,) = unit.without({unit.keys[0]})
     assert rest.step_sizes == (1e-8,) and rest.keys == unit.keys[1:]
+
+
+def test_networks_of_one_shape_are_one_unit():
+    several = spec(size_class="7-5-6", problems=5, together=3)
+    first, second = several.units()
+    assert (first.problems, second.problems) == ((0, 1, 2), (3, 4))
+    alone = list(spec(size_class="7-5-6", problems=5, together=1).units())
+    assert [key for unit in alone for key in unit.keys] == [*first.keys, *second.keys], "rows are the same ones"
+    finished = {first.keys[0], first.keys[2], first.keys[4], first.keys[5]}
+    (rest,) = first.without(finished)
+    assert rest.problems == (0, 1) and rest.step_sizes == (1e-8,)
+    every = {key for unit in first.without({first.keys[3]}) for key in unit.keys}
+    assert every == set(first.keys) - {first.keys[3]}
+
+
+def test_how_many_go_together_depends_on_the_sweep_alone():
+    def sizes(**changes):
+        return [len(unit.problems) for unit in spec(problems=400, **changes).units()]
+
+    assert set(sizes()) == {1}, "networks of a named class have other shapes"
+    assert sizes(size_class="7-5-6", gradients=["full"])[0] == 160 // 6
+    assert sizes(size_class="7-5-6", gradients=["minibatch"])[0] == 250 // 13, "their rows must fit into memory"
+    assert sizes(size_class="60-50", gradients=["full"])[0] == 1, "wide ones fill a core by themselves"
+    assert sizes(size_class="60-50", gradients=["full"], device="cuda")[0] == 400
+    assert sizes(size_class="2000-2000", gradients=["full"], device="cuda")[0] == 10
+
+
+def test_rows_of_networks_side_by_side_are_those_of_each():
+    (unit,) = spec(size_class="7-5-6", problems=3, gradients=["full"], steps=400, together=3).units()
+    rows = worker.run_unit(unit.to_dict())
+    assert [(row["problem"], row["step_size"]) for row in rows] == [(s, e) for s in (0, 1, 2) for e in (1e-9, 1e-8)]
+    assert [row["key"] for row in rows] == list(unit.keys) and {row["unit"] for row in rows} == {unit.key}
+    for row in rows:
+        problem = DeepLinearNetwork.random(widths=[7, 5, 6], ranks="equal", seed=row["problem"])
+        assert row["expected_llc"] == pytest.approx(problem.expected_llc()) and row["size_class"] == "7-5-6"
+        assert RunConfig.from_json(row["config"]).problem == {
+            "kind": "dln", "widths": [7, 5, 6], "ranks": "equal", "seed": row["problem"],
+        }  # fmt: skip
+
+
+def test_an_error_of_one_network_is_not_one_of_its_neighbours(monkeypatch):
+    (unit,) = spec(size_class="7-5-6", problems=3, gradients=["full"], together=3).units()
+    usual = worker._problem
+
+    def fails(description):
+        if '"seed": 1' in description:
+            raise RuntimeError("no such network")
+        return usual(description)
+
+    monkeypatch.setattr(worker, "_problem", fails)
+    rows = worker.run_unit(unit.to_dict())
+    assert [row["status"] for row in rows] == ["ok", "ok", "error", "error", "ok", "ok"]
+    assert [row["key"] for row in rows] == list(unit.keys)
 
 
 def test_variants_of_a_sampler_have_names_of_their_own():
@@ -105,6 +158,10 @@ def test_variants_of_a_sampler_have_names_of_their_own():
     "changes, words",
     [
         ({"size_class": "2K"}, "size_class is '2K'; choose one of 1K"),
+        ({"size_class": "10-"}, "size_class is '10-'; choose one of 1K"),
+        ({"size_class": "10-0-10"}, "widths[1] is 0"),
+        ({"size_class": [[10, 8]]}, "size_class holds [10, 8]; give names"),
+        ({"together": 0}, "together is 0"),
         ({"problems": 0}, "problems is 0; it must be at least 1"),
         ({"problems": []}, "problems is []; give a list"),
         ({"ranks": "low"}, "ranks is 'low'"),
@@ -295,7 +352,7 @@ def test_other_endings_are_refused(tmp_path):
 @pytest.mark.parametrize("gradient", ["full", "control_variate", "minibatch"])
 @pytest.mark.parametrize("batch_size", [None, 10])
 def test_operations_are_those_of_the_engine_s_products(gradient, batch_size, monkeypatch):
-    monkeypatch.setattr(dln, "prefers_numpy", lambda: False)  # the counter sees torch's products only
+    monkeypatch.setattr(dln_tensors, "prefers_numpy", lambda: False)  # the counter sees torch's products only
     (unit,) = spec(gradients=[gradient], steps=1, batch_size=batch_size).units()
     (longer,) = spec(gradients=[gradient], steps=20, batch_size=batch_size).units()
     run = Run(longer.config)

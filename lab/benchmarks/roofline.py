@@ -72,7 +72,7 @@ def measure(unit: Unit, steps: int, precision: str, way: str) -> None:
     seconds = best(lambda: run.advance(steps), device) / steps
     roof = work / rate + moved / bandwidth
     print(
-        f"{unit.size_class} problem {unit.problem}, widths {problem.widths}, {problem.dim:,} parameters × {rows} chains, "
+        f"{unit.size_class} problem {unit.problems[0]}, widths {problem.widths}, {problem.dim:,} parameters × {rows} chains, "
         f"products {precision}, steps {way}\n"
         f"ceilings {rate / 1e12:.3g} TFLOP/s, {bandwidth / 1e9:.4g} GB/s; a step {1000 * seconds:.4g} ms: "
         f"{work / seconds / 1e12:.3g} TFLOP/s, {moved / seconds / 1e9:.4g} GB/s, {roof / seconds:.0%} of the roofline "

@@ -34,7 +34,7 @@ def trapped(values: dict[str, Any], sweep: str) -> list[dict[str, Any]]:
 
 def failing(values: dict[str, Any], sweep: str) -> list[dict[str, Any]]:
     """An error on its way back, as when rows cannot be sent."""
-    if values["problem"] == 1:
+    if 1 in values["problems"]:
         raise RuntimeError("no way back")
     return run_unit(values, sweep)
 
@@ -42,4 +42,4 @@ def failing(values: dict[str, Any], sweep: str) -> list[dict[str, Any]]:
 def trivial(values: dict[str, Any], sweep: str) -> list[dict[str, Any]]:
     """Rows at once: what is left is the machinery."""
     unit = Unit.from_dict(values)
-    return rows_of(unit, [{"status": "ok", "llc": 1.0, "seconds": 0.0} for _ in unit.step_sizes])
+    return rows_of(unit, [{"status": "ok", "llc": 1.0, "seconds": 0.0} for _ in unit.rows])

@@ -7,6 +7,7 @@ from typing import Any
 
 from llc_core.potentials.base import Batch, Potential
 from llc_core.potentials.dln import DeepLinearNetwork
+from llc_core.potentials.dln_family import DeepLinearFamily
 from llc_core.potentials.landscapes import LANDSCAPES, Landscape, landscape
 from llc_core.potentials.network import NetworkPotential
 from llc_core.potentials.planar import PLANAR, Planar, planar_from, planar_landscape
@@ -15,6 +16,7 @@ __all__ = [
     "LANDSCAPES",
     "PLANAR",
     "Batch",
+    "DeepLinearFamily",
     "DeepLinearNetwork",
     "Landscape",
     "NetworkPotential",
@@ -25,6 +27,7 @@ __all__ = [
     "planar_landscape",
 ]
 
+MOST_NETWORKS = 10_000
 _DLN_KEYS = {"size_class", "ranks", "widths", "layer_ranks", "n", "noise_std", "seed"}
 
 
@@ -44,9 +47,28 @@ def build(description: Mapping[str, Any]) -> Potential:
         return landscape(values)
     if kind == "planar":
         return planar_from(values)
+    if kind == "dln_family":
+        return _family(values)
     if kind != "dln":
-        raise ValueError(f"Unknown problem kind {kind!r}; known: dln, landscape, planar.")
+        raise ValueError(f"Unknown problem kind {kind!r}; known: dln, dln_family, landscape, planar.")
+    return DeepLinearNetwork.random(**_known(values))
+
+
+def _known(values: dict[str, Any]) -> dict[str, Any]:
+    values.pop("kind", None)
     unknown = sorted(set(map(str, values)) - _DLN_KEYS)
     if unknown:
         raise ValueError(f"Unknown key {unknown[0]!r} in the problem; known keys: {', '.join(sorted(_DLN_KEYS))}.")
-    return DeepLinearNetwork.random(**values)
+    return values
+
+
+def _family(values: Mapping[str, Any]) -> DeepLinearFamily:
+    members = values.get("networks")
+    if set(values) != {"networks"} or not isinstance(members, list | tuple) or not 0 < len(members) <= MOST_NETWORKS:
+        raise ValueError(
+            f"A problem of kind 'dln_family' has the key networks alone, a list of 1 to {MOST_NETWORKS:,}."
+        )
+    for member in members:
+        if not isinstance(member, Mapping) or member.get("kind") != "dln":
+            raise ValueError("Every one of networks must be a mapping such as {'kind': 'dln', 'widths': [10, 8, 10]}.")
+    return DeepLinearFamily([DeepLinearNetwork.random(**_known(dict(member))) for member in members])

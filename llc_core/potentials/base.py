@@ -59,6 +59,8 @@ class Potential:
     """Distinct samples a minibatch can be drawn from, and that `per_sample_loss` knows."""
     data_sets: int = 1
     """Data sets side by side: chain c of C uses data set c // (C / data_sets)."""
+    problems: int = 1
+    """Problems side by side, each with its own w0, data and answer: chain c of C belongs to problem c // (C / problems)."""
     start: Sequence[float] | None = None
     """Displacement at which chains begin, D numbers; None: at w0. The baseline and the localisation stay at w0."""
     has_factors = False
@@ -92,6 +94,10 @@ class Potential:
         size: [C, 1]. Asked for by `ProximalSGLD` alone, and only where there is a prior.
         """
         raise NotImplementedError(f"{self.kind} has no implicit step for its prior.")
+
+    def member(self, index: int) -> Potential:
+        """One of the `problems`."""
+        return self
 
     def prepare(self, like: Tensor) -> None:
         """Called before a run: where and in which precision, those of `like`, the run will evaluate."""

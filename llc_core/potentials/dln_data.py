@@ -103,6 +103,10 @@ class LinearData:
             self._pools[key] = pool.to(device)
         return self._pools[key]
 
+    def forget(self, device: torch.device, dtype: torch.dtype) -> None:
+        """Let go of the rows that `pool` keeps on a device."""
+        self._pools.pop((str(device), dtype), None)
+
     def kept(self, device: torch.device, dtype: torch.dtype, size: int) -> KeptBatches | None:
         """Batches of `size` rows whose moments are kept; None where that would take more than KEPT_NUMBERS, or on a GPU."""
         key = (str(device), dtype, size)

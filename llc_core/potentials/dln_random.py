@@ -83,8 +83,23 @@ def draw_network(
 
 
 def drawn_widths(size_class: str, seed: int) -> list[int]:
-    """Widths of the random network, without making its weights."""
-    return _draw_sizes(size_class, numpy_stream(seed, "network"))
+    """Widths of the random network, without making its weights; size_class may be an architecture, see `architecture`."""
+    return architecture(size_class) or _draw_sizes(size_class, numpy_stream(seed, "network"))
+
+
+def architecture(text: str) -> list[int] | None:
+    """The widths H_0, …, H_M that a text such as "10-8-10" stands for; None where it is the name of a size class.
+
+    ValueError for what is neither.
+    """
+    parts = text.split("-")
+    if len(parts) > 1 and all(part.isascii() and part.isdigit() and len(part) < 8 for part in parts):
+        return check_widths([int(part) for part in parts])
+    if text not in SIZE_CLASSES:
+        raise ValueError(
+            f"size_class is {text!r}; choose one of {', '.join(SIZE_CLASSES)}, or widths such as '10-8-10'."
+        )
+    return None
 
 
 def _draw_sizes(size_class: str, random: np.random.Generator) -> list[int]:

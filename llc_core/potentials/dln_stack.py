@@ -22,7 +22,7 @@ class _Memory:
 
     def __init__(self, stack: Stack, count: int):
         widths, inputs, dtype = stack.widths, stack.widths[0], stack.w0.dtype
-        self.flat = np.empty((count, stack.w0.size), dtype)
+        self.flat = np.empty((count, stack.w0.shape[1]), dtype)
         self.weights = stack.views(self.flat)
         self.turned = [w.transpose(0, 2, 1) for w in self.weights]
         self.errors = [np.empty((count, h, inputs), dtype) for h in widths[1:]]
@@ -34,11 +34,11 @@ class _Memory:
 
 
 class Stack:
-    """weights, a0: W⁰_l and W⁰_l ⋯ W⁰_1 in the precision of the run."""
+    """weights, a0: W⁰_l and W⁰_l ⋯ W⁰_1 in the precision of the run, [1 or C, …]: one for all chains, or one for each."""
 
     def __init__(self, weights: Sequence[Array], a0: Sequence[Array], slices: Sequence[Any]):
-        self.w0 = np.concatenate([w.ravel() for w in weights])
-        self.widths = [weights[0].shape[1], *(w.shape[0] for w in weights)]
+        self.w0 = np.concatenate([w.reshape(len(w), -1) for w in weights], axis=1)
+        self.widths = [weights[0].shape[2], *(w.shape[1] for w in weights)]
         self.a0, self.slices = list(a0), list(slices)
         self._local = PerThread()
 

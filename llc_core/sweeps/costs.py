@@ -12,10 +12,10 @@ import numpy as np
 from llc_core.potentials.dln_data import LinearData
 from llc_core.potentials.dln_random import drawn_widths
 from llc_core.samplers import build
-from llc_core.sweeps.spec import SweepSpec, Unit
+from llc_core.sweeps.spec import SAMPLES, SweepSpec, Unit
 
-BATCH_SIZE, SAMPLES = 500, 10**6
-"""Of a deep linear network where no other numbers are given."""
+BATCH_SIZE = 500
+"""Of a deep linear network where no other number is given."""
 TRIALS = 12
 TRIAL_SECONDS = 0.4
 LARGEST_TRIAL = 3_000_000
@@ -31,7 +31,7 @@ def operations(unit: Unit) -> float:
     and the products with w0 come on top. Each batch's moments are made once for all step sizes, and on a CPU where they
     are kept once for all steps.
     """
-    widths = drawn_widths(unit.size_class, unit.problem)
+    widths = drawn_widths(unit.size_class, unit.problems[0])
     batch = unit.settings["batch_size"] or BATCH_SIZE
     inputs, outputs = widths[0], widths[-1]
     rows = unit.gradient == "minibatch" and batch < inputs
@@ -43,13 +43,13 @@ def operations(unit: Unit) -> float:
         chain += 4.0 * first * q + 2.0 * (layers + first - last) * q
     else:
         chain += 2.0 * outputs * inputs * inputs
-    steps, chains = unit.settings["steps"], unit.settings["chains"]
+    steps, chains = unit.settings["steps"], unit.settings["chains"] * len(unit.problems)
     on_cpu = not str(unit.settings["device"] or "").startswith("cuda")
     kept = LinearData(inputs, outputs, SAMPLES, 0.5, 0).kept_count(batch) if on_cpu else 0
     moments = 0.0
     if unit.gradient != "full" and not rows:
         columns = inputs if unit.gradient == "control_variate" and not kept else inputs + outputs
-        moments = 2.0 * batch * inputs * columns * min(steps * chains, kept or steps * chains)
+        moments = 2.0 * batch * inputs * columns * min(steps * chains, kept * len(unit.problems) or steps * chains)
     return steps * chains * evaluations(unit) * chain * len(unit.step_sizes) + moments
 
 
@@ -59,7 +59,7 @@ def evaluations(unit: Unit) -> int:
 
 
 def parameters(unit: Unit) -> int:
-    widths = drawn_widths(unit.size_class, unit.problem)
+    widths = drawn_widths(unit.size_class, unit.problems[0])
     return sum(a * b for a, b in zip(widths, widths[1:], strict=False))
 
 
@@ -96,7 +96,7 @@ def calibrate(spec: SweepSpec, units: Sequence[Unit] | None = None) -> Costs:
     picked = [order[i] for i in np.unique(np.linspace(0, len(order) - 1, TRIALS).round().astype(int))]
     trials = [_trial(left[i]) for i in picked]
     measured = np.array([seconds for seconds, _ in trials])
-    problems = len({(unit.size_class, unit.ranks, unit.problem) for unit in left})
+    problems = len({(unit.size_class, unit.ranks, seed) for unit in left for seed in unit.problems})
     making = float(np.mean([made for _, made in trials])) * problems
     coefficients = _fit(features[picked], measured)
     fitted = features[picked] @ coefficients
@@ -104,7 +104,7 @@ def calibrate(spec: SweepSpec, units: Sequence[Unit] | None = None) -> Costs:
     rate = float("inf") if coefficients[2] <= 0 else 1.0 / float(coefficients[2])
     return Costs(
         units=len(left),
-        rows=sum(len(unit.step_sizes) for unit in left),
+        rows=sum(len(unit.rows) for unit in left),
         operations=float(features[:, 2].sum()),
         hours=(float((features @ coefficients).sum()) + making) / 3600,
         spread=spread,
@@ -115,12 +115,12 @@ def calibrate(spec: SweepSpec, units: Sequence[Unit] | None = None) -> Costs:
 
 def _features(unit: Unit) -> tuple[float, float, float]:
     steps = unit.settings["steps"] * evaluations(unit)
-    chains = unit.settings["chains"] * len(unit.step_sizes)
+    chains = unit.settings["chains"] * len(unit.rows)
     return float(steps), float(steps) * chains * parameters(unit), operations(unit)
 
 
 def _trial(unit: Unit) -> tuple[float, float]:
-    """Expected seconds of all steps of a unit, from some of the first; and of making its problem's data."""
+    """Expected seconds of all steps of a unit, from some of the first; and of making the data of one problem."""
     from llc_core.engine import Run
 
     before = time.perf_counter()
@@ -130,9 +130,9 @@ def _trial(unit: Unit) -> tuple[float, float]:
     while time.perf_counter() - started < TRIAL_SECONDS and not run.finished:
         run.advance(20)
     done = run.steps_done - steps
-    making = started - before
+    making = (started - before) / len(unit.problems)
     if not done:  # the whole run is as short as that
-        return making, making
+        return started - before, making
     return (time.perf_counter() - started) / done * unit.settings["steps"], making
 
 

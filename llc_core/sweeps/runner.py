@@ -75,7 +75,7 @@ def run_sweep(
         _forget(request_of(file.path))  # of an earlier sweep, which ended before it saw it
         finished = file.keys(with_errors=not retry_errors)
         wanted = list(spec.units())
-        left = [rest for unit in wanted if (rest := unit.without(finished)) is not None]
+        left = [rest for unit in wanted for rest in unit.without(finished)]
         sweep = _Sweep(spec, file, wanted, left, on_progress)
         if not left:
             return sweep.tell("finished")
@@ -96,7 +96,7 @@ class _Sweep:
         self.name = uuid.uuid4().hex
         keys = {key for unit in wanted for key in unit.keys}
         self.total = len(keys)
-        missing = sum(len(unit.step_sizes) for unit in left)
+        missing = sum(len(unit.rows) for unit in left)
         self.done = self.total - missing
         status = {row["key"]: row["status"] for row in store.rows()}
         again = {key for unit in left for key in unit.keys}
@@ -172,7 +172,7 @@ class _Sweep:
                 if isinstance(error, Cancelled) or future.status == "cancelled":
                     continue
                 text = f"{type(error).__name__}: {error}"[:500]
-                found = rows_of(unit, [{"status": "error", "error": text} for _ in unit.step_sizes])
+                found = rows_of(unit, [{"status": "error", "error": text} for _ in unit.rows])
             rows += found
             self.errors += sum(row["status"] == "error" for row in found)
             self.done += len(found)

@@ -7,14 +7,16 @@ import itertools
 import json
 import math
 import tomllib
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
 from llc_core.config import DTYPES, GRADIENTS, RunConfig
 from llc_core.fields import check_hyper, choice, hyper_fields, number, whole
-from llc_core.potentials.dln_random import RANKS, SIZE_CLASSES
+from llc_core.potentials.dln_data import POOL_NUMBERS
+from llc_core.potentials.dln_random import RANKS, architecture
+from llc_core.potentials.dln_tensors import LANE
 from llc_core.samplers import MetropolisSampler, build
 
 OTHERS = "others"
@@ -22,15 +24,26 @@ OTHERS = "others"
 MAX_STEP_SIZES = 1000
 MAX_PROBLEMS = 1_000_000
 LARGEST_FILE = 1_000_000
+SAMPLES = 10**6
+"""n of every problem of a sweep: `DeepLinearNetwork`'s own."""
+CPU_CHAINS, GPU_CHAINS = 160, 4096
+"""Chains at which a device is about full, for small networks: a CPU's step of [10, 8, 10] is 3 to 5 times faster a chain."""
+GPU_NUMBERS = 250_000_000
+"""Parameters of all chains together that are still stepped as one batch."""
+ROW_NUMBERS = 250_000_000
+"""Numbers in the rows of all networks together from which minibatches are drawn (1 GB in float32)."""
 
 
 @dataclass(frozen=True)
 class Unit:
-    """One problem × one sampler × one gradient: all step sizes and chains are one batch. It is what a worker runs."""
+    """Problems of one shape (mostly one problem) × one sampler × one gradient: all step sizes and chains are one batch.
+
+    It is what a worker runs. Its rows are those of the first problem's step sizes, then of the next one's.
+    """
 
     size_class: str
     ranks: str
-    problem: int
+    problems: tuple[int, ...]
     label: str
     sampler: Mapping[str, Any]
     gradient: str
@@ -39,45 +52,62 @@ class Unit:
 
     @property
     def description(self) -> dict[str, Any]:
-        return {"kind": "dln", "size_class": self.size_class, "ranks": self.ranks, "seed": self.problem}
+        found = [self._description(seed) for seed in self.problems]
+        return found[0] if len(found) == 1 else {"kind": "dln_family", "networks": found}
+
+    def _description(self, seed: int) -> dict[str, Any]:
+        widths = architecture(self.size_class)
+        what = {"size_class": self.size_class} if widths is None else {"widths": widths}
+        return {"kind": "dln", **what, "ranks": self.ranks, "seed": seed}
+
+    @property
+    def rows(self) -> list[tuple[int, int]]:
+        """(seed of the problem, index of the step size) of every row."""
+        return list(itertools.product(self.problems, range(len(self.step_sizes))))
 
     @property
     def config(self) -> RunConfig:
         """Of the whole batch."""
-        return self._config(grid={"step_size": self.step_sizes})
+        return self._config(self.description, grid={"step_size": self.step_sizes})
 
-    def row_config(self, index: int) -> RunConfig:
-        """Of one step size by itself. Its own run gives another draw of the same estimate."""
-        return self._config(step_size=self.step_sizes[index])
+    def row_config(self, seed: int, index: int) -> RunConfig:
+        """Of one problem and step size by itself. Its own run gives another draw of the same estimate."""
+        return self._config(self._description(seed), step_size=self.step_sizes[index])
 
-    def _config(self, grid: Mapping[str, Any] | None = None, **own: Any) -> RunConfig:
+    def _config(self, problem: Mapping[str, Any], grid: Mapping[str, Any] | None = None, **own: Any) -> RunConfig:
         sampler = {**self.sampler, **own}
-        return RunConfig(
-            problem=self.description, sampler=sampler, gradient=self.gradient, grid=grid or {}, **self.settings
-        )
+        return RunConfig(problem=problem, sampler=sampler, gradient=self.gradient, grid=grid or {}, **self.settings)
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The key of each step size's row."""
-        return tuple(key_of(self.row_config(i)) for i in range(len(self.step_sizes)))
+        """The key of each row."""
+        return tuple(key_of(self.row_config(seed, i)) for seed, i in self.rows)
 
     @property
     def key(self) -> str:
         return key_of(self.config)
 
-    def without(self, finished: set[str]) -> Unit | None:
-        """The unit with those step sizes whose rows are missing, or None. Missing ones run as a batch of their own."""
-        left = tuple(e for e, key in zip(self.step_sizes, self.keys, strict=True) if key not in finished)
-        if not left:
-            return None
-        return self if left == self.step_sizes else Unit(**{**vars(self), "step_sizes": left})
+    def without(self, finished: set[str]) -> list[Unit]:
+        """What is left of it: itself, nothing, or units of those problems that miss the same step sizes."""
+        missing: dict[int, tuple[float, ...]] = {}
+        for (seed, index), key in zip(self.rows, self.keys, strict=True):
+            if key not in finished:
+                missing[seed] = (*missing.get(seed, ()), self.step_sizes[index])
+        alike: dict[tuple[float, ...], list[int]] = {}
+        for seed, sizes in missing.items():
+            alike.setdefault(sizes, []).append(seed)
+        return [self.of(seeds, sizes) for sizes, seeds in alike.items()]
+
+    def of(self, problems: Sequence[int], step_sizes: tuple[float, ...] | None = None) -> Unit:
+        """The unit of some of its problems, and of these step sizes."""
+        return replace(self, problems=tuple(problems), step_sizes=step_sizes or self.step_sizes)
 
     def to_dict(self) -> dict[str, Any]:
-        return {**vars(self), "step_sizes": list(self.step_sizes)}
+        return {**vars(self), "problems": list(self.problems), "step_sizes": list(self.step_sizes)}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Unit:
-        return cls(**{**values, "step_sizes": tuple(values["step_sizes"])})
+        return cls(**{**values, "problems": tuple(values["problems"]), "step_sizes": tuple(values["step_sizes"])})
 
 
 def text_of(config: RunConfig) -> str:
@@ -99,14 +129,16 @@ def key_of(config: RunConfig) -> str:
 class SweepSpec:
     """A sweep.
 
-    size_class: a name or a list of names, such as "1K".  problems: how many random networks of each class and kind of
-        ranks (their seeds are 0, 1, …), or a list of seeds.
+    size_class: a name such as "1K", or widths such as "10-8-10", or a list of these.  problems: how many random networks
+        of each class and kind of ranks (their seeds are 0, 1, …), or a list of seeds.
     ranks: "equal", "paper" or "full", or a list of them.
     samplers: names, or {"name": …, fields …} for a variant.
     step_sizes: a list, or {"from": …, "to": …, "count": …} with equal ratios; or a table of such, sampler → step sizes,
         with "others" for the samplers that it does not name.
     gradients: of "full", "control_variate", "minibatch".
     chains, steps, seed, burn_in, localization, n_beta, batch_size, dtype, device: as in RunConfig.
+    together: how many networks of one shape are one batch on a worker; None: so many that their chains fill the device.
+        Only where size_class gives widths, since those of a named class all have other shapes.
 
     Samplers with a Metropolis test run with full gradients only.
     """
@@ -126,12 +158,13 @@ class SweepSpec:
     batch_size: int | None = None
     dtype: str | None = None
     device: str | None = None
+    together: int | None = None
 
     def __post_init__(self) -> None:
         def put(name: str, value: Any) -> None:
             object.__setattr__(self, name, value)
 
-        put("size_class", _names("size_class", self.size_class, tuple(SIZE_CLASSES)))
+        put("size_class", _classes(self.size_class))
         put("ranks", _names("ranks", self.ranks, RANKS))
         put("gradients", _names("gradients", self.gradients, GRADIENTS))
         put("problems", _problems(self.problems))
@@ -142,6 +175,8 @@ class SweepSpec:
         put("chains", whole("chains", self.chains, 1, 100_000))
         put("steps", whole("steps", self.steps, 1, 1_000_000_000))
         put("seed", whole("seed", self.seed, 0, 2**63 - 1))
+        if self.together is not None:
+            put("together", whole("together", self.together, 1, 10_000))
         if not any(True for _ in self.units()):
             raise ValueError(
                 "This sweep has no run: its samplers accept or reject by exact energies; add 'full' to gradients."
@@ -156,13 +191,33 @@ class SweepSpec:
                 "chains", "steps", "seed", "burn_in", "localization", "n_beta", "batch_size", "dtype", "device",
             )
         }  # fmt: skip
-        places = itertools.product(self.size_class, self.ranks, self.problems)
-        for size_class, ranks, problem in places:
-            for sampler, gradient in itertools.product(self.samplers, self.gradients):
-                if gradient != "full" and isinstance(build(sampler), MetropolisSampler):
-                    continue
-                label = label_of(sampler)
-                yield Unit(size_class, ranks, problem, label, sampler, gradient, self.step_sizes[label], settings)
+        most = max(len(sizes) for sizes in self.step_sizes.values())
+        for size_class, ranks in itertools.product(self.size_class, self.ranks):
+            each = self._together(size_class, most)
+            for start in range(0, len(self.problems), each):
+                problems = self.problems[start : start + each]
+                for sampler, gradient in itertools.product(self.samplers, self.gradients):
+                    if gradient != "full" and isinstance(build(sampler), MetropolisSampler):
+                        continue
+                    label = label_of(sampler)
+                    yield Unit(size_class, ranks, problems, label, sampler, gradient, self.step_sizes[label], settings)
+
+    def _together(self, size_class: str, step_sizes: int) -> int:
+        """How many problems of a class are one unit. It depends on the sweep alone, not on the machine, so that a sweep
+        that goes on elsewhere has the same units."""
+        widths = architecture(size_class)
+        if widths is None:
+            return 1
+        if self.together is not None:
+            return self.together
+        chains = self.chains * step_sizes
+        limit = len(self.problems)
+        if set(self.gradients) != {"full"}:
+            limit = ROW_NUMBERS // min(POOL_NUMBERS, SAMPLES * (widths[0] + widths[-1]))
+        if str(self.device or "").startswith("cuda"):
+            dim = sum(a * b for a, b in zip(widths, widths[1:], strict=False))
+            return max(1, min(limit, GPU_CHAINS // chains, GPU_NUMBERS // (chains * dim)))
+        return max(1, min(limit, CPU_CHAINS // chains)) if max(widths) < LANE else 1
 
     def to_dict(self) -> dict[str, Any]:
         return json.loads(json.dumps({f.name: getattr(self, f.name) for f in fields(self)}))
@@ -217,6 +272,15 @@ def label_of(sampler: Mapping[str, Any]) -> str:
 def _names(name: str, value: Any, known: tuple[str, ...]) -> tuple[str, ...]:
     items = (value,) if isinstance(value, str) else _list(name, value)
     return tuple(dict.fromkeys(choice(name, item, known) for item in items))
+
+
+def _classes(value: Any) -> tuple[str, ...]:
+    items = (value,) if isinstance(value, str) else _list("size_class", value)
+    for item in items:
+        if not isinstance(item, str):
+            raise ValueError(f"size_class holds {item!r}; give names such as '1K' or widths such as '10-8-10'.")
+        architecture(item)
+    return tuple(dict.fromkeys(items))
 
 
 def _problems(value: Any) -> tuple[int, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import os
@@ -43,24 +44,26 @@ def run_unit(values: Mapping[str, Any], sweep: str = "") -> list[dict[str, Any]]
     except Cancelled:
         raise
     except Exception as error:  # whatever went wrong in one unit must not end the sweep
+        if len(unit.problems) > 1:  # nor make errors of its other problems
+            return [row for seed in unit.problems for row in run_unit(unit.of([seed]).to_dict(), sweep)]
         text = f"{type(error).__name__}: {error}"[:MAX_ERROR]
-        found = [{"status": "error", "error": text} for _ in unit.step_sizes]
-    seconds = (time.perf_counter() - started) / len(unit.step_sizes)
+        found = [{"status": "error", "error": text} for _ in unit.rows]
+    seconds = (time.perf_counter() - started) / len(unit.rows)
     return rows_of(unit, [{"seconds": seconds, **row} for row in found])
 
 
 def rows_of(unit: Unit, found: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Rows with what identifies them; `found` has the numbers, one mapping for each step size."""
+    """Rows with what identifies them; `found` has the numbers, one mapping for each row."""
     rows = []
-    for index, numbers in enumerate(found):
-        config = unit.row_config(index)
+    for (seed, index), numbers in zip(unit.rows, found, strict=True):
+        config = unit.row_config(seed, index)
         rows.append(
             {
                 "key": key_of(config),
                 "unit": unit.key,
                 "size_class": unit.size_class,
                 "ranks": unit.ranks,
-                "problem": unit.problem,
+                "problem": seed,
                 "sampler": unit.label,
                 "gradient": unit.gradient,
                 "step_size": unit.step_sizes[index],
@@ -86,10 +89,11 @@ def _run(unit: Unit, sweep: str) -> list[dict[str, Any]]:
         if sweep in _cancelled or os.getppid() != parent:
             raise Cancelled
     printed = run.llc_per_chain("first_batch")
-    count = len(unit.step_sizes)
+    places = itertools.product(range(problem.problems), range(len(unit.step_sizes)))
     rows = []
-    for index, estimate in enumerate(run.estimates()):
-        mine = printed[index::count]
+    for (number, index), estimate in zip(places, run.estimates(), strict=True):
+        owner = problem.member(number)
+        mine = printed[run.rows_of(number, index)]
         alive = mine[[math.isfinite(value) for value in mine]]
         usable = math.isfinite(estimate.llc)
         assert estimate.expected is not None
@@ -101,8 +105,8 @@ def _run(unit: Unit, sweep: str) -> list[dict[str, Any]]:
                 "llc": _finite(estimate.llc),
                 "llc_se": _finite(estimate.llc_se),
                 "llc_printed": _finite(alive.mean()) if usable and len(alive) else None,
-                "global_llc": float(problem.learning_coefficient),
-                "local_llc": float(problem.local_learning_coefficient),
+                "global_llc": float(owner.learning_coefficient),
+                "local_llc": float(owner.local_learning_coefficient),
                 "expected_llc": float(estimate.expected),
                 "r_hat": _finite(estimate.r_hat),
                 "ess": _finite(estimate.ess),

@@ -1,0 +1,148 @@
+"""Deep linear networks of one shape side by side: all their chains are one batch, which a small network does not fill."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from llc_core.potentials import dln_tensors
+from llc_core.potentials.base import Batch, Factors
+from llc_core.potentials.dln import DeepLinearNetwork
+from llc_core.potentials.dln_linear import LinearPotential
+from llc_core.potentials.dln_tensors import Tensors
+
+
+class DeepLinearFamily(LinearPotential):
+    """Several `DeepLinearNetwork`s with the same widths, n and noise_std: chain c of C is of network c // (C / problems).
+
+    A run on it gives one estimate for each network and setting. Every network has its own data, its own automatic step
+    sizes and its own adapted coordinates; what they share is the time in which a step of all chains is started.
+
+    Raises ValueError for networks that do not go together.
+    """
+
+    kind = "dln_family"
+
+    def __init__(self, networks: Sequence[DeepLinearNetwork]):
+        self.networks = tuple(networks)
+        if not self.networks:
+            raise ValueError("networks is empty; give at least one DeepLinearNetwork.")
+        first = self.networks[0]
+        for index, network in enumerate(self.networks):
+            if not isinstance(network, DeepLinearNetwork):
+                raise ValueError(f"networks[{index}] is a {type(network).__name__}; give DeepLinearNetwork objects.")
+            for name in ("widths", "n", "noise_std"):
+                mine, wanted = getattr(network, name), getattr(first, name)
+                if mine != wanted:
+                    raise ValueError(
+                        f"networks[{index}].{name} is {mine} where that of the first is {wanted}; it must be the same."
+                    )
+        self.problems = len(self.networks)
+        self.widths, self.dim, self.n, self.noise_std = first.widths, first.dim, first.n, first.noise_std
+        self._on: dict[tuple[str, torch.dtype, int], Tensors] = {}
+        self._pools: dict[tuple[str, torch.dtype], Tensor] = {}
+
+    @property
+    def samples(self) -> int:  # type: ignore[override]
+        return self.networks[0].samples
+
+    def member(self, index: int) -> DeepLinearNetwork:
+        return self.networks[index]
+
+    def prepare(self, like: Tensor) -> None:
+        for network in self.networks:
+            network.prepare(like)
+        self.spreads_chains = self.networks[0].spreads_chains
+
+    def _tensors(self, like: Tensor) -> Tensors:
+        key = (str(like.device), like.dtype, len(like))
+        if key not in self._on:
+            self._on.clear()  # another number of chains is another run
+            self._on[key] = Tensors(self.networks, like.device, like.dtype, len(like) // self.problems)
+        return self._on[key]
+
+    def _apart(self, like: Tensor) -> bool:
+        """Whether each network goes by itself: a core is full with one chain of a wide one, and its own ways are faster."""
+        return like.device.type == "cpu" and max(self.widths) >= dln_tensors.LANE
+
+    def _each(self, count: int, work: Callable[[DeepLinearNetwork, slice], Any]) -> list[Any]:
+        """What `work` says of every network and its rows of `count`."""
+        size = count // self.problems
+        return [work(network, slice(i * size, (i + 1) * size)) for i, network in enumerate(self.networks)]
+
+    def draw(
+        self, generator: torch.Generator, chains: int, batch_size: int, gradient: str, dtype: torch.dtype
+    ) -> Batch:
+        """chains: of all networks together. See `DeepLinearNetwork.draw`."""
+        if generator.device.type != "cpu":
+            return self._draw_together(self._gather(generator, chains, batch_size, dtype), gradient)
+        each = chains // self.problems
+        parts = [network.draw(generator, each, batch_size, gradient, dtype) for network in self.networks]
+        data = {name: torch.cat([part.data[name] for part in parts]) for name in parts[0].data}
+        return Batch(data, torch.cat([part.baseline_loss for part in parts]))
+
+    def _gather(self, generator: torch.Generator, chains: int, size: int, dtype: torch.dtype) -> Tensor:
+        """`LinearData.gather` for all networks at once."""
+        device = generator.device
+        key = (str(device), dtype)
+        if key not in self._pools:
+            self._pools[key] = torch.stack([network.data.pool(device, dtype) for network in self.networks])
+            for network in self.networks:
+                network.data.forget(device, dtype)
+        pool = self._pools[key]
+        starts = torch.randint(pool.shape[1], (chains, 1), generator=generator, device=device)
+        owner = torch.arange(chains, device=device).div_(chains // self.problems, rounding_mode="floor").unsqueeze(1)
+        return pool[owner, (starts + torch.arange(size, device=device)) % pool.shape[1]]
+
+    def excess_loss_and_grad(self, delta: Tensor, batch: Batch | None = None) -> tuple[Tensor, Tensor]:
+        if not self._apart(delta):
+            return super().excess_loss_and_grad(delta, batch)
+
+        def work(network: DeepLinearNetwork, rows: slice) -> tuple[Tensor, Tensor]:
+            return network.excess_loss_and_grad(delta[rows], _part(batch, rows, len(delta)))
+
+        losses, grads = zip(*self._each(len(delta), work), strict=True)
+        return torch.cat(losses), torch.cat(grads)
+
+    def hvp(self, delta: Tensor, vector: Tensor) -> Tensor:
+        if not self._apart(delta):
+            return super().hvp(delta, vector)
+        return torch.cat(self._each(len(delta), lambda network, rows: network.hvp(delta[rows], vector[rows])))
+
+    def kronecker_factors(self, delta: Tensor) -> list[Factors]:
+        if not self._apart(delta):
+            return super().kronecker_factors(delta)
+        found = self._each(len(delta), lambda network, rows: network.kronecker_factors(delta[rows]))
+        return [
+            (torch.cat([b for b, _ in layer]), torch.cat([a for _, a in layer])) for layer in zip(*found, strict=True)
+        ]
+
+    def per_sample_loss(self, delta: Tensor, start: int, stop: int) -> Tensor:
+        return torch.cat(
+            self._each(len(delta), lambda network, rows: network.per_sample_loss(delta[rows], start, stop))
+        )
+
+    def typical_scale(self, like: Tensor) -> Tensor:
+        return self.networks[0].typical_scale(like)
+
+    def to_dict(self) -> dict[str, Any]:
+        members = [network.to_dict() for network in self.networks]
+        if all(member["kind"] == "dln" for member in members):
+            return {"kind": self.kind, "networks": members}
+        return {"kind": "object", "fingerprint": hashlib.sha256(repr(members).encode()).hexdigest()[:32]}
+
+    def __repr__(self) -> str:
+        return f"DeepLinearFamily({self.problems} networks, widths={self.widths}, dim={self.dim})"
+
+
+def _part(batch: Batch | None, rows: slice, count: int) -> Batch | None:
+    """The batches of some chains of `count`."""
+    if batch is None:
+        return None
+    size = count // len(batch.baseline_loss)
+    mine = slice(rows.start // size, rows.stop // size)
+    return Batch({name: data[mine] for name, data in batch.data.items()}, batch.baseline_loss[mine])
