@@ -35,6 +35,8 @@ FEW_MARKS = (0.05, 1.0, 20.0, 1e3, 1e5, 1e7)
 FAR = 50.0
 MOST_POWERS = 6
 LEAST_FRAME, LEAST_SD = 0.3, 0.06
+LEAST_GAP = 0.045
+"""Of an axis, between zero and the next label."""
 
 Columns = dict[str, list[Any]]
 
@@ -60,6 +62,8 @@ def error_ticks(low: float, high: float, most: int = 99) -> list[tuple[float, st
     marks = FEW_MARKS if max(-low, high) > place(FAR) else MARKS
     values = [*(-m for m in reversed(marks)), 0.0, *marks]
     ticks = [(place(v), tick_text(v)) for v in values if low <= place(v) <= high]
+    # Where errors reach millions, the labels around zero would lie on it.
+    ticks = [tick for tick in ticks if tick[0] == 0 or abs(tick[0]) >= LEAST_GAP * (high - low)]
     zero = next(i for i, (at, _) in enumerate(ticks) if at == 0)
     every = math.ceil(len(ticks) / most)
     return [tick for i, tick in enumerate(ticks) if (i - zero) % every == 0]

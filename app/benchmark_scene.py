@@ -77,7 +77,8 @@ def verdict(table: Sequence[Accuracy], truth_words: str) -> tuple[str, str]:
         f"{step}, {percent(best.mean, True)} ± {percent(best.sd)} over {best.count} problems"
     )
     if math.isfinite(best.decades):
-        words += f"; its mean stays within ±{CLOSE:.0%} over {best.decades:.1f} decades of step size"
+        wide = f"over {best.decades:.1f} decades of step size" if best.decades > 0 else "at one of the step sizes tried"
+        words += f"; its mean stays within ±{CLOSE:.0%} {wide}"
     words += f". At their best step size {close} of {len(table)} rows of the table are within ±{CLOSE:.0%} on average."
     return tone, escape(words).replace(step, f'<span style="white-space: nowrap">{step}</span>')
 

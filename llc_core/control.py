@@ -22,6 +22,9 @@ COORDINATE_CHANGES = (0.05, 0.1, 0.2, 0.4, 0.7)
 CAUTION = 0.3
 """After a change of coordinates the step starts at this share of the usual one, since the chain now moves into new
 directions, and grows back as the curvature there is seen."""
+REFUSED, TAKEN = 0.2, 0.9
+"""Acceptance below which an automatic step is halved, and above which it may grow back. Where the loss is nearly flat at
+w0 the curvature there allows trajectories that end on a wall; all are rejected, and the chain would never see another place."""
 SHORTEST_ADAPTATION = 50
 """Coordinates are not adapted in a burn-in shorter than this many steps."""
 WATCH_EVERY = 10
@@ -67,6 +70,7 @@ class Control:
         self._factor_count = 0
         self._vector = torch.empty(0)
         self._saved: State | None = None
+        self._tried: tuple[Tensor, Tensor] | None = None
 
     def start(self, state: State) -> None:
         """Measure at w0 and at a point a typical distance away; set the first automatic step."""
@@ -115,8 +119,8 @@ class Control:
         if late:
             self.late_limit = torch.minimum(self.late_limit, self.limit)
         if self.auto_step:
+            grown = self._growth(state) * self.hp.step_size
             wished = self.sampler.safety * self.backoff * (self.late_limit if late else self.limit)
-            grown = GROWTH * self.hp.step_size
             self.hp.step_size = CAUTION * wished if changed else torch.minimum(wished, grown)
             self._save(state)
             if self._given_step is not None and not self._changes:
@@ -184,6 +188,22 @@ class Control:
             self._vector = torch.where(lost, self._random_like(vector), torch.where(fine, vector, self._vector))
         limit = self.sampler.stable_step(size.clamp_min(1e-30), self.hp)
         self.limit = self._over_chains(torch.where(fine, limit, torch.full_like(limit, math.inf)))
+
+    def _growth(self, state: State) -> Tensor | float:
+        """By what the step may grow at most, from the acceptance since the last check where the sampler has one."""
+        accepted, trials = state.get("accepted"), state.get("trials")
+        if accepted is None or trials is None:
+            return GROWTH
+        before, self._tried = self._tried, (accepted * trials, trials)
+        if before is None:
+            return GROWTH
+        tried = trials - before[1]
+        rate = torch.where(tried > 0, (accepted * trials - before[0]) / tried.clamp_min(1), 1.0)  # ≤ 0: started again
+        least = self._over_chains(rate)
+        refused = least < REFUSED
+        self.backoff = torch.where(refused, self.backoff / 2, self.backoff)
+        self.backoff = torch.where(least > TAKEN, (GROWTH * self.backoff).clamp_max(1.0), self.backoff)
+        return torch.where(refused, 0.5, GROWTH)
 
     def _over_chains(self, values: Tensor) -> Tensor:
         """The smallest value over the chains of each problem and setting, for every chain."""

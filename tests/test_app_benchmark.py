@@ -207,6 +207,8 @@ def test_ticks_are_round_and_say_what_they_mark():
     assert labelled == pytest.approx([1e-10, 1e-8, 1e-6]) and between == pytest.approx([1e-11, 1e-9, 1e-7, 1e-5])
     assert tick_text(2000) == "+2,000×" and tick_text(-20) == "−20×"
     assert len(error_ticks(place(-1e6), place(1e6), most=7)) <= 8
+    far = [text for _, text in error_ticks(place(-1), place(1e9))]
+    assert "0%" in far and "+100%" in far and "+5%" not in far, "labels do not lie on each other"
 
 
 # -- stores -----------------------------------------------------------------------------------------------------------
@@ -470,8 +472,8 @@ def test_readouts_and_options():
     found = readouts([*ROWS, failed_row()], "same_batch", "expected")
     near = sum(r["llc"] is not None and abs(r["llc"] / r["expected_llc"] - 1) <= 0.05 for r in ROWS)
     assert found["problems"] == "12" and found["close"] == f"{near / len(ROWS):.1%}"
-    sizes = [{**ROWS[0], "size_class": name} for name in ("10K", "1M", "1K", "other")]
-    assert options(sizes)["size_class"] == ["1K", "10K", "1M", "other"]
+    sizes = [{**ROWS[0], "size_class": name} for name in ("10K", "1M", "1K", "40-50-40", "other")]
+    assert options(sizes)["size_class"] == ["1K", "40-50-40", "10K", "1M", "other"]
 
 
 def test_tables_as_files():

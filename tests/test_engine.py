@@ -254,3 +254,15 @@ def test_public_names():
     ):
         assert hasattr(llc_core, name), name
     assert callable(llc_core.run) and callable(llc_core.estimate)
+
+
+@pytest.mark.parametrize("seed", [13, 20])
+def test_trajectories_that_are_all_rejected_get_a_smaller_step(seed, monkeypatch):
+    """Near w0 the loss of these networks is so flat that the first automatic step leads every trajectory onto a wall."""
+    problem = DeepLinearNetwork.random("1K", seed=seed)
+    settings = {"steps": 500, "chains": 2, "progress": False}
+    found = estimate(problem, "HMC", **settings)
+    assert found.diagnostics["acceptance"] > 0.5 and abs(found.llc / found.expected - 1) < 0.3
+    monkeypatch.setattr("llc_core.control.REFUSED", -1.0)
+    stuck = estimate(problem, "HMC", **settings)
+    assert stuck.diagnostics["acceptance"] < 0.1 and stuck.llc < 0.1 * stuck.expected and not stuck.converged
