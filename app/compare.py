@@ -100,7 +100,8 @@ def differences(new: RunConfig, old: RunConfig) -> list[str]:
 def _network(problem: Mapping[str, Any]) -> str:
     ranks = problem.get("layer_ranks")
     shape = "–".join(map(str, problem.get("widths", ()))) or str(problem.get("size_class", ""))
-    return f"{shape} (ranks {', '.join(map(str, ranks))}, seed {problem.get('seed', 0)})" if ranks else shape
+    words = ", ".join(map(str, ranks)) if ranks else problem.get("ranks")
+    return f"{shape} (ranks {words}, seed {problem.get('seed', 0)})" if words else shape
 
 
 def _text(value: Any) -> str:

@@ -95,7 +95,10 @@ class NetworkEditor(pn.viewable.Viewer):
             if by_hand:
                 self.widths.value = ", ".join(map(str, problem["widths"]))
                 ranks = problem.get("layer_ranks")
-                self.ranks.value = "" if ranks in (None, _full(problem["widths"])) else ", ".join(map(str, ranks))
+                if ranks is None:  # drawn by a rule, as in a sweep over an architecture
+                    self.ranks.value = problem.get("ranks", "").replace("full", "")
+                else:
+                    self.ranks.value = "" if ranks == _full(problem["widths"]) else ", ".join(map(str, ranks))
             else:
                 self._class.set(problem["size_class"])
                 self._rule.set(problem["ranks"])
@@ -116,7 +119,10 @@ class NetworkEditor(pn.viewable.Viewer):
         widths = check_widths(parse_numbers(self.widths.value, "Widths"))
         check_size(sum(a * b for a, b in zip(widths, widths[1:], strict=False)))
         ranks = _full(widths)
-        if self.ranks.value.strip().lower() not in ("", "full"):
+        rule = self.ranks.value.strip().lower()
+        if rule in RANKS and rule != "full":
+            return {"kind": "dln", "widths": widths, "ranks": rule, "seed": seed}
+        if rule not in ("", "full"):
             ranks = check_layer_ranks(widths, parse_numbers(self.ranks.value, "Layer ranks"))
         return {"kind": "dln", "widths": widths, "layer_ranks": ranks, "seed": seed}
 

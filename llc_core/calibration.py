@@ -95,6 +95,8 @@ def calibrate(
         raise ValueError(
             f"problem must be a potential such as DeepLinearNetwork.random('1K'), not a {type(problem).__name__}."
         )
+    if problem.problems > 1:
+        raise ValueError(f"problem has {problem.problems} networks side by side; give one, such as problem.member(0).")
     if not hasattr(built, "step_size"):
         raise ValueError(f"{built.name} has no step_size to calibrate; choose another sampler.")
     own = problem.localization or 1.0

@@ -83,9 +83,11 @@ def _estimate(options: argparse.Namespace) -> int:
     config = _config(options)
     current = run(config)
     if options.out is not None:  # before the run, not after it
-        if len(current.settings) > 1:
-            many = len(current.settings)
-            raise ValueError(f"--out holds one estimate, and this configuration has {many}; leave its grid out.")
+        many = len(current.settings) * current.problems
+        if many > 1:
+            raise ValueError(
+                f"--out holds one estimate, and this configuration has {many}; give one problem and leave its grid out."
+            )
         if not options.out.parent.is_dir():
             raise ValueError(f"--out is {str(options.out)!r}, but there is no such folder; make it first.")
     shown = sys.stderr.isatty()
@@ -97,9 +99,10 @@ def _estimate(options: argparse.Namespace) -> int:
     if shown:
         sys.stderr.write("\r")
     found = current.estimates()
-    for each in found:
+    for index, each in enumerate(found):
         if len(found) > 1:
-            print(", ".join(f"{name} = {value:g}" for name, value in each.setting.items()))
+            names = [] if current.problems == 1 else [f"problem {index // len(current.settings)}"]
+            print(", ".join(names + [f"{name} = {value:g}" for name, value in each.setting.items()]))
         print(each.to_json() if options.json else each)
     if options.out is not None:
         found[0].to_dataset().to_netcdf(options.out, engine="h5netcdf")

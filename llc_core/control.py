@@ -198,7 +198,8 @@ class Control:
         if before is None:
             return GROWTH
         tried = trials - before[1]
-        rate = torch.where(tried > 0, (accepted * trials - before[0]) / tried.clamp_min(1), 1.0)  # ≤ 0: started again
+        # Not tried since, where the block was started again: neither refused nor taken.
+        rate = torch.where(tried > 0, (accepted * trials - before[0]) / tried.clamp_min(1), (REFUSED + TAKEN) / 2)
         least = self._over_chains(rate)
         refused = least < REFUSED
         self.backoff = torch.where(refused, self.backoff / 2, self.backoff)

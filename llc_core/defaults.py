@@ -92,6 +92,10 @@ def resolve_observable(config: RunConfig, problem: Potential, observable: Potent
         raise ValueError(
             f"observable has {observable.dim:,} parameters and the problem {problem.dim:,}; they must be the same ones."
         )
+    if observable.problems != problem.problems:
+        raise ValueError(
+            f"observable has {observable.problems} networks side by side and the problem {problem.problems}; give as many."
+        )
     given = config.observable or {}
     if given.get("kind") == "object" and given != observable.to_dict():
         raise ValueError("The configuration describes another observable than the one passed beside it.")

@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
@@ -61,6 +62,8 @@ class Run:
         self.batch_size = config.batch_size
         self.settings = settings(config)
         self.problems = self.problem.problems
+        if self.problems > 1 and config.histogram is not None:
+            raise ValueError("histogram counts the visits of one problem; run the networks of a family one by one.")
         self.chains = config.chains * self.problems
         self.total_steps, self.gradient = config.steps, config.gradient
         self.metric_gradient = config.metric_gradient or config.gradient
@@ -356,9 +359,14 @@ class Run:
         with torch.no_grad():
             self._control.refresh(self._state)
             inflation, bias = self._noise_inflation(), self._step_bias()
+        configs = [self.config]
+        if self.problems > 1:  # each is then an estimate of its own problem, like any other
+            members = (self.problem.member(index).to_dict() for index in range(self.problems))
+            configs = [self.config.replace(problem=member) for member in members]
+        seen = _Seen(inflation, bias, self._losses.llc(), *self._losses.trace())
         return [
-            self._estimate(problem, index, setting, inflation, bias)
-            for problem in range(self.problems)
+            self._estimate(number, index, setting, config, seen)
+            for number, config in enumerate(configs)
             for index, setting in enumerate(self.settings)
         ]
 
@@ -413,18 +421,18 @@ class Run:
         return (factor * total).squeeze(1).double().cpu().numpy()
 
     def _estimate(
-        self, number: int, index: int, setting: Mapping[str, Any], inflation: np.ndarray, bias: np.ndarray
+        self, number: int, index: int, setting: Mapping[str, Any], config: RunConfig, seen: _Seen
     ) -> Estimate:
         mine, problem = self.rows_of(number, index), self.problem.member(number)
-        per_chain = self._losses.llc()[mine]
+        per_chain = seen.llc[mine]
         alive = np.isfinite(per_chain)
         kept = max(0, self.steps_done - self.burn_in)
         dead = int((~self._losses.alive[mine]).sum())
         n_beta = float(self._losses.n_beta[mine][0])
         living = self._losses.alive[mine]
-        trace, steps = self._losses.trace()
+        steps = seen.steps
         with np.errstate(over="ignore"):  # a chain on its way to infinity
-            trace = trace[:, mine] * n_beta
+            trace = seen.trace[:, mine] * n_beta
         kept_trace = trace[steps >= self.burn_in][:, living]
         usable = dead <= len(living) / 2 and kept > 0 and bool(alive.any())
         llc = float(per_chain[alive].mean()) if usable else math.nan
@@ -433,7 +441,7 @@ class Run:
         drift, drift_se = diagnostics.plateau_drift(kept_trace)
         step_size = float(self._hp.step_size[mine][0])
         stable = float(self._control.stable_step()[mine][0])
-        inflated, step_bias = _finite_mean(inflation[mine]), _finite_mean(bias[mine])
+        inflated, step_bias = _finite_mean(seen.inflation[mine]), _finite_mean(seen.bias[mine])
         accepted = self._state.get("accepted")
         acceptance = math.nan if accepted is None else _finite_mean(accepted[mine].double().cpu().numpy())
         observers, beta = self._observers, n_beta / self.problem.n
@@ -475,8 +483,8 @@ class Run:
             burn_in=self.burn_in,
             seconds=self.seconds,
             steps_per_second=self.count * self.steps_done / max(self.seconds, 1e-9),
-            config=self.config,
-            setting=dict(setting) if self.problems == 1 else {"problem": number, **setting},
+            config=config,
+            setting=dict(setting),
             diagnostics={
                 "step_size": step_size,
                 "stability_limit": stable,
@@ -498,6 +506,17 @@ class Run:
             observed_llc_se=observed.se,
             observed_per_chain=observed.parts,
         )
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """What the estimates of all settings are made from: numbers of every chain [C], and ΔL [T, C] with its steps."""
+
+    inflation: np.ndarray
+    bias: np.ndarray
+    llc: np.ndarray
+    trace: np.ndarray
+    steps: np.ndarray
 
 
 def _finite_mean(values: np.ndarray) -> float:

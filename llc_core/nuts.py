@@ -46,6 +46,8 @@ def nuts_reference(
         raise ImportError("nuts_reference needs pyro-ppl; install it with: pip install 'llc-lab[reference]'.") from None
     if not isinstance(problem, Potential):
         raise ValueError(f"problem must be a potential, not a {type(problem).__name__}.")
+    if problem.problems > 1:
+        raise ValueError(f"problem has {problem.problems} networks side by side; give one, such as problem.member(0).")
     if problem.dim > MAX_DIM:
         raise ValueError(f"problem has {problem.dim:,} parameters; the NUTS reference takes at most {MAX_DIM:,}.")
     steps, warmup = whole("steps", steps, 2, MAX_STEPS), whole("warmup", warmup, 1, MAX_STEPS)

@@ -162,4 +162,6 @@ class Estimate:
             )
         }
         clean = {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in values.items()}
-        return json.dumps({**clean, "verdict": str(self.converged), "config": self.config.to_dict()})
+        return json.dumps(
+            {**clean, "verdict": str(self.converged), "setting": dict(self.setting), "config": self.config.to_dict()}
+        )

@@ -54,7 +54,8 @@ class KroneckerCoordinates:
             b, p = torch.linalg.eigh(_shared(out_factor.double(), settings, problems))
             a, q = torch.linalg.eigh(_shared(in_factor.double(), settings, problems))
             curvature = n_beta * b.clamp_min(0)[:, :, None] * a.clamp_min(0)[:, None, :] + localization
-            scales.append(curvature.clamp_min(1e-12 * float(curvature.max()) + 1e-300).rsqrt().flatten(1))
+            least = 1e-12 * curvature.amax(dim=(1, 2), keepdim=True) + 1e-300
+            scales.append(curvature.maximum(least).rsqrt().flatten(1))
             self.left.append(p.to(like))
             self.right.append(q.to(like))
             rows, columns = b.shape[1], a.shape[1]

@@ -45,6 +45,10 @@ BASE = complete()
             {"problem": ALL[1].problem},
             ["network 8–6 (ranks 6, seed 0) instead of 4–3–4 (ranks 3, 3, seed 1)"],
         ),
+        (
+            {"problem": {"kind": "dln", "size_class": "1K", "ranks": "equal", "seed": 2}},
+            ["network 1K (ranks equal, seed 2) instead of 4–3–4 (ranks 3, 3, seed 1)"],
+        ),
     ],
 )
 def test_differences_are_told_in_words(changes, words):

@@ -69,3 +69,12 @@ def test_messages_speak_of_widths_and_layers():
 def test_typed_text_is_shown_as_text(editor):
     editor.widths.value = "<img src=x onerror=alert(1)>"
     assert "<img" not in editor.message.object
+
+
+def test_ranks_drawn_by_a_rule_stay_what_they_are(editor):
+    """As in the rows of a sweep over an architecture: other ranks draw other weights."""
+    problem = {"kind": "dln", "widths": [10, 8, 10], "ranks": "equal", "seed": 3}
+    editor.show(problem)
+    assert editor.ranks.value == "equal" and editor.read() == problem
+    editor.ranks.value = "full"
+    assert editor.problem["layer_ranks"] == [8, 8]

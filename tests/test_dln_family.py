@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import math
 
 import numpy as np
 import pytest
 import torch
 
-from llc_core import DeepLinearFamily, DeepLinearNetwork, RunConfig, estimate
+from llc_core import DeepLinearFamily, DeepLinearNetwork, RunConfig, calibrate, estimate, temperature_llc
 from llc_core.engine import Run
+from llc_core.explain import explain
 from llc_core.potentials import build, dln_tensors
 
 CHAINS = 2
@@ -121,10 +123,47 @@ def test_a_grid_gives_an_estimate_for_every_network_and_setting():
         DeepLinearFamily(networks), "SGLD", gradient="minibatch", baseline="full", steps=200, chains=3,
         grid={"step_size": [1e-8, 1e-7]},
     )  # fmt: skip
-    assert [e.setting for e in found] == [{"problem": p, "step_size": s} for p in (0, 1) for s in (1e-8, 1e-7)]
+    assert [e.setting for e in found] == [{"step_size": s} for _ in (0, 1) for s in (1e-8, 1e-7)]
+    assert [e.config.problem for e in found] == [n.to_dict() for n in networks for _ in range(2)]
     assert [e.diagnostics["step_size"] for e in found] == pytest.approx([1e-8, 1e-7] * 2)
     assert [e.expected for e in found[::2]] == pytest.approx([n.expected_llc() for n in networks])
     assert len({e.llc for e in found}) == 4
+
+
+def test_an_estimate_is_of_its_own_network():
+    networks = [DeepLinearNetwork.random(widths=[6, 5], ranks="full", seed=seed) for seed in range(2)]
+    family = DeepLinearFamily(networks)
+    found = estimate(family, "SGLD", gradient="full", steps=400, grid={"n_beta": [30.0, 100.0]})
+    with pytest.raises(ValueError, match="one problem"):
+        temperature_llc([found[0], found[3]])
+    assert temperature_llc(found[2:]).llc == temperature_llc(found[2:][::-1]).llc
+    parts = explain(estimate(family, "SGLD", gradient="full", steps=400)[1], networks[1], budget=0.1)
+    assert math.isfinite(parts.llc) and parts.truth < 30
+
+
+@pytest.mark.parametrize(
+    "work, words",
+    [
+        (lambda family: estimate(family, "SGLD", observable=family.member(0), steps=10), "observable has 1 networks"),
+        (lambda family: estimate(family.member(0), "SGLD", observable=family, steps=10), "observable has 2 networks"),
+        (lambda family: calibrate(family, "SGLD"), "problem has 2 networks side by side"),
+        (lambda family: DeepLinearFamily(family.member(0)), "networks is a DeepLinearNetwork"),
+        (lambda family: DeepLinearFamily(None), "networks is a NoneType"),
+    ],
+)
+def test_what_is_of_one_problem_refuses_several(work, words):
+    family = DeepLinearFamily([DeepLinearNetwork.random(widths=[6, 5], seed=seed) for seed in range(2)])
+    with pytest.raises(ValueError, match=words):
+        work(family)
+
+
+def test_tensors_of_another_run_stay():
+    """A recorded step reads their memory as long as it is replayed."""
+    family = DeepLinearFamily([DeepLinearNetwork.random(widths=[6, 5], seed=seed) for seed in range(2)])
+    first = family._tensors(torch.zeros(4, family.dim))
+    for chains in (6, 8, 10):
+        family._tensors(torch.zeros(chains, family.dim))
+    assert family._tensors(torch.zeros(4, family.dim)) is first
 
 
 def test_baselines_belong_to_the_networks():

@@ -265,7 +265,7 @@ def test_an_estimate_from_the_command_line(tmp_path, capsys):
 @pytest.mark.parametrize(
     "out, grid, message",
     [
-        ("a.nc", {"step_size": [1e-9, 1e-8]}, "this configuration has 2; leave its grid out"),
+        ("a.nc", {"step_size": [1e-9, 1e-8]}, "this configuration has 2; give one problem and leave its grid out"),
         ("nowhere/a.nc", {}, "no such folder"),
     ],
 )

@@ -109,13 +109,22 @@ def test_networks_of_one_shape_are_one_unit():
     assert every == set(first.keys) - {first.keys[3]}
 
 
+def test_an_architecture_has_one_spelling():
+    assert spec(size_class=["10-8-10", "010-8-10", "1K"]).size_class == ("10-8-10", "1K")
+
+
 def test_how_many_go_together_depends_on_the_sweep_alone():
     def sizes(**changes):
         return [len(unit.problems) for unit in spec(problems=400, **changes).units()]
 
     assert set(sizes()) == {1}, "networks of a named class have other shapes"
     assert sizes(size_class="7-5-6", gradients=["full"])[0] == 160 // 6
-    assert sizes(size_class="7-5-6", gradients=["minibatch"])[0] == 250 // 13, "their rows must fit into memory"
+    assert sizes(size_class="7-5-6", gradients=["minibatch"])[0] == 64 // 13, "their rows must fit into memory"
+    assert sizes(size_class="7-5-6", gradients=["minibatch"], dtype="float64")[0] == 32 // 13
+    assert sizes(size_class="20-5-20", gradients=["minibatch"], batch_size=501)[0] == 1, (
+        "and so must moments that are kept"
+    )
+    assert [len(u.problems) for u in spec(size_class="7-5-6", problems=40, gradients=["full"]).units()] == [5] * 8
     assert sizes(size_class="60-50", gradients=["full"])[0] == 1, "wide ones fill a core by themselves"
     assert sizes(size_class="60-50", gradients=["full"], device="cuda")[0] == 400
     assert sizes(size_class="2000-2000", gradients=["full"], device="cuda")[0] == 10
@@ -143,6 +152,7 @@ def test_an_error_of_one_network_is_not_one_of_its_neighbours(monkeypatch):
             raise RuntimeError("no such network")
         return usual(description)
 
+    fails.cache_clear = usual.cache_clear
     monkeypatch.setattr(worker, "_problem", fails)
     rows = worker.run_unit(unit.to_dict())
     assert [row["status"] for row in rows] == ["ok", "ok", "error", "error", "ok", "ok"]

@@ -15,6 +15,9 @@ from llc_core.potentials.dln import DeepLinearNetwork
 from llc_core.potentials.dln_linear import LinearPotential
 from llc_core.potentials.dln_tensors import Tensors
 
+KEPT = 4
+"""Runs with other numbers of chains whose tensors are kept: those of a recorded step (`llc_core.recorded`) must stay."""
+
 
 class DeepLinearFamily(LinearPotential):
     """Several `DeepLinearNetwork`s with the same widths, n and noise_std: chain c of C is of network c // (C / problems).
@@ -28,6 +31,8 @@ class DeepLinearFamily(LinearPotential):
     kind = "dln_family"
 
     def __init__(self, networks: Sequence[DeepLinearNetwork]):
+        if isinstance(networks, str | DeepLinearNetwork) or not hasattr(networks, "__iter__"):
+            raise ValueError(f"networks is a {type(networks).__name__}; give a list of DeepLinearNetwork objects.")
         self.networks = tuple(networks)
         if not self.networks:
             raise ValueError("networks is empty; give at least one DeepLinearNetwork.")
@@ -61,7 +66,8 @@ class DeepLinearFamily(LinearPotential):
     def _tensors(self, like: Tensor) -> Tensors:
         key = (str(like.device), like.dtype, len(like))
         if key not in self._on:
-            self._on.clear()  # another number of chains is another run
+            if len(self._on) >= KEPT:  # another number of chains is another run
+                del self._on[next(iter(self._on))]
             self._on[key] = Tensors(self.networks, like.device, like.dtype, len(like) // self.problems)
         return self._on[key]
 

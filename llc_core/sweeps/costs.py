@@ -12,10 +12,8 @@ import numpy as np
 from llc_core.potentials.dln_data import LinearData
 from llc_core.potentials.dln_random import drawn_widths
 from llc_core.samplers import build
-from llc_core.sweeps.spec import SAMPLES, SweepSpec, Unit
+from llc_core.sweeps.spec import BATCH_SIZE, SAMPLES, SweepSpec, Unit
 
-BATCH_SIZE = 500
-"""Of a deep linear network where no other number is given."""
 TRIALS = 12
 TRIAL_SECONDS = 0.4
 LARGEST_TRIAL = 3_000_000

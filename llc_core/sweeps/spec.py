@@ -14,7 +14,7 @@ from typing import Any
 
 from llc_core.config import DTYPES, GRADIENTS, RunConfig
 from llc_core.fields import check_hyper, choice, hyper_fields, number, whole
-from llc_core.potentials.dln_data import POOL_NUMBERS
+from llc_core.potentials.dln_data import KEPT_NUMBERS, POOL_NUMBERS, LinearData
 from llc_core.potentials.dln_random import RANKS, architecture
 from llc_core.potentials.dln_tensors import LANE
 from llc_core.samplers import MetropolisSampler, build
@@ -24,14 +24,16 @@ OTHERS = "others"
 MAX_STEP_SIZES = 1000
 MAX_PROBLEMS = 1_000_000
 LARGEST_FILE = 1_000_000
-SAMPLES = 10**6
-"""n of every problem of a sweep: `DeepLinearNetwork`'s own."""
+SAMPLES, BATCH_SIZE = 10**6, 500
+"""Of every problem of a sweep, where no other numbers are given: `DeepLinearNetwork`'s own."""
 CPU_CHAINS, GPU_CHAINS = 160, 4096
 """Chains at which a device is about full, for small networks: a CPU's step of [10, 8, 10] is 3 to 5 times faster a chain."""
 GPU_NUMBERS = 250_000_000
 """Parameters of all chains together that are still stepped as one batch."""
-ROW_NUMBERS = 250_000_000
-"""Numbers in the rows of all networks together from which minibatches are drawn (1 GB in float32)."""
+ROW_NUMBERS, GPU_ROW_NUMBERS = POOL_NUMBERS, 1_000_000_000
+"""Numbers in the rows of all networks of a unit, from which minibatches are drawn: 256 MB, on a GPU 4 GB, in float32."""
+LEAST_UNITS = 8
+"""Units of one sampler and gradient that a sweep on processors should have, so that several of them have work."""
 
 
 @dataclass(frozen=True)
@@ -210,14 +212,22 @@ class SweepSpec:
             return 1
         if self.together is not None:
             return self.together
-        chains = self.chains * step_sizes
-        limit = len(self.problems)
-        if set(self.gradients) != {"full"}:
-            limit = ROW_NUMBERS // min(POOL_NUMBERS, SAMPLES * (widths[0] + widths[-1]))
-        if str(self.device or "").startswith("cuda"):
+        chains, on_gpu = self.chains * step_sizes, str(self.device or "").startswith("cuda")
+        if on_gpu:
             dim = sum(a * b for a, b in zip(widths, widths[1:], strict=False))
-            return max(1, min(limit, GPU_CHAINS // chains, GPU_NUMBERS // (chains * dim)))
-        return max(1, min(limit, CPU_CHAINS // chains)) if max(widths) < LANE else 1
+            limit = min(GPU_CHAINS // chains, GPU_NUMBERS // (chains * dim))
+        elif max(widths) < LANE:
+            limit = min(CPU_CHAINS // chains, math.ceil(len(self.problems) / LEAST_UNITS))
+        else:
+            return 1
+        if set(self.gradients) != {"full"}:
+            data = LinearData(widths[0], widths[-1], SAMPLES, 0.0, 0)
+            size = 2 if self.dtype == "float64" else 1
+            row = widths[0] + widths[-1]
+            limit = min(limit, (GPU_ROW_NUMBERS if on_gpu else ROW_NUMBERS) // (size * data.rows * row))
+            kept = 0 if on_gpu else data.kept_count(self.batch_size or BATCH_SIZE) * row * widths[0]
+            limit = min(limit, KEPT_NUMBERS // max(1, size * kept))
+        return max(1, limit)
 
     def to_dict(self) -> dict[str, Any]:
         return json.loads(json.dumps({f.name: getattr(self, f.name) for f in fields(self)}))
@@ -279,8 +289,9 @@ def _classes(value: Any) -> tuple[str, ...]:
     for item in items:
         if not isinstance(item, str):
             raise ValueError(f"size_class holds {item!r}; give names such as '1K' or widths such as '10-8-10'.")
-        architecture(item)
-    return tuple(dict.fromkeys(items))
+    # Written in one way, so that the same widths are one architecture.
+    plain = ["-".join(map(str, widths)) if (widths := architecture(item)) else item for item in items]
+    return tuple(dict.fromkeys(plain))
 
 
 def _problems(value: Any) -> tuple[int, ...]:

@@ -15,7 +15,7 @@ from typing import Any
 from llc_core.sweeps.spec import Unit, key_of, text_of
 
 KEPT_PROBLEMS = 2
-"""Problems that a worker keeps, with up to 256 MB of data each: the units of one problem come together."""
+"""Problems that a worker keeps, with up to 256 MB of rows each: the units of one problem come together."""
 MAX_ERROR = 500
 
 _cancelled: set[str] = set()
@@ -39,14 +39,19 @@ def run_unit(values: Mapping[str, Any], sweep: str = "") -> list[dict[str, Any]]
     """
     unit = Unit.from_dict(values)
     started = time.perf_counter()
+    found = None
     try:
         found = _run(unit, sweep)
     except Cancelled:
         raise
     except Exception as error:  # whatever went wrong in one unit must not end the sweep
-        if len(unit.problems) > 1:  # nor make errors of its other problems
-            return [row for seed in unit.problems for row in run_unit(unit.of([seed]).to_dict(), sweep)]
         text = f"{type(error).__name__}: {error}"[:MAX_ERROR]
+    if (
+        found is None and len(unit.problems) > 1
+    ):  # nor make errors of its other problems; what failed is out of memory here
+        _problem.cache_clear()
+        return [row for seed in unit.problems for row in run_unit(unit.of([seed]).to_dict(), sweep)]
+    if found is None:
         found = [{"status": "error", "error": text} for _ in unit.rows]
     seconds = (time.perf_counter() - started) / len(unit.rows)
     return rows_of(unit, [{"seconds": seconds, **row} for row in found])
@@ -54,13 +59,13 @@ def run_unit(values: Mapping[str, Any], sweep: str = "") -> list[dict[str, Any]]
 
 def rows_of(unit: Unit, found: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Rows with what identifies them; `found` has the numbers, one mapping for each row."""
-    rows = []
+    rows, name = [], unit.key
     for (seed, index), numbers in zip(unit.rows, found, strict=True):
         config = unit.row_config(seed, index)
         rows.append(
             {
                 "key": key_of(config),
-                "unit": unit.key,
+                "unit": name,
                 "size_class": unit.size_class,
                 "ranks": unit.ranks,
                 "problem": seed,
