@@ -16,7 +16,8 @@ from llc_core.potentials.dln_linear import LinearPotential
 from llc_core.potentials.dln_tensors import Tensors
 
 KEPT = 4
-"""Runs with other numbers of chains whose tensors are kept: those of a recorded step (`llc_core.recorded`) must stay."""
+"""Runs with other numbers of chains, on one family at the same time, whose tensors are kept; the tensors that a recorded step
+reads (`llc_core.recorded`) must outlive it, so no more than these may be recorded side by side."""
 
 
 class DeepLinearFamily(LinearPotential):
