@@ -11,6 +11,7 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlparse
 
 import pytest
@@ -36,6 +37,16 @@ SCHEME = """() => [
   getComputedStyle(document.documentElement).getPropertyValue('--panel-surface-color').trim().toLowerCase(),
   JSON.stringify([...Bokeh.documents[0]._all_models.values()].find((m) => m.type === 'LinearAxis')?.major_label_text_color),
 ]"""
+# A point of the window is ready for the mouse when nothing lies over the figure there: a menu that is still closing covers
+# the page, and takes the first click for itself.
+ON_A_FIGURE = """([x, y]) => {
+  let found = document.elementFromPoint(x, y)
+  while (found?.shadowRoot?.elementFromPoint(x, y) && found.shadowRoot.elementFromPoint(x, y) !== found)
+    found = found.shadowRoot.elementFromPoint(x, y)
+  const host = (e) => e?.parentNode instanceof ShadowRoot ? e.parentNode.host : e?.parentNode
+  for (let e = found; e; e = host(e)) if (e.classList?.contains('bk-Figure')) return true
+  return false
+}"""
 DIFFER = "now[0] !== old[0] && (old[1] == null || now[1] !== old[1])"
 
 
@@ -160,6 +171,17 @@ class App:
     def until(self, condition: str, seconds: float = 30) -> None:
         """Wait until a JavaScript expression is true."""
         self.page.wait_for_function(f"() => {condition}", timeout=seconds * 1000)
+
+    def place(self, script: str, argument: Any, seconds: float = 30) -> tuple[float, float]:
+        """Where in the window a point of a figure is, by a script, once it holds still there and the mouse reaches it."""
+        limit, last = time.monotonic() + seconds, None
+        while time.monotonic() < limit:
+            found = self.page.evaluate(script, argument)
+            if found == last and self.page.evaluate(ON_A_FIGURE, found):
+                return found[0], found[1]
+            last = found
+            self.settle(150)
+        raise AssertionError(f"The figure does not hold still, or something covers it, at {last}.")
 
     def switch_scheme(self) -> None:
         """Turn light into dark, and wait until components and figures have followed."""

@@ -49,7 +49,7 @@ def test_chains_move_and_meet_the_exact_answer(plane):
 
 def test_a_click_moves_w0_along_the_truth(plane):
     page = plane.page
-    x, y = page.evaluate(PLACE, [0.4, 2.0])
+    x, y = plane.place(PLACE, [0.4, 2.0])
     page.mouse.click(x, y)
     entry = page.get_by_role("textbox", name="Point w0: coordinates w₁, w₂", exact=True)
     expect(entry).not_to_have_value("0, 0", timeout=20_000)
@@ -63,7 +63,7 @@ def test_a_click_sets_the_start_and_so_does_an_entry(plane):
     plane.button("Pause").click()
     page.get_by_role("button", name="Click sets start", exact=True).click()
     expect(page.get_by_text("the chains begin there")).to_be_visible(timeout=20_000)
-    x, y = page.evaluate(PLACE, [1.5, 2.0])
+    x, y = plane.place(PLACE, [1.5, 2.0])
     page.mouse.click(x, y)
     entry = page.get_by_role("textbox", name="Start w₁", exact=True)
     expect(entry).not_to_have_value("0.1", timeout=20_000)

@@ -187,9 +187,8 @@ def test_points_are_dragged_and_typed(bias):
     bias.page.wait_for_function(
         "() => [...Bokeh.documents[0]._all_models.values()].some((m) => m.name === 'target_points')"
     )
-    bias.settle(500)
     before = bias.source("target_points")
-    x, y = bias.page.evaluate(PLACE, ["target_editor", before["x"][2], before["y"][2]])
+    x, y = bias.place(PLACE, ["target_editor", before["x"][2], before["y"][2]])
     bias.page.mouse.move(x, y)
     bias.page.mouse.down()
     bias.page.mouse.move(x, y - 20, steps=4)

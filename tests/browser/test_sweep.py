@@ -29,7 +29,7 @@ def test_a_sweep_comes_in_live_and_its_points_set_the_step_size(quick):
 
     # By mouse: a click on the third point; hovering shows its numbers.
     page.get_by_text("Smallest error, its error bar included, at").scroll_into_view_if_needed()
-    x, y = page.evaluate(PLACE, [points["value"][2], points["error"][2]])
+    x, y = app.place(PLACE, [points["value"][2], points["error"][2]])
     page.mouse.move(x, y)
     tip = page.locator(".bk-Tooltip").filter(has_text=number_text(points["value"][2]))
     expect(tip).to_be_visible()
