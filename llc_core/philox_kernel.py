@@ -16,6 +16,19 @@ from numba import float32, int32, njit, uint32, uint64
 from llc_core.philox import GROUP, LANE, MULTIPLIERS, ROUNDS, WEYL
 
 OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": True, "error_model": "numpy"}
+
+
+def compiled(function: Any) -> Any:
+    """By numba, which keeps the result for the next process where there is a folder to keep it in (compiling takes seconds).
+
+    It is made anew when this file changes; whoever changes the constants of `llc_core.philox` must touch this one, too.
+    """
+    try:
+        return njit(**OPTIONS, cache=True)(function)
+    except RuntimeError:
+        return njit(**OPTIONS)(function)
+
+
 M0, M1 = (np.uint64(m) for m in MULTIPLIERS)
 W0, W1 = (np.uint32(w) for w in WEYL)
 P0, P1, P2, P3, P4, P5, P6, P7, P8 = (
@@ -33,7 +46,7 @@ QUARTER = np.float32(math.pi / 2 / 2**30)
 """A quarter of a turn has 2³⁰ steps."""
 
 
-@njit(**OPTIONS)
+@compiled
 def fill_groups(out: Any, group: int, chain: int, step_low: int, step_high: int, key_low: int, key_high: int) -> None:
     """The groups from number `group` on, as many as `out` (float32) takes; the last may be cut."""
     a, b, c, d = (
@@ -54,7 +67,7 @@ def fill_groups(out: Any, group: int, chain: int, step_low: int, step_high: int,
             out[start:stop] = whole[: stop - start]
 
 
-@njit(**OPTIONS)
+@compiled
 def _words(r0: Any, r1: Any, r2: Any, r3: Any, first: Any, k1: Any, k2: Any, k3: Any, key0: Any, key1: Any) -> None:
     """Philox4x32-10 of the counters (first + i, k1, k2, k3)."""
     for i in range(LANE):
@@ -68,7 +81,7 @@ def _words(r0: Any, r1: Any, r2: Any, r3: Any, first: Any, k1: Any, k2: Any, k3:
         r0[i], r1[i], r2[i], r3[i] = a, b, c, d
 
 
-@njit(**OPTIONS)
+@compiled
 def _pairs(u: Any, v: Any, one: Any, other: Any, work: Any) -> None:
     """√(−2·log u)·(cos, sin)(2πv) of words u and v, as fractions of 2³²; `one`, `other` also hold what is on its way."""
     bits, mantissa = one.view(np.int32), other.view(np.int32)
