@@ -13,10 +13,18 @@ from llc_core import DeepLinearNetwork, RunConfig, target
 from llc_core.blas import openblas, over_chains, single_threaded
 from llc_core.engine import Run
 from llc_core.potentials import dln_data, dln_tensors
+from llc_core.potentials.dln_cut import cut_of, multiplications
 from llc_core.potentials.dln_lane import Lane
+from llc_core.potentials.dln_lane_cut import CutLane
 from llc_core.potentials.dln_stack import Stack
 
-WIDTHS = [50, 40, 60, 30, 45]
+WIDTHS = {
+    "whole": ([30, 50, 60, 40, 45], [30, 30, 25, 20], 0),
+    "cut in the middle": ([50, 40, 60, 20, 45, 50], [30, 30, 15, 20, 20], 3),
+    "cut after the first layer": ([60, 12, 40, 50], [12, 10, 8], 1),
+    "cut before the last layer": ([50, 40, 60, 12, 60], [35, 30, 10, 9], 3),
+}
+"""Widths, ranks, and where the network is cut in two (`dln_cut`)."""
 
 
 @pytest.fixture
@@ -26,9 +34,11 @@ def numpy_preferred(monkeypatch):
     monkeypatch.setattr(target, "prefers_numpy", lambda: True)
 
 
-@pytest.fixture
-def lane(numpy_preferred):
-    return DeepLinearNetwork.random(widths=WIDTHS, layer_ranks=[30, 30, 25, 20], n=4000, seed=3)
+@pytest.fixture(params=WIDTHS)
+def lane(numpy_preferred, request):
+    widths, ranks, cut = WIDTHS[request.param]
+    assert cut_of(widths) == cut
+    return DeepLinearNetwork.random(widths=widths, layer_ranks=ranks, n=4000, seed=3)
 
 
 @pytest.fixture(params=[[12, 9, 14, 11], [7, 5]], ids=["three layers", "one layer"])
@@ -39,7 +49,8 @@ def small(numpy_preferred, request):
 def both(network, delta, batch):
     grad = torch.empty_like(delta)
     loss = network._evaluate(delta, batch, grad)
-    assert isinstance(network._tensors(delta).lane, Lane if max(network.widths) >= dln_tensors.LANE else Stack)
+    wanted = Stack if max(network.widths) < dln_tensors.LANE else CutLane if cut_of(network.widths) else Lane
+    assert isinstance(network._tensors(delta).lane, wanted)
     return (loss, grad), network.excess_loss_and_grad(delta, batch)
 
 
@@ -56,6 +67,38 @@ def test_stack_equals_the_plain_evaluation(small, gradient, dtype):
     compare(small, gradient, 1e-3, dtype)
 
 
+@pytest.mark.parametrize("gradient", ["full", "minibatch", "control_variate"])
+@pytest.mark.parametrize("size", [1e-6, 1e-3, 0.3])
+def test_a_network_cut_in_two_is_the_whole_one(lane, gradient, size, monkeypatch):
+    """Against the evaluation without a cut, by the same data; both by torch."""
+    if not cut_of(lane.widths):
+        pytest.skip("this one is not cut")
+    delta = size * torch.randn(6, lane.dim, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+    batch = None if gradient == "full" else lane.draw(torch.Generator().manual_seed(2), 3, 250, gradient, delta.dtype)
+    results = []
+    for cut in (cut_of(lane.widths), 0):
+        on = lane._tensors(delta)
+        on.cut = cut
+        on.__dict__.pop("halves", None)
+        grad = torch.full_like(delta, torch.nan)
+        results.append((lane._evaluate(delta, batch, grad), grad))
+        assert (on.halves is None) == (cut == 0)
+    (loss, grad), (whole_loss, whole_grad) = results
+    torch.testing.assert_close(grad, whole_grad, rtol=0, atol=1e-10 * float(whole_grad.abs().max()))
+    torch.testing.assert_close(loss, whole_loss, rtol=1e-8, atol=0)
+
+
+def test_where_a_network_is_cut():
+    assert cut_of([50, 40]) == cut_of([50, 40, 50]) == 0
+    assert cut_of([400] * 7) == 0
+    assert cut_of([100, 5, 100]) == 0, "as many multiplications either way"
+    assert cut_of([100, 90, 5, 90, 100]) == 2
+    # By hand. Whole: four products with 100 columns in every layer but the first. Cut: four with 5 columns in the outer
+    # layers, and U·V, its change from w0, and the two ways back. Both: the moments.
+    assert multiplications([100, 90, 5, 90, 100], 0) == 4 * (450 + 450 + 9000) * 100 + 100**3
+    assert multiplications([100, 90, 5, 90, 100], 2) == 4 * (9000 + 9000 + 100 * 100) * 5 + 100**3
+
+
 def compare(network, gradient, size, dtype):
     generator = torch.Generator().manual_seed(1)
     delta = size * torch.randn(6, network.dim, generator=generator, dtype=dtype)
@@ -63,9 +106,10 @@ def compare(network, gradient, size, dtype):
     (loss, grad), (ours, our_grad) = both(network, delta, batch)
     rounding = 2e-4 if dtype == torch.float32 else 1e-10
     torch.testing.assert_close(our_grad, grad, rtol=0, atol=rounding * float(grad.abs().max()))
-    # A batch's loss is a difference of two near numbers, so its scale is that of the quadratic term.
-    scale = float(loss.abs().max())
-    torch.testing.assert_close(ours, loss, rtol=0, atol=rounding * scale)
+    # A loss is a difference of two near numbers, so its scale is that of the quadratic term; in single precision what it is
+    # made of is right to one part in SAFE_DIGITS where it was taken by subtraction.
+    share = 1 / dln_tensors.SAFE_DIGITS if dtype == torch.float32 else rounding
+    torch.testing.assert_close(ours, loss, rtol=0, atol=share * float(loss.abs().max()))
 
 
 def test_small_differences_are_propagated_and_not_subtracted(lane):

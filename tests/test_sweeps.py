@@ -10,6 +10,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from llc_core import Run, RunConfig, SweepSpec, estimate
 from llc_core.potentials import DeepLinearNetwork, dln_tensors
+from llc_core.potentials.dln_cut import cut_of, multiplications
 from llc_core.potentials.dln_random import drawn_widths
 from llc_core.sweeps import Store, Unit, costs, export, worker
 from llc_core.sweeps.spec import key_of, label_of
@@ -361,18 +362,22 @@ def test_other_endings_are_refused(tmp_path):
 
 @pytest.mark.parametrize("gradient", ["full", "control_variate", "minibatch"])
 @pytest.mark.parametrize("batch_size", [None, 10])
-def test_operations_are_those_of_the_engine_s_products(gradient, batch_size, monkeypatch):
+@pytest.mark.parametrize("problem, is_cut", [(3, True), (7, False)])
+def test_operations_are_those_of_the_engine_s_products(gradient, batch_size, problem, is_cut, monkeypatch):
     monkeypatch.setattr(dln_tensors, "prefers_numpy", lambda: False)  # the counter sees torch's products only
-    (unit,) = spec(gradients=[gradient], steps=1, batch_size=batch_size).units()
-    (longer,) = spec(gradients=[gradient], steps=20, batch_size=batch_size).units()
+    (unit,) = spec(problems=[problem], gradients=[gradient], steps=1, batch_size=batch_size).units()
+    (longer,) = spec(problems=[problem], gradients=[gradient], steps=20, batch_size=batch_size).units()
     run = Run(longer.config)
     run.advance(3)  # makes the data, looks at the curvature
     with FlopCounterMode(display=False) as counter:
         run.advance(1)
-    # The counter does not know products that are added in place: one of a layer's four.
-    widths = drawn_widths("1K", 3)
-    q = batch_size if gradient == "minibatch" and batch_size else widths[0]
-    in_place = 6 * 2 * q * sum(a * b for a, b in zip(widths[1:], widths[2:], strict=False))
+    # The counter does not know products that are added in place: one of every four, the moments aside.
+    widths = drawn_widths("1K", problem)
+    assert bool(cut_of(widths)) == is_cut
+    fours = multiplications(widths, cut_of(widths)) - widths[-1] * widths[0] ** 2
+    if gradient == "minibatch" and batch_size:
+        fours = 4 * batch_size * sum(a * b for a, b in zip(widths[1:], widths[2:], strict=False))
+    in_place = 6 * 2 * fours // 4
     assert counter.get_total_flops() + in_place == costs.operations(unit)
 
 

@@ -17,6 +17,47 @@ from llc_core.blas import PerThread, over_chains, single_threaded
 Array = np.ndarray[Any, Any]
 
 
+class ChainLane:
+    """One chain after the other by `_one`, spread over the cores, each thread with its own `_make_memory()`."""
+
+    def __init__(self) -> None:
+        self._local = PerThread()
+
+    def loss_and_grad(self, delta: Tensor, sxx: Tensor, snx: Tensor, grad: Tensor) -> Tensor:
+        """ΔL [C]; the gradient is written to `grad` [C, D]. sxx: [b, N, N], snx: [b', H_M, N], b and b' dividing C."""
+        count = len(delta)
+        losses = delta.new_empty(count)
+        arrays = (delta.numpy(), sxx.numpy(), snx.numpy(), grad.numpy(), losses.numpy())
+
+        def work(chains: Sequence[int]) -> None:
+            moves, xx, nx, out, loss = arrays
+            if not hasattr(self._local, "memory"):
+                self._local.memory = self._make_memory()
+            with np.errstate(all="ignore"):  # every thread has its own
+                for c in chains:
+                    xx_c, nx_c = xx[c * len(xx) // count], nx[c * len(nx) // count]
+                    loss[c] = self._one(self._local.memory, moves[c], xx_c, nx_c, out[c])
+
+        with single_threaded():
+            over_chains(count, work)
+        return losses
+
+    def _make_memory(self) -> Any:
+        raise NotImplementedError
+
+    def _one(self, m: Any, delta: Array, sxx: Array, snx: Array, grad: Array) -> float:
+        """ΔL of one chain; the gradient is written to `grad` [D]."""
+        raise NotImplementedError
+
+
+def loss_and_force(m: Any, difference: Array, sxx: Array, snx: Array) -> tuple[float, Array]:
+    """ΔL and its gradient in W_M ⋯ W_1 from the difference of that from w0; in m.half and m.work."""
+    np.matmul(difference, sxx, out=m.half)
+    np.subtract(m.half, snx, out=m.half)
+    np.subtract(m.half, snx, out=m.work)
+    return float(np.vdot(difference, m.work)), np.multiply(m.half, 2, out=m.half)
+
+
 class _Memory:
     """What one thread needs for one chain."""
 
@@ -31,46 +72,23 @@ class _Memory:
         self.upstream = [np.empty((h, inputs), dtype) for h in widths[1:-1]]
 
 
-class Lane:
+class Lane(ChainLane):
     """weights, a0: W⁰_l and W⁰_l ⋯ W⁰_1 in the precision of the run. safe: how large the norm of a difference of products
     must be to be taken by subtraction; a smaller one is propagated layer by layer."""
 
     def __init__(self, weights: Sequence[Array], a0: Sequence[Array], p0: Array, slices: Sequence[Any], safe: float):
+        super().__init__()
         self.w0 = np.concatenate([w.ravel() for w in weights])
         self.widths = [weights[0].shape[1], *(w.shape[0] for w in weights)]
         self.a0, self.p0, self.slices, self.safe = list(a0), p0, list(slices), safe
-        self._local = PerThread()
 
-    def loss_and_grad(self, delta: Tensor, sxx: Tensor, snx: Tensor, grad: Tensor) -> Tensor:
-        """ΔL [C]; the gradient is written to `grad` [C, D]. sxx: [b, N, N], snx: [b', H_M, N], b and b' dividing C."""
-        count = len(delta)
-        losses = delta.new_empty(count)
-        arrays = (delta.numpy(), sxx.numpy(), snx.numpy(), grad.numpy(), losses.numpy())
-
-        def work(chains: Sequence[int]) -> None:
-            moves, xx, nx, out, loss = arrays
-            memory = self._memory()
-            with np.errstate(all="ignore"):  # every thread has its own
-                for c in chains:
-                    loss[c] = self._one(memory, moves[c], xx[c * len(xx) // count], nx[c * len(nx) // count], out[c])
-
-        with single_threaded():
-            over_chains(count, work)
-        return losses
-
-    def _memory(self) -> _Memory:
-        if not hasattr(self._local, "memory"):
-            self._local.memory = _Memory(self)
-        return self._local.memory
+    def _make_memory(self) -> _Memory:
+        return _Memory(self)
 
     def _one(self, m: _Memory, delta: Array, sxx: Array, snx: Array, grad: Array) -> float:
         np.add(self.w0, delta, out=m.flat)
         difference = self._difference(m, delta)
-        np.matmul(difference, sxx, out=m.half)
-        np.subtract(m.half, snx, out=m.half)
-        np.subtract(m.half, snx, out=m.work)
-        loss = np.vdot(difference, m.work)
-        upstream = np.multiply(m.half, 2, out=m.half)
+        loss, upstream = loss_and_force(m, difference, sxx, snx)
         for layer in range(len(self.slices) - 1, 0, -1):
             start, stop, rows, columns = self.slices[layer]
             np.matmul(upstream, m.given[layer - 1].T, out=grad[start:stop].reshape(rows, columns))
@@ -79,7 +97,7 @@ class Lane:
                 np.matmul(m.weights[1].T, upstream, out=grad[start:stop].reshape(rows, columns))
             else:
                 upstream = np.matmul(m.weights[layer].T, upstream, out=m.upstream[layer - 1])
-        return float(loss)
+        return loss
 
     def _difference(self, m: _Memory, delta: Array) -> Array:
         """D = W_M ⋯ W_1 − P0; what each layer is given is left in `m.given`."""

@@ -56,6 +56,8 @@ class LinearPotential(Potential):
             return self._evaluate_rows(on, delta, batch.data["x"], batch.data["noise"], grad)
         sxx = on.sxx if batch is None else batch.data["sxx"]
         snx = on.snx if batch is None or "snx" not in batch.data else batch.data["snx"]
+        if on.halves is not None:
+            return on.halves.loss_and_grad(on.layers(delta), sxx, snx, on.layers(grad))
         weights, given, difference = on.differences(delta)
         chains, outputs, inputs = difference.shape
         groups = sxx.shape[0]

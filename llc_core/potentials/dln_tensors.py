@@ -16,7 +16,9 @@ from torch import Tensor
 
 from llc_core.blas import prefers_numpy
 from llc_core.potentials.base import Factors
+from llc_core.potentials.dln_cut import Cut, cut_of, parts
 from llc_core.potentials.dln_lane import Lane
+from llc_core.potentials.dln_lane_cut import CutLane
 from llc_core.potentials.dln_stack import Stack
 from llc_core.products import add_product, multiply, precision
 
@@ -38,19 +40,16 @@ class Tensors:
     """
 
     def __init__(self, networks: Sequence[Any], device: torch.device, dtype: torch.dtype, each: int = 1):
-        def put(arrays: Sequence[np.ndarray | Tensor]) -> Tensor:
-            rows = torch.stack([torch.as_tensor(array, dtype=torch.float64) for array in arrays])
-            rows = rows.to(device=device, dtype=dtype)
-            return rows if len(rows) == 1 else rows.repeat_interleave(each, 0)
-
+        self.device, self.dtype, self.each = device, dtype, each
         self.networks, self.widths = networks, list(networks[0].widths)
+        self.cut = cut_of(self.widths)
         weights = [list(network.weights) for network in networks]
         products = [[np.eye(self.widths[0])] for _ in networks]
         for mine, before in zip(weights, products, strict=True):
             for w in mine:
                 before.append(w @ before[-1])
-        self.w0 = [put(layer) for layer in zip(*weights, strict=True)]
-        *a0, p0 = [put(layer) for layer in zip(*products, strict=True)]
+        self.w0 = [self._put(layer) for layer in zip(*weights, strict=True)]
+        *a0, p0 = [self._put(layer) for layer in zip(*products, strict=True)]
         self.a0, self.p0 = a0, p0
         self.p0_norm = max(float(np.linalg.norm(mine[-1])) for mine in products)
         self.is_wide = max(self.widths) >= ONE_BY_ONE
@@ -58,8 +57,28 @@ class Tensors:
         offsets = np.cumsum([0, *(w.size for w in weights[0])])
         self.slices = [(int(a), int(b), *w.shape) for a, b, w in zip(offsets, offsets[1:], weights[0], strict=False)]
 
+    def _put(self, arrays: Sequence[np.ndarray]) -> Tensor:
+        """One array of every network, for its chains."""
+        rows = torch.stack([torch.as_tensor(array, dtype=torch.float64) for array in arrays]).to(
+            self.device, self.dtype
+        )
+        return rows if len(rows) == 1 else rows.repeat_interleave(self.each, 0)
+
     @cached_property
-    def lane(self) -> Lane | Stack | None:
+    def parts(self) -> tuple[list[Tensor], list[Tensor]]:
+        """`dln_cut.parts` of every network at w0."""
+        above, below = zip(*(parts(list(network.weights), self.cut) for network in self.networks), strict=True)
+        return [self._put(rows) for rows in zip(*above, strict=True)], [
+            self._put(rows) for rows in zip(*below, strict=True)
+        ]
+
+    @cached_property
+    def halves(self) -> Cut | None:
+        """The network cut in two, where that is less work."""
+        return Cut(self.w0, *self.parts, self.short) if self.cut else None
+
+    @cached_property
+    def lane(self) -> Lane | CutLane | Stack | None:
         like = self.w0[0]
         if like.device.type != "cpu" or not prefers_numpy() or self.short:
             return None
@@ -67,8 +86,12 @@ class Tensors:
             return Stack([w.numpy() for w in self.w0], [a.numpy() for a in self.a0], self.slices)
         if len(self.networks) > 1:
             return None
-        w0, a0 = ([part[0].numpy() for part in parts] for parts in (self.w0, self.a0))
-        return Lane(w0, a0, self.p0[0].numpy(), self.slices, SAFE_DIGITS * self.rounding(like))
+        w0, p0 = _arrays(self.w0), self.p0[0].numpy()
+        safe = SAFE_DIGITS * self.rounding(like)
+        if self.cut:
+            above, below = (_arrays(rows) for rows in self.parts)
+            return CutLane(w0, above, below, p0, self.slices, safe)
+        return Lane(w0, _arrays(self.a0), p0, self.slices, safe)
 
     def rounding(self, like: Tensor) -> float:
         """Norm of the rounding error of P0."""
@@ -179,6 +202,11 @@ class Tensors:
             upstream = torch.bmm(turned, upstream)
         views[0].copy_(tangent)
         return result
+
+
+def _arrays(tensors: Sequence[Tensor]) -> list[Any]:
+    """Of the one network there is."""
+    return [tensor[0].numpy() for tensor in tensors]
 
 
 def spread(rows: Tensor, chains: int) -> Tensor:

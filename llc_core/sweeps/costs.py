@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from llc_core.potentials.dln_cut import cut_of, multiplications
 from llc_core.potentials.dln_data import LinearData
 from llc_core.potentials.dln_random import drawn_widths
 from llc_core.samplers import build
@@ -23,24 +24,21 @@ LARGEST_TRIAL = 3_000_000
 def operations(unit: Unit) -> float:
     """Floating-point operations of the matrix products in the steps of a unit.
 
-    A step of a chain does four products a layer, of H_l × H_{l−1} with H_{l−1} × q matrices (two forward, since
-    differences from w0 are propagated, and two backward), and one with the inputs' moments; q is the inputs' width, for
-    which the first layer costs nothing. Where a batch has fewer rows than that q is the batch's size, and the first layer
-    and the products with w0 come on top. Each batch's moments are made once for all step sizes, and on a CPU where they
+    A step of a chain does the multiplications of `dln_cut.multiplications`: four products a layer (two forward, since
+    differences from w0 are propagated, and two backward), and one with the inputs' moments. Where a batch has fewer rows
+    than there are inputs, all have as many columns as the batch has rows, and the first layer and the products with w0 come
+    on top. Each batch's moments are made once for all step sizes, and on a CPU where they
     are kept once for all steps.
     """
     widths = drawn_widths(unit.size_class, unit.problems[0])
     batch = unit.settings["batch_size"] or BATCH_SIZE
     inputs, outputs = widths[0], widths[-1]
     rows = unit.gradient == "minibatch" and batch < inputs
-    q = batch if rows else inputs
-    layers = sum(a * b for a, b in zip(widths[1:], widths[2:], strict=False))
-    chain = 8.0 * layers * q
+    chain = 2.0 * multiplications(widths, cut_of(widths))
     if rows:
+        layers = sum(a * b for a, b in zip(widths[1:], widths[2:], strict=False))
         first, last = widths[0] * widths[1], widths[-1] * widths[-2]
-        chain += 4.0 * first * q + 2.0 * (layers + first - last) * q
-    else:
-        chain += 2.0 * outputs * inputs * inputs
+        chain = (8.0 * layers + 4.0 * first + 2.0 * (layers + first - last)) * batch
     steps, chains = unit.settings["steps"], unit.settings["chains"] * len(unit.problems)
     on_cpu = not str(unit.settings["device"] or "").startswith("cuda")
     kept = LinearData(inputs, outputs, SAMPLES, 0.5, 0).kept_count(batch) if on_cpu else 0
