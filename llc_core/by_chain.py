@@ -11,15 +11,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Literal
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from llc_core.blas import PerThread, over_chains
 from llc_core.curvature import top_curvature
-from llc_core.philox import fill, words_of
+from llc_core.one_loop import OneLoop, row_of
+from llc_core.philox import fill
 from llc_core.potentials.base import Batch
-from llc_core.samplers.base import Cell, Hp, Sampler, State, hyperparameters
+from llc_core.samplers.base import Hp, Sampler, State
 from llc_core.target import Target
 from llc_core.types import Energy
 
@@ -35,10 +35,10 @@ class ByChain:
     def __init__(self, target: Target, sampler: Sampler, seed: int):
         self.target, self.sampler, self.seed = target, sampler, seed
         self.steps = 0
-        self._cell = sampler.cell()
-        self._compiled = None if self._cell is None else _compiled(self._cell)
+        self._one_loop = OneLoop(sampler, seed)
+        # Before there is any large tensor: what the compiler leaves behind would keep those alive that its callers hold.
+        self._one_loop.compile()
         self._local = PerThread()
-        self._compile()
 
     def start(self, delta: Tensor, hp: Hp) -> State:
         """The sampler's state at the start δ [C, D]."""
@@ -47,21 +47,13 @@ class ByChain:
             row = slice(chain, chain + 1)
             noise = torch.empty_like(delta[row])
             fill(noise[0], self.seed, 0, chain)
-            for name, value in self.sampler.init(delta[row], noise, _of(hp, row)).items():
+            for name, value in self.sampler.init(delta[row], noise, row_of(hp, row)).items():
                 if name == "delta":
                     state[name] = delta
                 else:
                     whole = state.setdefault(name, value.new_empty(len(delta), *value.shape[1:]))
                     whole[row] = value
         return state
-
-    def _compile(self) -> None:
-        """Before there is any large tensor: what the compiler leaves behind would keep those alive that its callers hold."""
-        one = torch.zeros(1, 1)
-        fill(torch.empty(1), self.seed, 0, 0)
-        if self._compiled is not None:
-            hp = hyperparameters(self.sampler, 1, one)
-            self._in_one_loop(dict(self.sampler.init(one, one, hp)), one, 1.0, 0.0, hp, 0)
 
     def step(
         self,
@@ -87,7 +79,7 @@ class ByChain:
                     energy = self.target.of(row).evaluate(mine["delta"], on, metric_on, probe)
                     losses[row] = energy.excess_loss
                     watch(energy, row)
-                    self._update(mine, energy, _of(hp, row), chain)
+                    self._update(mine, energy, row_of(hp, row), chain)
                     del energy  # one gradient at a time
 
         if self.target.potential.spreads_chains and probe is None:
@@ -97,9 +89,12 @@ class ByChain:
         return losses
 
     def _update(self, mine: State, energy: Energy, hp: Hp, chain: int) -> None:
-        if self._compiled is not None and _is_plain(energy):
-            n_beta, localization = float(energy.n_beta), float(energy.localization)
-            self._in_one_loop(mine, energy.loss_grad, n_beta, localization, hp, chain)
+        if self._one_loop.serves(energy):
+            before = dict(mine)
+            self._one_loop.step(mine, energy, hp, self.steps, chain)
+            for name, value in before.items():
+                if mine[name] is not value:
+                    value.copy_(mine[name])
             return
         dim = mine["delta"].shape[1]
         block = BLOCK if mine["delta"].device.type == "cpu" else DEVICE_BLOCK
@@ -116,16 +111,6 @@ class ByChain:
         for name, value in new.items():
             if mine[name].shape[1] != dim:
                 mine[name].copy_(value)
-
-    def _in_one_loop(self, mine: State, grad: Tensor, n_beta: float, localization: float, hp: Hp, chain: int) -> None:
-        cell, compiled = self._cell, self._compiled
-        assert cell is not None and compiled is not None
-        numbers = tuple(np.float32(x) for x in cell.numbers(mine, n_beta, localization, hp))
-        memory = mine[cell.memory or "delta"]
-        words = words_of(self.seed, self.steps, chain)
-        compiled(mine["delta"][0].numpy(), memory[0].numpy(), grad[0].numpy(), numbers, *words)
-        if cell.counts:
-            mine["count"] += 1
 
     def _normals(self, like: Tensor, chain: int, start: int) -> Tensor:
         """[noises, 1, D'] of this step for the parameters from `start` on; valid until the next call."""
@@ -144,7 +129,7 @@ class ByChain:
         for chain in range(len(state["delta"])):
             row = slice(chain, chain + 1)
             mine = {name: value[row] for name, value in state.items()}
-            metric = self.sampler.metric(mine, _of(hp, row))
+            metric = self.sampler.metric(mine, row_of(hp, row))
             size, _ = top_curvature(self.target.of(row), mine["delta"], vector, metric, iterations, in_place=True)
             sizes.append(size)
         return torch.cat(sizes)
@@ -169,7 +154,7 @@ class ByChain:
             row = slice(chain, chain + 1)
             delta = state["delta"][row]
             force = self.target.potential.excess_loss_and_grad(delta, None)[1].mul_(self.target.n_beta[row])
-            metric = self.sampler.metric({name: value[row] for name, value in state.items()}, _of(hp, row))
+            metric = self.sampler.metric({name: value[row] for name, value in state.items()}, row_of(hp, row))
             weighed = (force if metric is None else metric.mul_(force)).squeeze(0)
             # Two dot products, for which no further copy of the parameters is made.
             total = torch.dot(weighed, force.squeeze(0))
@@ -179,7 +164,7 @@ class ByChain:
         return torch.cat(sums)
 
     def _weighed(self, square: Tensor, state: State, hp: Hp, row: slice) -> Tensor:
-        metric = self.sampler.metric({name: value[row] for name, value in state.items()}, _of(hp, row))
+        metric = self.sampler.metric({name: value[row] for name, value in state.items()}, row_of(hp, row))
         return (square if metric is None else square.mul_(metric)).sum(dim=1, keepdim=True)
 
     def park_dead(self, state: State) -> None:
@@ -188,26 +173,6 @@ class ByChain:
             if not bool(torch.isfinite(state["delta"][chain]).all()):
                 for value in state.values():
                     value[chain].zero_()
-
-
-def _compiled(cell: Cell) -> Callable[..., None] | None:
-    """The sampler's update as a compiled loop; None without numba."""
-    try:
-        from llc_core.update_kernel import update
-    except ImportError:
-        return None
-    return update(cell.step, bool(cell.memory))
-
-
-def _is_plain(energy: Energy) -> bool:
-    """Whether the compiled loop can do it: single precision on a CPU, no force but the loss's and the localisation's."""
-    grad = energy.loss_grad
-    extra = (energy.metric_grad, energy.hessian_diagonal, energy.prior_grad, energy.pulled_force)
-    return grad.device.type == "cpu" and grad.dtype == torch.float32 and all(x is None for x in extra)
-
-
-def _of(hp: Hp, row: slice) -> Hp:
-    return Hp(**{name: value[row] if isinstance(value, Tensor) else value for name, value in vars(hp).items()})
 
 
 def _columns(energy: Energy, part: slice) -> Energy:

@@ -6,7 +6,7 @@ import copy
 import math
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from llc_core import diagnostics
-from llc_core.blas import chains_on_cores
+from llc_core.blas import chains_on_cores, over_chains
 from llc_core.by_chain import ByChain
 from llc_core.config import RunConfig
 from llc_core.control import Control
@@ -25,6 +25,8 @@ from llc_core.defaults import is_auto_step, resolve, resolve_observable, setting
 from llc_core.estimators import LossAccumulator
 from llc_core.histogram import Bins, Counter
 from llc_core.observing import Mean, Observers
+from llc_core.one_loop import OneLoop, pays
+from llc_core.philox import fill
 from llc_core.potentials.base import Batch, Potential
 from llc_core.products import allowed
 from llc_core.recorded import Recorded, way
@@ -73,6 +75,7 @@ class Run:
         self.dtype = torch.float64 if config.dtype == "float64" else torch.float32
         self.steps_done = 0
         self.seconds = 0.0
+        self._started = False
 
         like = torch.empty(0, dtype=self.dtype, device=self.device)
         self._hp = hyperparameters(self.sampler, self.count, like, self.problem.layers)
@@ -100,6 +103,11 @@ class Run:
         self._recorded = self._recorder(like, noise_seed) if way() != "plain" and not chainwise else None
         self._noise: Tensor | None = None
         self._noise_at = 0
+        usual = self._by_chain is None and self._recorded is None
+        self._noise_seed = noise_seed if usual and pays(like, self.problem.dim, self.count, self.total_steps) else None
+        self._one_loop: OneLoop | None = None
+        if self._noise_seed is not None and self.sampler.cell() is not None and config.histogram is None:
+            self._one_loop = OneLoop(self.sampler, noise_seed)
         self._control = Control(
             self._target,
             self.sampler,
@@ -138,7 +146,6 @@ class Run:
         else:
             self._home = home
             self._state = self.sampler.init(home.clone(), self._normals(1)[0].clone(), self._hp)
-        self._started = False
 
     # -- stepping -----------------------------------------------------------------------------------------------------
 
@@ -205,7 +212,7 @@ class Run:
 
         The next `advance` replaces these tensors, it does not change them.
         """
-        if self._by_chain is not None or self._recorded is not None:
+        if self._by_chain is not None or self._recorded is not None or self._one_loop is not None:
             return {name: value.clone() for name, value in self._state.items()}
         return dict(self._state)
 
@@ -246,7 +253,10 @@ class Run:
             baseline = None if batch is None else batch.baseline_loss
             loss = energy.excess_loss
             self._watch(watched, weight, energy)
-            self._state = self.sampler.update(self._state, energy, self._normals(self.sampler.noises), hp)
+            if self._one_loop is not None and self._one_loop.serves(energy):
+                self._one_loop.step(self._state, energy, hp, self.steps_done + 1)
+            else:
+                self._state = self.sampler.update(self._state, energy, self._normals(self.sampler.noises), hp)
         if self._counter is not None:
             self._count(self._counter, before, loss)
         self._last_loss = loss
@@ -321,8 +331,14 @@ class Run:
         return self.problem.draw(self._streams[stream], self.chains, self.batch_size, gradient, self.dtype)
 
     def _normals(self, fields: int) -> Tensor:
-        """[fields, C, D] standard normals, valid until the next call: cut from blocks sized by the shapes alone."""
+        """[fields, C, D] standard normals, valid until the next call: cut from blocks sized by the shapes alone, or, in long
+        runs of many parameters, those that belong to this step (to number 0 before the first)."""
         shape = (self.count, self.problem.dim)
+        if self._noise_seed is not None:
+            if self._noise is None or self._noise.shape[0] != fields:
+                self._noise = torch.empty(fields, *shape, dtype=self.dtype, device=self.device)
+            self._fill(self._noise, self._noise_seed, self.steps_done + self._started)
+            return self._noise
         steps = max(1, NOISE_NUMBERS // (fields * self.count * self.problem.dim))
         if self._noise is None or self._noise.shape[1] != fields:
             self._noise = torch.empty(steps, fields, *shape, dtype=self.dtype, device=self.device)
@@ -332,6 +348,15 @@ class Run:
             self._noise_at = 0
         self._noise_at += 1
         return self._noise[self._noise_at - 1]
+
+    @staticmethod
+    def _fill(noise: Tensor, seed: int, step: int) -> None:
+        def work(chains: Sequence[int]) -> None:
+            for field, rows in enumerate(noise):
+                for chain in chains:
+                    fill(rows[chain], seed, step, chain, field)
+
+        over_chains(noise.shape[1], work)
 
     def _park_dead(self) -> None:
         """Put chains that are no longer finite back to the start: they are out of every result, and nan slows some devices."""

@@ -62,7 +62,8 @@ def fill_groups(out: Any, group: int, chain: int, step_low: int, step_high: int,
         stop = min(out.size, start + GROUP)
         to = out[start:stop] if stop - start == GROUP else whole
         _pairs(a, b, to[:LANE], to[LANE : 2 * LANE], work)
-        _pairs(c, d, to[2 * LANE : 3 * LANE], to[3 * LANE :], work)
+        if stop - start > 2 * LANE:
+            _pairs(c, d, to[2 * LANE : 3 * LANE], to[3 * LANE :], work)
         if stop - start < GROUP:
             out[start:stop] = whole[: stop - start]
 

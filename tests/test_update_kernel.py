@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 import torch
 
-from llc_core.by_chain import ByChain, _is_plain
+from llc_core.by_chain import ByChain
+from llc_core.one_loop import OneLoop
 from llc_core.philox import GROUP, normals
 from llc_core.samplers import build
 from llc_core.samplers.base import hyperparameters, samplers
@@ -57,7 +58,7 @@ def driver_of(name: str, **fields) -> tuple[ByChain, object]:
 
 
 def test_the_samplers_that_networks_are_mostly_run_with_have_one():
-    assert {"SGLD", "RMSPropSGLD", "SGHMC"} <= set(WITH_CELL)
+    assert {"SGLD", "RMSPropSGLD", "AdamSGLD", "SGHMC", "SGNHT", "UnderdampedLangevin"} <= set(WITH_CELL)
 
 
 @pytest.mark.parametrize("name", WITH_CELL)
@@ -85,6 +86,31 @@ def test_half_a_force_does_not_pass_for_a_whole_one():
 @pytest.mark.parametrize("field", ["metric_grad", "hessian_diagonal", "prior_grad"])
 def test_other_forces_go_the_written_way(field):
     plain = energy(torch.zeros(CHAINS, DIM), 0)
-    assert _is_plain(plain)
-    assert not _is_plain(replace(plain, **{field: plain.loss_grad}))
-    assert not _is_plain(replace(plain, loss_grad=plain.loss_grad.double()))
+    loop = OneLoop(build("SGLD"), SEED)
+    assert loop.serves(plain)
+    assert not loop.serves(replace(plain, **{field: plain.loss_grad}))
+    assert not loop.serves(replace(plain, loss_grad=plain.loss_grad.double()))
+    assert not OneLoop(build("HMC"), SEED).serves(plain), "it has no scalar formula"
+
+
+@pytest.mark.parametrize("name", [name for name in WITH_CELL if samplers()[name]().adapts_coordinates])
+def test_a_force_in_adapted_coordinates_is_taken_as_a_whole(name):
+    sampler = build(name)
+    hp = hyperparameters(sampler, CHAINS, torch.empty(0))
+    hp.step_size, hp.friction = torch.tensor([[1e-2], [3e-2], [1e-1]]), torch.full((CHAINS, 1), 2.0)
+    generator = torch.Generator().manual_seed(0)
+    z, momentum, force = torch.randn(3, CHAINS, DIM, generator=generator)
+    adapted = replace(energy(1e-3 * z, 0), pulled_force=force)
+    state = {"delta": z.clone(), "momentum": momentum.clone()}
+    noise = normals(SEED, torch.tensor(7), (1, CHAINS, DIM), torch.float32)
+    wanted = sampler.update(state, adapted, noise, hp)
+    loop = OneLoop(sampler, SEED)
+    assert loop.serves(adapted)
+    loop.step(state, adapted, hp, 7)
+    for key in wanted:
+        torch.testing.assert_close(state[key], wanted[key], rtol=1e-5, atol=1e-5)
+
+
+def test_only_samplers_that_adapt_coordinates_are_given_a_whole_force():
+    plain = energy(torch.zeros(CHAINS, DIM), 0)
+    assert not OneLoop(build("RMSPropSGLD"), SEED).serves(replace(plain, pulled_force=plain.loss_grad))

@@ -10,9 +10,9 @@ import torch
 from torch import Tensor
 
 from llc_core.fields import hyper
-from llc_core.samplers.base import Hp, Law, Line, Sampler, State, register, step_size_field
+from llc_core.samplers.base import Cell, Hp, Law, Line, Sampler, State, register, step_size_field
 from llc_core.samplers.psgld import MAX_DECAY
-from llc_core.samplers.rmsprop_sgld import inverse_root
+from llc_core.samplers.rmsprop_sgld import count_up, inverse_root
 from llc_core.types import Energy
 
 
@@ -93,6 +93,9 @@ class AdamSGLD(Sampler):
         delta = torch.addcmul(state["delta"], step, drift, value=-0.5).addcmul_(step.sqrt_(), noise[0])
         return {"delta": delta, "mean": mean, "square": square, "count": count}
 
+    def cell(self) -> Cell:
+        return Cell(_step, _numbers, memories=("mean", "square"), scalars=count_up)
+
     def metric(self, state: State, hp: Hp) -> Tensor:
         return inverse_root(state["square"], state["count"], hp.beta2, hp.stability)
 
@@ -109,6 +112,19 @@ class AdamSGLD(Sampler):
     def line(self) -> Line:
         """As it is once β₁^{t+1} and β₂^{t+1} have vanished, without the bias corrections, on a target without prior (γ = 0)."""
         return Line(_remember, _move, (self.beta1, self.beta2, self.stability), (0.0, 1.0), remembered=2)
+
+
+def _numbers(state: State, n_beta: Tensor, localization: Tensor, hp: Hp) -> tuple[Tensor, ...]:
+    count, step = state["count"].double() + 1, hp.step_size
+    averaged, correction = n_beta / (1 - hp.beta1**count), 1 / (1 - hp.beta2**count)
+    return 1 - hp.beta1, 1 - hp.beta2, correction, hp.stability, -step / 2, averaged, localization, step.sqrt()
+
+
+def _step(d: Any, a: Any, b: Any, g: Any, z: Any, p: Any) -> Any:
+    a = a + p[0] * (g - a)
+    b = b + p[1] * (g * g - b)
+    root = 1 / np.sqrt(np.sqrt(b * p[2] + p[3]))
+    return d + p[4] * root * root * (p[5] * a + p[6] * d) + p[7] * root * z, a, b
 
 
 def _remember(a: Any, b: Any, g: Any, p: Any) -> Any:

@@ -76,18 +76,19 @@ class Line:
 
 @dataclass(frozen=True)
 class Cell:
-    """A step of one parameter as scalar arithmetic: made into one compiled loop, noise and all, where chains go one by one.
+    """A step of one parameter as scalar arithmetic: made into one compiled loop, noise and all, over long rows of them.
 
-    step: (δ, memory, gradient of the mean loss, standard normal, p) ↦ (δ, memory); plain arithmetic and numpy functions.
-    numbers: (state, nβ, γ, hp) ↦ p, a tuple of floats, from the state of one chain before the step.
-    memory: name of the one other tensor of the state that has the parameters' shape; "": there is none.
-    counts: the state's "count" grows by one with the step.
+    step: (δ, a, b, gradient of the mean loss g, standard normal z, p) ↦ (δ, a, b); plain arithmetic and numpy functions.
+        A sampler that adapts its coordinates must read g only as nβ·g + γ·δ.
+    numbers: (state, nβ, γ, hp) ↦ p, some columns [C, 1] in double precision, from the chains' state before the step.
+    memories: names of a and b, other tensors of the state that have the parameters' shape; two at most.
+    scalars: (state, hp) ↦ all else of the state, after the step, from what it was before; None: there is nothing else.
     """
 
     step: Callable[..., Any]
-    numbers: Callable[[State, float, float, Hp], tuple[float, ...]]
-    memory: str = ""
-    counts: bool = False
+    numbers: Callable[[State, Tensor, Tensor, Hp], tuple[Tensor, ...]]
+    memories: tuple[str, ...] = ()
+    scalars: Callable[[State, Hp], State] | None = None
 
 
 @dataclass(frozen=True)

@@ -82,7 +82,11 @@ class RMSPropSGLD(OverdampedSampler):
         return Line(remember_square, _move, (self.beta, self.stability), (1.0, 0.0), remembered=1)
 
     def cell(self) -> Cell:
-        return Cell(_step, _numbers, memory="square", counts=True)
+        return Cell(_step, _numbers, memories=("square",), scalars=count_up)
+
+
+def count_up(state: State, hp: Hp) -> State:
+    return {"count": state["count"] + 1}
 
 
 def inverse_root(square: Tensor, count: Tensor, decay: Tensor, stability: Tensor) -> Tensor:
@@ -96,13 +100,13 @@ def _move(a: Any, b: Any, g: Any, h: Any, p: Any) -> Any:
     return -metric * g, metric
 
 
-def _numbers(state: State, n_beta: float, localization: float, hp: Hp) -> tuple[float, ...]:
-    decay, step = float(hp.beta), float(hp.step_size)
-    correction = 1 / (1 - decay ** (float(state["count"]) + 1))
-    return 1 - decay, correction, float(hp.stability), -step / 2, n_beta, localization, step**0.5
+def _numbers(state: State, n_beta: Tensor, localization: Tensor, hp: Hp) -> tuple[Tensor, ...]:
+    decay, step = hp.beta, hp.step_size
+    correction = 1 / (1 - decay ** (state["count"].double() + 1))
+    return 1 - decay, correction, hp.stability, -step / 2, n_beta, localization, step.sqrt()
 
 
-def _step(d: Any, a: Any, g: Any, z: Any, p: Any) -> Any:
+def _step(d: Any, a: Any, b: Any, g: Any, z: Any, p: Any) -> Any:
     a = a + p[0] * (g * g - a)
     root = 1 / np.sqrt(np.sqrt(a * p[1] + p[2]))
-    return d + p[3] * root * root * (p[4] * g + p[5] * d) + p[6] * root * z, a
+    return d + p[3] * root * root * (p[4] * g + p[5] * d) + p[6] * root * z, a, b

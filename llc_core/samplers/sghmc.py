@@ -65,7 +65,7 @@ class SGHMC(Sampler):
         return {"delta": torch.addcmul(state["delta"], root, state["momentum"]), "momentum": momentum}
 
     def cell(self) -> Cell:
-        return Cell(_step, _numbers, memory="momentum")
+        return Cell(_step, _numbers, memories=("momentum",))
 
     def stable_step(self, curvature: Tensor, hp: Hp) -> Tensor:
         return hp.friction / (_force_share(hp) * curvature)
@@ -89,10 +89,10 @@ def _force_share(hp: Hp) -> float:
     return 0.5 if hp.dynamics == "printed" else 1.0
 
 
-def _numbers(state: State, n_beta: float, localization: float, hp: Hp) -> tuple[float, ...]:
-    root, friction = float(hp.step_size) ** 0.5, float(hp.friction)
-    return root, 1 - friction, -_force_share(hp) * root, n_beta, localization, (2 * friction) ** 0.5
+def _numbers(state: State, n_beta: Tensor, localization: Tensor, hp: Hp) -> tuple[Tensor, ...]:
+    root = hp.step_size.sqrt()
+    return root, 1 - hp.friction, -_force_share(hp) * root, n_beta, localization, (2 * hp.friction).sqrt()
 
 
-def _step(d: Any, a: Any, g: Any, z: Any, p: Any) -> Any:
-    return d + p[0] * a, p[1] * a + p[2] * (p[3] * g + p[4] * d) + p[5] * z
+def _step(d: Any, a: Any, b: Any, g: Any, z: Any, p: Any) -> Any:
+    return d + p[0] * a, p[1] * a + p[2] * (p[3] * g + p[4] * d) + p[5] * z, b

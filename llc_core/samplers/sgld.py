@@ -54,11 +54,10 @@ def _move(a: Any, b: Any, g: Any, h: Any, p: Any) -> Any:
     return -g, 1.0
 
 
-def _numbers(state: State, n_beta: float, localization: float, hp: Hp) -> tuple[float, ...]:
-    step = float(hp.step_size)
-    return -step / 2, n_beta, localization, step**0.5
+def _numbers(state: State, n_beta: Tensor, localization: Tensor, hp: Hp) -> tuple[Tensor, ...]:
+    return -hp.step_size / 2, n_beta, localization, hp.step_size.sqrt()
 
 
-def _step(d: Any, a: Any, g: Any, z: Any, p: Any) -> Any:
+def _step(d: Any, a: Any, b: Any, g: Any, z: Any, p: Any) -> Any:
     # The force is summed first: 1 − εγ/2 would be 1 in single precision.
-    return d + p[0] * (p[1] * g + p[2] * d) + p[3] * z, a
+    return d + p[0] * (p[1] * g + p[2] * d) + p[3] * z, a, b

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
 
 from llc_core.fields import hyper
-from llc_core.samplers.base import Hp, Law, Sampler, State, register, step_size_field
+from llc_core.samplers.base import Cell, Hp, Law, Sampler, State, register, step_size_field
 from llc_core.types import Energy
 
 
@@ -73,18 +73,16 @@ class SGNHT(Sampler):
         return {"delta": delta, "momentum": noise, "friction": hp.friction.clone()}
 
     def update(self, state: State, energy: Energy, noise: Tensor, hp: Hp) -> State:
-        step, momentum, friction = hp.step_size, state["momentum"], state["friction"]
-        root = step.sqrt()
-        if hp.dynamics == "printed":
-            bath, excess = friction, root * momentum.norm(dim=1, keepdim=True) / momentum.shape[1] - step
-        else:
-            bath, excess = hp.friction, step * (momentum.square().mean(dim=1, keepdim=True) - 1)
-        kept = ((1 - friction) * momentum).addcmul_(energy.force, -root)
+        momentum, root = state["momentum"], hp.step_size.sqrt()
+        kept = ((1 - state["friction"]) * momentum).addcmul_(energy.force, -root)
         return {
             "delta": torch.addcmul(state["delta"], root, momentum),
-            "momentum": kept.addcmul_((2 * bath).sqrt(), noise[0]),
-            "friction": friction + excess / hp.thermal_mass,
+            "momentum": kept.addcmul_((2 * _bath(state, hp)).sqrt(), noise[0]),
+            **_thermostat(state, hp),
         }
+
+    def cell(self) -> Cell:
+        return Cell(_step, _numbers, memories=("momentum",), scalars=_thermostat)
 
     def stable_step(self, curvature: Tensor, hp: Hp) -> Tensor:
         """With the friction held at A. A free thermostat brakes harder and survives more, but samples another law."""
@@ -104,3 +102,26 @@ class SGNHT(Sampler):
             "Printed SGNHT does not square the momentum in its thermostat: the friction grows at every step until the "
             "chain diverges. Use dynamics='corrected'."
         )
+
+
+def _bath(state: State, hp: Hp) -> Tensor:
+    """The friction that the noise belongs to, [C, 1]."""
+    return state["friction"] if hp.dynamics == "printed" else hp.friction
+
+
+def _thermostat(state: State, hp: Hp) -> State:
+    step, momentum = hp.step_size, state["momentum"]
+    if hp.dynamics == "printed":
+        excess = step.sqrt() * momentum.norm(dim=1, keepdim=True) / momentum.shape[1] - step
+    else:
+        excess = step * (momentum.square().mean(dim=1, keepdim=True) - 1)
+    return {"friction": state["friction"] + excess / hp.thermal_mass}
+
+
+def _numbers(state: State, n_beta: Tensor, localization: Tensor, hp: Hp) -> tuple[Tensor, ...]:
+    root, friction = hp.step_size.sqrt(), state["friction"].double()
+    return root, 1 - friction, -root, n_beta, localization, (2 * _bath(state, hp).double()).sqrt()
+
+
+def _step(d: Any, a: Any, b: Any, g: Any, z: Any, p: Any) -> Any:
+    return d + p[0] * a, p[1] * a + p[2] * (p[3] * g + p[4] * d) + p[5] * z, b

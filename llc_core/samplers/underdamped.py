@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
 
 from llc_core.fields import hyper
-from llc_core.samplers.base import Hp, Sampler, State, register, step_size_field
+from llc_core.samplers.base import Cell, Hp, Sampler, State, register, step_size_field
 from llc_core.types import Energy
 
 
@@ -87,8 +87,23 @@ class UnderdampedLangevin(Sampler):
         momentum = (keep * kicked).addcmul_((1 - keep * keep).sqrt(), noise[0])
         return {"delta": torch.addcmul(state["delta"], kicked + momentum, h / 2), "momentum": momentum}
 
+    def cell(self) -> Cell:
+        return Cell(_step, _numbers, memories=("momentum",))
+
     def stable_step(self, curvature: Tensor, hp: Hp) -> Tensor:
         return 2 / curvature.sqrt()
 
     def noise_factor(self, hp: Hp) -> Tensor:
         return hp.step_size / (4 * hp.friction)
+
+
+def _numbers(state: State, n_beta: Tensor, localization: Tensor, hp: Hp) -> tuple[Tensor, ...]:
+    h = hp.step_size
+    keep = torch.exp(-hp.friction * h)
+    return -h, n_beta, localization, keep, (1 - keep * keep).sqrt(), h / 2
+
+
+def _step(d: Any, a: Any, b: Any, g: Any, z: Any, p: Any) -> Any:
+    kicked = a + p[0] * (p[1] * g + p[2] * d)
+    momentum = p[3] * kicked + p[4] * z
+    return d + p[5] * (kicked + momentum), momentum, b
