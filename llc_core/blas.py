@@ -132,8 +132,10 @@ def over_chains(count: int, work: Callable[[Sequence[int]], None]) -> None:
     `work` must treat every chain alone: then nothing depends on the number of threads.
     """
     threads = getattr(_WISH, "threads", None) or torch.get_num_threads()
-    blocks = max(1, min(threads, count, os.cpu_count() or 1))
-    if blocks == 1:
+    blocks = min(threads, count)
+    if blocks > 1:
+        blocks = min(blocks, os.cpu_count() or 1)
+    if blocks <= 1:
         work(range(count))
         return
     cuts = [count * i // blocks for i in range(blocks + 1)]
