@@ -141,6 +141,10 @@ def over_chains(count: int, work: Callable[[Sequence[int]], None]) -> None:
     cuts = [count * i // blocks for i in range(blocks + 1)]
     parts = [range(a, b) for a, b in zip(cuts, cuts[1:], strict=False)]
     waiting = [_workers().submit(_alone, work, part) for part in parts[1:]]
-    work(parts[0])
-    for one in waiting:
-        one.result()
+    try:
+        work(parts[0])
+        for one in waiting:
+            one.result()
+    finally:
+        # What `_alone` says in its thread is also where threads begin that are started later.
+        torch.set_num_threads(torch.get_num_threads())

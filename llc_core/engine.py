@@ -108,6 +108,7 @@ class Run:
         self._one_loop: OneLoop | None = None
         if self._noise_seed is not None and self.sampler.cell() is not None and config.histogram is None:
             self._one_loop = OneLoop(self.sampler, noise_seed)
+            self._one_loop.compile()
         self._control = Control(
             self._target,
             self.sampler,
@@ -146,6 +147,8 @@ class Run:
         else:
             self._home = home
             self._state = self.sampler.init(home.clone(), self._normals(1)[0].clone(), self._hp)
+            if self._one_loop is not None:
+                self._noise = None  # the loop makes its own
 
     # -- stepping -----------------------------------------------------------------------------------------------------
 
@@ -249,7 +252,8 @@ class Run:
             self._state, loss, baseline = self._recorded.step(self._state, hp, watch)
         else:
             batch = self._draw(self.gradient, "batch")
-            energy = self._evaluate(self._state["delta"], batch)
+            # A tensor object of its own: the state may be changed in place, and a potential may remember what it was given.
+            energy = self._evaluate(self._state["delta"].detach(), batch)
             baseline = None if batch is None else batch.baseline_loss
             loss = energy.excess_loss
             self._watch(watched, weight, energy)

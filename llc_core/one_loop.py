@@ -17,12 +17,14 @@ from llc_core.philox import GROUP, fill, words_of
 from llc_core.samplers.base import Cell, Hp, Sampler, State, hyperparameters
 from llc_core.types import Energy
 
-WORTH = 1 << 28
-"""Normals of a run, over all its chains and steps, from which on they are made by `llc_core.philox`."""
+WORTH = 1 << 29
+"""Normals of a run, over all its chains and steps, from which on they are made by `llc_core.philox`: about where the time to
+import numba and to compile the loop is had back."""
 
 
 def pays(like: Tensor, dim: int, chains: int, steps: int) -> bool:
-    """Whether a run takes its normals from `llc_core.philox`: it depends on the run's shape alone, as its numbers do."""
+    """Whether a run takes its normals from `llc_core.philox`: where numba is installed, by the run's shape alone, so that the
+    same run always has the same numbers."""
     if like.device.type != "cpu" or like.dtype != torch.float32 or dim < GROUP or chains * dim * steps < WORTH:
         return False
     try:

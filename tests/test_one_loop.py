@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from targets import Quadratic
 from llc_core import DeepLinearNetwork, RunConfig, estimate, one_loop
 from llc_core.engine import Run
 from llc_core.one_loop import WORTH, OneLoop, pays
-from llc_core.philox import GROUP
+from llc_core.philox import GROUP, fill
 from llc_core.samplers import build, hyperparameters, samplers
 
 pytest.importorskip("numba")
@@ -36,6 +37,7 @@ def network():
 def run(problem, sampler, steps: int, cuts: tuple[int, ...] = (), **more) -> Run:
     settings = {"sampler": sampler, "chains": 3, "steps": steps, "seed": 2, "dtype": "float32", **more}
     current = Run(RunConfig(**settings), problem)
+    assert current._noise_seed is not None, "the fixture `always` is missing"
     for cut in (*cuts, steps):
         current.advance(cut)
     return current
@@ -52,21 +54,69 @@ def test_it_is_for_long_runs_of_many_parameters_in_single_precision():
 @pytest.mark.parametrize("name", WITH_CELL)
 def test_the_loop_walks_where_the_written_update_does(always, network, monkeypatch, name, gradient):
     """With its own step sizes; in so short a run no coordinates are adapted, whose eigenvectors turn with every rounding."""
-    ends = []
+    ends, loops, step = [], [], OneLoop.step
+    monkeypatch.setattr(OneLoop, "step", lambda self, *arguments: loops.append(step(self, *arguments)))
     for compiled in (True, False):
         if not compiled:
             monkeypatch.setattr(OneLoop, "serves", lambda self, energy: False)
         ends.append(run(network, {"name": name}, 80, gradient=gradient).displacements)
+        assert len(loops) == (81 if compiled else 82), "to compile, in both runs, and then in each step of the first"
     assert np.abs(ends[0] - ends[1]).max() < 1e-3 * np.abs(ends[0]).max()
     assert np.abs(ends[0]).max() > 0
 
 
-def test_samplers_without_a_scalar_formula_get_the_same_noise(always, network):
+def test_samplers_without_a_scalar_formula_get_the_same_noise(always, network, monkeypatch):
     sampler = {"name": "PSGLD", "step_size": 1e-9}
     assert build("PSGLD").cell() is None
+    asked = []
+    monkeypatch.setattr("llc_core.engine.fill", lambda *arguments: asked.append(arguments[2:]) or fill(*arguments))
     one, other = run(network, sampler, 20), run(network, sampler, 20, (7, 5))
     np.testing.assert_array_equal(one.displacements, other.displacements)
-    assert not np.allclose(one.displacements[0], one.displacements[1]), "every chain has its own"
+    # Number 0 is for the start, then one for each step: no number is used twice.
+    wanted = [(step, chain, 0) for step in range(21) for chain in range(3)]
+    assert asked == wanted + wanted
+
+
+def test_the_start_and_the_steps_have_different_noise(always, network, monkeypatch):
+    """Samplers with a momentum draw it first; the loop's steps follow."""
+    asked = []
+    monkeypatch.setattr("llc_core.engine.fill", lambda *arguments: asked.append(arguments[2]) or fill(*arguments))
+    words = one_loop.words_of
+    monkeypatch.setattr(one_loop, "words_of", lambda *arguments: asked.append(arguments[1]) or words(*arguments))
+    run(network, {"name": "SGHMC", "step_size": 1e-9}, 3)
+    assert asked == [0, 0, 0, 0, 1, 2, 3], "once to compile, once for each chain's momentum, then for the steps"
+
+
+def test_threads_that_are_started_later_are_as_many_as_before(always):
+    """Networks do not go through `chains_on_cores`, which would put it right."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        run(Quadratic(torch.ones(GROUP)), {"name": "SGLD", "step_size": 1e-3}, 3, n_beta=10.0)
+        with ThreadPoolExecutor(1) as pool:
+            assert pool.submit(torch.get_num_threads).result() == torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)
+
+
+class Remembers(Quadratic):
+    """Keeps its last answer as long as it is given the same tensor, and asks for gradients on it."""
+
+    last = None
+
+    def excess_loss_and_grad(self, delta, batch=None):
+        if self.last is None or self.last[0] is not delta:
+            delta.requires_grad_()
+            self.last = delta, super().excess_loss_and_grad(delta.detach(), batch)
+        return self.last[1]
+
+
+def test_a_potential_may_remember_what_it_was_given(always):
+    ends = []
+    for kind in (Quadratic, Remembers):
+        problem = kind(torch.ones(GROUP))
+        ends.append(run(problem, {"name": "SGHMC", "step_size": 1e-3}, 10, n_beta=10.0).displacements)
+    np.testing.assert_array_equal(*ends)
 
 
 @pytest.mark.parametrize("threads", [1, 3])

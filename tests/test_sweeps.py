@@ -381,6 +381,17 @@ def test_operations_are_those_of_the_engine_s_products(gradient, batch_size, pro
     assert counter.get_total_flops() + in_place == costs.operations(unit)
 
 
+def test_small_networks_that_go_through_numpy_are_not_counted_as_cut(monkeypatch):
+    (unit,) = spec(problems=[3], gradients=["full"]).units()
+    counts = []
+    for preferred in (True, False):
+        monkeypatch.setattr(dln_tensors, "prefers_numpy", lambda preferred=preferred: preferred)
+        counts.append(costs.operations(unit))
+    widths = drawn_widths("1K", 3)
+    expected = [multiplications(widths, 0), multiplications(widths, cut_of(widths))]
+    assert counts[0] / counts[1] == pytest.approx(expected[0] / expected[1])
+
+
 def test_widths_are_those_of_the_network():
     for seed in range(5):
         assert drawn_widths("1K", seed) == DeepLinearNetwork.random("1K", seed=seed).widths

@@ -21,9 +21,13 @@ WORTH = 1.15
 
 def cut_of(widths: Sequence[int]) -> int:
     """The layer k, 0 < k < M, to cut at; 0: not at all."""
-    costs = {k: multiplications(widths, k) for k in range(len(widths) - 1)}
-    best = min(costs, key=lambda k: costs[k])
-    return best if costs[0] > WORTH * costs[best] else 0
+    best = min(range(len(widths) - 1), key=lambda k: multiplications(widths, k))
+    return best if saving(widths, best) > WORTH else 0
+
+
+def saving(widths: Sequence[int], cut: int) -> float:
+    """How many times fewer multiplications the cut needs."""
+    return multiplications(widths, 0) / multiplications(widths, cut)
 
 
 def multiplications(widths: Sequence[int], cut: int) -> int:

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from llc_core.blas import prefers_numpy
 from llc_core.potentials.base import Factors
-from llc_core.potentials.dln_cut import Cut, cut_of, parts
+from llc_core.potentials.dln_cut import Cut, cut_of, parts, saving
 from llc_core.potentials.dln_lane import Lane
 from llc_core.potentials.dln_lane_cut import CutLane
 from llc_core.potentials.dln_stack import Stack
@@ -28,6 +28,8 @@ hands out the same warm memory again instead of fresh pages (1.3 times faster at
 LANE = 48
 """From this width on a CPU on which numpy has the faster products goes chain after chain through `Lane`, below it with
 all chains at once through `Stack`."""
+WIDE_SAVING = 1.5
+"""How many times fewer multiplications a cut must need where a network is evaluated chain after chain by torch."""
 SAFE_DIGITS = 1e3
 """How far a difference of products must stand above their rounding to be taken by subtraction."""
 
@@ -75,7 +77,11 @@ class Tensors:
     @cached_property
     def halves(self) -> Cut | None:
         """The network cut in two, where that is less work."""
-        return Cut(self.w0, *self.parts, self.short) if self.cut else None
+        # `differences` subtracts there, three products a layer where the cut has four.
+        least = WIDE_SAVING if self.is_wide and self.device.type == "cpu" else 0.0
+        if not self.cut or saving(self.widths, self.cut) < least:
+            return None
+        return Cut(self.w0, *self.parts, self.short)
 
     @cached_property
     def lane(self) -> Lane | CutLane | Stack | None:
@@ -202,6 +208,12 @@ class Tensors:
             upstream = torch.bmm(turned, upstream)
         views[0].copy_(tangent)
         return result
+
+
+def cut_on(widths: Sequence[int], device: str) -> int:
+    """Where a network is cut when a run on `device` evaluates all chains; 0: not at all."""
+    stacked = device == "cpu" and prefers_numpy() and max(widths) < LANE
+    return 0 if stacked else cut_of(widths)
 
 
 def _arrays(tensors: Sequence[Tensor]) -> list[Any]:

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from llc_core.potentials.dln_cut import cut_of, multiplications
+from llc_core.potentials.dln_cut import multiplications
 from llc_core.potentials.dln_data import LinearData
 from llc_core.potentials.dln_random import drawn_widths
+from llc_core.potentials.dln_tensors import cut_on
 from llc_core.samplers import build
 from llc_core.sweeps.spec import BATCH_SIZE, SAMPLES, SweepSpec, Unit
 
@@ -34,13 +35,13 @@ def operations(unit: Unit) -> float:
     batch = unit.settings["batch_size"] or BATCH_SIZE
     inputs, outputs = widths[0], widths[-1]
     rows = unit.gradient == "minibatch" and batch < inputs
-    chain = 2.0 * multiplications(widths, cut_of(widths))
+    on_cpu = not str(unit.settings["device"] or "").startswith("cuda")
+    chain = 2.0 * multiplications(widths, cut_on(widths, "cpu" if on_cpu else "cuda"))
     if rows:
         layers = sum(a * b for a, b in zip(widths[1:], widths[2:], strict=False))
         first, last = widths[0] * widths[1], widths[-1] * widths[-2]
         chain = (8.0 * layers + 4.0 * first + 2.0 * (layers + first - last)) * batch
     steps, chains = unit.settings["steps"], unit.settings["chains"] * len(unit.problems)
-    on_cpu = not str(unit.settings["device"] or "").startswith("cuda")
     kept = LinearData(inputs, outputs, SAMPLES, 0.5, 0).kept_count(batch) if on_cpu else 0
     moments = 0.0
     if unit.gradient != "full" and not rows:

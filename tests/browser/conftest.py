@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import urlparse
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Error, expect
 
 from tests.synthetic_store import failed_row, synthetic_rows, write_store
 
@@ -176,8 +176,11 @@ class App:
         """Where in the window a point of a figure is, by a script, once it holds still there and the mouse reaches it."""
         limit, last = time.monotonic() + seconds, None
         while time.monotonic() < limit:
-            found = self.page.evaluate(script, argument)
-            if found == last and self.page.evaluate(ON_A_FIGURE, found):
+            try:
+                found = self.page.evaluate(script, argument)
+            except Error:  # the figure is not there yet
+                found = None
+            if found is not None and found == last and self.page.evaluate(ON_A_FIGURE, found):
                 return found[0], found[1]
             last = found
             self.settle(150)
