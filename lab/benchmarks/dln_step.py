@@ -1,6 +1,6 @@
 """What two things save in a step of a deep linear network on a CPU: the cut at the narrowest layer, and the compiled loop.
 
-`python -m lab.benchmarks.dln_step [--size-class 10K] [--problems 12] [--blas numpy torch]`. The same step with and without
+`python -m lab.benchmarks.dln_step [--size-class 10K] [--problems 12] [--blas numpy torch] [--samplers …]`. The same step with and without
 them, in turn, one thread, best of the rounds: a full gradient of all chains whole and cut (`llc_core.potentials.dln_cut`), and
 a whole step with update and noise by torch's operations and in one loop (`llc_core.one_loop`), the gradient cut in both.
 """
@@ -29,6 +29,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--size-class", default="10K")
     parser.add_argument("--problems", type=int, default=12)
+    parser.add_argument("--samplers", nargs="*", choices=SAMPLERS, default=list(SAMPLERS), help="none: gradients alone")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--blas", nargs="+", choices=("numpy", "torch"), default=["numpy", "torch"])
     options = parser.parse_args()
@@ -49,7 +50,7 @@ def main() -> None:
     torch.set_num_threads(1)
     networks = [DeepLinearNetwork.random(options.size_class, "equal", seed=seed) for seed in range(options.problems)]
     gradients(networks, options.blas[0], options.rounds)
-    for sampler in SAMPLERS:
+    for sampler in options.samplers:
         steps(networks, sampler, options.blas[0], options.rounds)
 
 
