@@ -1,7 +1,7 @@
 """A sampler's update and its noise in one compiled loop, for chains whose parameters are many.
 
-torch's normals cost 3 to 5 ns each and its operations go through memory once for every term of the formula; the loop
-makes a number in 1 to 2 ns, and reads and writes every parameter once. Compiling it takes a second or two in every
+torch's operations go through memory once for every term of the formula, and its normals cost twice what those of
+`llc_core.philox` do; the loop makes these where they are used, and reads and writes every parameter once. Compiling it takes a second or two in every
 process, which a short run would not get back: `pays`.
 """
 

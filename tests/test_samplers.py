@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 from collections.abc import Callable
 from importlib import import_module
@@ -16,6 +17,7 @@ from targets import Averages, Quadratic, SkewedTarget, check_mean, moments, samp
 
 import llc_core
 from llc_core.fields import hyper_fields
+from llc_core.one_loop import OneLoop
 from llc_core.samplers import (
     PSGLD,
     SGHMC,
@@ -43,6 +45,7 @@ from llc_core.types import Energy
 
 NAMES = sorted(samplers())
 WITH_UPDATE = [name for name in NAMES if not issubclass(samplers()[name], MetropolisSampler)]
+WITH_CELL = [name for name in NAMES if samplers()[name]().cell() is not None]
 DTYPES = [torch.float32, torch.float64]
 torch.set_num_threads(1)
 
@@ -520,6 +523,53 @@ def test_the_skewed_check_catches_a_mirrored_gradient_that_a_gaussian_hides(name
     with pytest.raises(AssertionError, match="off by"):
         case = dataclasses.replace(CASES[name], steps=min(2000, CASES[name].steps))
         check_skewed(planted(case.skewed, "mirrored gradient"), case)
+
+
+# -- the same checks on the compiled update: single precision, and the noise of `llc_core.philox` ------------------------
+
+
+def compiled(sampler: Sampler) -> Sampler:
+    """The same sampler, moved by `llc_core.one_loop`; the noise that it is given is not used."""
+    pytest.importorskip("numba")
+    cls: Any = type(sampler)
+    loop, steps = OneLoop(sampler, seed=5), itertools.count(1)
+
+    def single(found: Any) -> dict[str, Any]:
+        return {k: v.float().clone() if isinstance(v, torch.Tensor) else v for k, v in dict(found).items()}
+
+    class Compiled(cls):  # type: ignore[misc]
+        def update(self, state, energy, noise, hp):
+            moved, seen = single(state), Energy(**single(vars(energy)))
+            assert loop.serves(seen)
+            loop.step(moved, seen, type(hp)(**single(vars(hp))), next(steps))
+            return {name: value.double() for name, value in moved.items()}
+
+    return Compiled(**{f.name: getattr(sampler, f.name) for f in dataclasses.fields(sampler)})
+
+
+@pytest.mark.parametrize("name", WITH_CELL)
+def test_the_compiled_update_has_the_moments_on_a_quadratic(name):
+    check_quadratic(compiled(CASES[name].quadratic), CASES[name])
+
+
+@pytest.mark.parametrize("name", WITH_CELL)
+def test_the_compiled_update_has_the_moments_on_a_skewed_target(name):
+    check_skewed(compiled(CASES[name].skewed), CASES[name])
+
+
+@pytest.mark.parametrize("bug", ["half the force", "sign of the prior"])
+@pytest.mark.parametrize("name", WITH_CELL)
+def test_the_quadratic_check_of_the_compiled_update_catches(name, bug):
+    case = dataclasses.replace(CASES[name], steps=min(1200, CASES[name].steps))
+    with pytest.raises(AssertionError, match="off by"):
+        check_quadratic(planted(compiled(case.quadratic), bug), case)
+
+
+@pytest.mark.parametrize("name", WITH_CELL)
+def test_the_skewed_check_of_the_compiled_update_catches_a_mirrored_gradient(name):
+    case = dataclasses.replace(CASES[name], steps=min(2000, CASES[name].steps))
+    with pytest.raises(AssertionError, match="off by"):
+        check_skewed(planted(compiled(case.skewed), "mirrored gradient"), case)
 
 
 def test_stuck_chains_do_not_pass():
