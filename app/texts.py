@@ -212,7 +212,7 @@ def verdict(state: State, with_answers: bool = True) -> tuple[str, str]:
         if missed:
             return "bad", f"<b>{missed[0]}</b> {escape(missed[1])}{note}"
         return "good", f"<b>Trust it.</b> {escape(judged.reason)}{note}"
-    patient = state.status in (Status.RUNNING, Status.PAUSED) and "more steps" in judged.remedy
+    patient = state.status in (Status.RUNNING, Status.PAUSED) and judged.wants_steps
     opening = "Not yet." if patient else "Do not trust it."
     remedy = f" <b>What to change:</b> {escape(judged.remedy)}" if judged.remedy else ""
     return "warn" if patient else "bad", f"<b>{opening}</b> {escape(judged.reason)}{remedy}{note}"

@@ -70,6 +70,9 @@ def _add_estimate(commands: Any) -> None:
     one.add_argument("--gradient", choices=GRADIENTS)
     one.add_argument("--chains", type=int, default=4)
     one.add_argument("--steps", type=int)
+    one.add_argument(
+        "--max-steps", type=int, metavar="N", help="go on, twice as long each time, until the verdict is yes or N steps"
+    )
     one.add_argument("--seed", type=int, default=0, help="of the chains (default 0)")
     one.add_argument("--device", help='"cpu" or "cuda"')
     one.add_argument("--json", action="store_true", help="print the result as JSON")
@@ -78,7 +81,7 @@ def _add_estimate(commands: Any) -> None:
 
 
 def _estimate(options: argparse.Namespace) -> int:
-    from llc_core.engine import run
+    from llc_core.engine import run, until_settled
 
     config = _config(options)
     current = run(config)
@@ -91,7 +94,7 @@ def _estimate(options: argparse.Namespace) -> int:
         if not options.out.parent.is_dir():
             raise ValueError(f"--out is {str(options.out)!r}, but there is no such folder; make it first.")
     shown = sys.stderr.isatty()
-    for snapshot in current:
+    for snapshot in until_settled(current, options.max_steps):
         if shown:
             sys.stderr.write(
                 f"\r{snapshot.steps / snapshot.total_steps:4.0%}  {snapshot.steps_per_second:,.0f} steps/s "

@@ -41,6 +41,8 @@ class RunConfig:
     localization: γ, precision of the Gaussian prior centred at w0; None: the problem's choice (1 for networks).
     chains: chains per setting.  steps: None: the engine's choice.
     burn_in: an int counts steps, a float is a fraction of the steps.
+    continued_from: {"steps": …, "burn_in": …} that the run was begun with, where it went on for longer (`Run.go_on`): what is
+        adapted was adapted in that burn-in. None: it was not continued.
     step_decay: step t has size ε·(t + 1)^(−step_decay), and averages are weighted by the step sizes; 0: constant.
     histogram: {"low": −4, "high": 4, "count": 80}: for problems with one parameter, count where the chains are after
         burn-in (see `llc_core.histogram.Bins`); None: do not.
@@ -64,6 +66,7 @@ class RunConfig:
     chains: int = 4
     steps: int | None = None
     burn_in: int | float = 0.5
+    continued_from: Mapping[str, int] | None = None
     step_decay: float = 0.0
     histogram: Mapping[str, Any] | None = None
     functional_variance: int | None = None
@@ -98,6 +101,8 @@ class RunConfig:
         if self.localization is not None:
             put(self, "localization", _non_negative("localization", self.localization))
         put(self, "burn_in", _burn_in(self.burn_in, self.steps))
+        if self.continued_from is not None:
+            put(self, "continued_from", _continued_from(self.continued_from, self.steps, self.burn_in))
         put(self, "step_decay", number("step_decay", self.step_decay))
         if not 0 <= self.step_decay <= LARGEST_DECAY:
             raise ValueError(f"step_decay is {self.step_decay:g}; it must be at least 0 and at most {LARGEST_DECAY:g}.")
@@ -128,7 +133,9 @@ class RunConfig:
         return json.loads(json.dumps(result))
 
     def to_json(self) -> str:
-        return json.dumps(self.to_dict(), sort_keys=True)
+        """Keys are in order, but for those of the grid, whose order says which field varies slowest."""
+        ordered = json.loads(json.dumps(self.to_dict(), sort_keys=True))
+        return json.dumps({**ordered, "grid": self.to_dict()["grid"]})
 
     @classmethod
     def from_dict(cls, data: Any) -> RunConfig:
@@ -177,6 +184,20 @@ def _burn_in(value: Any, steps: int | None) -> int | float:
     if steps is not None and result >= steps:
         raise ValueError(f"burn_in is {int(result)} steps but the run has only {steps}; leave steps to average over.")
     return int(result)
+
+
+def _continued_from(value: Any, steps: int | None, burn_in: int | float) -> dict[str, int]:
+    given = _json_mapping("continued_from", value)
+    if set(given) != {"steps", "burn_in"}:
+        raise ValueError('continued_from must be {"steps": …, "burn_in": …}, the numbers that the run was begun with.')
+    first = whole("continued_from steps", given["steps"], 1, MAX_STEPS)
+    adapted = whole("continued_from burn_in", given["burn_in"], 0, first - 1)
+    if steps is None or steps < first or not isinstance(burn_in, int) or burn_in < adapted:
+        raise ValueError(
+            f"continued_from says that the run was begun with {first} steps and {adapted} of burn-in; give steps and burn_in as "
+            "whole numbers that are no smaller."
+        )
+    return {"steps": first, "burn_in": adapted}
 
 
 def _json_mapping(name: str, value: Any) -> dict[str, Any]:

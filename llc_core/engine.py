@@ -19,10 +19,11 @@ from torch import Tensor
 from llc_core import diagnostics
 from llc_core.blas import chains_on_cores, over_chains
 from llc_core.by_chain import ByChain
-from llc_core.config import RunConfig
+from llc_core.config import MAX_STEPS, RunConfig
 from llc_core.control import Control
 from llc_core.defaults import is_auto_step, resolve, resolve_observable, settings
 from llc_core.estimators import LossAccumulator
+from llc_core.fields import whole
 from llc_core.histogram import Bins, Counter
 from llc_core.observing import Mean, Observers
 from llc_core.one_loop import OneLoop, pays
@@ -70,6 +71,8 @@ class Run:
         self.total_steps, self.gradient = config.steps, config.gradient
         self.metric_gradient = config.metric_gradient or config.gradient
         self.burn_in = config.burn_in_steps(self.total_steps)
+        self._plan = dict(config.continued_from or {"steps": self.total_steps, "burn_in": self.burn_in})
+        self._adapted = self._plan["burn_in"]
         self.count = self.chains * len(self.settings)
         self.device = torch.device(str(config.device))
         self.dtype = torch.float64 if config.dtype == "float64" else torch.float32
@@ -104,7 +107,9 @@ class Run:
         self._noise: Tensor | None = None
         self._noise_at = 0
         usual = self._by_chain is None and self._recorded is None
-        self._noise_seed = noise_seed if usual and pays(like, self.problem.dim, self.count, self.total_steps) else None
+        self._noise_seed = (
+            noise_seed if usual and pays(like, self.problem.dim, self.count, self._plan["steps"]) else None
+        )
         self._one_loop: OneLoop | None = None
         if self._noise_seed is not None and self.sampler.cell() is not None and config.histogram is None:
             self._one_loop = OneLoop(self.sampler, noise_seed)
@@ -114,7 +119,7 @@ class Run:
             self.sampler,
             self._hp,
             len(self.settings),
-            self.burn_in,
+            self._adapted,
             is_auto_step(self.sampler, config),
             self.sampler.adapts_coordinates,
             self._streams["probe"],
@@ -127,7 +132,7 @@ class Run:
             n_beta.squeeze(1).double().cpu().numpy(),
             config.baseline,
             self._baseline_losses() if self.gradient != "full" else 0.0,
-            forgiving=self._control.auto_step,
+            forgiving=self._adapted if self._control.auto_step else 0,
         )
         self._counter: Counter | None = None
         if config.histogram is not None:
@@ -165,6 +170,28 @@ class Run:
             wished = self._block * min(2.0, max(0.5, BLOCK_SECONDS / max(spent, 1e-6)))
             self._block = min(MAX_BLOCK, max(1, int(wished)))
             yield snapshot
+
+    def go_on(self, steps: int | None = None) -> None:
+        """Let a finished run go on for `steps` more steps; None: for as many as it has.
+
+        Where at least half of the steps were burn-in, all that were done become burn-in, so that the estimate is made from
+        the new steps alone; else burn-in ends where it did. Nothing is adapted again. `config` says what was done: a run
+        that is begun with it has the same numbers. Raises ValueError where the run is not finished or has no living chain.
+        """
+        more = self.total_steps if steps is None else whole("steps", steps, 1, MAX_STEPS)
+        if not self._losses.alive.any():
+            raise ValueError("All chains diverged, and more steps cannot help; reduce step_size.")
+        if self.steps_done < self.total_steps:
+            raise ValueError(f"The run has {self.total_steps - self.steps_done} steps left; let it finish first.")
+        total = self.total_steps + more
+        burn_in = self.total_steps if 2 * self.burn_in >= self.total_steps else self.burn_in
+        self.config = self.config.replace(steps=total, burn_in=burn_in, continued_from=self._plan)
+        self._losses.go_on(total, burn_in)
+        if burn_in != self.burn_in:
+            self._observers = self._observers.fresh()
+            if self._counter is not None:
+                self._counter.clear()
+        self.total_steps, self.burn_in = total, burn_in
 
     def advance(self, steps: int) -> Snapshot:
         """Do up to `steps` more steps of every chain and report them."""
@@ -231,7 +258,7 @@ class Run:
                 self._state, self._energy = checked, None
             if self.steps_done % PARK_EVERY == 0:
                 self._park_dead()
-        if self.steps_done == int(ADAPTING_SHARE * self.burn_in):
+        if self.steps_done == int(ADAPTING_SHARE * self._adapted):
             self._hp.adapting = torch.zeros_like(self._hp.adapting)
         before = self._state["delta"]
         hp = self._hp_now()
@@ -288,7 +315,7 @@ class Run:
 
     def _count(self, counter: Counter, delta: Tensor, loss: Tensor) -> None:
         """Add where the chains were to the histogram. A chain that has died counts nowhere, though it is put back to w0."""
-        if self.steps_done >= self.burn_in or not self._control.auto_step:
+        if self.steps_done >= self._adapted or not self._control.auto_step:
             self._sound = self._sound & torch.isfinite(loss)
         if self.steps_done >= self.burn_in:
             counter.add(self.problem.mode + delta.squeeze(1), self._sound, float(self._share(self.steps_done)))
@@ -492,6 +519,7 @@ class Run:
             acceptance=acceptance,
             kept_steps=kept,
             caveat=self.sampler.caveat(),
+            parameters=self.problem.dim,
         )
         return Estimate(
             llc=llc,
@@ -579,11 +607,15 @@ def estimate(
     seed: int = 0,
     device: str | None = None,
     dtype: str | torch.dtype | None = None,
+    max_steps: int | None = None,
     progress: bool = True,
 ) -> Any:
     """Estimate the local learning coefficient of `problem` at its w0.
 
     None means the engine's choice for this problem, recorded in `estimate.config`. See `RunConfig` for the arguments.
+
+    max_steps: the run goes on, each time twice as long as before, while a verdict asks for more steps and no more than
+    max_steps in all are done (`Run.go_on`); None: it ends after `steps` whatever the verdict.
     Returns an `Estimate`, or with `grid` a list of them in the order of the grid's product (first field slowest): all
     settings run as one batch. Of several problems side by side (`DeepLinearFamily`) the list has those of the first problem
     first, each from `chains` chains.
@@ -620,13 +652,27 @@ def estimate(
         )
     current = run(config, problem, observable)
     show = progress and sys.stderr.isatty()
-    for snapshot in current:
+    for snapshot in until_settled(current, max_steps):
         if show:
             _show(snapshot)
     if show:
         sys.stderr.write("\n")
     results = current.estimates()
     return results if grid or current.problems > 1 else results[0]
+
+
+def until_settled(current: Run, max_steps: int | None) -> Iterator[Snapshot]:
+    """Snapshots of a run that goes on, twice as long each time, while a verdict asks for more steps and max_steps allow it."""
+    if max_steps is not None:
+        whole("max_steps", max_steps, current.total_steps, MAX_STEPS)
+    while True:
+        yield from current
+        more = (
+            max_steps is not None and 2 * current.total_steps <= max_steps and current.steps_done == current.total_steps
+        )
+        if not (more and any(each.converged.wants_steps for each in current.estimates())):
+            return
+        current.go_on()
 
 
 def _show(snapshot: Snapshot) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 
 TRACE_NUMBERS = 8_000_000
 TRACE_ROWS = 20_000
-"""Rows of the trace that are kept; a longer run keeps every k-th step. Averages always use every step."""
+"""Rows of the trace that are kept at most; a longer run keeps every k-th step. Averages always use every step."""
 
 
 class LossAccumulator:
@@ -25,21 +25,35 @@ class LossAccumulator:
         n_beta: np.ndarray,
         baseline: str,
         full_baseline: float | np.ndarray,
-        forgiving: bool = False,
+        forgiving: int = 0,
     ):
-        """forgiving: a chain that overflows during burn-in is not dead (the driver starts its block again)."""
+        """forgiving: a chain that overflows in so many first steps is not dead (the driver starts its block again)."""
         self.forgiving = forgiving
         self.burn_in, self.n_beta, self.baseline, self.full_baseline = burn_in, n_beta, baseline, full_baseline
-        self.count = 0
         self.steps = 0
         self.alive = np.ones(chains, dtype=bool)
-        self.thin = max(1, math.ceil(steps / TRACE_ROWS), math.ceil(steps * chains / TRACE_NUMBERS))
-        self.weights = 0.0
-        self._sum = np.zeros(chains)
-        self._baseline_sum = np.zeros(chains)
+        self.thin = _thin(steps, chains)
+        self._clear()
         self._first_baseline: np.ndarray | None = None
         self._rows: list[np.ndarray] = []
         self._row_steps: list[np.ndarray] = []
+
+    def _clear(self) -> None:
+        self.count, self.weights = 0, 0.0
+        self._sum, self._baseline_sum = np.zeros(len(self.alive)), np.zeros(len(self.alive))
+
+    def go_on(self, steps: int, burn_in: int) -> None:
+        """The run will have `steps` steps in all, and a burn-in that is the one it had or covers all that was done."""
+        if burn_in != self.burn_in:
+            assert burn_in >= self.steps
+            self.burn_in = burn_in
+            self._clear()
+        thin = _thin(steps, len(self.alive))
+        if thin != self.thin and self._rows:
+            rows, at = self.trace()
+            chosen = at % thin == 0
+            self._rows, self._row_steps = [rows[chosen]], [at[chosen]]
+        self.thin = thin
 
     def add(
         self, losses: np.ndarray, baselines: np.ndarray | None, weights: np.ndarray | None = None
@@ -50,7 +64,7 @@ class LossAccumulator:
         """
         steps = np.arange(self.steps, self.steps + len(losses))
         finite = np.isfinite(losses)
-        counts = finite | (steps < self.burn_in)[:, None] if self.forgiving else finite
+        counts = finite | (steps < self.forgiving)[:, None]
         living = np.logical_and.accumulate(np.vstack([self.alive, counts]), axis=0)[1:]
         losses = np.where(living & finite, losses, np.nan)
         self.alive = living[-1]
@@ -86,6 +100,12 @@ class LossAccumulator:
         if not self._rows:
             return np.zeros((0, len(self.alive))), np.zeros(0, dtype=int)
         return np.concatenate(self._rows), np.concatenate(self._row_steps)
+
+
+def _thin(steps: int, chains: int) -> int:
+    """Every how many steps a row is kept: a power of two, so that a longer run keeps rows of a shorter one."""
+    least = max(1, math.ceil(steps / TRACE_ROWS), math.ceil(steps * chains / TRACE_NUMBERS))
+    return 1 << (least - 1).bit_length()
 
 
 def _running(start: np.ndarray, rows: np.ndarray) -> np.ndarray:

@@ -210,6 +210,7 @@ class _Split:
             localization=self.localization,
             steps=estimate.steps,
             burn_in=int(estimate.burn_in),
+            continued_from=None,
             gradient="full",
             # What feeds a metric is part of the sampler's law and stays; only the drift loses its noise.
             metric_gradient=(config.metric_gradient or config.gradient) if _has_statistics(self.sampler) else None,

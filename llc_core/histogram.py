@@ -93,5 +93,8 @@ class Counter:
         place = ((x - self.bins.low) / self.bins.width).nan_to_num(0.0).floor_().clamp_(-1, self.bins.count)
         self._counts.index_add_(0, self._row + place.long() + 1, finite.to(self._counts.dtype) * weight)
 
+    def clear(self) -> None:
+        self._counts.zero_()
+
     def counts(self) -> np.ndarray:
         return self._counts.view(self.settings, -1).double().cpu().numpy().copy()

@@ -94,6 +94,7 @@ class Observers:
 
     def __init__(self, config: RunConfig, problem: Potential, observable: Potential | None, like: Tensor):
         """like: [C, D]."""
+        self._made_of = config, problem, observable, like.new_empty(len(like), 0)
         self.every, self.observable = config.observe_every, observable
         self.variance_every = config.functional_variance
         self.variance = FunctionalVariance(problem, like) if self.variance_every else None
@@ -101,6 +102,10 @@ class Observers:
         self.looks = 0
         self.loss = torch.zeros(len(like), dtype=torch.float64, device=like.device)
         self.loss_weight = 0.0
+
+    def fresh(self) -> Observers:
+        """The same, with nothing seen."""
+        return Observers(*self._made_of)
 
     def due(self, step: int) -> bool:
         """Whether `look` or `size` would do anything at this step."""

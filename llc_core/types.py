@@ -116,11 +116,15 @@ class Snapshot:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether a number can be trusted, and why, in words. True in a boolean context when it can."""
+    """Whether a number can be trusted, and why, in words. True in a boolean context when it can.
+
+    wants_steps: what is asked for is a longer run of the same chains (`Run.go_on`).
+    """
 
     ok: bool
     reason: str
     remedy: str = ""
+    wants_steps: bool = False
 
     def __bool__(self) -> bool:
         return self.ok

@@ -10,6 +10,9 @@ from llc_core.diagnostics import DRIFT_SHARE, ESS_LIMIT, R_HAT_LIMIT
 from llc_core.types import Verdict
 
 SE_SHARE = 0.05
+BEYOND = 4
+"""No learning coefficient is above half the number of parameters (Watanabe 2009, theorem 7.2, for losses that are analytic at
+a minimum); an estimate so many times above it is of chains that were thrown out and are still far away."""
 LOW_ACCEPTANCE = 0.1
 
 
@@ -30,12 +33,13 @@ def judge(
     acceptance: float = math.nan,
     kept_steps: int,
     caveat: str = "",
+    parameters: int = 0,
 ) -> Verdict:
     """The most serious finding first; a clean run says what was checked."""
     if dead > chains / 2:
         return Verdict(False, f"{dead} of {chains} chains diverged, so there is no estimate.", _smaller(stable_step))
     if kept_steps < 32:
-        return Verdict(False, f"Only {kept_steps} steps after burn-in: too few to judge.", "Run longer.")
+        return Verdict(False, f"Only {kept_steps} steps after burn-in: too few to judge.", "Run longer.", True)
     if caveat:
         return Verdict(False, caveat, "")
     if acceptance < LOW_ACCEPTANCE:
@@ -54,6 +58,13 @@ def judge(
             f"The estimate is {llc:.3g}, but a learning coefficient is positive.",
             "w0 may not be a minimum of this loss, or the baseline is noisy: use baseline='same_batch' and full gradients.",
         )
+    if parameters and llc > BEYOND * parameters / 2:
+        return Verdict(
+            False,
+            f"The estimate is {llc:.3g}, but no learning coefficient is above half the number of parameters, {parameters / 2:,g}: "
+            "the chains were thrown out.",
+            _smaller(stable_step),
+        )
     threshold = max(DRIFT_SHARE * abs(llc), 4 * drift_se) if math.isfinite(drift_se) else math.inf
     if abs(drift) > threshold:
         way = "rising" if drift > 0 else "falling"
@@ -62,10 +73,11 @@ def judge(
             False,
             f"The loss is still {way} ({share:+.0%} between the two halves after burn-in): the chains have not settled.",
             "Take more steps, or a sampler that moves faster (UnderdampedLangevin).",
+            True,
         )
     if math.isfinite(se) and se > SE_SHARE * llc:
         reason = f"The standard error is {se / llc:.0%} of the estimate: the chains disagree."
-        return Verdict(False, reason, "Take more steps or more chains.")
+        return Verdict(False, reason, "Take more steps or more chains.", True)
     if step_bias > 0.05 * llc and not noise_inflation > step_bias:  # the larger cause is the one to name
         return Verdict(
             False,
@@ -79,13 +91,11 @@ def judge(
             "Use a smaller step size, a larger batch, or gradient='control_variate' or 'full'.",
         )
     if math.isfinite(r_hat) and r_hat > R_HAT_LIMIT:
-        return Verdict(
-            False, f"R-hat is {r_hat:.3f}, above {R_HAT_LIMIT}: the chains do not agree yet.", "Take more steps."
-        )
+        reason = f"R-hat is {r_hat:.3f}, above {R_HAT_LIMIT}: the chains do not agree yet."
+        return Verdict(False, reason, "Take more steps.", True)
     if math.isfinite(ess) and ess < ESS_LIMIT:
-        return Verdict(
-            False, f"Only {ess:.0f} effective samples (ESS): the error bar is itself uncertain.", "Take more steps."
-        )
+        reason = f"Only {ess:.0f} effective samples (ESS): the error bar is itself uncertain."
+        return Verdict(False, reason, "Take more steps.", True)
     checked = ["no chain diverged", "no drift"] if chains > 1 else ["no divergence", "no drift"]
     if math.isfinite(r_hat):
         checked.append(f"R-hat {r_hat:.3f}")
