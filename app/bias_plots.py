@@ -199,7 +199,7 @@ class DistanceFigure(RunFigure):
 
     def reset(self, total_steps: int, burn_in: int) -> None:
         self.source.data = {"step": np.zeros(0), **{name: np.zeros(0) for name in DISTANCES}}
-        self._frame(total_steps, burn_in)
+        self.frame(total_steps, burn_in)
         self.y.reset(2e-3, 1.0)
 
     def stream(self, rows: np.ndarray) -> None:

@@ -37,6 +37,7 @@ NAMES = {
     "chains": "chains",
     "steps": "steps",
     "burn_in": "burn-in",
+    "continued_from": "begun for",
     "step_decay": "decay of the steps",
     "seed": "chain seed",
     "dtype": "precision",
@@ -93,6 +94,8 @@ def differences(new: RunConfig, old: RunConfig) -> list[str]:
             continue
         if name == "gradient":
             one, other = (GRADIENT_LABELS.get(str(value), value) for value in (one, other))
+        if name == "continued_from":
+            one, other = (f"{v['steps']:,} steps" if v else "all its steps" for v in (one, other))
         found.append(f"{label} {_text(one)} instead of {_text(other)}")
     return found
 

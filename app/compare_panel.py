@@ -44,6 +44,13 @@ class ComparePanel:
             self._freeze()
         self._current = RunCard(config, {})
 
+    def go_on(self, config: RunConfig) -> None:
+        """The present run is longer now, and its figure has been framed for it."""
+        if self._current is not None:
+            self._current = RunCard(config, self._current.values)
+            self._figure.show_pinned(self._curve)
+            self._show()
+
     def draw(self) -> None:
         """The figure is empty now: draw what is pinned."""
         self._figure.show_pinned(self._curve)

@@ -21,7 +21,10 @@ button:focus-visible, [tabindex]:focus-visible { outline: 2px solid var(--panel-
 
 
 class Transport(JSComponent):
-    """Play or pause, step, reset; a step counter and the progress. Space, S and R do the same as the buttons."""
+    """Play or pause, step, reset; a step counter and the progress. Space, S and R do the same as the buttons.
+
+    Where a finished run can be made longer its first button says “Go on”: to play it again is what Reset does.
+    """
 
     status = param.String("starting")
     caption = param.String("")
@@ -29,6 +32,7 @@ class Transport(JSComponent):
     step = param.Integer(0)
     total = param.Integer(1)
     burn_in = param.Integer(0)
+    more = param.Boolean(False, doc="The run is finished and can be made twice as long.")
     stride = param.Integer(1, doc="Steps that one press of the step button does.")
 
     _stylesheets = [
@@ -75,7 +79,7 @@ export function render({model, el}) {
     bar.appendChild(b)
     return b
   }
-  const play = button(() => model.playing ? 'pause' : 'play', 'Space')
+  const play = button(() => model.more ? 'more' : model.playing ? 'pause' : 'play', 'Space')
   play.className = 'main'
   const step = button('step', 'S')
   const reset = button('reset', 'R')
@@ -92,10 +96,11 @@ export function render({model, el}) {
   const [count, caption, track, done, mark] = ['.count', '.caption', '.track', '.done', '.mark'].map(s => where.querySelector(s))
 
   const buttons = () => {
-    const name = model.playing ? 'Pause' : 'Play'
-    play.innerHTML = icon(name.toLowerCase()) + `<span>${name}</span>`
-    play.setAttribute('aria-label', name)
-    play.title = name + ' (space bar)'
+    const name = model.more ? 'Go on' : model.playing ? 'Pause' : 'Play'
+    const further = model.more ? `: ${model.total.toLocaleString('en')} more steps` : ''
+    play.innerHTML = icon(model.playing && !model.more ? 'pause' : 'play') + `<span>${name}</span>`
+    play.setAttribute('aria-label', name + further)
+    play.title = `${name}${further} (space bar)`
     const by = model.stride.toLocaleString('en') + (model.stride === 1 ? ' step' : ' steps')
     step.title = `Advance by ${by} (S)`
     step.setAttribute('aria-label', `Step: advance by ${by}`)
@@ -109,7 +114,7 @@ export function render({model, el}) {
   }
   const words = () => { caption.textContent = caption.title = model.caption }
   buttons(); progress(); words()
-  model.on(['playing', 'stride'], buttons)
+  model.on(['playing', 'stride', 'more', 'total'], buttons)
   model.on(['step', 'total', 'burn_in'], progress)
   model.on('caption', words)
 
@@ -132,7 +137,7 @@ export function render({model, el}) {
 
     def _handle_msg(self, msg: Any) -> None:
         command = msg.get("command") if isinstance(msg, dict) else None
-        if command in ("play", "pause", "step", "reset"):
+        if command in ("play", "pause", "step", "reset", "more"):
             self.listener(command)
 
 

@@ -10,10 +10,12 @@ import panel as pn
 import panel_material_ui as pmui
 
 from app.widgets import ChoiceField, Field, NumberField, make_field
-from llc_core.config import GRADIENTS
+from llc_core.config import GRADIENTS, RunConfig
 from llc_core.fields import Hyper, hyper_fields
 from llc_core.samplers.base import samplers
 
+LENGTH = ("steps", "burn_in", "continued_from")
+"""Fields of RunConfig that say how long a run is."""
 GRADIENT_LABELS = {"full": "full data (exact)", "control_variate": "control variate", "minibatch": "minibatch (plain)"}
 MAX_CHAINS = 32
 DEFAULTS: dict[str, Any] = {
@@ -22,6 +24,7 @@ DEFAULTS: dict[str, Any] = {
     "chains": 10,
     "steps": 20_000,
     "burn_in": 0.5,
+    "continued_from": None,
     "localization": 1.0,
     "n_beta": None,
     "batch_size": 500,
@@ -43,6 +46,7 @@ class Controls(pn.viewable.Viewer):
         super().__init__()
         self.listener: Callable[[], None] = lambda: None
         self._samplers = samplers()
+        self._longer: dict[str, Any] = {}
         first = DEFAULTS["sampler"]["name"]
         names = tuple(sorted(self._samplers, key=lambda name: (name != first, name)))
         labels = {name: cls.label or name for name, cls in self._samplers.items()}
@@ -159,30 +163,42 @@ class Controls(pn.viewable.Viewer):
 
     @property
     def values(self) -> dict[str, Any]:
-        """Fields of RunConfig; raises ValueError (from the sampler) when they do not go together."""
+        """Fields of RunConfig; raises ValueError (from the sampler) when they do not go together.
+
+        A run that went on has its steps and burn-in to the step, which no share of a field says.
+        """
         own = {name: field.value for name, field in self._own.items()}
         rest = {name: field.value for name, field in self.fields.items()}
+        rest |= self._longer or {"continued_from": None}
         return {"sampler": {"name": self.sampler.value, **own}, "gradient": self.gradient.value, **rest}
+
+    def go_on(self, config: RunConfig) -> None:
+        """The run on the page goes on, and is now that of `config`: show how long it is."""
+        self._take({name: getattr(config, name) for name in LENGTH})
 
     def show(self, settings: Mapping[str, Any]) -> None:
         """Set every field, defaults where `settings` says nothing, without reporting changes."""
         values = {**DEFAULTS, **settings}
+        self._take({name: values[name] for name in LENGTH})
         sampler = dict(values["sampler"])
         self.sampler.set(sampler.pop("name"))
         self.gradient.set(values["gradient"])
         for name, field in self.fields.items():
-            field.set(values[name])
+            if name not in LENGTH:
+                field.set(values[name])
         self._rebuild(sampler)
 
     def check(self, settings: Mapping[str, Any]) -> None:
         """ValueError where a value of `show` lies outside what the fields take."""
+        given = {**settings, **as_share(settings)}
         for name, field in self.fields.items():
-            if isinstance(field, NumberField) and settings.get(name) is not None:
-                field.check(settings[name])
+            if isinstance(field, NumberField) and given.get(name) is not None:
+                field.check(given[name])
 
     def choose(self, name: str, value: float) -> None:
         """Set one field, without reporting a change; KeyError where the sampler has none of this name."""
         {**self.fields, **self._own}[name].set(value)
+        self._longer = {}
 
     def show_live(self, values: Mapping[str, Any]) -> None:
         """The values in use, for fields that are automatic."""
@@ -207,5 +223,19 @@ class Controls(pn.viewable.Viewer):
         self._step_place.objects = [f for name, f in self._own.items() if name == "step_size"]
         self._own_place.objects = [f for name, f in self._own.items() if name != "step_size"]
 
+    def _take(self, length: dict[str, Any]) -> None:
+        self._longer = length if length["continued_from"] is not None else {}
+        for name, value in {**length, **as_share(length)}.items():
+            if name in self.fields:
+                self.fields[name].set(value)
+
     def _changed(self) -> None:
+        self._longer = {}
         self.listener()
+
+
+def as_share(settings: Mapping[str, Any]) -> dict[str, float]:
+    """The burn-in as its field shows it, where the settings are those of a run that went on; else nothing."""
+    if settings.get("continued_from") is None:
+        return {}
+    return {"burn_in": settings["burn_in"] / settings["steps"]}

@@ -27,6 +27,11 @@ class Curves:
         self.loss_parts = (self.legends[0], plotted(self.losses.plot))
         self.estimate_parts = (self.legends[1], plotted(self.estimates.plot))
 
+    def frame(self, total_steps: int, burn_in: int) -> None:
+        """The run has been made longer; its rows come anew."""
+        self.losses.frame(total_steps, burn_in)
+        self.estimates.frame(total_steps, burn_in)
+
     def show_answers(self, visible: bool) -> None:
         """The legends name the exact answers, or do not."""
         for pane, (title, entries, figure) in zip(self.legends, self._entries, strict=True):

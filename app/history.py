@@ -21,6 +21,7 @@ class Cursor:
 
     losses: int = 0
     estimates: int = 0
+    generation: int = 0
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,7 @@ class NewRows:
 
     steps [T], losses [T, C]: nβ·ΔL of every chain.  recent [T]: moving average over steps and living chains.
     at [K], llc [K], se [K]: running λ̂ with its standard error, from the first step after burn-in on.
+    again: they replace all that the reader has, since the run goes on for longer than it was begun for.
     """
 
     cursor: Cursor
@@ -38,12 +40,17 @@ class NewRows:
     at: np.ndarray
     llc: np.ndarray
     se: np.ndarray
+    again: bool = False
 
 
 class History:
-    """Append-only. Rows are evenly thinned over the whole run, so the picture covers it at any length."""
+    """Append-only, but for `go_on`. Rows are evenly thinned over the whole run, so the picture covers it at any length."""
 
     def __init__(self, chains: int, total_steps: int):
+        self._generation = 0
+        self._make(chains, total_steps)
+
+    def _make(self, chains: int, total_steps: int) -> None:
         self.stride = max(1, math.ceil(total_steps / MAX_ROWS))
         rows = total_steps // self.stride + 2
         self._steps = np.zeros(rows, dtype=np.int64)
@@ -54,6 +61,26 @@ class History:
         self._estimate_count = 0
         self._last_slot = -1
         self._next_estimate = 0
+
+    def go_on(self, total_steps: int, burn_in: int) -> None:
+        """The run will have so many steps in all: keep rows for a picture of the whole, and estimates from after burn-in."""
+        steps, losses, recent = (a[: self._count] for a in (self._steps, self._losses, self._recent))
+        estimates = self._estimates[: self._estimate_count]
+        self._make(losses.shape[1], total_steps)
+        self._generation += 1
+        slots = steps // self.stride
+        kept = np.diff(slots, prepend=-1) > 0
+        self._count = int(kept.sum())
+        for table, rows in ((self._steps, steps), (self._losses, losses), (self._recent, recent)):
+            table[: self._count] = rows[kept]
+        if self._count:
+            self._last_slot = int(slots[-1])
+        late = estimates[estimates[:, 0] > burn_in]
+        late = late[np.diff(late[:, 0] // self.stride, prepend=-1) > 0]
+        self._estimate_count = len(late)
+        self._estimates[: len(late)] = late
+        if len(late):
+            self._next_estimate = int(late[-1, 0]) + self.stride
 
     def add(self, snapshot: Snapshot, se: float = math.nan) -> None:
         """Take a snapshot. se: the standard error to show when there are too few chains to see it from their spread."""
@@ -85,15 +112,19 @@ class History:
             self._recent[row] = _mean(self._losses[max(0, row + 1 - RECENT_ROWS) : row + 1])
 
     def since(self, cursor: Cursor) -> NewRows:
+        again = cursor.generation != self._generation
+        if again:
+            cursor = Cursor()
         new, late = slice(cursor.losses, self._count), slice(cursor.estimates, self._estimate_count)
         return NewRows(
-            cursor=Cursor(self._count, self._estimate_count),
+            cursor=Cursor(self._count, self._estimate_count, self._generation),
             steps=self._steps[new].copy(),
             losses=self._losses[new].copy(),
             recent=self._recent[new].copy(),
             at=self._estimates[late, 0].copy(),
             llc=self._estimates[late, 1].copy(),
             se=self._estimates[late, 2].copy(),
+            again=again,
         )
 
 

@@ -93,6 +93,9 @@ class LandscapeJob:
             notes=sum((part.notes for part in parts), ()),
         )
 
+    def go_on(self) -> None:
+        self._job.go_on()
+
     def record(self, snapshot: Snapshot, estimate: object) -> None:
         self.log.add(self._fresh)
         self._fresh = []

@@ -63,6 +63,12 @@ class Live:
         return run.playing
 
     @property
+    def can_go_on(self) -> bool:
+        """Whether the run is finished, with chains that live, and can be made longer."""
+        run = self.run
+        return run is not None and run.can_go_on and bool(run.state.snapshot.alive.any())
+
+    @property
     def playing(self) -> bool:
         return self.run is not None and self.run.playing
 

@@ -29,6 +29,11 @@ class LlcJob:
     def advance(self, steps: int) -> Snapshot:
         return self._run.advance(steps)
 
+    def go_on(self) -> None:
+        """For as many steps as it has; the run is finished."""
+        self._run.go_on()
+        self.log.go_on(self._run.total_steps, self._run.burn_in)
+
     def judge(self) -> Estimate:
         return self._run.estimates()[0]
 

@@ -63,6 +63,14 @@ def run_figure(y_label: str, y_range: Any, name: str, **options: Any) -> figure:
     return plot
 
 
+def add(source: ColumnDataSource, columns: dict[str, np.ndarray], again: bool) -> None:
+    """New rows, or all rows anew. Not emptied and then streamed: what is sent in one message would be drawn twice."""
+    if again:
+        source.data = columns
+    else:
+        source.stream(columns, rollover=MAX_ROWS + 2)
+
+
 class RunFigure:
     """x from 0 to the run's last step, burn-in shaded."""
 
@@ -85,7 +93,8 @@ class RunFigure:
         self.plot.add_layout(self._shade)
         self.plot.add_layout(self._word)
 
-    def _frame(self, total_steps: int, burn_in: int) -> None:
+    def frame(self, total_steps: int, burn_in: int) -> None:
+        """Make room for so many steps. What is drawn stays."""
         self.plot.x_range.update(start=0, end=total_steps, reset_start=0, reset_end=total_steps)
         self._shade.right = self._word.x = burn_in
         share = burn_in / total_steps
@@ -127,7 +136,7 @@ class LossFigure(RunFigure):
             for i in range(chains):
                 color = theme.CHAINS[i % len(theme.CHAINS)]
                 self.plot.line("step", f"c{i}", source=self.source, line_width=1, line_alpha=alpha, line_color=color)
-        self._frame(total_steps, burn_in)
+        self.frame(total_steps, burn_in)
         self._expected.location = expected
         high = nice_above(scale + 4 * math.sqrt(max(scale, 0.25)))
         self.y.reset(-0.02 * high, high)
@@ -137,10 +146,10 @@ class LossFigure(RunFigure):
         self._expected.location = value
 
     def stream(self, rows: NewRows) -> None:
-        if not len(rows.steps):
+        if not len(rows.steps) and not rows.again:
             return
         columns = {f"c{i}": rows.losses[:, i] for i in range(self._chains)}
-        self.source.stream({"step": rows.steps.astype(float), **columns}, rollover=MAX_ROWS + 2)
+        add(self.source, {"step": rows.steps.astype(float), **columns}, rows.again)
         finite = rows.losses[np.isfinite(rows.losses)]
         if len(finite):
             # A single spike may leave the frame; a level must not.
@@ -175,7 +184,7 @@ class EstimateFigure(RunFigure):
         """Empty the figure. values: "local", "global", "expected" where known."""
         self.recent.data = {"step": np.zeros(0), "recent": np.zeros(0)}
         self.source.data = {name: np.zeros(0) for name in ("step", "llc", "low", "high")}
-        self._frame(total_steps, burn_in)
+        self.frame(total_steps, burn_in)
         for name, span in self._lines.items():
             span.location = values.get(name)
         known = [v for v in values.values() if v is not None] or [1.0]
@@ -188,12 +197,12 @@ class EstimateFigure(RunFigure):
             self.y.cover(0.9 * value, 1.1 * value)
 
     def stream(self, rows: NewRows) -> None:
-        if len(rows.steps):
-            self.recent.stream({"step": rows.steps.astype(float), "recent": rows.recent}, rollover=MAX_ROWS + 2)
-        if len(rows.at):
+        if len(rows.steps) or rows.again:
+            add(self.recent, {"step": rows.steps.astype(float), "recent": rows.recent}, rows.again)
+        if len(rows.at) or rows.again:
             low, high = rows.llc - 2 * rows.se, rows.llc + 2 * rows.se
-            data = {"step": rows.at, "llc": rows.llc, "low": low, "high": high}
-            self.source.stream(data, rollover=MAX_ROWS + 2)
+            add(self.source, {"step": rows.at, "llc": rows.llc, "low": low, "high": high}, rows.again)
+        if len(rows.at):
             self.y.cover(float(np.nanmin(rows.llc)), float(np.nanmax(rows.llc)))
         if len(rows.recent) and np.isfinite(rows.recent).any():
             # The moving average starts at 0 and enters from below; only from above must the frame follow it.

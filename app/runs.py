@@ -66,7 +66,10 @@ class Log(Protocol):
 
 
 class Job(Protocol):
-    """What the manager steps. Only the worker thread uses it; `log` is read by others, under a lock."""
+    """What the manager steps. Only the worker thread uses it; `log` is read by others, under a lock.
+
+    A job with a method `go_on()` is kept when it is finished, and can then be made longer: `RunHandle.go_on`.
+    """
 
     @property
     def log(self) -> Log: ...
@@ -117,6 +120,7 @@ class RunHandle:
         # Owned by the worker:
         self._building: Future[Job] | None = None
         self._run: Job | None = None
+        self._longer = False
         self._block = 1
         self._served = 0
         self._used = 0.0
@@ -135,10 +139,27 @@ class RunHandle:
         """Do exactly `steps` more steps, then pause."""
         self._command(playing=False, pending=max(1, steps))
 
+    def go_on(self) -> bool:
+        """Make a finished run twice as long and play it. False where it cannot be."""
+        with self._lock:
+            if not self.can_go_on:
+                return False
+            self._longer, self._playing, self._pending = True, True, 0
+            self._polled = time.monotonic()
+            self._publish(status=Status.RUNNING)
+        self._manager._take_back(self)
+        return True
+
+    @property
+    def can_go_on(self) -> bool:
+        return self._state.status is Status.FINISHED and _lengthens(self._run)
+
     def cancel(self, message: str = "") -> None:
         """Stop for good and free the run; takes effect within one block."""
         with self._lock:
-            if self._state.status not in OVER:
+            if self._state.status is Status.FINISHED:
+                self._run = None
+            elif self._state.status not in OVER:
                 self._publish(status=Status.CANCELLED, message=message)
         self._manager._wake()
 
@@ -208,6 +229,13 @@ class RunManager:
             self._runs.append(handle)
             self._condition.notify()
         return handle
+
+    def _take_back(self, handle: RunHandle) -> None:
+        """A finished run has been made longer."""
+        with self._condition:
+            if handle not in self._runs:
+                self._runs.append(handle)
+            self._condition.notify()
 
     def close(self) -> None:
         """Stop the worker (for tests)."""
@@ -283,7 +311,8 @@ class RunManager:
                 )
         for handle in self._runs:
             if handle.state.status in OVER:
-                handle._run = None
+                if handle.state.status is not Status.FINISHED or not _lengthens(handle._run):
+                    handle._run = None
                 if handle._building is not None:
                     handle._building.cancel()
         self._runs = [h for h in self._runs if h.state.status not in OVER]
@@ -318,6 +347,10 @@ class RunManager:
         run = handle._run
         if run is None or handle.state.status in OVER:
             return
+        if handle._longer:
+            with handle._lock:
+                handle._longer = False
+                run.go_on()  # type: ignore[attr-defined]
         if handle._wants_steps and not run.finished:
             self._advance(handle, run)
         pausing = not handle._wants_steps
@@ -362,6 +395,10 @@ class RunManager:
         with handle._lock:
             if handle._state.status not in OVER:
                 handle._publish(status=Status.FAILED, message=message)
+
+
+def _lengthens(job: Job | None) -> bool:
+    return hasattr(job, "go_on")
 
 
 @cache

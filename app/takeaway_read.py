@@ -18,6 +18,7 @@ OFFERED = (
     "chains",
     "steps",
     "burn_in",
+    "continued_from",
     "localization",
     "n_beta",
     "batch_size",
@@ -71,7 +72,7 @@ def page_config(config: RunConfig, problem: Potential) -> PageConfig:
         raise ValueError(f"dtype is {config.dtype!r}; this page has no control for it: use llc_core.estimate instead.")
     settings = {name: getattr(complete, name) for name in OFFERED}
     settings["n_beta"] = config.n_beta
-    if isinstance(config.burn_in, int):
+    if isinstance(config.burn_in, int) and config.continued_from is None:
         settings["burn_in"] = config.burn_in / complete.steps
     description = {name: value for name, value in config.problem.items() if value is not None}
     return PageConfig(description, settings)

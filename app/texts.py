@@ -215,6 +215,8 @@ def verdict(state: State, with_answers: bool = True) -> tuple[str, str]:
     patient = state.status in (Status.RUNNING, Status.PAUSED) and judged.wants_steps
     opening = "Not yet." if patient else "Do not trust it."
     remedy = f" <b>What to change:</b> {escape(judged.remedy)}" if judged.remedy else ""
+    if state.status is Status.FINISHED and judged.wants_steps:
+        remedy += " <b>Go on</b> takes them from here."
     return "warn" if patient else "bad", f"<b>{opening}</b> {escape(judged.reason)}{remedy}{note}"
 
 

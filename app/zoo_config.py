@@ -15,6 +15,7 @@ DEFAULTS: dict[str, Any] = {
     "chains": 4,
     "steps": 2000,
     "burn_in": 0.5,
+    "continued_from": None,
     "localization": 100.0,
     "n_beta": None,
     "batch_size": 256,

@@ -48,6 +48,8 @@ def python_code(choice: Choice, settings: dict[str, Any]) -> str:
     else:
         parameters = repr(pattern(choice.part.removeprefix("layer:")))
     given = {**settings, "sampler": dict(settings["sampler"])}
+    if given["continued_from"] is None:
+        del given["continued_from"]
     lines = [
         "from llc_core import estimate",
         f"from llc_core.networks import {', '.join(sorted(names))}",

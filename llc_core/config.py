@@ -125,6 +125,18 @@ class RunConfig:
         count = self.burn_in if isinstance(self.burn_in, int) else int(round(self.burn_in * steps))
         return min(max(count, 0), steps - 1)
 
+    def longer(self, more: int | None = None) -> RunConfig:
+        """This run with `more` further steps, None: as many as it has; steps must be known. `Run.go_on` says what becomes burn-in."""
+        if self.steps is None:
+            raise ValueError("steps is not known yet; give it, or take the configuration of a run.")
+        added = self.steps if more is None else whole("steps", more, 1, MAX_STEPS)
+        burn_in = self.burn_in_steps(self.steps)
+        return self.replace(
+            steps=self.steps + added,
+            burn_in=self.steps if 2 * burn_in >= self.steps else burn_in,
+            continued_from=self.continued_from or {"steps": self.steps, "burn_in": burn_in},
+        )
+
     def replace(self, **changes: Any) -> RunConfig:
         return dataclasses.replace(self, **changes)
 

@@ -178,14 +178,13 @@ class Run:
         the new steps alone; else burn-in ends where it did. Nothing is adapted again. `config` says what was done: a run
         that is begun with it has the same numbers. Raises ValueError where the run is not finished or has no living chain.
         """
-        more = self.total_steps if steps is None else whole("steps", steps, 1, MAX_STEPS)
         if not self._losses.alive.any():
             raise ValueError("All chains diverged, and more steps cannot help; reduce step_size.")
         if self.steps_done < self.total_steps:
             raise ValueError(f"The run has {self.total_steps - self.steps_done} steps left; let it finish first.")
-        total = self.total_steps + more
-        burn_in = self.total_steps if 2 * self.burn_in >= self.total_steps else self.burn_in
-        self.config = self.config.replace(steps=total, burn_in=burn_in, continued_from=self._plan)
+        self.config = self.config.longer(steps)
+        assert self.config.steps is not None
+        total, burn_in = self.config.steps, self.config.burn_in_steps(self.config.steps)
         self._losses.go_on(total, burn_in)
         if burn_in != self.burn_in:
             self._observers = self._observers.fresh()
@@ -592,6 +591,7 @@ def estimate(
     chains: int = 4,
     steps: int | None = None,
     burn_in: int | float = 0.5,
+    continued_from: Mapping[str, int] | None = None,
     gradient: str | None = None,
     metric_gradient: str | None = None,
     batch_size: int | None = None,
@@ -641,6 +641,7 @@ def estimate(
         chains=chains,
         steps=steps,
         burn_in=burn_in,
+        continued_from=continued_from,
         grid=grid or {},
         seed=seed,
         device=device,

@@ -71,6 +71,9 @@ def test_no_field_of_a_configuration_is_forgotten():
         "step_decay": 0.5,
         "metric_gradient": "full",
     }
+    whole = complete(steps=400, burn_in=200)
+    longer = whole.replace(continued_from={"steps": 200, "burn_in": 100})
+    assert differences(longer, whole) == ["begun for 200 steps instead of all its steps"]
     for name, value in {**changed, "baseline": "full", "dtype": "float64"}.items():
         found = differences(noisy.replace(**{name: value}), noisy)
         assert len(found) == 1 and found[0].startswith(NAMES[name]), name

@@ -72,3 +72,22 @@ def test_readers_get_copies():
     assert (history.since(Cursor()).losses == 2.0).all()
     history.add(snapshot(5, 10, 10, [1.0]))
     assert history.since(rows.cursor).steps.tolist() == [5, 6, 7, 8, 9]
+
+
+@pytest.mark.parametrize("total", [10, 1400, MAX_ROWS, 4000])
+@pytest.mark.parametrize("burn_in", [0, 10_000])
+def test_a_run_that_goes_on_looks_like_one_that_was_begun_for_as_long(total, burn_in):
+    going, whole = History(2, total), History(2, 2 * total)
+    losses = np.arange(2.0 * total)[:, None] + np.zeros(2)
+    for start in range(0, 2 * total, 10):
+        if start == total:
+            before = going.since(Cursor()).cursor
+            going.go_on(2 * total, min(burn_in, total))
+        stop = start + 10
+        going.add(snapshot(start, stop, total if stop <= total else 2 * total, [1.0, 1.0], losses[start:stop]))
+        whole.add(snapshot(start, stop, 2 * total, [1.0, 1.0], losses[start:stop]))
+    mine, theirs = going.since(before), whole.since(Cursor())
+    assert mine.again and not theirs.again
+    assert np.array_equal(mine.steps, theirs.steps) and np.array_equal(mine.losses, theirs.losses)
+    assert (mine.at > min(burn_in, total)).all() and (np.diff(mine.at) > 0).all() and mine.at[-1] >= 2 * total - 20
+    assert not going.since(mine.cursor).again

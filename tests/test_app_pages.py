@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from fractions import Fraction
 from types import SimpleNamespace
 from xml.etree import ElementTree
@@ -90,11 +91,13 @@ def test_numbers_carry_as_many_digits_as_their_error_has_to_say():
     assert texts.power_of_ten(10**6) == "10⁶" and texts.power_of_ten(1234) == "1,234"
 
 
-def judged(ok: bool, reason: str, remedy: str = "", llc: float = 10.0, expected: float = 10.0) -> State:
+def judged(
+    ok: bool, reason: str, remedy: str = "", wants_steps: bool = False, llc: float = 10.0, expected: float = 10.0
+) -> State:
     estimate = SimpleNamespace(
         steps=1000,
         burn_in=100,
-        converged=Verdict(ok, reason, remedy),
+        converged=Verdict(ok, reason, remedy, wants_steps),
         llc=llc,
         llc_se=0.1,
         expected=expected,
@@ -109,8 +112,11 @@ def judged(ok: bool, reason: str, remedy: str = "", llc: float = 10.0, expected:
 
 def test_the_verdict_says_whether_to_trust_and_what_to_change():
     assert texts.verdict(judged(True, "Fine."))[0] == "good"
-    tone, words = texts.verdict(judged(False, "R-hat is 1.2.", "Take more steps."))
-    assert tone == "warn" and "What to change" in words and "Take more steps." in words
+    tone, words = texts.verdict(judged(False, "R-hat is 1.2.", "Take more steps.", True))
+    assert tone == "warn" and "What to change" in words and "Take more steps." in words and "Go on" not in words
+    finished = replace(judged(False, "R-hat is 1.2.", "Take more steps.", True), status=Status.FINISHED)
+    tone, words = texts.verdict(finished)
+    assert tone == "bad" and words.endswith("<b>Go on</b> takes them from here.")
     assert texts.verdict(judged(False, "2 of 4 chains diverged."))[0] == "bad"
     assert texts.verdict(State(status=Status.FAILED, message="a < b"))[1].endswith("a &lt; b")
     assert "number 3" in texts.verdict(State(status=Status.QUEUED, place=3))[1]

@@ -101,6 +101,54 @@ def test_no_row_is_lost_or_repeated_however_it_is_polled(made):
     assert np.allclose(np.concatenate(losses), np.arange(1400)[:, None] + np.arange(3) / 10)
 
 
+class LongerRun(CountingRun):
+    def go_on(self) -> None:
+        self.total_steps, self.burn_in = 2 * self.total_steps, self.total_steps
+        self.log.go_on(self.total_steps, self.burn_in)
+
+
+def test_a_finished_run_goes_on_where_it_was_and_readers_get_all_rows_anew(made):
+    manager = made()
+    handle = manager.submit(lambda: LongerRun(total_steps=1400))
+    wait_until(lambda: handle.state.status is Status.FINISHED and handle.state.estimate is not None)
+    wait_until(lambda: manager.active == 0)
+    _, rows = handle.poll(Cursor())
+    assert len(rows.steps) == 1400 and not rows.again and handle.can_go_on
+    cursor = rows.cursor
+    assert handle.go_on() and not handle.go_on()
+    wait_until(lambda: handle.state.status is Status.FINISHED and handle.state.steps == 2800)
+    _, rows = handle.poll(cursor)
+    assert rows.again and rows.steps.tolist() == list(range(0, 2800, 2)), "of the whole run, thinned"
+    assert np.allclose(rows.losses, rows.steps[:, None] + np.arange(3) / 10)
+    assert len(rows.at) and rows.at.min() > 1400, "an average from the new steps alone"
+    assert not handle.poll(rows.cursor)[1].again
+
+
+def test_what_cannot_go_on_says_so_and_frees_its_memory(made):
+    manager = made()
+    short, going, ended = (
+        manager.submit(lambda: CountingRun(total_steps=10)),
+        manager.submit(lambda: LongerRun(total_steps=10**6)),
+        manager.submit(lambda: LongerRun(total_steps=10)),
+    )
+    wait_until(lambda: short.state.status is ended.state.status is Status.FINISHED)
+    wait_until(lambda: short._run is None)
+    assert not short.go_on() and not going.go_on()
+    assert ended.can_go_on
+    ended.cancel()
+    assert ended._run is None and not ended.go_on() and ended.state.status is Status.FINISHED
+    going.cancel()
+    wait_until(lambda: going._run is None)
+
+
+def test_a_run_that_fails_while_it_goes_on_keeps_its_estimate(made):
+    handle = made().submit(lambda: LongerRun(total_steps=100, fails_at=150))
+    wait_until(lambda: handle.state.status is Status.FINISHED and handle.state.estimate is not None)
+    assert handle.go_on()
+    wait_until(lambda: handle.state.status is Status.FAILED)
+    assert "planted" in handle.state.message and handle.state.estimate.llc == 1.0
+
+
 def test_runs_take_turns(made):
     served: list[str] = []
     names = iter("abc")

@@ -14,6 +14,7 @@ from app.answers import Answers
 from app.components import Numbers, Tiles, Transport
 from app.controls import Controls
 from app.curves import Curves
+from app.going_on import go_on
 from app.landscape_config import get_landscape, read_config
 from app.landscape_editor import LandscapeEditor
 from app.landscape_pictures import draw_landscape
@@ -55,6 +56,7 @@ class Landscapes:
         self._presets = {preset.name: preset for preset in ALL}
         self._live = Live(self._show, POLL_MILLISECONDS)
         self._problem: Planar | None = None
+        self._config = RunConfig()
         self._exact: float | None = None
         self._ticks = 0
         self._streamed = self._worded = -1
@@ -155,9 +157,24 @@ class Landscapes:
                 self.editor.begin_at(round(x, 3), round(y, 3))
 
     def _on_command(self, command: str) -> None:
+        if command == "more":
+            self._go_on()
+            return
         self.transport.playing = self._live.command(
             command, self.transport.stride, lambda playing: self._restart(self.tiles.selected, playing=playing)
         )
+
+    def _go_on(self) -> None:
+        """Make the finished run twice as long."""
+        with pn.io.hold():
+            try:
+                config = go_on(self._live, self._config, self.controls, self._curves, self.transport)
+            except ValueError as error:
+                self.trouble.param.update(object=f'<span role="alert">{escape(str(error))}</span>', visible=True)
+                return
+            if config is not None:
+                self._config = config
+                self.takeaway.show(config)
 
     def _restart(self, preset: str, lesson: str = "", playing: bool = True) -> None:
         """Start a run of what the side bar says; if that is impossible say why and leave everything as it is."""
@@ -171,7 +188,7 @@ class Landscapes:
         self.trouble.visible = False
         assert config.steps is not None and config.n_beta is not None
         assert config.localization is not None
-        self._problem, self._exact = problem, None
+        self._problem, self._exact, self._config = problem, None, config
         self._live.start(partial(LandscapeJob, config, problem), TrailCursor(), playing)
         self._streamed = self._worded = -1
         self.tiles.selected = preset
@@ -183,7 +200,13 @@ class Landscapes:
         self.losses.reset(config.chains, total, burn_in, local, None)
         self.estimates.reset(total, burn_in, {"local": local, "global": best})
         self.transport.param.update(
-            total=total, burn_in=burn_in, step=0, stride=max(1, total // 100), playing=playing, caption="starting…"
+            total=total,
+            burn_in=burn_in,
+            step=0,
+            more=False,
+            stride=max(1, total // 100),
+            playing=playing,
+            caption="starting…",
         )
         self.controls.show_live({**sampler.to_dict(), "n_beta": config.n_beta})
         self._method.show(sampler, problem.model.about)
@@ -201,7 +224,10 @@ class Landscapes:
             if rows is not None:
                 self._stream(rows)
             self.transport.param.update(
-                step=state.steps, caption=caption(state), playing=self._live.playing and not over
+                step=state.steps,
+                caption=caption(state),
+                playing=self._live.playing and not over,
+                more=self._live.can_go_on,
             )
         if rows is not None:  # not while the run is being built: that goes first
             self.plane.poll()

@@ -16,6 +16,7 @@ from app.components import Numbers, Tiles, Transport
 from app.controls import Controls
 from app.curves import Curves
 from app.editor import NetworkEditor
+from app.going_on import go_on
 from app.history import Cursor
 from app.layout import card, complaint, page, pair, prose, side_bar, stacks, toolbar
 from app.legend import heading
@@ -52,6 +53,7 @@ class LocalGeometry:
         first = next(iter(self._presets.values()))
         self._live = Live(self._show)
         self._problem: DeepLinearNetwork | None = None
+        self._config = RunConfig()
         self._expected: float | None = None
         self._ticks = 0
         self._streamed = self._counted = self._worded = -1
@@ -157,9 +159,25 @@ class LocalGeometry:
             self._restart("", OWN_SETTINGS)
 
     def _on_command(self, command: str) -> None:
+        if command == "more":
+            self._go_on()
+            return
         self.transport.playing = self._live.command(
             command, self.transport.stride, lambda playing: self._restart(self.tiles.selected, playing=playing)
         )
+
+    def _go_on(self) -> None:
+        """Make the finished run twice as long."""
+        with pn.io.hold():
+            try:
+                config = go_on(self._live, self._config, self.controls, self._curves, self.transport)
+            except ValueError as error:
+                self.trouble.param.update(object=f'<span role="alert">{escape(str(error))}</span>', visible=True)
+                return
+            if config is not None:
+                self._config = config
+                self.compare.go_on(config)
+                self.takeaway.show(config)
 
     def _restart(self, preset: str, lesson: str = "", playing: bool = True) -> None:
         """Start a run of what the side bar says; if that is impossible say why and leave everything as it is."""
@@ -171,7 +189,7 @@ class LocalGeometry:
             self.trouble.param.update(object=f'<span role="alert">{escape(str(error))}</span>', visible=True)
             return
         self.trouble.visible = False
-        self._problem = problem
+        self._problem, self._config = problem, config
         self.compare.begin(config)
         self._live.start(partial(LlcJob, config, problem), Cursor(), playing)
         self._streamed = self._counted = self._worded = -1
@@ -191,7 +209,13 @@ class LocalGeometry:
         self.editor.drawing.object = draw_network(problem.widths, problem.layer_ranks)
         self._method.show(sampler)
         self.transport.param.update(
-            total=total, burn_in=burn_in, step=0, stride=max(1, total // 100), playing=playing, caption="starting…"
+            total=total,
+            burn_in=burn_in,
+            step=0,
+            more=False,
+            stride=max(1, total // 100),
+            playing=playing,
+            caption="starting…",
         )
         self.controls.show_live({**sampler.to_dict(), "n_beta": config.n_beta})
         self.sweep.show(config, problem, sampler)
@@ -211,7 +235,10 @@ class LocalGeometry:
         if state.version != self._counted and (over or self._ticks % COUNTER_TICKS == 0):
             self._counted = state.version
             self.transport.param.update(
-                step=state.steps, caption=caption(state), playing=self._live.playing and not over
+                step=state.steps,
+                caption=caption(state),
+                playing=self._live.playing and not over,
+                more=self._live.can_go_on,
             )
         self.sweep.poll()
         self.why.poll()

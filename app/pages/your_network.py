@@ -19,6 +19,7 @@ from app.compare_panel import ComparePanel
 from app.components import Numbers, Tiles, Transport
 from app.controls import Controls
 from app.curves import Curves
+from app.going_on import go_on
 from app.history import Cursor
 from app.layout import card, complaint, page, pair, prose, side_bar, stacks, toolbar
 from app.legend import heading
@@ -190,6 +191,9 @@ class YourNetwork:
             self._restart("", f"Weights from {name}.")
 
     def _on_command(self, command: str) -> None:
+        if command == "more":
+            self._go_on()
+            return
         self.transport.playing = self._live.command(
             command, self.transport.stride, lambda playing: self._restart(self.tiles.selected, playing=playing)
         )
@@ -216,6 +220,19 @@ class YourNetwork:
     def _complain(self, message: str) -> None:
         self.fault.param.update(object=f'<span role="alert">{escape(message)}</span>', visible=bool(message))
 
+    def _go_on(self) -> None:
+        """Make the finished run twice as long."""
+        with pn.io.hold():
+            try:
+                config = go_on(self._live, RunConfig(**self._settings), self.controls, self._curves, self.transport)
+            except ValueError as error:
+                self._complain(str(error))
+                return
+            if config is not None:
+                self._settings = {name: self.controls.values[name] for name in DEFAULTS}
+                self.compare.go_on(config)
+                self.takeaway.show(self._choice, self._settings)
+
     def _restart(self, preset: str, lesson: str = "", playing: bool = True) -> None:
         """Start a run of what the side bar says; if that is impossible say why and leave everything as it is."""
         try:
@@ -236,7 +253,13 @@ class YourNetwork:
         self.estimates.reset(total, burn_in, {})
         self.compare.draw()
         self.transport.param.update(
-            total=total, burn_in=burn_in, step=0, stride=max(1, total // 100), playing=playing, caption="training…"
+            total=total,
+            burn_in=burn_in,
+            step=0,
+            more=False,
+            stride=max(1, total // 100),
+            playing=playing,
+            caption="training…",
         )
         self.over_training.show(self._choice, self._settings, self._state is not None)
         self.calibration.show(self._choice, self._settings)
@@ -258,7 +281,9 @@ class YourNetwork:
         if state.version != self._counted and (over or self._ticks % COUNTER_TICKS == 0):
             self._counted = state.version
             words = "training the network…" if state.status == "starting" else caption(state)
-            self.transport.param.update(step=state.steps, caption=words, playing=self._live.playing and not over)
+            self.transport.param.update(
+                step=state.steps, caption=words, playing=self._live.playing and not over, more=self._live.can_go_on
+            )
         self.over_training.poll()
         self.calibration.poll()
         if state.version != self._worded and (over or self._ticks % WORDS_TICKS == 0):

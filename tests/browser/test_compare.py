@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -10,6 +11,7 @@ import pytest
 from playwright.sync_api import expect
 
 from llc_core import RunConfig
+from tests.browser.conftest import SOURCE
 
 
 def test_two_samplers_side_by_side_are_two_clicks(quick):
@@ -127,3 +129,28 @@ def a_configuration_is_brought_back(app):
         chooser.set_input_files({"name": "a.json", "mimeType": "application/json", "buffer": content})
         expect(page.get_by_text(message)).to_be_visible()
     expect(page.locator(".count")).to_contain_text("of 700")
+
+
+def test_a_finished_run_goes_on(quick):
+    app, page = quick, quick.page
+    before = app.source("losses")
+    go_on = page.get_by_role("button", name=re.compile("^Go on"))
+    expect(go_on).to_have_attribute("aria-label", "Go on: 1,000 more steps")
+    go_on.click()
+    expect(page.locator(".count")).to_have_text("step 2,000 of 2,000", timeout=20_000)
+    expect(page.get_by_role("textbox", name="Steps", exact=True)).to_have_value("2,000")
+    app.until(f"({SOURCE})('losses').step.at(-1) >= 1990")
+    after = app.source("losses")
+    assert after["step"] == sorted(set(after["step"])), "no row is drawn twice"
+    same = [after["step"].index(step) for step in before["step"] if step in after["step"]]
+    assert len(same) > 400 and [after["c0"][i] for i in same] == [
+        before["c0"][before["step"].index(after["step"][i])] for i in same
+    ]
+    app.until(f"({SOURCE})('estimates').step.length > 0")
+    assert min(app.source("estimates")["step"]) > 1000, "all that was done is burn-in"
+    expect(go_on).to_have_attribute("aria-label", "Go on: 2,000 more steps")
+    page.locator("body").click(position={"x": 4, "y": 400})
+    page.keyboard.press("Space")
+    expect(page.locator(".count")).to_have_text("step 4,000 of 4,000", timeout=20_000)
+    app.button("Reset").click()
+    expect(go_on).to_be_hidden()

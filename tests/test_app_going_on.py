@@ -1,0 +1,122 @@
+"""“Go on” on the pages: the run becomes twice as long, the side bar, the figures and the link say so, and nothing is lost."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from app import warmup
+from app.controls import Controls
+from app.links import Link, decode, encode
+from app.pages import load_pages
+from app.runs import OVER, Status, manager
+from llc_core import RunConfig
+
+PAGES = {page.key: page for page in load_pages()}
+SETTINGS: dict[str, dict[str, Any]] = {
+    "local-geometry": {"problem": {"kind": "dln", "widths": [3, 3]}, "steps": 200, "chains": 2},
+    "landscapes": {"problem": {"kind": "planar", "name": "normal_crossing", "k": [1, 1]}, "steps": 200, "chains": 2},
+    "your-network": {"steps": 200, "chains": 2},
+}
+
+
+def finish(view: Any) -> None:
+    """Poll as the browser's clock does until the run is over."""
+    limit = time.monotonic() + 120
+    while True:
+        view._live._poll()
+        state = view._live.run.state
+        if state.status in OVER and state.estimate is not None and state.estimate.steps == state.steps:
+            break
+        assert time.monotonic() < limit, state
+        time.sleep(0.01)
+    for _ in range(3):
+        view._live._poll()
+
+
+@pytest.fixture(scope="module", params=list(SETTINGS))
+def view(request) -> Iterator[Any]:
+    assert warmup.wait(120)
+    view = PAGES[request.param].build()
+    view.restore(SETTINGS[request.param])
+    view._live.run = manager().submit(view._live._build)
+    finish(view)
+    yield view
+    view.close()
+
+
+def test_go_on(view):
+    assert view._live.run.state.status is Status.FINISHED and view.transport.more
+    assert view.configuration().get("continued_from") is None
+    first = view._live.run.state.estimate
+    before = view.losses.source.data["step"].copy()
+    assert view.transport.total == 200
+
+    view._on_command("more")
+    assert (view.transport.total, view.transport.burn_in, view.transport.more) == (400, 200, False)
+    assert view.controls.fields["steps"].value == 400 and view.controls.fields["burn_in"].value == 0.5
+    assert view.losses.plot.x_range.end == view.estimates.plot.x_range.end == 400
+    finish(view)
+    second = view._live.run.state.estimate
+    assert (second.steps, second.burn_in) == (400, 200)
+    assert np.array_equal(second.trace[:200], first.trace), "the same chains"
+    steps = view.losses.source.data["step"]
+    assert np.array_equal(steps[: len(before)], before) and steps[-1] == 399 and len(steps) == 400
+    assert min(view.estimates.source.data["step"]) > 200
+    assert view.transport.more and view.transport.step == 400
+
+    # a link and the file say how it was made, and make it again
+    config = view.configuration()
+    assert config["continued_from"] == {"steps": 200, "burn_in": 100}
+    assert (config["steps"], config["burn_in"]) == (400, 200)
+    sent = decode(encode(Link("any", config))).config
+    assert json.loads(view.takeaway.menu.configuration)["continued_from"] == config["continued_from"]
+    assert "{'steps': 200, 'burn_in': 100}" in view.takeaway.menu.code
+    view.restore(sent)
+    assert view.configuration() == config and not view.transport.more
+    view._live.run = manager().submit(view._live._build)
+    finish(view)
+    again = view._live.run.state.estimate
+    assert np.array_equal(again.trace, second.trace) and again.llc == second.llc
+
+    # another setting is another run: it is not the continuation of anything
+    view.controls.fields["seed"].set(3)
+    view.controls._changed()
+    assert view.configuration().get("continued_from") is None
+    assert view.transport.total == 400 and not view.transport.more
+
+
+def test_a_run_too_long_for_the_page_is_refused_and_stays(view, monkeypatch):
+    view._live.run = manager().submit(view._live._build)
+    finish(view)
+    monkeypatch.setattr(
+        Controls, "check", lambda self, settings: (_ for _ in ()).throw(ValueError("steps is too many."))
+    )
+    view._on_command("more")
+    complaint = view.fault if hasattr(view, "fault") else view.trouble
+    assert complaint.visible and "steps is too many." in complaint.object
+    assert view._live.run.state.status is Status.FINISHED and view._live.can_go_on
+
+
+def test_a_link_with_an_impossible_continuation_is_refused(view):
+    before = view.configuration()
+    for wrong in ({"steps": 900, "burn_in": 100}, {"steps": 200}, "<b>", {"steps": 200, "burn_in": 200}):
+        with pytest.raises(ValueError, match="continued_from"):
+            view.restore({**before, "steps": 400, "burn_in": 200, "continued_from": wrong})
+    assert view.configuration() == before
+
+
+def test_length_from_settings():
+    controls = Controls()
+    controls.show({"steps": 3000, "burn_in": 1000, "continued_from": {"steps": 1000, "burn_in": 200}})
+    assert RunConfig(**controls.values).burn_in == 1000
+    assert controls.fields["burn_in"].value == pytest.approx(1 / 3)
+    controls.choose("seed", 5)
+    assert controls.values["continued_from"] is None and controls.values["burn_in"] == pytest.approx(1 / 3)
+    with pytest.raises(ValueError, match="burn_in"):
+        controls.check({"steps": 1000, "burn_in": 999, "continued_from": {"steps": 100, "burn_in": 20}})
