@@ -25,6 +25,9 @@ GRADIENTS = ("minibatch", "control_variate", "full")
 PAPER = ("SGLD", "RMSPropSGLD", "AdamSGLD", "SGHMC", "SGNHT")
 """The samplers of Hitchcock & Hoogland come first everywhere."""
 CLOSE = 0.05
+THROWN = 100
+"""A λ̂ more than so many times half the number of parameters, which no learning coefficient exceeds, counts as no estimate: one
+such row, of up to 10¹¹ times the truth, would make every mean meaningless. Hitchcock & Hoogland count only what is not a number."""
 MOST_NAN = 0.1
 """A step size at which more problems than this have no estimate is not a good one, however accurate the others are."""
 
@@ -68,7 +71,8 @@ class Curve:
 
     @property
     def best(self) -> int | None:
-        """Index of the step size with the least root mean square relative error among the usable ones.
+        """Index of the step size with the least root mean square relative error among the usable ones, where a missing
+        estimate counts as wrong by 100%: else leaving out the worst network would make a step size better.
 
         Where none is usable: among those with the fewest missing estimates. None without any estimate.
         """
@@ -78,7 +82,8 @@ class Curve:
         allowed = there & self.usable
         if not allowed.any():
             allowed = there & (self.nan == self.nan[there].min())
-        size = np.sqrt(self.mean**2 + np.nan_to_num(self.sd) ** 2)
+        missing = self.total - self.count
+        size = ((self.mean**2 + np.nan_to_num(self.sd) ** 2) * self.count + missing) / np.maximum(self.total, 1)
         return int(np.argmin(np.where(allowed, size, np.inf)))
 
     @property
@@ -125,8 +130,13 @@ def number(value: Any) -> float:
 
 
 def estimate_of(row: Row, estimator: str) -> float:
-    """λ̂ of a row, nan where the run has none."""
-    return number(row.get(ESTIMATORS[estimator])) if row.get("status") == "ok" else math.nan
+    """λ̂ of a row, nan where the run has none or is `lost`."""
+    return number(row.get(ESTIMATORS[estimator])) if row.get("status") == "ok" and not lost(row) else math.nan
+
+
+def lost(row: Row) -> bool:
+    """Whether a run diverged: more than half of its chains died, or λ̂ says that they were thrown far out."""
+    return row.get("status") == "diverged" or number(row.get("llc")) > THROWN * number(row.get("dim")) / 2
 
 
 def error_of(row: Row, estimator: str, truth: str) -> float:

@@ -9,14 +9,14 @@ from html import escape
 from typing import Any
 
 from app.benchmark_columns import SHORT, label, look
-from app.benchmark_data import CLOSE, Accuracy, Row, error_of, present
+from app.benchmark_data import CLOSE, Accuracy, Row, error_of, lost, present
 from app.benchmark_table import percent
 from app.widgets import number_text
 
 READOUTS = [
     {"key": "runs", "label": "Runs", "tip": "Rows of the store that are shown: one for each problem, sampler, gradient and step size."},
     {"key": "problems", "label": "Problems", "tip": "Random networks with known coefficients; each is run by every sampler."},
-    {"key": "diverged", "label": "Diverged", "tip": "Share of runs of which more than half of the chains died: they have no estimate."},
+    {"key": "diverged", "label": "Diverged", "tip": "Share of runs of which more than half of the chains died, or were thrown out so far that λ̂ says nothing: they count as without an estimate."},
     {"key": "close", "label": f"Within ±{CLOSE:.0%}", "tip": "Share of all runs shown whose estimate is that near to the chosen truth."},
     {"key": "steps", "label": "Steps per chain", "tip": "Steps of each chain, burn-in included."},
     {"key": "chains", "label": "Chains per run", "tip": "Independent chains of each run."},
@@ -51,7 +51,7 @@ def readouts(rows: Sequence[Row], estimator: str, truth: str) -> dict[str, str]:
     run = [row for row in rows if row["status"] != "error"]
     problems = {(row["size_class"], row["ranks"], row["problem"]) for row in rows}
     near = sum(abs(error_of(row, estimator, truth)) <= CLOSE for row in run)
-    diverged = sum(row["status"] == "diverged" for row in run)
+    diverged = sum(map(lost, run))
     return {
         "runs": f"{len(rows):,}",
         "problems": f"{len(problems):,}",

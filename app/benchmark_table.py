@@ -10,9 +10,15 @@ from html import escape
 from typing import Any
 
 from app.benchmark_columns import SHORT, label
-from app.benchmark_data import CLOSE, Accuracy, Curve
+from app.benchmark_data import CLOSE, THROWN, Accuracy, Curve
 from app.widgets import number_text
 
+TABLE_WORDS = (
+    "Each row is at its best step size: the least root mean square error among those at which at most a tenth of the problems "
+    "has no estimate. A missing estimate counts as wrong by 100% there, and an estimate above "
+    f"{THROWN} times half the number of parameters as missing. Decades: the longest row of neighbouring step sizes whose mean "
+    "is within ±5%. ✓: within ±5% on average."
+)
 HEAD = (
     "Sampler",
     "Gradient",

@@ -13,18 +13,14 @@ from typing import Any
 
 from app.benchmark_columns import SHORT, TITLES
 from app.benchmark_config import options
-from app.benchmark_data import ESTIMATOR_WORDS, TRUTH_WORDS, Row, accuracy, curves, select
+from app.benchmark_data import ESTIMATOR_WORDS, TRUTH_WORDS, Row, accuracy, curves, lost, select
 from app.benchmark_scene import PROGRESS_SHEET, READOUTS, progress_html, readouts, verdict
 from app.benchmark_store import read
-from app.benchmark_table import table_html
+from app.benchmark_table import TABLE_WORDS, table_html
 from llc_core import __version__
 
 VIEWS = (("same_batch", "expected"), ("same_batch", "global"), ("printed", "global"))
 """Estimator and truth of the accuracy tables: ours, ours against the global λ, and as printed."""
-TABLE_WORDS = (
-    "Each row is at its best step size: the least root mean square error among those at which at most a tenth of the problems "
-    "has no estimate. Decades: the longest row of neighbouring step sizes whose mean is within ±5%. ✓: within ±5% on average."
-)
 FIGURE_WORDS = (
     "The axis of relative errors is linear within ±5% and logarithmic beyond. Bands: one standard deviation over the problems. "
     "A click on a legend entry switches its curve; hover for the numbers. Order: share of pairs of problems of one size class "
@@ -126,9 +122,9 @@ def _settings(rows: Sequence[Row], progress: Mapping[str, Any] | None) -> str:
 
 def _failures(rows: Sequence[Row]) -> str:
     failed = Counter(str(row["error"] or "no message") for row in rows if row["status"] == "error")
-    diverged = sum(row["status"] == "diverged" for row in rows)
+    diverged = sum(map(lost, rows))
     words = (
-        f"{diverged:,} of {len(rows):,} runs diverged: more than half of their chains died, and they have no estimate. "
+        f"{diverged:,} of {len(rows):,} runs diverged: more than half of their chains died or were thrown far out, and they count as without an estimate. "
         f"{sum(failed.values()):,} failed with an error."
     )
     items = "".join(f"<li>{count:,} × {escape(message)}</li>" for message, count in failed.most_common(MOST_MESSAGES))

@@ -138,6 +138,24 @@ def test_a_step_size_at_which_many_diverge_is_not_the_best():
     assert ">none<" in table_html([line])
 
 
+def test_runs_thrown_far_out_count_as_without_an_estimate_and_never_make_a_step_size_the_best():
+    """Ten problems, λ = 10, D = 200. At 1e-8 all are 20% low; at 1e-7 nine are right and the tenth was thrown out."""
+    common = dict(
+        size_class="1K", ranks="equal", sampler="SGLD", gradient="full", status="ok", dim=200, chains=2, dead=0,
+        expected_llc=10.0, local_llc=10.0, global_llc=10.0, seconds=1.0, stable_step=1e-6, steps=100,
+    )  # fmt: skip
+    rows = [{**common, "problem": i, "step_size": 1e-8, "llc": 8.0, "llc_printed": 8.0} for i in range(10)]
+    rows += [{**common, "problem": i, "step_size": 1e-7, "llc": 10.0, "llc_printed": 10.0} for i in range(9)]
+    rows += [{**common, "problem": 9, "step_size": 1e-7, "llc": 100 * 100 + 1.0, "llc_printed": 10.0}]
+    for estimator in ("same_batch", "printed"):
+        (c,) = curves(rows, estimator)
+        assert c.count.tolist() == [10, 9] and c.mean.tolist() == pytest.approx([-0.2, 0.0])
+        assert c.usable.all() and c.step_size[c.best] == 1e-8, "√0.1 = 32% is worse than 20%"
+    (c,) = curves([*rows[:-1], {**rows[-1], "llc": 100 * 100.0}])
+    assert c.count.tolist() == [10, 10], "100 times D/2 is still an estimate"
+    assert readouts(rows, "same_batch", "expected")["diverged"] == "5%"
+
+
 def test_decades_are_of_the_longest_row_of_neighbours():
     errors = {1e-9: 0.04, 1e-8: 0.2, 1e-7: 0.01, 1e-6: -0.02, 1e-5: 0.03, 1e-4: 0.5}
     (c,) = curves([row(0, step, 100 * (1 + error)) for step, error in errors.items()])

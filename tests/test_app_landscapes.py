@@ -293,7 +293,11 @@ def state_of(llc: float, ok: bool = True, problem: Planar | None = None) -> tupl
     problem = problem or planar_landscape("normal_crossing")
     job, _ = job_of(problem, steps=200, chains=4)
     estimate = replace(
-        finished(job).judge(), llc=llc, llc_se=0.005, r_hat=1.01, converged=Verdict(ok, "Fine.", "Take more steps.", not ok)
+        finished(job).judge(),
+        llc=llc,
+        llc_se=0.005,
+        r_hat=1.01,
+        converged=Verdict(ok, "Fine.", "Take more steps.", not ok),
     )
     return State(status=Status.RUNNING, snapshot=job.advance(0), estimate=estimate), problem
 

@@ -31,7 +31,7 @@ from app.benchmark_scene import (
 )
 from app.benchmark_stop import may_stop
 from app.benchmark_store import Content, load, offered, open_upload, progress_of
-from app.benchmark_table import SCROLL, table_html
+from app.benchmark_table import SCROLL, TABLE_WORDS, table_html
 from app.benchmark_takeaway import BenchmarkTakeaway
 from app.components import Numbers, Tiles, Toggles
 from app.errors import report
@@ -52,11 +52,6 @@ NOTHING = (
     "NAME.sqlite` in the folder in which this server runs, and open this page again, or open a store from a file."
 )
 FILTER_LABELS = {"size_class": "Size class", "ranks": "Ranks", "gradient": "Gradient"}
-TABLE_WORDS = (
-    "Each row is at its best step size: the least root mean square error among those at which at most a tenth of the "
-    "problems has no estimate. Decades: the longest row of neighbouring step sizes whose mean is within ±5%. "
-    "✓: within ±5% on average."
-)
 
 
 class Benchmark:
