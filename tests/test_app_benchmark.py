@@ -153,7 +153,7 @@ def test_runs_thrown_far_out_count_as_without_an_estimate_and_never_make_a_step_
         assert c.usable.all() and c.step_size[c.best] == 1e-8, "√0.1 = 32% is worse than 20%"
     (c,) = curves([*rows[:-1], {**rows[-1], "llc": 100 * 100.0}])
     assert c.count.tolist() == [10, 10], "100 times D/2 is still an estimate"
-    assert readouts(rows, "same_batch", "expected")["diverged"] == "5%"
+    assert readouts(rows, "same_batch", "expected")["diverged"] == "5.0%"
 
 
 def test_decades_are_of_the_longest_row_of_neighbours():
