@@ -90,6 +90,8 @@ def differences(new: RunConfig, old: RunConfig) -> list[str]:
     noisy = "full" not in (new.gradient, old.gradient)
     for name, label in NAMES.items():
         one, other = getattr(new, name), getattr(old, name)
+        if name == "burn_in":
+            one, other = _share(new), _share(old)
         if one == other or (name == "batch_size" and not noisy):
             continue
         if name == "gradient":
@@ -98,6 +100,12 @@ def differences(new: RunConfig, old: RunConfig) -> list[str]:
             one, other = (f"{v['steps']:,} steps" if v else "all its steps" for v in (one, other))
         found.append(f"{label} {_text(one)} instead of {_text(other)}")
     return found
+
+
+def _share(config: RunConfig) -> float:
+    """Burn-in as a share of the steps, which a run that went on has as a number of steps."""
+    whole = isinstance(config.burn_in, int) and config.steps
+    return config.burn_in / config.steps if whole else float(config.burn_in)
 
 
 def _network(problem: Mapping[str, Any]) -> str:

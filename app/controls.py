@@ -198,7 +198,7 @@ class Controls(pn.viewable.Viewer):
     def choose(self, name: str, value: float) -> None:
         """Set one field, without reporting a change; KeyError where the sampler has none of this name."""
         {**self.fields, **self._own}[name].set(value)
-        self._longer = {}
+        self.forget()
 
     def show_live(self, values: Mapping[str, Any]) -> None:
         """The values in use, for fields that are automatic."""
@@ -223,6 +223,10 @@ class Controls(pn.viewable.Viewer):
         self._step_place.objects = [f for name, f in self._own.items() if name == "step_size"]
         self._own_place.objects = [f for name, f in self._own.items() if name != "step_size"]
 
+    def forget(self) -> None:
+        """What was run does not go on: something else on the page has changed."""
+        self._longer = {}
+
     def _take(self, length: dict[str, Any]) -> None:
         self._longer = length if length["continued_from"] is not None else {}
         for name, value in {**length, **as_share(length)}.items():
@@ -230,7 +234,7 @@ class Controls(pn.viewable.Viewer):
                 self.fields[name].set(value)
 
     def _changed(self) -> None:
-        self._longer = {}
+        self.forget()
         self.listener()
 
 

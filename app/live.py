@@ -104,7 +104,9 @@ class Live:
         if self.run is None:
             return
         self._alone = 0 if self._watched() else self._alone + 1
-        if self._alone * self._period > GONE_MILLISECONDS:
+        if (
+            self._alone * self._period > GONE_MILLISECONDS and not self.over
+        ):  # a finished one takes no time and may go on
             self.run.cancel("The connection to this page was lost; press reset to start again.")
         state, rows = self.run.poll(self.cursor)
         self._show(state, rows)

@@ -310,11 +310,15 @@ class RunManager:
                     "This run was stopped because its page was not looking any more; press reset to start again."
                 )
         for handle in self._runs:
-            if handle.state.status in OVER:
-                if handle.state.status is not Status.FINISHED or not _lengthens(handle._run):
+            with handle._lock:  # a finished run may be made longer at any moment
+                status = handle._state.status
+                if status not in OVER:
+                    continue
+                if status is not Status.FINISHED or not _lengthens(handle._run):
                     handle._run = None
                 if handle._building is not None:
                     handle._building.cancel()
+                    handle._building = None
         self._runs = [h for h in self._runs if h.state.status not in OVER]
 
     @staticmethod
@@ -344,6 +348,7 @@ class RunManager:
             run = handle._building.result()
             with handle._lock:
                 handle._run, handle._log = run, run.log
+                handle._building = None  # it would keep the job
         run = handle._run
         if run is None or handle.state.status in OVER:
             return

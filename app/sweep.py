@@ -113,7 +113,8 @@ class SweepJob(NewestJob):
     def __init__(
         self, config: RunConfig, problem: Potential, field: str, count: int = COUNT, ends: Ends = (None, None)
     ):
-        self._config, self._problem, sampler = resolve(config.replace(grid={}, histogram=None), problem)
+        config = config.replace(grid={}, histogram=None).begun_anew()
+        self._config, self._problem, sampler = resolve(config, problem)
         known = sweepable(sampler)
         if field not in known:
             raise ValueError(f"field is {field!r}; for {sampler.name} choose one of {', '.join(known)}.")

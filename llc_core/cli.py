@@ -71,7 +71,10 @@ def _add_estimate(commands: Any) -> None:
     one.add_argument("--chains", type=int, default=4)
     one.add_argument("--steps", type=int)
     one.add_argument(
-        "--max-steps", type=int, metavar="N", help="go on, twice as long each time, until the verdict is yes or N steps"
+        "--max-steps",
+        type=int,
+        metavar="N",
+        help="go on while the verdict asks for more steps: twice as long each time, and at most N steps",
     )
     one.add_argument("--seed", type=int, default=0, help="of the chains (default 0)")
     one.add_argument("--device", help='"cpu" or "cuda"')

@@ -137,6 +137,12 @@ class RunConfig:
             continued_from=self.continued_from or {"steps": self.steps, "burn_in": burn_in},
         )
 
+    def begun_anew(self) -> RunConfig:
+        """As long as this run, with the same share of burn-in, and not the continuation of a shorter one."""
+        if self.continued_from is None or self.steps is None:
+            return self
+        return self.replace(continued_from=None, burn_in=self.burn_in_steps(self.steps) / self.steps)
+
     def replace(self, **changes: Any) -> RunConfig:
         return dataclasses.replace(self, **changes)
 

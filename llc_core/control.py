@@ -60,6 +60,7 @@ class Control:
         self.late_limit = torch.full_like(target.n_beta, math.inf)
         self.backoff = torch.ones_like(target.n_beta)
         self.notes: list[str] = []
+        self._began: Tensor | None = None
         self._origin = 0
         adapt_coordinates = adapt_coordinates and burn_in >= SHORTEST_ADAPTATION
         self._changes = [f * burn_in for f in COORDINATE_CHANGES] if adapt_coordinates else []
@@ -98,6 +99,8 @@ class Control:
 
         What is done depends on step numbers alone, never on how the run is cut into blocks.
         """
+        if self._began is None:
+            self._began = (self.target.n_beta.squeeze(1) * loss).abs().nan_to_num(0.0, 0.0, 0.0)
         if step == 0 or step > self.burn_in or (step % WATCH_EVERY and step != self.burn_in):
             return state
         if self.auto_step:
@@ -129,8 +132,11 @@ class Control:
 
     def refresh(self, state: State) -> None:
         """Measure the limit where the chains are now, for a step size that was given and does not follow it."""
-        if not self.auto_step:
+        if not self.auto_step:  # what is seen must not depend on how often it was looked at
+            vector, stream = self._vector, self.probe.get_state()
             self._measure(state, FIRST_ITERATIONS)
+            self._vector = vector
+            self.probe.set_state(stream)
 
     def stable_step(self) -> Tensor:
         """The smallest limit known for the part of the run that is averaged over, [C, 1]."""
@@ -220,8 +226,10 @@ class Control:
             self._saved = {name: value.clone() for name, value in state.items()}
 
     def _restart_if_blown_up(self, step: int, state: State, loss: Tensor) -> State:
-        # At equilibrium nβ·ΔL is about λ ≤ D/2; far above that the integrator has left its stable region.
-        ceiling = 20.0 * state["delta"].shape[1] + 1000.0
+        # At equilibrium nβ·ΔL is about λ ≤ D/2; far above that, and above where the chains began, the integrator has left its
+        # stable region.
+        assert self._began is not None
+        ceiling = 20.0 * state["delta"].shape[1] + 1000.0 + 2.0 * self._began
         bad = ~(self.target.n_beta.squeeze(1) * loss.abs() < ceiling)
         if (self._saved is None and self.by_chain is None) or not bool(bad.any()):
             return state

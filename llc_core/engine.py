@@ -668,9 +668,7 @@ def until_settled(current: Run, max_steps: int | None) -> Iterator[Snapshot]:
         whole("max_steps", max_steps, current.total_steps, MAX_STEPS)
     while True:
         yield from current
-        more = (
-            max_steps is not None and 2 * current.total_steps <= max_steps and current.steps_done == current.total_steps
-        )
+        more = max_steps is not None and 2 * current.total_steps <= max_steps
         if not (more and any(each.converged.wants_steps for each in current.estimates())):
             return
         current.go_on()

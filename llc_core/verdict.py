@@ -12,7 +12,9 @@ from llc_core.types import Verdict
 SE_SHARE = 0.05
 BEYOND = 4
 """No learning coefficient is above half the number of parameters (Watanabe 2009, theorem 7.2, for losses that are analytic at
-a minimum); an estimate so many times above it is of chains that were thrown out and are still far away."""
+a minimum); an estimate so many times above it is of chains that were thrown out, or began far away, and are still there."""
+NEAR_LIMIT = 0.5
+"""Share of the stability limit from which on a step size may be what throws chains out."""
 LOW_ACCEPTANCE = 0.1
 
 
@@ -58,13 +60,6 @@ def judge(
             f"The estimate is {llc:.3g}, but a learning coefficient is positive.",
             "w0 may not be a minimum of this loss, or the baseline is noisy: use baseline='same_batch' and full gradients.",
         )
-    if parameters and llc > BEYOND * parameters / 2:
-        return Verdict(
-            False,
-            f"The estimate is {llc:.3g}, but no learning coefficient is above half the number of parameters, {parameters / 2:,g}: "
-            "the chains were thrown out.",
-            _smaller(stable_step),
-        )
     threshold = max(DRIFT_SHARE * abs(llc), 4 * drift_se) if math.isfinite(drift_se) else math.inf
     if abs(drift) > threshold:
         way = "rising" if drift > 0 else "falling"
@@ -75,6 +70,14 @@ def judge(
             "Take more steps, or a sampler that moves faster (UnderdampedLangevin).",
             True,
         )
+    if parameters and llc > BEYOND * parameters / 2:
+        reason = (
+            f"The estimate is {llc:.3g}, but no learning coefficient is above half the number of parameters, "
+            f"{parameters / 2:,g}: the chains are far out."
+        )
+        if step_size > NEAR_LIMIT * stable_step:
+            return Verdict(False, reason, _smaller(stable_step))
+        return Verdict(False, reason, "Take more steps, or begin nearer to w0.", True)
     if math.isfinite(se) and se > SE_SHARE * llc:
         reason = f"The standard error is {se / llc:.0%} of the estimate: the chains disagree."
         return Verdict(False, reason, "Take more steps or more chains.", True)

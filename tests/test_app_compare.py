@@ -73,7 +73,8 @@ def test_no_field_of_a_configuration_is_forgotten():
     }
     whole = complete(steps=400, burn_in=200)
     longer = whole.replace(continued_from={"steps": 200, "burn_in": 100})
-    assert differences(longer, whole) == ["begun for 200 steps instead of all its steps"]
+    assert differences(longer, whole.replace(burn_in=0.5)) == ["begun for 200 steps instead of all its steps"]
+    assert differences(longer.replace(burn_in=100), whole)[0] == "burn-in 0.25 instead of 0.5"
     for name, value in {**changed, "baseline": "full", "dtype": "float64"}.items():
         found = differences(noisy.replace(**{name: value}), noisy)
         assert len(found) == 1 and found[0].startswith(NAMES[name]), name

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import io
 import json
 import time
 from collections.abc import Iterator
+from contextlib import redirect_stdout
 from typing import Any
 
 import numpy as np
 import pytest
 
 from app import warmup
-from app.controls import Controls
+from app.controls import LENGTH, Controls
 from app.links import Link, decode, encode
 from app.pages import load_pages
 from app.runs import OVER, Status, manager
-from llc_core import RunConfig
+from app.sweep import SweepJob
+from llc_core import DeepLinearNetwork, RunConfig
+from llc_core.defaults import resolve
 
 PAGES = {page.key: page for page in load_pages()}
 SETTINGS: dict[str, dict[str, Any]] = {
@@ -46,6 +50,7 @@ def view(request) -> Iterator[Any]:
     view.restore(SETTINGS[request.param])
     view._live.run = manager().submit(view._live._build)
     finish(view)
+    view.key_of_test = request.param
     yield view
     view.close()
 
@@ -77,6 +82,12 @@ def test_go_on(view):
     sent = decode(encode(Link("any", config))).config
     assert json.loads(view.takeaway.menu.configuration)["continued_from"] == config["continued_from"]
     assert "{'steps': 200, 'burn_in': 100}" in view.takeaway.menu.code
+    if hasattr(view, "compare"):
+        assert view.compare._current.config.continued_from == config["continued_from"]
+    if not hasattr(view, "over_training"):
+        with redirect_stdout(io.StringIO()) as said:
+            exec(compile(view.takeaway.menu.code, "script", "exec"), {"__name__": "script"})
+        assert str(second).splitlines()[0] in said.getvalue()
     view.restore(sent)
     assert view.configuration() == config and not view.transport.more
     view._live.run = manager().submit(view._live._build)
@@ -84,11 +95,63 @@ def test_go_on(view):
     again = view._live.run.state.estimate
     assert np.array_equal(again.trace, second.trace) and again.llc == second.llc
 
-    # another setting is another run: it is not the continuation of anything
+    # another setting, or another network, is another run: it is not the continuation of anything
+    for change in (another_seed, another_network):
+        view.restore(sent)
+        assert view.configuration().get("continued_from") is not None
+        change(view)
+        assert view.configuration().get("continued_from") is None
+        assert view.controls.fields["burn_in"].value == 0.5
+        assert view.transport.total == 400 and not view.transport.more
+
+
+def another_seed(view: Any) -> None:
     view.controls.fields["seed"].set(3)
     view.controls._changed()
-    assert view.configuration().get("continued_from") is None
-    assert view.transport.total == 400 and not view.transport.more
+
+
+def another_network(view: Any) -> None:
+    if hasattr(view, "checkpoint"):
+        view.checkpoint.value = view.checkpoint.values[0]
+    else:
+        view.editor.listener()
+
+
+def test_dead_chains_do_not_go_on(view):
+    view.restore({**SETTINGS[view.key_of_test], "sampler": {"name": "SGLD", "step_size": 10.0}})
+    view._live.run = manager().submit(view._live._build)
+    finish(view)
+    assert view._live.run.state.snapshot.alive.sum() == 0
+    assert not view._live.can_go_on and not view.transport.more
+    view._on_command("more")
+    assert view._live.run.state.status is Status.FINISHED
+    view.restore(SETTINGS[view.key_of_test])
+
+
+@pytest.mark.parametrize("field", ["step_size", "localization"])
+def test_a_run_that_went_on_can_be_swept(field):
+    problem = DeepLinearNetwork.random(widths=[3, 3], n=10_000, seed=0)
+    sampler = {"name": "SGLD", "step_size": 1e-6}
+    config = resolve(RunConfig(sampler=sampler, steps=6000, chains=2), problem)[0].longer()
+    job = SweepJob(config, problem, field, count=2)
+    while not job.finished:
+        points = job.advance(4000)
+    assert points.chain_steps == 5000 and np.isfinite(points.llc).any()
+
+
+def test_the_page_has_a_longest_run():
+    longer = RunConfig(steps=8_000_000).longer()
+    with pytest.raises(ValueError, match="steps"):
+        Controls().check({name: getattr(longer, name) for name in LENGTH})
+
+
+def test_a_page_that_was_out_of_reach_for_a_while_keeps_its_finished_run(view, monkeypatch):
+    view._live.run = manager().submit(view._live._build)
+    finish(view)
+    monkeypatch.setattr(type(view._live), "_watched", lambda self: False)
+    for _ in range(100):
+        view._live._poll()
+    assert view._live.can_go_on and view.transport.more
 
 
 def test_a_run_too_long_for_the_page_is_refused_and_stays(view, monkeypatch):

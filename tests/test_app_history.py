@@ -90,4 +90,5 @@ def test_a_run_that_goes_on_looks_like_one_that_was_begun_for_as_long(total, bur
     assert mine.again and not theirs.again
     assert np.array_equal(mine.steps, theirs.steps) and np.array_equal(mine.losses, theirs.losses)
     assert (mine.at > min(burn_in, total)).all() and (np.diff(mine.at) > 0).all() and mine.at[-1] >= 2 * total - 20
+    assert np.isfinite(mine.recent).all() and (np.diff(mine.at) >= going.stride).all()
     assert not going.since(mine.cursor).again

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 import time
+import weakref
 from collections.abc import Callable
 from types import SimpleNamespace
 
@@ -135,10 +137,24 @@ def test_what_cannot_go_on_says_so_and_frees_its_memory(made):
     wait_until(lambda: short._run is None)
     assert not short.go_on() and not going.go_on()
     assert ended.can_go_on
+    jobs = [weakref.ref(handle._run) for handle in (ended, going)]
     ended.cancel()
     assert ended._run is None and not ended.go_on() and ended.state.status is Status.FINISHED
     going.cancel()
     wait_until(lambda: going._run is None)
+    wait_until(lambda: gc.collect() >= 0 and all(job() is None for job in jobs))
+
+
+def test_who_comes_back_late_can_still_go_on(made):
+    manager = made(heartbeat_seconds=0.2)
+    handle = manager.submit(lambda: LongerRun(total_steps=200))
+    wait_until(lambda: handle.state.status is Status.FINISHED and manager.active == 0)
+    wait_until(lambda: time.monotonic() - handle._polled > 0.3)
+    assert handle.go_on()
+    manager._take_back(handle)
+    assert manager._runs.count(handle) <= 1
+    wait_until(lambda: handle.poll(Cursor())[0].steps == 400)
+    wait_until(lambda: handle.state.status is Status.FINISHED)
 
 
 def test_a_run_that_fails_while_it_goes_on_keeps_its_estimate(made):

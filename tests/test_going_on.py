@@ -11,7 +11,16 @@ import torch
 
 import llc_core.engine as engine
 import llc_core.estimators as estimators
-from llc_core import SGLD, DeepLinearNetwork, NetworkPotential, RunConfig, Verdict, estimate
+from llc_core import (
+    SGLD,
+    DeepLinearFamily,
+    DeepLinearNetwork,
+    NetworkPotential,
+    RunConfig,
+    Verdict,
+    estimate,
+    planar_landscape,
+)
 from llc_core.cli import main
 from llc_core.engine import Run, until_settled
 from llc_core.potentials.base import Potential
@@ -32,6 +41,7 @@ def compare(config: RunConfig, problem: Potential, times: int = 1, more: int | N
     """One run that goes on, and one from its configuration (as text): the same numbers, to the last bit. Returns the first."""
     first = to_end(Run(config, problem))
     for _ in range(times):
+        first.estimates()  # to look changes nothing
         first.go_on(more)
         to_end(first)
     other = to_end(Run(RunConfig.from_json(first.config.to_json()), problem))
@@ -57,6 +67,7 @@ def compare(config: RunConfig, problem: Potential, times: int = 1, more: int | N
         {"name": "AdamSGLD"},
         {"name": "SGNHT"},
         {"name": "PSGLD"},
+        {"name": "FrozenPSGLD", "step_size": 1e-8},
         {"name": "UnderdampedLangevin", "step_size": 0.1},
         {"name": "HMC"},
     ],
@@ -117,6 +128,51 @@ def test_with_all_that_is_watched(burn_in):
     assert mine.singular_fluctuation == theirs.singular_fluctuation > 0
     assert mine.observed_llc == theirs.observed_llc != 0
     assert mine.diagnostics == pytest.approx(theirs.diagnostics, rel=0, abs=0, nan_ok=True)
+
+
+@pytest.mark.parametrize("sampler", ["SGLD", "UnderdampedLangevin"])
+@pytest.mark.parametrize("look", [125, 170])
+def test_a_chain_that_is_lost_after_the_adaptation_is_lost_for_good(tiny, sampler, look):
+    """At step 125 the burn-in of the first plan, 150 steps, still starts a lost chain again; at 170 nothing does, though a longer
+    run is in its burn-in there."""
+    config = RunConfig(sampler={"name": sampler}, gradient="full", steps=300, chains=3)
+    going = Run(config, tiny)
+    whole = Run(Run(config, tiny).config.longer(), tiny)
+    for current in (going, whole):
+        current.advance(look)
+        current._state["delta"][1] = float("nan")
+    to_end(going).go_on()
+    mine, theirs = (to_end(current).estimates()[0] for current in (going, whole))
+    assert mine.diverged == theirs.diverged == (look == 170)
+    assert np.array_equal(mine.per_chain, theirs.per_chain, equal_nan=True)
+    assert np.array_equal(mine.trace, theirs.trace, equal_nan=True)
+
+
+def test_a_lost_chain_counts_nowhere_in_a_histogram():
+    torch.manual_seed(0)
+    line = NetworkPotential(torch.nn.Linear(1, 1, bias=False), "mse", (torch.randn(60, 1), torch.randn(60, 1)))
+    histogram = {"low": -3.0, "high": 3.0, "count": 12}
+    config = RunConfig(sampler={"name": "SGLD"}, gradient="full", steps=200, chains=3, histogram=histogram)
+    going = Run(config, line)
+    whole = Run(Run(config, line).config.longer(), line)
+    for current in (going, whole):
+        current.advance(150)
+        current._state["delta"][1] = float("nan")
+    to_end(going).go_on()
+    counts = [to_end(current)._counter.counts() for current in (going, whole)]  # type: ignore[union-attr]
+    assert np.array_equal(*counts) and counts[0].sum() == 2 * 200
+
+
+def test_networks_side_by_side_go_on():
+    members = [DeepLinearNetwork.random(widths=[3, 3, 3], layer_ranks=[2, 2], n=10_000, seed=seed) for seed in (0, 1)]
+    family = DeepLinearFamily(members)
+    compare(RunConfig(sampler={"name": "SGLD"}, steps=200, chains=2, grid={"step_size": [1e-8, 1e-7]}), family)
+
+
+@pytest.mark.parametrize("sampler", ["SGLD", "UnderdampedLangevin"])
+def test_in_recorded_steps(tiny, sampler, monkeypatch):
+    monkeypatch.setenv("LLC_LAB_GPU", "graphs")
+    compare(RunConfig(sampler={"name": sampler}, gradient="full", steps=200, chains=2), tiny)
 
 
 def test_a_thinned_trace_is_thinned_further(tiny, monkeypatch):
@@ -186,9 +242,34 @@ def test_until_settled(monkeypatch):
     assert abs(long.llc - 8) < 4 * long.llc_se + 0.4
 
 
+def test_one_setting_of_a_grid_that_wants_steps_is_enough():
+    problem = DeepLinearNetwork.random(widths=[4, 4], n=10_000, seed=0)
+    limit = float(estimate(problem, "SGLD", steps=100).diagnostics["stability_limit"])
+    grid = {"step_size": [limit / 20, limit / 400]}
+    quick, slow = estimate(problem, SGLD(), steps=2000, grid=grid)
+    assert quick.converged and slow.converged.wants_steps
+    assert [e.steps for e in estimate(problem, SGLD(), steps=2000, grid=grid, max_steps=4000)] == [4000, 4000]
+
+
+def test_chains_that_begin_far_away_are_told_to_take_more_steps():
+    """At 11% of the stability limit the step is not to blame; nor is the way from there an overflow."""
+    far = planar_landscape("normal_crossing", k=[1, 1], start=[5.0, 5.0])
+    short = estimate(far, SGLD(step_size=1e-5), steps=500)
+    assert short.llc > 4 and short.converged.wants_steps and "falling" in short.converged.reason
+    long = estimate(far, SGLD(step_size=1e-5), steps=500, max_steps=16_000)
+    assert long.steps == 16_000 and long.llc < 0.6
+    automatic = estimate(far, SGLD(), steps=20_000, burn_in=0.1)
+    assert automatic.llc < 1, "it is not held where it began"
+
+
 def test_it_does_not_go_on_for_what_steps_cannot_mend(tiny):
     broken = estimate(tiny, SGLD(step_size=1.0), steps=100, max_steps=100_000)
     assert broken.steps <= 100 and not broken.converged.wants_steps
+    regular = DeepLinearNetwork.random(widths=[4, 4], n=10_000, seed=0)
+    limit = float(estimate(regular, SGLD(), steps=400).diagnostics["stability_limit"])
+    inflated = estimate(regular, SGLD(step_size=0.7 * limit), steps=2000, chains=8, max_steps=8000)
+    assert inflated.steps == 2000 and inflated.diverged == 0 and not inflated.converged
+    assert not inflated.converged.wants_steps, str(inflated.converged)
     config = RunConfig(steps=100)
     with pytest.raises(ValueError, match="max_steps is 50"):
         list(until_settled(Run(config, tiny), 50))
@@ -212,9 +293,13 @@ def test_an_estimate_that_no_coefficient_can_have_is_named():
     from llc_core.verdict import judge
 
     usual: dict[str, Any] = dict(
-        se=1.0, chains=4, dead=0, r_hat=1.0, ess=1e3, drift=0.0, drift_se=1.0, step_size=1.0, stable_step=2.0,
+        se=1.0, chains=4, dead=0, r_hat=1.0, ess=1e3, drift=0.0, drift_se=1.0, step_size=1.2, stable_step=2.0,
         noise_inflation=0.0, kept_steps=1000, parameters=200,
     )  # fmt: skip
     verdict: Verdict = judge(llc=401.0, **usual)
     assert not verdict and "half the number of parameters, 100" in verdict.reason and not verdict.wants_steps
     assert judge(llc=399.0, **usual)
+    early = judge(llc=401.0, **{**usual, "step_size": 0.1})
+    assert "half the number" in early.reason and early.wants_steps
+    falling = judge(llc=401.0, **{**usual, "drift": -300.0})
+    assert "still falling" in falling.reason and falling.wants_steps

@@ -139,6 +139,7 @@ class Landscapes:
 
     def _on_settings(self) -> None:
         with pn.io.hold():
+            self.controls.forget()
             self._restart("", OWN_SETTINGS)
 
     def _on_upload(self, found: PageConfig) -> None:

@@ -142,6 +142,7 @@ class LocalGeometry:
 
     def _on_settings(self) -> None:
         with pn.io.hold():
+            self.controls.forget()
             self._restart("", OWN_SETTINGS)
 
     def _on_upload(self, found: PageConfig) -> None:

@@ -159,10 +159,15 @@ class YourNetwork:
                 self._state = None
             step = self.checkpoint.value if self.checkpoint.value in entry.checkpoints else entry.steps
             part = self.part.value if not changed and self.part.value in parts(network).values() else ALL_PARTS
-            settings = read_choice({"network": network})[1] if changed else self._settings
+            settings = read_choice({"network": network})[1] if changed else self._begun_anew()
             choice = Choice(network, self.optimizer.value, self._choice.train_seed, step, part)
             self._set(choice, settings)
             self._restart("", OWN_SETTINGS)
+
+    def _begun_anew(self) -> dict[str, Any]:
+        """The settings, for another network than the one that went on with them."""
+        self.controls.forget()
+        return {name: self.controls.values[name] for name in DEFAULTS}
 
     def _on_settings(self) -> None:
         with pn.io.hold():
@@ -187,7 +192,7 @@ class YourNetwork:
             except ValueError as error:
                 self._complain(str(error))
                 return
-            self._set(self._choice, self._settings)
+            self._set(self._choice, self._begun_anew())
             self._restart("", f"Weights from {name}.")
 
     def _on_command(self, command: str) -> None:
@@ -231,6 +236,7 @@ class YourNetwork:
             if config is not None:
                 self._settings = {name: self.controls.values[name] for name in DEFAULTS}
                 self.compare.go_on(config)
+                self.over_training.settings = self.calibration.settings = self._settings
                 self.takeaway.show(self._choice, self._settings)
 
     def _restart(self, preset: str, lesson: str = "", playing: bool = True) -> None:
