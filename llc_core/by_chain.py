@@ -167,10 +167,10 @@ class ByChain:
         metric = self.sampler.metric({name: value[row] for name, value in state.items()}, row_of(hp, row))
         return (square if metric is None else square.mul_(metric)).sum(dim=1, keepdim=True)
 
-    def park_dead(self, state: State) -> None:
-        """Put chains that are no longer finite back to w0."""
+    def park_dead(self, state: State, spared: Tensor) -> None:
+        """Put chains that are no longer finite back to w0, but for those `spared` [C]."""
         for chain in range(len(state["delta"])):
-            if not bool(torch.isfinite(state["delta"][chain]).all()):
+            if not bool(spared[chain]) and not bool(torch.isfinite(state["delta"][chain]).all()):
                 for value in state.values():
                     value[chain].zero_()
 

@@ -34,7 +34,8 @@ WATCH_EVERY = 10
 class Control:
     """Measures the stability limit; adapts `hp.step_size` and the target's coordinates during burn-in, if asked to.
 
-    Blocks that blew up during burn-in are started again from the last check with half the step.
+    Blocks that blew up while the step is automatic are started again with half the step: from the last check, at rest, and from where
+    the chain began if that fails too. What was saved may itself be of a chain on its way out, and would be so at every step.
     Chains are ordered chain-major, settings varying fastest and problems slowest; all chains of one problem and setting
     share one step size.
     """
@@ -70,7 +71,11 @@ class Control:
         self._factors: list[Factors] | None = None
         self._factor_count = 0
         self._vector = torch.empty(0)
+        self.rescues_until = burn_in if self.auto_step else 0
+        """Steps before this one are taken again where they blow up."""
         self._saved: State | None = None
+        self._first: State | None = None
+        self._failures = torch.zeros_like(target.n_beta)
         self._tried: tuple[Tensor, Tensor] | None = None
 
     def start(self, state: State) -> None:
@@ -93,6 +98,7 @@ class Control:
         first = torch.minimum(self._over_chains(self.sampler.stable_step(size, self.hp)), self.limit)
         self.hp.step_size = self.sampler.safety * first
         self._save(state)
+        self._first = self._saved
 
     def check(self, step: int, state: State, loss: Tensor) -> State:
         """Before step number `step`: measure and adapt when it is time to. Returns the state to go on from.
@@ -127,7 +133,7 @@ class Control:
             self.hp.step_size = CAUTION * wished if changed else torch.minimum(wished, grown)
             self._save(state)
             if self._given_step is not None and not self._changes:
-                self.hp.step_size, self.auto_step = self._given_step, False
+                self.hp.step_size, self.auto_step, self.rescues_until = self._given_step, False, step
         return state
 
     def refresh(self, state: State) -> None:
@@ -232,18 +238,25 @@ class Control:
         ceiling = 20.0 * state["delta"].shape[1] + 1000.0 + 2.0 * self._began
         bad = ~(self.target.n_beta.squeeze(1) * loss.abs() < ceiling)
         if (self._saved is None and self.by_chain is None) or not bool(bad.any()):
+            self._failures = torch.zeros_like(self._failures)
             return state
         grouped = self._grouped(bad)
         together = grouped.any(dim=1, keepdim=True).expand(grouped.shape).reshape(-1, 1)
+        self._failures = torch.where(together, self._failures + 1, torch.zeros_like(self._failures))
         self.backoff = torch.where(together, self.backoff / 2, self.backoff)
         self.hp.step_size = torch.where(together, self.hp.step_size / 2, self.hp.step_size)
         self.notes.append(f"Step {step}: the chain overflowed; step size halved and the block started again.")
-        saved = self._saved
-        if saved is None:
+        if self._saved is None or self._first is None:
             for value in state.values():
                 value[together.squeeze(1)] = 0
             return dict(state)
-        return {
-            name: torch.where(together.view(-1, *[1] * (value.dim() - 1)), saved[name], value)
-            for name, value in state.items()
-        }
+        result = {}
+        for name, value in state.items():
+            saved, first = self._saved[name], self._first[name]
+            if name == "momentum":
+                saved = torch.zeros_like(saved)
+            if name == "delta" and self.target.coordinates is not None:
+                first = torch.zeros_like(first)
+            again, lost = (rows.view(-1, *[1] * (value.dim() - 1)) for rows in (together, self._failures > 1))
+            result[name] = torch.where(again, torch.where(lost, first, saved), value)
+        return result

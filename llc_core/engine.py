@@ -132,7 +132,7 @@ class Run:
             n_beta.squeeze(1).double().cpu().numpy(),
             config.baseline,
             self._baseline_losses() if self.gradient != "full" else 0.0,
-            forgiving=self._adapted if self._control.auto_step else 0,
+            forgiving=self._control.rescues_until,
         )
         self._counter: Counter | None = None
         if config.histogram is not None:
@@ -212,6 +212,7 @@ class Run:
         if base is not None:
             base = np.repeat(base, self.count // base.shape[1], axis=1)
         shares = self._share(np.arange(self.steps_done - len(rows), self.steps_done))
+        self._losses.forgiving = self._control.rescues_until
         kept, kept_steps = self._losses.add(rows, base, shares) if len(rows) else (rows, np.zeros(0, dtype=int))
         self.seconds += time.perf_counter() - started
         notes = tuple(self._control.notes[self._notes_sent :])
@@ -389,12 +390,17 @@ class Run:
         over_chains(noise.shape[1], work)
 
     def _park_dead(self) -> None:
-        """Put chains that are no longer finite back to the start: they are out of every result, and nan slows some devices."""
+        """Put chains that are no longer finite back to the start: they are out of every result, and nan slows some devices.
+
+        Only those whose loss has been seen not to be finite: else one that was lost in the last step would live on unseen.
+        """
+        assert self._last_loss is not None
+        seen = torch.isfinite(self._last_loss)
         if self._by_chain is not None:
-            self._by_chain.park_dead(self._state)
+            self._by_chain.park_dead(self._state, seen)
             return
         assert self._home is not None
-        finite = torch.isfinite(self._state["delta"]).all(dim=1)
+        finite = torch.isfinite(self._state["delta"]).all(dim=1) | seen
         if not bool(finite.all()):
             self._state = {
                 name: torch.where(

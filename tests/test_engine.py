@@ -235,6 +235,37 @@ def test_overflow_in_burn_in_is_started_again_not_fatal():
     assert result.diverged == 0 and math.isfinite(result.llc)
 
 
+@pytest.mark.parametrize("step_size", [None, 0.05])
+@pytest.mark.parametrize("spoiled", ["momentum", "delta"])
+def test_a_chain_saved_on_its_way_out_is_not_started_again_from_there_for_ever(step_size, spoiled):
+    """What is saved at a check may be a chain with the momentum to blow up, or one that has: halving the step helps neither."""
+    problem = DeepLinearNetwork.random(widths=[4, 4, 4], layer_ranks=[1, 1], n=10_000, seed=0)
+    config = RunConfig(steps=2000, sampler={"name": "UnderdampedLangevin", "step_size": step_size})
+    whole, current = Run(config, problem), Run(config, problem)
+    current.advance(150)  # the next thing is to save this state
+    current._state[spoiled][0] *= 1e5
+    notes = [note for snapshot in current for note in snapshot.notes]
+    for _ in whole:
+        pass
+    assert 0 < len([note for note in notes if "overflowed" in note]) <= 12
+    found, usual = current.estimates()[0], whole.estimates()[0]
+    assert found.diverged == 0 and found.diagnostics["step_size"] > usual.diagnostics["step_size"] / 5000
+    assert abs(found.llc / usual.llc - 1) < 0.3
+
+
+def test_a_chain_lost_after_a_given_step_has_taken_over_is_dead():
+    """Until 70% of the burn-in the step is automatic and lost chains start again; then nothing does, and they must count as dead."""
+    problem = DeepLinearNetwork.random(widths=[4, 4, 4], layer_ranks=[1, 1], n=10_000, seed=0)
+    sampler = {"name": "UnderdampedLangevin", "step_size": 0.05}
+    for at, dead in ((500, 0), (900, 1)):
+        current = Run(RunConfig(steps=2000, sampler=sampler), problem)
+        current.advance(at)
+        current._state["delta"][2] = math.nan
+        for _ in current:
+            pass
+        assert current.estimates()[0].diverged == dead
+
+
 def test_a_config_of_one_object_refuses_another():
     one, other = (DeepLinearNetwork(weights=[np.full((2, 2), v)], n=100) for v in (1.0, 2.0))
     with pytest.raises(ValueError, match="another problem"):

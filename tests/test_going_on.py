@@ -131,9 +131,9 @@ def test_with_all_that_is_watched(burn_in):
 
 
 @pytest.mark.parametrize("sampler", ["SGLD", "UnderdampedLangevin"])
-@pytest.mark.parametrize("look", [125, 170])
+@pytest.mark.parametrize("look", [120, 125, 170])
 def test_a_chain_that_is_lost_after_the_adaptation_is_lost_for_good(tiny, sampler, look):
-    """At step 125 the burn-in of the first plan, 150 steps, still starts a lost chain again; at 170 nothing does, though a longer
+    """At steps 120 (when the state is saved) and 125 the burn-in of the first plan, 150 steps, still starts a lost chain again; at 170 nothing does, though a longer
     run is in its burn-in there."""
     config = RunConfig(sampler={"name": sampler}, gradient="full", steps=300, chains=3)
     going = Run(config, tiny)
