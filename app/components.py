@@ -135,6 +135,15 @@ export function render({model, el}) {
         super().__init__(**params)
         self.listener: Callable[[str], None] = lambda command: None
 
+    def begin(self, total: int, burn_in: int, playing: bool = True, caption: str = "starting…") -> None:
+        """A new run of so many steps."""
+        self.param.update(step=0, caption=caption)
+        self.lengthen(total, burn_in, playing)
+
+    def lengthen(self, total: int, burn_in: int, playing: bool = True) -> None:
+        """The run has so many steps now."""
+        self.param.update(total=total, burn_in=burn_in, more=False, stride=max(1, total // 100), playing=playing)
+
     def _handle_msg(self, msg: Any) -> None:
         command = msg.get("command") if isinstance(msg, dict) else None
         if command in ("play", "pause", "step", "reset", "more"):

@@ -24,5 +24,5 @@ def go_on(live: Live, config: RunConfig, controls: Controls, curves: Curves, tra
     total, burn_in = longer.steps, longer.burn_in_steps(longer.steps)
     controls.go_on(longer)
     curves.frame(total, burn_in)
-    transport.param.update(total=total, burn_in=burn_in, stride=max(1, total // 100), playing=True, more=False)
+    transport.lengthen(total, burn_in)
     return longer

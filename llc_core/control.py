@@ -34,8 +34,9 @@ WATCH_EVERY = 10
 class Control:
     """Measures the stability limit; adapts `hp.step_size` and the target's coordinates during burn-in, if asked to.
 
-    Blocks that blew up while the step is automatic are started again with half the step: from the last check, at rest, and from where
-    the chain began if that fails too. What was saved may itself be of a chain on its way out, and would be so at every step.
+    Blocks that blew up while the step is automatic are started again with half the step: from the last check, at rest, and
+    from where the chain began if that fails too. What was saved may itself be of a chain on its way out, and would be so at
+    every step.
     Chains are ordered chain-major, settings varying fastest and problems slowest; all chains of one problem and setting
     share one step size.
     """

@@ -1,8 +1,8 @@
 """A sampler's update and its noise in one compiled loop, for chains whose parameters are many.
 
 torch's operations go through memory once for every term of the formula, and its normals cost twice what those of
-`llc_core.philox` do; the loop makes these where they are used, and reads and writes every parameter once. Compiling it takes a second or two in every
-process, which a short run would not get back: `pays`.
+`llc_core.philox` do; the loop makes these where they are used, and reads and writes every parameter once. Compiling it takes
+a second or two in every process, which a short run would not get back: `pays`.
 """
 
 from __future__ import annotations

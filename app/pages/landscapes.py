@@ -171,11 +171,15 @@ class Landscapes:
             try:
                 config = go_on(self._live, self._config, self.controls, self._curves, self.transport)
             except ValueError as error:
-                self.trouble.param.update(object=f'<span role="alert">{escape(str(error))}</span>', visible=True)
+                self._complain(str(error))
                 return
-            if config is not None:
-                self._config = config
-                self.takeaway.show(config)
+            if config is None:
+                return
+            self._config = config
+            self.takeaway.show(config)
+
+    def _complain(self, message: str) -> None:
+        self.trouble.param.update(object=f'<span role="alert">{escape(message)}</span>', visible=bool(message))
 
     def _restart(self, preset: str, lesson: str = "", playing: bool = True) -> None:
         """Start a run of what the side bar says; if that is impossible say why and leave everything as it is."""
@@ -184,9 +188,9 @@ class Landscapes:
             config, _, sampler = resolve(RunConfig(problem=problem.to_dict(), **self.controls.values), problem)
             check_allowance(config, problem)
         except ValueError as error:
-            self.trouble.param.update(object=f'<span role="alert">{escape(str(error))}</span>', visible=True)
+            self._complain(str(error))
             return
-        self.trouble.visible = False
+        self._complain("")
         assert config.steps is not None and config.n_beta is not None
         assert config.localization is not None
         self._problem, self._exact, self._config = problem, None, config
@@ -200,15 +204,7 @@ class Landscapes:
         self.plane.show(problem, config.n_beta, config.localization, config.chains)
         self.losses.reset(config.chains, total, burn_in, local, None)
         self.estimates.reset(total, burn_in, {"local": local, "global": best})
-        self.transport.param.update(
-            total=total,
-            burn_in=burn_in,
-            step=0,
-            more=False,
-            stride=max(1, total // 100),
-            playing=playing,
-            caption="starting…",
-        )
+        self.transport.begin(total, burn_in, playing)
         self.controls.show_live({**sampler.to_dict(), "n_beta": config.n_beta})
         self._method.show(sampler, problem.model.about)
         self.volume.show(problem)

@@ -173,12 +173,16 @@ class LocalGeometry:
             try:
                 config = go_on(self._live, self._config, self.controls, self._curves, self.transport)
             except ValueError as error:
-                self.trouble.param.update(object=f'<span role="alert">{escape(str(error))}</span>', visible=True)
+                self._complain(str(error))
                 return
-            if config is not None:
-                self._config = config
-                self.compare.go_on(config)
-                self.takeaway.show(config)
+            if config is None:
+                return
+            self._config = config
+            self.compare.go_on(config)
+            self.takeaway.show(config)
+
+    def _complain(self, message: str) -> None:
+        self.trouble.param.update(object=f'<span role="alert">{escape(message)}</span>', visible=bool(message))
 
     def _restart(self, preset: str, lesson: str = "", playing: bool = True) -> None:
         """Start a run of what the side bar says; if that is impossible say why and leave everything as it is."""
@@ -187,9 +191,9 @@ class LocalGeometry:
             config, _, sampler = resolve(RunConfig(problem=problem.to_dict(), **self.controls.values), problem)
             check_allowance(config, problem)
         except ValueError as error:
-            self.trouble.param.update(object=f'<span role="alert">{escape(str(error))}</span>', visible=True)
+            self._complain(str(error))
             return
-        self.trouble.visible = False
+        self._complain("")
         self._problem, self._config = problem, config
         self.compare.begin(config)
         self._live.start(partial(LlcJob, config, problem), Cursor(), playing)
@@ -209,15 +213,7 @@ class LocalGeometry:
         self.exact.values = exact_values(problem, config.n_beta, self._expected)
         self.editor.drawing.object = draw_network(problem.widths, problem.layer_ranks)
         self._method.show(sampler)
-        self.transport.param.update(
-            total=total,
-            burn_in=burn_in,
-            step=0,
-            more=False,
-            stride=max(1, total // 100),
-            playing=playing,
-            caption="starting…",
-        )
+        self.transport.begin(total, burn_in, playing)
         self.controls.show_live({**sampler.to_dict(), "n_beta": config.n_beta})
         self.sweep.show(config, problem, sampler)
         self.why.show(problem)

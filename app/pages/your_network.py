@@ -233,11 +233,12 @@ class YourNetwork:
             except ValueError as error:
                 self._complain(str(error))
                 return
-            if config is not None:
-                self._settings = {name: self.controls.values[name] for name in DEFAULTS}
-                self.compare.go_on(config)
-                self.over_training.settings = self.calibration.settings = self._settings
-                self.takeaway.show(self._choice, self._settings)
+            if config is None:
+                return
+            self._settings = {name: self.controls.values[name] for name in DEFAULTS}
+            self.compare.go_on(config)
+            self.over_training.settings = self.calibration.settings = self._settings
+            self.takeaway.show(self._choice, self._settings)
 
     def _restart(self, preset: str, lesson: str = "", playing: bool = True) -> None:
         """Start a run of what the side bar says; if that is impossible say why and leave everything as it is."""
@@ -258,15 +259,7 @@ class YourNetwork:
         self.losses.reset(config.chains, total, burn_in, 10.0, None)
         self.estimates.reset(total, burn_in, {})
         self.compare.draw()
-        self.transport.param.update(
-            total=total,
-            burn_in=burn_in,
-            step=0,
-            more=False,
-            stride=max(1, total // 100),
-            playing=playing,
-            caption="training…",
-        )
+        self.transport.begin(total, burn_in, playing, "training…")
         self.over_training.show(self._choice, self._settings, self._state is not None)
         self.calibration.show(self._choice, self._settings)
         self.takeaway.show(self._choice, self._settings)
