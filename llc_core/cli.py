@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from llc_core.config import GRADIENTS, RunConfig
+from llc_core.config import DTYPES, GRADIENTS, RunConfig
 from llc_core.potentials.dln_random import RANKS, SIZE_CLASSES
 from llc_core.samplers import samplers
 from llc_core.sweeps.costs import Costs, calibrate, cores
@@ -78,6 +78,7 @@ def _add_estimate(commands: Any) -> None:
     )
     one.add_argument("--seed", type=int, default=0, help="of the chains (default 0)")
     one.add_argument("--device", help='"cpu" or "cuda"')
+    one.add_argument("--dtype", choices=DTYPES, help="precision of the chains (default: what suits the sampler)")
     one.add_argument("--json", action="store_true", help="print the result as JSON")
     one.add_argument("--out", type=Path, metavar="FILE.nc", help="write traces and numbers as NetCDF")
     one.set_defaults(handle=_estimate)
@@ -122,7 +123,8 @@ def _config(options: argparse.Namespace) -> RunConfig:
         except (OSError, UnicodeDecodeError) as error:
             raise ValueError(f"{str(options.config)!r} cannot be read ({error}); check the path.") from None
         config = RunConfig.from_json(text)
-        return config.replace(device=options.device) if options.device else config
+        asked = {"device": options.device, "dtype": options.dtype}
+        return config.replace(**{name: value for name, value in asked.items() if value})
     problem: dict[str, Any] = {"kind": "dln", "seed": options.problem}
     if options.widths is not None:
         problem["widths"] = options.widths
@@ -145,6 +147,7 @@ def _config(options: argparse.Namespace) -> RunConfig:
         steps=options.steps,
         seed=options.seed,
         device=options.device,
+        dtype=options.dtype,
     )
 
 

@@ -419,12 +419,12 @@ class Run:
         several side by side."""
         with torch.no_grad():
             self._control.refresh(self._state)
-            inflation, bias = self._noise_inflation(), self._step_bias()
+            inflation, bias, rounding = self._noise_inflation(), self._step_bias(), self._rounding()
         configs = [self.config]
         if self.problems > 1:  # each is then an estimate of its own problem, like any other
             members = (self.problem.member(index).to_dict() for index in range(self.problems))
             configs = [self.config.replace(problem=member) for member in members]
-        seen = _Seen(inflation, bias, self._losses.llc(), *self._losses.trace())
+        seen = _Seen(inflation, bias, rounding, self._losses.llc(), *self._losses.trace())
         return [
             self._estimate(number, index, setting, config, seen)
             for number, config in enumerate(configs)
@@ -481,6 +481,14 @@ class Run:
         total = (square if metric is None else square * metric).sum(dim=1, keepdim=True)
         return (factor * total).squeeze(1).double().cpu().numpy()
 
+    def _rounding(self) -> np.ndarray:
+        """How far nβ·ΔL of every chain is off where it is now, by the precision it is evaluated in, [C]; 0 where not known."""
+        if self.steps_done == 0:
+            return np.zeros(self.count)
+        with allowed():
+            error = self.problem.rounding(self._target.delta(self._state["delta"]))
+        return np.zeros(self.count) if error is None else error.cpu().numpy() * self._losses.n_beta
+
     def _estimate(
         self, number: int, index: int, setting: Mapping[str, Any], config: RunConfig, seen: _Seen
     ) -> Estimate:
@@ -503,6 +511,7 @@ class Run:
         step_size = float(self._hp.step_size[mine][0])
         stable = float(self._control.stable_step()[mine][0])
         inflated, step_bias = _finite_mean(seen.inflation[mine]), _finite_mean(seen.bias[mine])
+        rounding = _finite_mean(seen.rounding[mine][living])
         accepted = self._state.get("accepted")
         acceptance = math.nan if accepted is None else _finite_mean(accepted[mine].double().cpu().numpy())
         observers, beta = self._observers, n_beta / self.problem.n
@@ -521,6 +530,7 @@ class Run:
             stable_step=stable,
             noise_inflation=inflated,
             step_bias=step_bias,
+            rounding=rounding,
             acceptance=acceptance,
             kept_steps=kept,
             caveat=self.sampler.caveat(),
@@ -554,6 +564,7 @@ class Run:
                 "drift_se": drift_se,
                 "noise_inflation": inflated,
                 "step_bias": step_bias,
+                "rounding": rounding,
                 "acceptance": acceptance,
                 **observers.term_sizes(
                     mine, living, step_size if self._target.coordinates is None else math.nan, self.problem.dim
@@ -576,6 +587,7 @@ class _Seen:
 
     inflation: np.ndarray
     bias: np.ndarray
+    rounding: np.ndarray
     llc: np.ndarray
     trace: np.ndarray
     steps: np.ndarray

@@ -16,6 +16,7 @@ a minimum); an estimate so many times above it is of chains that were thrown out
 NEAR_LIMIT = 0.5
 """Share of the stability limit from which on a step size may be what throws chains out."""
 LOW_ACCEPTANCE = 0.1
+ROUNDING_SHARE = 0.02
 
 
 def judge(
@@ -32,6 +33,7 @@ def judge(
     stable_step: float,
     noise_inflation: float,
     step_bias: float = 0.0,
+    rounding: float = 0.0,
     acceptance: float = math.nan,
     kept_steps: int,
     caveat: str = "",
@@ -60,6 +62,12 @@ def judge(
             f"The estimate is {llc:.3g}, but a learning coefficient is positive.",
             "w0 may not be a minimum of this loss, or the baseline is noisy: use baseline='same_batch' and full gradients.",
         )
+    if rounding > ROUNDING_SHARE * llc:
+        reason = (
+            f"Rounding alone puts nβ·ΔL of these chains off by {rounding:.2g}, {rounding / llc:.0%} of the estimate: their "
+            "layers are of sizes that the precision cannot hold together."
+        )
+        return Verdict(False, reason, "Use dtype='float64'.")
     threshold = max(DRIFT_SHARE * abs(llc), 4 * drift_se) if math.isfinite(drift_se) else math.inf
     if abs(drift) > threshold:
         way = "rising" if drift > 0 else "falling"

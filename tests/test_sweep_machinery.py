@@ -260,6 +260,10 @@ def test_an_estimate_from_the_command_line(tmp_path, capsys):
     file.write_text(json.dumps(found["config"]))
     assert main(["estimate", str(file), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["llc"] == found["llc"], "a saved configuration gives the same number"
+    assert main(["estimate", str(file), "--json", "--dtype", "float64"]) == 0
+    double = json.loads(capsys.readouterr().out)
+    assert double["config"]["dtype"] == "float64" != found["config"]["dtype"]
+    assert double["llc"] != found["llc"] and double["llc"] == pytest.approx(found["llc"], rel=0.5)
 
 
 @pytest.mark.parametrize(

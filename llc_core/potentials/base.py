@@ -115,6 +115,10 @@ class Potential:
         """
         raise NotImplementedError
 
+    def rounding(self, delta: Tensor) -> Tensor | None:
+        """How far ΔL at δ [C, D], in the precision of δ, is from what float64 gives there, [C]; None where that is not known."""
+        return None
+
     def per_sample_loss(self, delta: Tensor, start: int, stop: int) -> Tensor:
         """Losses [C, stop − start], not excess ones, of samples start … stop of all data at δ [C, D]."""
         raise NotImplementedError(f"{self.kind} gives no losses of single samples.")

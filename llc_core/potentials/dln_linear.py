@@ -11,6 +11,9 @@ from llc_core.potentials.base import Batch, Factors, Potential
 from llc_core.potentials.dln_tensors import Tensors
 from llc_core.products import multiply
 
+MOST_ROUNDED = 1 << 24
+"""Numbers in the displacements of all chains up to which rounding is measured: it takes their copies in float64."""
+
 
 class LinearPotential(Potential):
     """widths: H_0, …, H_M. `_tensors` gives what the evaluation of C chains needs."""
@@ -48,6 +51,13 @@ class LinearPotential(Potential):
             losses = [self._evaluate(delta[c : c + 1], each[c], grad[c : c + 1]) for c in chains]
             return torch.cat(losses), grad
         return self._evaluate(delta, batch, grad), grad
+
+    def rounding(self, delta: Tensor) -> Tensor | None:
+        """Of a deep network far from w0 the products of some layers are large and of others tiny, and cancel."""
+        if delta.dtype == torch.float64 or delta.device.type == "mps" or delta.numel() > MOST_ROUNDED:
+            return None
+        exact = self.excess_loss_and_grad(delta.double())[0]
+        return (self.excess_loss_and_grad(delta)[0].double() - exact).abs()
 
     def _evaluate(self, delta: Tensor, batch: Batch | None, grad: Tensor) -> Tensor:
         """ΔL [C]; the gradient is written to `grad` [C, D]."""
