@@ -6,6 +6,7 @@ import contextlib
 import json
 import math
 import os
+import re
 import sqlite3
 import tempfile
 from collections import Counter
@@ -36,14 +37,21 @@ class Content:
 
 
 def offered() -> dict[str, Path]:
-    """Stores to choose from by name: those that come with the program, then those of this server's folders."""
+    """Stores to choose from by name: those that come with the program, then those of this server's folders.
+
+    Of one folder by name with numbers as numbers, so that small classes come first."""
     folders = [COMMITTED, *map(Path, os.environ.get(FOLDERS, ".").split(os.pathsep))]
     found: dict[str, Path] = {}
     for folder in folders:
-        for path in sorted(folder.glob("*.sqlite")) if folder.is_dir() else ():
+        for path in sorted(folder.glob("*.sqlite"), key=_in_order) if folder.is_dir() else ():
             if path.stem not in found and len(path.stem) <= NAME_LENGTH and _is_sqlite(path):
                 found[path.stem] = path.resolve()
     return found
+
+
+def _in_order(path: Path) -> list[tuple[int, str]]:
+    parts = re.split(r"(\d+)", path.stem)
+    return [(int(part), "") if part.isdecimal() else (0, part) for part in parts]
 
 
 def load(path: Path) -> Content:

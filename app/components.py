@@ -396,7 +396,6 @@ dd { margin: 2px 0 0; font-size: 1.0625rem; line-height: 1.25; font-weight: 700;
 .tip { position: absolute; z-index: 20; top: calc(100% + 4px); left: 0; width: max-content; max-width: min(300px, 80vw); padding: 8px 10px;
   border-radius: 6px; background: #20262d; color: #fff; font-size: .8125rem; line-height: 1.4; box-shadow: 0 4px 16px #0006;
   white-space: normal; visibility: hidden; opacity: 0; transition: opacity .12s; pointer-events: none; }
-.tip.left { left: auto; right: 0; }
 .numbers > div:hover .tip, .numbers > div:focus-visible .tip { visibility: visible; opacity: 1; }
 """,
     ]
@@ -415,12 +414,13 @@ export function render({model}) {
     box.querySelector('dt').textContent = item.label
     const tip = box.querySelector('.tip')
     tip.textContent = item.tip
-    const turn = () => {
-      const place = box.getBoundingClientRect()
-      tip.classList.toggle('left', place.left + 310 > window.innerWidth)
+    const keepInside = () => {
+      const from = box.getBoundingClientRect().left
+      const shift = Math.min(0, window.innerWidth - 8 - tip.offsetWidth - from)
+      tip.style.left = `${Math.max(shift, 8 - from)}px`
     }
-    box.addEventListener('mouseenter', turn)
-    box.addEventListener('focus', turn)
+    box.addEventListener('mouseenter', keepInside)
+    box.addEventListener('focus', keepInside)
     tip.id = 'tip-' + item.key
     box.setAttribute('aria-describedby', tip.id)
     cells[item.key] = box.querySelector('dd')

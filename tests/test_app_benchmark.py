@@ -259,6 +259,15 @@ def test_stores_are_found_and_read_again_only_when_they_change(stores, tmp_path)
         load(tmp_path / "nowhere.sqlite")
 
 
+def test_stores_of_small_classes_are_offered_first(tmp_path, monkeypatch):
+    names = ["of_100k", "of_10k", "of_1k", "of_9", "another", "of"]
+    for name in names:
+        write_store(tmp_path / f"{name}.sqlite", [])
+    monkeypatch.setenv("LLC_LAB_STORES", str(tmp_path))
+    assert [name for name in offered() if name in names] == ["another", "of", "of_1k", "of_9", "of_10k", "of_100k"]
+    assert next(iter(offered())) == "benchmark_1k", "what the page opens with"
+
+
 def sqlite_file(path, *commands) -> bytes:
     connection = sqlite3.connect(path)
     with connection:

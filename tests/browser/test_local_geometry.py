@@ -240,6 +240,14 @@ def test_a_phone_shows_everything_below_each_other(app):
         assert above["y"] + above["height"] <= below["y"]
     assert all(box["x"] >= 0 and box["x"] + box["width"] <= 390 for box in boxes)
     assert app.page.evaluate("document.documentElement.scrollWidth") <= 390
+    cells = app.page.locator(".numbers > div:not([hidden])")
+    assert cells.count() >= 6
+    for cell in cells.all():
+        cell.hover()
+        explanation = cell.locator(".tip")
+        expect(explanation).to_be_visible()
+        box = explanation.bounding_box()
+        assert box["x"] >= 0 and box["x"] + box["width"] <= 390, explanation.text_content()
     expect(app.page.get_by_role("textbox", name="Widths")).not_to_be_visible()
     app.page.get_by_role("button", name="Open drawer").click()
     expect(app.page.get_by_role("textbox", name="Widths")).to_be_visible()
