@@ -27,7 +27,7 @@ lint: env
 # busy core made notebooks ten times slower.
 test test-all: export OMP_NUM_THREADS = 1
 test: lint
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest -n 2 --dist loadfile --durations=30
 
 # Also every control of every page by mouse and by keyboard, and the dark phone: about ten minutes more.
 test-all: test

@@ -293,14 +293,7 @@ class StationaryBias:
             self._below.reset(config)
             for name, point in self._below.exact.points.items():
                 self.sides[name].law.show_exact(point.x, point.density)
-        self.transport.param.update(
-            total=config.steps,
-            burn_in=config.burn_in_steps,
-            step=0,
-            stride=max(1, config.steps // 100),
-            playing=playing,
-            caption=caption(State()),
-        )
+        self.transport.begin(config.steps, config.burn_in_steps, playing, caption(State()))
         self._show_words(State())
 
     # -- what the run does --------------------------------------------------------------------------------------------
