@@ -4,7 +4,8 @@ from llc_core import samplers as _samplers
 from llc_core.aoyagi import learning_coefficient, local_learning_coefficient
 from llc_core.calibration import Calibration, calibrate
 from llc_core.config import RunConfig
-from llc_core.engine import Run, estimate, run
+from llc_core.engine import Run
+from llc_core.estimating import estimate, run
 from llc_core.gibbs import gibbs_reference
 from llc_core.health import Signal, health
 from llc_core.histogram import Bins

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from llc_core.config import RunConfig
-from llc_core.engine import Run, estimate
+from llc_core.engine import Run
+from llc_core.estimating import estimate
 from llc_core.fields import number
 from llc_core.health import health
 from llc_core.potentials.base import Potential

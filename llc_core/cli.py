@@ -85,7 +85,7 @@ def _add_estimate(commands: Any) -> None:
 
 
 def _estimate(options: argparse.Namespace) -> int:
-    from llc_core.engine import run, until_settled
+    from llc_core.estimating import run, until_settled
 
     config = _config(options)
     current = run(config)

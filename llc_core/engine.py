@@ -1,10 +1,9 @@
-"""The driver: steps all chains of all settings at once and yields snapshots; `estimate` runs it to the end."""
+"""The driver: steps all chains of all settings at once and yields snapshots; `llc_core.estimating` runs it to the end."""
 
 from __future__ import annotations
 
 import copy
 import math
-import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
@@ -17,13 +16,13 @@ import torch
 from torch import Tensor
 
 from llc_core import diagnostics
+from llc_core.added import Added, measure
 from llc_core.blas import chains_on_cores, over_chains
 from llc_core.by_chain import ByChain
-from llc_core.config import MAX_STEPS, RunConfig
+from llc_core.config import RunConfig
 from llc_core.control import Control
 from llc_core.defaults import is_auto_step, resolve, resolve_observable, settings
 from llc_core.estimators import LossAccumulator
-from llc_core.fields import whole
 from llc_core.histogram import Bins, Counter
 from llc_core.observing import Mean, Observers
 from llc_core.one_loop import OneLoop, pays
@@ -32,7 +31,7 @@ from llc_core.potentials.base import Batch, Potential
 from llc_core.products import allowed
 from llc_core.recorded import Recorded, way
 from llc_core.results import Estimate
-from llc_core.samplers import MetropolisSampler, Sampler, hyperparameters
+from llc_core.samplers import MetropolisSampler, hyperparameters
 from llc_core.samplers.base import ADAPTING_SHARE, Hp
 from llc_core.streams import stream_seed, torch_stream
 from llc_core.target import Target
@@ -417,14 +416,14 @@ class Run:
     def estimates(self) -> list[Estimate]:
         """One Estimate per setting, from the steps done so far; of the first problem, then of the next, where there are
         several side by side."""
-        with torch.no_grad():
+        with torch.no_grad(), allowed():
             self._control.refresh(self._state)
-            inflation, bias, rounding = self._noise_inflation(), self._step_bias(), self._rounding()
+            added = self._added()
         configs = [self.config]
         if self.problems > 1:  # each is then an estimate of its own problem, like any other
             members = (self.problem.member(index).to_dict() for index in range(self.problems))
             configs = [self.config.replace(problem=member) for member in members]
-        seen = _Seen(inflation, bias, rounding, self._losses.llc(), *self._losses.trace())
+        seen = _Seen(added, self._losses.llc(), *self._losses.trace())
         return [
             self._estimate(number, index, setting, config, seen)
             for number, config in enumerate(configs)
@@ -436,6 +435,17 @@ class Run:
         each = self.count // self.problems
         return slice(problem * each + index, (problem + 1) * each, len(self.settings))
 
+    def _added(self) -> Added:
+        if self.steps_done == 0:
+            return Added.nothing(self.count)
+        stream = torch_stream(self.config.seed, "inflation", self.device)
+
+        def draw() -> Batch:
+            return self.problem.draw(stream, self.chains, self.batch_size, self.gradient, self.dtype)
+
+        noisy = draw if self.gradient != "full" else None
+        return measure(self._target, self.sampler, self._state, self._hp_now(), noisy, self._by_chain)
+
     def _baseline_losses(self) -> np.ndarray:
         """L_n(w0) for every chain, [C]."""
         values = [self.problem.member(index).baseline_loss for index in range(self.problems)]
@@ -444,50 +454,6 @@ class Run:
     def llc_per_chain(self, baseline: str | None = None) -> np.ndarray:
         """λ̂ of every chain so far, [C], by any baseline of `RunConfig`; nan during burn-in and for dead chains."""
         return self._losses.llc(baseline)
-
-    def _noise_inflation(self) -> np.ndarray:
-        """What minibatch noise is expected to add to λ̂ of every chain, to first order in step_size, [C]."""
-        factor = self.sampler.noise_factor(self._hp_now())
-        if self.gradient == "full" or factor is None or self.steps_done == 0:
-            return np.zeros(self.count)
-        stream = torch_stream(self.config.seed, "inflation", self.device)
-
-        def draw() -> Batch:
-            return self.problem.draw(stream, self.chains, self.batch_size, self.gradient, self.dtype)
-
-        if self._by_chain is not None:
-            variance = self._by_chain.noise_square(self._state, self._hp, draw)
-            return (factor * variance).squeeze(1).double().cpu().numpy()
-        grads = [self._target.evaluate(self._state["delta"], draw()).force for _ in range(2)]
-        square = (grads[0] - grads[1]).square_()
-        metric = self.sampler.metric(self._state, self._hp)
-        if metric is not None:
-            square = square * metric
-        variance = square.sum(dim=1, keepdim=True) / 2
-        return (factor * variance).squeeze(1).double().cpu().numpy()
-
-    def _step_bias(self) -> np.ndarray:
-        """What the step size itself is expected to add to λ̂ of every chain, to first order, [C]."""
-        factor = self.sampler.step_bias_factor(self._hp_now())
-        if factor is None or self.steps_done == 0:
-            return np.zeros(self.count)
-        if self._by_chain is not None:
-            total = self._by_chain.loss_force(self._state, self._hp)
-            return (factor * total).squeeze(1).double().cpu().numpy()
-        energy = self._target.evaluate(self._state["delta"], None)
-        assert energy.pulled_force is None, "samplers with such a bias move in the coordinates of w"
-        square = energy.force * (energy.n_beta * energy.loss_grad)
-        metric = self.sampler.metric(self._state, self._hp)
-        total = (square if metric is None else square * metric).sum(dim=1, keepdim=True)
-        return (factor * total).squeeze(1).double().cpu().numpy()
-
-    def _rounding(self) -> np.ndarray:
-        """How far nβ·ΔL of every chain is off where it is now, by the precision it is evaluated in, [C]; 0 where not known."""
-        if self.steps_done == 0:
-            return np.zeros(self.count)
-        with allowed():
-            error = self.problem.rounding(self._target.delta(self._state["delta"]))
-        return np.zeros(self.count) if error is None else error.cpu().numpy() * self._losses.n_beta
 
     def _estimate(
         self, number: int, index: int, setting: Mapping[str, Any], config: RunConfig, seen: _Seen
@@ -510,8 +476,8 @@ class Run:
         drift, drift_se = diagnostics.plateau_drift(kept_trace)
         step_size = float(self._hp.step_size[mine][0])
         stable = float(self._control.stable_step()[mine][0])
-        inflated, step_bias = _finite_mean(seen.inflation[mine]), _finite_mean(seen.bias[mine])
-        rounding = _finite_mean(seen.rounding[mine][living])
+        inflated, step_bias = _finite_mean(seen.added.noise[mine]), _finite_mean(seen.added.step[mine])
+        rounding = _finite_mean(seen.added.rounding[mine][living])
         accepted = self._state.get("accepted")
         acceptance = math.nan if accepted is None else _finite_mean(accepted[mine].double().cpu().numpy())
         observers, beta = self._observers, n_beta / self.problem.n
@@ -585,9 +551,7 @@ class Run:
 class _Seen:
     """What the estimates of all settings are made from: numbers of every chain [C], and ΔL [T, C] with its steps."""
 
-    inflation: np.ndarray
-    bias: np.ndarray
-    rounding: np.ndarray
+    added: Added
     llc: np.ndarray
     trace: np.ndarray
     steps: np.ndarray
@@ -595,106 +559,3 @@ class _Seen:
 
 def _finite_mean(values: np.ndarray) -> float:
     return float(values[np.isfinite(values)].mean()) if np.isfinite(values).any() else 0.0
-
-
-def run(config: RunConfig, problem: Potential | None = None, observable: Potential | None = None) -> Run:
-    """A run that can be iterated for snapshots: `for snapshot in run(config): …`."""
-    return Run(config, problem, observable)
-
-
-def estimate(
-    problem: Potential,
-    sampler: Sampler | str | None = None,
-    *,
-    chains: int = 4,
-    steps: int | None = None,
-    burn_in: int | float = 0.5,
-    continued_from: Mapping[str, int] | None = None,
-    gradient: str | None = None,
-    metric_gradient: str | None = None,
-    batch_size: int | None = None,
-    baseline: str = "same_batch",
-    n_beta: float | None = None,
-    localization: float | None = None,
-    step_decay: float = 0.0,
-    histogram: Mapping[str, Any] | None = None,
-    functional_variance: int | None = None,
-    observable: Potential | None = None,
-    observe_every: int = 10,
-    grid: Mapping[str, Any] | None = None,
-    seed: int = 0,
-    device: str | None = None,
-    dtype: str | torch.dtype | None = None,
-    max_steps: int | None = None,
-    progress: bool = True,
-) -> Any:
-    """Estimate the local learning coefficient of `problem` at its w0.
-
-    None means the engine's choice for this problem, recorded in `estimate.config`. See `RunConfig` for the arguments.
-
-    max_steps: the run goes on, each time twice as long as before, while a verdict asks for more steps and no more than
-    max_steps in all are done (`Run.go_on`); None: it ends after `steps` whatever the verdict.
-    Returns an `Estimate`, or with `grid` a list of them in the order of the grid's product (first field slowest): all
-    settings run as one batch. Of several problems side by side (`DeepLinearFamily`) the list has those of the first problem
-    first, each from `chains` chains.
-
-    λ̂ = nβ(mean(L_n(w)) − L_n(w0)); Lau, Murfet & Wei, definition 1; Hitchcock & Hoogland eq. 3.8 with the baseline on the
-    same batch. Raises ValueError with one sentence for arguments that cannot be.
-    """
-    from llc_core.samplers import build
-
-    config = RunConfig(
-        problem=problem.to_dict() if isinstance(problem, Potential) else {},
-        sampler=None if sampler is None else build(sampler).to_dict(),
-        gradient=gradient,
-        metric_gradient=metric_gradient,
-        batch_size=batch_size,
-        baseline=baseline,
-        n_beta=n_beta,
-        localization=localization,
-        step_decay=step_decay,
-        histogram=histogram,
-        functional_variance=functional_variance,
-        observe_every=observe_every,
-        chains=chains,
-        steps=steps,
-        burn_in=burn_in,
-        continued_from=continued_from,
-        grid=grid or {},
-        seed=seed,
-        device=device,
-        dtype=None if dtype is None else str(dtype),
-    )
-    if not isinstance(problem, Potential):
-        raise ValueError(
-            f"problem must be a potential such as DeepLinearNetwork.random('1K'), not a {type(problem).__name__}."
-        )
-    current = run(config, problem, observable)
-    show = progress and sys.stderr.isatty()
-    for snapshot in until_settled(current, max_steps):
-        if show:
-            _show(snapshot)
-    if show:
-        sys.stderr.write("\n")
-    results = current.estimates()
-    return results if grid or current.problems > 1 else results[0]
-
-
-def until_settled(current: Run, max_steps: int | None) -> Iterator[Snapshot]:
-    """Snapshots of a run that goes on, twice as long each time, while a verdict asks for more steps and max_steps allow it."""
-    if max_steps is not None:
-        whole("max_steps", max_steps, current.total_steps, MAX_STEPS)
-    while True:
-        yield from current
-        more = max_steps is not None and 2 * current.total_steps <= max_steps
-        if not (more and any(each.converged.wants_steps for each in current.estimates())):
-            return
-        current.go_on()
-
-
-def _show(snapshot: Snapshot) -> None:
-    finite = snapshot.llc[np.isfinite(snapshot.llc)]
-    value = f"λ̂ = {finite.mean():.4g}" if len(finite) else "burn-in"
-    share = snapshot.steps / snapshot.total_steps
-    sys.stderr.write(f"\r{share:4.0%}  {snapshot.steps_per_second:,.0f} steps/s  {value}      ")
-    sys.stderr.flush()

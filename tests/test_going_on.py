@@ -22,7 +22,8 @@ from llc_core import (
     planar_landscape,
 )
 from llc_core.cli import main
-from llc_core.engine import Run, until_settled
+from llc_core.engine import Run
+from llc_core.estimating import until_settled
 from llc_core.potentials.base import Potential
 
 

@@ -13,7 +13,8 @@ from torch import Tensor
 
 from llc_core import gibbs
 from llc_core.config import RunConfig
-from llc_core.engine import Run, estimate
+from llc_core.engine import Run
+from llc_core.estimating import estimate
 from llc_core.gibbs import BlockedGibbs, Conditional, gibbs_reference
 from llc_core.potentials import DeepLinearNetwork
 from llc_core.results import Estimate

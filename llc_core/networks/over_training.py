@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from llc_core.engine import estimate
+from llc_core.estimating import estimate
 from llc_core.networks.data import Split
 from llc_core.networks.training import Checkpoint, Training
 from llc_core.potentials.network import NetworkPotential

@@ -1,0 +1,118 @@
+"""One call for one estimate: what users ask of the driver."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import torch
+
+from llc_core.config import MAX_STEPS, RunConfig
+from llc_core.engine import Run
+from llc_core.fields import whole
+from llc_core.potentials.base import Potential
+from llc_core.samplers import Sampler, build
+from llc_core.types import Snapshot
+
+
+def run(config: RunConfig, problem: Potential | None = None, observable: Potential | None = None) -> Run:
+    """A run that can be iterated for snapshots: `for snapshot in run(config): …`."""
+    return Run(config, problem, observable)
+
+
+def estimate(
+    problem: Potential,
+    sampler: Sampler | str | None = None,
+    *,
+    chains: int = 4,
+    steps: int | None = None,
+    burn_in: int | float = 0.5,
+    continued_from: Mapping[str, int] | None = None,
+    gradient: str | None = None,
+    metric_gradient: str | None = None,
+    batch_size: int | None = None,
+    baseline: str = "same_batch",
+    n_beta: float | None = None,
+    localization: float | None = None,
+    step_decay: float = 0.0,
+    histogram: Mapping[str, Any] | None = None,
+    functional_variance: int | None = None,
+    observable: Potential | None = None,
+    observe_every: int = 10,
+    grid: Mapping[str, Any] | None = None,
+    seed: int = 0,
+    device: str | None = None,
+    dtype: str | torch.dtype | None = None,
+    max_steps: int | None = None,
+    progress: bool = True,
+) -> Any:
+    """Estimate the local learning coefficient of `problem` at its w0.
+
+    None means the engine's choice for this problem, recorded in `estimate.config`. See `RunConfig` for the arguments.
+
+    max_steps: the run goes on, each time twice as long as before, while a verdict asks for more steps and no more than
+    max_steps in all are done (`Run.go_on`); None: it ends after `steps` whatever the verdict.
+    Returns an `Estimate`, or with `grid` a list of them in the order of the grid's product (first field slowest): all
+    settings run as one batch. Of several problems side by side (`DeepLinearFamily`) the list has those of the first problem
+    first, each from `chains` chains.
+
+    λ̂ = nβ(mean(L_n(w)) − L_n(w0)); Lau, Murfet & Wei, definition 1; Hitchcock & Hoogland eq. 3.8 with the baseline on the
+    same batch. Raises ValueError with one sentence for arguments that cannot be.
+    """
+    config = RunConfig(
+        problem=problem.to_dict() if isinstance(problem, Potential) else {},
+        sampler=None if sampler is None else build(sampler).to_dict(),
+        gradient=gradient,
+        metric_gradient=metric_gradient,
+        batch_size=batch_size,
+        baseline=baseline,
+        n_beta=n_beta,
+        localization=localization,
+        step_decay=step_decay,
+        histogram=histogram,
+        functional_variance=functional_variance,
+        observe_every=observe_every,
+        chains=chains,
+        steps=steps,
+        burn_in=burn_in,
+        continued_from=continued_from,
+        grid=grid or {},
+        seed=seed,
+        device=device,
+        dtype=None if dtype is None else str(dtype),
+    )
+    if not isinstance(problem, Potential):
+        raise ValueError(
+            f"problem must be a potential such as DeepLinearNetwork.random('1K'), not a {type(problem).__name__}."
+        )
+    current = run(config, problem, observable)
+    show = progress and sys.stderr.isatty()
+    for snapshot in until_settled(current, max_steps):
+        if show:
+            _show(snapshot)
+    if show:
+        sys.stderr.write("\n")
+    results = current.estimates()
+    return results if grid or current.problems > 1 else results[0]
+
+
+def until_settled(current: Run, max_steps: int | None) -> Iterator[Snapshot]:
+    """Snapshots of a run that goes on, twice as long each time, while a verdict asks for more steps and max_steps allow it."""
+    if max_steps is not None:
+        whole("max_steps", max_steps, current.total_steps, MAX_STEPS)
+    while True:
+        yield from current
+        more = max_steps is not None and 2 * current.total_steps <= max_steps
+        if not (more and any(each.converged.wants_steps for each in current.estimates())):
+            return
+        current.go_on()
+
+
+def _show(snapshot: Snapshot) -> None:
+    finite = snapshot.llc[np.isfinite(snapshot.llc)]
+    value = f"λ̂ = {finite.mean():.4g}" if len(finite) else "burn-in"
+    share = snapshot.steps / snapshot.total_steps
+    sys.stderr.write(f"\r{share:4.0%}  {snapshot.steps_per_second:,.0f} steps/s  {value}      ")
+    sys.stderr.flush()
