@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-import llc_core.engine as engine
+import llc_core.estimating as estimating
 import llc_core.estimators as estimators
 from llc_core import (
     SGLD,
@@ -283,7 +283,7 @@ def test_on_the_command_line(capsys, monkeypatch):
         asked.append(max_steps)
         return until_settled(current, max_steps)
 
-    monkeypatch.setattr(engine, "until_settled", spy)
+    monkeypatch.setattr(estimating, "until_settled", spy)
     options = ["estimate", "--widths", "3", "3", "--steps", "64", "--max-steps", "256", "--json"]
     assert main(options) == 0
     found = json.loads(capsys.readouterr().out)
