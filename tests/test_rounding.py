@@ -39,9 +39,13 @@ def test_rounding_is_what_single_precision_is_off_by(widths):
 def test_a_family_knows_it_of_each_of_its_networks():
     members = [DeepLinearNetwork.random(widths=[6, 5, 4], n=100_000, seed=s) for s in (1, 2)]
     family = build({"kind": "dln_family", "networks": [m.to_dict() for m in members]})
-    delta = torch.randn(4, family.dim, generator=torch.Generator().manual_seed(0))
-    expected = torch.cat([members[0].rounding(delta[:2]), members[1].rounding(delta[2:])])
-    assert torch.allclose(family.rounding(delta), expected, rtol=1, atol=1e-6)
+    moves = [np.float32(far_along_the_orbit(m, size)) for m, size in zip(members, (1e5, 1e4), strict=True)]
+    delta = torch.from_numpy(np.repeat(moves, 2, axis=0))
+    seen = family.excess_loss_and_grad(delta)[0].double().numpy()
+    true = np.repeat([by_hand(m, move) for m, move in zip(members, moves, strict=True)], 2)
+    found = family.rounding(delta).numpy()
+    np.testing.assert_allclose(found, np.abs(seen - true), rtol=1e-3)
+    assert found[0] == found[1] > 10 * found[2] > 0
 
 
 def by_hand(problem: DeepLinearNetwork, delta: np.ndarray) -> float:

@@ -1,6 +1,6 @@
 """Where chains begin decides what they find: the engine begun at w0 and begun at a typical point, in both precisions.
 
-    python -m lab.benchmarks.starts 10K 4 10 14 16 [--sweeps 300]
+    python -m lab.benchmarks.starts 10K 4 10 0 [--sweeps 300]
 
 Networks `DeepLinearNetwork.random(class, seed=s)`, n = 10⁶, γ = 1, engine defaults but for the start and the precision.
 Exact: blocked Gibbs with moves along the gauge, from w0, mean of the second half. Typical: where one of its chains ended.
