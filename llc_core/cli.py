@@ -65,6 +65,7 @@ def _add_estimate(commands: Any) -> None:
     one.add_argument("--widths", type=int, nargs="+", metavar="H", help="its widths instead, from inputs to outputs")
     one.add_argument("--ranks", choices=RANKS, help="how ranks are reduced")
     one.add_argument("--problem", type=int, default=0, metavar="SEED", help="seed of the network (default 0)")
+    one.add_argument("--virtual", action="store_true", help="make every row of its data where it is used, keep none")
     one.add_argument("--sampler", choices=tuple(samplers()), help="default: what suits the problem")
     one.add_argument("--step-size", type=float, help="default: a share of the stability limit")
     one.add_argument("--gradient", choices=GRADIENTS)
@@ -132,6 +133,8 @@ def _config(options: argparse.Namespace) -> RunConfig:
         problem["size_class"] = options.size_class or "1K"
     if options.ranks is not None:
         problem["ranks"] = options.ranks
+    if options.virtual:
+        problem["virtual"] = True
     sampler = None if options.sampler is None else {"name": options.sampler}
     if options.step_size is not None:
         if sampler is None:

@@ -29,7 +29,7 @@ from llc_core.one_loop import OneLoop, pays
 from llc_core.philox import fill
 from llc_core.potentials.base import Batch, Potential
 from llc_core.products import allowed
-from llc_core.recorded import Recorded, way
+from llc_core.recorded import Recorded
 from llc_core.results import Estimate
 from llc_core.samplers import MetropolisSampler, hyperparameters
 from llc_core.samplers.base import ADAPTING_SHARE, Hp
@@ -37,6 +37,7 @@ from llc_core.streams import stream_seed, torch_stream
 from llc_core.target import Target
 from llc_core.types import Energy, Snapshot
 from llc_core.verdict import judge
+from llc_core.ways import way
 
 NOISE_NUMBERS = 1 << 18
 """Normals drawn at once: few calls for small networks, bounded memory for large ones."""

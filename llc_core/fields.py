@@ -63,6 +63,13 @@ def whole(name: str, value: Any, low: int | None = None, high: int | None = None
     return result_int
 
 
+def truth(name: str, value: Any) -> bool:
+    """`value` if it is true or false, or a ValueError that names the field."""
+    if not isinstance(value, bool):
+        raise ValueError(f"{name} is {_short(value)}; it must be true or false.")
+    return value
+
+
 def choice(name: str, value: Any, options: tuple[str, ...]) -> str:
     """`value` if it is one of `options`, or a ValueError that lists them."""
     if not isinstance(value, str) or value not in options:

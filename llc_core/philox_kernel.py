@@ -69,6 +69,27 @@ def fill_groups(out: Any, group: int, chain: int, step_low: int, step_high: int,
 
 
 @compiled
+def fill_uniform_groups(
+    out: Any, group: int, chain: int, step_low: int, step_high: int, key_low: int, key_high: int
+) -> None:
+    """The same with numbers between 0 and 1, one from each word."""
+    a, b, c, d = (
+        np.empty(LANE, np.uint32),
+        np.empty(LANE, np.uint32),
+        np.empty(LANE, np.uint32),
+        np.empty(LANE, np.uint32),
+    )
+    for start in range(0, out.size, GROUP):
+        first = uint32((group + start // GROUP) * LANE)
+        _words(a, b, c, d, first, uint32(chain), uint32(step_low), uint32(step_high), uint32(key_low), uint32(key_high))
+        for lane in range(4):
+            words = a if lane == 0 else b if lane == 1 else c if lane == 2 else d
+            begin = start + lane * LANE
+            for i in range(max(0, min(out.size - begin, LANE))):
+                out[begin + i] = (float32(words[i]) + HALF) * UNIT
+
+
+@compiled
 def _words(r0: Any, r1: Any, r2: Any, r3: Any, first: Any, k1: Any, k2: Any, k3: Any, key0: Any, key1: Any) -> None:
     """Philox4x32-10 of the counters (first + i, k1, k2, k3)."""
     for i in range(LANE):

@@ -11,7 +11,6 @@ it, which is what the tests compare.
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -24,19 +23,10 @@ from llc_core.potentials.base import Batch
 from llc_core.samplers.base import Hp, Sampler, State
 from llc_core.target import KroneckerCoordinates, Target
 from llc_core.types import Energy
+from llc_core.ways import compiled
 
-VARIABLE = "LLC_LAB_GPU"
-WAYS = ("plain", "graphs", "fused")
 WARM_UP = 3
 """Steps before a recording: libraries make their workspaces in the first ones, which a recording must not."""
-
-
-def way() -> str:
-    """How runs on this device's kind are stepped: one of WAYS. ValueError for another text."""
-    wish = os.environ.get(VARIABLE, "") or WAYS[0]
-    if wish not in WAYS:
-        raise ValueError(f"{VARIABLE} is {wish!r}; it must be one of {', '.join(WAYS)}.")
-    return wish
 
 
 Evaluate = Callable[[Tensor, Batch | None], Energy]
@@ -144,7 +134,7 @@ class Update:
 
     def __init__(self, sampler: Sampler, seed: int, fused: bool):
         self.sampler, self.seed = sampler, seed
-        self._way: Callable[..., None] = torch.compile(self._update, dynamic=False) if fused else self._update
+        self._way: Callable[..., None] = compiled(self._update) if fused else self._update
 
     def __call__(self, state: State, energy: Energy, count: Tensor, hp: Hp) -> None:
         self._way(state, energy, count, hp)

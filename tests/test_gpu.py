@@ -146,12 +146,51 @@ def test_recorded_minibatches_give_the_same_estimate(linear, gradient, way, monk
 
 @pytest.mark.parametrize("gradient", ["minibatch", "control_variate"])
 def test_networks_side_by_side_get_the_estimates_they_have_alone(family, gradient):
-    """Their rows are gathered from one pool there."""
+    """The moments of their batches lie in one table there."""
     options = {"chains": 24, "steps": 3000, "gradient": gradient, "progress": False}
     together = estimate(family, "SGLD", seed=1, device="cuda", **options)
     for mine, network in zip(together, family.networks, strict=True):
         alone = estimate(network, "SGLD", seed=2, dtype="float64", **options)
         assert abs(mine.llc - alone.llc) < 4 * math.hypot(mine.llc_se, alone.llc_se)
+
+
+def test_virtual_rows_are_the_cpu_s(monkeypatch):
+    network = DeepLinearNetwork.random(widths=[7, 5, 4], n=20_000, seed=3, virtual=True)
+    index = torch.tensor([[0, 19_999, 17], [4096, 1, 2]])
+    own = network.data.run(19_990, 20, torch.device("cpu"), torch.float32)
+    for way in ("plain", "fused"):
+        monkeypatch.setenv("LLC_LAB_GPU", way)
+        there = network.data.rows_at(index.cuda(), torch.float32).cpu()
+        torch.testing.assert_close(there, network.data.rows_at(index, torch.float32), rtol=1e-5, atol=1e-5)
+        again = network.data.run(19_990, 20, torch.device("cuda"), torch.float32).cpu()
+        torch.testing.assert_close(again, own, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("way", ["plain", "graphs", "fused"])
+@pytest.mark.parametrize("size", [5, 100])
+def test_virtual_minibatches_give_the_estimate_of_the_cpu(size, way, monkeypatch):
+    """Batches of 5 rows are made in every step, those of 100 have kept moments."""
+    network = DeepLinearNetwork.random(widths=[7, 5, 4], n=20_000, seed=3, virtual=True)
+    options = {"chains": 24, "steps": 3000, "gradient": "control_variate", "batch_size": size, "progress": False}
+    on_cpu = estimate(network, "SGLD", seed=2, **options)
+    monkeypatch.setenv("LLC_LAB_GPU", way)
+    on_gpu = estimate(network, "SGLD", seed=1, device="cuda", **options)
+    assert abs(on_gpu.llc - on_cpu.llc) < 4 * math.hypot(on_gpu.llc_se, on_cpu.llc_se)
+
+
+@pytest.mark.parametrize("virtual", [False, True])
+def test_moments_made_there_are_the_cpu_s(virtual):
+    """All batches' moments at once, and of virtual data those over all rows; no rows stay."""
+    found = []
+    for device in ("cpu", "cuda"):
+        data = DeepLinearNetwork.random(widths=[7, 5, 4], n=20_000, seed=3, virtual=virtual).data
+        data.work_on(torch.device(device))
+        kept = data.kept(torch.device(device), torch.float64, 100)
+        kept.learn_all()
+        found.append([t.cpu() for t in (kept.sxx, kept.snx, kept.baseline, data.sxx, data.snx)])
+        assert device == "cpu" or not data._pools
+    for there, here in zip(found[1], found[0], strict=True):
+        torch.testing.assert_close(there, here, rtol=1e-5, atol=1e-5)
 
 
 def test_short_products_give_the_same_estimate(linear, monkeypatch):

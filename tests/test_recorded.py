@@ -149,6 +149,16 @@ def test_the_compiled_update_is_the_written_one(linear, monkeypatch):
     np.testing.assert_allclose(found[0][0], found[1][0], rtol=1e-9)
 
 
+@pytest.mark.skipif(shutil.which("g++") is None, reason="compiling for a CPU needs a C++ compiler")
+def test_every_run_of_a_sweep_is_compiled(monkeypatch):
+    """torch compiles one piece of code for eight shapes at most (here for one), and then goes on without a word."""
+    monkeypatch.setenv("LLC_LAB_GPU", "fused")
+    with torch._dynamo.config.patch(recompile_limit=1, accumulated_recompile_limit=1, fail_on_recompile_limit_hit=True):
+        for last in (2, 3, 4):
+            network = DeepLinearNetwork.random(widths=[3, last], n=200, seed=0)
+            Run(config_of(network, "SGLD", gradient="full"), network).advance(3)
+
+
 def test_an_unknown_way_is_named(linear, monkeypatch):
     monkeypatch.setenv("LLC_LAB_GPU", "fast")
     with pytest.raises(ValueError, match="LLC_LAB_GPU is 'fast'; it must be one of plain, graphs, fused"):

@@ -28,6 +28,7 @@ FLOORS = [
         "philox_kernel",
         "products",
         "single_precision",
+        "ways",
     },
     {"config", "results", "histogram", "quadrature"},
     {"potentials"},

@@ -20,7 +20,7 @@ from collections.abc import Callable
 import torch
 
 from lab.benchmarks.machine import machine
-from llc_core import DeepLinearNetwork, Run, SweepSpec, products, recorded
+from llc_core import DeepLinearNetwork, Run, SweepSpec, products, ways
 from llc_core.sweeps.costs import operations
 from llc_core.sweeps.spec import Unit
 
@@ -39,7 +39,7 @@ def main() -> None:
     parser.add_argument("--settings", type=int, default=1, help="step sizes that run as one batch")
     parser.add_argument("--steps", type=int, default=20)
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
-    parser.add_argument("--ways", nargs="+", choices=recorded.WAYS, default=None)
+    parser.add_argument("--ways", nargs="+", choices=ways.WAYS, default=None)
     parser.add_argument("--products", nargs="+", choices=products.PRECISIONS, default=None)
     options = parser.parse_args()
     on_gpu = options.device != "cpu"
@@ -53,8 +53,8 @@ def main() -> None:
     (unit,) = spec.units()
     print(machine())
     for precision in options.products or (products.PRECISIONS if on_gpu else ("float32",)):
-        for way in options.ways or (recorded.WAYS if on_gpu else ("plain",)):
-            os.environ[products.VARIABLE], os.environ[recorded.VARIABLE] = precision, way
+        for way in options.ways or (ways.WAYS if on_gpu else ("plain",)):
+            os.environ[products.VARIABLE], os.environ[ways.VARIABLE] = precision, way
             measure(unit, options.steps, precision, way)
 
 

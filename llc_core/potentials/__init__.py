@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 MOST_NETWORKS = 10_000
-_DLN_KEYS = {"size_class", "ranks", "widths", "layer_ranks", "n", "noise_std", "seed"}
+_DLN_KEYS = {"size_class", "ranks", "widths", "layer_ranks", "n", "noise_std", "seed", "virtual"}
 
 
 def build(description: Mapping[str, Any]) -> Potential:

@@ -13,12 +13,13 @@ import torch
 from torch import Tensor
 
 from llc_core.aoyagi import learning_coefficient, local_learning_coefficient
-from llc_core.fields import number, whole
+from llc_core.fields import number, truth, whole
 from llc_core.potentials.base import Batch
 from llc_core.potentials.dln_data import LinearData
 from llc_core.potentials.dln_linear import LinearPotential
 from llc_core.potentials.dln_random import RandomNetwork, draw_network
 from llc_core.potentials.dln_tensors import Tensors
+from llc_core.potentials.dln_virtual import VirtualData
 from llc_core.rank_tables import numerical_rank_table
 from llc_core.types import LearningCoefficient
 
@@ -28,6 +29,7 @@ class DeepLinearNetwork(LinearPotential):
 
     weights: W_1, …, W_M as arrays [H_l, H_{l−1}] (numpy, torch or nested lists).
     n: number of samples.  noise_std: standard deviation of the output noise.  seed: of the data.
+    virtual: make every one of the n rows where it is used (`VirtualData`), other data than those kept in memory.
 
     Inputs are uniform on [−10, 10]^{H_0}; outputs are P0·x + noise, P0 = W_M ⋯ W_1, so w0 is a true parameter.
     Loss: mean over samples of the SUM over outputs of the squared error, no ½.
@@ -38,7 +40,9 @@ class DeepLinearNetwork(LinearPotential):
 
     kind = "dln"
 
-    def __init__(self, weights: Sequence[Any], n: int = 10**6, noise_std: float = 0.5, seed: int = 0):
+    def __init__(
+        self, weights: Sequence[Any], n: int = 10**6, noise_std: float = 0.5, seed: int = 0, virtual: bool = False
+    ):
         self.weights = _as_weights(weights)
         self.n = whole("n", n, 3, 10**15)
         self.noise_std = number("noise_std", noise_std)
@@ -47,7 +51,9 @@ class DeepLinearNetwork(LinearPotential):
         self.seed = whole("seed", seed, 0, 2**63 - 1)
         self.widths = [self.weights[0].shape[1], *(w.shape[0] for w in self.weights)]
         self.dim = sum(w.size for w in self.weights)
-        self.data = LinearData(self.widths[0], self.widths[-1], self.n, self.noise_std, self.seed)
+        self.virtual = truth("virtual", virtual)
+        data = VirtualData if self.virtual else LinearData
+        self.data = data(self.widths[0], self.widths[-1], self.n, self.noise_std, self.seed)
         self._source: RandomNetwork | None = None
         self._on: dict[tuple[str, torch.dtype], Tensors] = {}
 
@@ -62,6 +68,7 @@ class DeepLinearNetwork(LinearPotential):
         n: int = 10**6,
         noise_std: float = 0.5,
         seed: int = 0,
+        virtual: bool = False,
     ) -> DeepLinearNetwork:
         """A random network: of a size class, or of given widths (and layer ranks).
 
@@ -76,7 +83,7 @@ class DeepLinearNetwork(LinearPotential):
         if ranks is None:
             ranks = "full" if size_class is None else "equal"
         network = draw_network(size_class, ranks, widths, layer_ranks, seed)
-        result = cls(network.weights, n=n, noise_std=noise_std, seed=seed)
+        result = cls(network.weights, n=n, noise_std=noise_std, seed=seed, virtual=virtual)
         result._source = network
         return result
 
@@ -123,6 +130,7 @@ class DeepLinearNetwork(LinearPotential):
         return float(local) * (1 - 2 * beta * self.noise_std**2) - (multiplicity - 1) / max(math.log(n_beta), 1.0)
 
     def prepare(self, like: Tensor) -> None:
+        self.data.work_on(like.device)
         self.spreads_chains = self._tensors(like).lane is not None
 
     # -- evaluation ---------------------------------------------------------------------------------------------------
@@ -174,7 +182,7 @@ class DeepLinearNetwork(LinearPotential):
     def per_sample_loss(self, delta: Tensor, start: int, stop: int) -> Tensor:
         """The squared error of each row of the pool, summed over outputs, [C, stop − start]."""
         on, inputs = self._tensors(delta), self.widths[0]
-        rows = self.data.pool(delta.device, delta.dtype)[start:stop]
+        rows = self.data.run(start, stop - start, delta.device, delta.dtype)
         difference = on.forward(delta, None)[1][-1]
         residual = torch.matmul(difference, rows[:, :inputs].T).sub_(rows[:, inputs:-1].T)
         return residual.square_().sum(dim=1)
@@ -185,12 +193,13 @@ class DeepLinearNetwork(LinearPotential):
         return torch.cat(parts).to(like)
 
     def to_dict(self) -> dict[str, Any]:
+        own = {"virtual": True} if self.virtual else {}
         if self._source is not None:
-            return {"kind": self.kind, **self._source.description, "n": self.n, "noise_std": self.noise_std}
+            return {"kind": self.kind, **self._source.description, "n": self.n, "noise_std": self.noise_std, **own}
         digest = hashlib.sha256()
         for w in self.weights:
             digest.update(repr(w.shape).encode() + w.tobytes())
-        digest.update(f"{self.n}/{self.noise_std}/{self.seed}".encode())
+        digest.update(f"{self.n}/{self.noise_std}/{self.seed}{'/virtual' if self.virtual else ''}".encode())
         return {"kind": "object", "fingerprint": digest.hexdigest()[:32]}
 
     def __repr__(self) -> str:

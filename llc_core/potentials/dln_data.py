@@ -7,7 +7,7 @@ gradients cost nothing in n. Minibatches are drawn from a pool of rows held in m
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 import torch
@@ -22,7 +22,11 @@ ROUND_ROWS = 10_000
 """A pool that is smaller than the data has a multiple of this many rows, so that usual batch sizes divide it."""
 KEPT_NUMBERS = 64_000_000
 """Largest size of the kept moments of all batches (256 MB in float32)."""
+GPU_KEPT_NUMBERS = 250_000_000
+"""The same on a GPU, 1 GB: there they are made all at once, and the rows are let go of."""
 CHUNK = 16_384
+LEARNT_NUMBERS = 16_000_000
+"""Numbers in the rows whose moments are made at once, on a GPU."""
 
 
 class LinearData:
@@ -39,10 +43,12 @@ class LinearData:
         self.rows = max(min(n, POOL_NUMBERS // (inputs + outputs)), min(n, 4 * inputs))
         if n > self.rows > ROUND_ROWS:
             self.rows -= self.rows % ROUND_ROWS
+        self.device = torch.device("cpu")
         self._pools: dict[tuple[str, torch.dtype], Tensor] = {}
         self._kept: dict[tuple[str, torch.dtype, int], KeptBatches | None] = {}
 
-    def _chunks(self):  # type: ignore[no-untyped-def]
+    def _chunks(self) -> Iterator[tuple[slice, Tensor, Tensor]]:
+        """Which rows, their inputs and their noise, float32, piece by piece."""
         draw_x, draw_noise = torch_stream(self.seed, "inputs"), torch_stream(self.seed, "noise")
         for start in range(0, self.rows, CHUNK):
             rows = min(CHUNK, self.rows - start)
@@ -53,15 +59,15 @@ class LinearData:
     @cached_property
     def _moments(self) -> tuple[Tensor, Tensor, Tensor, float]:
         """Sxx [N, N], Snx [outputs, N], the noise shift [N, outputs] (float64) and the mean of |noise|²."""
-        sxx = torch.zeros(self.inputs, self.inputs, dtype=torch.float64)
-        snx = torch.zeros(self.outputs, self.inputs, dtype=torch.float64)
+        sxx = torch.zeros(self.inputs, self.inputs, dtype=torch.float64, device=self.device)
+        snx = torch.zeros(self.outputs, self.inputs, dtype=torch.float64, device=self.device)
         square = 0.0
         for _, x, noise in self._chunks():
             x64, noise64 = x.double(), noise.double()
             sxx.addmm_(x64.T, x64)
             snx.addmm_(noise64.T, x64)
             square += float(noise64.square().sum())
-        sxx, snx, square = sxx / self.rows, snx / self.rows, square / self.rows
+        sxx, snx, square = sxx.cpu() / self.rows, snx.cpu() / self.rows, square / self.rows
         shift = torch.zeros(self.inputs, self.outputs, dtype=torch.float64)
         if self.rows < self.n:
             pool_snx = snx
@@ -104,22 +110,29 @@ class LinearData:
         return self._pools[key]
 
     def forget(self, device: torch.device, dtype: torch.dtype) -> None:
-        """Let go of the rows that `pool` keeps on a device."""
+        """Let go of what `pool` and `kept` keep on a device."""
+        self.forget_rows(device, dtype)
+        self._kept = {key: kept for key, kept in self._kept.items() if key[:2] != (str(device), dtype)}
+
+    def work_on(self, device: torch.device) -> None:
+        """Make the moments over all data there, where rows can be made there."""
+
+    def forget_rows(self, device: torch.device, dtype: torch.dtype) -> None:
         self._pools.pop((str(device), dtype), None)
 
     def kept(self, device: torch.device, dtype: torch.dtype, size: int) -> KeptBatches | None:
-        """Batches of `size` rows whose moments are kept; None where that would take more than KEPT_NUMBERS, or on a GPU."""
+        """Batches of `size` rows whose moments are kept; None where that would take too much."""
         key = (str(device), dtype, size)
         if key not in self._kept:
-            count = self.kept_count(size)
-            self._kept[key] = KeptBatches(self, count, size, dtype) if count and device.type == "cpu" else None
+            count = self.kept_count(size, device.type != "cpu")
+            self._kept[key] = KeptBatches(self, count, size, device, dtype) if count else None
         return self._kept[key]
 
-    def kept_count(self, size: int) -> int:
-        """How many batches of `size` rows a CPU keeps; 0 where their moments would take too much."""
+    def kept_count(self, size: int, on_gpu: bool = False) -> int:
+        """How many batches of `size` rows are kept; 0 where their moments would take more than KEPT_NUMBERS."""
         count = self.rows // math.gcd(self.rows, size)
-        fits = count * (self.inputs + self.outputs) * self.inputs <= KEPT_NUMBERS and size >= self.inputs
-        return count if fits else 0
+        most = GPU_KEPT_NUMBERS if on_gpu else KEPT_NUMBERS
+        return count if count * (self.inputs + self.outputs) * self.inputs <= most and size >= self.inputs else 0
 
     def batches(self, generator: torch.Generator, count: int, size: int, dtype: torch.dtype) -> Sequence[Tensor]:
         """`count` independent batches of `size` rows (x, noise, |noise|²), each [size, N + outputs + 1].
@@ -129,56 +142,62 @@ class LinearData:
         are i.i.d. the batch means vary as those of random subsets do. No row is copied; picking single rows all over
         memory took longer than using them. This is the CPU's way, `gather` that of other devices.
         """
-        pool = self.pool(generator.device, dtype)
         kept = self.kept(generator.device, dtype, size)
         if kept is not None:
             return [kept.rows(k) for k in kept.places(generator, count).tolist()]
         starts = torch.randint(self.rows, (count,), generator=generator)
-        return [self._run(pool, start, size) for start in starts.tolist()]
+        return [self.run(start, size, generator.device, dtype) for start in starts.tolist()]
 
     def gather(self, generator: torch.Generator, count: int, size: int, dtype: torch.dtype) -> Tensor:
         """Runs of consecutive rows as in `batches`, copied together on the generator's device, [count, size, …]: no number
         comes back from the device, so that the step can be recorded."""
-        pool = self.pool(generator.device, dtype)
         starts = torch.randint(self.rows, (count, 1), generator=generator, device=generator.device)
-        return pool[(starts + torch.arange(size, device=pool.device)) % self.rows]
+        return self.rows_at((starts + torch.arange(size, device=generator.device)) % self.rows, dtype)
 
-    def _run(self, pool: Tensor, start: int, size: int) -> Tensor:
-        stop = start + size
+    def rows_at(self, index: Tensor, dtype: torch.dtype) -> Tensor:
+        """Rows (x, noise, |noise|²) by their numbers (any shape), [..., N + outputs + 1]."""
+        return self.pool(index.device, dtype)[index]
+
+    def run(self, start: int, size: int, device: torch.device, dtype: torch.dtype) -> Tensor:
+        """Rows (x, noise, |noise|²) from number `start` on, the end joined to the beginning, [size, N + outputs + 1]."""
+        pool, stop = self.pool(device, dtype), start + size
         return pool[start:stop] if stop <= self.rows else torch.cat([pool[start:], pool[: stop - self.rows]])
 
 
 class KeptBatches:
-    """Batches cut from the pool once and for all, each with its moments, which are computed when it is first drawn.
+    """Batches cut from the data once and for all, each with its moments.
 
-    Batch k is the run of `size` rows from row k·size, the end of the pool joined to its beginning, k = 0 … count − 1; with
+    Batch k is the run of `size` rows from row k·size, the end joined to the beginning, k = 0 … count − 1; with
     count = rows / gcd(rows, size) every row is in the same number of batches, so that a batch drawn at random is an
-    unbiased sample of the pool. A linear network's loss needs no more of a batch than its moments.
+    unbiased sample of the data. A linear network's loss needs no more of a batch than its moments: on a CPU they are
+    computed when a batch is first drawn, on other devices all at once, so that no number comes back in a step.
     """
 
-    def __init__(self, data: LinearData, count: int, size: int, dtype: torch.dtype):
-        self.data, self.count, self.size = data, count, size
-        self.sxx = torch.empty(count, data.inputs, data.inputs, dtype=dtype)
-        self.snx = torch.empty(count, data.outputs, data.inputs, dtype=dtype)
-        self.baseline = torch.empty(count, dtype=dtype)
-        self.known = [False] * count
+    def __init__(self, data: LinearData, count: int, size: int, device: torch.device, dtype: torch.dtype):
+        self.data, self.count, self.size, self.device, self.dtype = data, count, size, device, dtype
+        self.sxx = torch.empty(count, data.inputs, data.inputs, dtype=dtype, device=device)
+        self.snx = torch.empty(count, data.outputs, data.inputs, dtype=dtype, device=device)
+        self.baseline = torch.empty(count, dtype=dtype, device=device)
+        self.known: list[bool] | None = [False] * count
+        if device.type != "cpu":
+            self.learn_all()
+            data.forget_rows(device, dtype)
 
     def places(self, generator: torch.Generator, chains: int) -> Tensor:
         """The number of a random batch for each chain."""
-        return torch.randint(self.count, (chains,), generator=generator)
+        return torch.randint(self.count, (chains,), generator=generator, device=self.device)
 
     def rows(self, k: int) -> Tensor:
         """The rows (x, noise, |noise|²) of batch k, [size, N + outputs + 1]."""
-        data = self.data
-        pool = data.pool(torch.device("cpu"), self.sxx.dtype)
-        return data._run(pool, k * self.size % data.rows, self.size)
+        return self.data.run(k * self.size % self.data.rows, self.size, self.device, self.dtype)
 
     def draw(self, generator: torch.Generator, chains: int) -> tuple[Tensor, Tensor, Tensor]:
         """XᵀX/size [C, N, N], (noise)ᵀX/size [C, outputs, N] and mean |noise|² [C] of a random batch for each chain."""
         places = self.places(generator, chains)
-        for k in places.tolist():
-            if not self.known[k]:
-                self._learn(k)
+        if self.known is not None:
+            for k in places.tolist():
+                if not self.known[k]:
+                    self._learn(k)
         return self.sxx[places], self.snx[places], self.baseline[places]
 
     def _learn(self, k: int) -> None:
@@ -187,4 +206,18 @@ class KeptBatches:
         torch.mm(x.T, x, out=self.sxx[k]).div_(self.size)
         torch.mm(noise.T, x, out=self.snx[k]).div_(self.size)
         self.baseline[k] = rows[:, -1].mean()
-        self.known[k] = True
+        if self.known is not None:
+            self.known[k] = True
+
+    def learn_all(self) -> None:
+        """The moments of every batch, many in one product."""
+        each = max(1, LEARNT_NUMBERS // (self.size * (self.data.inputs + self.data.outputs)))
+        within = torch.arange(self.size, device=self.device)
+        for first in range(0, self.count, each):
+            k = torch.arange(first, min(first + each, self.count), device=self.device)
+            z = self.data.rows_at((k[:, None] * self.size + within) % self.data.rows, self.dtype)
+            x, noise = z[:, :, : self.data.inputs], z[:, :, self.data.inputs : -1]
+            self.sxx[k] = torch.bmm(x.transpose(1, 2), x) / self.size
+            self.snx[k] = torch.bmm(noise.transpose(1, 2), x) / self.size
+            self.baseline[k] = z[:, :, -1].mean(dim=1)
+        self.known = None

@@ -14,6 +14,7 @@ from llc_core.potentials.base import Batch, Factors
 from llc_core.potentials.dln import DeepLinearNetwork
 from llc_core.potentials.dln_linear import LinearPotential
 from llc_core.potentials.dln_tensors import Tensors
+from llc_core.potentials.dln_virtual import VirtualData
 
 KEPT = 4
 """Runs with other numbers of chains, on one family at the same time, whose tensors are kept; the tensors that a recorded step
@@ -21,7 +22,7 @@ reads (`llc_core.recorded`) must outlive it, so no more than these may be record
 
 
 class DeepLinearFamily(LinearPotential):
-    """Several `DeepLinearNetwork`s with the same widths, n and noise_std: chain c of C is of network c // (C / problems).
+    """Several `DeepLinearNetwork`s with the same widths, n, noise_std and kind of data: chain c of C is of network c // (C / problems).
 
     A run on it gives one estimate for each network and setting. Every network has its own data, its own automatic step
     sizes and its own adapted coordinates; what they share is the time in which a step of all chains is started.
@@ -41,7 +42,7 @@ class DeepLinearFamily(LinearPotential):
         for index, network in enumerate(self.networks):
             if not isinstance(network, DeepLinearNetwork):
                 raise ValueError(f"networks[{index}] is a {type(network).__name__}; give DeepLinearNetwork objects.")
-            for name in ("widths", "n", "noise_std"):
+            for name in ("widths", "n", "noise_std", "virtual"):
                 mine, wanted = getattr(network, name), getattr(first, name)
                 if mine != wanted:
                     raise ValueError(
@@ -50,7 +51,10 @@ class DeepLinearFamily(LinearPotential):
         self.problems = len(self.networks)
         self.widths, self.dim, self.n, self.noise_std = first.widths, first.dim, first.n, first.noise_std
         self._on: dict[tuple[str, torch.dtype, int], Tensors] = {}
+        self.virtual = first.virtual
         self._pools: dict[tuple[str, torch.dtype], Tensor] = {}
+        self._kept: dict[tuple[str, torch.dtype, int], KeptOfFamily | None] = {}
+        self._seeds: dict[str, tuple[Tensor, ...]] = {}
 
     @property
     def samples(self) -> int:  # type: ignore[override]
@@ -86,24 +90,51 @@ class DeepLinearFamily(LinearPotential):
     ) -> Batch:
         """chains: of all networks together. See `DeepLinearNetwork.draw`."""
         if generator.device.type != "cpu":
-            return self._draw_together(self._gather(generator, chains, batch_size, dtype), gradient)
+            kept = self._kept_on(generator.device, dtype, batch_size)
+            if kept is None:
+                return self._draw_together(self._gather(generator, chains, batch_size, dtype), gradient)
+            sxx, snx, baseline = kept.draw(generator, chains)
+            return Batch({"sxx": sxx} if gradient == "control_variate" else {"sxx": sxx, "snx": snx}, baseline)
         each = chains // self.problems
         parts = [network.draw(generator, each, batch_size, gradient, dtype) for network in self.networks]
         data = {name: torch.cat([part.data[name] for part in parts]) for name in parts[0].data}
         return Batch(data, torch.cat([part.baseline_loss for part in parts]))
 
+    def _owner(self, chains: int, device: torch.device) -> Tensor:
+        """The number of each chain's network."""
+        return torch.arange(chains, device=device).div_(chains // self.problems, rounding_mode="floor")
+
+    def _kept_on(self, device: torch.device, dtype: torch.dtype, size: int) -> KeptOfFamily | None:
+        """The kept batches of all networks; None where they keep none."""
+        key = (str(device), dtype, size)
+        if key not in self._kept:
+            count = self.networks[0].data.kept_count(size, device.type != "cpu")
+            self._kept[key] = KeptOfFamily(self, size, device, dtype) if count else None
+        return self._kept[key]
+
     def _gather(self, generator: torch.Generator, chains: int, size: int, dtype: torch.dtype) -> Tensor:
         """`LinearData.gather` for all networks at once."""
         device = generator.device
+        rows, owner = self.networks[0].data.rows, self._owner(chains, device)
+        starts = torch.randint(rows, (chains, 1), generator=generator, device=device)
+        index = (starts + torch.arange(size, device=device)) % rows
+        if self.virtual:
+            return self._virtual_rows(index, owner, dtype)
         key = (str(device), dtype)
         if key not in self._pools:
             self._pools[key] = torch.stack([network.data.pool(device, dtype) for network in self.networks])
             for network in self.networks:
-                network.data.forget(device, dtype)
-        pool = self._pools[key]
-        starts = torch.randint(pool.shape[1], (chains, 1), generator=generator, device=device)
-        owner = torch.arange(chains, device=device).div_(chains // self.problems, rounding_mode="floor").unsqueeze(1)
-        return pool[owner, (starts + torch.arange(size, device=device)) % pool.shape[1]]
+                network.data.forget_rows(device, dtype)
+        return self._pools[key][owner.unsqueeze(1), index]
+
+    def _virtual_rows(self, index: Tensor, owner: Tensor, dtype: torch.dtype) -> Tensor:
+        """Rows [C, …] of each chain's own network, made in one go."""
+        data = [network.data for network in self.networks if isinstance(network.data, VirtualData)]
+        key = str(index.device)
+        if key not in self._seeds:
+            each = zip(*(one.seeds_on(index.device) for one in data), strict=True)
+            self._seeds[key] = tuple(torch.cat(column) for column in each)
+        return data[0].rows_at(index, dtype, tuple(seed[owner] for seed in self._seeds[key]))
 
     def excess_loss_and_grad(self, delta: Tensor, batch: Batch | None = None) -> tuple[Tensor, Tensor]:
         if not self._apart(delta):
@@ -153,3 +184,26 @@ def _part(batch: Batch | None, rows: slice, count: int) -> Batch | None:
     size = count // len(batch.baseline_loss)
     mine = slice(rows.start // size, rows.stop // size)
     return Batch({name: data[mine] for name, data in batch.data.items()}, batch.baseline_loss[mine])
+
+
+class KeptOfFamily:
+    """`KeptBatches` of all networks of a family, off the CPU: a draw is one look into each table."""
+
+    def __init__(self, family: DeepLinearFamily, size: int, device: torch.device, dtype: torch.dtype):
+        self.family, self.count = family, 0
+        parts: list[tuple[Tensor, Tensor, Tensor]] = []
+        for network in family.networks:
+            kept = network.data.kept(device, dtype, size)
+            assert kept is not None, "a family's networks have data of one size"
+            if kept.known is not None:
+                kept.learn_all()
+            self.count = kept.count
+            parts.append((kept.sxx, kept.snx, kept.baseline))
+            network.data.forget(device, dtype)
+        self.sxx, self.snx, self.baseline = (torch.cat(column) for column in zip(*parts, strict=True))
+
+    def draw(self, generator: torch.Generator, chains: int) -> tuple[Tensor, Tensor, Tensor]:
+        """As `KeptBatches.draw`, each chain from its own network's batches."""
+        places = torch.randint(self.count, (chains,), generator=generator, device=generator.device)
+        places = places + self.count * self.family._owner(chains, generator.device)
+        return self.sxx[places], self.snx[places], self.baseline[places]

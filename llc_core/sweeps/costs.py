@@ -13,6 +13,7 @@ from llc_core.potentials.dln_cut import multiplications
 from llc_core.potentials.dln_data import LinearData
 from llc_core.potentials.dln_random import drawn_widths
 from llc_core.potentials.dln_tensors import cut_on
+from llc_core.potentials.dln_virtual import VirtualData
 from llc_core.samplers import build
 from llc_core.sweeps.spec import BATCH_SIZE, SAMPLES, SweepSpec, Unit
 
@@ -28,7 +29,7 @@ def operations(unit: Unit) -> float:
     A step of a chain does the multiplications of `dln_cut.multiplications`: four products a layer (two forward, since
     differences from w0 are propagated, and two backward), and one with the inputs' moments. Where a batch has fewer rows
     than there are inputs, all have as many columns as the batch has rows, and the first layer and the products with w0 come
-    on top. Each batch's moments are made once for all step sizes, and on a CPU where they
+    on top. Each batch's moments are made once for all step sizes, and where they
     are kept once for all steps.
     """
     widths = drawn_widths(unit.size_class, unit.problems[0])
@@ -42,11 +43,13 @@ def operations(unit: Unit) -> float:
         first, last = widths[0] * widths[1], widths[-1] * widths[-2]
         chain = (8.0 * layers + 4.0 * first + 2.0 * (layers + first - last)) * batch
     steps, chains = unit.settings["steps"], unit.settings["chains"] * len(unit.problems)
-    kept = LinearData(inputs, outputs, SAMPLES, 0.5, 0).kept_count(batch) if on_cpu else 0
+    data = (VirtualData if unit.virtual else LinearData)(inputs, outputs, SAMPLES, 0.5, 0)
+    kept = data.kept_count(batch, not on_cpu)
     moments = 0.0
     if unit.gradient != "full" and not rows:
         columns = inputs if unit.gradient == "control_variate" and not kept else inputs + outputs
-        moments = 2.0 * batch * inputs * columns * min(steps * chains, kept * len(unit.problems) or steps * chains)
+        batches = kept * len(unit.problems) or steps * chains
+        moments = 2.0 * batch * inputs * columns * (min(steps * chains, batches) if on_cpu else batches)
     return steps * chains * evaluations(unit) * chain * len(unit.step_sizes) + moments
 
 

@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from llc_core.config import DTYPES, GRADIENTS, RunConfig
-from llc_core.fields import check_hyper, choice, hyper_fields, number, whole
+from llc_core.fields import check_hyper, choice, hyper_fields, number, truth, whole
 from llc_core.potentials.dln_data import KEPT_NUMBERS, POOL_NUMBERS, LinearData
 from llc_core.potentials.dln_random import RANKS, architecture
 from llc_core.potentials.dln_tensors import LANE
+from llc_core.potentials.dln_virtual import VirtualData
 from llc_core.samplers import MetropolisSampler, build
 
 OTHERS = "others"
@@ -31,7 +32,7 @@ CPU_CHAINS, GPU_CHAINS = 160, 4096
 GPU_NUMBERS = 250_000_000
 """Parameters of all chains together that are still stepped as one batch."""
 ROW_NUMBERS, GPU_ROW_NUMBERS = POOL_NUMBERS, 1_000_000_000
-"""Numbers in the rows of all networks of a unit, from which minibatches are drawn: 256 MB, on a GPU 4 GB, in float32."""
+"""Numbers in what minibatches are drawn from, of all networks of a unit: 256 MB, on a GPU 4 GB, in float32."""
 LEAST_UNITS = 8
 """Units of one sampler and gradient that a sweep on processors should have, so that several of them have work."""
 
@@ -51,6 +52,7 @@ class Unit:
     gradient: str
     step_sizes: tuple[float, ...]
     settings: Mapping[str, Any]
+    virtual: bool = False
 
     @property
     def description(self) -> dict[str, Any]:
@@ -60,7 +62,8 @@ class Unit:
     def _description(self, seed: int) -> dict[str, Any]:
         widths = architecture(self.size_class)
         what = {"size_class": self.size_class} if widths is None else {"widths": widths}
-        return {"kind": "dln", **what, "ranks": self.ranks, "seed": seed}
+        own = {"virtual": True} if self.virtual else {}
+        return {"kind": "dln", **what, "ranks": self.ranks, "seed": seed, **own}
 
     @property
     def rows(self) -> list[tuple[int, int]]:
@@ -141,6 +144,7 @@ class SweepSpec:
     chains, steps, seed, burn_in, localization, n_beta, batch_size, dtype, device: as in RunConfig.
     together: how many networks of one shape are one batch on a worker; None: so many that their chains fill the device.
         Only where size_class gives widths, since those of a named class all have other shapes.
+    virtual: whether every row of a problem's data is made where it is used (`DeepLinearNetwork`).
 
     Samplers with a Metropolis test run with full gradients only.
     """
@@ -161,6 +165,7 @@ class SweepSpec:
     dtype: str | None = None
     device: str | None = None
     together: int | None = None
+    virtual: bool = False
 
     def __post_init__(self) -> None:
         def put(name: str, value: Any) -> None:
@@ -179,6 +184,7 @@ class SweepSpec:
         put("seed", whole("seed", self.seed, 0, 2**63 - 1))
         if self.together is not None:
             put("together", whole("together", self.together, 1, 10_000))
+        put("virtual", truth("virtual", self.virtual))
         if not any(True for _ in self.units()):
             raise ValueError(
                 "This sweep has no run: its samplers accept or reject by exact energies; add 'full' to gradients."
@@ -202,7 +208,8 @@ class SweepSpec:
                     if gradient != "full" and isinstance(build(sampler), MetropolisSampler):
                         continue
                     label = label_of(sampler)
-                    yield Unit(size_class, ranks, problems, label, sampler, gradient, self.step_sizes[label], settings)
+                    sizes = self.step_sizes[label]
+                    yield Unit(size_class, ranks, problems, label, sampler, gradient, sizes, settings, self.virtual)
 
     def _together(self, size_class: str, step_sizes: int) -> int:
         """How many problems of a class are one unit. It depends on the sweep alone, not on the machine, so that a sweep
@@ -221,12 +228,14 @@ class SweepSpec:
         else:
             return 1
         if set(self.gradients) != {"full"}:
-            data = LinearData(widths[0], widths[-1], SAMPLES, 0.0, 0)
+            data = (VirtualData if self.virtual else LinearData)(widths[0], widths[-1], SAMPLES, 0.0, 0)
             size = 2 if self.dtype == "float64" else 1
             row = widths[0] + widths[-1]
-            limit = min(limit, (GPU_ROW_NUMBERS if on_gpu else ROW_NUMBERS) // (size * data.rows * row))
-            kept = 0 if on_gpu else data.kept_count(self.batch_size or BATCH_SIZE) * row * widths[0]
-            limit = min(limit, KEPT_NUMBERS // max(1, size * kept))
+            kept = data.kept_count(self.batch_size or BATCH_SIZE, on_gpu) * row * widths[0]
+            # A GPU lets the rows go once it has the moments of all batches; virtual ones are never there.
+            rows = 0 if self.virtual or (on_gpu and kept) else data.rows * row
+            limit = min(limit, (GPU_ROW_NUMBERS if on_gpu else ROW_NUMBERS) // max(1, size * rows))
+            limit = min(limit, (GPU_ROW_NUMBERS if on_gpu else KEPT_NUMBERS) // max(1, size * kept))
         return max(1, limit)
 
     def to_dict(self) -> dict[str, Any]:
