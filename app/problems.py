@@ -24,6 +24,10 @@ def check_size(parameters: int) -> None:
 
 def get_problem(description: Mapping[str, Any]) -> DeepLinearNetwork:
     """The network that a JSON description stands for; ValueError says what is wrong with it."""
+    if description.get("virtual"):
+        raise ValueError(
+            "virtual is true; a page keeps the rows of its network: leave it out, or use llc_core.estimate."
+        )
     problem = _problem(dumps(dict(description), sort_keys=True))
     check_size(problem.dim)
     return problem

@@ -119,6 +119,11 @@ def _estimate(options: argparse.Namespace) -> int:
 
 def _config(options: argparse.Namespace) -> RunConfig:
     if options.config is not None:
+        for name in ("size_class", "widths", "ranks", "virtual"):
+            if getattr(options, name):
+                raise ValueError(
+                    f"--{name.replace('_', '-')} is of a network made here; with a file, write it into its problem."
+                )
         try:
             text = options.config.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:

@@ -65,3 +65,9 @@ def test_a_sweep_is_refused_too(monkeypatch):
     monkeypatch.setenv(VISITOR_MEMORY, "13")
     with pytest.raises(ValueError, match=f"^{4 * COUNT} chains|^[0-9]+ chains of 80,000"):
         SweepJob(config, problem, "localization")
+
+
+def test_a_link_may_not_ask_for_virtual_data():
+    """Their moments are a pass over all rows, as many as the link says, and everybody's runs would wait for it."""
+    with pytest.raises(ValueError, match="virtual is true; a page keeps the rows of its network"):
+        get_problem({**WIDE, "virtual": True, "n": 10**9})

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import shutil
+import weakref
 
 import numpy as np
 import pytest
@@ -11,7 +13,7 @@ import torch
 
 from llc_core import DeepLinearFamily, DeepLinearNetwork, estimate
 from llc_core.philox import GROUP, fill_uniforms, uniforms_at
-from llc_core.potentials import build, dln_data
+from llc_core.potentials import build, dln_data, dln_virtual
 from llc_core.potentials.dln_data import KeptBatches
 from llc_core.potentials.dln_virtual import VirtualData
 
@@ -117,11 +119,46 @@ def test_inputs_and_noise_come_from_streams_of_their_own():
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="compiling for a CPU needs a C++ compiler")
 def test_compiled_rows_are_the_written_ones(monkeypatch):
-    data, index = network().data, torch.tensor([[5, 4999, 17], [0, 1, 2]])
-    plain = data.rows_at(index, torch.float32)
+    """Of ten kinds of data: torch by itself stops after eight shapes."""
     monkeypatch.setenv("LLC_LAB_GPU", "fused")
-    torch.testing.assert_close(data.rows_at(index, torch.float32), plain, rtol=1e-5, atol=1e-5)
-    assert data._compiled is not None
+    index = torch.tensor([[5, 4999, 17], [0, 1, 2]])
+    with torch._dynamo.config.patch(recompile_limit=1, accumulated_recompile_limit=1, fail_on_recompile_limit_hit=True):
+        for last in (2, 3):
+            one, other = (network(widths=(4, last), seed=seed).data for seed in (0, 1))
+            before = dln_virtual._fused.cache_info().misses
+            for data in (one, other):
+                made = data.rows_at(index, torch.float32, in_step=True)
+                torch.testing.assert_close(made, data.rows_at(index, torch.float32), rtol=1e-5, atol=1e-5)
+            assert dln_virtual._fused.cache_info().misses == before + 1, "networks of one shape share it"
+
+
+def test_rows_are_made_in_blocks(monkeypatch):
+    data = network().data
+    seeds = tuple(torch.cat([network(seed=k).data.seeds_on(CPU)[i] for k in range(7)]) for i in (0, 1))
+    index = torch.arange(7 * 11).view(7, 11)
+    whole, apart = data.rows_at(index, torch.float32), data.rows_at(index, torch.float32, seeds=seeds)
+    monkeypatch.setattr(dln_virtual, "LEARNT_NUMBERS", 3 * 11 * 9)
+    sizes = []
+    made = dln_virtual.Maker.made
+    monkeypatch.setattr(dln_virtual.Maker, "made", lambda self, *a: sizes.append(len(a[2])) or made(self, *a))
+    torch.testing.assert_close(data.rows_at(index, torch.float32), whole, rtol=0, atol=0)
+    torch.testing.assert_close(data.rows_at(index, torch.float32, seeds=seeds), apart, rtol=0, atol=0)
+    assert sizes == [3, 3, 1] * 2
+    own = network(seed=6).data.rows_at(index[6:], torch.float32)
+    torch.testing.assert_close(apart[6:], own, rtol=0, atol=0)
+
+
+def test_what_a_family_keeps_goes_with_it():
+    """On a GPU it is up to 4 GB, and allocating there does not look for cycles."""
+    gc.disable()
+    try:
+        family = DeepLinearFamily([network(seed=seed) for seed in range(2)])
+        table = weakref.ref(family._kept_on(CPU, torch.float64, 50))
+        assert table() is not None
+        del family
+        assert table() is None
+    finally:
+        gc.enable()
 
 
 def test_what_a_device_keeps_of_a_family_is_what_each_network_keeps():
@@ -159,6 +196,24 @@ def test_all_moments_at_once_are_those_one_by_one(monkeypatch):
     torch.testing.assert_close(at_once.sxx, apart.sxx)
     torch.testing.assert_close(at_once.snx, apart.snx)
     torch.testing.assert_close(at_once.baseline, apart.baseline)
+
+
+def test_a_device_goes_through_the_rows_a_few_times_at_most():
+    """A batch size that has nothing in common with n would have a million batches."""
+    data = network(n=10**6, widths=(4, 3, 4)).data
+    assert data.kept_count(9999) == 10**6 and data.kept_count(9999, on_gpu=True) == 0
+    assert data.kept_count(500, on_gpu=True) == 2000 and data.kept_count(501 * 8, on_gpu=True) == 0
+
+
+def test_rows_that_were_there_before_stay():
+    """Another run's recorded step may read them."""
+    data = DeepLinearNetwork.random(widths=[6, 4, 5], n=1000, seed=0).data
+    kept = KeptBatches(data, data.kept_count(100), 100, CPU, torch.float64)
+    kept.learn_all()
+    assert not data.has_rows(CPU, torch.float64)
+    rows = data.pool(CPU, torch.float64)
+    kept.learn_all()
+    assert data.pool(CPU, torch.float64) is rows
 
 
 def test_it_is_made_again_from_its_description():

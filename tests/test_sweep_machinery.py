@@ -239,6 +239,7 @@ def test_a_problem_s_units_go_to_one_worker_until_one_has_nothing_else():
         (["estimate", "none.json"], "'none.json' cannot be read"),
         (["estimate", "--step-size", "1e-8"], "add --sampler"),
         (["estimate", "--widths", "3"], "widths has 1 entries"),
+        (["estimate", "run.json", "--virtual"], "--virtual is of a network made here"),
         (["estimate", "--sampler", "HMC", "--gradient", "minibatch"], "use gradient='full'"),
     ],
 )

@@ -129,7 +129,8 @@ def test_how_many_go_together_depends_on_the_sweep_alone():
     assert sizes(size_class="60-50", gradients=["full"])[0] == 1, "wide ones fill a core by themselves"
     assert sizes(size_class="60-50", gradients=["full"], device="cuda")[0] == 400
     assert sizes(size_class="2000-2000", gradients=["full"], device="cuda")[0] == 10
-    # A GPU keeps 1,600 moments of (40 + 40)·40 numbers of each network, or, of a wide one, rows.
+    # A GPU keeps 1,600 moments of (40 + 40)·40 numbers of each network, or, of a wide one, rows; and what three chains draw
+    # is moments, with the rows for them where these are not kept.
     assert sizes(size_class="40-20-40", gradients=["minibatch"], device="cuda")[0] == 10**9 // (1600 * 80 * 40)
     assert sizes(size_class="600-9-600", gradients=["minibatch"], device="cuda")[0] == 10**9 // (1200 * 50_000)
 
@@ -140,7 +141,8 @@ def test_virtual_data_take_no_memory():
 
     assert len(units(size_class="7-5-6", virtual=True, batch_size=10)[0].problems) == 7, "kept moments do"
     assert len(units(size_class="7-5-6", virtual=True)[0].problems) == 160 // 6
-    assert len(units(size_class="600-9-600", device="cuda", virtual=True)[0].problems) == 400
+    wide = units(size_class="600-9-600", device="cuda", virtual=True, chains=3)[0]
+    assert len(wide.problems) == 10**9 // (3 * 1200 * (600 + 500))
     (unit,) = spec(size_class="7-5-6", problems=2, gradients=["minibatch"], virtual=True, steps=200, together=2).units()
     rows = worker.run_unit(unit.to_dict())
     assert [row["status"] for row in rows] == ["ok"] * 4
@@ -191,6 +193,7 @@ def test_variants_of_a_sampler_have_names_of_their_own():
         ({"size_class": [[10, 8]]}, "size_class holds [10, 8]; give names"),
         ({"together": 0}, "together is 0"),
         ({"virtual": 1}, "virtual is 1; it must be true or false"),
+        ({"virtual": True, "size_class": "20000-3-3"}, "virtual data of 20000 inputs and 3 outputs have at most"),
         ({"problems": 0}, "problems is 0; it must be at least 1"),
         ({"problems": []}, "problems is []; give a list"),
         ({"ranks": "low"}, "ranks is 'low'"),

@@ -165,19 +165,23 @@ class DeepLinearNetwork(LinearPotential):
             return Batch({"sxx": sxx} if gradient == "control_variate" else {"sxx": sxx, "snx": snx}, baseline)
         if generator.device.type != "cpu":
             return self._draw_together(self.data.gather(generator, chains, batch_size, dtype), gradient)
-        batches = self.data.batches(generator, chains, batch_size, dtype)
-        baseline = torch.stack([z[:, -1].mean() for z in batches])
-        if gradient == "minibatch" and batch_size < inputs:
-            rows = torch.stack([z[:, :-1].T for z in batches])
-            return Batch({"x": rows[:, :inputs], "noise": rows[:, inputs:]}, baseline)
+        on_rows = gradient == "minibatch" and batch_size < inputs
         columns = inputs if gradient == "control_variate" else inputs + self.widths[-1]
-        moments = torch.empty(chains, inputs, columns, dtype=dtype, device=generator.device)
-        for z, moment in zip(batches, moments, strict=True):
-            torch.mm(z[:, :inputs].T, z[:, :columns], out=moment)
-        moments /= batch_size
+        shape = (columns, batch_size) if on_rows else (inputs, columns)
+        drawn = torch.empty(chains, *shape, dtype=dtype, device=generator.device)
+        baseline = torch.empty(chains, dtype=dtype, device=generator.device)
+        for chain, z in enumerate(self.data.batches(generator, chains, batch_size, dtype)):
+            baseline[chain] = z[:, -1].mean()
+            if on_rows:
+                drawn[chain] = z[:, :-1].T
+            else:
+                torch.mm(z[:, :inputs].T, z[:, :columns], out=drawn[chain])
+        if on_rows:
+            return Batch({"x": drawn[:, :inputs], "noise": drawn[:, inputs:]}, baseline)
+        drawn /= batch_size
         if gradient == "control_variate":
-            return Batch({"sxx": moments}, baseline)
-        return Batch({"sxx": moments[:, :, :inputs], "snx": moments[:, :, inputs:].transpose(1, 2)}, baseline)
+            return Batch({"sxx": drawn}, baseline)
+        return Batch({"sxx": drawn[:, :, :inputs], "snx": drawn[:, :, inputs:].transpose(1, 2)}, baseline)
 
     def per_sample_loss(self, delta: Tensor, start: int, stop: int) -> Tensor:
         """The squared error of each row of the pool, summed over outputs, [C, stop − start]."""

@@ -7,7 +7,7 @@ gradients cost nothing in n. Minibatches are drawn from a pool of rows held in m
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cached_property
 
 import torch
@@ -25,8 +25,10 @@ KEPT_NUMBERS = 64_000_000
 GPU_KEPT_NUMBERS = 250_000_000
 """The same on a GPU, 1 GB: there they are made all at once, and the rows are let go of."""
 CHUNK = 16_384
+GPU_PASSES = 50
+"""How often all rows may be gone through to make the moments of all batches, whose size need not divide them."""
 LEARNT_NUMBERS = 16_000_000
-"""Numbers in the rows whose moments are made at once, on a GPU."""
+"""Numbers in rows that are worked on at once on a GPU."""
 
 
 class LinearData:
@@ -61,13 +63,13 @@ class LinearData:
         """Sxx [N, N], Snx [outputs, N], the noise shift [N, outputs] (float64) and the mean of |noise|²."""
         sxx = torch.zeros(self.inputs, self.inputs, dtype=torch.float64, device=self.device)
         snx = torch.zeros(self.outputs, self.inputs, dtype=torch.float64, device=self.device)
-        square = 0.0
+        total = torch.zeros((), dtype=torch.float64, device=self.device)
         for _, x, noise in self._chunks():
             x64, noise64 = x.double(), noise.double()
             sxx.addmm_(x64.T, x64)
             snx.addmm_(noise64.T, x64)
-            square += float(noise64.square().sum())
-        sxx, snx, square = sxx.cpu() / self.rows, snx.cpu() / self.rows, square / self.rows
+            total += noise64.square().sum()
+        sxx, snx, square = sxx.cpu() / self.rows, snx.cpu() / self.rows, float(total) / self.rows
         shift = torch.zeros(self.inputs, self.outputs, dtype=torch.float64)
         if self.rows < self.n:
             pool_snx = snx
@@ -109,15 +111,14 @@ class LinearData:
             self._pools[key] = pool.to(device)
         return self._pools[key]
 
-    def forget(self, device: torch.device, dtype: torch.dtype) -> None:
-        """Let go of what `pool` and `kept` keep on a device."""
-        self.forget_rows(device, dtype)
-        self._kept = {key: kept for key, kept in self._kept.items() if key[:2] != (str(device), dtype)}
-
     def work_on(self, device: torch.device) -> None:
         """Make the moments over all data there, where rows can be made there."""
 
+    def has_rows(self, device: torch.device, dtype: torch.dtype) -> bool:
+        return (str(device), dtype) in self._pools
+
     def forget_rows(self, device: torch.device, dtype: torch.dtype) -> None:
+        """Let go of the rows that `pool` keeps on a device."""
         self._pools.pop((str(device), dtype), None)
 
     def kept(self, device: torch.device, dtype: torch.dtype, size: int) -> KeptBatches | None:
@@ -129,13 +130,15 @@ class LinearData:
         return self._kept[key]
 
     def kept_count(self, size: int, on_gpu: bool = False) -> int:
-        """How many batches of `size` rows are kept; 0 where their moments would take more than KEPT_NUMBERS."""
+        """How many batches of `size` rows are kept; 0 where their moments would take too much, or, on a GPU, too long."""
         count = self.rows // math.gcd(self.rows, size)
+        if size < self.inputs or (on_gpu and count * size > GPU_PASSES * self.rows):
+            return 0
         most = GPU_KEPT_NUMBERS if on_gpu else KEPT_NUMBERS
-        return count if count * (self.inputs + self.outputs) * self.inputs <= most and size >= self.inputs else 0
+        return count if count * (self.inputs + self.outputs) * self.inputs <= most else 0
 
-    def batches(self, generator: torch.Generator, count: int, size: int, dtype: torch.dtype) -> Sequence[Tensor]:
-        """`count` independent batches of `size` rows (x, noise, |noise|²), each [size, N + outputs + 1].
+    def batches(self, generator: torch.Generator, count: int, size: int, dtype: torch.dtype) -> Iterator[Tensor]:
+        """`count` independent batches of `size` rows (x, noise, |noise|²), each [size, N + outputs + 1], one after another.
 
         A batch is one of the kept ones where there are such. Else it is a run of consecutive rows from a uniformly random
         place, the end joined to the beginning: every row is equally likely, so gradients are unbiased, and as the rows
@@ -144,18 +147,22 @@ class LinearData:
         """
         kept = self.kept(generator.device, dtype, size)
         if kept is not None:
-            return [kept.rows(k) for k in kept.places(generator, count).tolist()]
-        starts = torch.randint(self.rows, (count,), generator=generator)
-        return [self.run(start, size, generator.device, dtype) for start in starts.tolist()]
+            starts = [k * size % self.rows for k in kept.places(generator, count).tolist()]
+        else:
+            starts = torch.randint(self.rows, (count,), generator=generator).tolist()
+        return (self.run(start, size, generator.device, dtype) for start in starts)
 
     def gather(self, generator: torch.Generator, count: int, size: int, dtype: torch.dtype) -> Tensor:
         """Runs of consecutive rows as in `batches`, copied together on the generator's device, [count, size, …]: no number
         comes back from the device, so that the step can be recorded."""
         starts = torch.randint(self.rows, (count, 1), generator=generator, device=generator.device)
-        return self.rows_at((starts + torch.arange(size, device=generator.device)) % self.rows, dtype)
+        return self.rows_at((starts + torch.arange(size, device=generator.device)) % self.rows, dtype, in_step=True)
 
-    def rows_at(self, index: Tensor, dtype: torch.dtype) -> Tensor:
-        """Rows (x, noise, |noise|²) by their numbers (any shape), [..., N + outputs + 1]."""
+    def rows_at(self, index: Tensor, dtype: torch.dtype, in_step: bool = False) -> Tensor:
+        """Rows (x, noise, |noise|²) by their numbers (any shape), [..., N + outputs + 1].
+
+        in_step: whether rows of this many numbers are wanted again and again, so that compiling would pay.
+        """
         return self.pool(index.device, dtype)[index]
 
     def run(self, start: int, size: int, device: torch.device, dtype: torch.dtype) -> Tensor:
@@ -174,14 +181,12 @@ class KeptBatches:
     """
 
     def __init__(self, data: LinearData, count: int, size: int, device: torch.device, dtype: torch.dtype):
-        self.data, self.count, self.size, self.device, self.dtype = data, count, size, device, dtype
-        self.sxx = torch.empty(count, data.inputs, data.inputs, dtype=dtype, device=device)
-        self.snx = torch.empty(count, data.outputs, data.inputs, dtype=dtype, device=device)
-        self.baseline = torch.empty(count, dtype=dtype, device=device)
+        self.data, self.count, self.size, self.dtype = data, count, size, dtype
+        self.sxx, self.snx, self.baseline = tables(data, count, device, dtype)
+        self.device = self.sxx.device
         self.known: list[bool] | None = [False] * count
-        if device.type != "cpu":
+        if self.device.type != "cpu":
             self.learn_all()
-            data.forget_rows(device, dtype)
 
     def places(self, generator: torch.Generator, chains: int) -> Tensor:
         """The number of a random batch for each chain."""
@@ -210,14 +215,29 @@ class KeptBatches:
             self.known[k] = True
 
     def learn_all(self) -> None:
-        """The moments of every batch, many in one product."""
-        each = max(1, LEARNT_NUMBERS // (self.size * (self.data.inputs + self.data.outputs)))
-        within = torch.arange(self.size, device=self.device)
-        for first in range(0, self.count, each):
-            k = torch.arange(first, min(first + each, self.count), device=self.device)
-            z = self.data.rows_at((k[:, None] * self.size + within) % self.data.rows, self.dtype)
-            x, noise = z[:, :, : self.data.inputs], z[:, :, self.data.inputs : -1]
-            self.sxx[k] = torch.bmm(x.transpose(1, 2), x) / self.size
-            self.snx[k] = torch.bmm(noise.transpose(1, 2), x) / self.size
-            self.baseline[k] = z[:, :, -1].mean(dim=1)
+        fill_tables(self.data, self.size, self.sxx, self.snx, self.baseline)
         self.known = None
+
+
+def tables(data: LinearData, count: int, device: torch.device, dtype: torch.dtype) -> tuple[Tensor, Tensor, Tensor]:
+    """Room for XᵀX/size, (noise)ᵀX/size and mean |noise|² of `count` batches."""
+    sxx = torch.empty(count, data.inputs, data.inputs, dtype=dtype, device=device)
+    snx = torch.empty(count, data.outputs, data.inputs, dtype=dtype, device=device)
+    return sxx, snx, torch.empty(count, dtype=dtype, device=device)
+
+
+def fill_tables(data: LinearData, size: int, sxx: Tensor, snx: Tensor, baseline: Tensor) -> None:
+    """The moments of all batches of `size` rows, many in one product. A pool that this needs does not stay."""
+    device, dtype = sxx.device, sxx.dtype
+    had_rows = data.has_rows(device, dtype)
+    each = max(1, LEARNT_NUMBERS // (size * (data.inputs + data.outputs)))
+    within = torch.arange(size, device=device)
+    for first in range(0, len(sxx), each):
+        k = torch.arange(first, min(first + each, len(sxx)), device=device)
+        z = data.rows_at((k[:, None] * size + within) % data.rows, dtype)
+        x, noise = z[:, :, : data.inputs], z[:, :, data.inputs : -1]
+        sxx[k] = torch.bmm(x.transpose(1, 2), x) / size
+        snx[k] = torch.bmm(noise.transpose(1, 2), x) / size
+        baseline[k] = z[:, :, -1].mean(dim=1)
+    if not had_rows:
+        data.forget_rows(device, dtype)

@@ -12,6 +12,7 @@ from torch import Tensor
 from llc_core.potentials import dln_tensors
 from llc_core.potentials.base import Batch, Factors
 from llc_core.potentials.dln import DeepLinearNetwork
+from llc_core.potentials.dln_data import fill_tables, tables
 from llc_core.potentials.dln_linear import LinearPotential
 from llc_core.potentials.dln_tensors import Tensors
 from llc_core.potentials.dln_virtual import VirtualData
@@ -100,22 +101,18 @@ class DeepLinearFamily(LinearPotential):
         data = {name: torch.cat([part.data[name] for part in parts]) for name in parts[0].data}
         return Batch(data, torch.cat([part.baseline_loss for part in parts]))
 
-    def _owner(self, chains: int, device: torch.device) -> Tensor:
-        """The number of each chain's network."""
-        return torch.arange(chains, device=device).div_(chains // self.problems, rounding_mode="floor")
-
     def _kept_on(self, device: torch.device, dtype: torch.dtype, size: int) -> KeptOfFamily | None:
         """The kept batches of all networks; None where they keep none."""
         key = (str(device), dtype, size)
         if key not in self._kept:
             count = self.networks[0].data.kept_count(size, device.type != "cpu")
-            self._kept[key] = KeptOfFamily(self, size, device, dtype) if count else None
+            self._kept[key] = KeptOfFamily(self.networks, count, size, device, dtype) if count else None
         return self._kept[key]
 
     def _gather(self, generator: torch.Generator, chains: int, size: int, dtype: torch.dtype) -> Tensor:
         """`LinearData.gather` for all networks at once."""
         device = generator.device
-        rows, owner = self.networks[0].data.rows, self._owner(chains, device)
+        rows, owner = self.networks[0].data.rows, _owner(chains, self.problems, device)
         starts = torch.randint(rows, (chains, 1), generator=generator, device=device)
         index = (starts + torch.arange(size, device=device)) % rows
         if self.virtual:
@@ -134,7 +131,7 @@ class DeepLinearFamily(LinearPotential):
         if key not in self._seeds:
             each = zip(*(one.seeds_on(index.device) for one in data), strict=True)
             self._seeds[key] = tuple(torch.cat(column) for column in each)
-        return data[0].rows_at(index, dtype, tuple(seed[owner] for seed in self._seeds[key]))
+        return data[0].rows_at(index, dtype, in_step=True, seeds=tuple(seed[owner] for seed in self._seeds[key]))
 
     def excess_loss_and_grad(self, delta: Tensor, batch: Batch | None = None) -> tuple[Tensor, Tensor]:
         if not self._apart(delta):
@@ -186,24 +183,28 @@ def _part(batch: Batch | None, rows: slice, count: int) -> Batch | None:
     return Batch({name: data[mine] for name, data in batch.data.items()}, batch.baseline_loss[mine])
 
 
-class KeptOfFamily:
-    """`KeptBatches` of all networks of a family, off the CPU: a draw is one look into each table."""
+def _owner(chains: int, problems: int, device: torch.device) -> Tensor:
+    """The number of each chain's network."""
+    return torch.arange(chains, device=device).div_(chains // problems, rounding_mode="floor")
 
-    def __init__(self, family: DeepLinearFamily, size: int, device: torch.device, dtype: torch.dtype):
-        self.family, self.count = family, 0
-        parts: list[tuple[Tensor, Tensor, Tensor]] = []
-        for network in family.networks:
-            kept = network.data.kept(device, dtype, size)
-            assert kept is not None, "a family's networks have data of one size"
-            if kept.known is not None:
-                kept.learn_all()
-            self.count = kept.count
-            parts.append((kept.sxx, kept.snx, kept.baseline))
-            network.data.forget(device, dtype)
-        self.sxx, self.snx, self.baseline = (torch.cat(column) for column in zip(*parts, strict=True))
+
+class KeptOfFamily:
+    """`KeptBatches` of several networks, off the CPU: a draw is one look into each table.
+
+    It knows nothing of the family, so that its memory is free as soon as the family is.
+    """
+
+    def __init__(
+        self, networks: Sequence[DeepLinearNetwork], count: int, size: int, device: torch.device, dtype: torch.dtype
+    ):
+        self.problems, self.count = len(networks), count
+        self.sxx, self.snx, self.baseline = tables(networks[0].data, count * len(networks), device, dtype)
+        for index, network in enumerate(networks):
+            mine = slice(index * count, (index + 1) * count)
+            fill_tables(network.data, size, self.sxx[mine], self.snx[mine], self.baseline[mine])
 
     def draw(self, generator: torch.Generator, chains: int) -> tuple[Tensor, Tensor, Tensor]:
         """As `KeptBatches.draw`, each chain from its own network's batches."""
         places = torch.randint(self.count, (chains,), generator=generator, device=generator.device)
-        places = places + self.count * self.family._owner(chains, generator.device)
+        places = places + self.count * _owner(chains, self.problems, generator.device)
         return self.sxx[places], self.snx[places], self.baseline[places]

@@ -32,7 +32,8 @@ CPU_CHAINS, GPU_CHAINS = 160, 4096
 GPU_NUMBERS = 250_000_000
 """Parameters of all chains together that are still stepped as one batch."""
 ROW_NUMBERS, GPU_ROW_NUMBERS = POOL_NUMBERS, 1_000_000_000
-"""Numbers in what minibatches are drawn from, of all networks of a unit: 256 MB, on a GPU 4 GB, in float32."""
+"""Numbers in what minibatches of all networks of a unit are drawn from: 256 MB, on a GPU 4 GB, in float32; and, there, in what
+is drawn in a step."""
 LEAST_UNITS = 8
 """Units of one sampler and gradient that a sweep on processors should have, so that several of them have work."""
 
@@ -185,6 +186,8 @@ class SweepSpec:
         if self.together is not None:
             put("together", whole("together", self.together, 1, 10_000))
         put("virtual", truth("virtual", self.virtual))
+        for widths in filter(None, map(architecture, self.size_class if self.virtual else ())):
+            VirtualData(widths[0], widths[-1], SAMPLES, 0.0, 0)  # says so where there cannot be such
         if not any(True for _ in self.units()):
             raise ValueError(
                 "This sweep has no run: its samplers accept or reject by exact energies; add 'full' to gradients."
@@ -230,11 +233,12 @@ class SweepSpec:
         if set(self.gradients) != {"full"}:
             data = (VirtualData if self.virtual else LinearData)(widths[0], widths[-1], SAMPLES, 0.0, 0)
             size = 2 if self.dtype == "float64" else 1
-            row = widths[0] + widths[-1]
-            kept = data.kept_count(self.batch_size or BATCH_SIZE, on_gpu) * row * widths[0]
+            row, batch = widths[0] + widths[-1], self.batch_size or BATCH_SIZE
+            kept = data.kept_count(batch, on_gpu) * row * widths[0]
             # A GPU lets the rows go once it has the moments of all batches; virtual ones are never there.
             rows = 0 if self.virtual or (on_gpu and kept) else data.rows * row
-            limit = min(limit, (GPU_ROW_NUMBERS if on_gpu else ROW_NUMBERS) // max(1, size * rows))
+            drawn = self.chains * row * (widths[0] + (0 if kept else batch)) if on_gpu else 0
+            limit = min(limit, (GPU_ROW_NUMBERS if on_gpu else ROW_NUMBERS) // max(1, size * rows, size * drawn))
             limit = min(limit, (GPU_ROW_NUMBERS if on_gpu else KEPT_NUMBERS) // max(1, size * kept))
         return max(1, limit)
 

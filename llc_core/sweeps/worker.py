@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import json
 import math
@@ -50,7 +51,10 @@ def run_unit(values: Mapping[str, Any], sweep: str = "") -> list[dict[str, Any]]
         found is None and len(unit.problems) > 1
     ):  # nor make errors of its other problems; what failed is out of memory here
         _problem.cache_clear()
+        gc.collect()
         return [row for seed in unit.problems for row in run_unit(unit.of([seed]).to_dict(), sweep)]
+    if str(unit.settings["device"] or "").startswith("cuda"):
+        gc.collect()  # a problem's tables are freed with its cycles, which allocating on a GPU does not look for
     if found is None:
         found = [{"status": "error", "error": text} for _ in unit.rows]
     seconds = (time.perf_counter() - started) / len(unit.rows)
