@@ -22,7 +22,7 @@ from app.widgets import number_text
 from llc_core import RunConfig
 
 PAGE_OF = {"dln": "local-geometry"}
-NOT_CARRIED = ("grid", "device", "dtype")
+NOT_CARRIED = ("grid", "device")
 MOST = 100
 WORDS = (
     "What is behind a point: click it in a figure, or choose here. “Open” runs the same configuration on the page Local "

@@ -10,7 +10,7 @@ import panel as pn
 import panel_material_ui as pmui
 
 from app.widgets import ChoiceField, Field, NumberField, make_field
-from llc_core.config import GRADIENTS, RunConfig
+from llc_core.config import DTYPES, GRADIENTS, RunConfig
 from llc_core.fields import Hyper, hyper_fields
 from llc_core.samplers.base import samplers
 
@@ -29,6 +29,7 @@ DEFAULTS: dict[str, Any] = {
     "n_beta": None,
     "batch_size": 500,
     "seed": 0,
+    "dtype": None,
 }
 
 
@@ -115,6 +116,17 @@ class Controls(pn.viewable.Viewer):
                 integer=True,
                 span=(0, 100),
             ),
+            "dtype": ChoiceField(
+                "dtype",
+                Hyper(
+                    choices=DTYPES,
+                    auto=True,
+                    help="Digits of the chains' arithmetic. Float64 is slower, and for networks whose verdict says that rounding "
+                    "spoils the loss. Automatic: float32, and float64 for samplers that accept or reject.",
+                ),
+                DEFAULTS["dtype"],
+                label="Precision (dtype)",
+            ),
         }
         self._own: dict[str, Field] = {}
         self._step_place = pn.Column(sizing_mode="stretch_width", margin=0)
@@ -125,7 +137,7 @@ class Controls(pn.viewable.Viewer):
             field.listener = self._changed
         self._rebuild({})
         batches = len(gradients) > 1
-        shown = ("localization", "n_beta", "burn_in", *(["batch_size"] if batches else []), "seed")
+        shown = ("localization", "n_beta", "burn_in", *(["batch_size"] if batches else []), "seed", "dtype")
         self._view = pn.Column(
             self.sampler,
             *([self.gradient] if batches else []),

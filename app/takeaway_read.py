@@ -23,9 +23,10 @@ OFFERED = (
     "n_beta",
     "batch_size",
     "seed",
+    "dtype",
 )
 """Fields of RunConfig that the page "Local geometry" has a control for, the problem aside."""
-IGNORED = ("problem", "device", "dtype")
+IGNORED = ("problem", "device")
 
 
 @dataclass(frozen=True)
@@ -68,10 +69,10 @@ def page_config(config: RunConfig, problem: Potential) -> PageConfig:
     complete, _, _ = resolve(config.replace(device=None), problem)
     check_allowance(complete, problem)
     assert complete.sampler is not None and complete.steps is not None
-    if config.dtype not in (None, resolve(config.replace(device=None, dtype=None), problem)[0].dtype):
-        raise ValueError(f"dtype is {config.dtype!r}; this page has no control for it: use llc_core.estimate instead.")
     settings = {name: getattr(complete, name) for name in OFFERED}
     settings["n_beta"] = config.n_beta
+    automatic = resolve(config.replace(device=None, dtype=None), problem)[0].dtype
+    settings["dtype"] = None if config.dtype == automatic else config.dtype
     if isinstance(config.burn_in, int) and config.continued_from is None:
         settings["burn_in"] = config.burn_in / complete.steps
     description = {name: value for name, value in config.problem.items() if value is not None}

@@ -16,6 +16,7 @@ import panel_material_ui as pmui
 from app.slider import SliderEntry
 from llc_core.fields import Hyper, check_hyper, whole
 
+AUTOMATIC = "automatic"
 DECADES = 3
 """How far a logarithmic slider reaches to either side of its reference value; typed entry takes the full range."""
 _GREEK = {
@@ -85,16 +86,19 @@ class Field(pn.viewable.Viewer):
 
 
 class ChoiceField(Field):
-    """A list of named options; `labels` gives them names for people."""
+    """A list of named options; `labels` gives them names for people. With `about.auto` the value may be None, "automatic"."""
 
-    def __init__(self, name: str, about: Hyper, default: str, labels: dict[str, str] | None = None, label: str = ""):
+    def __init__(
+        self, name: str, about: Hyper, default: str | None, labels: dict[str, str] | None = None, label: str = ""
+    ):
         super().__init__(name, about)
         labels = labels or {}
         self._quiet = False
+        choices = (AUTOMATIC, *about.choices) if about.auto else about.choices
         self.widget = pmui.Select(
             label=label or field_label(name, about),
-            options={labels.get(c, c.replace("_", " ")): c for c in about.choices},
-            value=default,
+            options={labels.get(c, c.replace("_", " ")): c for c in choices},
+            value=default or AUTOMATIC,
             description=about.help or None,
             size="small",
             sizing_mode="stretch_width",
@@ -103,13 +107,13 @@ class ChoiceField(Field):
         self.widget.param.watch(self._on_choice, "value")
 
     @property
-    def value(self) -> str:
-        return self.widget.value
+    def value(self) -> str | None:
+        return None if self.about.auto and self.widget.value == AUTOMATIC else self.widget.value
 
     def set(self, value: Any) -> None:
         self._quiet = True
         try:
-            self.widget.value = value
+            self.widget.value = AUTOMATIC if value is None else value
         finally:
             self._quiet = False
 

@@ -20,6 +20,7 @@ DEFAULTS: dict[str, Any] = {
     "n_beta": None,
     "batch_size": 256,
     "seed": 0,
+    "dtype": None,
 }
 """Of the estimate. γ = 100 as in Lau, Murfet & Wei."""
 

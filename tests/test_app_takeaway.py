@@ -129,12 +129,14 @@ def test_a_page_s_configuration_comes_back_as_it_was():
             "burn_in": round(pick.uniform(0, 0.95), 3),
             "localization": float(f"{10 ** pick.uniform(-3, 5):.3g}"),
             "seed": pick.randint(0, 999_999),
+            "dtype": pick.choice((None, "float32", "float64")),
         }
         config = resolve(RunConfig(problem=problem.to_dict(), **settings), problem)[0]
         found = read_file(config_json(config))
         Controls().check(found.settings)
         again = resolve(RunConfig(problem=get_problem(found.problem).to_dict(), **found.settings), problem)[0]
         assert again == config
+        assert found.settings["dtype"] in (None, settings["dtype"])
 
 
 @pytest.mark.parametrize(
@@ -143,7 +145,7 @@ def test_a_page_s_configuration_comes_back_as_it_was():
         ({"step_decay": 0.5}, "step_decay is 0.5; this page has no control for it"),
         ({"grid": {"seed": [1]}}, "grid is"),
         ({"baseline": "full"}, "baseline is 'full'"),
-        ({"dtype": "float64"}, "dtype is 'float64'"),
+        ({"dtype": "float16"}, "dtype is 'float16'; choose one of float32, float64"),
         ({"problem": {"kind": "landscape", "name": "normal"}}, "this page runs deep linear networks"),
         ({"problem": {"kind": "dln", "widths": [4, -3]}}, r"widths\[1\] is -3"),
         ({"problem": {"kind": "dln", "widths": [4000, 4000]}}, "this page takes up to 200,000"),

@@ -104,3 +104,20 @@ def test_strange_messages_from_a_browser_are_ignored(message):
 def test_logarithmic_sliders_reach_three_decades_to_each_side(reference):
     low, high = slider_range(Hyper(1e-14, 1e9, log=True), reference)
     assert low <= math.log10(reference) <= high and low < high
+
+
+def test_precision_is_the_engine_s_choice_until_somebody_chooses():
+    controls = Controls()
+    problem = DeepLinearNetwork.random(widths=[3, 2], layer_ranks=[2])
+    changes = []
+    controls.listener = lambda: changes.append(controls.values["dtype"])
+
+    def used(sampler):
+        controls.show({"sampler": {"name": sampler}, "dtype": controls.values["dtype"]})
+        return resolve(RunConfig(problem=problem.to_dict(), **controls.values), problem)[0].dtype
+
+    assert controls.values["dtype"] is None and used("SGLD") == "float32" and used("HMC") == "float64"
+    controls.fields["dtype"].widget.value = "float64"
+    assert changes == ["float64"] and used("SGLD") == "float64"
+    controls.show({})
+    assert controls.values["dtype"] is None and len(changes) == 1
