@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from app.benchmark_data import ESTIMATORS, GRADIENTS, PAPER, TRUTHS, Row, present, select
@@ -78,6 +79,23 @@ def fitting(wanted: Choice, rows: Sequence[Row]) -> Choice:
     return Choice(
         wanted.store, **kept, hidden=hidden, estimator=wanted.estimator, truth=wanted.truth, spread=wanted.spread
     )
+
+
+def same_networks(rows: Sequence[Row]) -> bool:
+    """Whether all samplers with all their gradients ran on networks of the same kinds of ranks, so that they compare."""
+    kinds: dict[tuple[Any, ...], set[Any]] = {}
+    for row in rows:
+        kinds.setdefault((row["size_class"], row["sampler"], row["gradient"]), set()).add(row["ranks"])
+    return all(found == {row["ranks"] for row in rows if row["size_class"] == key[0]} for key, found in kinds.items())
+
+
+def comparable(wanted: Choice, rows: Sequence[Row]) -> Choice:
+    """The same choice, with one kind of ranks where runs of all kinds would be samplers on different networks: that on
+    which most runs are."""
+    if wanted.ranks != ALL or same_networks(wanted.rows(rows)):
+        return wanted
+    counts = Counter(row["ranks"] for row in wanted.rows(rows))
+    return replace(wanted, ranks=counts.most_common(1)[0][0])
 
 
 def _size(name: str) -> float:

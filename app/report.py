@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import platform
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -11,12 +12,13 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from app.benchmark_columns import SHORT, TITLES
-from app.benchmark_config import options
-from app.benchmark_data import ESTIMATOR_WORDS, TRUTH_WORDS, Row, accuracy, curves, lost, select
+from app.benchmark_columns import SHORT, TITLES, label
+from app.benchmark_config import options, same_networks
+from app.benchmark_data import ESTIMATOR_WORDS, TRUTH_WORDS, Row, accuracy, curves, lost, number, select
 from app.benchmark_scene import PROGRESS_SHEET, READOUTS, progress_html, readouts, verdict
 from app.benchmark_store import read
-from app.benchmark_table import TABLE_WORDS, table_html
+from app.benchmark_table import TABLE_WORDS, scrolling, table_html
+from app.widgets import number_text
 from llc_core import __version__
 
 VIEWS = (("same_batch", "expected"), ("same_batch", "global"), ("printed", "global"))
@@ -53,8 +55,9 @@ def report_html(rows: Sequence[Row], progress: Mapping[str, Any] | None, name: s
 
     plots: dict[str, Any] = {}
     parts = [_head(rows, progress, name)]
-    for size in options(rows)["size_class"]:
-        parts.append(_section(size, select(rows, size_class=size), plots))
+    several = len(sections(rows)) > 1
+    for title, mine in sections(rows):
+        parts.append(_section(title, mine, plots, several))
     parts += [_settings(rows, progress), _failures(rows), _versions()]
     script, places = components(plots)
     # The plain library as text: `render` would add the scripts of every Bokeh extension that is loaded here.
@@ -70,8 +73,20 @@ def report_html(rows: Sequence[Row], progress: Mapping[str, Any] | None, name: s
     )
 
 
+def sections(rows: Sequence[Row]) -> list[tuple[str, list[Row]]]:
+    """Heading and rows of the report's parts: size classes, and in each the kinds of ranks where not all samplers ran on all."""
+    found = []
+    for size in options(rows)["size_class"]:
+        mine = select(rows, size_class=size)
+        title = f"Size class {size}"
+        if same_networks(mine):
+            found.append((title, mine))
+        else:
+            found += [(f"{title}, ranks {kind}", select(mine, ranks=kind)) for kind in options(mine)["ranks"]]
+    return found
+
+
 def _head(rows: Sequence[Row], progress: Mapping[str, Any] | None, name: str) -> str:
-    tone, words = verdict(accuracy(curves(rows)), TRUTH_WORDS["expected"])
     values = readouts(rows, "same_batch", "expected")
     cells = "".join(
         f"<div><dt>{escape(item['label'])}</dt><dd>{escape(values[item['key']])}</dd></div>" for item in READOUTS
@@ -79,16 +94,22 @@ def _head(rows: Sequence[Row], progress: Mapping[str, Any] | None, name: str) ->
     state = ""
     if progress and progress.get("state") != "finished":
         state = progress_html(progress)
-    return f'<h1>Sweep {escape(name)}</h1>{state}<dl>{cells}</dl><p class="verdict {tone}">{words}</p>'
+    nearest = "" if len(sections(rows)) > 1 else _nearest(rows)
+    return f"<h1>Sweep {escape(name)}</h1>{state}<dl>{cells}</dl>{nearest}"
 
 
-def _section(size: str, rows: Sequence[Row], plots: dict[str, Any]) -> str:
-    """A size class: its tables, then four figures for each gradient, and one of the estimate as printed."""
+def _nearest(rows: Sequence[Row]) -> str:
+    tone, words = verdict(accuracy(curves(rows)), TRUTH_WORDS["expected"])
+    return f'<p class="verdict {tone}">{words}</p>'
+
+
+def _section(title: str, rows: Sequence[Row], plots: dict[str, Any], several: bool) -> str:
+    """One of `sections`: its tables, then four figures for each gradient, and one of the estimate as printed."""
     import holoviews as hv
 
     from app.benchmark_figures import FIGURES
 
-    parts = [f"<h2>Size class {escape(size)}</h2>"]
+    parts = [f"<h2>{escape(title)}</h2>", _nearest(rows) if several else ""]
     for estimator, truth in VIEWS:
         title = f"{ESTIMATOR_WORDS[estimator].capitalize()}, against the {TRUTH_WORDS[truth]}"
         parts.append(f"<h3>{escape(title)}</h3>{table_html(accuracy(curves(rows, estimator, truth)))}")
@@ -109,15 +130,52 @@ def _section(size: str, rows: Sequence[Row], plots: dict[str, Any]) -> str:
 
 
 def _settings(rows: Sequence[Row], progress: Mapping[str, Any] | None) -> str:
-    """What was asked of the sweep, and one configuration of a run as an example."""
+    """What the rows are runs of, what was asked of the last sweep, and one configuration of a run as an example."""
     spec = (progress or {}).get("spec") or {}
     lines = "".join(
         f"<tr><th scope=row>{escape(str(key))}</th><td>{escape(json.dumps(value, ensure_ascii=False))}</td></tr>"
         for key, value in spec.items()
     )
-    table = f"<table class=left><tbody>{lines}</tbody></table>" if lines else ""
+    last = f"<h3>The sweep that ran last</h3><table class=left><tbody>{lines}</tbody></table>" if lines else ""
     example = next((row["config"] for row in rows if row["config"]), "")
-    return f"<h2>Settings</h2>{table}<p class=small>Configuration of one run:</p><pre>{escape(example)}</pre>"
+    return (
+        f"<h2>Settings</h2>{_runs(rows)}{last}<p class=small>Configuration of one run:</p><pre>{escape(example)}</pre>"
+    )
+
+
+RUNS_HEAD = (
+    "Size class",
+    "Ranks",
+    "Sampler",
+    "Gradient",
+    "Steps",
+    "Chains",
+    "Problems",
+    "Step sizes",
+    "Smallest",
+    "Largest",
+)
+
+
+def _runs(rows: Sequence[Row]) -> str:
+    """One line for each kind of run: a store may hold several sweeps."""
+    kinds: dict[tuple[Any, ...], list[Row]] = {}
+    for row in rows:
+        key = tuple(row[name] for name in ("size_class", "ranks", "sampler", "gradient", "steps", "chains"))
+        kinds.setdefault(key, []).append(row)
+    body = []
+    for (size, ranks, sampler, gradient, steps, chains), mine in kinds.items():
+        sizes = {value for row in mine if math.isfinite(value := number(row["step_size"]))}
+        ends = [number_text(end) for end in (min(sizes), max(sizes))] if sizes else ["–", "–"]
+        problems = len({row["problem"] for row in mine})
+        first, *rest = (
+            size, ranks, label(sampler), SHORT.get(gradient, gradient), number_text(number(steps), integer=True) if steps else "–",
+            chains, problems, len(sizes), *ends,
+        )  # fmt: skip
+        cells = "".join(f"<td>{escape(str(value))}</td>" for value in rest)
+        body.append(f"<tr><th scope=row>{escape(str(first))}</th>{cells}</tr>")
+    head = "".join(f"<th scope=col>{escape(text)}</th>" for text in RUNS_HEAD)
+    return scrolling("Runs", f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>")
 
 
 def _failures(rows: Sequence[Row]) -> str:

@@ -17,7 +17,7 @@ import pytest
 from synthetic_store import failed_row, synthetic_rows, write_store
 
 from app.benchmark_columns import error_ticks, label, look, place, sd_ticks, step_ticks, tick_text
-from app.benchmark_config import options, read_choice
+from app.benchmark_config import Choice, comparable, options, read_choice, same_networks
 from app.benchmark_data import accuracy, curves, error_of, ordered_pairs, select
 from app.benchmark_figures import FIGURES, Shown
 from app.benchmark_runs import run_link
@@ -28,7 +28,7 @@ from app.benchmark_table import rows_csv, series_csv, table_csv, table_html
 from app.benchmark_takeaway import FILES
 from app.links import decode
 from app.pages.benchmark import Benchmark
-from app.report import report_html, write_report
+from app.report import report_html, sections, write_report
 from app.takeaway_read import read_config
 from llc_core import RunConfig
 from llc_core.samplers.base import samplers
@@ -524,10 +524,28 @@ def test_the_report_is_one_file_that_loads_nothing(folder, tmp_path):
     body = without_scripts(text)
     assert "//" not in body and "@import" not in body and not re.search(r"<(link|img|iframe)\b|\b(src|href)=", body)
     assert not re.search(r"<script[^>]+\bsrc", text)
-    assert body.count("<figure>") == 4 * 3 + 2 and body.count('class="scroll"') == 3
+    assert body.count("<figure>") == 4 * 3 + 2 and body.count('class="scroll"') == 3 + 1
     assert "1 × Out of memory." in body and "Size class 1K" in body and f"{datetime.now(UTC):%Y-%m}" in body
     diverged = sum(r["status"] == "diverged" for r in ROWS)
     assert f"{diverged:,} of {len(ROWS) + 1:,} runs diverged" in body
+
+
+def test_samplers_are_compared_on_the_same_networks():
+    """A store may hold other sweeps beside: here one sampler also ran with ranks as in the paper."""
+    rows = synthetic_rows(3, ["SGLD", "HMC"], ["full"], 2, ranks=["equal"])
+    both = [*rows, *synthetic_rows(3, ["SGLD"], ["full"], 2, ranks=["paper"])]
+    assert same_networks(rows) and not same_networks(both) and same_networks(select(both, ranks="paper"))
+    assert comparable(Choice(), rows).ranks == "all" and comparable(Choice(), both).ranks == "equal"
+    assert comparable(Choice(ranks="paper"), both).ranks == "paper"
+    assert [(title, len(mine)) for title, mine in sections(both)] == [
+        ("Size class 1K, ranks equal", len(rows)),
+        ("Size class 1K, ranks paper", len(both) - len(rows)),
+    ]
+    text = without_scripts(report_html(both, None, "both"))
+    assert text.count('class="verdict') == 2 and "Size class 1K, ranks paper" in text
+    assert text.count("3 of 3") == 3 * (2 + 1), "three tables of each part"
+    (line,) = re.findall(r"<tr><th scope=row>1K</th><td>paper</td>.*?</tr>", text)
+    assert "<td>SGLD</td><td>full data</td>" in line
 
 
 def test_a_report_of_nothing_is_one_sentence(folder, tmp_path):

@@ -15,7 +15,7 @@ import panel_material_ui as pmui
 from app import theme
 from app.benchmark_columns import DASHES, SHORT, TITLES
 from app.benchmark_config import ALL as EVERY
-from app.benchmark_config import Choice, fitting, options, read_choice
+from app.benchmark_config import Choice, comparable, fitting, options, read_choice
 from app.benchmark_data import ESTIMATOR_WORDS, PAPER, TRUTH_WORDS, accuracy, curves
 from app.benchmark_presets import ALL, BenchmarkPreset, picture
 from app.benchmark_runs import RunsPanel
@@ -199,7 +199,7 @@ class Benchmark:
         preset = self._presets[name]
         found = replace(Choice(store=self._choice.store), size_class=self._choice.size_class, **preset.settings)
         with pn.io.hold():
-            self._show(fitting(found, self._content.rows), name, preset.lesson)
+            self._show(self._first_look(found), name, preset.lesson)
 
     def _on_select(self, event: Any) -> None:
         if self._quiet:
@@ -237,7 +237,7 @@ class Benchmark:
                 self._complain(str(error))
                 return
             self._content, self._file_name = found, name
-            self._show(fitting(replace(self._choice, store=""), found.rows), "", f"Runs from {name}.")
+            self._show(self._first_look(replace(self._choice, store="")), "", f"Runs from {name}.")
 
     def _open(self, name: str) -> None:
         """Show a store of the list; what was chosen before is kept where the store has it."""
@@ -249,9 +249,11 @@ class Benchmark:
         self._file_name = ""
         first = not self._choice.store
         wanted = replace(self._choice, store=name, **(ALL[1].settings if first else {}))
-        self._show(
-            fitting(wanted, self._content.rows), ALL[1].name if first else "", ALL[1].lesson if first else OWN_CHOICE
-        )
+        self._show(self._first_look(wanted), ALL[1].name if first else "", ALL[1].lesson if first else OWN_CHOICE)
+
+    def _first_look(self, wanted: Choice) -> Choice:
+        """What is shown of the open store before somebody chooses otherwise."""
+        return comparable(fitting(wanted, self._content.rows), self._content.rows)
 
     def _read(self, name: str) -> Content:
         if not name:

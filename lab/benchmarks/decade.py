@@ -24,7 +24,7 @@ from llc_core.gibbs import gibbs_reference
 SHARES = 0.025, 0.0539, 0.116, 0.25
 PILOT = 100_000
 SWEEPS = 400
-FAR = 0.05
+FAR, CLOSE = 0.05, 0.1
 
 
 def measured(size_class: str, seed: int, gradient: str, steps: int) -> list[dict[str, Any]]:
@@ -52,7 +52,7 @@ def table(rows: list[dict[str, Any]]) -> None:
             reference = np.where(np.abs(gibbs / expected - 1) > FAR, gibbs, expected)
             errors = [llc / truth - 1 for truth in (expected, reference, gibbs)]
             words = ", ".join(
-                f"{name} {e.mean():+.1%} (sd {e.std():.1%})"
+                f"{name} {e.mean():+.1%} (sd {e.std():.1%}, median {np.median(e):+.1%}, {(np.abs(e) < CLOSE).sum()} within 10%)"
                 for name, e in zip(("expected", "reference", "Gibbs"), errors, strict=True)
             )
             worst, dead = max(row["r_hat"] for row in mine), sum(row["dead"] for row in mine)
