@@ -15,6 +15,8 @@ BEYOND = 4
 a minimum); an estimate so many times above it is of chains that were thrown out, or began far away, and are still there."""
 NEAR_LIMIT = 0.5
 """Share of the stability limit from which on a step size may be what throws chains out."""
+STEEPER = 0.1
+"""Share of the limit that is advised where the limit itself is falling."""
 LOW_ACCEPTANCE = 0.1
 ROUNDING_SHARE = 0.02
 """The loss where a chain is shows less than what rounding has done to its way there: 5% where an estimate was 78% too high."""
@@ -72,10 +74,13 @@ def judge(
     threshold = max(DRIFT_SHARE * abs(llc), 4 * drift_se) if math.isfinite(drift_se) else math.inf
     if abs(drift) > threshold:
         way = "rising" if drift > 0 else "falling"
-        share = drift / llc
+        reason = f"The loss is still {way} ({drift / llc:+.0%} between the two halves after burn-in)"
+        if drift > 0 and math.isnan(acceptance) and step_size > NEAR_LIMIT * stable_step:
+            reason += f" with a step at {step_size / stable_step:.0%} of the stability limit, which falls as chains come to steeper places."
+            return Verdict(False, reason, f"Reduce step_size below {STEEPER * stable_step:.2g}, or leave it automatic.")
         return Verdict(
             False,
-            f"The loss is still {way} ({share:+.0%} between the two halves after burn-in): the chains have not settled.",
+            f"{reason}: the chains have not settled.",
             "Take more steps, or a sampler that moves faster (UnderdampedLangevin).",
             True,
         )
