@@ -81,8 +81,9 @@ def fitting(wanted: Choice, rows: Sequence[Row]) -> Choice:
     )
 
 
-def same_networks(rows: Sequence[Row]) -> bool:
-    """Whether all samplers with all their gradients ran on networks of the same kinds of ranks, so that they compare."""
+def same_ranks(rows: Sequence[Row]) -> bool:
+    """Whether all samplers with all their gradients ran on networks of the same kinds of ranks. How many of a kind each has run
+    so far is not asked: a sweep that goes on would never compare."""
     kinds: dict[tuple[Any, ...], set[Any]] = {}
     for row in rows:
         kinds.setdefault((row["size_class"], row["sampler"], row["gradient"]), set()).add(row["ranks"])
@@ -92,7 +93,7 @@ def same_networks(rows: Sequence[Row]) -> bool:
 def comparable(wanted: Choice, rows: Sequence[Row]) -> Choice:
     """The same choice, with one kind of ranks where runs of all kinds would be samplers on different networks: that on
     which most runs are."""
-    if wanted.ranks != ALL or same_networks(wanted.rows(rows)):
+    if wanted.ranks != ALL or same_ranks(wanted.rows(rows)):
         return wanted
     counts = Counter(row["ranks"] for row in wanted.rows(rows))
     return replace(wanted, ranks=counts.most_common(1)[0][0])

@@ -10,7 +10,7 @@ from llc_core import Potential, RunConfig
 from llc_core.defaults import memory_needed
 
 DEFAULT_MEGABYTES = 600.0
-"""Room for 32 chains of the largest network that the page takes, and for a sweep of 12 × 4 chains of it."""
+"""Room for 32 chains of the largest network that the page takes, and in float32 for a sweep of 12 × 4 chains of it."""
 
 
 def allowance() -> float:
@@ -33,5 +33,5 @@ def check_allowance(config: RunConfig, problem: Potential) -> None:
     if need > allowance() * 2**20:
         raise ValueError(
             f"{chains:,} chains of {problem.dim:,} parameters need {need / 2**20:,.0f} MB, and this server gives each run "
-            f"{allowance():,.0f} MB: use fewer chains or a smaller network."
+            f"{allowance():,.0f} MB: use fewer chains{', float32' if config.dtype == 'float64' else ''} or a smaller network."
         )

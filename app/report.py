@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from app.benchmark_columns import SHORT, TITLES, label
-from app.benchmark_config import options, same_networks
+from app.benchmark_config import options, same_ranks
 from app.benchmark_data import ESTIMATOR_WORDS, TRUTH_WORDS, Row, accuracy, curves, lost, number, select
 from app.benchmark_scene import PROGRESS_SHEET, READOUTS, progress_html, readouts, verdict
 from app.benchmark_store import read
@@ -79,7 +79,7 @@ def sections(rows: Sequence[Row]) -> list[tuple[str, list[Row]]]:
     for size in options(rows)["size_class"]:
         mine = select(rows, size_class=size)
         title = f"Size class {size}"
-        if same_networks(mine):
+        if same_ranks(mine):
             found.append((title, mine))
         else:
             found += [(f"{title}, ranks {kind}", select(mine, ranks=kind)) for kind in options(mine)["ranks"]]

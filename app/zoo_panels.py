@@ -119,6 +119,11 @@ class OverTraining(_ChoicePanel):
         return TaskJob([partial(one, c.step) for c in trained(choice)[1].checkpoints])
 
 
+def _of_map(settings: dict[str, Any]) -> tuple[Any, ...]:
+    """What of the settings makes a map another one, the ε and γ that it picks aside."""
+    return settings.get("sampler", {}).get("name"), settings.get("dtype"), settings.get("n_beta")
+
+
 class CalibrationPanel(_ChoicePanel):
     """`listener` is called with (step_size, localization) when the pick is to be used."""
 
@@ -143,9 +148,7 @@ class CalibrationPanel(_ChoicePanel):
         )
 
     def show(self, choice: Choice, settings: dict[str, Any]) -> None:
-        if choice != self.choice or settings.get("sampler", {}).get("name") != self.settings.get("sampler", {}).get(
-            "name"
-        ):
+        if choice != self.choice or _of_map(settings) != _of_map(self.settings):
             self.stop()
             self.use.visible = False
             if self.found is not None:
@@ -182,7 +185,8 @@ class CalibrationPanel(_ChoicePanel):
             gammas = [settings["localization"] * share for share in (0.1, 1.0, 10.0)]
             return calibrate(
                 at, sampler, localization=gammas, gradient=settings["gradient"], steps=CALIBRATION_STEPS,
-                batch_size=settings["batch_size"], seed=settings["seed"],
+                batch_size=settings["batch_size"], seed=settings["seed"], dtype=settings["dtype"],
+                n_beta=None if settings["n_beta"] is None else [settings["n_beta"]],
             )  # fmt: skip
 
         return TaskJob([run])

@@ -8,6 +8,7 @@ import re
 import sqlite3
 import subprocess
 import sys
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import combinations
 
@@ -17,7 +18,7 @@ import pytest
 from synthetic_store import failed_row, synthetic_rows, write_store
 
 from app.benchmark_columns import error_ticks, label, look, place, sd_ticks, step_ticks, tick_text
-from app.benchmark_config import Choice, comparable, options, read_choice, same_networks
+from app.benchmark_config import Choice, comparable, options, read_choice, same_ranks
 from app.benchmark_data import accuracy, curves, error_of, ordered_pairs, select
 from app.benchmark_figures import FIGURES, Shown
 from app.benchmark_runs import run_link
@@ -389,6 +390,26 @@ def test_the_page_shows_what_is_chosen(view):
     assert view.configuration()["hidden"] == []
 
 
+def test_ranks_are_one_kind_where_samplers_would_not_compare_until_somebody_chooses(view):
+    equal = synthetic_rows(3, ["SGLD", "HMC"], ["full"], 2, ranks=["equal"])
+    both = [*equal, *synthetic_rows(3, ["SGLD"], ["full"], 2, ranks=["paper"])]
+    usual = view._content
+    view._content = replace(usual, rows=clean(both))
+    view.tiles._handle_msg({"select": "full"})
+    assert view.configuration()["ranks"] == "equal" and view.readouts.values["runs"] == str(len(equal))
+    view.tiles._handle_msg({"select": "global"})
+    assert view.configuration()["ranks"] == "paper"
+    view.truth.value = "expected"
+    assert view.configuration()["ranks"] == "paper", "what the preset chose stays"
+    view.tiles._handle_msg({"select": "full"})
+    view.filters["ranks"].value = "all"
+    view.estimator.value = "printed"
+    assert view.configuration()["ranks"] == "all" and view.readouts.values["runs"] == str(len(both))
+    view._content = usual
+    view.tiles._handle_msg({"select": "full"})
+    assert view.configuration()["ranks"] == "all", "all samplers of this store have both kinds"
+
+
 def test_every_file_can_be_taken_away_and_the_script_runs(view, stores):
     contents = {item["key"]: view.takeaway.content(item["key"]) for item in FILES}
     assert len({name for name, _ in contents.values()}) == len(FILES)
@@ -530,11 +551,11 @@ def test_the_report_is_one_file_that_loads_nothing(folder, tmp_path):
     assert f"{diverged:,} of {len(ROWS) + 1:,} runs diverged" in body
 
 
-def test_samplers_are_compared_on_the_same_networks():
+def test_samplers_are_compared_on_the_same_ranks():
     """A store may hold other sweeps beside: here one sampler also ran with ranks as in the paper."""
     rows = synthetic_rows(3, ["SGLD", "HMC"], ["full"], 2, ranks=["equal"])
     both = [*rows, *synthetic_rows(3, ["SGLD"], ["full"], 2, ranks=["paper"])]
-    assert same_networks(rows) and not same_networks(both) and same_networks(select(both, ranks="paper"))
+    assert same_ranks(rows) and not same_ranks(both) and same_ranks(select(both, ranks="paper"))
     assert comparable(Choice(), rows).ranks == "all" and comparable(Choice(), both).ranks == "equal"
     assert comparable(Choice(ranks="paper"), both).ranks == "paper"
     assert [(title, len(mine)) for title, mine in sections(both)] == [

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from llc_core.verdict import NEAR_LIMIT, judge
+from llc_core.verdict import judge
 
 SOUND = {
     "llc": 50.0, "se": 0.5, "chains": 4, "dead": 0, "r_hat": 1.005, "ess": 900.0, "drift": 0.1, "drift_se": 0.2,
@@ -29,8 +29,9 @@ def test_a_sound_run_says_what_was_checked():
         ),
         ({"drift": -20.0}, "still falling (-40%", True),
         ({"drift": -20.0, "step_size": 9e-7}, "still falling (-40%", True),
-        ({"drift": 20.0, "step_size": 9e-7}, "with a step at 90% of the stability limit", False),
-        ({"drift": 20.0, "step_size": 9e-7, "acceptance": 0.8}, "the chains have not settled", True),
+        ({"drift": 20.0, "step_size": 9.5e-7}, "with a step at 95% of the stability limit", False),
+        ({"drift": 20.0, "step_size": 6e-7}, "the chains have not settled", True),
+        ({"drift": 20.0, "step_size": 9.5e-7, "acceptance": 0.8}, "the chains have not settled", True),
         ({"drift": 20.0, "stable_step": math.nan}, "the chains have not settled", True),
         ({"step_size": 2e-6}, "above the stability limit", False),
         ({"dead": 1}, "1 of 4 chains diverged", False),
@@ -48,8 +49,8 @@ def test_each_finding_has_its_sentence(changes, words, longer):
     assert not found and words in str(found) and found.wants_steps is longer
 
 
-def test_where_the_limit_falls_a_step_well_below_it_is_advised():
-    """SGLD at a quarter of the limit that a short run measures, on a flat deep network: in a million steps its chains come to
-    places where that step is at 97% of the limit, and read 2.5 times too high with R-hat 1.00. More steps would take them further."""
+def test_a_step_that_carries_chains_away_is_named():
+    """SGLD on a flat deep network (1K, seed 3) at a quarter of the limit that a short run measures: in a million steps its chains
+    come to places where that step is at 97% of the limit, and λ̂ is four times too high. More steps would take them further."""
     found = judge(**{**SOUND, "drift": 20.0, "step_size": 1.3e-7, "stable_step": 1.34e-7})
-    assert "Reduce step_size below 1.3e-08" in str(found) and NEAR_LIMIT < 0.97
+    assert "Reduce step_size below 2.7e-08 and take more steps." in str(found)

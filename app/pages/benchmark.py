@@ -66,6 +66,7 @@ class Benchmark:
         self._paths = offered()
         self._content, self._file_name = Content(), ""
         self._choice = Choice()
+        self._ranks_chosen = False
         self._quiet = False
         self._polling: Any = None
         self._looks = 0
@@ -138,6 +139,7 @@ class Benchmark:
         found = read_choice({**configuration, "store": name}, content.rows)
         with pn.io.hold():
             self._content, self._file_name = content, ""
+            self._ranks_chosen = "ranks" in configuration
             self._show(found, "", OWN_CHOICE)
 
     def close(self) -> None:
@@ -199,6 +201,7 @@ class Benchmark:
         preset = self._presets[name]
         found = replace(Choice(store=self._choice.store), size_class=self._choice.size_class, **preset.settings)
         with pn.io.hold():
+            self._ranks_chosen = preset.settings.get("ranks") in options(self._content.rows)["ranks"]
             self._show(self._first_look(found), name, preset.lesson)
 
     def _on_select(self, event: Any) -> None:
@@ -216,7 +219,8 @@ class Benchmark:
                 truth=self.truth.value,
                 spread=self.spread.value,
             )
-            self._show(found, "", OWN_CHOICE)
+            self._ranks_chosen |= event.obj is self.filters["ranks"]
+            self._show(self._first_look(found), "", OWN_CHOICE)
 
     def _on_toggle(self) -> None:
         names = [item["key"] for item in self.toggles.items]
@@ -252,8 +256,12 @@ class Benchmark:
         self._show(self._first_look(wanted), ALL[1].name if first else "", ALL[1].lesson if first else OWN_CHOICE)
 
     def _first_look(self, wanted: Choice) -> Choice:
-        """What is shown of the open store before somebody chooses otherwise."""
-        return comparable(fitting(wanted, self._content.rows), self._content.rows)
+        """What is shown of the open store: of all ranks, or of one kind where samplers would not compare, until somebody, or a
+        preset, has chosen."""
+        rows = self._content.rows
+        if self._ranks_chosen:
+            return fitting(wanted, rows)
+        return comparable(fitting(replace(wanted, ranks=EVERY), rows), rows)
 
     def _read(self, name: str) -> Content:
         if not name:
@@ -341,7 +349,7 @@ class Benchmark:
             if content.rows is not self._content.rows:
                 with pn.io.hold():
                     self._content = content
-                    self._choice = fitting(self._choice, content.rows)
+                    self._choice = self._first_look(self._choice)
                     self._set_sidebar()
                     self._draw()
         except ValueError:

@@ -25,6 +25,7 @@ SHARES = 0.025, 0.0539, 0.116, 0.25
 PILOT = 100_000
 SWEEPS = 400
 FAR, CLOSE = 0.05, 0.1
+KEY = "size_class", "gradient", "steps", "seed", "share"
 
 
 def measured(size_class: str, seed: int, gradient: str, steps: int) -> list[dict[str, Any]]:
@@ -38,6 +39,7 @@ def measured(size_class: str, seed: int, gradient: str, steps: int) -> list[dict
         {
             "size_class": size_class, "seed": seed, "gradient": gradient, "steps": steps, "share": share,
             "step_size": each.setting["step_size"], "llc": each.llc, "llc_se": each.llc_se, "r_hat": each.r_hat,
+            "limit": each.diagnostics["stability_limit"], "verdict": str(each.converged),
             "dead": each.diverged, "expected": expected, "gibbs": gibbs.llc, "gibbs_se": gibbs.llc_se, "pilot": pilot.llc,
         }
         for share, each in zip(SHARES, found, strict=True)
@@ -75,6 +77,7 @@ def main() -> None:
     held = json.loads(options.results.read_text()) if options.results.exists() else {"machine": machine(), "rows": []}
     for other in options.merge:
         held["rows"] += json.loads(other.read_text())["rows"]
+    held["rows"] = list({tuple(row[name] for name in KEY): row for row in held["rows"]}.values())
     for seed in () if options.table else options.seeds:
         held["rows"] += measured(options.size_class, seed, options.gradient, options.steps)
         options.results.write_text(json.dumps(held, indent=1))
@@ -84,10 +87,10 @@ def main() -> None:
                 f"{row['gibbs']:.1f}, {row['llc'] / row['gibbs'] - 1:+.1%}, expected {row['expected']:.1f}, R-hat {row['r_hat']:.2f}",
                 flush=True,
             )
-    if options.merge:
+    if options.merge and not options.table:
         held["rows"].sort(key=lambda row: (row["gradient"] != "full", row["seed"], row["share"]))
         options.results.write_text(json.dumps(held, indent=1))
-    table([row for row in held["rows"] if row["size_class"] == options.size_class])
+    table([row for row in held["rows"] if (row["size_class"], row["steps"]) == (options.size_class, options.steps)])
 
 
 if __name__ == "__main__":

@@ -56,7 +56,7 @@ def main() -> None:
             dln_data.KEPT_NUMBERS, dln_data.GPU_KEPT_NUMBERS = most
             problems = [DeepLinearNetwork.random(widths=widths, seed=0, virtual=virtual) for virtual in (False, True)]
             data = problems[0].data
-            if name != "fresh" and not data.kept_count(500, device != "cpu"):
+            if name != "fresh" and not all(problem.data.kept_count(500, device != "cpu") for problem in problems):
                 continue
             runs, making = zip(*(prepared(problem, device) for problem in problems), strict=True)
             steps = 20

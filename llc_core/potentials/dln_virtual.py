@@ -66,7 +66,7 @@ class VirtualData(LinearData):
             make = _fused(self.inputs, self.outputs, self.noise_std, index.device, index.shape)
             return make(x_seed, noise_seed, index).to(dtype)
         maker = Maker(self.inputs, self.outputs, self.noise_std)
-        each = max(1, LEARNT_NUMBERS * len(index) // (index.numel() * (self.inputs + self.outputs)))
+        each = max(1, LEARNT_NUMBERS * len(index) // max(1, index.numel() * (self.inputs + self.outputs)))
         if len(x_seed) == 1:
             x_seed, noise_seed = x_seed.expand(len(index)), noise_seed.expand(len(index))
         # In blocks, since what is made on the way takes a dozen times what comes out.
