@@ -54,9 +54,10 @@ def report_html(rows: Sequence[Row], progress: Mapping[str, Any] | None, name: s
     from bokeh.resources import Resources
 
     plots: dict[str, Any] = {}
-    parts = [_head(rows, progress, name)]
-    several = len(sections(rows)) > 1
-    for title, mine in sections(rows):
+    found = sections(rows)
+    several = len(found) > 1
+    parts = [_head(rows, progress, name, "" if several else _nearest(rows))]
+    for title, mine in found:
         parts.append(_section(title, mine, plots, several))
     parts += [_settings(rows, progress), _failures(rows), _versions()]
     script, places = components(plots)
@@ -86,7 +87,7 @@ def sections(rows: Sequence[Row]) -> list[tuple[str, list[Row]]]:
     return found
 
 
-def _head(rows: Sequence[Row], progress: Mapping[str, Any] | None, name: str) -> str:
+def _head(rows: Sequence[Row], progress: Mapping[str, Any] | None, name: str, nearest: str) -> str:
     values = readouts(rows, "same_batch", "expected")
     cells = "".join(
         f"<div><dt>{escape(item['label'])}</dt><dd>{escape(values[item['key']])}</dd></div>" for item in READOUTS
@@ -94,7 +95,6 @@ def _head(rows: Sequence[Row], progress: Mapping[str, Any] | None, name: str) ->
     state = ""
     if progress and progress.get("state") != "finished":
         state = progress_html(progress)
-    nearest = "" if len(sections(rows)) > 1 else _nearest(rows)
     return f"<h1>Sweep {escape(name)}</h1>{state}<dl>{cells}</dl>{nearest}"
 
 

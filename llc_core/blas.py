@@ -19,7 +19,10 @@ from typing import Any
 
 import torch
 
+from llc_core.fields import of_environment
+
 VARIABLE = "LLC_LAB_BLAS"
+CHOICES = ("auto", "numpy", "torch")
 
 _LOCK = threading.Lock()
 _USERS = 0
@@ -48,8 +51,8 @@ def openblas() -> Any | None:
 @lru_cache(maxsize=1)
 def prefers_numpy() -> bool:
     """Whether products of a chain's matrices are left to numpy on this machine."""
-    wish = os.environ.get(VARIABLE, "")
-    if wish in ("numpy", "torch"):
+    wish = of_environment(VARIABLE, CHOICES)
+    if wish != "auto":
         return wish == "numpy" and openblas() is not None
     try:
         amd = "AuthenticAMD" in Path("/proc/cpuinfo").read_text()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,6 +37,14 @@ def hyper(default: Any, low: float = -math.inf, high: float = math.inf, **about:
 def hyper_fields(owner: Any) -> dict[str, Hyper]:
     """name → description, in the order of definition, for a dataclass or an instance of one."""
     return {f.name: f.metadata["hyper"] for f in dataclasses.fields(owner) if "hyper" in f.metadata}
+
+
+def of_environment(variable: str, choices: Sequence[str]) -> str:
+    """What an environment variable chooses, the first of `choices` where it is not set; ValueError for another text."""
+    wish = os.environ.get(variable, "") or choices[0]
+    if wish not in choices:
+        raise ValueError(f"{variable} is {wish!r}; it must be one of {', '.join(choices)}.")
+    return wish
 
 
 def number(name: str, value: Any) -> float:

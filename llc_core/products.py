@@ -8,12 +8,13 @@ Products in float64 are never shortened.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import torch
 from torch import Tensor
+
+from llc_core.fields import of_environment
 
 VARIABLE = "LLC_LAB_PRODUCTS"
 PRECISIONS = ("float32", "tf32", "bf16")
@@ -21,10 +22,7 @@ PRECISIONS = ("float32", "tf32", "bf16")
 
 def precision() -> str:
     """One of PRECISIONS; ValueError for another text in the environment."""
-    wish = os.environ.get(VARIABLE, "") or PRECISIONS[0]
-    if wish not in PRECISIONS:
-        raise ValueError(f"{VARIABLE} is {wish!r}; it must be one of {', '.join(PRECISIONS)}.")
-    return wish
+    return of_environment(VARIABLE, PRECISIONS)
 
 
 @contextmanager

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from types import FunctionType, MethodType
 from typing import Any
 
 import torch
+
+from llc_core.fields import of_environment
 
 VARIABLE = "LLC_LAB_GPU"
 WAYS = ("plain", "graphs", "fused")
@@ -15,10 +16,7 @@ WAYS = ("plain", "graphs", "fused")
 
 def way() -> str:
     """How runs on this device's kind are stepped: one of WAYS. ValueError for another text."""
-    wish = os.environ.get(VARIABLE, "") or WAYS[0]
-    if wish not in WAYS:
-        raise ValueError(f"{VARIABLE} is {wish!r}; it must be one of {', '.join(WAYS)}.")
-    return wish
+    return of_environment(VARIABLE, WAYS)
 
 
 def compiled(method: Callable[..., Any]) -> Callable[..., Any]:

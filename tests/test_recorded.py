@@ -9,6 +9,7 @@ import torch
 from scipy import stats
 
 from llc_core import DeepLinearNetwork, RunConfig, run
+from llc_core.blas import prefers_numpy
 from llc_core.engine import Run
 from llc_core.philox import GROUP, fill, normals, philox
 from llc_core.products import multiply
@@ -167,6 +168,9 @@ def test_an_unknown_way_is_named(linear, monkeypatch):
     monkeypatch.setenv("LLC_LAB_PRODUCTS", "float8")
     with pytest.raises(ValueError, match="LLC_LAB_PRODUCTS is 'float8'; it must be one of float32, tf32, bf16"):
         run(config_of(linear, "SGLD"), DeepLinearNetwork.random(widths=WIDTHS, n=20_000, seed=3)).advance(1)
+    monkeypatch.setenv("LLC_LAB_BLAS", "mkl")
+    with pytest.raises(ValueError, match="LLC_LAB_BLAS is 'mkl'; it must be one of auto, numpy, torch"):
+        prefers_numpy.__wrapped__()
 
 
 def test_short_products_of_differences_keep_the_excess_loss(monkeypatch):

@@ -202,7 +202,7 @@ class Benchmark:
         found = replace(Choice(store=self._choice.store), size_class=self._choice.size_class, **preset.settings)
         with pn.io.hold():
             self._ranks_chosen = preset.settings.get("ranks") in options(self._content.rows)["ranks"]
-            self._show(self._first_look(found), name, preset.lesson)
+            self._show(self._to_show(found), name, preset.lesson)
 
     def _on_select(self, event: Any) -> None:
         if self._quiet:
@@ -220,7 +220,7 @@ class Benchmark:
                 spread=self.spread.value,
             )
             self._ranks_chosen |= event.obj is self.filters["ranks"]
-            self._show(self._first_look(found), "", OWN_CHOICE)
+            self._show(self._to_show(found), "", OWN_CHOICE)
 
     def _on_toggle(self) -> None:
         names = [item["key"] for item in self.toggles.items]
@@ -241,7 +241,7 @@ class Benchmark:
                 self._complain(str(error))
                 return
             self._content, self._file_name = found, name
-            self._show(self._first_look(replace(self._choice, store="")), "", f"Runs from {name}.")
+            self._show(self._to_show(replace(self._choice, store="")), "", f"Runs from {name}.")
 
     def _open(self, name: str) -> None:
         """Show a store of the list; what was chosen before is kept where the store has it."""
@@ -253,9 +253,9 @@ class Benchmark:
         self._file_name = ""
         first = not self._choice.store
         wanted = replace(self._choice, store=name, **(ALL[1].settings if first else {}))
-        self._show(self._first_look(wanted), ALL[1].name if first else "", ALL[1].lesson if first else OWN_CHOICE)
+        self._show(self._to_show(wanted), ALL[1].name if first else "", ALL[1].lesson if first else OWN_CHOICE)
 
-    def _first_look(self, wanted: Choice) -> Choice:
+    def _to_show(self, wanted: Choice) -> Choice:
         """What is shown of the open store: of all ranks, or of one kind where samplers would not compare, until somebody, or a
         preset, has chosen."""
         rows = self._content.rows
@@ -349,7 +349,7 @@ class Benchmark:
             if content.rows is not self._content.rows:
                 with pn.io.hold():
                     self._content = content
-                    self._choice = self._first_look(self._choice)
+                    self._choice = self._to_show(self._choice)
                     self._set_sidebar()
                     self._draw()
         except ValueError:

@@ -2,8 +2,9 @@
 
     python -m lab.benchmarks.decade 1K 0 1 2 … [--gradient full] [--results FILE] [--merge FILE …] [--table]
 
-Limits of random networks of one class lie factors of hundreds apart, so no step size in absolute numbers serves all. The limit
-is the one that a short run with SGLD's automatic step says: that at w0 is far too large for a flat network. Truth: expected_llc,
+Limits of random networks of one class lie far apart (a factor 37 over the first twenty of 1K), so no step size in absolute
+numbers serves all. The limit is the one that a short run with SGLD's automatic step says: that at w0 is far too large for a
+flat network (up to a factor of hundreds). Truth: expected_llc,
 and "reference": blocked Gibbs where it lies more than 5% from that. Two chains from w0, half the steps burn-in.
 """
 

@@ -33,7 +33,8 @@ class VirtualData(LinearData):
         most = MOST_PLACES // max(inputs, outputs)
         if n > most:
             raise ValueError(
-                f"n is {n}; virtual data of {inputs} inputs and {outputs} outputs have at most {most} rows."
+                f"n is {n}; virtual data of {inputs} inputs and {outputs} outputs have at most {most} rows: "
+                "take fewer, or keep the rows (virtual=False)."
             )
         self.rows = n
         self.seeds = stream_seed(seed, "virtual inputs"), stream_seed(seed, "virtual noise")

@@ -29,8 +29,7 @@ def operations(unit: Unit) -> float:
     A step of a chain does the multiplications of `dln_cut.multiplications`: four products a layer (two forward, since
     differences from w0 are propagated, and two backward), and one with the inputs' moments. Where a batch has fewer rows
     than there are inputs, all have as many columns as the batch has rows, and the first layer and the products with w0 come
-    on top. Each batch's moments are made once for all step sizes, and where they
-    are kept once for all steps.
+    on top. Each batch's moments are made once for all step sizes, and where they are kept once for all steps.
     """
     widths = drawn_widths(unit.size_class, unit.problems[0])
     batch = unit.settings["batch_size"] or BATCH_SIZE

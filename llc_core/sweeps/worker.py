@@ -16,7 +16,8 @@ from typing import Any
 from llc_core.sweeps.spec import Unit, key_of, text_of
 
 KEPT_PROBLEMS = 2
-"""Problems that a worker keeps, with up to 256 MB of rows each: the units of one problem come together."""
+"""Problems that a worker keeps: the units of one problem come together. Each has up to 256 MB of rows, on a GPU in their place
+up to 1 GB of moments, or 4 GB for a family of networks that go side by side."""
 MAX_ERROR = 500
 
 _cancelled: set[str] = set()
