@@ -261,7 +261,7 @@ class Tiles(JSComponent):
   background: color-mix(in srgb, var(--panel-primary-color) 9%, var(--panel-surface-color)); }
 .tiles .picture { display: block; width: 100%; }
 .tiles .picture svg { max-height: 46px; }
-.tiles .title { font-size: .775rem; line-height: 1.2; font-weight: 700; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
+.tiles .title { font-size: .775rem; line-height: 1.2; font-weight: 700; text-wrap: balance; overflow-wrap: anywhere; }
 @media (prefers-reduced-motion: reduce) { .tiles button { transition: none; } }
 """,
     ]

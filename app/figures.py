@@ -32,6 +32,6 @@ def house_style(plot: figure) -> None:
     plot.toolbar.logo = None
     plot.toolbar.autohide = True
     plot.background_fill_alpha = plot.border_fill_alpha = 0
-    plot.outline_line_alpha = 0
+    plot.outline_line_color = None  # not its alpha: the dark theme draws every outline that has a colour
     plot.xgrid.grid_line_color = None
     plot.ygrid.grid_line_alpha = 0.5
