@@ -14,6 +14,11 @@ ESS_LIMIT = 100
 DRIFT_SHARE = 0.02
 """Drifts smaller than this share of the estimate are not worth a warning."""
 
+SPIKE_DRAWS = 0.001
+SPIKE_SHARE = 0.2
+"""The highest thousandth of the draws may carry this share of the mean: for a Gamma law, as nβ·ΔL has it, of shape 1/6 it
+carries 6%, and less for any larger λ."""
+
 
 @cache
 def _statistics() -> Any:
@@ -82,6 +87,15 @@ def plateau_drift(trace: np.ndarray) -> tuple[float, float]:
         between = float(np.std(differences, ddof=1) / math.sqrt(chains))
         return drift, max(between, within)
     return drift, within
+
+
+def spike_share(trace: np.ndarray) -> float:
+    """The share of the mean of ΔL [T, C] that the highest thousandth of the draws carries; nan where there are too few."""
+    count = int(SPIKE_DRAWS * trace.size)
+    total = float(trace.sum()) if count else 0.0
+    if not total > 0:
+        return math.nan
+    return float(np.partition(trace.ravel(), trace.size - count)[-count:].sum() / total)
 
 
 def _batch_error(part: np.ndarray) -> float:

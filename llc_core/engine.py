@@ -18,6 +18,7 @@ from torch import Tensor
 from llc_core import diagnostics
 from llc_core.added import Added, measure
 from llc_core.blas import chains_on_cores, over_chains
+from llc_core.bursts import SHORTEST, UNDONE_STEPS, WINDOW, Bursts
 from llc_core.by_chain import ByChain
 from llc_core.config import RunConfig
 from llc_core.control import Control
@@ -125,6 +126,7 @@ class Run:
             self._streams["probe"],
             self._by_chain,
         )
+        self._bursts = self._guard() if usual else None
         self._losses = LossAccumulator(
             self.count,
             self.total_steps,
@@ -281,6 +283,11 @@ class Run:
             batch = self._draw(self.gradient, "batch")
             # A tensor object of its own: the state may be changed in place, and a potential may remember what it was given.
             energy = self._evaluate(self._state["delta"].detach(), batch)
+            if self._bursts is not None:
+                calm = self._bursts.look(self.steps_done, self._state, energy.excess_loss)
+                if calm is not self._state:
+                    self._state = calm
+                    energy = self._evaluate(self._state["delta"].detach(), batch)
             baseline = None if batch is None else batch.baseline_loss
             loss = energy.excess_loss
             self._watch(watched, weight, energy)
@@ -297,6 +304,15 @@ class Run:
     def _watch(self, step: int, weight: float, energy: Energy) -> None:
         self._observers.look(step, energy.delta, weight)
         self._observers.size(step, energy)
+
+    def _guard(self) -> Bursts | None:
+        """For steps that were chosen here, where losses are exact; not on a GPU, where a look at every step would wait for it."""
+        auto = self._control.auto_step and is_auto_step(self.sampler, self.config)
+        if not auto or self.gradient != "full" or self.device.type != "cpu" or self._adapted < SHORTEST:
+            return None
+        if isinstance(self.sampler, MetropolisSampler):
+            return None
+        return Bursts(self._target.n_beta, self.problem.dim, self._adapted - WINDOW, self._control.notes)
 
     def _recorder(self, like: Tensor, noise_seed: int) -> Recorded | None:
         """The step as one recording, for those kinds of runs whose steps are all alike."""
@@ -484,6 +500,8 @@ class Run:
         observers, beta = self._observers, n_beta / self.problem.n
         fluctuation = observers.fluctuation(mine, living, beta) if usable else Mean()
         observed = observers.observed(mine, living, n_beta) if usable else Mean()
+        undone = 0 if self._bursts is None else int(self._bursts.count[mine].sum())
+        exact = self.gradient == "full" and accepted is None
         verdict = judge(
             llc=llc,
             se=se,
@@ -498,6 +516,8 @@ class Run:
             noise_inflation=inflated,
             step_bias=step_bias,
             rounding=rounding,
+            spikes=diagnostics.spike_share(kept_trace) if exact else math.nan,
+            undone=undone * UNDONE_STEPS / max((self.steps_done - self._adapted) * len(living), 1),
             acceptance=acceptance,
             kept_steps=kept,
             caveat=self.sampler.caveat(),
@@ -532,6 +552,7 @@ class Run:
                 "noise_inflation": inflated,
                 "step_bias": step_bias,
                 "rounding": rounding,
+                "bursts": float(undone),
                 "acceptance": acceptance,
                 **observers.term_sizes(
                     mine, living, step_size if self._target.coordinates is None else math.nan, self.problem.dim

@@ -7,13 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from llc_core.diagnostics import DRIFT_SHARE, ESS_LIMIT, R_HAT_LIMIT
+from llc_core.diagnostics import DRIFT_SHARE, ESS_LIMIT, R_HAT_LIMIT, SPIKE_SHARE, spike_share
 from llc_core.results import Estimate
 
-SPIKE_DRAWS = 0.001
-SPIKE_SHARE = 0.2
-"""The highest thousandth of the draws may carry this share of the mean: for a Gamma law, as nβ·ΔL has it, of shape 1/6 it
-carries 6%, and less for any larger λ."""
 FAR = 1.5
 """A chain held by the localisation alone is √(D/γ) from w0."""
 
@@ -106,12 +102,9 @@ def _sign(e: Estimate) -> Signal:
 
 def _spikes(e: Estimate) -> Signal:
     kept = e.trace[e.trace_steps >= e.burn_in]
-    kept = kept[:, np.isfinite(kept).all(axis=0)]
-    count = int(SPIKE_DRAWS * kept.size)
-    if count < 1 or not kept.sum() > 0:
+    share = spike_share(kept[:, np.isfinite(kept).all(axis=0)])
+    if math.isnan(share):
         return Signal("spikes", math.nan, True, "Spikes were not looked for: too few draws.")
-    flat = kept.ravel()
-    share = float(np.partition(flat, flat.size - count)[-count:].sum() / flat.sum())
     if share > SPIKE_SHARE:
         text = f"One draw in a thousand carries {share:.0%} of λ̂: the chains are thrown out and come back, so reduce step_size."
         return Signal("spikes", share, False, text)

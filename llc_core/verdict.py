@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from llc_core.diagnostics import DRIFT_SHARE, ESS_LIMIT, R_HAT_LIMIT
+from llc_core.diagnostics import DRIFT_SHARE, ESS_LIMIT, R_HAT_LIMIT, SPIKE_SHARE
 from llc_core.types import Verdict
 
 SE_SHARE = 0.05
@@ -18,6 +18,7 @@ NEAR_LIMIT = 0.5
 AT_LIMIT = 0.9
 """Share from which on a loss that rises is laid to the step: chains carried to steeper places had theirs at 97 and 98%. Below it
 a rising loss mostly says that the run is short."""
+UNDONE_SHARE = 0.05
 LOW_ACCEPTANCE = 0.1
 ROUNDING_SHARE = 0.02
 """The loss where a chain is shows less than what rounding has done to its way there: 5% where an estimate was 78% too high."""
@@ -38,28 +39,34 @@ def judge(
     noise_inflation: float,
     step_bias: float = 0.0,
     rounding: float = 0.0,
+    spikes: float = math.nan,
+    undone: float = 0.0,
     acceptance: float = math.nan,
     kept_steps: int,
     caveat: str = "",
     parameters: int = 0,
 ) -> Verdict:
-    """The most serious finding first; a clean run says what was checked."""
+    """The most serious finding first; a clean run says what was checked.
+
+    spikes: `diagnostics.spike_share`, where losses are exact.  undone: share of the kept steps that `llc_core.bursts` took back.
+    """
+    smaller = _smaller(step_size, stable_step)
     if dead > chains / 2:
-        return Verdict(False, f"{dead} of {chains} chains diverged, so there is no estimate.", _smaller(stable_step))
+        return Verdict(False, f"{dead} of {chains} chains diverged, so there is no estimate.", smaller)
     if kept_steps < 32:
         return Verdict(False, f"Only {kept_steps} steps after burn-in: too few to judge.", "Run longer.", True)
     if caveat:
         return Verdict(False, caveat, "")
     if acceptance < LOW_ACCEPTANCE:
         reason = f"Only {acceptance:.0%} of the proposals were accepted: the chains hardly move."
-        return Verdict(False, reason, _smaller(stable_step))
+        return Verdict(False, reason, smaller)
     if math.isnan(acceptance) and math.isfinite(stable_step) and step_size > stable_step * 1.02:
         reason = (
             f"The step size {step_size:.2g} is above the stability limit {stable_step:.2g}: the estimate is inflated."
         )
-        return Verdict(False, reason, _smaller(stable_step))
+        return Verdict(False, reason, smaller)
     if dead:
-        return Verdict(False, f"{dead} of {chains} chains diverged and were left out.", _smaller(stable_step))
+        return Verdict(False, f"{dead} of {chains} chains diverged and were left out.", smaller)
     if not llc > 0:
         return Verdict(
             False,
@@ -72,6 +79,11 @@ def judge(
             "layers are of sizes that the precision cannot hold together."
         )
         return Verdict(False, reason, "Use dtype='float64'.")
+    if undone > UNDONE_SHARE or spikes > SPIKE_SHARE:
+        reason = "The loss of a chain burst again and again: it comes to places where the step is too large."
+        if spikes > SPIKE_SHARE:
+            reason = f"One draw in a thousand carries {spikes:.0%} of the estimate: the step throws chains out, and they come back."
+        return Verdict(False, reason, f"{smaller} Or use HMC, which rejects such steps.")
     threshold = max(DRIFT_SHARE * abs(llc), 4 * drift_se) if math.isfinite(drift_se) else math.inf
     if abs(drift) > threshold:
         way = "rising" if drift > 0 else "falling"
@@ -93,7 +105,7 @@ def judge(
             f"{parameters / 2:,g}: the chains are far out."
         )
         if step_size > NEAR_LIMIT * stable_step:
-            return Verdict(False, reason, _smaller(stable_step))
+            return Verdict(False, reason, smaller)
         return Verdict(False, reason, "Take more steps, or begin nearer to w0.", True)
     if math.isfinite(se) and se > SE_SHARE * llc:
         reason = f"The standard error is {se / llc:.0%} of the estimate: the chains disagree."
@@ -129,7 +141,9 @@ def judge(
     return Verdict(True, f"{start} ({', '.join(checked)}).")
 
 
-def _smaller(stable_step: float) -> str:
-    if math.isfinite(stable_step) and stable_step > 0:
-        return f"Reduce step_size below {stable_step:.2g}, or leave it automatic."
-    return "Reduce step_size, or leave it automatic."
+def _smaller(step_size: float, stable_step: float) -> str:
+    if not (math.isfinite(stable_step) and stable_step > 0):
+        return "Reduce step_size, or leave it automatic."
+    if step_size < stable_step:  # the limit was measured elsewhere
+        return f"Reduce step_size below {step_size / 2:.2g}."
+    return f"Reduce step_size below {stable_step:.2g}, or leave it automatic."

@@ -1,0 +1,101 @@
+"""Chains that an automatic step throws out are put back.
+
+A step size is frozen after burn-in, and a chain may come to places much steeper than those it was measured at: the
+integrator is then unstable, the loss doubles at every step, and where the chain is far enough out it comes back. A few dozen
+such steps have made λ̂ of a run half as large again as it should be; R-hat, which reads ranks, hardly sees them.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from llc_core.samplers.base import State
+
+Array = np.ndarray[Any, Any]
+
+WINDOW = 100
+"""Steps between the places that a chain may be put back to."""
+UNDONE_STEPS = 1.5 * WINDOW
+"""Steps that a chain loses when it is put back, on average."""
+SHORTEST = 5 * WINDOW
+"""In runs with a shorter burn-in the loss may still be rising fast: nothing is put back."""
+ROOM, TIMES = 100.0, 10.0
+CALM = 0.1
+"""Share of the way to the ceiling that a window must stay below for its beginning to be a place to come back to."""
+NOTES = 10
+
+
+def ceiling(level: Array, dim: int) -> Array:
+    """What nβ·ΔL does not reach where it is mostly near `level`: at equilibrium it varies as a gamma law there does, or, where w0
+    is no minimum, as one of a mean below `dim`."""
+    return level + ROOM + TIMES * (np.maximum(level, 0) + math.sqrt(dim))
+
+
+class Bursts:
+    """Looks at every chain's loss from step `first` on; one that is above its `ceiling` goes back to where the chain was 100 to
+    200 steps before, at rest, and from there meets other noise.
+
+    n_beta: [C, 1].  count: how often each chain was put back, [C].  notes: sentences for the user are added to it.
+    """
+
+    def __init__(self, n_beta: Tensor, dim: int, first: int, notes: list[str]):
+        self.n_beta, self.dim, self.first, self.notes = n_beta.squeeze(1).numpy(), dim, first, notes
+        chains = len(n_beta)
+        self.count = np.zeros(chains, dtype=int)
+        self._window = np.zeros((WINDOW, chains))
+        self._level = np.full(chains, -np.inf)
+        self._ceiling = np.full(chains, np.inf)
+        self._proven: State | None = None
+        self._candidate: State | None = None
+
+    def look(self, step: int, state: State, loss: Tensor) -> State:
+        """Step number `step`, at which ΔL [C] is the loss at `state`. Returns the state to go on from: another one where a chain
+        was put back, and its loss must then be taken again."""
+        if step < self.first:
+            return state
+        place = (step - self.first) % WINDOW
+        energy = np.multiply(self.n_beta, loss.numpy(), out=self._window[place])
+        if not (energy <= self._ceiling).all():  # a loss that is not a number is not below either
+            state = self._put_back(step, state, energy)
+        if place == WINDOW - 1:
+            self._mark(state)
+        return state
+
+    def _mark(self, state: State) -> None:
+        """The end of a window. A chain may be put back to where a calm window began: an end may be the beginning of a burst."""
+        # A burst is short, so the median does not see it. A chain that was lost before has no level, and stays lost.
+        level = np.median(self._window, axis=0)
+        self._level = np.where(np.isfinite(level), np.maximum(self._level, level), self._level)
+        self._ceiling = ceiling(self._level, self.dim)
+        if self._proven is None or self._candidate is None:
+            self._proven = self._candidate = {name: value.clone() for name, value in state.items()}
+            return
+        with np.errstate(invalid="ignore"):
+            calm = self._window.max(axis=0) < self._level + CALM * (self._ceiling - self._level)
+        self._proven = _choose(calm, self._candidate, self._proven)
+        self._candidate = _choose(calm, state, self._proven)
+
+    def _put_back(self, step: int, state: State, energy: Array) -> State:
+        thrown = ~(energy <= self._ceiling) & np.isfinite(self._ceiling)
+        if self._proven is None or not thrown.any():
+            return state
+        self.count += thrown
+        if len(self.notes) < NOTES:
+            worst = float(np.nan_to_num(energy[thrown], nan=math.inf).max())
+            self.notes.append(
+                f"Step {step}: nβ·ΔL of a chain burst to {worst:.3g}, which no posterior has; the chain was put back."
+            )
+        energy[thrown] = self._level[thrown]
+        at_rest = {name: torch.zeros_like(v) if name == "momentum" else v for name, v in self._proven.items()}
+        return _choose(thrown, at_rest, state)
+
+
+def _choose(rows: Array, yes: State, no: State) -> State:
+    """The chains of `rows` from one state, the others from another; new tensors."""
+    chosen = torch.from_numpy(rows)
+    return {n: torch.where(chosen.view(-1, *[1] * (v.dim() - 1)), yes[n], v) for n, v in no.items()}
