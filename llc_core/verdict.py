@@ -135,6 +135,8 @@ def judge(
         checked.append(f"ESS {ess:.0f}")
     if np.isfinite(stable_step):
         checked.append(f"step size at {step_size / stable_step:.0%} of the stability limit")
+    if undone:
+        checked.append(f"bursts put back: {undone:.1%} of the steps")
     start = (
         "The chains agree and have settled" if chains > 1 else "The only chain has settled; agreement was not checked"
     )

@@ -147,7 +147,8 @@ def test_the_verdict_names_what_was_not_put_back():
         "llc": 50.0, "se": 0.5, "chains": 4, "dead": 0, "r_hat": 1.005, "ess": 900.0, "drift": 0.1, "drift_se": 0.2,
         "step_size": 0.02, "stable_step": 0.08, "noise_inflation": 0.0, "kept_steps": 4000, "parameters": 400,
     }  # fmt: skip
-    assert judge(**sound, undone=0.03, spikes=0.1)
+    assert "bursts put back: 3.0% of the steps" in str(judge(**sound, undone=0.03, spikes=0.1))
+    assert "bursts" not in str(judge(**sound))
     found = judge(**sound, undone=0.06)
     assert "burst again and again" in str(found) and "below 0.01." in str(found) and not found.wants_steps
     found = judge(**{**sound, "se": 10.0}, spikes=0.3)

@@ -38,7 +38,7 @@ FLOORS = [
     {"update_kernel"},
     {"one_loop"},
     {"by_chain", "recorded"},
-    {"control", "added"},
+    {"control", "added", "bursts"},
     {"stationary", "line"},
     {"engine", "gibbs", "nuts"},
     {"estimating"},
