@@ -3,7 +3,7 @@
 torch brings MKL, numpy OpenBLAS. On AMD processors OpenBLAS is the faster one for the matrices of a chain (measured, one
 thread, GFLOP/s: 93 against 74 at 100×100, 89 against 75 at 400×400), on Intel ones MKL. The choice depends on the
 machine alone and not on a stopwatch, so that the same machine gives the same numbers. LLC_LAB_BLAS=torch or numpy
-overrides it.
+overrides it (auto: as said).
 """
 
 from __future__ import annotations

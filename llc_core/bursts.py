@@ -21,37 +21,50 @@ Array = np.ndarray[Any, Any]
 WINDOW = 100
 """Steps between the places that a chain may be put back to."""
 UNDONE_STEPS = 1.5 * WINDOW
-"""Steps that a chain loses when it is put back, on average."""
+"""Steps that a chain loses when it is put back, mostly."""
 SHORTEST = 5 * WINDOW
 """In runs with a shorter burn-in the loss may still be rising fast: nothing is put back."""
 ROOM, TIMES = 100.0, 10.0
 CALM = 0.1
 """Share of the way to the ceiling that a window must stay below for its beginning to be a place to come back to."""
+TRIES = 20
+"""How often a chain goes back to one place; after that it may go where it goes."""
 NOTES = 10
 
 
 def ceiling(level: Array, dim: int) -> Array:
     """What nβ·ΔL does not reach where it is mostly near `level`: at equilibrium it varies as a gamma law there does, or, where w0
-    is no minimum, as one of a mean below `dim`."""
-    return level + ROOM + TIMES * (np.maximum(level, 0) + math.sqrt(dim))
+    is no minimum, as one of a mean below `dim`. The steps of a burst below it stay in λ̂: about 3·ceiling/(chains·steps)."""
+    return level + ROOM + TIMES * np.maximum(level, math.sqrt(dim))
 
 
 class Bursts:
-    """Looks at every chain's loss from step `first` on; one that is above its `ceiling` goes back to where the chain was 100 to
-    200 steps before, at rest, and from there meets other noise.
+    """Looks at every chain's loss from step `first` on; one that is above its `ceiling` goes back to where the chain was at least
+    100 steps before, mostly 100 to 200, at rest, and from there meets other noise.
 
-    n_beta: [C, 1].  count: how often each chain was put back, [C].  notes: sentences for the user are added to it.
+    n_beta: [C, 1].  counted_from: step from which on `count` counts how often each chain was put back, [C].
+    notes: sentences for the user are added to it.
     """
 
-    def __init__(self, n_beta: Tensor, dim: int, first: int, notes: list[str]):
-        self.n_beta, self.dim, self.first, self.notes = n_beta.squeeze(1).numpy(), dim, first, notes
+    def __init__(self, n_beta: Tensor, dim: int, first: int, counted_from: int, notes: list[str]):
+        self.n_beta, self.dim, self.first, self.notes = n_beta.squeeze(1).double().numpy(), dim, first, notes
         chains = len(n_beta)
+        self.counted_from = counted_from
         self.count = np.zeros(chains, dtype=int)
         self._window = np.zeros((WINDOW, chains))
         self._level = np.full(chains, -np.inf)
         self._ceiling = np.full(chains, np.inf)
         self._proven: State | None = None
         self._candidate: State | None = None
+        self._has_proven = np.zeros(chains, dtype=bool)
+        self._thrown = np.zeros(chains, dtype=bool)
+        self._tries = np.zeros(chains, dtype=int)
+        self._noted = 0
+
+    def count_from(self, step: int) -> None:
+        """Count anew, from this step on."""
+        self.counted_from = step
+        self.count[:] = 0
 
     def look(self, step: int, state: State, loss: Tensor) -> State:
         """Step number `step`, at which ΔL [C] is the loss at `state`. Returns the state to go on from: another one where a chain
@@ -72,20 +85,28 @@ class Bursts:
         level = np.median(self._window, axis=0)
         self._level = np.where(np.isfinite(level), np.maximum(self._level, level), self._level)
         self._ceiling = ceiling(self._level, self.dim)
+        with np.errstate(invalid="ignore"):
+            calm = self._window.max(axis=0) < self._level + CALM * (self._ceiling - self._level)
+        calm &= ~self._thrown
+        self._thrown[:] = False
         if self._proven is None or self._candidate is None:
             self._proven = self._candidate = {name: value.clone() for name, value in state.items()}
             return
-        with np.errstate(invalid="ignore"):
-            calm = self._window.max(axis=0) < self._level + CALM * (self._ceiling - self._level)
         self._proven = _choose(calm, self._candidate, self._proven)
         self._candidate = _choose(calm, state, self._proven)
+        self._has_proven |= calm
+        self._tries[calm] = 0
 
     def _put_back(self, step: int, state: State, energy: Array) -> State:
-        thrown = ~(energy <= self._ceiling) & np.isfinite(self._ceiling)
+        thrown = ~(energy <= self._ceiling) & self._has_proven & (self._tries < TRIES)
         if self._proven is None or not thrown.any():
             return state
-        self.count += thrown
-        if len(self.notes) < NOTES:
+        self._thrown |= thrown
+        self._tries += thrown
+        if step >= self.counted_from:
+            self.count += thrown
+        if self._noted < NOTES:
+            self._noted += 1
             worst = float(np.nan_to_num(energy[thrown], nan=math.inf).max())
             self.notes.append(
                 f"Step {step}: nβ·ΔL of a chain burst to {worst:.3g}, which no posterior has; the chain was put back."

@@ -135,6 +135,8 @@ class Control:
             self._save(state)
             if self._given_step is not None and not self._changes:
                 self.hp.step_size, self.auto_step, self.rescues_until = self._given_step, False, step
+        if step == self.burn_in:
+            self._saved = self._first = None
         return state
 
     def refresh(self, state: State) -> None:

@@ -17,7 +17,7 @@ DRIFT_SHARE = 0.02
 SPIKE_DRAWS = 0.001
 SPIKE_SHARE = 0.2
 """The highest thousandth of the draws may carry this share of the mean: for a Gamma law, as nβ·ΔL has it, of shape 1/6 it
-carries 6%, and less for any larger λ."""
+carries 3%, and less for any larger λ."""
 
 
 @cache

@@ -190,6 +190,8 @@ class Run:
         self._losses.go_on(total, burn_in)
         if burn_in != self.burn_in:
             self._observers = self._observers.fresh()
+            if self._bursts is not None:
+                self._bursts.count_from(burn_in)
             if self._counter is not None:
                 self._counter.clear()
         self.total_steps, self.burn_in = total, burn_in
@@ -286,7 +288,7 @@ class Run:
             if self._bursts is not None:
                 calm = self._bursts.look(self.steps_done, self._state, energy.excess_loss)
                 if calm is not self._state:
-                    self._state = calm
+                    self._state, before = calm, calm["delta"]
                     energy = self._evaluate(self._state["delta"].detach(), batch)
             baseline = None if batch is None else batch.baseline_loss
             loss = energy.excess_loss
@@ -312,7 +314,7 @@ class Run:
             return None
         if isinstance(self.sampler, MetropolisSampler):
             return None
-        return Bursts(self._target.n_beta, self.problem.dim, self._adapted - WINDOW, self._control.notes)
+        return Bursts(self._target.n_beta, self.problem.dim, self._adapted - WINDOW, self.burn_in, self._control.notes)
 
     def _recorder(self, like: Tensor, noise_seed: int) -> Recorded | None:
         """The step as one recording, for those kinds of runs whose steps are all alike."""
@@ -500,7 +502,7 @@ class Run:
         observers, beta = self._observers, n_beta / self.problem.n
         fluctuation = observers.fluctuation(mine, living, beta) if usable else Mean()
         observed = observers.observed(mine, living, n_beta) if usable else Mean()
-        undone = 0 if self._bursts is None else int(self._bursts.count[mine].sum())
+        bursts = 0 if self._bursts is None else int(self._bursts.count[mine].sum())
         exact = self.gradient == "full" and accepted is None
         verdict = judge(
             llc=llc,
@@ -517,7 +519,8 @@ class Run:
             step_bias=step_bias,
             rounding=rounding,
             spikes=diagnostics.spike_share(kept_trace) if exact else math.nan,
-            undone=undone * UNDONE_STEPS / max((self.steps_done - self._adapted) * len(living), 1),
+            bursts=bursts,
+            undone=bursts * UNDONE_STEPS / max(kept * len(living), 1),
             acceptance=acceptance,
             kept_steps=kept,
             caveat=self.sampler.caveat(),
@@ -552,7 +555,7 @@ class Run:
                 "noise_inflation": inflated,
                 "step_bias": step_bias,
                 "rounding": rounding,
-                "bursts": float(undone),
+                "bursts": float(bursts),
                 "acceptance": acceptance,
                 **observers.term_sizes(
                     mine, living, step_size if self._target.coordinates is None else math.nan, self.problem.dim

@@ -40,6 +40,7 @@ def judge(
     step_bias: float = 0.0,
     rounding: float = 0.0,
     spikes: float = math.nan,
+    bursts: int = 0,
     undone: float = 0.0,
     acceptance: float = math.nan,
     kept_steps: int,
@@ -48,7 +49,8 @@ def judge(
 ) -> Verdict:
     """The most serious finding first; a clean run says what was checked.
 
-    spikes: `diagnostics.spike_share`, where losses are exact.  undone: share of the kept steps that `llc_core.bursts` took back.
+    spikes: `diagnostics.spike_share`, where losses are exact.  bursts: how often `llc_core.bursts` put a chain back after
+    burn-in; undone: the share of the kept steps that this took.
     """
     smaller = _smaller(step_size, stable_step)
     if dead > chains / 2:
@@ -79,8 +81,10 @@ def judge(
             "layers are of sizes that the precision cannot hold together."
         )
         return Verdict(False, reason, "Use dtype='float64'.")
-    if undone > UNDONE_SHARE or spikes > SPIKE_SHARE:
-        reason = "The loss of a chain burst again and again: it comes to places where the step is too large."
+    if (undone > UNDONE_SHARE and bursts > chains) or spikes > SPIKE_SHARE:
+        reason = (
+            f"The loss burst {bursts} times and a chain was put back: the step is too large where the chains come to."
+        )
         if spikes > SPIKE_SHARE:
             reason = f"One draw in a thousand carries {spikes:.0%} of the estimate: the step throws chains out, and they come back."
         return Verdict(False, reason, f"{smaller} Or use HMC, which rejects such steps.")
@@ -135,8 +139,8 @@ def judge(
         checked.append(f"ESS {ess:.0f}")
     if np.isfinite(stable_step):
         checked.append(f"step size at {step_size / stable_step:.0%} of the stability limit")
-    if undone:
-        checked.append(f"bursts put back: {undone:.1%} of the steps")
+    if bursts:
+        checked.append(f"bursts put back: {bursts}")
     start = (
         "The chains agree and have settled" if chains > 1 else "The only chain has settled; agreement was not checked"
     )
@@ -145,7 +149,7 @@ def judge(
 
 def _smaller(step_size: float, stable_step: float) -> str:
     if not (math.isfinite(stable_step) and stable_step > 0):
-        return "Reduce step_size, or leave it automatic."
+        return "Reduce step_size."
     if step_size < stable_step:  # the limit was measured elsewhere
         return f"Reduce step_size below {step_size / 2:.2g}."
     return f"Reduce step_size below {stable_step:.2g}, or leave it automatic."

@@ -10,7 +10,7 @@ import torch
 from targets import Quadratic
 
 from llc_core import DeepLinearNetwork, RunConfig, estimate
-from llc_core.bursts import ROOM, TIMES, WINDOW, Bursts, ceiling
+from llc_core.bursts import ROOM, TIMES, TRIES, WINDOW, Bursts, ceiling
 from llc_core.diagnostics import SPIKE_SHARE, spike_share
 from llc_core.engine import Run
 from llc_core.verdict import judge
@@ -42,17 +42,68 @@ def test_a_flat_network_is_read_right_where_the_step_throws_a_chain_out(flat, mo
     assert first > plain.burn_in, "before a burst nothing is different"
 
 
+def short(flat, steps=2400, **changes):
+    """Chains of which all are put back."""
+    settings = {"seed": 3, "burn_in": 800, "sampler": {"name": "UnderdampedLangevin"}, **changes}
+    return Run(RunConfig(problem=flat.to_dict(), steps=steps, **settings), flat)
+
+
+def finish(run, block=2400):
+    while not run.finished:
+        run.advance(block)
+    return run
+
+
 def test_numbers_do_not_depend_on_how_the_run_is_cut(flat):
-    config = RunConfig(problem=flat.to_dict(), seed=3, steps=2400, burn_in=800, sampler={"name": "UnderdampedLangevin"})
-    runs = [Run(config, flat), Run(config, flat)]
-    for run, block in zip(runs, (37, 2400), strict=True):
-        while not run.finished:
-            run.advance(block)
-        run._bursts.look(
-            run.steps_done, run.state, torch.full((4,), math.nan)
-        )  # so that there is something to put back
-    assert np.array_equal(runs[0].displacements, runs[1].displacements)
-    assert np.array_equal(runs[0]._bursts._level, runs[1]._bursts._level)
+    one, other = finish(short(flat), 37), finish(short(flat))
+    assert one._bursts.count.sum() >= 2 and np.array_equal(one._bursts.count, other._bursts.count)
+    assert np.array_equal(one.displacements, other.displacements)
+
+
+def test_a_run_that_goes_on_is_the_run_that_is_begun_so(flat):
+    on = finish(short(flat, steps=1200, burn_in=600))
+    on.go_on(1500)
+    assert on._bursts.count.sum() == 0, "what was put back belongs to the burn-in now"
+    finish(on, 7)
+    begun = finish(Run(RunConfig.from_dict(on.config.to_dict()), flat))
+    assert on._bursts.count.sum() >= 2 and np.array_equal(on._bursts.count, begun._bursts.count)
+    assert np.array_equal(on.displacements, begun.displacements)
+    assert on.estimates()[0].diagnostics == begun.estimates()[0].diagnostics
+
+
+def test_bursts_are_counted_for_each_setting(flat):
+    run = finish(short(flat, chains=2, grid={"n_beta": [20.0, 72_382.0]}))
+    found = [each.diagnostics["bursts"] for each in run.estimates()]
+    assert found == [0.0, float(run._bursts.count.sum())] and found[1] >= 1
+
+
+def test_updates_in_place_leave_the_kept_places_alone(monkeypatch):
+    """Runs of many normals change their states in place."""
+    pytest.importorskip("numba")
+    monkeypatch.setattr("llc_core.one_loop.WORTH", 1)
+    run = short(DeepLinearNetwork.random(widths=[40, 70, 30, 60], layer_ranks=[25, 20, 20], n=4000, seed=1), chains=2)
+    assert run._one_loop is not None
+    run.advance(800)  # the last of these makes the first mark
+    kept = {name: value.clone() for name, value in run._bursts._candidate.items()}
+    now = run.state["delta"]
+    run.advance(50)
+    assert not torch.equal(run.state["delta"], now)
+    for places in (run._bursts._proven, run._bursts._candidate):
+        assert all(torch.equal(places[name], value) for name, value in kept.items())
+
+
+def test_the_histogram_counts_where_the_chain_was_put(monkeypatch):
+    config = RunConfig(
+        problem={"kind": "quadratic"}, steps=2000, burn_in=600, chains=1, seed=1,
+        sampler={"name": "SGLD"}, histogram={"low": -30.0, "high": 30.0, "count": 10},
+    )  # fmt: skip
+    run = Run(config, Quadratic([1.0]))
+    run.advance(1500)
+    run._state["delta"][:] = 40.0
+    run.advance(500)
+    assert run._bursts.count.sum() == 1
+    counts = run.advance(0).observables["histogram"]
+    assert counts[0, -1] == 0 and counts.sum() == 1400
 
 
 @pytest.mark.parametrize("sampler", ["UnderdampedLangevin", "SGLD"])
@@ -93,21 +144,22 @@ def look(bursts, step, losses, at=None):
 
 
 def test_a_chain_goes_back_to_where_a_calm_window_began():
-    """Two chains, nβ = 2, D = 4: at level 10 the ceiling is 10 + 100 + 10·(10 + 2) = 230."""
+    """Two chains, nβ = 2, D = 4: at level 10 the ceiling is 10 + 100 + 10·10 = 210."""
     notes: list[str] = []
-    bursts = Bursts(torch.full((2, 1), 2.0), 4, 50, notes)
+    bursts = Bursts(torch.full((2, 1), 2.0), 4, 50, 353, notes)
     for step in range(50 + 3 * WINDOW):
         look(bursts, step, [5.0, 5.0])
-    assert bursts._ceiling == pytest.approx([10 + ROOM + TIMES * 12] * 2)
+    assert bursts._ceiling == pytest.approx([10 + ROOM + TIMES * 10] * 2)
 
     now = state([777.0, 778.0])
-    assert look(bursts, 351, [114.9, 5.0], now) is now, "just below"
-    after = look(bursts, 352, [115.1, 5.0], now)
+    assert look(bursts, 351, [104.9, 5.0], now) is now, "just below"
+    after = look(bursts, 352, [105.1, 5.0], now)
     assert after["delta"].squeeze(1).tolist() == [50.0 + 2 * WINDOW - 1, 778.0]
-    assert after["momentum"].squeeze(1).tolist() == [0.0, 1.0] and bursts.count.tolist() == [1, 0]
-    assert "Step 352" in notes[0] and "burst to 230" in notes[0]
+    assert after["momentum"].squeeze(1).tolist() == [0.0, 1.0] and bursts.count.tolist() == [0, 0], "counted later"
+    assert "Step 352" in notes[0] and "burst to 210" in notes[0]
     lost = look(bursts, 353, [5.0, math.nan], now)
     assert lost["delta"].squeeze(1).tolist() == [777.0, 50.0 + 2 * WINDOW - 1] and "burst to inf" in notes[1]
+    assert bursts.count.tolist() == [0, 1]
 
     # This window was not calm: its end is no place to come back to, nor is the place before it proven by it.
     for step in range(354, 50 + 5 * WINDOW):
@@ -116,8 +168,22 @@ def test_a_chain_goes_back_to_where_a_calm_window_began():
     assert again["delta"][0].item() == 50.0 + 2 * WINDOW - 1
 
 
+def test_a_place_that_is_not_proven_is_none():
+    """Until a window was calm nothing is put back; a chain goes back to one place a limited number of times."""
+    bursts = Bursts(torch.ones(1, 1), 4, 0, 0, [])
+    for step in range(WINDOW):
+        look(bursts, step, [5.0])
+    wild = state([7.0])
+    for step in range(WINDOW, 2 * WINDOW):
+        assert look(bursts, step, [1e6 if step % 5 == 0 else 5.0], wild) is wild, "the first place may be in a burst"
+    for step in range(2 * WINDOW, 4 * WINDOW):
+        look(bursts, step, [5.0])
+    put = [look(bursts, step, [1e6], wild) is not wild for step in range(4 * WINDOW, 5 * WINDOW)]
+    assert put == [True] * TRIES + [False] * (WINDOW - TRIES)
+
+
 def test_what_was_lost_before_stays_lost_and_a_level_may_rise():
-    bursts = Bursts(torch.ones(2, 1), 4, 0, [])
+    bursts = Bursts(torch.ones(2, 1), 4, 0, 0, [])
     for step in range(WINDOW):
         look(bursts, step, [math.nan, 1.0])
     now = state([1.0, 2.0])
@@ -147,10 +213,11 @@ def test_the_verdict_names_what_was_not_put_back():
         "llc": 50.0, "se": 0.5, "chains": 4, "dead": 0, "r_hat": 1.005, "ess": 900.0, "drift": 0.1, "drift_se": 0.2,
         "step_size": 0.02, "stable_step": 0.08, "noise_inflation": 0.0, "kept_steps": 4000, "parameters": 400,
     }  # fmt: skip
-    assert "bursts put back: 3.0% of the steps" in str(judge(**sound, undone=0.03, spikes=0.1))
+    assert "bursts put back: 9" in str(judge(**sound, bursts=9, undone=0.03, spikes=0.1))
+    assert judge(**sound, bursts=3, undone=0.06), "not once a chain"
     assert "bursts" not in str(judge(**sound))
-    found = judge(**sound, undone=0.06)
-    assert "burst again and again" in str(found) and "below 0.01." in str(found) and not found.wants_steps
+    found = judge(**sound, bursts=9, undone=0.06)
+    assert "burst 9 times" in str(found) and "below 0.01." in str(found) and not found.wants_steps
     found = judge(**{**sound, "se": 10.0}, spikes=0.3)
     assert "One draw in a thousand carries 30%" in str(found) and not found.wants_steps
     assert "below 0.01." in str(judge(**{**sound, "dead": 1})), "the limit is above the step that lost the chain"
