@@ -31,6 +31,25 @@ WATCH_EVERY = 10
 """Steps between looks for overflow during burn-in."""
 
 
+def is_due(age: int) -> bool:
+    """Whether the curvature is measured so many steps after the start or the last change of coordinates."""
+    return age % (10 if age < 100 else 50 if age < 1000 else 100) == 0
+
+
+def coordinate_looks(burn_in: int) -> tuple[int, int]:
+    """How often the curvature is measured until the coordinates are adapted for good, and how many changes there are."""
+    wanted = [f * burn_in for f in COORDINATE_CHANGES]
+    looks = changes = origin = 0
+    for step in range(WATCH_EVERY, burn_in, WATCH_EVERY):
+        if not wanted:
+            break
+        if is_due(step - origin):
+            looks += 1
+            if step >= wanted[0]:
+                wanted, origin, changes = [c for c in wanted if c > step], step, changes + 1
+    return looks, changes
+
+
 class Control:
     """Measures the stability limit; adapts `hp.step_size` and the target's coordinates during burn-in, if asked to.
 
@@ -112,8 +131,7 @@ class Control:
             return state
         if self.auto_step:
             state = self._restart_if_blown_up(step, state, loss)
-        age = step - self._origin
-        if age % (10 if age < 100 else 50 if age < 1000 else 100) and step != self.burn_in:
+        if not is_due(step - self._origin) and step != self.burn_in:
             return state
         changed = False
         if self._changes and step < self._changes[-1]:

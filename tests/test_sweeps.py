@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from torch.utils.flop_counter import FlopCounterMode
 
-from llc_core import Run, RunConfig, SweepSpec, estimate
+from llc_core import Run, RunConfig, SweepSpec, engine, estimate, target
+from llc_core.control import Control, coordinate_looks
 from llc_core.potentials import DeepLinearNetwork, dln_tensors
 from llc_core.potentials.dln_cut import cut_of, multiplications
 from llc_core.potentials.dln_random import drawn_widths
@@ -400,6 +401,67 @@ def test_operations_are_those_of_the_engine_s_products(gradient, batch_size, pro
         fours = 4 * batch_size * sum(a * b for a, b in zip(widths[1:], widths[2:], strict=False))
     in_place = 6 * 2 * fours // 4
     assert counter.get_total_flops() + in_place == costs.operations(unit)
+
+
+@pytest.mark.parametrize("sampler, gradients", [("UnderdampedLangevin", 1), ("HMC", 10)])
+def test_operations_count_the_change_of_coordinates(sampler, gradients, monkeypatch):
+    monkeypatch.setattr(dln_tensors, "prefers_numpy", lambda: False)
+    monkeypatch.setattr(target, "prefers_numpy", lambda: False)
+    (unit,) = spec(samplers=[sampler], gradients=["full"], steps=400).units()
+    run = Run(unit.config)
+
+    def counted(steps):
+        with FlopCounterMode(display=False) as counter:
+            run.advance(steps)
+        return counter.get_total_flops()
+
+    run.advance(2)
+    before = -counted(1) + counted(2)  # the report of each `advance` turns the chains' places back too
+    run.advance(6)  # coordinates are changed at step 10
+    after = -counted(1) + counted(2)
+    (plain,) = spec(gradients=["full"], steps=400).units()
+    turned = costs.operations(unit) - gradients * costs.operations(plain)
+    assert after > before and (after - before) * (400 - 10) == turned
+    (short,) = spec(samplers=[sampler], gradients=["full"], steps=40).units()  # burn-in too short for it
+    assert costs.operations(short) == gradients * costs.operations(plain) / 10
+
+
+@pytest.mark.parametrize("burn_in", [50, 200, 730, 2000])
+def test_looks_at_the_curvature_are_foretold(burn_in, monkeypatch):
+    found = {"looks": 0, "changes": 0}
+    watch, change = Control._watch, Control._change_coordinates
+
+    def counted(self, step, state):
+        found["changes"] += 1
+        return change(self, step, state)
+
+    def looked(self, state):
+        found["looks"] += 1
+        return watch(self, state)
+
+    monkeypatch.setattr(Control, "_watch", looked)
+    monkeypatch.setattr(Control, "_change_coordinates", counted)
+    (unit,) = spec(samplers=["UnderdampedLangevin"], gradients=["full"], steps=2 * burn_in, chains=1).units()
+    Run(unit.config).advance(burn_in)
+    looks, changes = coordinate_looks(burn_in)
+    # The last change of all is looked at as the others are, but nothing is watched there any more.
+    assert (looks, changes) == (found["looks"] + (found["looks"] < looks), found["changes"]) and changes >= 3
+
+
+@pytest.mark.parametrize("sampler, steps, adapted", [("SGLD", 400, False), ("HMC", 400, True), ("HMC", 60, False)])
+def test_a_trial_is_timed_in_adapted_coordinates(sampler, steps, adapted, monkeypatch):
+    made = []
+
+    class Watched(Run):
+        def __init__(self, *arguments):
+            super().__init__(*arguments)
+            made.append(self)
+
+    monkeypatch.setattr(engine, "Run", Watched)
+    (unit,) = spec(samplers=[sampler], gradients=["full"], steps=steps).units()
+    seconds, making = costs._trial(unit)
+    (run,) = made
+    assert (run._target.coordinates is not None) == adapted and seconds > 0 and making >= 0
 
 
 def test_small_networks_that_go_through_numpy_are_not_counted_as_cut(monkeypatch):

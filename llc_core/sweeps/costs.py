@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Sequence
@@ -9,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from llc_core.control import COORDINATE_CHANGES, SHORTEST_ADAPTATION, WATCH_EVERY, coordinate_looks
 from llc_core.potentials.dln_cut import multiplications
 from llc_core.potentials.dln_data import LinearData
 from llc_core.potentials.dln_random import drawn_widths
@@ -21,6 +23,10 @@ TRIALS = 12
 TRIAL_SECONDS = 0.4
 LARGEST_TRIAL = 3_000_000
 """Parameters above which a problem is not made just to be timed; the fitted line is continued instead."""
+TRIAL_BURN_IN = 200
+"""In which coordinates are changed at step 10 for the first time: a trial is timed with them."""
+LOOK = 1 / 3
+"""Cost of a look at the curvature beside that of a change of coordinates: 3 iterations to 12, and no decomposition."""
 
 
 def operations(unit: Unit) -> float:
@@ -49,7 +55,18 @@ def operations(unit: Unit) -> float:
         columns = inputs if unit.gradient == "control_variate" and not kept else inputs + outputs
         batches = kept * len(unit.problems) or steps * chains
         moments = 2.0 * batch * inputs * columns * (min(steps * chains, batches) if on_cpu else batches)
-    return steps * chains * evaluations(unit) * chain * len(unit.step_sizes) + moments
+    turned = 0.0
+    if adapts(unit):
+        turned = 4.0 * sum(a * b * (a + b) for a, b in zip(widths, widths[1:], strict=False))
+    first = math.ceil(COORDINATE_CHANGES[0] * unit.config.burn_in_steps(steps) / WATCH_EVERY) * WATCH_EVERY
+    each = steps * chain + (steps - first) * turned
+    return each * chains * evaluations(unit) * len(unit.step_sizes) + moments
+
+
+def adapts(unit: Unit) -> bool:
+    """Whether its sampler changes the coordinates during burn-in."""
+    burn_in = unit.config.burn_in_steps(unit.settings["steps"])
+    return build(unit.sampler).adapts_coordinates and burn_in >= SHORTEST_ADAPTATION
 
 
 def evaluations(unit: Unit) -> int:
@@ -122,6 +139,8 @@ def _trial(unit: Unit) -> tuple[float, float]:
     """Expected seconds of all steps of a unit, from some of the first; and of making the data of one problem."""
     from llc_core.engine import Run
 
+    if adapts(unit):
+        return _trial_in_coordinates(unit)
     before = time.perf_counter()
     run = Run(unit.config)
     run.advance(5)
@@ -133,6 +152,33 @@ def _trial(unit: Unit) -> tuple[float, float]:
     if not done:  # the whole run is as short as that
         return started - before, making
     return (time.perf_counter() - started) / done * unit.settings["steps"], making
+
+
+def _trial_in_coordinates(unit: Unit) -> tuple[float, float]:
+    """The same where coordinates are adapted: steps and looks at the curvature are timed apart, for looks get rarer."""
+    from llc_core.engine import Run
+
+    steps = unit.settings["steps"]
+    burn_in = unit.config.burn_in_steps(steps)
+    before = time.perf_counter()
+    run = Run(unit.config.replace(burn_in=min(burn_in, TRIAL_BURN_IN)))
+    run.advance(WATCH_EVERY)
+    started = time.perf_counter()
+    run.advance(1)  # begins with a change
+    change = time.perf_counter() - started
+    spent, done, limit = 0.0, 0, time.perf_counter() + TRIAL_SECONDS
+    while not done or (time.perf_counter() < limit and not run.finished):
+        if run.steps_done % WATCH_EVERY == 0:
+            run.advance(1)
+            continue
+        since, at = time.perf_counter(), run.steps_done
+        run.advance(WATCH_EVERY - at % WATCH_EVERY)
+        spent, done = spent + time.perf_counter() - since, done + run.steps_done - at
+    step = spent / done
+    looks, changes = coordinate_looks(burn_in)
+    looking = max(change - step, 0.0) * (changes + LOOK * (looks - changes))
+    making = max(started - before - WATCH_EVERY * step, 0.0)
+    return step * steps + looking, making / len(unit.problems)
 
 
 def _fit(features: np.ndarray, seconds: np.ndarray) -> np.ndarray:
