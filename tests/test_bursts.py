@@ -92,7 +92,7 @@ def test_updates_in_place_leave_the_kept_places_alone(monkeypatch):
         assert all(torch.equal(places[name], value) for name, value in kept.items())
 
 
-def test_the_histogram_counts_where_the_chain_was_put(monkeypatch):
+def test_the_histogram_counts_where_the_chain_was_put():
     config = RunConfig(
         problem={"kind": "quadratic"}, steps=2000, burn_in=600, chains=1, seed=1,
         sampler={"name": "SGLD"}, histogram={"low": -30.0, "high": 30.0, "count": 10},

@@ -1,4 +1,4 @@
-"""The app in a process of its own that tells what it holds and how its sessions tick: for soak.py and crowd.py.
+"""The app in a process of its own that tells what it holds and how its sessions tick: for soak.py, crowd.py and seen.py.
 
 python -m lab.benchmarks.served        prints the port, then serves until it is ended
 """
@@ -6,6 +6,7 @@ python -m lab.benchmarks.served        prints the port, then serves until it is 
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -16,6 +17,7 @@ from urllib.request import urlopen
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ("Shell", "LocalGeometry", "StationaryBias", "Landscapes", "YourNetwork")
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 ERRORS = ("ERROR", "CRITICAL", "Traceback", "Task exception")
 
 
@@ -53,6 +55,14 @@ class Server:
 
     def _ask(self, what: str) -> Any:
         return json.loads(urlopen(f"http://127.0.0.1:{self.port}/{what}", timeout=60).read())
+
+
+def launched(playwright: Any) -> Any:
+    """The system's Chromium, without a GPU; RuntimeError where there is none."""
+    path = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if path is None:
+        raise RuntimeError(f"No browser: install one of {', '.join(BROWSERS)}.")
+    return playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
 
 
 def serve() -> None:

@@ -12,16 +12,14 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import shutil
 import sys
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from lab.benchmarks.served import Server
+from lab.benchmarks.served import Server, launched
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 WARM_MINUTES = 5.0
 GROWTH = 0.05
 PATIENCE_MILLISECONDS = 120_000
@@ -104,14 +102,11 @@ def soak(
     and the errors in the log."""
     from playwright.sync_api import sync_playwright
 
-    browser_path = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if browser_path is None:
-        raise RuntimeError(f"No browser: install one of {', '.join(BROWSERS)}.")
     server = Server()
     samples: list[Sample] = []
     try:
         with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=browser_path, args=["--no-sandbox", "--disable-gpu"])
+            browser = launched(playwright)
             start, visits, due = time.monotonic(), 0, 0.0
             while (now := time.monotonic() - start) < 60 * minutes:
                 if now >= due:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 
 import pytest
@@ -12,45 +11,18 @@ from app.pages import PageInfo, load_pages
 from app.runs import manager
 from tests.browser.conftest import SCHEME
 
-COUNT_UPDATES = """async (milliseconds) => {
+UPDATES = """(count) => new Promise((done) => {
   const source = [...Bokeh.documents[0]._all_models.values()].find((m) => m.name === 'losses' && m.type === 'ColumnDataSource')
   let updates = 0
-  const count = () => { updates += 1 }
-  source.streaming.connect(count)
-  const start = performance.now()
-  await new Promise((done) => setTimeout(done, milliseconds))
-  source.streaming.disconnect(count)
-  return 1000 * updates / (performance.now() - start)
-}"""
-
-
-def best_of(measure, tries: int, good) -> float:
-    """Several tries, since other work on the machine may fall into one of them."""
-    values = []
-    for _ in range(tries):
-        values.append(measure())
-        if good(values[-1]):
-            break
-    return values[-1]
-
-
-def skip_if_busy():
-    if os.getloadavg()[0] > (os.cpu_count() or 1):
-        pytest.skip("Other work keeps this machine busy; the time says nothing.")
-
-
-def test_first_points_within_three_seconds_of_navigation(app):
-    def measure():
-        start = time.monotonic()
-        app.open()
-        return time.monotonic() - start
-
-    measure()  # fills the browser's cache, as a second visit has it
-    seconds = best_of(measure, 4, lambda s: s <= 3.0)
-    print(f"first points after {seconds:.2f} s")
-    if seconds > 3.0:
-        skip_if_busy()
-    assert seconds <= 3.0
+  const counted = () => {
+    updates += 1
+    if (updates < count) return
+    source.streaming.disconnect(counted)
+    done(updates)
+  }
+  source.streaming.connect(counted)
+  setTimeout(() => done(updates), 60000)
+})"""
 
 
 def test_a_slow_browser_whose_session_has_expired_gets_the_page_from_this_server_alone(app):
@@ -62,7 +34,8 @@ def test_a_slow_browser_whose_session_has_expired_gets_the_page_from_this_server
     app.open()
 
 
-def test_fifteen_updates_a_second_with_ten_chains(app):
+def test_ten_chains_are_drawn_while_they_run(app):
+    """How often a second: `python -m lab.benchmarks.seen`, as for the other times of the app."""
     app.open()
     steps = app.page.get_by_role("textbox", name="Steps", exact=True)
     steps.fill("100000")
@@ -70,37 +43,26 @@ def test_fifteen_updates_a_second_with_ten_chains(app):
     expect(app.page.locator(".count")).to_contain_text("of 100,000")
     app.wait_for_points()
     assert len(app.source("losses")) == 11, "ten chains and the step"
-    rate = best_of(lambda: app.page.evaluate(COUNT_UPDATES, 3000), 4, lambda r: r >= 15)
-    print(f"{rate:.1f} updates/s")
-    if rate < 15:
-        skip_if_busy()
-    assert rate >= 15
+    assert app.page.evaluate(UPDATES, 15) == 15
 
 
-def test_the_tiny_preset_meets_the_expected_value_in_ten_seconds(app):
+def test_the_tiny_preset_meets_the_expected_value(app):
     """Within two standard errors; one other seed is allowed, since an honest error bar misses one time in fifteen."""
     app.open()
-    await_finish(app, 10)
+    expect(app.page.locator(".caption")).to_have_text("finished")
+    expect(app.page.get_by_text("Trust it.")).to_be_visible()
     if distance(app) > 2:
+        first = app.number("llc")
         app.page.get_by_text("Advanced").click()
         seed = app.page.get_by_role("textbox", name="Chain seed")
         seed.fill("1")
         seed.press("Enter")
-        app.settle(500)
-        await_finish(app, 10)
-    print(f"step {app.step} after 10 s or less, {distance(app):.2f} standard errors from the expected value")
+        expect(app.page.locator("[data-key=llc]").first).not_to_have_text(first)
+        expect(app.page.locator(".caption")).to_have_text("finished")
+        expect(app.page.get_by_text("Trust it.")).to_be_visible()
     assert distance(app) <= 2
     assert app.number("dead") == "0 of 10"
     assert float(app.number("r_hat")) < 1.05
-    expect(app.page.get_by_text("Trust it.")).to_be_visible()
-
-
-def await_finish(app, seconds: float) -> None:
-    """Until the run is finished or the time is over."""
-    limit = time.monotonic() + seconds
-    while time.monotonic() < limit and app.page.locator(".caption").text_content() != "finished":
-        app.settle(100)
-    app.settle(300)
 
 
 def distance(app) -> float:
@@ -232,7 +194,7 @@ def test_another_sampler_brings_its_own_fields_and_its_formula(app):
 def test_a_phone_shows_everything_below_each_other(app):
     app.page.set_viewport_size({"width": 390, "height": 844})
     app.open()
-    app.button("Pause").click(timeout=5000)
+    app.button("Pause").click()
     figures = app.page.locator(".bk-Figure")
     expect(figures).to_have_count(4)
     boxes = [figures.nth(i).bounding_box() for i in range(4)]
