@@ -157,10 +157,23 @@ def select(rows: Iterable[Row], **wanted: str | Sequence[str] | None) -> list[Ro
     return [row for row in rows if all(row[name] in values for name, values in allowed.items())]
 
 
+def once(rows: Iterable[Row]) -> list[Row]:
+    """Each problem with a sampler, gradient and step size once: of several runs (a store may hold several sweeps) the longest,
+    of those the one with most chains, and of those the last."""
+    kept: dict[tuple[Any, ...], tuple[tuple[Any, ...], Row]] = {}
+    for row in rows:
+        names = ("size_class", "ranks", "problem", "sampler", "gradient")
+        key = (*(row.get(name) for name in names), f"{row['step_size']:.6g}")
+        weight = (number(row.get("steps")), number(row.get("chains")), str(row.get("finished") or ""))
+        if key not in kept or weight >= kept[key][0]:
+            kept[key] = weight, row
+    return [row for _, row in kept.values()]
+
+
 def curves(rows: Iterable[Row], estimator: str = "same_batch", truth: str = "expected") -> list[Curve]:
-    """One curve for each sampler and gradient. Rows with status "error" were not run and count nowhere."""
+    """One curve for each sampler and gradient, of every problem `once`. Rows with status "error" were not run and count nowhere."""
     groups: dict[tuple[str, str], dict[str, list[Row]]] = defaultdict(lambda: defaultdict(list))
-    kept = [row for row in rows if row["status"] != "error" and number(row["step_size"]) > 0]
+    kept = once(row for row in rows if row["status"] != "error" and number(row["step_size"]) > 0)
     for row in kept:
         groups[row["sampler"], row["gradient"]][f"{row['step_size']:.6g}"].append(row)
     names, kinds = present(kept, "sampler", PAPER), present(kept, "gradient", GRADIENTS)

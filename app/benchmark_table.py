@@ -17,7 +17,7 @@ TABLE_WORDS = (
     "Each row is at its best step size: the least root mean square error among those at which at most a tenth of the problems "
     "has no estimate. A missing estimate counts as wrong by 100% there, and an estimate above "
     f"{THROWN} times half the number of parameters as missing. Decades: the longest row of neighbouring step sizes whose mean "
-    "is within ±5%. ✓: within ±5% on average."
+    "is within ±5%. ✓: within ±5% on average. Of several runs of one problem at one step size the longest counts."
 )
 HEAD = (
     "Sampler",

@@ -104,7 +104,8 @@ def _nearest(rows: Sequence[Row]) -> str:
 
 
 def _section(title: str, rows: Sequence[Row], plots: dict[str, Any], several: bool) -> str:
-    """One of `sections`: its tables, then four figures for each gradient, and one of the estimate as printed."""
+    """One of `sections`: its tables, then for each gradient four figures, the error against the local and the global λ, and
+    the estimate as printed."""
     import holoviews as hv
 
     from app.benchmark_figures import FIGURES
@@ -118,6 +119,7 @@ def _section(title: str, rows: Sequence[Row], plots: dict[str, Any], several: bo
         chosen = select(rows, gradient=gradient)
         words = SHORT.get(gradient, gradient)
         drawn = [(name, "same_batch", "expected") for name in FIGURES]
+        drawn += [("relative_error", "same_batch", truth) for truth in ("local", "global")]
         if gradient != "full":
             drawn.append(("relative_error", "printed", "global"))
         for name, estimator, truth in drawn:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from llc_core.config import DTYPES, GRADIENTS, RunConfig
+from llc_core.fields import whole
 from llc_core.potentials.dln_random import RANKS, SIZE_CLASSES
 from llc_core.samplers import samplers
 from llc_core.sweeps.costs import Costs, calibrate, cores
@@ -96,8 +97,7 @@ def _estimate(options: argparse.Namespace) -> int:
             raise ValueError(
                 f"--out holds one estimate, and this configuration has {many}; give one problem and leave its grid out."
             )
-        if not options.out.parent.is_dir():
-            raise ValueError(f"--out is {str(options.out)!r}, but there is no such folder; make it first.")
+        _check_out(options.out)
     shown = sys.stderr.isatty()
     for snapshot in until_settled(current, options.max_steps):
         if shown:
@@ -113,11 +113,22 @@ def _estimate(options: argparse.Namespace) -> int:
             print(", ".join(names + [f"{name} = {value:g}" for name, value in each.setting.items()]))
         print(each.to_json() if options.json else each)
     if options.out is not None:
-        found[0].to_dataset().to_netcdf(options.out, engine="h5netcdf")
+        try:
+            found[0].to_dataset().to_netcdf(options.out, engine="h5netcdf")
+        except OSError as error:
+            raise ValueError(f"--out {str(options.out)!r} cannot be written ({error.strerror or error}).") from None
     return 0
 
 
+def _check_out(path: Path) -> None:
+    if not path.parent.is_dir():
+        raise ValueError(f"--out is {str(path)!r}, but there is no such folder; make it first.")
+    if path.is_dir():
+        raise ValueError(f"--out is {str(path)!r}, which is a folder; give the name of a file in it.")
+
+
 def _config(options: argparse.Namespace) -> RunConfig:
+    whole("--problem", options.problem, 0)
     if options.config is not None:
         for name in ("size_class", "widths", "ranks", "virtual"):
             if getattr(options, name):
@@ -220,6 +231,8 @@ def _with_signals(stop: threading.Event, call: Any) -> Progress:
 
 def _dry_run(spec: SweepSpec, options: argparse.Namespace) -> int:
     done: set[str] = set()
+    if options.store is not None and not options.store.parent.is_dir():
+        raise ValueError(f"The folder of the store {str(options.store)!r} does not exist; make it first.")
     if options.store is not None and options.store.exists():
         with Store(options.store, readonly=True) as store:
             done = store.keys(with_errors=not options.retry_errors)
@@ -236,7 +249,8 @@ def dry_run_text(costs: Costs, workers: int) -> str:
         f"{costs.units:,} units, {costs.rows:,} rows\n"
         f"{costs.operations:.3g} floating-point operations in matrix products\n"
         f"about {hours(costs.hours)} of one worker on this device, {hours(costs.hours_on(workers))} with {workers} "
-        f"(from {costs.trials} short trials, which the fit meets within a factor {2.718281828**costs.spread:.2g})"
+        f"(from {costs.trials} short trials, which the fit meets within a factor {2.718281828**costs.spread:.2g}; "
+        "some 10 s in which workers start come on top)"
     )
 
 
@@ -278,6 +292,7 @@ def _stop(options: argparse.Namespace) -> int:
 
 
 def _export(options: argparse.Namespace) -> int:
+    _check_out(options.out)
     rows = results(options.store)
     if not rows:
         raise ValueError(f"{str(options.store)!r} holds no finished rows yet; run its sweep first.")

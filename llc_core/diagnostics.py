@@ -42,8 +42,14 @@ def _call(name: str, trace: np.ndarray) -> float:
 
 
 def r_hat(trace: np.ndarray) -> float:
-    """Rank-normalised split R-hat of a trace [T, C] (Vehtari et al. 2021); nan where it cannot be computed."""
-    return _call("rhat", trace) if trace.ndim == 2 and trace.shape[1] > 1 else math.nan
+    """Rank-normalised split R-hat of a trace [T, C] (Vehtari et al. 2021); nan where it cannot be computed.
+
+    inf where no chain moves and they are not at one place: there is no variance within chains, only its rounding.
+    """
+    if trace.ndim != 2 or trace.shape[1] < 2:
+        return math.nan
+    found = _call("rhat", trace)
+    return math.inf if math.isfinite(found) and not np.ptp(trace, axis=0).any() else found
 
 
 def ess(trace: np.ndarray) -> float:

@@ -75,6 +75,12 @@ def judge(
             f"The estimate is {llc:.3g}, but a learning coefficient is positive.",
             "w0 may not be a minimum of this loss, or the baseline is noisy: use baseline='same_batch' and full gradients.",
         )
+    if math.isinf(r_hat):
+        return Verdict(
+            False,
+            "No chain has moved since burn-in: every proposal is refused, or the step is too small for the precision.",
+            "Give another step_size, or leave it out.",
+        )
     if rounding > ROUNDING_SHARE * llc:
         reason = (
             f"Rounding alone puts nβ·ΔL of these chains off by {rounding:.2g}, {rounding / llc:.0%} of the estimate: their "

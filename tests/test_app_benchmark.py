@@ -77,6 +77,16 @@ def test_series_by_hand():
     assert (line.count, line.total, line.seconds) == (3, 3, 2.0)
 
 
+def test_of_several_sweeps_in_one_store_the_longest_run_of_a_problem_counts():
+    shorter = [{**each, "steps": 10, "llc": 1.0} for each in BY_HAND]
+    longer = [{**each, "steps": 10**6} for each in BY_HAND]
+    (wanted,) = curves(BY_HAND)
+    for rows in ([*shorter, *longer], [*longer, *shorter]):
+        (found,) = curves(rows)
+        assert found.total.tolist() == wanted.total.tolist() and found.pairs.tolist() == wanted.pairs.tolist()
+        assert found.mean == pytest.approx(wanted.mean)
+
+
 def test_truth_and_estimator_are_what_they_are_called():
     one = row(0, 1e-8, 150.0, llc_printed=-50.0)
     found = {(e, t): error_of(one, e, t) for e in ("same_batch", "printed") for t in ("expected", "local", "global")}
@@ -545,7 +555,7 @@ def test_the_report_is_one_file_that_loads_nothing(folder, tmp_path):
     body = without_scripts(text)
     assert "//" not in body and "@import" not in body and not re.search(r"<(link|img|iframe)\b|\b(src|href)=", body)
     assert not re.search(r"<script[^>]+\bsrc", text)
-    assert body.count("<figure>") == 4 * 3 + 2 and body.count('class="scroll"') == 3 + 1
+    assert body.count("<figure>") == 6 * 3 + 2 and body.count('class="scroll"') == 3 + 1
     assert "1 × Out of memory." in body and "Size class 1K" in body and f"{datetime.now(UTC):%Y-%m}" in body
     diverged = sum(r["status"] == "diverged" for r in ROWS)
     assert f"{diverged:,} of {len(ROWS) + 1:,} runs diverged" in body

@@ -235,7 +235,15 @@ def test_a_problem_s_units_go_to_one_worker_until_one_has_nothing_else():
         (["sweep", "none.toml", "--store", "a.sqlite"], "'none.toml' cannot be read"),
         (["sweep", "{file}"], "--store is missing"),
         (["sweep", "{file}", "--store", "a.sqlite", "--workers", "0"], "--workers is 0"),
+        (["sweep", "{file}", "--store", "."], "The store '.' is a folder; give the path of a file."),
+        (["sweep", "{file}", "--store", "none/a.sqlite", "--dry-run"], "folder of the store"),
+        (
+            ["sweep", "{file}", "--store", "a.sqlite", "--scheduler", "banana"],
+            "scheduler is 'banana'; give its address",
+        ),
         (["export", "none.sqlite", "--out", "a.csv"], "There is no store at"),
+        (["export", "none.sqlite", "--out", "none/a.nc"], "there is no such folder; make it first"),
+        (["estimate", "--problem", "-1"], "--problem is -1; it must be at least 0"),
         (["estimate", "none.json"], "'none.json' cannot be read"),
         (["estimate", "--step-size", "1e-8"], "add --sampler"),
         (["estimate", "--widths", "3"], "widths has 1 entries"),
@@ -272,6 +280,7 @@ def test_an_estimate_from_the_command_line(tmp_path, capsys):
     [
         ("a.nc", {"step_size": [1e-9, 1e-8]}, "this configuration has 2; give one problem and leave its grid out"),
         ("nowhere/a.nc", {}, "no such folder"),
+        (".", {}, "which is a folder; give the name of a file in it"),
     ],
 )
 def test_what_cannot_be_written_is_said_before_the_run(tmp_path, capsys, monkeypatch, out, grid, message):
@@ -282,6 +291,18 @@ def test_what_cannot_be_written_is_said_before_the_run(tmp_path, capsys, monkeyp
     with pytest.raises(SystemExit):
         main(["estimate", "run.json", "--out", out])
     assert message in capsys.readouterr().err
+
+
+def test_what_is_no_sweep_is_said_before_a_store_is_made(sweep_file, tmp_path):
+    spec, path = SweepSpec.from_toml(sweep_file), tmp_path / "a.sqlite"
+    for arguments, options, message in (
+        (("x.toml",), {}, "spec is a str; give a SweepSpec"),
+        ((spec,), {"workers": 0}, "workers is 0; it must be at least 1"),
+        ((spec,), {"scheduler": "tcp://here"}, "give its address with the port"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            run_sweep(*arguments, path, **options)
+    assert not path.exists()
 
 
 def test_durations_are_read_easily():

@@ -185,6 +185,14 @@ def test_variants_of_a_sampler_have_names_of_their_own():
     assert label_of({"name": "SGHMC", "dynamics": "printed"}) == "SGHMC(dynamics=printed)"
 
 
+def test_the_same_runs_have_the_same_keys_however_they_are_written():
+    (plain,) = spec(samplers=["SGHMC"]).units()
+    (written,) = spec(samplers=[{"name": "SGHMC", "friction": 0.1}], burn_in=20).units()
+    (other,) = spec(samplers=[{"name": "SGHMC", "friction": 0.2}]).units()
+    (later,) = spec(samplers=["SGHMC"], burn_in=21).units()
+    assert written.keys == plain.keys and not {*other.keys, *later.keys} & set(plain.keys)
+
+
 @pytest.mark.parametrize(
     "changes, words",
     [
@@ -198,7 +206,10 @@ def test_variants_of_a_sampler_have_names_of_their_own():
         ({"problems": 0}, "problems is 0; it must be at least 1"),
         ({"problems": []}, "problems is []; give a list"),
         ({"ranks": "low"}, "ranks is 'low'"),
-        ({"samplers": ["SLGD"]}, "Unknown sampler 'SLGD'"),
+        ({"problems": "all"}, "problems is 'all'; give how many, or a list of seeds"),
+        ({"samplers": ["SLGD"]}, "samplers: Unknown sampler 'SLGD'"),
+        ({"samplers": [3]}, "samplers: sampler is 3; give a sampler"),
+        ({"samplers": [{"friction": 1}]}, "samplers: sampler {'friction': 1} has no name; add one of PSGLD"),
         ({"samplers": [{"name": "SGLD", "step_size": 1}]}, "give them in step_sizes"),
         ({"samplers": "SGLD"}, "samplers is 'SGLD'; give a list"),
         ({"step_sizes": [0.0]}, "step_size is 0"),
@@ -349,6 +360,39 @@ def test_files_that_are_no_stores(tmp_path):
         assert path.read_bytes() == before
 
 
+def test_a_store_that_was_half_made_is_made_whole(tmp_path, small_rows, monkeypatch):
+    path = tmp_path / "a.sqlite"
+    monkeypatch.setattr("llc_core.sweeps.store.PROGRESS", "id INTEGER, this is no SQL (")
+    with pytest.raises(ValueError, match="is not a store of LLC Lab; give a file"):
+        Store(path)
+    monkeypatch.undo()
+    with pytest.raises(ValueError, match="is not a store of LLC Lab; give a file"):  # nothing is in it
+        Store(path, readonly=True)
+    with Store(path) as store:
+        store.add(small_rows)
+    with sqlite3.connect(path) as db:
+        db.execute("PRAGMA user_version = 7")
+    with pytest.raises(ValueError, match="is of another version of LLC Lab .of stores 7, not 1.; use that one"):
+        Store(path)
+
+
+def test_folders_and_closed_places_are_no_stores(tmp_path, monkeypatch):
+    for readonly in (True, False):
+        with pytest.raises(ValueError, match="is a folder; give the path of a file|There is no store"):
+            Store(tmp_path, readonly=readonly)
+
+    def refuse(*arguments, **options):
+        raise sqlite3.OperationalError("unable to open database file")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("sqlite3.connect", refuse)
+        with pytest.raises(ValueError, match="cannot be opened .unable to open database file.; give a file"):
+            Store(tmp_path / "a.sqlite")
+    (tmp_path / "a.sqlite.lock").mkdir()  # nothing that can be opened for writing
+    with Store(tmp_path / "a.sqlite") as store, pytest.raises(ValueError, match="cannot be written"), store.writing():
+        pass
+
+
 def test_readers_change_nothing(tmp_path, small_rows):
     path = tmp_path / "a.sqlite"
     with Store(path) as store:
@@ -372,6 +416,17 @@ def test_exports_hold_the_numbers(tmp_path, small_rows, ending):
     else:
         found = (pandas.read_csv if ending == "csv" else pandas.read_parquet)(path)["llc"].to_numpy(dtype=float)
     assert found[0] == rows[0]["llc"] and math.isnan(found[1]) and len(found) == 2
+
+
+def test_several_sweeps_in_one_store_lose_no_row(small_rows):
+    longer = [{**row, "key": f"b{row['key']}", "steps": 400, "llc": 2.0} for row in small_rows]
+    wider = [{**row, "key": f"c{row['key']}", "steps": 400, "chains": 9, "llc": 3.0} for row in small_rows]
+    again = [{**row, "key": f"d{row['key']}", "config": "{}", "llc": 4.0} for row in small_rows]
+    assert "steps" not in export.to_dataset(small_rows).dims
+    two = export.to_dataset([*small_rows, *longer])
+    assert two.steps.values.tolist() == [40, 400] and float(two.llc.sel(steps=400).mean()) == 2.0
+    every = export.to_dataset([*small_rows, *longer, *wider, *again])
+    assert {"steps", "chains", "config"} <= set(every.dims) and int(every.llc.notnull().sum()) == 4 * len(small_rows)
 
 
 def test_other_endings_are_refused(tmp_path):
@@ -424,6 +479,15 @@ def test_operations_count_the_change_of_coordinates(sampler, gradients, monkeypa
     assert after > before and (after - before) * (400 - 10) == turned
     (short,) = spec(samplers=[sampler], gradients=["full"], steps=40).units()  # burn-in too short for it
     assert costs.operations(short) == gradients * costs.operations(plain) / 10
+
+
+@pytest.mark.parametrize("gradient", ["control_variate", "minibatch"])
+def test_noisy_gradients_keep_the_coordinates(gradient):
+    (unit,) = spec(samplers=["UnderdampedLangevin"], gradients=[gradient], steps=400).units()
+    (plain,) = spec(gradients=[gradient], steps=400).units()
+    run = Run(unit.config)
+    run.advance(100)
+    assert run._target.coordinates is None and costs.operations(unit) == costs.operations(plain)
 
 
 @pytest.mark.parametrize("burn_in", [50, 200, 730, 2000])

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
+from llc_core.diagnostics import r_hat
 from llc_core.verdict import judge
 
 SOUND = {
@@ -41,6 +43,7 @@ def test_a_sound_run_says_what_was_checked():
         ({"step_bias": 5.0}, "step size alone is expected to add about 10%", False),
         ({"noise_inflation": 5.0}, "Minibatch noise alone", False),
         ({"r_hat": 1.2}, "R-hat is 1.200", True),
+        ({"r_hat": math.inf, "se": 5.0}, "No chain has moved since burn-in", False),
         ({"ess": 20.0}, "Only 20 effective samples", True),
     ],
 )
@@ -54,3 +57,11 @@ def test_a_step_that_carries_chains_away_is_named():
     come to places where that step is at 97% of the limit, and λ̂ is four times too high. More steps would take them further."""
     found = judge(**{**SOUND, "drift": 20.0, "step_size": 1.3e-7, "stable_step": 1.34e-7})
     assert "Reduce step_size below 2.7e-08 and take more steps." in str(found)
+
+
+def test_chains_that_do_not_move_have_no_finite_r_hat():
+    """Where every proposal is refused, the variance within chains is that of rounding, and R-hat was 10¹⁶."""
+    held = np.tile([1.0, 2.0], (50, 1))
+    assert r_hat(held) == math.inf and math.isnan(r_hat(np.ones((50, 2))))
+    held[25:, 0] += 0.1
+    assert math.isfinite(r_hat(held))

@@ -246,9 +246,13 @@ def build(description: Sampler | Mapping[str, Any] | str) -> Sampler:
     if isinstance(description, str):
         description = {"name": description}
     if not isinstance(description, Mapping):
-        raise ValueError(f"sampler must be a sampler such as SGLD(), not a {type(description).__name__}.")
+        raise ValueError(
+            f"sampler is {description!r:.60}; give a sampler such as SGLD(), its name, or a table with a name."
+        )
     values = dict(description)
-    name = values.pop("name", None)
+    if "name" not in values:
+        raise ValueError(f"sampler {values!r:.60} has no name; add one of {', '.join(_REGISTRY)}.")
+    name = values.pop("name")
     if name not in _REGISTRY:
         raise ValueError(f"Unknown sampler {name!r}; choose one of {', '.join(_REGISTRY)}.")
     cls = _REGISTRY[name]

@@ -66,7 +66,8 @@ def operations(unit: Unit) -> float:
 def adapts(unit: Unit) -> bool:
     """Whether its sampler changes the coordinates during burn-in."""
     burn_in = unit.config.burn_in_steps(unit.settings["steps"])
-    return build(unit.sampler).adapts_coordinates and burn_in >= SHORTEST_ADAPTATION
+    sampler = build(unit.sampler).complete(unit.gradient == "full")
+    return sampler.adapts_coordinates and burn_in >= SHORTEST_ADAPTATION
 
 
 def evaluations(unit: Unit) -> int:

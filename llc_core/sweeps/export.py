@@ -17,6 +17,7 @@ MEASURED = (
     "llc", "llc_se", "llc_printed", "global_llc", "local_llc", "expected_llc", "r_hat", "ess", "stable_step", "dead",
     "chains", "steps", "seconds",
 )  # fmt: skip
+FURTHER = ("steps", "chains", "config")
 FORMATS = (".csv", ".parquet", ".nc")
 
 Rows = Sequence[Mapping[str, Any]]
@@ -56,17 +57,24 @@ def to_parquet(rows: Rows, path: str | Path) -> None:
 def to_dataset(rows: Rows) -> Any:
     """An xarray.Dataset over (size_class, ranks, problem, sampler, gradient, step_size), nan where nothing was run.
 
-    `to_dataset(rows).llc.sel(sampler="SGLD").mean("problem")` is a curve.
+    `to_dataset(rows).llc.sel(sampler="SGLD").mean("problem")` is a curve. Where a store has several sweeps, `steps`, `chains`
+    and `config` (as text) become axes too, as far as rows differ in nothing else.
     """
     import xarray
 
-    values = {axis: sorted({row[axis] for row in rows}) for axis in AXES}
+    axes: tuple[str, ...] = AXES
+    for further in FURTHER:
+        if len({tuple(row[axis] for axis in axes) for row in rows}) == len(rows):
+            break
+        axes = (*axes, further)
+    values = {axis: sorted({row[axis] for row in rows}) for axis in axes}
     place = {axis: {value: i for i, value in enumerate(found)} for axis, found in values.items()}
-    shape = tuple(len(values[axis]) for axis in AXES)
-    arrays = {name: np.full(shape, math.nan) for name in MEASURED}
+    shape = tuple(len(values[axis]) for axis in axes)
+    measured = [name for name in MEASURED if name not in axes]
+    arrays = {name: np.full(shape, math.nan) for name in measured}
     for row in rows:
-        at = tuple(place[axis][row[axis]] for axis in AXES)
-        for name in MEASURED:
+        at = tuple(place[axis][row[axis]] for axis in axes)
+        for name in measured:
             if row[name] is not None:
                 arrays[name][at] = row[name]
-    return xarray.Dataset({name: (AXES, array) for name, array in arrays.items()}, coords=values)
+    return xarray.Dataset({name: (axes, array) for name, array in arrays.items()}, coords=values)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import queue
+import re
 import threading
 import time
 import uuid
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from llc_core.fields import whole
 from llc_core.sweeps.costs import cores, operations
 from llc_core.sweeps.shares import Shares
 from llc_core.sweeps.spec import SweepSpec, Unit
@@ -25,6 +27,8 @@ QUEUED_PER_THREAD = 2
 REPORT_SECONDS = 1.0
 POLL_SECONDS = 0.25
 GPU = {"GPU": 1.0}
+MOST_WORKERS = 10_000
+ADDRESS = re.compile(r"(?:(?:tcp|tls|ws|wss|ucx)://)?[^\s/]+:\d+|inproc://\S+")
 
 Work = Callable[[dict[str, Any], str], list[dict[str, Any]]]
 
@@ -69,8 +73,14 @@ def run_sweep(
     A unit whose worker is lost is given to another; one that loses three is recorded as an error. With
     device="cuda" units ask for the Dask resource GPU: start workers with `--nthreads 1 --resources GPU=1`, one a device.
     In a script call this under `if __name__ == "__main__":`, since workers import the script again.
-    Raises ValueError where another process writes to the store, or no scheduler answers.
+    Raises ValueError where another process writes to the store, no scheduler answers, or an argument is none of these.
     """
+    if not isinstance(spec, SweepSpec):
+        raise ValueError(f"spec is a {type(spec).__name__}; give a SweepSpec, such as SweepSpec.from_toml(path).")
+    if workers is not None:
+        workers = whole("workers", workers, 1, MOST_WORKERS)
+    if scheduler is not None and not ADDRESS.fullmatch(scheduler):
+        raise ValueError(f"scheduler is {scheduler!r}; give its address with the port, such as tcp://localhost:8786.")
     with Store(store) as file, file.writing():
         _forget(request_of(file.path))  # of an earlier sweep, which ended before it saw it
         finished = file.keys(with_errors=not retry_errors)

@@ -183,6 +183,13 @@ class SweepSpec:
         put("chains", whole("chains", self.chains, 1, 100_000))
         put("steps", whole("steps", self.steps, 1, 1_000_000_000))
         put("seed", whole("seed", self.seed, 0, 2**63 - 1))
+        usual = RunConfig()
+        if (
+            self.burn_in != usual.burn_in
+            and type(self.burn_in) is int
+            and self.burn_in == usual.burn_in_steps(self.steps)
+        ):
+            put("burn_in", usual.burn_in)  # the same, so that it has the same key
         if self.together is not None:
             put("together", whole("together", self.together, 1, 10_000))
         put("virtual", truth("virtual", self.virtual))
@@ -310,6 +317,8 @@ def _classes(value: Any) -> tuple[str, ...]:
 def _problems(value: Any) -> tuple[int, ...]:
     if isinstance(value, list | tuple):
         return tuple(dict.fromkeys(whole("problems", seed, 0, 2**31) for seed in _list("problems", value)))
+    if isinstance(value, str) or value is None:
+        raise ValueError(f"problems is {value!r:.60}; give how many, or a list of seeds such as [0, 1, 2].")
     return tuple(range(whole("problems", value, 1, MAX_PROBLEMS)))
 
 
@@ -319,11 +328,14 @@ def _samplers(value: Any) -> tuple[dict[str, Any], ...]:
         values = {"name": item} if isinstance(item, str) else item
         if isinstance(values, Mapping) and "step_size" in values:
             raise ValueError("samplers must not hold a step_size; give them in step_sizes.")
-        built = build(values)
-        found[label_of(built.to_dict())] = {
-            "name": built.name,
-            **{k: v for k, v in dict(values).items() if k != "name"},
-        }
+        try:
+            built = build(values)
+        except ValueError as error:
+            raise ValueError(f"samplers: {error}") from None
+        # Without what is the default anyway, so that the same sampler has one key however it is written.
+        plain = type(built)()
+        given = {k: v for k, v in dict(values).items() if k != "name" and getattr(built, k) != getattr(plain, k)}
+        found[label_of(built.to_dict())] = {"name": built.name, **given}
     return tuple(found.values())
 
 

@@ -75,9 +75,17 @@ class Store:
             )
         if not readonly and not self.path.parent.is_dir():
             raise ValueError(f"The folder of the store {str(path)!r} does not exist; make it first.")
+        if self.path.is_dir():
+            raise ValueError(f"The store {str(path)!r} is a folder; give the path of a file.")
         address = f"{self.path.resolve().as_uri()}?mode={'ro' if readonly else 'rwc'}"
         # The progress display may read from another thread; SQLite's own lock keeps order.
-        self._db = sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS, check_same_thread=False)
+        try:
+            self._db = sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS, check_same_thread=False)
+        except sqlite3.OperationalError as error:
+            raise ValueError(
+                f"The store {str(path)!r} cannot be opened ({error}); give a file that you may read"
+                f"{'' if readonly else ' and write'}."
+            ) from None
         self._db.row_factory = sqlite3.Row
         try:
             self._check()
@@ -96,15 +104,19 @@ class Store:
         if not tables and not self.readonly:
             columns = ", ".join(f"{name} {kind}" for name, kind in COLUMNS.items())
             with self._db:
-                self._db.execute(f"CREATE TABLE results ({columns})")
-                self._db.execute(f"CREATE TABLE progress ({PROGRESS})")
+                self._db.execute("BEGIN IMMEDIATE")  # all of it or nothing, should this process be killed here
+                self._db.execute(f"CREATE TABLE IF NOT EXISTS results ({columns})")
+                self._db.execute(f"CREATE TABLE IF NOT EXISTS progress ({PROGRESS})")
                 self._db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
             return
         (version,) = self._db.execute("PRAGMA user_version").fetchone()
         found = {row["name"] for row in self._db.execute("PRAGMA table_info(results)")}
-        if version != SCHEMA_VERSION or set(COLUMNS) - found:
+        if not version or (version == SCHEMA_VERSION and set(COLUMNS) - found):
+            raise sqlite3.DatabaseError("made by another program")
+        if version != SCHEMA_VERSION:
             raise ValueError(
-                f"{str(self.path)!r} is not a store of this version of LLC Lab (it says {version}, not {SCHEMA_VERSION})."
+                f"{str(self.path)!r} is of another version of LLC Lab (of stores {version}, not {SCHEMA_VERSION}); use that one, "
+                "or give a new file."
             )
 
     def __enter__(self) -> Store:
@@ -119,7 +131,14 @@ class Store:
     @contextlib.contextmanager
     def writing(self) -> Iterator[None]:
         """Holds the place of the only writer; ValueError while another process has it. A killed one gives it back."""
-        with open(f"{self.path}.lock", "a") as file:
+        with contextlib.ExitStack() as stack:
+            try:
+                file = stack.enter_context(open(f"{self.path}.lock", "a"))
+            except OSError as error:
+                raise ValueError(
+                    f"The store {str(self.path)!r} cannot be written ({error.strerror} beside it); give a file in a folder "
+                    "that you may write to."
+                ) from None
             if not _lock(file):
                 raise ValueError(f"Another sweep is writing to {str(self.path)!r}; wait for it, or give another store.")
             yield
