@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from lab.benchmarks.soak import BROWSERS, Sample, judge
+from lab.benchmarks.served import BROWSERS
+from lab.benchmarks.soak import Sample, judge
 
 ROOT = Path(__file__).resolve().parents[1]
 
