@@ -250,7 +250,7 @@ def dry_run_text(costs: Costs, workers: int) -> str:
         f"{costs.operations:.3g} floating-point operations in matrix products\n"
         f"about {hours(costs.hours)} of one worker on this device, {hours(costs.hours_on(workers))} with {workers} "
         f"(from {costs.trials} short trials, which the fit meets within a factor {2.718281828**costs.spread:.2g}; "
-        "some 10 s in which workers start come on top)"
+        "the start of the workers comes on top)"
     )
 
 

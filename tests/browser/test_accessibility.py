@@ -68,8 +68,8 @@ def test_on_a_phone_the_pages_are_a_menu_that_the_keyboard_works(app):
     page.keyboard.press("ArrowDown")
     expect(app.button("Stationary bias")).to_be_focused()
     page.keyboard.press("Enter")
-    expect(page.get_by_role("button", name="Stationary bias: choose a page")).to_be_focused(timeout=20_000)
-    expect(page.get_by_text(READY["Stationary bias"]).first).to_be_visible(timeout=60_000)
+    expect(page.get_by_role("button", name="Stationary bias: choose a page")).to_be_focused()
+    expect(page.get_by_text(READY["Stationary bias"]).first).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 

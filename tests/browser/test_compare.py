@@ -26,7 +26,7 @@ def test_two_samplers_side_by_side_are_two_clicks(quick):
     expect(table).to_contain_text(first)
     expect(page.get_by_text("SGHMC instead of Underdamped Langevin (BAOAB)")).to_be_visible()
     assert app.source("pinned")["llc"] == curve
-    expect(page.locator(".caption")).to_have_text("finished", timeout=20_000)
+    expect(page.locator(".caption")).to_have_text("finished")
     assert app.source("estimates")["llc"] != curve and app.source("pinned")["llc"] == curve
 
     unpin = app.button("Unpin")
@@ -46,7 +46,7 @@ def test_why_appears_part_by_part_and_can_be_stopped(quick):
     app.button("Stop").click()
     expect(page.get_by_text("Stopped; the parts below")).to_be_visible()
     app.button("Explain").click()
-    expect(page.get_by_text("local λ 7.5).")).to_be_visible(timeout=40_000)
+    expect(page.get_by_text("local λ 7.5).")).to_be_visible()
     assert parts.count() == 5
     drawn = ElementTree.fromstring(saved(app, "Error split as SVG").read_bytes())
     names = [name.text_content() for name in page.locator(".why .name").all()]
@@ -137,7 +137,7 @@ def test_a_finished_run_goes_on(quick):
     go_on = page.get_by_role("button", name=re.compile("^Go on"))
     expect(go_on).to_have_attribute("aria-label", "Go on: 1,000 more steps")
     go_on.click()
-    expect(page.locator(".count")).to_have_text("step 2,000 of 2,000", timeout=20_000)
+    expect(page.locator(".count")).to_have_text("step 2,000 of 2,000")
     expect(page.get_by_role("textbox", name="Steps", exact=True)).to_have_value("2,000")
     app.until(f"({SOURCE})('losses').step.at(-1) >= 1990")
     after = app.source("losses")
@@ -151,6 +151,6 @@ def test_a_finished_run_goes_on(quick):
     expect(go_on).to_have_attribute("aria-label", "Go on: 2,000 more steps")
     page.locator("body").click(position={"x": 4, "y": 400})
     page.keyboard.press("Space")
-    expect(page.locator(".count")).to_have_text("step 4,000 of 4,000", timeout=20_000)
+    expect(page.locator(".count")).to_have_text("step 4,000 of 4,000")
     app.button("Reset").click()
     expect(go_on).to_be_hidden()

@@ -57,9 +57,9 @@ def prepare(app, title: str) -> Page:
     app.open()
     if title != PAGES[0]:
         app.button(title).click()
-        expect(page.get_by_text(SEEN[title]).first).to_be_visible(timeout=30_000)
+        expect(page.get_by_text(SEEN[title]).first).to_be_visible()
     if title in RUNNING:
-        expect(page.locator(".caption")).to_have_text("finished", timeout=60_000)
+        expect(page.locator(".caption")).to_have_text("finished")
         page.get_by_role("button", name="Advanced").first.click()
     app.settle(800)
     return page
@@ -158,7 +158,7 @@ def test_a_page_that_is_loaded_again_during_a_run_starts_afresh(app):
     assert app.step < 8000
     app.page.reload()
     app.wait_for_points()
-    expect(app.page.locator(".caption")).to_have_text("finished", timeout=60_000)
+    expect(app.page.locator(".caption")).to_have_text("finished")
     app.page.reload()
     app.wait_for_points()
     assert app.step <= 8000
@@ -171,10 +171,10 @@ def test_two_visitors_do_not_disturb_each_other(app):
     app.button("Pause").click()
     expect(app.page.locator(".caption")).to_contain_text("paused")
     stopped = app.step
-    expect(other.page.locator(".caption")).to_have_text("finished", timeout=60_000)
+    expect(other.page.locator(".caption")).to_have_text("finished")
     assert app.step == stopped
     assert app.number("dim") != other.number("dim")
     other.page.close()
     app.button("Play").click()
-    expect(app.page.locator(".caption")).to_have_text("finished", timeout=60_000)
+    expect(app.page.locator(".caption")).to_have_text("finished")
     assert not other.problems

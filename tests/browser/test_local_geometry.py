@@ -170,7 +170,7 @@ def test_presets_start_their_runs(app):
         app.wait_for_points()
     minibatch = tiles.filter(has_text="Minibatch")
     minibatch.click()
-    expect(app.page.get_by_text("Do not trust it.")).to_be_visible(timeout=30_000)
+    expect(app.page.get_by_text("Do not trust it.")).to_be_visible()
 
 
 def test_another_sampler_brings_its_own_fields_and_its_formula(app):

@@ -51,12 +51,12 @@ def test_a_copied_link_opens_the_same_run(app):
 
 def test_a_link_opens_another_page_with_parts_left_out(app):
     open_link(app, encode(Link("stationary-bias", BIAS, ("controls", "presets", "pages"))))
-    expect(app.page.get_by_text("Right sampler").first).to_be_visible(timeout=60_000)
+    expect(app.page.get_by_text("Right sampler").first).to_be_visible()
     expect(app.page.get_by_role("group", name="Presets")).not_to_be_visible()
     expect(app.button("Share")).to_have_count(0)
     expect(app.button("Local geometry")).to_have_count(0)
     expect(app.page.get_by_text("Advanced")).to_have_count(0)
-    expect(app.page.locator(".count")).to_contain_text("of 3,000", timeout=30_000)
+    expect(app.page.locator(".count")).to_contain_text("of 3,000")
 
 
 def test_a_link_can_leave_the_answers_to_the_class(app):
@@ -69,7 +69,7 @@ def test_a_link_can_leave_the_answers_to_the_class(app):
         ),
     )
     app.wait_for_points(60)
-    expect(app.page.locator("[data-key=llc]").first).to_have_text(re.compile("±"), timeout=30_000)
+    expect(app.page.locator("[data-key=llc]").first).to_have_text(re.compile("±"))
     for key in ("expected", "error"):
         expect(app.page.locator(f"[data-key={key}]").first).not_to_be_visible()
     for name in ("Exact answer", "Sweep", "Why this number?"):
@@ -89,7 +89,7 @@ def test_a_link_can_leave_the_answers_to_the_class(app):
 )
 def test_a_wrong_link_says_so_and_the_page_works(app, text, words):
     open_link(app, text)
-    expect(app.page.get_by_role("alert").filter(has_text=words)).to_be_visible(timeout=60_000)
+    expect(app.page.get_by_role("alert").filter(has_text=words)).to_be_visible()
     app.page.wait_for_function("() => document.title.includes('LLC Lab')")
     app.button("Local geometry").click()
     app.wait_for_points()

@@ -78,7 +78,7 @@ def test_the_hole_and_its_absence(bias):
 def test_numbers_on_the_screen_are_the_engine_s(bias):
     """The same comparison, run here: equal texts, equal histograms, equal curves."""
     enter(bias, "Steps", "4000")
-    expect(bias.page.locator(".count")).to_contain_text("4,000 of 4,000", timeout=30_000)
+    expect(bias.page.locator(".count")).to_contain_text("4,000 of 4,000")
     expect(bias.page.locator(".caption")).to_have_text("finished")
     config = BiasConfig(steps=4000)
     job = BiasJob(config)
@@ -98,7 +98,7 @@ def test_numbers_on_the_screen_are_the_engine_s(bias):
         laws = bias.source(f"laws_{side}")
         assert max(abs(a - b) for a, b in zip(laws["predicted"], job.scene.side(side).density, strict=True)) < 1e-12
         exact = tasks(config, "left")[side == "right"]()
-        expect(bias.page.locator(f"[data-key={side}_exact]")).to_have_text(distance(exact.to_target), timeout=30_000)
+        expect(bias.page.locator(f"[data-key={side}_exact]")).to_have_text(distance(exact.to_target))
     curve = bias.source("distances")
     assert curve["step"][-1] <= 4000 and len(curve["step"]) > 5
     bias.page.wait_for_function(
@@ -145,7 +145,7 @@ def test_presets_and_their_sentences(bias):
         expect(bias.page.locator("[data-key=left_bias]")).to_have_text(bias_text)
         expect(bias.page.get_by_role("combobox", name="Left sampler")).to_have_text(sampler)
         wait_for_counts(bias)
-        expect(bias.page.get_by_text("The wrong law").first).to_be_visible(timeout=20_000)
+        expect(bias.page.get_by_text("The wrong law").first).to_be_visible()
 
 
 def test_a_formula_as_target_and_a_fault_in_it(bias):
@@ -214,7 +214,7 @@ def test_pages_change_and_the_run_of_the_one_left_ends(app, here):
     assert manager().active == 1
     left = manager()._runs[0]
     visitor.button("Local geometry").click()
-    expect(app.page.locator(".count")).to_have_text(re.compile(r"step [1-9][\d,]* of 8,000"), timeout=30_000)
+    expect(app.page.locator(".count")).to_have_text(re.compile(r"step [1-9][\d,]* of 8,000"))
     assert left.state.status in OVER, "the first page's run is over"
     assert manager().active <= 1
     expect(visitor.button("Local geometry")).to_have_attribute("aria-current", "page")
@@ -228,8 +228,8 @@ def test_a_phone_shows_everything_below_each_other_in_the_dark_too(app):
     wait_for_counts(app)
     app.switch_scheme()
     figures = app.page.locator(".bk-Figure")
-    expect(figures).to_have_count(7, timeout=20_000)
-    app.page.wait_for_function(STACKED, timeout=20_000)
+    expect(figures).to_have_count(7)
+    app.page.wait_for_function(STACKED, timeout=60_000)
     boxes = [figures.nth(i).bounding_box() for i in range(7)]
     assert all(box["x"] >= 0 and box["x"] + box["width"] <= 390 for box in boxes)
     assert app.page.evaluate("document.documentElement.scrollWidth") <= 390

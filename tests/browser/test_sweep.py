@@ -20,8 +20,8 @@ def test_a_sweep_comes_in_live_and_its_points_set_the_step_size(quick):
     app.button("Sweep").click()
     app.button("Stop").wait_for()
     page.wait_for_function(f"() => (({SOURCE})('sweep')?.alpha?.[0] ?? 1) < 1")
-    app.button("Use the best").wait_for(timeout=30_000)
-    app.button("Sweep").wait_for(timeout=30_000)
+    app.button("Use the best").wait_for(timeout=60_000)
+    app.button("Sweep").wait_for(timeout=60_000)
     points = app.source("sweep")
     assert len(points["value"]) == 12 and set(points["alpha"]) == {1}
     assert points["dead"][0] == 0 and points["dead"][-1] == 1
@@ -52,7 +52,7 @@ def test_a_sweep_comes_in_live_and_its_points_set_the_step_size(quick):
     page.get_by_text("Localization γ", exact=True).click()
     app.button("Sweep").click()
     page.wait_for_function(f"() => Math.max(...(({SOURCE})('sweep')?.value ?? [0])) > 10")
-    app.button("Sweep").wait_for(timeout=30_000)
+    app.button("Sweep").wait_for(timeout=60_000)
     values = app.source("sweep")["value"]
     assert min(values) < 0.1 and max(values) > 10
 
