@@ -40,23 +40,25 @@ _SWATCHES = {
 }
 
 
-def legend(title: str, entries: Sequence[tuple[str, str]], figures: str = "") -> pn.pane.HTML:
-    """Heading and legend of a figure. entries and figures: see `legend_html`."""
+def legend(title: str, entries: Sequence[tuple[str, str]], figures: str = "", headed: bool = True) -> pn.pane.HTML:
+    """Heading and legend of a figure. See `legend_html`."""
     return pn.pane.HTML(
-        legend_html(title, entries, figures),
+        legend_html(title, entries, figures, headed),
         sizing_mode="stretch_width",
         margin=0,
         stylesheets=[theme.TEXT, theme.LEGEND],
     )
 
 
-def legend_html(title: str, entries: Sequence[tuple[str, str]], figures: str = "") -> str:
+def legend_html(title: str, entries: Sequence[tuple[str, str]], figures: str = "", headed: bool = True) -> str:
     """entries: kind of line (or its SVG shapes) and what it stands for.
 
     figures: names of the figures it belongs to, with spaces between; it is written over them when they are saved.
+    headed: whether the page shows the title here.
     """
     items = "".join(f"<li>{swatch(kind)}{escape(words)}</li>" for kind, words in entries)
-    return f'<h2>{escape(title)}</h2><ul data-legend="{escape(figures)}" data-title="{escape(title)}">{items}</ul>'
+    head = f"<h2>{escape(title)}</h2>" if headed else ""
+    return f'{head}<ul data-legend="{escape(figures)}" data-title="{escape(title)}">{items}</ul>'
 
 
 def swatch(kind: str) -> str:

@@ -13,7 +13,7 @@ import panel_material_ui as pmui
 from app import theme
 from app.job_panel import JobPanel
 from app.layout import card, plotted
-from app.legend import legend
+from app.legend import heading, legend
 from app.runs import OVER, Job, State, Status
 from app.sweep import SweepJob, SweepPoints, about_field, check_ends, same_question, sweepable
 from app.sweep_plots import SweepFigure
@@ -65,8 +65,18 @@ class SweepPanel(JobPanel):
         )
         self.take = pmui.Button(label="Use the best", size="small", variant="outlined", margin=0, visible=False)
         self.take.on_click(self._on_take)
+        # Not before a sweep: an empty frame tells nothing, and a page with two figures less opens half a second sooner.
+        # Hidden as a whole: a pane of a figure takes `visible` back from its figure.
+        self.drawn = pn.Column(
+            legend("Sweep", _MARKS, "sweep_figure", headed=False),
+            plotted(self.figure.plot),
+            plotted(self.figure.dead_plot),
+            sizing_mode="stretch_width",
+            margin=0,
+            visible=False,
+        )
         self.view = card(
-            _head(),
+            heading("Sweep"),
             pn.FlexBox(
                 self.field,
                 *self.ends,
@@ -77,8 +87,7 @@ class SweepPanel(JobPanel):
                 sizing_mode="stretch_width",
                 margin=(8, 0),
             ),
-            plotted(self.figure.plot),
-            plotted(self.figure.dead_plot),
+            self.drawn,
             self.words,
         )
 
@@ -109,6 +118,7 @@ class SweepPanel(JobPanel):
         self._asked, self.found = self._config, None
         label = next(label for label, name in self.field.options.items() if name == field)
         self.figure.reset(label)
+        self.drawn.visible = True
         self.take.visible = False
         self.say("Finding where to look: a short automatic run." if field == "step_size" else "Starting.")
         return partial(SweepJob, self._config, self._problem, field, ends=ends)
@@ -188,7 +198,7 @@ def words(found: SweepPoints) -> str:
         return f"{size}. No value has an estimate: most chains are dead everywhere."
     value, error = float(found.values[found.best]), float(found.error[found.best])
     se = float(found.error_se[found.best])
-    shown = f"{error:+.1%}".replace("-", "−") + (f" ± {2 * se:.1%}" if math.isfinite(se) else "")
+    shown = f"{round(error, 3) + 0.0:+.1%}".replace("-", "−") + (f" ± {2 * se:.1%}" if math.isfinite(se) else "")
     text = f"{size}. Smallest error, its error bar included, at {number_text(value)}: {shown}"
     if math.isfinite(found.default):
         ratio = value / found.default
@@ -200,7 +210,3 @@ def words(found: SweepPoints) -> str:
     elif found.dead.max() > 0:
         text += f" Chains died at {int((found.dead > 0).sum())} of {len(found.values)} values."
     return text
-
-
-def _head() -> pn.pane.HTML:
-    return legend("Sweep", [(picture, text) for picture, text in _MARKS], "sweep_figure")

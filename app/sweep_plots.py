@@ -11,6 +11,7 @@ from bokeh.models import (
     HoverTool,
     LinearScale,
     LogScale,
+    NoOverlap,
     NumeralTickFormatter,
     Range1d,
     Span,
@@ -27,6 +28,8 @@ from app.sweep import SweepPoints
 from app.widgets import number_text
 
 HEIGHT, DEAD_HEIGHT = 250, 96
+TICK_GAP = 6
+"""Pixels between two numbers of an axis: on a phone 2 and 2.5 would read 22.5."""
 LARGEST_SHOWN = 1.0
 """Relative errors above this are drawn at the edge of the frame: they would flatten all others."""
 LEAST_SHOWN = 0.05
@@ -62,6 +65,7 @@ class SweepFigure:
             tools="save",
             min_border=4,
         )
+        plot.xaxis.major_label_policy = NoOverlap(min_distance=TICK_GAP)
         shade = BoxAnnotation(left=None, right=None, fill_color=theme.LOCAL, fill_alpha=0.1, line_alpha=0)
         shade.visible = False
         plot.add_layout(shade)
@@ -198,6 +202,6 @@ def _scale(plot: figure, log: bool) -> None:
         return
     old = plot.xaxis[0]
     axis = LogAxis() if log else LinearAxis()
-    axis.update(axis_label=old.axis_label, visible=old.visible)
+    axis.update(axis_label=old.axis_label, visible=old.visible, major_label_policy=old.major_label_policy)
     plot.x_scale = LogScale() if log else LinearScale()
     plot.below = [axis]

@@ -175,8 +175,9 @@ export function render({model}) {
   }
   const figure = async (name, kind) => {
     const view = plot(name), svg = view ? null : drawing(name), file = name.toLowerCase().replace(/ /g, '_') + '.' + kind
-    if (!view && !svg) return say('This figure is not on the screen; scroll to it and try again.', true)
-    const width = view?.bbox.width, height = view?.bbox.height, above = view ? head(name, width) : null
+    const width = view?.bbox.width, height = view?.bbox.height
+    if (!(view ? width : svg)) return say('This figure is not on the screen yet; try again when it is.', true)
+    const above = view ? head(name, width) : null
     if (kind === 'svg') {
       const inside = svg ?? view.export('svg').ctx.get_serialized_svg(true).replace('<svg', `<svg y="${above.height}"`)
       const text = svg ?? backed(sheet(width, height + above.height, above.text + inside))

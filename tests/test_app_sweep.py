@@ -6,6 +6,8 @@ import math
 
 import numpy as np
 import pytest
+from bokeh.models import NoOverlap
+from bokeh.models.axes import LogAxis
 
 from app.controls import DEFAULTS
 from app.presets import ALL
@@ -24,6 +26,7 @@ from app.sweep import (
     values_between,
 )
 from app.sweep_panel import SweepPanel
+from app.sweep_plots import SweepFigure, _scale
 from llc_core import RunConfig, run
 from llc_core.defaults import resolve
 from llc_core.fields import Hyper
@@ -222,3 +225,27 @@ def test_a_page_that_closes_ends_its_sweep_and_touches_nothing_on_the_screen():
     panel._on_button(None)
     panel._on_button(None)
     assert panel.button.label == "Sweep" and panel._handle is None
+
+
+def test_the_figures_come_with_the_first_sweep_and_not_with_a_refused_one():
+    panel = SweepPanel()
+    config = RunConfig(problem=ALL[0].problem, **ALL[0].settings)
+    problem = get_problem(ALL[0].problem)
+    config, _, sampler = resolve(config, problem)
+    panel.show(config, problem, sampler)
+    assert not panel.drawn.visible
+    panel.ends[0].value = "hello"
+    with pytest.raises(ValueError, match="is not a number"):
+        panel.begin()
+    assert not panel.drawn.visible
+    panel.ends[0].value = ""
+    assert panel.begin() is not None
+    assert panel.drawn.visible and all(part.visible for part in panel.drawn)
+
+
+def test_numbers_of_an_axis_keep_apart_on_either_scale():
+    figure = SweepFigure()
+    for log in (False, True):
+        _scale(figure.dead_plot, log)
+        assert isinstance(figure.dead_plot.xaxis[0].major_label_policy, NoOverlap)
+        assert isinstance(figure.dead_plot.xaxis[0], LogAxis) == log

@@ -90,6 +90,9 @@ def test_everything_can_be_taken_away(quick):
 
 def every_figure_is_saved_as_png_and_svg(app):
     page = app.page
+    app.button("Sweep").click()  # its figures are there from then on
+    expect(page.locator(".bk-Figure:visible")).to_have_count(4)
+    app.button("Stop").click()
     app.button("Take away ▾").click()
     names = [row.get_attribute("aria-label") for row in page.locator(".figures button").all()]
     page.keyboard.press("Escape")

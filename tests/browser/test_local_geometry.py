@@ -195,8 +195,11 @@ def test_a_phone_shows_everything_below_each_other(app):
     app.page.set_viewport_size({"width": 390, "height": 844})
     app.open()
     app.button("Pause").click()
-    figures = app.page.locator(".bk-Figure")
+    figures = app.page.locator(".bk-Figure:visible")
+    expect(figures).to_have_count(2)
+    app.button("Sweep").click()
     expect(figures).to_have_count(4)
+    app.button("Stop").click()
     boxes = [figures.nth(i).bounding_box() for i in range(4)]
     for above, below in zip(boxes, boxes[1:], strict=False):
         assert above["y"] + above["height"] <= below["y"]

@@ -17,7 +17,13 @@ PLACE = """([value, error]) => {
 
 def test_a_sweep_comes_in_live_and_its_points_set_the_step_size(quick):
     app, page = quick, quick.page
+    shown = page.locator(".bk-Figure:visible")
+    expect(shown).to_have_count(2)
+    page.get_by_role("button", name="Take away").click()
+    page.get_by_role("button", name="Sweep as PNG", exact=True).click()
+    expect(page.get_by_text("This figure is not on the screen yet; try again when it is.")).to_be_visible()
     app.button("Sweep").click()
+    expect(shown).to_have_count(4)
     app.button("Stop").wait_for()
     page.wait_for_function(f"() => (({SOURCE})('sweep')?.alpha?.[0] ?? 1) < 1")
     app.button("Use the best").wait_for(timeout=60_000)
