@@ -8,8 +8,9 @@ from panel.custom import JSComponent
 class Repairs(JSComponent):
     """Looks through the page a few times after it has changed and mends what axe-core calls serious.
 
-    The library's choices open by mouse only, and what they list is not called an option. Its loading bar has no name, its tooltips name a bare span, and so does the handle of the side bar;
-    formulas and tables that are wider than the page cannot be scrolled by keyboard.
+    The library's choices open by mouse only, and what they list is not called an option. Its loading bar has no name, its
+    tooltips name a bare span, and so does the handle of the side bar; formulas and tables that are wider than the
+    page cannot be scrolled by keyboard.
     """
 
     _esm = """
@@ -38,17 +39,31 @@ const deep = (root, selector) => {
 }
 
 const OPENING = [' ', 'Enter', 'ArrowDown', 'ArrowUp']
+const SETTLES = 400 // ms in which the library, having opened a list, may move the focus to its first option
+let opened = null
+const visitorMoves = () => { opened = null } // from now on the focus is the visitor's
 const openChoice = (event) => {
+  visitorMoves()
   const box = event.composedPath().find((element) => element.matches?.('.MuiSelect-select[role=combobox]'))
   if (!box || !OPENING.includes(event.key) || box.getAttribute('aria-expanded') === 'true') return
   event.preventDefault()
   event.stopPropagation()
   box.click()
-  setTimeout(() => {
-    const list = deep(document, '[role=listbox]')
+  const mine = opened = {}, clicked = performance.now()
+  let list = null, seen = 0
+  const hold = () => {
+    const now = performance.now()
+    if (seen && box.getAttribute('aria-expanded') !== 'true') return
+    if (opened !== mine || now - (seen || clicked) > (seen ? SETTLES : 10 * SETTLES)) return
+    if (!list?.isConnected) list = deep(document, '[role=listbox]')
     const chosen = [...(list?.children ?? [])].find((option) => option.textContent.trim() === box.textContent.trim())
-    chosen?.focus()
-  }, 220) // after the library has moved the focus to the first one
+    if (chosen) {
+      seen ||= now
+      if (list.getRootNode().activeElement !== chosen) chosen.focus()
+    }
+    requestAnimationFrame(hold)
+  }
+  requestAnimationFrame(hold)
 }
 
 export function render({model}) {
@@ -57,11 +72,13 @@ export function render({model}) {
   const soon = () => timers.push(...[150, 1200].map((delay) => setTimeout(() => mend(document), delay)))
   document.addEventListener('click', soon)
   document.addEventListener('keydown', openChoice, true)
+  document.addEventListener('pointerdown', visitorMoves, true)
   model.on('remove', () => {
     timers.forEach(clearTimeout)
     clearInterval(repeat)
     document.removeEventListener('click', soon)
     document.removeEventListener('keydown', openChoice, true)
+    document.removeEventListener('pointerdown', visitorMoves, true)
   })
   return document.createElement('span')
 }
