@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+import threading
 import warnings
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 import pytest
@@ -148,6 +151,75 @@ def test_a_module_written_with_functions_is_recognised(monkeypatch, wide):
     by_hand = potential(module, flat)
     assert by_hand.method == "dense" and len(by_hand.stack) == 3
     same(by_hand, potential(module, flat, method="loop"))
+
+
+class Alone(nn.Module):
+    """Its own parameters, and a second input that nobody gives."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight, self.bias = nn.Parameter(torch.randn(4, 6)), nn.Parameter(torch.randn(4))
+        self.out = nn.Linear(4, 3)
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        x = F.linear(x.view(x.shape[0], -1), weight=self.weight, bias=self.bias)
+        return self.out(x.tanh() if mask is None else mask * x)
+
+
+def test_parameters_that_belong_to_no_layer_are_recognised():
+    torch.manual_seed(0)
+    module = Alone()
+    by_hand = potential(module, flat)
+    assert by_hand.method == "dense" and [layer.weight for layer in by_hand.stack] == ["weight", "out.weight"]
+    same(by_hand, potential(module, flat, method="loop"))
+
+
+class Made(nn.Linear):
+    """A weight that is computed is not a parameter as it stands."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return F.linear(x, 2 * self.weight, self.bias)
+
+
+def hooked() -> nn.Module:
+    module = nn.Linear(6, 3)
+    module.register_forward_hook(lambda module, inputs, output: 2 * output)
+    return module
+
+
+@pytest.mark.parametrize(
+    "module",
+    [Made(6, 3), hooked(), nn.utils.parametrizations.weight_norm(nn.Linear(6, 3))],
+    ids=["computed", "hook", "weight_norm"],
+)
+def test_what_is_no_plain_stack_is_not_taken_for_one(module):
+    def plain(rows: int) -> Tensor:
+        return torch.randn(rows, 6)
+
+    found = potential(module, plain)
+    assert found.method != "dense" and dense_stack(found.module) is None
+    assert not [name for name in vars(found.module) if "constant" in name], "nothing is left on the module"
+    same(found, potential(module, plain, method="loop"))
+
+
+def test_threads_recognise_stacks_side_by_side_and_others_run_meanwhile():
+    """torch.fx's own trace replaces nn.Module.__call__ of the whole process, and for good where two of them overlap."""
+    calls, both, done = (nn.Module.__call__, nn.Module.__getattr__), threading.Barrier(2), threading.Barrier(2)
+    other = nn.Linear(6, 3)
+
+    class Meets(nn.Sequential):
+        def forward(self, x: Any) -> Any:
+            both.wait(10)
+            assert (nn.Module.__call__, nn.Module.__getattr__) == calls
+            x = super().forward(x)
+            done.wait(10)
+            return x
+
+    modules = [Meets(nn.Linear(6, 5), nn.ReLU(), nn.Linear(5, 3)) for _ in range(2)]
+    with ThreadPoolExecutor(2) as pool:
+        found = list(pool.map(dense_stack, modules))
+    assert [layer.weight for layer in found[0]] == ["0.weight", "2.weight"] and found[0] == found[1]
+    assert (nn.Module.__call__, nn.Module.__getattr__) == calls and other(torch.ones(1, 6)).shape == (1, 3)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 import operator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any
 
 import torch
@@ -17,7 +18,6 @@ from torch.nn import functional as F
 
 RELU, TANH, SIGMOID, SILU, GELU, GELU_TANH = "relu", "tanh", "sigmoid", "silu", "gelu", "gelu_tanh"
 
-MODULES: dict[type, str] = {nn.ReLU: RELU, nn.Tanh: TANH, nn.Sigmoid: SIGMOID, nn.SiLU: SILU}
 FUNCTIONS: dict[Any, str] = {
     torch.relu: RELU,
     F.relu: RELU,
@@ -30,7 +30,7 @@ FUNCTIONS: dict[Any, str] = {
     "tanh": TANH,
     "sigmoid": SIGMOID,
 }
-FLATTENS = (torch.flatten, torch.reshape, "flatten", "view", "reshape")
+RESHAPES = (torch.reshape, "view", "reshape")
 SHAPES = (getattr, operator.getitem, "size", "numel")
 """Steps that only read a shape: they may hang off the chain."""
 
@@ -46,66 +46,108 @@ class Dense:
     activation: str | None
 
 
+class _Traced(fx.Tracer):
+    """Records what a module's forward method does to one input.
+
+    `fx.Tracer.trace` replaces `nn.Module.__call__` for the whole process: a run in another thread then fails, and two traces that
+    overlap leave it replaced for good. An input that records what is done to it needs none of that: every layer is called as it
+    is, down to the functions of torch.nn.functional.
+    """
+
+    def __init__(self, module: nn.Module):
+        super().__init__()
+        self.root = nn.Sequential(module)  # a tensor that forward makes is kept on the root, and not on the module
+        self.graph = fx.Graph()
+        self.tensor_attrs = {}
+        output = module(self.create_proxy("placeholder", "input", (), {}))
+        self.create_node("output", "output", (self.create_arg(output),), {})
+
+
 def dense_stack(module: nn.Module) -> list[Dense] | None:
-    """The layers of a fully connected stack in their order, or None where the module is not recognisably one."""
+    """The layers of a fully connected stack in their order, or None where the module is not recognisably one.
+
+    module: in eval mode. Threads may ask at the same time.
+    """
+    if any(part._forward_hooks or part._forward_pre_hooks or hasattr(part, "_orig_mod") for part in module.modules()):
+        return None  # what a hook or a compiled module does with an input that is no tensor is not known
     names = _canonical_names(module)
-    module = nn.Sequential(module)  # so that a single linear layer is a step of something, too
     try:
-        graph = fx.Tracer().trace(module)
+        traced = _Traced(module)
     except Exception:
         return None
     layers: list[Dense] = []
-    parts = dict(module.named_modules())
     last: fx.Node | None = None
-    for node in graph.nodes:
+    for node in traced.graph.nodes:
         if node.op == "placeholder":
-            if last is not None:
-                return None
             last = node
             continue
         if node.op == "output":
             return layers if node.args[0] is last and layers else None
-        if node.op in ("call_function", "call_method") and node.target in SHAPES:
+        if node.op == "get_attr" or (node.op in ("call_function", "call_method") and node.target in SHAPES):
             continue
         if last is None or not node.args or node.args[0] is not last:
             return None
-        step = _step(node, parts)
-        if isinstance(step, nn.Linear):
-            weight, bias = names[id(step.weight)], None if step.bias is None else names[id(step.bias)]
-            layers.append(Dense(weight, bias, step.in_features, step.out_features, None))
-        elif step == "flatten":
+        if node.target is F.linear:
+            layer = _linear(node, traced.root, names)
+            if layer is None:
+                return None
+            layers.append(layer)
+        elif _is_flatten(node):
             if layers:
                 return None
-        elif step is None:
-            return None
-        elif step:
-            if not layers or layers[-1].activation is not None:
+        elif not _does_nothing(node):
+            activation = _activation(node)
+            if activation is None or not layers or layers[-1].activation is not None:
                 return None
-            before = layers[-1]
-            layers[-1] = Dense(before.weight, before.bias, before.inputs, before.outputs, step)
+            layers[-1] = replace(layers[-1], activation=activation)
         last = node
     return None
 
 
-def _step(node: fx.Node, parts: dict[str, nn.Module]) -> nn.Linear | str | None:
-    """A linear layer, the name of an activation, "flatten", "" for nothing at all, or None for what is not known."""
-    if node.op == "call_module":
-        part = parts[str(node.target)]
-        if type(part) is nn.Linear and not part._forward_hooks and not part._forward_pre_hooks:
-            return part
-        if isinstance(part, nn.Identity | nn.Dropout):
-            return ""
-        if isinstance(part, nn.Flatten):
-            return "flatten" if (part.start_dim, part.end_dim) == (1, -1) else None
-        if isinstance(part, nn.GELU):
-            return GELU if part.approximate == "none" else GELU_TANH
-        return MODULES.get(type(part))
-    if node.target in FLATTENS:
-        return "flatten"
+def _linear(node: fx.Node, root: nn.Module, names: dict[int, str]) -> Dense | None:
+    """A layer whose weight, and bias if it has one, are parameters as they stand."""
+    given = dict(zip(("input", "weight", "bias"), node.args, strict=False)) | node.kwargs
+    found: list[str | None] = []
+    shapes: list[tuple[int, ...]] = []
+    for part in ("weight", "bias"):
+        value = given.get(part)
+        if part == "bias" and value is None:
+            found.append(None)
+            continue
+        if not isinstance(value, fx.Node) or value.op != "get_attr":
+            return None
+        tensor = _attribute(root, str(value.target))
+        name = names.get(id(tensor))
+        if name is None:
+            return None
+        found.append(name)
+        shapes.append(tuple(tensor.shape))
+    if len(shapes[0]) != 2 or found[0] is None:
+        return None
+    outputs, inputs = shapes[0]
+    return Dense(found[0], found[1], inputs, outputs, None)
+
+
+def _attribute(root: nn.Module, path: str) -> Any:
+    return reduce(getattr, path.split("."), root)
+
+
+def _is_flatten(node: fx.Node) -> bool:
+    if node.target in (torch.flatten, "flatten"):
+        given = dict(zip(("start_dim", "end_dim"), node.args[1:], strict=False)) | node.kwargs
+        return (given.get("start_dim", 0), given.get("end_dim", -1)) == (1, -1)
+    return node.target in RESHAPES
+
+
+def _does_nothing(node: fx.Node) -> bool:
+    """Dropout in eval mode."""
+    given = dict(zip(("p", "training"), node.args[1:], strict=False)) | node.kwargs
+    return node.target is F.dropout and given.get("training") is False
+
+
+def _activation(node: fx.Node) -> str | None:
     if node.target is F.gelu:
         return GELU if node.kwargs.get("approximate", "none") == "none" else GELU_TANH
-    if node.target is F.dropout:
-        return "" if node.kwargs.get("training") is False else None
     return FUNCTIONS.get(node.target)
 
 
