@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from llc_core.caught import caught
+
 R_HAT_LIMIT = 1.05
 ESS_LIMIT = 100
 DRIFT_SHARE = 0.02
@@ -36,8 +38,7 @@ def _call(name: str, trace: np.ndarray) -> float:
         return math.nan
     if np.ptp(trace) == 0:
         return math.nan
-    with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with np.errstate(all="ignore"), caught():
         return float(getattr(library, name)(np.ascontiguousarray(trace.T), chain_axis=0, draw_axis=1))
 
 

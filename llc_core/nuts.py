@@ -15,7 +15,7 @@ from llc_core.config import MAX_STEPS, RunConfig
 from llc_core.fields import whole
 from llc_core.potentials.base import Potential
 from llc_core.results import Estimate
-from llc_core.streams import stream_seed
+from llc_core.streams import seeded, stream_seed
 from llc_core.target import Target
 from llc_core.verdict import judge
 
@@ -69,9 +69,8 @@ def nuts_reference(
     column = torch.ones(config.chains, 1, dtype=torch.float64)
     target = Target(problem, config.n_beta * column, config.localization * column)
     trace, divergences = np.empty((steps, config.chains)), 0
-    with torch.random.fork_rng(devices=[]):
-        for chain in range(config.chains):
-            torch.manual_seed(stream_seed(config.seed, f"nuts {chain}"))
+    for chain in range(config.chains):
+        with seeded(stream_seed(config.seed, f"nuts {chain}")):
             first = torch.as_tensor(problem.start or [0.0] * problem.dim, dtype=torch.float64)
             first = first + START_SPREAD * torch.randn(problem.dim, dtype=torch.float64)
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import numpy as np
 import torch
@@ -20,3 +23,18 @@ def torch_stream(seed: int, name: str, device: torch.device | str = "cpu") -> to
 
 def numpy_stream(seed: int, name: str) -> np.random.Generator:
     return np.random.default_rng(stream_seed(seed, name))
+
+
+_TURN = threading.RLock()
+
+
+@contextmanager
+def seeded(seed: int) -> Iterator[None]:
+    """Inside, torch's own random state begins at `seed`; outside, it is as it was.
+
+    For code that takes no generator, such as the first weights of torch.nn's layers. That state belongs to all threads, so those
+    that need it take turns: else one draws what was meant for another, and neither can be repeated.
+    """
+    with _TURN, torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        yield

@@ -22,6 +22,7 @@ FLOORS = [
         "multiplicity",
         "aoyagi",
         "streams",
+        "caught",
         "fields",
         "blas",
         "philox",

@@ -6,12 +6,11 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import torch
 from torch import nn
 
 from llc_core.fields import choice, whole
 from llc_core.networks.attention import AttentionOnly
-from llc_core.streams import stream_seed
+from llc_core.streams import seeded, stream_seed
 
 ACTIVATIONS: dict[str, type[nn.Module]] = {"relu": nn.ReLU, "tanh": nn.Tanh, "gelu": nn.GELU, "silu": nn.SiLU}
 LARGEST_WIDTH = 1_000_000
@@ -71,6 +70,5 @@ def build_model(description: Mapping[str, Any] | str, seed: int = 0) -> nn.Modul
     for key in given:
         if key not in known:
             raise ValueError(f"{description['kind']} has no field {key!r}; it has {', '.join(known)}.")
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(stream_seed(whole("seed", seed), "model") % (1 << 62))
+    with seeded(stream_seed(whole("seed", seed), "model") % (1 << 62)):
         return build(**given)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
 
+from llc_core.caught import caught
 from llc_core.potentials.losses import cross_entropy
 from llc_core.potentials.network_data import Rows
 from llc_core.potentials.network_dense import DensePasses
@@ -117,13 +117,12 @@ def vmap_problem(passes: Vmapped, rows: Callable[[int, int], Rows], dim: int) ->
     """Why vmap cannot do this module, in a few words; empty where it can."""
     delta = torch.zeros(1, dim).expand(CHAINS, -1)
     try:
-        with warnings.catch_warnings(record=True) as caught, torch.no_grad():
-            warnings.simplefilter("always")
+        with caught() as found, torch.no_grad():
             passes.add(Point(delta), rows(0, ROWS), 1.0, torch.zeros(CHAINS, dim))
             passes.losses(Point(delta), rows(0, ROWS))
     except Exception as error:
         return _first_line(error).rstrip(".")
-    slow = [str(w.message) for w in caught if "performance drop" in str(w.message)]
+    slow = [str(w.message) for w in found if "performance drop" in str(w.message)]
     return "no rule for " + slow[0].split("batching rule for ")[1].split(".")[0] if slow else ""
 
 
