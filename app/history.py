@@ -75,19 +75,21 @@ class History:
             table[: self._count] = rows[kept]
         if self._count:
             self._last_slot = int(slots[-1])
-        late = estimates[estimates[:, 0] > burn_in]
-        late = late[np.diff(late[:, 0] // self.stride, prepend=-1) > 0]
-        self._estimate_count = len(late)
-        self._estimates[: len(late)] = late
-        if len(late):
-            self._next_estimate = int(late[-1, 0]) + self.stride
+        for row in estimates[estimates[:, 0] > burn_in]:
+            if row[0] >= self._next_estimate:
+                self._estimates[self._estimate_count] = row
+                self._estimate_count += 1
+                self._next_estimate = int(row[0]) + self.stride
 
     def add(self, snapshot: Snapshot, se: float = math.nan) -> None:
         """Take a snapshot. se: the standard error to show when there are too few chains to see it from their spread."""
         self._add_losses(snapshot)
         # The first few averages jump about and would only stretch the axis.
         shown_from = snapshot.burn_in + (snapshot.total_steps - snapshot.burn_in) // 50
-        if snapshot.steps >= max(self._next_estimate, shown_from) and self._estimate_count < len(self._estimates):
+        # The last one is the one that the verdict is about, however near the one before it is.
+        due = max(self._next_estimate, shown_from)
+        last = snapshot.steps == snapshot.total_steps and not self._shows(snapshot.steps)
+        if (snapshot.steps >= due or last) and self._estimate_count < len(self._estimates):
             living = snapshot.llc[np.isfinite(snapshot.llc)]
             if len(living) and 2 * len(living) >= len(snapshot.llc):
                 if len(living) >= 4:
@@ -95,6 +97,9 @@ class History:
                 self._estimates[self._estimate_count] = snapshot.steps, living.mean(), se
                 self._estimate_count += 1
                 self._next_estimate = snapshot.steps + self.stride
+
+    def _shows(self, steps: int) -> bool:
+        return bool(self._estimate_count) and self._estimates[self._estimate_count - 1, 0] >= steps
 
     def _add_losses(self, snapshot: Snapshot) -> None:
         slots = snapshot.recorded // self.stride

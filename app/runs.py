@@ -116,6 +116,8 @@ class RunHandle:
         self._log: Log | None = None
         self._playing = playing
         self._pending = 0
+        self._orders = 0
+        """Grows when what was asked for before no longer counts."""
         self._polled = time.monotonic()
         # Owned by the worker:
         self._building: Future[Job] | None = None
@@ -136,8 +138,13 @@ class RunHandle:
         self._command(playing=False)
 
     def step(self, steps: int = 1) -> None:
-        """Do exactly `steps` more steps, then pause."""
-        self._command(playing=False, pending=max(1, steps))
+        """Do exactly `steps` more steps, then pause. Steps that are still to be done come on top."""
+        with self._lock:
+            if self._playing:
+                self._orders += 1
+            self._playing, self._pending = False, self._pending + max(1, steps)
+            self._polled = time.monotonic()
+        self._manager._wake()
 
     def go_on(self) -> bool:
         """Make a finished run twice as long and play it. False where it cannot be."""
@@ -145,6 +152,7 @@ class RunHandle:
             if not self.can_go_on:
                 return False
             self._longer, self._playing, self._pending = True, True, 0
+            self._orders += 1
             self._polled = time.monotonic()
             self._publish(status=Status.RUNNING)
         self._manager._take_back(self)
@@ -163,9 +171,10 @@ class RunHandle:
                 self._publish(status=Status.CANCELLED, message=message)
         self._manager._wake()
 
-    def _command(self, playing: bool, pending: int = 0) -> None:
+    def _command(self, playing: bool) -> None:
         with self._lock:
-            self._playing, self._pending = playing, pending
+            self._playing, self._pending = playing, 0
+            self._orders += 1
             self._polled = time.monotonic()
         self._manager._wake()
 
@@ -340,6 +349,8 @@ class RunManager:
 
     def _serve(self, handle: RunHandle) -> None:
         """One block of one run, and an estimate where one is due."""
+        if handle.state.status in OVER:
+            return
         if handle._run is None:
             if handle._building is None:
                 handle._building = self._builders.submit(handle._build)
@@ -350,7 +361,7 @@ class RunManager:
                 handle._run, handle._log = run, run.log
                 handle._building = None  # it would keep the job
         run = handle._run
-        if run is None or handle.state.status in OVER:
+        if run is None or handle.state.status in OVER:  # cancelled meanwhile
             return
         if handle._longer:
             with handle._lock:
@@ -375,7 +386,7 @@ class RunManager:
 
     def _advance(self, handle: RunHandle, run: Job) -> None:
         with handle._lock:
-            pending = handle._pending
+            pending, orders = handle._pending, handle._orders
         sharing = max(1, min(self._capacity, sum(h._wants_steps for h in self._runs)))
         steps = min(handle._block, pending) if pending else handle._block
         before = time.monotonic()
@@ -386,7 +397,8 @@ class RunManager:
             handle._block = min(MAX_BLOCK, max(1, round(wished)))
         with handle._lock:
             run.record(snapshot, handle._state.estimate)
-            handle._pending = max(0, handle._pending - steps) if pending == handle._pending else handle._pending
+            if pending and orders == handle._orders:
+                handle._pending = max(0, handle._pending - steps)
             if handle._state.status not in OVER:
                 handle._publish(snapshot=snapshot, notes=handle._state.notes + snapshot.notes)
 

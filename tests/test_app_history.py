@@ -64,6 +64,19 @@ def test_no_estimate_when_most_chains_are_dead():
     assert len(history.since(Cursor()).at) == 0
 
 
+@pytest.mark.parametrize("cut", [2990, 2998, 2999, 3000])
+def test_the_last_estimate_is_that_of_the_whole_run(cut):
+    going, whole = History(2, 3000), History(2, 6000)
+    blocks = [(0, 1500), (1500, cut), (cut, 3000)] if cut < 3000 else [(0, 3000)]
+    for start, stop in blocks:
+        for history, total in ((going, 3000), (whole, 6000)):
+            history.add(snapshot(start, stop, total, [float(stop)] * 2))
+    rows = going.since(Cursor())
+    assert going.stride == 2 and rows.llc[-1] == rows.at[-1] == 3000 and (np.diff(rows.at) > 0).all()
+    going.go_on(6000, 0)
+    assert going.since(Cursor()).at.tolist() == whole.since(Cursor()).at.tolist()
+
+
 def test_readers_get_copies():
     history = History(1, 10)
     history.add(snapshot(0, 5, 10, [1.0]))

@@ -207,6 +207,46 @@ def test_step_does_exactly_that_many(made):
         assert handle.state.steps == expected
 
 
+class Waits(CountingRun):
+    """A step of which the test decides when it ends."""
+
+    def __init__(self):
+        super().__init__(total_steps=10**6, seconds_per_block=0)
+        self.begun, self.go = threading.Semaphore(0), threading.Semaphore(0)
+
+    def advance(self, steps: int) -> Snapshot:
+        self.begun.release()
+        assert self.go.acquire(timeout=20)
+        return super().advance(steps)
+
+
+def test_every_press_of_step_counts(made):
+    run = Waits()
+    handle = made().submit(lambda: run, playing=False)
+    wait_until(lambda: handle.state.status is Status.PAUSED)
+
+    def during_a_step(*presses: Callable[[], None]) -> int:
+        """Steps that are done in all when one is pressed, and then `presses` while it is done."""
+        before = handle.state.steps
+        handle.step(1)
+        assert run.begun.acquire(timeout=20)
+        for press in presses:
+            press()
+        for _ in range(10):
+            run.go.release()
+        wait_until(lambda: handle.state.steps > before and handle._pending == 0)
+        while run.go.acquire(blocking=False) or run.begun.acquire(blocking=False):
+            pass
+        return handle.state.steps - before
+
+    one, three = (lambda: handle.step(1)), (lambda: handle.step(3))
+    assert during_a_step() == 1
+    assert during_a_step(one) == 2 and during_a_step(one, one, three) == 6
+    assert during_a_step(handle.pause) == 1, "what was begun is done"
+    assert during_a_step(handle.play, three) == 4
+    assert during_a_step(three, handle.pause) == 1
+
+
 def test_cancel_frees_the_run(made):
     manager = made()
     handle = manager.submit(lambda: CountingRun(total_steps=10**6))
