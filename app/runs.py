@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import atexit
 import logging
+import os
 import threading
 import time
 from collections.abc import Callable
@@ -35,6 +36,19 @@ CAPACITY = 8
 """Runs that are stepped at the same time; the others wait in a queue."""
 TURN_SECONDS = 1.0
 """While others wait, a run goes to the end of the queue after it has used so much time of the worker."""
+
+
+def cores() -> int:
+    """torch's threads for all that computes here: one core stays free for the event loop and, on a laptop, for the browser."""
+    return max(1, (os.cpu_count() or 2) - 1)
+
+
+def _begin() -> None:
+    """In every thread that computes. A new one has as many threads of torch's as were wished for last in any thread, and where
+    a run is in the middle of a step, that is one."""
+    import torch
+
+    torch.set_num_threads(cores())
 
 
 class Status(StrEnum):
@@ -222,7 +236,7 @@ class RunManager:
         self._turn = 0
         self._condition = threading.Condition()
         self._closed = False
-        self._builders = ThreadPoolExecutor(BUILDERS, thread_name_prefix="builds")
+        self._builders = ThreadPoolExecutor(BUILDERS, thread_name_prefix="builds", initializer=_begin)
         self._thread = threading.Thread(target=self._work, name="runs", daemon=True)
         self._thread.start()
 
@@ -267,6 +281,7 @@ class RunManager:
     # -- the worker thread --------------------------------------------------------------------------------------------
 
     def _work(self) -> None:
+        _begin()
         while not self._closed:
             handle = None
             try:

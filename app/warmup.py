@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -50,8 +49,7 @@ def _warm() -> None:
         import app.runs
         import llc_core  # noqa: F401
 
-        # One core stays free for the event loop and, on a laptop, for the browser.
-        torch.set_num_threads(max(1, (os.cpu_count() or 2) - 1))
+        torch.set_num_threads(app.runs.cores())
         app.runs.manager()
     except Exception as problem_found:
         log.exception("The engine could not be loaded.")

@@ -6,6 +6,7 @@ Trainings are shared by all sessions: they depend on nothing but the choice.
 from __future__ import annotations
 
 import threading
+from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -23,7 +24,13 @@ OPTIMIZERS: dict[str, dict[str, Any]] = {
     "Entropy-SGD": {"name": "EntropySGD"},
     "Adam": {"name": "Adam"},
 }
+Trained = tuple[nn.Module, Training]
+KEPT = 24
+"""Trained networks in memory; the one that has not been asked for the longest makes room."""
+
 _lock = threading.Lock()
+_trained: OrderedDict[tuple[str, str, int], Trained] = OrderedDict()
+_turns: dict[tuple[str, str, int], threading.Lock] = {}
 
 
 @dataclass(frozen=True)
@@ -75,8 +82,7 @@ def data(name: str) -> Split:
     return synthetic_text(sequences=512, length=16, vocabulary=12)
 
 
-@lru_cache(maxsize=24)
-def _trained(network: str, optimizer: str, seed: int) -> tuple[nn.Module, Training]:
+def _train(network: str, optimizer: str, seed: int) -> Trained:
     entry = ZOO[network]
     model = build_model(entry.model, seed)
     options = optimizer_of(network, optimizer)
@@ -90,10 +96,29 @@ def optimizer_of(network: str, optimizer: str) -> dict[str, Any]:
     return {**options, **ZOO[network].rates.get(options["name"], {})}
 
 
-def trained(choice: Choice) -> tuple[nn.Module, Training]:
+def known(choice: Choice) -> Trained | None:
+    """The network after training, and the record, if it has been trained. Never waits."""
+    key = choice.network, choice.optimizer, choice.train_seed
+    with _lock:
+        if key in _trained:
+            _trained.move_to_end(key)
+        return _trained.get(key)
+
+
+def trained(choice: Choice) -> Trained:
     """The network after training, and the record; trains at the first call, which takes seconds."""
-    with _lock:  # two sessions that ask for the same wait for one training
-        return _trained(choice.network, choice.optimizer, choice.train_seed)
+    key = choice.network, choice.optimizer, choice.train_seed
+    with _lock:
+        turn = _turns.setdefault(key, threading.Lock())
+    with turn:  # two sessions that ask for the same wait for one training, and nobody else does
+        found = known(choice)
+        if found is None:
+            found = _train(*key)
+            with _lock:
+                _trained[key] = found
+                while len(_trained) > KEPT:
+                    _turns.pop(_trained.popitem(last=False)[0], None)
+        return found
 
 
 def parts(network: str) -> dict[str, str]:

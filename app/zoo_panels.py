@@ -15,7 +15,7 @@ from app.layout import card, plotted, prose
 from app.legend import heading, legend
 from app.runs import Job, State, background
 from app.tasks import TaskJob
-from app.zoo import potential, trained
+from app.zoo import known, potential, trained
 from app.zoo_config import Choice
 from app.zoo_plots import CalibrationFigure, TrainingFigures
 from llc_core import Estimate, calibrate, estimate
@@ -92,8 +92,11 @@ class OverTraining(_ChoicePanel):
 
     def ready(self) -> None:
         """The choice has been trained."""
-        if self.choice is not None and not len(self.figures.source.data["step"]):
-            self.figures.show(trained(self.choice)[1])
+        if self.choice is None or len(self.figures.source.data["step"]):
+            return
+        found = known(self.choice)
+        if found is not None:
+            self.figures.show(found[1])
 
     def prepare(self) -> None:
         self.found = []

@@ -6,17 +6,27 @@ import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 _TURN = threading.RLock()
 
 
 @contextmanager
 def caught() -> Iterator[list[warnings.WarningMessage]]:
-    """The warnings raised inside; none of them is shown.
+    """The warnings that this thread raises inside; they are not shown. Those of others are, as before.
 
-    Two blocks of `warnings.catch_warnings` that overlap in two threads miss each other's warnings, and leave the one's state in
-    place for good.
+    Two blocks of `warnings.catch_warnings` that overlap in two threads leave the one's state in place for good.
     """
-    with _TURN, warnings.catch_warnings(record=True) as found:
+    mine, found = threading.get_ident(), list[warnings.WarningMessage]()
+    with _TURN, warnings.catch_warnings():
+        before = warnings.showwarning
+
+        def show(message: Any, category: Any, filename: str, lineno: int, file: Any = None, line: Any = None) -> None:
+            if threading.get_ident() == mine:
+                found.append(warnings.WarningMessage(message, category, filename, lineno, file, line))
+            else:
+                before(message, category, filename, lineno, file, line)
+
+        warnings.showwarning = show
         warnings.simplefilter("always")
         yield found

@@ -8,6 +8,7 @@ Products in float64 are never shortened.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -25,18 +26,31 @@ def precision() -> str:
     return of_environment(VARIABLE, PRECISIONS)
 
 
+_LOCK = threading.Lock()
+_USERS = 0
+_BEFORE = "highest"
+
+
 @contextmanager
 def allowed() -> Iterator[None]:
-    """Inside, torch may use TF32 where that is wished for; outside, it is as it was."""
+    """Inside, torch may use TF32 where that is wished for; outside, it is as it was. The setting is that of the whole process: the
+    first of the threads that are inside makes it, the last takes it back."""
+    global _USERS, _BEFORE
     if precision() != "tf32":
         yield
         return
-    before = torch.get_float32_matmul_precision()
-    torch.set_float32_matmul_precision("high")
+    with _LOCK:
+        _USERS += 1
+        if _USERS == 1:
+            _BEFORE = torch.get_float32_matmul_precision()
+            torch.set_float32_matmul_precision("high")
     try:
         yield
     finally:
-        torch.set_float32_matmul_precision(before)
+        with _LOCK:
+            _USERS -= 1
+            if _USERS == 0:
+                torch.set_float32_matmul_precision(_BEFORE)
 
 
 def multiply(a: Tensor, b: Tensor, short: bool, out: Tensor | None = None) -> Tensor:

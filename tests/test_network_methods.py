@@ -69,6 +69,19 @@ class Attends(nn.Module):
         return self.out(self.block(x).mean(1))
 
 
+class WritesAttention(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.inside, self.out = nn.Linear(2, 24), nn.Linear(8, 3)
+
+    def forward(self, x: Tensor) -> Tensor:
+        switches = torch.backends.mha.get_fastpath_enabled(), torch.backends.cuda.flash_sdp_enabled()
+        assert switches == (True, True), "they belong to the whole process"
+        q, k, v = self.inside(x).unflatten(-1, (3, 2, 4)).permute(2, 0, 3, 1, 4)
+        mixed = F.scaled_dot_product_attention(q, k, v, is_causal=True, scale=0.3)
+        return self.out(mixed.transpose(1, 2).flatten(2).mean(1))
+
+
 class Convolves(nn.Sequential):
     def __init__(self) -> None:
         super().__init__(
@@ -228,6 +241,7 @@ def test_threads_recognise_stacks_side_by_side_and_others_run_meanwhile():
         (Residual(), lambda n: torch.randn(n, 6), 3),
         (Tied(), tokens, 7),
         (Attends(), tokens, 3),
+        (WritesAttention(), lambda n: torch.randn(n, 5, 2), 3),
         (Convolves(), images, 3),
     ],
     ids=lambda value: type(value).__name__,

@@ -7,12 +7,18 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 import torch
 from torch import nn
 
+from app import zoo
+from app.runs import OVER, RunManager
+from app.zoo_config import Choice
+from llc_core import DeepLinearNetwork, NetworkPotential, products
 from llc_core.caught import caught
 from llc_core.networks import build_model
 from llc_core.networks.models import MODELS
+from llc_core.potentials.dln_data import KeptBatches
 
 MEANWHILE = 0.2
 """Seconds in which a second thread would have done its part if it were let in."""
@@ -81,3 +87,160 @@ def test_a_warning_is_caught_in_the_thread_that_raised_it():
         shown, filters = warnings.showwarning, warnings.filters
         assert beside(heard("one"), heard("two")) == (["one begins", "one ends"], ["two begins", "two ends"])
         assert warnings.showwarning is shown and warnings.filters is filters
+
+
+def test_a_warning_of_another_thread_is_its_own():
+    def mine(halfway: Callable[[], None]) -> list[str]:
+        with caught() as found:
+            halfway()
+        return [str(w.message) for w in found]
+
+    def other(halfway: Callable[[], None]) -> None:
+        warnings.warn("of the other", stacklevel=1)
+        halfway()
+
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        assert beside(mine, other)[0] == []
+    assert [str(w.message) for w in heard] == ["of the other"]
+
+
+class Stops(nn.Module):
+    """Calls back between its two layers, in the thread and pass in which it is told to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.one, self.two = nn.Linear(3, 4), nn.Linear(4, 2)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = torch.tanh(self.one(x))
+        call = HALFWAY.pop(threading.get_ident(), None)
+        if call is not None:
+            call()
+        return self.two(x)
+
+
+HALFWAY: dict[int, Callable[[], None]] = {}
+
+
+@pytest.mark.parametrize("method", ["vmap", "loop"])
+def test_two_runs_may_share_a_potential(method):
+    data = torch.randn(12, 3), torch.randn(12, 2)
+    shared = NetworkPotential(Stops(), "mse", data, method=method)
+    shared.excess_loss_and_grad(torch.zeros(2, shared.dim))  # the losses at w0 are taken once
+
+    def at(scale: float) -> Work:
+        def work(halfway: Callable[[], None]) -> list[torch.Tensor]:
+            HALFWAY[threading.get_ident()] = halfway
+            return list(shared.excess_loss_and_grad(torch.full((2, shared.dim), scale)))
+
+        return work
+
+    found = beside(at(0.1), at(0.2))
+    for each, scale in zip(found, (0.1, 0.2), strict=True):
+        assert all(torch.equal(a, b) for a, b in zip(each, alone(at(scale)), strict=True))
+
+
+def test_a_batch_that_two_threads_learn_is_right(monkeypatch):
+    problem = DeepLinearNetwork.random("1K", seed=3, n=10**4)
+    product, calls = torch.mm, {}
+
+    def slow(*args: Any, **kwargs: Any) -> torch.Tensor:
+        result = product(*args, **kwargs)
+        call = calls.pop(threading.get_ident(), None)
+        if call is not None:
+            call()
+        return result
+
+    def learns(kept: KeptBatches) -> Work:
+        def work(halfway: Callable[[], None]) -> torch.Tensor:
+            calls[threading.get_ident()] = halfway
+            kept.draw(torch.Generator().manual_seed(0), 1)
+            return kept.draw(torch.Generator().manual_seed(0), 1)[0]
+
+        return work
+
+    monkeypatch.setattr(torch, "mm", slow)
+    both, single = (KeptBatches(problem.data, 20, 500, torch.device("cpu"), torch.float32) for _ in range(2))
+    mine, theirs = beside(learns(both), learns(both))
+    truth = alone(learns(single))
+    assert torch.equal(mine, truth) and torch.equal(theirs, truth)
+
+
+def test_short_products_are_allowed_until_the_last_run_is_through(monkeypatch):
+    monkeypatch.setenv(products.VARIABLE, "tf32")
+
+    def run(halfway: Callable[[], None]) -> list[str]:
+        seen = []
+        with products.allowed():
+            halfway()
+            seen.append(torch.get_float32_matmul_precision())
+        return [*seen, torch.get_float32_matmul_precision()]
+
+    before = torch.get_float32_matmul_precision()
+    assert beside(run, run) == (["high", "high"], ["high", before])
+
+
+def choice(seed: int) -> Choice:
+    return Choice(network="small", optimizer="momentum", train_seed=seed, checkpoint=0, part="all")
+
+
+def test_one_training_does_not_hold_up_the_others(monkeypatch):
+    wanted = [choice(seed) for seed in (901, 902)]
+    begin = threading.Event()
+
+    def slow(network: str, optimizer: str, seed: int) -> Any:
+        if seed == 901:
+            assert begin.wait(30)
+        return seed, "record"
+
+    monkeypatch.setattr(zoo, "_train", slow)
+    monkeypatch.setattr(zoo, "_trained", type(zoo._trained)())
+    threads = [threading.Thread(target=zoo.trained, args=(wanted[0],)) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    assert zoo.trained(wanted[1]) == (902, "record") == zoo.known(wanted[1])
+    assert zoo.known(wanted[0]) is None, "and who only looks does not wait"
+    begin.set()
+    for thread in threads:
+        thread.join(30)
+    assert zoo.known(wanted[0]) == (901, "record")
+
+
+def test_trained_networks_make_room(monkeypatch):
+    monkeypatch.setattr(zoo, "_train", lambda network, optimizer, seed: (seed, "record"))
+    monkeypatch.setattr(zoo, "_trained", type(zoo._trained)())
+    for seed in range(zoo.KEPT + 2):
+        zoo.trained(choice(seed))
+        zoo.known(choice(0))
+    assert len(zoo._trained) == zoo.KEPT and zoo.known(choice(0)) and not zoo.known(choice(1))
+
+
+def test_threads_that_compute_have_their_cores_whoever_steps_meanwhile(monkeypatch):
+    """A new thread has as many as were wished for last in any thread."""
+    monkeypatch.setattr("app.runs.cores", lambda: 3)
+    before, found = torch.get_num_threads(), []
+
+    class Once:
+        log, finished = None, False
+
+        def __init__(self) -> None:
+            found.append(torch.get_num_threads())
+
+        def advance(self, steps: int) -> Any:
+            found.append(torch.get_num_threads())
+            raise ValueError("enough")
+
+    torch.set_num_threads(1)
+    manager = RunManager()
+    try:
+        handle = manager.submit(Once)
+        limit = threading.Event()
+        for _ in range(2000):
+            if handle.state.status in OVER:
+                break
+            limit.wait(0.01)
+        assert handle.state.message == "enough" and found == [3, 3]
+    finally:
+        manager.close()
+        torch.set_num_threads(before)

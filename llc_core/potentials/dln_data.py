@@ -199,20 +199,21 @@ class KeptBatches:
     def draw(self, generator: torch.Generator, chains: int) -> tuple[Tensor, Tensor, Tensor]:
         """XᵀX/size [C, N, N], (noise)ᵀX/size [C, outputs, N] and mean |noise|² [C] of a random batch for each chain."""
         places = self.places(generator, chains)
-        if self.known is not None:
+        known = self.known
+        if known is not None:
             for k in places.tolist():
-                if not self.known[k]:
+                if not known[k]:
                     self._learn(k)
+                    known[k] = True
         return self.sxx[places], self.snx[places], self.baseline[places]
 
     def _learn(self, k: int) -> None:
+        """Only finished numbers are written: two threads may learn the same batch, and one read what the other writes again."""
         rows = self.rows(k)
         x, noise = rows[:, : self.data.inputs], rows[:, self.data.inputs : -1]
-        torch.mm(x.T, x, out=self.sxx[k]).div_(self.size)
-        torch.mm(noise.T, x, out=self.snx[k]).div_(self.size)
+        self.sxx[k] = torch.mm(x.T, x).div_(self.size)
+        self.snx[k] = torch.mm(noise.T, x).div_(self.size)
         self.baseline[k] = rows[:, -1].mean()
-        if self.known is not None:
-            self.known[k] = True
 
     def learn_all(self) -> None:
         fill_tables(self.data, self.size, self.sxx, self.snx, self.baseline)

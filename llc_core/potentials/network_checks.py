@@ -20,7 +20,7 @@ MIXING = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d, nn.SyncBatchNorm)
 
 def try_module(passes: Looped, rows: Callable[[int, int], Rows], targets: Tensor) -> None:
     """Evaluate two rows at w0; ValueError says what stands in the way."""
-    for name, part in passes.module.named_modules():
+    for name, part in passes.twins.mine().named_modules():
         if isinstance(part, MIXING) and not part.track_running_stats:
             raise ValueError(
                 f"{name or 'module'} is a batch norm without running statistics, which mixes the samples of a batch; "
@@ -31,13 +31,13 @@ def try_module(passes: Looped, rows: Callable[[int, int], Rows], targets: Tensor
     moving = {name: w for name, w in passes.weights.moving.items()}
     try:
         with torch.no_grad():
-            output = torch.func.functional_call(passes.module, {**passes.weights.still, **moving}, inputs)
+            output = torch.func.functional_call(passes.twins.mine(), {**passes.weights.still, **moving}, inputs)
     except Exception as error:
         raise ValueError(
             f"module cannot be called with data's inputs {_shapes(inputs)}: {_first_line(error)}"
         ) from None
     with torch.no_grad():
-        again = torch.func.functional_call(passes.module, {**passes.weights.still, **moving}, inputs)
+        again = torch.func.functional_call(passes.twins.mine(), {**passes.weights.still, **moving}, inputs)
     if isinstance(output, Tensor) and not torch.equal(output, again) and bool(torch.isfinite(output).all()):
         raise ValueError(
             "module gives a random output even in eval mode; switch off dropout or noise that its forward method adds, "
@@ -108,7 +108,7 @@ def activation_bytes(passes: Looped, rows: Callable[[int, int], Rows], dim: int)
         return x
 
     with torch.enable_grad(), torch.autograd.graph.saved_tensors_hooks(pack, lambda x: x):
-        output = torch.func.functional_call(passes.module, {**passes.weights.still, **moving}, here.of(0)[0])
+        output = torch.func.functional_call(passes.twins.mine(), {**passes.weights.still, **moving}, here.of(0)[0])
         passes.loss(output, here.of(0)[1])
     return max(64, 2 * sum(seen.values()) // here.count)
 

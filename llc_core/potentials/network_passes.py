@@ -6,15 +6,21 @@ made beside the gradient itself. The first one writes it (`fresh`), which saves 
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Protocol
+from functools import partial
+from inspect import signature
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call, grad, vmap
+from torch.nn import functional as F
+from torch.overrides import TorchFunctionMode
 
+from llc_core.blas import PerThread
 from llc_core.potentials.losses import Loss
 from llc_core.potentials.network_data import Rows
 from llc_core.potentials.network_select import Piece
@@ -87,27 +93,56 @@ class Weights:
         return result
 
 
+class Twins:
+    """The module, once for each thread that asks: a call puts its numbers into the module for as long as it lasts."""
+
+    def __init__(self, module: nn.Module):
+        self._module, self._mine = module, PerThread()
+
+    def mine(self) -> nn.Module:
+        """Without numbers, so that it takes no memory."""
+        if not hasattr(self._mine, "module"):
+            self._mine.module = copy.deepcopy(self._module)
+        module: nn.Module = self._mine.module
+        return module
+
+
 class Vmapped:
     """All chains at once, by torch.func."""
 
     def __init__(self, module: nn.Module, loss: Loss, weights: Weights):
-        self.module, self.loss, self.weights = module, loss, weights
+        self.twins, self.loss, self.weights = Twins(module), loss, weights
+        self._attends: bool | None = (
+            True if any(isinstance(part, nn.MultiheadAttention) for part in module.modules()) else None
+        )
 
-    def _loss(self, moving: dict[str, Tensor], inputs: tuple[Tensor, ...], target: Tensor) -> Tensor:
-        return self.loss(functional_call(self.module, {**self.weights.still, **moving}, inputs), target)
+    def _loss(self, module: nn.Module, moving: dict[str, Tensor], inputs: tuple[Tensor, ...], target: Tensor) -> Tensor:
+        return self.loss(functional_call(module, {**self.weights.still, **moving}, inputs), target)
+
+    @contextmanager
+    def _plainly(self) -> Iterator[None]:
+        """With attention as matrix products, if there is any: the first pass tells."""
+        if self._attends is False:
+            yield
+            return
+        with PlainAttention() as seen:
+            yield
+        self._attends = self._attends or seen.attends
 
     def losses(self, point: Point, rows: Rows) -> Tensor:
         inputs, target, at = _for_vmap(rows)
-        with plain_attention():
-            return vmap(self._loss, in_dims=(0, at, at))(self.weights.at(point), inputs, target)
+        loss = partial(self._loss, self.twins.mine())
+        with self._plainly():
+            return vmap(loss, in_dims=(0, at, at))(self.weights.at(point), inputs, target)
 
     def add(self, point: Point, rows: Rows, weight: float, grad_to: Tensor, fresh: bool = False) -> Tensor:
         def total(moving: dict[str, Tensor], inputs: tuple[Tensor, ...], target: Tensor) -> tuple[Tensor, Tensor]:
-            losses = self._loss(moving, inputs, target)
+            losses = self._loss(module, moving, inputs, target)
             return weight * losses.sum(), losses
 
         inputs, target, at = _for_vmap(rows)
-        with plain_attention():
+        module = self.twins.mine()
+        with self._plainly():
             grads, losses = vmap(grad(total, has_aux=True), in_dims=(0, at, at))(self.weights.at(point), inputs, target)
         for piece in self.weights.pieces:
             part = grads.pop(piece.name).flatten(1)
@@ -121,7 +156,7 @@ class Looped:
     """Chain after chain, by ordinary autograd: for modules that vmap cannot do, and where memory counts."""
 
     def __init__(self, module: nn.Module, loss: Loss, weights: Weights):
-        self.module, self.loss, self.weights = module, loss, weights
+        self.twins, self.loss, self.weights = Twins(module), loss, weights
 
     def losses(self, point: Point, rows: Rows) -> Tensor:
         return torch.stack([self._losses(self._chain(point, c), *rows.of(c)) for c in range(len(point))])
@@ -137,7 +172,7 @@ class Looped:
         return {name: value[0] for name, value in self.weights.at(point.of(chain)).items()}
 
     def _losses(self, moving: dict[str, Tensor], inputs: tuple[Tensor, ...], target: Tensor) -> Tensor:
-        return self.loss(functional_call(self.module, {**self.weights.still, **moving}, inputs), target)
+        return self.loss(functional_call(self.twins.mine(), {**self.weights.still, **moving}, inputs), target)
 
     def _add(
         self, moving: dict[str, Tensor], inputs: tuple[Tensor, ...], target: Tensor, weight: float, grad_to: Tensor
@@ -163,13 +198,50 @@ def _for_vmap(rows: Rows) -> tuple[tuple[Tensor, ...], Tensor, int | None]:
     return tuple(x[0] for x in inputs), target[0], None
 
 
-@contextmanager
-def plain_attention() -> Iterator[None]:
-    """Attention as matrix products: the fused kernels of inference have no rule for vmap."""
-    before = torch.backends.mha.get_fastpath_enabled()
-    torch.backends.mha.set_fastpath_enabled(False)
-    try:
-        with torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH):
-            yield
-    finally:
-        torch.backends.mha.set_fastpath_enabled(before)
+class PlainAttention(TorchFunctionMode):
+    """Attention as matrix products: the fused kernels have no rule for vmap.
+
+    torch's own switches (`sdpa_kernel`, `mha.set_fastpath_enabled`) are those of the whole process: other threads would compute by
+    other kernels for a while, or for good. This belongs to one thread, and where it is on, torch's layers of attention take the
+    path of their ordinary operations.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.attends = False
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        if func is F.scaled_dot_product_attention:
+            self.attends = True
+            return _as_products(*args, **kwargs)
+        if func is F.multi_head_attention_forward:
+            self.attends = True
+            return _with_weights(*args, **kwargs)
+        return func(*args, **kwargs)
+
+
+def _with_weights(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor | None]:
+    """Who asks for the weights as well gets plain products; what torch calls inside is out of the mode's reach."""
+    given = signature(F.multi_head_attention_forward).bind(*args, **kwargs)
+    wanted = given.arguments.get("need_weights", True)
+    given.arguments["need_weights"] = True
+    output, weights = F.multi_head_attention_forward(*given.args, **given.kwargs)
+    return output, weights if wanted else None
+
+
+def _as_products(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Tensor:
+    plain = torch.ops.aten._scaled_dot_product_attention_math
+    result: Tensor = plain(
+        query, key, value, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa
+    )[0]  # fmt: skip
+    return result
