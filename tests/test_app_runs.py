@@ -11,6 +11,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import torch
 
 from app.history import Cursor, History
 from app.llc_job import LlcJob
@@ -339,3 +340,26 @@ def test_the_real_engine_from_start_to_end():
         assert abs(rows.se[-1] - state.estimate.llc_se) < 1e-9
     finally:
         manager.close()
+
+
+def test_threads_that_compute_have_their_cores_whoever_steps_meanwhile(made, monkeypatch):
+    """A new thread has as many as were wished for last in any thread."""
+    monkeypatch.setattr("app.runs.cores", lambda: 3)
+    before, found = torch.get_num_threads(), []
+
+    class Counts(CountingRun):
+        def __init__(self) -> None:
+            super().__init__(total_steps=1)
+            found.append(torch.get_num_threads())
+
+        def advance(self, steps: int) -> Snapshot:
+            found.append(torch.get_num_threads())
+            return super().advance(steps)
+
+    torch.set_num_threads(1)
+    try:
+        handle = made().submit(Counts)
+        wait_until(lambda: handle.state.status in OVER)
+        assert found == [3, 3]
+    finally:
+        torch.set_num_threads(before)

@@ -6,10 +6,13 @@ import io
 import json
 import subprocess
 import sys
+import threading
+from typing import Any
 
 import pytest
 import torch
 
+from app import zoo
 from app.pages.your_network import PAGE, _build, _read_weights
 from app.zoo import OPTIMIZERS, ZOO, parts, potential, selection, trained
 from app.zoo_config import Choice, read_choice
@@ -173,3 +176,38 @@ def test_the_python_that_is_copied_runs_as_pasted(name):
     while not job.finished:
         job.advance(100)
     assert f"λ̂ = {job.judge().llc:.4g}" in done.stdout, "the same numbers"
+
+
+def choice(seed: int) -> Choice:
+    return Choice(network="small", optimizer="momentum", train_seed=seed, checkpoint=0, part="all")
+
+
+def test_one_training_does_not_hold_up_the_others(monkeypatch):
+    wanted = [choice(seed) for seed in (901, 902)]
+    begin = threading.Event()
+
+    def slow(network: str, optimizer: str, seed: int) -> Any:
+        if seed == 901:
+            assert begin.wait(30)
+        return seed, "record"
+
+    monkeypatch.setattr(zoo, "_train", slow)
+    monkeypatch.setattr(zoo, "_trained", type(zoo._trained)())
+    threads = [threading.Thread(target=zoo.trained, args=(wanted[0],)) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    assert zoo.trained(wanted[1]) == (902, "record") == zoo.known(wanted[1])
+    assert zoo.known(wanted[0]) is None, "and who only looks does not wait"
+    begin.set()
+    for thread in threads:
+        thread.join(30)
+    assert zoo.known(wanted[0]) == (901, "record")
+
+
+def test_trained_networks_make_room(monkeypatch):
+    monkeypatch.setattr(zoo, "_train", lambda network, optimizer, seed: (seed, "record"))
+    monkeypatch.setattr(zoo, "_trained", type(zoo._trained)())
+    for seed in range(zoo.KEPT + 2):
+        zoo.trained(choice(seed))
+        zoo.known(choice(0))
+    assert len(zoo._trained) == zoo.KEPT and zoo.known(choice(0)) and not zoo.known(choice(1))

@@ -11,9 +11,6 @@ import pytest
 import torch
 from torch import nn
 
-from app import zoo
-from app.runs import OVER, RunManager
-from app.zoo_config import Choice
 from llc_core import DeepLinearNetwork, NetworkPotential, products
 from llc_core.caught import caught
 from llc_core.networks import build_model
@@ -179,68 +176,3 @@ def test_short_products_are_allowed_until_the_last_run_is_through(monkeypatch):
 
     before = torch.get_float32_matmul_precision()
     assert beside(run, run) == (["high", "high"], ["high", before])
-
-
-def choice(seed: int) -> Choice:
-    return Choice(network="small", optimizer="momentum", train_seed=seed, checkpoint=0, part="all")
-
-
-def test_one_training_does_not_hold_up_the_others(monkeypatch):
-    wanted = [choice(seed) for seed in (901, 902)]
-    begin = threading.Event()
-
-    def slow(network: str, optimizer: str, seed: int) -> Any:
-        if seed == 901:
-            assert begin.wait(30)
-        return seed, "record"
-
-    monkeypatch.setattr(zoo, "_train", slow)
-    monkeypatch.setattr(zoo, "_trained", type(zoo._trained)())
-    threads = [threading.Thread(target=zoo.trained, args=(wanted[0],)) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    assert zoo.trained(wanted[1]) == (902, "record") == zoo.known(wanted[1])
-    assert zoo.known(wanted[0]) is None, "and who only looks does not wait"
-    begin.set()
-    for thread in threads:
-        thread.join(30)
-    assert zoo.known(wanted[0]) == (901, "record")
-
-
-def test_trained_networks_make_room(monkeypatch):
-    monkeypatch.setattr(zoo, "_train", lambda network, optimizer, seed: (seed, "record"))
-    monkeypatch.setattr(zoo, "_trained", type(zoo._trained)())
-    for seed in range(zoo.KEPT + 2):
-        zoo.trained(choice(seed))
-        zoo.known(choice(0))
-    assert len(zoo._trained) == zoo.KEPT and zoo.known(choice(0)) and not zoo.known(choice(1))
-
-
-def test_threads_that_compute_have_their_cores_whoever_steps_meanwhile(monkeypatch):
-    """A new thread has as many as were wished for last in any thread."""
-    monkeypatch.setattr("app.runs.cores", lambda: 3)
-    before, found = torch.get_num_threads(), []
-
-    class Once:
-        log, finished = None, False
-
-        def __init__(self) -> None:
-            found.append(torch.get_num_threads())
-
-        def advance(self, steps: int) -> Any:
-            found.append(torch.get_num_threads())
-            raise ValueError("enough")
-
-    torch.set_num_threads(1)
-    manager = RunManager()
-    try:
-        handle = manager.submit(Once)
-        limit = threading.Event()
-        for _ in range(2000):
-            if handle.state.status in OVER:
-                break
-            limit.wait(0.01)
-        assert handle.state.message == "enough" and found == [3, 3]
-    finally:
-        manager.close()
-        torch.set_num_threads(before)
