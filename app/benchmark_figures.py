@@ -22,6 +22,7 @@ from bokeh.models import (
     HoverTool,
     Legend,
     LegendItem,
+    NoOverlap,
     NumeralTickFormatter,
     Range1d,
     TapTool,
@@ -241,6 +242,7 @@ def _fill(plot: figure, name: str, found: Sequence[Curve], spread: bool) -> None
     x, y = _ends(name, found, spread)
     if name == "mean_against_sd":
         _tick(plot.xaxis[0], error_ticks(*x, most=MOST_ACROSS))
+        plot.xaxis[0].major_label_policy = NoOverlap(min_distance=6)  # on a phone −5% and +5% would touch
         _tick(plot.yaxis[0], sd_ticks(y[1]))
     elif name == "relative_error":
         _tick(plot.yaxis[0], error_ticks(*y))

@@ -176,6 +176,7 @@ def test_a_given_step_is_meant_for_the_adapted_coordinates():
 
 
 def test_a_grid_of_temperatures_gives_each_setting_its_own_coordinates():
+    pytest.importorskip("arviz_stats")  # ESS
     problem = DeepLinearNetwork.random(widths=[6, 5, 6], layer_ranks=[3, 3], seed=1)
     both = estimate(problem, grid={"n_beta": [30.0, 1e6]}, steps=8000, chains=8)
     alone = estimate(problem, n_beta=30.0, steps=8000, chains=8)

@@ -329,6 +329,7 @@ def test_the_mean_of_langevin_steps_lands_where_the_coefficient_is_lower():
     """
     from lab.benchmarks.entropy_sgd import measured, same_loss
 
+    pytest.importorskip("arviz_stats")  # R-hat
     data = digits()
     for seed in (0, 1):
         entropy, sgd = same_loss(data, rate=1.0, seed=seed, loss=0.1)
