@@ -9,7 +9,7 @@ from typing import Any
 
 
 def view(page: str | None = None) -> Any:
-    """The app in a notebook cell; see `app.jupyter.view`."""
-    from app.jupyter import view
+    """The app in a notebook cell; see `app.server.jupyter.view`."""
+    from app.server.jupyter import view
 
     return view(page)

@@ -6,6 +6,6 @@ from typing import Any
 
 
 def on_server_loaded(server_context: Any) -> None:
-    from app.warmup import start
+    from app.window.warmup import start
 
     start()

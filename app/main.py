@@ -6,9 +6,9 @@ module, and with it a second run manager.
 
 import panel as pn
 
-from app import warmup
-from app.errors import report
-from app.shell import Shell
+from app.session.errors import report
+from app.window import warmup
+from app.window.shell import Shell
 
 # No notification area of Panel's: it would keep every closed page in memory. Shell has its own place for messages.
 pn.extension("katex", exception_handler=report)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from app import theme
+from app.style import theme
 
 WIDTH, HEIGHT, EDGE, LINE = 460, 74, 14, 38
 

@@ -1,29 +1,29 @@
 """LLC Lab's engine: estimate the local learning coefficient of a network, beside exact answers where they are known."""
 
 from llc_core import samplers as _samplers
-from llc_core.aoyagi import learning_coefficient, local_learning_coefficient
-from llc_core.calibration import Calibration, calibrate
+from llc_core.bins import Bins
 from llc_core.config import RunConfig
-from llc_core.engine import Run
+from llc_core.diagnostics.signals import Signal, health
+from llc_core.engine.run import Run
 from llc_core.estimating import estimate, run
-from llc_core.gibbs import gibbs_reference
-from llc_core.health import Signal, health
-from llc_core.histogram import Bins
-from llc_core.information import Losses, debiased, generalisation, gibbs_generalisation, waic, wbic
 from llc_core.line import LineRun, LineSnapshot, simulate
-from llc_core.nuts import nuts_reference
 from llc_core.potentials import DeepLinearFamily, DeepLinearNetwork, NetworkPotential, Potential
-from llc_core.potentials.landscapes import LANDSCAPES, Landscape, landscape
-from llc_core.potentials.planar import PLANAR, Planar, planar_landscape
-from llc_core.quadrature import Density, Posterior, density, posterior
-from llc_core.rank_tables import masked_rank_table, numerical_rank_table
+from llc_core.potentials.line.landscape import LANDSCAPES, Landscape, landscape
+from llc_core.potentials.plane.regression import PLANAR, Planar, planar_landscape
+from llc_core.references.gibbs import gibbs_reference
+from llc_core.references.nuts import nuts_reference
+from llc_core.references.volume import VolumeScaling, volume_scaling
 from llc_core.results import Estimate
 from llc_core.samplers import *  # noqa: F403  every registered sampler is public
+from llc_core.studies.calibration import Calibration, calibrate
+from llc_core.studies.information import Losses, debiased, generalisation, gibbs_generalisation, waic, wbic
+from llc_core.studies.temperatures import Reweighted, TemperatureSlope, reweight, reweighted, temperature_llc
 from llc_core.sweeps import SweepSpec, run_sweep
-from llc_core.temperatures import Reweighted, TemperatureSlope, reweight, reweighted, temperature_llc
+from llc_core.theory.coefficients import learning_coefficient, local_learning_coefficient
+from llc_core.theory.quadrature import Density, Posterior, density, posterior
+from llc_core.theory.rank_tables import masked_rank_table, numerical_rank_table
 from llc_core.types import Energy, LearningCoefficient, Snapshot, Verdict
 from llc_core.version import __version__
-from llc_core.volume import VolumeScaling, volume_scaling
 
 __all__ = [
     "LANDSCAPES",

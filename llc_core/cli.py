@@ -13,7 +13,7 @@ from typing import Any
 
 from llc_core.config import DTYPES, GRADIENTS, RunConfig
 from llc_core.fields import whole
-from llc_core.potentials.dln_random import RANKS, SIZE_CLASSES
+from llc_core.potentials.deep_linear.random_networks import RANKS, SIZE_CLASSES
 from llc_core.samplers import samplers
 from llc_core.sweeps.costs import Costs, calibrate, cores
 from llc_core.sweeps.export import FORMATS, export

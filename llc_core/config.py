@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from llc_core.bins import Bins
 from llc_core.fields import choice, number, whole
-from llc_core.histogram import Bins
 
 GRADIENTS = ("minibatch", "control_variate", "full")
 BASELINES = ("same_batch", "full", "first_batch")
@@ -45,7 +45,7 @@ class RunConfig:
         adapted was adapted in that burn-in. None: it was not continued.
     step_decay: step t has size ε·(t + 1)^(−step_decay), and averages are weighted by the step sizes; 0: constant.
     histogram: {"low": −4, "high": 4, "count": 80}: for problems with one parameter, count where the chains are after
-        burn-in (see `llc_core.histogram.Bins`); None: do not.
+        burn-in (see `llc_core.bins.Bins`); None: do not.
     functional_variance: k: estimate the singular fluctuation ν from the losses of all single samples, looked at every
         k-th step after burn-in; None: do not.
     observable: description of a second problem with the same parameters and w0, whose excess loss is averaged along the

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from llc_core.config import MAX_STEPS, RunConfig
-from llc_core.engine import Run
+from llc_core.engine.run import Run
 from llc_core.fields import whole
 from llc_core.potentials.base import Potential
 from llc_core.samplers import Sampler, build

@@ -39,7 +39,7 @@ class Energy:
     hessian_diagonal: [C, D], diagonal of the mean loss's Hessian, for the samplers that ask for it.
     prior_energy, prior_grad: −log φ [C] and its gradient [C, D], of a prior beside the localisation; None: φ = 1.
     prior_prox: (y, s) ↦ x with x − s·∇log φ(x) = y, an implicit step of that prior; s is [C, 1].
-    pulled_force: ∇U in the sampler's own coordinates where these are adapted (see `llc_core.target`); the other fields
+    pulled_force: ∇U in the sampler's own coordinates where these are adapted (see `llc_core.engine.target`); the other fields
         stay in the coordinates of the parameters.
     """
 

@@ -12,13 +12,14 @@ from pkgutil import iter_modules
 from typing import Any, Protocol
 
 # The browser must know every component before a page is sent that is filled later, when the engine is there.
-from app import slider, takeaway_menu  # noqa: F401
+from app.components import slider  # noqa: F401
+from app.sharing import takeaway_menu  # noqa: F401
 
 
 class PageView(Protocol):
     """One visitor's view of a page. `close` is called when the visitor leaves or changes the page.
 
-    parts: what a link can leave out, by the names of `app.links.HIDEABLE`.
+    parts: what a link can leave out, by the names of `app.sharing.links.HIDEABLE`.
     """
 
     sidebar: list[Any]
@@ -51,5 +52,5 @@ class PageInfo:
 
 def load_pages() -> list[PageInfo]:
     """All pages, in order."""
-    modules = (import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__))
+    modules = (import_module(f"{__name__}.{found.name}.page") for found in iter_modules(__path__) if found.ispkg)
     return sorted((m.PAGE for m in modules if hasattr(m, "PAGE")), key=lambda page: page.order)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from llc_core.potentials.landscapes import Landscape, Shape
+from llc_core.potentials.line.landscape import Landscape, Shape
 from llc_core.samplers.base import ADAPTING_SHARE, Line
 
 FAST = {"nsz", "arcp", "contract", "reassoc"}
@@ -58,7 +58,7 @@ def _compile(line: Line, shape: Shape, real: Any) -> Kernel:
     options: dict[str, Any] = {"nogil": True, "fastmath": FAST, "error_model": "numpy"}
     scalar: Any = numba.njit(**options)
     if real is np.float32:
-        from llc_core.single_precision import pipeline
+        from llc_core.compute.single_precision import pipeline
 
         scalar = numba.njit(**options, pipeline_class=pipeline(real))
     memory, move, slope, curvature = map(scalar, (line.memory, line.move, shape.slope, shape.curvature))

@@ -1,6 +1,6 @@
 """Many chains on the line at the speed of the machine: a compiled kernel for any sampler that has a `line()`.
 
-The engine (`llc_core.engine`) runs every sampler on every potential; this runs those that can be written as scalar
+The engine (`llc_core.engine.run`) runs every sampler on every potential; this runs those that can be written as scalar
 arithmetic, on landscapes, about a hundred times faster, and keeps histograms and moments instead of traces.
 """
 
@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 import torch
 
+from llc_core.bins import Bins
+from llc_core.compute.streams import torch_stream
 from llc_core.fields import choice, number, whole
-from llc_core.histogram import Bins
 from llc_core.line.kernel import kernel
-from llc_core.potentials.landscapes import Landscape, landscape
+from llc_core.potentials.line.landscape import Landscape, landscape
 from llc_core.samplers import Sampler, build, samplers
 from llc_core.samplers.base import Line
-from llc_core.streams import torch_stream
 
 CHUNK = 32
 """Steps whose normals are drawn at once: a block's normals then stay in the cache until they are used."""

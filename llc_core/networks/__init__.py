@@ -5,9 +5,9 @@ from llc_core.networks.data import Split, digits, mnist
 from llc_core.networks.files import load_state, save_state
 from llc_core.networks.models import MODELS, build_model
 from llc_core.networks.optimizers import Adam, EntropySGD, MomentumSGD
-from llc_core.networks.over_training import llc_over_training, potential_at
 from llc_core.networks.text import synthetic_text
 from llc_core.networks.training import Checkpoint, Training, train
+from llc_core.studies.over_training import llc_over_training, potential_at
 
 __all__ = [
     "MODELS",

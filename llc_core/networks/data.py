@@ -10,9 +10,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from llc_core.compute.streams import torch_stream
 from llc_core.fields import number, whole
 from llc_core.networks.idx import read_idx
-from llc_core.streams import torch_stream
 
 MNIST_FILES = {
     "train": ("train-images-idx3-ubyte", "train-labels-idx1-ubyte"),

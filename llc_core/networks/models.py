@@ -8,9 +8,9 @@ from typing import Any
 
 from torch import nn
 
+from llc_core.compute.streams import seeded, stream_seed
 from llc_core.fields import choice, whole
 from llc_core.networks.attention import AttentionOnly
-from llc_core.streams import seeded, stream_seed
 
 ACTIVATIONS: dict[str, type[nn.Module]] = {"relu": nn.ReLU, "tanh": nn.Tanh, "gelu": nn.GELU, "silu": nn.SiLU}
 LARGEST_WIDTH = 1_000_000

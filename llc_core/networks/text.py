@@ -5,9 +5,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from llc_core.compute.streams import torch_stream
 from llc_core.fields import number, whole
 from llc_core.networks.data import Split
-from llc_core.streams import torch_stream
 
 SHARPNESS = 1.5
 """Standard deviation of the logits of the transition matrix."""

@@ -11,11 +11,11 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from llc_core.compute.streams import torch_stream
 from llc_core.fields import whole
 from llc_core.networks.data import Split
 from llc_core.networks.optimizers import Optimizer, build_optimizer
-from llc_core.potentials.losses import Loss, as_loss
-from llc_core.streams import torch_stream
+from llc_core.potentials.module.losses import Loss, as_loss
 
 ROWS = 2048
 """Rows of one pass when losses over a whole data set are measured."""

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from llc_core.potentials.base import Batch, Potential
-from llc_core.potentials.dln import DeepLinearNetwork
-from llc_core.potentials.dln_family import DeepLinearFamily
-from llc_core.potentials.landscapes import LANDSCAPES, Landscape, landscape
-from llc_core.potentials.network import NetworkPotential
-from llc_core.potentials.planar import PLANAR, Planar, planar_from, planar_landscape
+from llc_core.potentials.deep_linear.family import DeepLinearFamily
+from llc_core.potentials.deep_linear.network import DeepLinearNetwork
+from llc_core.potentials.line.landscape import LANDSCAPES, Landscape, landscape
+from llc_core.potentials.module.network import NetworkPotential
+from llc_core.potentials.plane.regression import PLANAR, Planar, planar_from, planar_landscape
 
 __all__ = [
     "LANDSCAPES",

@@ -52,9 +52,9 @@ class Potential:
     mode: float = 0.0
     """w0 itself, for potentials with one parameter: where the chain is on the line is mode + δ."""
     by_chain = False
-    """Whether the driver goes chain after chain, in place (`llc_core.by_chain`): slower to start, least memory."""
+    """Whether the driver goes chain after chain, in place (`llc_core.engine.stepping.chain_by_chain`): slower to start, least memory."""
     spreads_chains = False
-    """Whether the potential itself spreads chains over the cores (`llc_core.blas`): torch's own threads then only disturb."""
+    """Whether the potential itself spreads chains over the cores (`llc_core.compute.matrices`): torch's own threads then only disturb."""
     samples: int = 0
     """Distinct samples a minibatch can be drawn from, and that `per_sample_loss` knows."""
     data_sets: int = 1

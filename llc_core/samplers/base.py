@@ -1,7 +1,7 @@
 """What a sampler is: hyperparameters, a state, and one pure update.
 
 A new sampler is one new file in this folder: a frozen dataclass derived from `Sampler`, registered with `@register`.
-The driver (`llc_core.engine`) owns evaluation, random streams, dead chains, recording and step-size adaptation.
+The driver (`llc_core.engine.run`) owns evaluation, random streams, dead chains, recording and step-size adaptation.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ class Sampler:
 
     @property
     def adapts_coordinates(self) -> bool:
-        """Whether the driver should adapt a constant metric during burn-in (see `llc_core.target`)."""
+        """Whether the driver should adapt a constant metric during burn-in (see `llc_core.engine.target`)."""
         return False
 
     @property

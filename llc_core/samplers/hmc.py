@@ -34,7 +34,7 @@ class HMC(MetropolisSampler):
     Evaluations per step: L, all on the full data. Source: Duane et al. 1987; Neal 2011.
 
     The state keeps `accepted`, each chain's running mean of the acceptance probability, [C, 1].
-    mass="adapted" runs the same in coordinates in which the curvature is near 1 (`llc_core.target`): the same law.
+    mass="adapted" runs the same in coordinates in which the curvature is near 1 (`llc_core.engine.target`): the same law.
     """
 
     step_size: float | None = step_size_field(

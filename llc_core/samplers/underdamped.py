@@ -26,7 +26,7 @@ class UnderdampedLangevin(Sampler):
     Law: exp(−U) as h → 0. On a quadratic of any curvature c < 4/h² the positions are normal with variance exactly 1/c,
     at every step size. Source: Leimkuhler & Matthews 2013.
 
-    mass="adapted" runs the same dynamics in coordinates in which the curvature is near 1 (`llc_core.target`): the same
+    mass="adapted" runs the same dynamics in coordinates in which the curvature is near 1 (`llc_core.engine.target`): the same
     law, with all directions moving at comparable speed. step_size and friction are then measured in those coordinates.
     """
 

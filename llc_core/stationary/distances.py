@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from llc_core.histogram import Bins
+from llc_core.bins import Bins
 
 
 @dataclass(frozen=True)

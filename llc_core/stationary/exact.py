@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from scipy.interpolate import CubicSpline
 
+from llc_core.bins import Bins
 from llc_core.fields import number
-from llc_core.histogram import Bins
-from llc_core.potentials.landscapes import Landscape, landscape
+from llc_core.potentials.line.landscape import Landscape, landscape
 from llc_core.samplers.base import Line, Sampler, build
 from llc_core.stationary.distances import total_variation
 from llc_core.stationary.grids import Axis, memory_axis, position_axis, remembers

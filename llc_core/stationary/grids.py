@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.interpolate import CubicSpline
 
-from llc_core.potentials.landscapes import Landscape
+from llc_core.potentials.line.landscape import Landscape
 from llc_core.samplers.base import Line
 from llc_core.stationary.limit import slope_zeros, target_scale
 

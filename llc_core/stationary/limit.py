@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from scipy.optimize import brentq
 
-from llc_core.histogram import Bins
-from llc_core.potentials.landscapes import Landscape, landscape
+from llc_core.bins import Bins
+from llc_core.potentials.line.landscape import Landscape, landscape
 from llc_core.samplers.base import Law, Sampler, build
 from llc_core.stationary.distances import Distances
 

@@ -10,7 +10,7 @@ from scipy.linalg import lu_factor, lu_solve
 from scipy.sparse.linalg import LinearOperator, gmres
 from scipy.special import ndtr
 
-from llc_core.potentials.landscapes import Landscape
+from llc_core.potentials.line.landscape import Landscape
 from llc_core.samplers.base import Line
 from llc_core.stationary.grids import Axis, MemoryAxis
 

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from llc_core.control import COORDINATE_CHANGES, SHORTEST_ADAPTATION, WATCH_EVERY, coordinate_looks
-from llc_core.potentials.dln_cut import multiplications
-from llc_core.potentials.dln_data import LinearData
-from llc_core.potentials.dln_random import drawn_widths
-from llc_core.potentials.dln_tensors import cut_on
-from llc_core.potentials.dln_virtual import VirtualData
+from llc_core.engine.adapting.control import COORDINATE_CHANGES, SHORTEST_ADAPTATION, WATCH_EVERY, coordinate_looks
+from llc_core.potentials.deep_linear.cut import multiplications
+from llc_core.potentials.deep_linear.data import LinearData
+from llc_core.potentials.deep_linear.random_networks import drawn_widths
+from llc_core.potentials.deep_linear.tensors import cut_on
+from llc_core.potentials.deep_linear.virtual_data import VirtualData
 from llc_core.samplers import build
 from llc_core.sweeps.spec import BATCH_SIZE, SAMPLES, SweepSpec, Unit
 
@@ -138,7 +138,7 @@ def _features(unit: Unit) -> tuple[float, float, float]:
 
 def _trial(unit: Unit) -> tuple[float, float]:
     """Expected seconds of all steps of a unit, from some of the first; and of making the data of one problem."""
-    from llc_core.engine import Run
+    from llc_core.engine.run import Run
 
     if adapts(unit):
         return _trial_in_coordinates(unit)
@@ -157,7 +157,7 @@ def _trial(unit: Unit) -> tuple[float, float]:
 
 def _trial_in_coordinates(unit: Unit) -> tuple[float, float]:
     """The same where coordinates are adapted: steps and looks at the curvature are timed apart, for looks get rarer."""
-    from llc_core.engine import Run
+    from llc_core.engine.run import Run
 
     steps = unit.settings["steps"]
     burn_in = unit.config.burn_in_steps(steps)

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from llc_core.fields import whole
+from llc_core.sweeps.assignment import Shares
 from llc_core.sweeps.costs import cores, operations
-from llc_core.sweeps.shares import Shares
 from llc_core.sweeps.spec import SweepSpec, Unit
 from llc_core.sweeps.stopping import request_of
 from llc_core.sweeps.store import Store

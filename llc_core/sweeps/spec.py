@@ -14,10 +14,10 @@ from typing import Any
 
 from llc_core.config import DTYPES, GRADIENTS, RunConfig
 from llc_core.fields import check_hyper, choice, hyper_fields, number, truth, whole
-from llc_core.potentials.dln_data import KEPT_NUMBERS, POOL_NUMBERS, LinearData
-from llc_core.potentials.dln_random import RANKS, architecture
-from llc_core.potentials.dln_tensors import LANE
-from llc_core.potentials.dln_virtual import VirtualData
+from llc_core.potentials.deep_linear.data import KEPT_NUMBERS, POOL_NUMBERS, LinearData
+from llc_core.potentials.deep_linear.random_networks import RANKS, architecture
+from llc_core.potentials.deep_linear.tensors import LANE
+from llc_core.potentials.deep_linear.virtual_data import VirtualData
 from llc_core.samplers import MetropolisSampler, build
 
 OTHERS = "others"

@@ -89,7 +89,7 @@ def rows_of(unit: Unit, found: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _run(unit: Unit, sweep: str) -> list[dict[str, Any]]:
-    from llc_core.engine import Run
+    from llc_core.engine.run import Run
 
     parent = os.getppid()
     problem = _problem(json.dumps(unit.description, sort_keys=True))

@@ -15,28 +15,14 @@ from typing import Any
 from urllib.parse import urlparse
 
 import pytest
+from page_scripts import SCHEME, SOURCE
 from playwright.sync_api import Error, expect
-
-from tests.synthetic_store import failed_row, synthetic_rows, write_store
+from synthetic_store import failed_row, synthetic_rows, write_store
 
 ROOT = Path(__file__).resolve().parents[2]
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 LOCAL = {"localhost", "127.0.0.1", ""}
 
-# What the page shows is read from the data sources and the accessible elements, never from pixels.
-SOURCE = """(name) => {
-  const models = window.Bokeh?.documents?.[0]?._all_models
-  const source = models && [...models.values()].find((m) => m.name === name && m.data && m.type === 'ColumnDataSource')
-  if (!source) return null
-  const columns = source.data instanceof Map ? Object.fromEntries(source.data) : source.data
-  return Object.fromEntries(Object.entries(columns).map(([key, value]) => [key, Array.from(value)]))
-}"""
-
-# The colours of the page's cards and of a figure's axis.
-SCHEME = """() => [
-  getComputedStyle(document.documentElement).getPropertyValue('--panel-surface-color').trim().toLowerCase(),
-  JSON.stringify([...Bokeh.documents[0]._all_models.values()].find((m) => m.type === 'LinearAxis')?.major_label_text_color),
-]"""
 # A point of the window is ready for the mouse when nothing lies over the figure there: a menu that is still closing covers
 # the page, and takes the first click for itself.
 ON_A_FIGURE = """([x, y]) => {
@@ -205,7 +191,7 @@ def app(page, address) -> Iterator[App]:
     app = App(page, address)
     page.set_viewport_size({"width": 1600, "height": 1000})
     yield app
-    assert not app.problems, "\n".join(app.problems)
+    assert not app.pages.local_geometry.config, "\n".join(app.pages.local_geometry.config)
 
 
 @pytest.fixture

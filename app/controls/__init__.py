@@ -1,0 +1,1 @@
+"""Controls that set a run: fields of a sampler, settings, checked numbers."""

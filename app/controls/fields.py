@@ -1,0 +1,262 @@
+"""Hyperparameter fields as widgets: one `Hyper` description makes a slider with typed entry, or a list of choices.
+
+A widget reports a change when the slider is released or the entry is confirmed, never while it is dragged.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+
+from app.components.slider import SliderEntry
+from llc_core.fields import Hyper, check_hyper, whole
+
+AUTOMATIC = "automatic"
+DECADES = 3
+"""How far a logarithmic slider reaches to either side of its reference value; typed entry takes the full range."""
+_GREEK = {
+    **{"alpha": "α", "beta": "β", "gamma": "γ", "epsilon": "ε", "eta": "η", "theta": "θ", "lambda": "λ", "mu": "μ"},
+    **{"sigma": "σ", "tau": "τ", "rho": "ρ", "delta": "δ", "kappa": "κ", "xi": "ξ"},
+}
+_SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+
+
+def plain_symbol(latex: str) -> str:
+    r"""A LaTeX symbol as plain text, since labels cannot hold mathematics: r"\beta_1" → "β₁"."""
+    text = re.sub(r"\\([a-z]+)", lambda m: _GREEK.get(m[1], ""), latex)
+    text = re.sub(r"_\{?([0-9]+)\}?", lambda m: m[1].translate(_SUBSCRIPTS), text)
+    return re.sub(r"[{}$\\^]", "", text).strip()
+
+
+def field_label(name: str, about: Hyper) -> str:
+    words = name.replace("_", " ").capitalize()
+    symbol = plain_symbol(about.symbol)
+    return f"{words} {symbol}" if symbol else words
+
+
+def number_text(value: float | None, integer: bool = False) -> str:
+    """Short, and readable back."""
+    if value is None:
+        return ""
+    if integer:
+        return f"{int(value):,}"
+    if value and not 1e-3 <= abs(value) < 1e6:
+        mantissa, exponent = f"{value:.2e}".split("e")
+        return f"{float(mantissa):g}e{int(exponent)}"
+    return f"{value:.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
+
+
+def is_logarithmic(about: Hyper) -> bool:
+    """By the field's word, or because a linear slider over its range could not be aimed."""
+    return about.log or (about.low >= 0 and about.high / max(about.low, 1.0) > 1e4)
+
+
+def slider_range(about: Hyper, reference: float) -> tuple[float, float]:
+    """End points of the slider, in the units it moves in (decimal logarithms where logarithmic)."""
+    if is_logarithmic(about):
+        reference = reference if reference > 0 else 1.0
+        low = max(about.low, reference * 10**-DECADES) if about.low > 0 else reference * 10**-DECADES
+        high = min(about.high, reference * 10**DECADES)
+        return math.log10(low), math.log10(max(high, low * 10))
+    low = about.low if math.isfinite(about.low) else reference - max(1.0, abs(reference))
+    high = about.high if math.isfinite(about.high) else reference + max(1.0, abs(reference))
+    return low, high
+
+
+class Field(pn.viewable.Viewer):
+    """A value, a message in place when it is wrong, and `listener`, called after changes made by the user."""
+
+    def __init__(self, name: str, about: Hyper):
+        super().__init__()
+        self.key, self.about = name, about
+        self.listener: Callable[[], None] = lambda: None
+
+    @property
+    def value(self) -> Any:
+        raise NotImplementedError
+
+    def set(self, value: Any) -> None:
+        """Show `value` without reporting a change."""
+        raise NotImplementedError
+
+
+class ChoiceField(Field):
+    """A list of named options; `labels` gives them names for people. With `about.auto` the value may be None, "automatic"."""
+
+    def __init__(
+        self, name: str, about: Hyper, default: str | None, labels: dict[str, str] | None = None, label: str = ""
+    ):
+        super().__init__(name, about)
+        labels = labels or {}
+        self._quiet = False
+        choices = (AUTOMATIC, *about.choices) if about.auto else about.choices
+        self.widget = pmui.Select(
+            label=label or field_label(name, about),
+            options={labels.get(c, c.replace("_", " ")): c for c in choices},
+            value=default or AUTOMATIC,
+            description=about.help or None,
+            size="small",
+            sizing_mode="stretch_width",
+            margin=(8, 0),
+        )
+        self.widget.param.watch(self._on_choice, "value")
+
+    @property
+    def value(self) -> str | None:
+        return None if self.about.auto and self.widget.value == AUTOMATIC else self.widget.value
+
+    def set(self, value: Any) -> None:
+        self._quiet = True
+        try:
+            self.widget.value = AUTOMATIC if value is None else value
+        finally:
+            self._quiet = False
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return self.widget
+
+    def _on_choice(self, event: Any) -> None:
+        if not self._quiet:
+            self.listener()
+
+
+class NumberField(Field):
+    """A number; with `about.auto` it may be None, "automatic", and then the value in use is shown.
+
+    span: end points of the slider where the field's own range is too wide to be useful.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        about: Hyper,
+        default: float | None,
+        *,
+        label: str = "",
+        owner: str = "",
+        integer: bool = False,
+        span: tuple[float, float] | None = None,
+        compact: bool = False,
+    ):
+        super().__init__(name, about)
+        self._owner, self._integer = owner, integer
+        self._value = self._live = default
+        self._log = about.log if span is not None else is_logarithmic(about)
+        if span is None:
+            start, end = slider_range(about, default if default is not None else 1.0)
+        else:
+            start, end = (math.log10(span[0]), math.log10(span[1])) if self._log else span
+        self.widget = SliderEntry(
+            label=label or field_label(name, about),
+            help=about.help,
+            start=start,
+            end=end,
+            grain=0.01 if self._log else 1 if integer else (end - start) / 100,
+            logarithmic=self._log,
+            integer=integer,
+            switchable=about.auto,
+            compact=compact,
+            sizing_mode="stretch_width",
+            margin=(5, 0),
+        )
+        self.widget.listener = self._on_user
+        self._show()
+
+    @property
+    def value(self) -> float | int | None:
+        return self._value
+
+    @property
+    def error(self) -> str:
+        return self.widget.message
+
+    def set(self, value: float | None) -> None:
+        self._value = value
+        if value is not None:
+            self._live = value
+        self._show()
+
+    def check(self, value: Any) -> None:
+        """ValueError where the field does not take `value`."""
+        self._checked(value)
+
+    def show_live(self, value: float) -> None:
+        """The value in use, shown while the field is automatic."""
+        if self._value is None and value > 0 and number_text(value) != number_text(self._live):
+            self._live = value
+            self._show()
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return self.widget
+
+    def _show(self, message: str = "") -> None:
+        shown = self._live if self._value is None else self._value
+        start, end = self.widget.start, self.widget.end
+        position = start
+        if shown is not None:
+            position = math.log10(shown) if self._log and shown > 0 else start if self._log else shown
+            if self.about.auto and not start < position < end:
+                # The right step size differs by powers of ten between problems: the slider follows.
+                start, end = slider_range(self.about, shown)
+        self.widget.param.update(
+            start=start,
+            end=end,
+            position=min(max(position, start), end),
+            text=number_text(shown, self._integer),
+            automatic=self.about.auto and self._value is None,
+            message=message,
+        )
+
+    def _on_user(self, kind: str, raw: Any) -> None:
+        if kind == "automatic":
+            self._take(None if raw else self._live)
+            return
+        try:
+            value = self._checked(self._at(raw) if kind == "position" else raw)
+        except ValueError as error:
+            self.widget.message = str(error)
+            return
+        self._take(value)
+
+    def _take(self, value: Any) -> None:
+        changed = value != self._value
+        self._value = value
+        if value is not None:
+            self._live = value
+        # The browser may show other text for the same value (“1e2” for 100): make it show ours.
+        self.widget.param.trigger("text")
+        self._show()
+        if changed:
+            self.listener()
+
+    def _at(self, position: float) -> float:
+        if not self._log:
+            return round(position) if self._integer else float(f"{position:.4g}")
+        value = 10.0**position
+        return max(1, round(float(f"{value:.2g}"))) if self._integer else float(f"{value:.3g}")
+
+    def _checked(self, raw: Any) -> Any:
+        if isinstance(raw, str):
+            try:
+                raw = float(raw.replace(",", "").replace(" ", ""))
+            except ValueError:
+                shown = raw if len(raw) <= 20 else raw[:17] + "..."
+                example = number_text(self._live or 1.0, self._integer)
+                raise ValueError(f"“{shown}” is not a number; write for example {example}.") from None
+        if self._integer:
+            low = None if math.isinf(self.about.low) else int(self.about.low)
+            high = None if math.isinf(self.about.high) else int(self.about.high)
+            return whole(self.key.replace("_", " "), raw, low, high)
+        return check_hyper(self._owner or "run", self.key, raw, self.about)
+
+
+def make_field(owner: str, name: str, about: Hyper, default: Any) -> Field:
+    """The widget for one hyperparameter of a sampler."""
+    if about.choices:
+        return ChoiceField(name, about, default)
+    return NumberField(name, about, default, owner=owner)

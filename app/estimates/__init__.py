@@ -1,0 +1,1 @@
+"""What the pages that estimate λ share: figures, words, comparison, going on."""

@@ -1,0 +1,233 @@
+"""The two figures that move: Bokeh sources fed by `stream`, ranges that grow in steps instead of jumping."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from bokeh.models import BoxAnnotation, ColumnDataSource, Label, NumeralTickFormatter, Range1d, Span
+from bokeh.plotting import figure
+
+from app.estimates.comparison import Curve
+from app.runs.history import MAX_ROWS, NewRows
+from app.style import theme
+from app.style.figures import house_figure
+
+HEIGHT = 276
+_NICE = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
+
+
+def nice_above(value: float) -> float:
+    """The next round number at or above a positive value."""
+    if not (value > 0 and math.isfinite(value)):
+        return 1.0
+    power = 10.0 ** math.floor(math.log10(value))
+    return next((n * power for n in _NICE if n * power >= value * (1 - 1e-9)), 10 * power)
+
+
+class GrowingRange:
+    """A range that only ever grows, in round steps, so that the picture does not tremble."""
+
+    def __init__(self) -> None:
+        self.range = Range1d(0, 1)
+
+    def reset(self, low: float, high: float) -> None:
+        self.range.update(start=low, end=high, reset_start=low, reset_end=high)
+
+    def cover(self, low: float, high: float) -> None:
+        start, end = float(self.range.start), float(self.range.end)
+        if math.isfinite(high) and high > end:
+            end = nice_above(high * 1.15)
+        if math.isfinite(low) and low < start:
+            start = -nice_above(-low * 1.15) if low < 0 else 0.0
+        if (start, end) != (self.range.start, self.range.end):
+            self.reset(start, end)
+
+
+def run_figure(y_label: str, y_range: Any, name: str, **options: Any) -> figure:
+    """An empty figure in the house's style over the steps of a run."""
+    plot = house_figure(
+        name,
+        HEIGHT,
+        x_range=Range1d(0, 1),
+        y_range=y_range,
+        x_axis_label="steps of each chain",
+        y_axis_label=y_label,
+        **options,
+    )
+    plot.xaxis.formatter = NumeralTickFormatter(format="0.[0]a")
+    plot.xaxis.ticker.desired_num_ticks = 5  # type: ignore[attr-defined]
+    plot.yaxis.ticker.desired_num_ticks = 6  # type: ignore[attr-defined]
+    return plot
+
+
+def add(source: ColumnDataSource, columns: dict[str, np.ndarray], again: bool) -> None:
+    """New rows, or all rows anew. Not emptied and then streamed: what is sent in one message would be drawn twice."""
+    if again:
+        source.data = columns
+    else:
+        source.stream(columns, rollover=MAX_ROWS + 2)
+
+
+class RunFigure:
+    """x from 0 to the run's last step, burn-in shaded."""
+
+    def __init__(self, y_label: str, name: str, **options: Any):
+        self.y = GrowingRange()
+        self.plot = run_figure(y_label, self.y.range, name, **options)
+        self._shade = BoxAnnotation(
+            left=None, right=0, fill_color="#8a8f98", fill_alpha=0.13, line_alpha=0, level="underlay"
+        )
+        self._word = Label(
+            x=0,
+            y=4,
+            y_units="screen",
+            x_offset=-6,
+            text="burn-in",
+            text_align="right",
+            text_color="#8a8f98",
+            text_font_size="12px",
+        )
+        self.plot.add_layout(self._shade)
+        self.plot.add_layout(self._word)
+
+    def frame(self, total_steps: int, burn_in: int) -> None:
+        """Make room for so many steps. What is drawn stays."""
+        self.plot.x_range.update(start=0, end=total_steps, reset_start=0, reset_end=total_steps)
+        self._shade.right = self._word.x = burn_in
+        share = burn_in / total_steps
+        self._word.visible = self._shade.visible = share > 0.08
+        # Upright in a narrow strip, where it would be cut off.
+        upright = share < 0.25
+        self._word.update(
+            angle=math.pi / 2 if upright else 0,
+            text_align="left" if upright else "right",
+            x_offset=-1 if upright else -6,
+        )
+
+    def _line(self, kind: str, color: str) -> Span:
+        span = Span(dimension="width", location=None, line_color=color, line_width=2, line_dash=theme.DASHES[kind])
+        self.plot.add_layout(span)
+        return span
+
+
+class LossFigure(RunFigure):
+    """nβ·ΔL of every chain."""
+
+    def __init__(self) -> None:
+        super().__init__("nβ (L(w) − L(w₀)), no unit", "losses")
+        self._expected = self._line("expected", theme.EXPECTED)
+        self.source = ColumnDataSource({"step": []}, name="losses")
+        self._chains = 0
+
+    @property
+    def answers(self) -> list[Span]:
+        return [self._expected]
+
+    def reset(self, chains: int, total_steps: int, burn_in: int, scale: float, expected: float | None) -> None:
+        """Empty the figure for a new run. scale: a λ that sets the first range."""
+        self.source.data = {"step": np.zeros(0), **{f"c{i}": np.zeros(0) for i in range(chains)}}
+        if chains != self._chains:
+            self._chains = chains
+            self.plot.renderers = []
+            alpha = 0.8 if chains <= 4 else 0.4
+            for i in range(chains):
+                color = theme.CHAINS[i % len(theme.CHAINS)]
+                self.plot.line("step", f"c{i}", source=self.source, line_width=1, line_alpha=alpha, line_color=color)
+        self.frame(total_steps, burn_in)
+        self._expected.location = expected
+        high = nice_above(scale + 4 * math.sqrt(max(scale, 0.25)))
+        self.y.reset(-0.02 * high, high)
+
+    def expect(self, value: float | None) -> None:
+        """The expected λ̂ has become known."""
+        self._expected.location = value
+
+    def stream(self, rows: NewRows) -> None:
+        if not len(rows.steps) and not rows.again:
+            return
+        columns = {f"c{i}": rows.losses[:, i] for i in range(self._chains)}
+        add(self.source, {"step": rows.steps.astype(float), **columns}, rows.again)
+        finite = rows.losses[np.isfinite(rows.losses)]
+        if len(finite):
+            # A single spike may leave the frame; a level must not.
+            low, high = np.quantile(finite, [0.01, 0.99])
+            self.y.cover(low if low < 0 else math.inf, high)
+
+
+class EstimateFigure(RunFigure):
+    """Running λ̂ with its error band, the moving average, and the exact values as lines."""
+
+    def __init__(self) -> None:
+        super().__init__("λ̂, no unit", "estimates")
+        self.recent = ColumnDataSource({"step": [], "recent": []}, name="recent")
+        self.source = ColumnDataSource({"step": [], "llc": [], "low": [], "high": []}, name="estimates")
+        self.plot.line("step", "recent", source=self.recent, line_width=1.5, line_color=theme.RECENT)
+        self._lines = {
+            "local": self._line("local", theme.LOCAL),
+            "global": self._line("global", theme.GLOBAL),
+            "expected": self._line("expected", theme.EXPECTED),
+        }
+        self.pinned = ColumnDataSource({"step": [], "llc": [], "low": [], "high": []}, name="pinned")
+        self.plot.varea("step", "low", "high", source=self.pinned, fill_color=theme.PINNED, fill_alpha=0.22)
+        self.plot.line("step", "llc", source=self.pinned, line_width=3, line_color=theme.PINNED, line_dash=[6, 3])
+        self.plot.varea("step", "low", "high", source=self.source, fill_color=theme.ESTIMATE, fill_alpha=0.28)
+        self.plot.line("step", "llc", source=self.source, line_width=3, line_color=theme.ESTIMATE)
+
+    @property
+    def answers(self) -> list[Span]:
+        return list(self._lines.values())
+
+    def reset(self, total_steps: int, burn_in: int, values: dict[str, float | None]) -> None:
+        """Empty the figure. values: "local", "global", "expected" where known."""
+        self.recent.data = {"step": np.zeros(0), "recent": np.zeros(0)}
+        self.source.data = {name: np.zeros(0) for name in ("step", "llc", "low", "high")}
+        self.frame(total_steps, burn_in)
+        for name, span in self._lines.items():
+            span.location = values.get(name)
+        known = [v for v in values.values() if v is not None] or [1.0]
+        self.y.reset(*first_range(known))
+
+    def expect(self, value: float | None) -> None:
+        """The expected λ̂ has become known."""
+        self._lines["expected"].location = value
+        if value is not None:
+            self.y.cover(0.9 * value, 1.1 * value)
+
+    def stream(self, rows: NewRows) -> None:
+        if len(rows.steps) or rows.again:
+            add(self.recent, {"step": rows.steps.astype(float), "recent": rows.recent}, rows.again)
+        if len(rows.at) or rows.again:
+            low, high = rows.llc - 2 * rows.se, rows.llc + 2 * rows.se
+            add(self.source, {"step": rows.at, "llc": rows.llc, "low": low, "high": high}, rows.again)
+        if len(rows.at):
+            self.y.cover(float(np.nanmin(rows.llc)), float(np.nanmax(rows.llc)))
+        if len(rows.recent) and np.isfinite(rows.recent).any():
+            # The moving average starts at 0 and enters from below; only from above must the frame follow it.
+            self.y.cover(math.inf, float(np.nanmax(rows.recent)))
+
+    def curve(self) -> Curve:
+        """The running estimate as it is now."""
+        data = self.source.data
+        return Curve(*(np.array(data[name], dtype=float) for name in ("step", "llc", "low", "high")))
+
+    def show_pinned(self, curve: Curve | None) -> None:
+        """Lay another run's estimate under this one's; None takes it away. Call after `reset`."""
+        empty = np.zeros(0)
+        one = curve if curve is not None else Curve(empty, empty, empty, empty)
+        self.pinned.data = {"step": one.at, "llc": one.llc, "low": one.low, "high": one.high}
+        finite = one.llc[len(one.llc) // 4 :]
+        finite = finite[np.isfinite(finite)]
+        if len(finite):
+            self.y.cover(float(finite.min()), float(finite.max()))
+            if float(one.at[-1]) > float(self.plot.x_range.end):
+                self.plot.x_range.update(end=float(one.at[-1]), reset_end=float(one.at[-1]))
+
+
+def first_range(known: Sequence[float]) -> tuple[float, float]:
+    """Room around the exact values, near enough that a difference of a few percent is seen."""
+    low, high = min(known), max(known)
+    room = max(0.35 * high, 1.2 * (high - low))
+    return max(0.0, low - room), high + 0.8 * room

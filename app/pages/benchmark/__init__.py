@@ -1,0 +1,1 @@
+"""Page "Benchmark": what sweeps found, sampler by sampler."""

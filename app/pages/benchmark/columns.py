@@ -1,0 +1,188 @@
+"""What the figures of a sweep are drawn from: columns of points, lines and bands, and the ticks of an axis of errors.
+
+Relative errors span five orders of magnitude and both signs: their axis is linear within ±5% and logarithmic beyond (asinh),
+so that one frame holds the percent that matters and the factor of a thousand that does not.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+
+from app.controls.fields import number_text
+from app.style import theme
+from llc_core.samplers.base import samplers
+from llc_core.sweeps.series import CLOSE, GRADIENTS, PAPER, Curve
+
+DASHES: dict[str, list[int]] = {"full": [], "control_variate": [9, 4], "minibatch": [2, 3]}
+TITLES = {
+    "relative_error": "Relative error by step size",
+    "nan_share": "Problems without an estimate",
+    "mean_against_sd": "Mean against standard deviation",
+    "order_preservation": "Order preservation",
+}
+MARKERS = ("circle", "square", "triangle", "diamond", "inverted_triangle", "hex", "star")
+FIRST = (*PAPER, "UnderdampedLangevin", "HMC")
+SHORT = {"full": "full data", "control_variate": "control variate", "minibatch": "minibatch"}
+MARKS = (0.05, 0.2, 1.0, 5.0, 20.0, 100.0, 1e3, 1e4, 1e5, 1e6, 1e7)
+FEW_MARKS = (0.05, 1.0, 20.0, 1e3, 1e5, 1e7)
+"""Ticks of relative errors, for a frame that ends near and one that reaches far."""
+FAR = 50.0
+MOST_POWERS = 6
+LEAST_FRAME, LEAST_SD = 0.3, 0.06
+LEAST_GAP = 0.045
+"""Of an axis, between zero and the next label."""
+
+Columns = dict[str, list[Any]]
+
+
+def squeeze(error: Any) -> np.ndarray:
+    """Place of a relative error on its axis."""
+    return np.arcsinh(np.asarray(error, dtype=float) / CLOSE)
+
+
+def place(error: float) -> float:
+    return float(squeeze(error))
+
+
+def tick_text(error: float) -> str:
+    """As percent, and from ten on as a multiple of λ."""
+    sign = "+" if error > 0 else "−" if error < 0 else ""
+    size = abs(error)
+    return f"{sign}{size:.0%}" if size < 10 else f"{sign}{size:,.0f}×"
+
+
+def error_ticks(low: float, high: float, most: int = 99) -> list[tuple[float, str]]:
+    """(place, text) of round relative errors between two places, zero among them and not more than about `most`."""
+    marks = FEW_MARKS if max(-low, high) > place(FAR) else MARKS
+    values = [*(-m for m in reversed(marks)), 0.0, *marks]
+    ticks = [(place(v), tick_text(v)) for v in values if low <= place(v) <= high]
+    # Where errors reach millions, the labels around zero would lie on it.
+    ticks = [tick for tick in ticks if tick[0] == 0 or abs(tick[0]) >= LEAST_GAP * (high - low)]
+    zero = next(i for i, (at, _) in enumerate(ticks) if at == 0)
+    every = math.ceil(len(ticks) / most)
+    return [tick for i, tick in enumerate(ticks) if (i - zero) % every == 0]
+
+
+def sd_ticks(high: float) -> list[tuple[float, str]]:
+    """The same for standard deviations, from zero up."""
+    near = [(place(v), f"{v:.0%}") for v in (0.01, 0.02)] if high < place(FAR) else []
+    return sorted([*near, *((at, text.lstrip("+")) for at, text in error_ticks(0.0, high))])
+
+
+def step_ticks(low: float, high: float) -> tuple[list[float], list[float]]:
+    """Powers of ten with a label, and those between: few enough labels for a phone."""
+    powers = list(range(math.ceil(math.log10(low)), math.floor(math.log10(high)) + 1))
+    every = math.ceil(len(powers) / MOST_POWERS)
+    return [10.0**p for p in powers if p % every == 0], [10.0**p for p in powers if p % every]
+
+
+def label(sampler: str, gradient: str = "") -> str:
+    """For people."""
+    known = samplers().get(sampler)
+    name = (known.label or sampler) if known else _plain(sampler)
+    return f"{name}, {SHORT.get(gradient, _plain(gradient))}" if gradient else name
+
+
+def _plain(text: str) -> str:
+    """What a store calls something, without the marks that would make a figure fetch a library of formulas."""
+    return text.replace("$", "").replace("\\", "")
+
+
+def look(sampler: str) -> tuple[str, str]:
+    """(colour, marker) of a sampler: the same in every figure, and each pair used once."""
+    known = [*FIRST, *sorted(set(samplers()) - set(FIRST))]
+    index = known.index(sampler) if sampler in known else len(known) + crc32(sampler.encode()) % 56
+    return theme.CHAINS[index % len(theme.CHAINS)], MARKERS[index % len(MARKERS)]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """One figure: what is on its axes. Columns x and y of a curve [S] → places [S]."""
+
+    x: Callable[[Curve], np.ndarray]
+    y: Callable[[Curve], np.ndarray]
+    bands: bool = False
+
+
+def points(found: Sequence[Curve], shape: Shape) -> Columns:
+    """One row for each curve and step size that can be drawn; `index` is the place of the step size in its curve."""
+    rows: list[dict[str, Any]] = []
+    for c in found:
+        color, marker = look(c.sampler)
+        for i, (x, y) in enumerate(zip(shape.x(c).tolist(), shape.y(c).tolist(), strict=True)):
+            if math.isfinite(x) and math.isfinite(y):
+                rows.append(
+                    {
+                        "x": x, "y": y, "key": c.key, "index": i, "color": color, "marker": marker,
+                        "name": label(c.sampler, c.gradient), "step": number_text(float(c.step_size[i])),
+                        "error": float(c.mean[i]), "sd": float(c.sd[i]), "count": int(c.count[i]),
+                        "total": int(c.total[i]), "dead": float(c.dead[i]), "order": float(c.order[i]),
+                        "pairs": int(c.pairs[i]),
+                    }
+                )  # fmt: skip
+    return {name: [row[name] for row in rows] for name in POINT_COLUMNS}
+
+
+POINT_COLUMNS = (
+    *("x", "y", "key", "index", "color", "marker", "name", "step", "error", "sd", "count", "total", "dead", "order"),
+    "pairs",
+)
+
+
+def lines(found: Sequence[Curve], shape: Shape, gradient: str) -> Columns:
+    """One row for each curve of a gradient; those of unknown gradients are drawn like the last one."""
+    mine = [c for c in found if (c.gradient if c.gradient in GRADIENTS else GRADIENTS[-1]) == gradient]
+    return {
+        "xs": [shape.x(c).tolist() for c in mine],
+        "ys": [shape.y(c).tolist() for c in mine],
+        "color": [look(c.sampler)[0] for c in mine],
+        "key": [c.key for c in mine],
+    }
+
+
+def bands(found: Sequence[Curve], spread: bool = True) -> Columns:
+    """Mean ± one standard deviation of each curve, as the nested rings of Bokeh's multi-polygons."""
+    columns: Columns = {"xs": [], "ys": [], "color": [], "key": []}
+    for c in found if spread else ():
+        there = np.isfinite(c.mean)
+        if there.sum() < 2:
+            continue
+        x, mean, sd = c.step_size[there], c.mean[there], np.nan_to_num(c.sd[there])
+        columns["xs"].append([[[*x.tolist(), *x[::-1].tolist()]]])
+        columns["ys"].append([[[*squeeze(mean - sd).tolist(), *squeeze(mean + sd)[::-1].tolist()]]])
+        columns["color"].append(look(c.sampler)[0])
+        columns["key"].append(c.key)
+    return columns
+
+
+def error_frame(found: Sequence[Curve], spread: bool) -> tuple[float, float]:
+    """Ends of the axis of relative errors: they hold every mean, and bands up to as much again."""
+    ends = [-LEAST_FRAME, LEAST_FRAME]
+    for c in found:
+        mean = c.mean[np.isfinite(c.mean)]
+        sd = np.nan_to_num(c.sd[np.isfinite(c.mean)]) if spread else np.zeros(len(mean))
+        if len(mean):
+            sd = np.minimum(sd, np.maximum(np.abs(mean), LEAST_FRAME))
+            ends += [float((mean - sd).min()), float((mean + sd).max())]
+    return 1.04 * place(min(ends)), 1.04 * place(max(ends))
+
+
+def sd_frame(found: Sequence[Curve]) -> tuple[float, float]:
+    """Ends of the axis of standard deviations."""
+    sds = np.concatenate([c.sd[np.isfinite(c.sd)] for c in found] or [np.zeros(0)])
+    top = 1.06 * place(max(LEAST_SD, float(sds.max(initial=0.0))))
+    return -0.04 * top, top
+
+
+def step_frame(found: Sequence[Curve]) -> tuple[float, float]:
+    """Ends of the axis of step sizes."""
+    steps = [step for c in found for step in c.step_size.tolist()]
+    low, high = (min(steps), max(steps)) if steps else (1e-10, 1e-6)
+    room = max(high / low, 10.0) ** 0.03
+    return low / room, high * room

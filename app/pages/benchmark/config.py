@@ -1,0 +1,111 @@
+"""What of a store is shown, and how it is judged: what a link of the page "Benchmark" holds."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from llc_core.fields import choice
+from llc_core.sweeps.series import ESTIMATORS, GRADIENTS, PAPER, TRUTHS, Row, present, select
+
+ALL = "all"
+FILTERS = ("size_class", "ranks", "gradient")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """store: by name, "" for none.  size_class, ranks, gradient: one value of the store, or "all".
+
+    hidden: samplers that are not shown.  estimator, truth: keys of ESTIMATORS and TRUTHS.  spread: whether bands are drawn.
+    """
+
+    store: str = ""
+    size_class: str = ALL
+    ranks: str = ALL
+    gradient: str = ALL
+    hidden: tuple[str, ...] = ()
+    estimator: str = "same_batch"
+    truth: str = "expected"
+    spread: bool = True
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**asdict(self), "hidden": list(self.hidden)}
+
+    def rows(self, rows: Sequence[Row]) -> list[Row]:
+        """Those that are chosen, hidden samplers included."""
+        return select(rows, **{n: None if getattr(self, n) == ALL else getattr(self, n) for n in FILTERS})
+
+
+def options(rows: Sequence[Row]) -> dict[str, list[str]]:
+    """What can be chosen of these rows."""
+    sizes = sorted(present(rows, "size_class"), key=lambda name: (_size(name), name))
+    return {
+        "size_class": sizes,
+        "ranks": present(rows, "ranks", ("equal", "paper", "full")),
+        "gradient": present(rows, "gradient", GRADIENTS),
+        "sampler": present(rows, "sampler", PAPER),
+    }
+
+
+def read_choice(values: Mapping[str, Any], rows: Sequence[Row]) -> Choice:
+    """The choice in a link or file for a store with these rows; ValueError, one sentence, for anything else."""
+    if not isinstance(values, Mapping):
+        raise ValueError("The configuration must be a mapping of names to values.")
+    known = Choice.__dataclass_fields__
+    for name in values:
+        if name not in known:
+            raise ValueError(f"This page has no setting {str(name)[:40]!r}; it has {', '.join(known)}.")
+    there = options(rows)
+    found: dict[str, Any] = {name: values[name] for name in ("store",) if name in values}
+    for name in FILTERS:
+        found[name] = choice(name, values.get(name, ALL), (ALL, *there[name]))
+    found["estimator"] = choice("estimator", values.get("estimator", "same_batch"), tuple(ESTIMATORS))
+    found["truth"] = choice("truth", values.get("truth", "expected"), tuple(TRUTHS))
+    hidden, spread = values.get("hidden", []), values.get("spread", True)
+    if not isinstance(hidden, list | tuple) or any(name not in there["sampler"] for name in hidden):
+        raise ValueError(f"hidden must list samplers of this store: {', '.join(there['sampler']) or 'it has none'}.")
+    if not isinstance(spread, bool):
+        raise ValueError(f"spread is {str(spread)[:40]!r}; it must be true or false.")
+    return Choice(**found, hidden=tuple(dict.fromkeys(hidden)), spread=spread)
+
+
+def fitting(wanted: Choice, rows: Sequence[Row]) -> Choice:
+    """The same choice where another store has it; else all."""
+    there = options(rows)
+    kept = {name: getattr(wanted, name) if getattr(wanted, name) in there[name] else ALL for name in FILTERS}
+    hidden = tuple(name for name in wanted.hidden if name in there["sampler"])
+    return Choice(
+        wanted.store, **kept, hidden=hidden, estimator=wanted.estimator, truth=wanted.truth, spread=wanted.spread
+    )
+
+
+def same_ranks(rows: Sequence[Row]) -> bool:
+    """Whether all samplers with all their gradients ran on networks of the same kinds of ranks. How many of a kind each has run
+    so far is not asked: a sweep that goes on would never compare."""
+    kinds: dict[tuple[Any, ...], set[Any]] = {}
+    for row in rows:
+        kinds.setdefault((row["size_class"], row["sampler"], row["gradient"]), set()).add(row["ranks"])
+    return all(found == {row["ranks"] for row in rows if row["size_class"] == key[0]} for key, found in kinds.items())
+
+
+def comparable(wanted: Choice, rows: Sequence[Row]) -> Choice:
+    """The same choice, with one kind of ranks where runs of all kinds would be samplers on different networks: that on
+    which most runs are."""
+    if wanted.ranks != ALL or same_ranks(wanted.rows(rows)):
+        return wanted
+    counts = Counter(row["ranks"] for row in wanted.rows(rows))
+    return replace(wanted, ranks=counts.most_common(1)[0][0])
+
+
+def _size(name: str) -> float:
+    """1K before 10K before 1M; widths by the parameters they make."""
+    widths = name.split("-")
+    if len(widths) > 1 and all(part.isdigit() for part in widths):
+        return float(sum(int(a) * int(b) for a, b in zip(widths, widths[1:], strict=False)))
+    units = {"K": 1e3, "M": 1e6, "B": 1e9}
+    try:
+        return float(name[:-1]) * units[name[-1:]]
+    except (KeyError, ValueError):
+        return float("inf")

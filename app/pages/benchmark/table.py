@@ -1,0 +1,115 @@
+"""The accuracy table and the series of a sweep as HTML and CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any
+
+from app.controls.fields import number_text
+from app.pages.benchmark.columns import SHORT, label
+from llc_core.sweeps.series import CLOSE, THROWN, Accuracy, Curve
+
+TABLE_WORDS = (
+    "Each row is at its best step size: the least root mean square error among those at which at most a tenth of the problems "
+    "has no estimate. A missing estimate counts as wrong by 100% there, and an estimate above "
+    f"{THROWN} times half the number of parameters as missing. Decades: the longest row of neighbouring step sizes whose mean "
+    "is within ±5%. ✓: within ±5% on average. Of several runs of one problem at one step size the longest counts."
+)
+HEAD = (
+    "Sampler",
+    "Gradient",
+    "Best step size",
+    "Mean relative error",
+    "Standard deviation",
+    "Without estimate",
+    "Pairs in order",
+    f"Decades within ±{CLOSE:.0%}",
+    "Problems",
+    "Seconds per run",
+)
+SERIES = ("step_size", "mean", "sd", "count", "total", "dead", "order", "pairs", "seconds")
+
+
+def percent(value: float, signed: bool = False) -> str:
+    if not math.isfinite(value):
+        return "–"
+    if abs(value) >= 10:
+        return f"{value:{'+' if signed else ''},.0f}×".replace("-", "−")
+    return f"{value:{'+' if signed else ''}.1%}".replace("-", "−")
+
+
+def cells(row: Accuracy) -> list[str]:
+    """As in HEAD, for people."""
+    return [
+        label(row.sampler),
+        SHORT.get(row.gradient, row.gradient),
+        number_text(row.step_size) if math.isfinite(row.step_size) else "none",
+        percent(row.mean, signed=True),
+        percent(row.sd),
+        percent(row.nan),
+        percent(row.order),
+        f"{row.decades:.1f}" if math.isfinite(row.decades) else "–",
+        f"{row.count} of {row.total}",
+        number_text(row.seconds) if math.isfinite(row.seconds) else "–",
+    ]
+
+
+def table_html(rows: Sequence[Accuracy]) -> str:
+    """Rows within ±5% on average are marked."""
+    head = "".join(f"<th scope=col>{escape(text)}</th>" for text in HEAD)
+    body = []
+    for row in rows:
+        good = abs(row.mean) <= CLOSE
+        first, *rest = (escape(text) for text in cells(row))
+        mark = f' <span title="mean within ±{CLOSE:.0%}">✓</span>' if good else ""
+        data = "".join(f"<td>{text}</td>" for text in rest)
+        body.append(f"<tr{' class=close' if good else ''}><th scope=row>{first}{mark}</th>{data}</tr>")
+    return scrolling("Accuracy", f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>")
+
+
+def scrolling(name: str, content: str) -> str:
+    """HTML that may be wider than its place: who has no mouse reaches it with Tab."""
+    return f'<div class="scroll" role="region" tabindex="0" aria-label="{escape(name)}">{content}</div>'
+
+
+SCROLL = """
+.scroll { overflow: auto; max-width: 100%; }
+.scroll:focus-visible { outline: 2px solid var(--panel-primary-color); outline-offset: 2px; }
+"""
+
+
+def table_csv(rows: Sequence[Accuracy]) -> str:
+    names = list(Accuracy.__dataclass_fields__)
+    return to_csv(names, [[getattr(row, name) for name in names] for row in rows])
+
+
+def series_csv(found: Sequence[Curve]) -> str:
+    """One row for each sampler, gradient and step size: what the figures show."""
+    rows = []
+    for c in found:
+        for values in zip(*(getattr(c, name).tolist() for name in SERIES), strict=True):
+            rows.append([c.sampler, c.gradient, *values])
+    return to_csv(["sampler", "gradient", *SERIES], rows)
+
+
+def rows_csv(rows: Sequence[Mapping[str, Any]]) -> str:
+    """The rows of the store."""
+    names = list(rows[0]) if rows else []
+    return to_csv(names, [[row[name] for name in names] for row in rows])
+
+
+def to_csv(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(names)
+    writer.writerows([[_safe(value) for value in row] for row in rows])
+    return text.getvalue()
+
+
+def _safe(value: Any) -> Any:
+    """Spreadsheets run texts that begin like formulas."""
+    return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@") else value

@@ -1,0 +1,147 @@
+"""What the page "Benchmark" says about a store: its numbers, its verdict, its progress, its legend."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from html import escape
+from typing import Any
+
+from app.controls.fields import number_text
+from app.pages.benchmark.columns import SHORT, label, look
+from app.pages.benchmark.table import percent
+from llc_core.sweeps.series import CLOSE, Accuracy, Row, error_of, lost, present
+
+READOUTS = [
+    {"key": "runs", "label": "Runs", "tip": "Rows of the store that are shown: one for each problem, sampler, gradient and step size."},
+    {"key": "problems", "label": "Problems", "tip": "Random networks with known coefficients; each is run by every sampler."},
+    {"key": "diverged", "label": "Diverged", "tip": "Share of runs of which more than half of the chains died, or were thrown out so far that λ̂ says nothing: they count as without an estimate."},
+    {"key": "close", "label": f"Within ±{CLOSE:.0%}", "tip": "Share of all runs shown whose estimate is that near to the chosen truth."},
+    {"key": "steps", "label": "Steps per chain", "tip": "Steps of each chain, burn-in included."},
+    {"key": "chains", "label": "Chains per run", "tip": "Independent chains of each run."},
+    {"key": "errors", "label": "Failed", "tip": "Runs that ended in an error. They count nowhere else."},
+]  # fmt: skip
+STALE_SECONDS = 120.0
+"""A sweep that has said nothing for so long was killed, or its machine is gone."""
+_SHAPES = {
+    "circle": '<circle cx="13" cy="7" r="4.6" fill="{0}"/>',
+    "square": '<rect x="8.7" y="2.7" width="8.6" height="8.6" fill="{0}"/>',
+    "triangle": '<path d="M13 1.8l5.2 9.4h-10.4z" fill="{0}"/>',
+    "diamond": '<path d="M13 1l4 6-4 6-4-6z" fill="{0}"/>',
+    "inverted_triangle": '<path d="M13 12.2l5.2-9.4h-10.4z" fill="{0}"/>',
+    "hex": '<path d="M8 7l2.500-4.400h5l2.500 4.400-2.500 4.400h-5z" fill="{0}"/>',
+    "star": '<path d="M13 1l1.700 4.200 4.500.3-3.500 2.900 1.100 4.400-3.800-2.400-3.800 2.400 1.100-4.400-3.500-2.900 4.500-.3z" fill="{0}"/>',
+}
+
+
+def swatch(sampler: str) -> str:
+    color, marker = look(sampler)
+    line = f'<path d="M0 7h26" stroke="{color}" stroke-width="2"/>'
+    return f'<svg width="26" height="14" aria-hidden="true">{line}{_SHAPES[marker].format(color)}</svg>'
+
+
+def dash(pattern: Sequence[int]) -> str:
+    """SVG shapes of a line."""
+    dashes = f' stroke-dasharray="{" ".join(map(str, pattern))}"' if pattern else ""
+    return f'<path d="M0 7h26" stroke="currentColor" stroke-width="2.4"{dashes}/>'
+
+
+def readouts(rows: Sequence[Row], estimator: str, truth: str) -> dict[str, str]:
+    run = [row for row in rows if row["status"] != "error"]
+    problems = {(row["size_class"], row["ranks"], row["problem"]) for row in rows}
+    near = sum(abs(error_of(row, estimator, truth)) <= CLOSE for row in run)
+    diverged = sum(map(lost, run))
+    return {
+        "runs": f"{len(rows):,}",
+        "problems": f"{len(problems):,}",
+        "diverged": percent(diverged / len(run)) if run else "–",
+        "close": percent(near / len(run)) if run else "–",
+        "steps": _span(row["steps"] for row in run),
+        "chains": _span(row["chains"] for row in run),
+        "errors": f"{len(rows) - len(run):,}",
+    }
+
+
+def verdict(table: Sequence[Accuracy], truth_words: str) -> tuple[str, str]:
+    """(tone, HTML) of one sentence about the most accurate sampler."""
+    there = [row for row in table if math.isfinite(row.mean)]
+    if not there:
+        return "wait", "No run shown has an estimate."
+    best = min(there, key=lambda row: math.hypot(row.mean, row.sd if math.isfinite(row.sd) else 0.0))
+    close = sum(abs(row.mean) <= CLOSE for row in there)
+    step = f"ε = {number_text(best.step_size)}"
+    tone = "good" if abs(best.mean) <= CLOSE else "warn"
+    words = (
+        f"Nearest to {truth_words}: {label(best.sampler)} with {SHORT.get(best.gradient, best.gradient)} at "
+        f"{step}, {percent(best.mean, True)} ± {percent(best.sd)} over {best.count} problems"
+    )
+    if math.isfinite(best.decades):
+        wide = f"over {best.decades:.1f} decades of step size" if best.decades > 0 else "at one of the step sizes tried"
+        words += f"; its mean stays within ±{CLOSE:.0%} {wide}"
+    words += f". At their best step size {close} of {len(table)} rows of the table are within ±{CLOSE:.0%} on average."
+    return tone, escape(words).replace(step, f'<span style="white-space: nowrap">{step}</span>')
+
+
+def progress_html(progress: Mapping[str, Any] | None, now: datetime | None = None) -> str:
+    """HTML of how far a sweep is; empty for one that is finished or never said anything."""
+    if not progress or progress.get("state") == "finished":
+        return ""
+    done, total = (max(0, int(progress.get(name) or 0)) for name in ("done", "total"))
+    share = min(1.0, done / total) if total else 0.0
+    words = f"{done:,} of {total:,} runs are done"
+    if progress.get("errors"):
+        words += f", {int(progress['errors']):,} of them failed"
+    if progress.get("state") != "running":
+        words += ". The sweep was stopped; the same command goes on where it was."
+    elif _silent(progress.get("updated"), now or datetime.now(UTC)):
+        words += ". The sweep has said nothing for minutes: if it was killed, the same command goes on where it was."
+    else:
+        left = progress.get("seconds_left")
+        words += f", {duration(left)} left." if isinstance(left, int | float) and math.isfinite(left) else "."
+    bar = (
+        f'<div class="track" role="progressbar" aria-label="Sweep" aria-valuemin="0" aria-valuemax="100" '
+        f'aria-valuenow="{100 * share:.0f}"><div class="done" style="width: {100 * share:.1f}%"></div></div>'
+    )
+    return f'<p class="small" role="status">{escape(words)}</p>{bar}'
+
+
+def is_alive(progress: Mapping[str, Any], now: datetime | None = None) -> bool:
+    """Whether a sweep says that it is running, and has said so lately."""
+    return progress.get("state") == "running" and not _silent(progress.get("updated"), now or datetime.now(UTC))
+
+
+PROGRESS_SHEET = """
+p { margin: 0 0 5px; }
+.track { position: relative; height: 6px; border-radius: 3px; overflow: hidden;
+  background: color-mix(in srgb, currentColor 14%, transparent); }
+.done { position: absolute; inset: 0 auto 0 0; background: var(--panel-primary-color); }
+"""
+
+
+def duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{max(seconds, 0):.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def samplers_of(rows: Sequence[Row], order: Sequence[str]) -> list[dict[str, str]]:
+    """Items of the legend that switches samplers."""
+    return [{"key": name, "label": label(name), "swatch": swatch(name)} for name in present(rows, "sampler", order)]
+
+
+def _silent(updated: Any, now: datetime) -> bool:
+    try:
+        said = datetime.fromisoformat(str(updated))
+    except ValueError:
+        return True
+    said = said if said.tzinfo else said.replace(tzinfo=UTC)
+    return (now - said).total_seconds() > STALE_SECONDS
+
+
+def _span(values: Any) -> str:
+    there = [value for value in values if value is not None]
+    if not there:
+        return "–"
+    low, high = min(there), max(there)
+    return f"{low:,}" if low == high else f"{low:,}–{high:,}"

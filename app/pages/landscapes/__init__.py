@@ -1,0 +1,1 @@
+"""Page "Landscapes": chains on the plane, where every answer is exact."""

@@ -1,0 +1,83 @@
+"""What can be set on the page "Landscapes": which landscape, as a JSON description, and a run on it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from json import dumps, loads
+from typing import Any
+
+from app.sharing.reading import MAX_CHARACTERS, PageConfig, page_config, refuse_unoffered
+from llc_core import Planar, RunConfig
+from llc_core.potentials import build
+
+MAX_SAMPLES = 100_000
+REACH = 10.0
+"""How far from 0 chains may begin."""
+NEAREST = 0.01
+"""Nearer to a crossing no box around w0 leaves it out and still has room for a fit."""
+MAX_POWER = 6
+"""Higher exponents make ridges so sharp that exact values would take a minute."""
+FIXED = {"noise_std": 0.5, "data_sets": 1}
+"""Keys of a landscape that the page has no control for."""
+
+
+def get_landscape(description: Mapping[str, Any]) -> Planar:
+    """The landscape that a JSON description stands for; ValueError says what is wrong with it, or too much for here.
+
+    Landscapes are read-only, so sessions and restarts share them together with their data and their quadratures.
+    """
+    problem = _landscape(dumps(dict(description), sort_keys=True))
+    if problem.dim != 2:
+        raise ValueError(f"This landscape has {problem.dim} parameter; this page draws those of two.")
+    if problem.n > MAX_SAMPLES:
+        raise ValueError(f"n is {problem.n:,}; this page takes at most {MAX_SAMPLES:,} samples.")
+    for name in ("k", "h"):
+        for i, power in enumerate(problem.model.parameters.get(name, ())):
+            if power > MAX_POWER:
+                raise ValueError(f"{name}[{i}] is {power}; it must be at most {MAX_POWER} on this page.")
+    for key, value in FIXED.items():
+        if description.get(key, value) != value:
+            raise ValueError(f"{key} is {description[key]!r}; this page has no control for it, and uses {value}.")
+    for i, (center, off) in enumerate(zip(problem.model.w0, problem.start, strict=True)):
+        if abs(center + off) > REACH:
+            raise ValueError(f"start[{i}] is {center + off:g}; on this page chains begin between −10 and 10.")
+    for i, value in enumerate(problem.model.w0):
+        if 0 < abs(value) < NEAREST:
+            raise ValueError(f"at[{i}] is {value:g}; on this page w0 is at a crossing or at least {NEAREST:g} from it.")
+    return problem
+
+
+@lru_cache(maxsize=16)
+def _landscape(text: str) -> Planar:
+    found = build(loads(text))
+    if not isinstance(found, Planar):
+        raise ValueError(f"problem is of kind {found.kind!r}; this page runs planar landscapes, kind 'planar'.")
+    return found
+
+
+def described(description: Mapping[str, Any]) -> dict[str, Any]:
+    """The description with every key that the page has a control for; its numbers as they were given."""
+    complete = get_landscape(description).to_dict()
+    given = {key: value for key, value in description.items() if value is not None}
+    given.pop("at", None)  # as the landscape says it: by name where the point has one
+    return {key: value for key, value in {**complete, **given}.items() if key not in FIXED}
+
+
+def read_config(config: RunConfig) -> PageConfig:
+    """What the page has to show for `config`; ValueError with one sentence for anything that cannot be run here."""
+    kind = config.problem.get("kind")
+    if kind != "planar":
+        named = "missing" if kind is None else f"of kind {kind!r}"
+        raise ValueError(f"problem is {named}; this page runs planar landscapes, kind 'planar'.")
+    refuse_unoffered(config)
+    if config.gradient not in (None, "full"):
+        raise ValueError(f"gradient is {config.gradient!r}; planar landscapes have full gradients only.")
+    settings = page_config(config, get_landscape(config.problem)).settings
+    return PageConfig(described(config.problem), settings)
+
+
+def read_file(text: str) -> PageConfig:
+    if len(text) > MAX_CHARACTERS:
+        raise ValueError(f"This file has {len(text):,} characters; a run configuration has at most {MAX_CHARACTERS:,}.")
+    return read_config(RunConfig.from_json(text))

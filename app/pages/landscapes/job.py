@@ -1,0 +1,105 @@
+"""A run on a landscape as a job of the run manager: what every run has, and where the chains are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from app.runs.history import Cursor, History, NewRows
+from app.runs.llc_job import LlcJob
+from llc_core import Planar, RunConfig, Snapshot
+
+TRAIL = 200
+"""Points of each chain's trail."""
+SHOWN = 16
+"""Chains whose trails are drawn."""
+TURNS = 3000
+"""Positions recorded in a whole run."""
+
+
+@dataclass(frozen=True)
+class TrailCursor:
+    """How far a reader has got in the tables and in the trails."""
+
+    rows: Cursor = Cursor()
+    trail: int = 0
+
+
+@dataclass(frozen=True)
+class TrailRows:
+    """New rows of the tables, and new positions w [T, C, 2] of the chains that are drawn (at most the last TRAIL).
+
+    exact: the exact value that λ̂ should have at this n, nβ and γ.
+    """
+
+    cursor: TrailCursor
+    rows: NewRows
+    trail: np.ndarray
+    exact: float | None
+
+
+class TrailLog:
+    """Written by the worker, read under the run's lock."""
+
+    def __init__(self, rows: History, chains: int, exact: float | None):
+        self.rows, self.exact = rows, exact
+        self._ring = np.full((TRAIL, min(chains, SHOWN), 2), np.nan)
+        self._count = 0
+
+    def add(self, positions: list[np.ndarray]) -> None:
+        for place in positions[-TRAIL:]:
+            self._ring[self._count % TRAIL] = place
+            self._count += 1
+
+    def since(self, cursor: TrailCursor) -> TrailRows:
+        new = self.rows.since(cursor.rows)
+        fresh = np.arange(max(cursor.trail, self._count - TRAIL), self._count) % TRAIL
+        return TrailRows(TrailCursor(new.cursor, self._count), new, self._ring[fresh], self.exact)
+
+
+class LandscapeJob:
+    """Chains on a landscape. Exact finite-n values are worked out first, where nobody has to wait for them later."""
+
+    def __init__(self, config: RunConfig, problem: Planar):
+        assert config.n_beta is not None and config.localization is not None
+        problem.expected_llc_at(config.n_beta, config.localization)  # the engine's, of the whole plane
+        exact = problem.expected_llc_at(config.n_beta, config.localization, walls=problem.has_prior)
+        self._job = LlcJob(config, problem)
+        self._w0 = np.array(problem.model.w0)
+        self._every = max(2, (config.steps or 0) // TURNS)
+        self._fresh: list[np.ndarray] = []
+        self.log = TrailLog(self._job.log, config.chains, exact)
+        self.judge = self._job.judge
+        self._look()
+
+    @property
+    def finished(self) -> bool:
+        return self._job.finished
+
+    def advance(self, steps: int) -> Snapshot:
+        """In short turns, with a look at the positions after each."""
+        parts = []
+        while True:
+            parts.append(self._job.advance(min(self._every, steps)))
+            steps -= self._every
+            self._look()
+            if steps <= 0 or self._job.finished:
+                break
+        return replace(
+            parts[-1],
+            recorded=np.concatenate([part.recorded for part in parts]),
+            excess_loss=np.concatenate([part.excess_loss for part in parts]),
+            notes=sum((part.notes for part in parts), ()),
+        )
+
+    def go_on(self) -> None:
+        self._job.go_on()
+
+    def record(self, snapshot: Snapshot, estimate: object) -> None:
+        self.log.add(self._fresh)
+        self._fresh = []
+        self._job.record(snapshot, estimate)  # type: ignore[arg-type]
+
+    def _look(self) -> None:
+        self._fresh.append(self._w0 + self._job.displacements[:SHOWN])

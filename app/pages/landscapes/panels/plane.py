@@ -1,0 +1,114 @@
+"""The card with the plane: its figure, and the choice between the loss and the posterior behind the chains."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from html import escape
+from typing import Any
+
+import panel as pn
+
+from app.pages.landscapes.figures import PlaneFigure
+from app.pages.landscapes.job import SHOWN
+from app.pages.landscapes.scene import posterior_heights, window
+from app.session.calculation import Later
+from app.style import theme
+from app.style.layout import card, one_of, plotted, prose
+from app.style.legend import legend
+from llc_core import Planar
+
+_RING = f'<circle cx="13" cy="7" r="5.5" fill="none" stroke="{theme.LOCAL}" stroke-width="2.2"/>'
+_CROSS = '<path d="M8 2l10 10M18 2L8 12" stroke="currentColor" stroke-width="2.4"/>'
+_TRUTH = f'<path d="M0 7h26" stroke="{theme.LOCAL}" stroke-width="2.5" stroke-dasharray="7 4"/>'
+_HEADS = "".join(
+    f'<circle cx="{5 + 8 * i}" cy="7" r="3.6" fill="{color}"/>' for i, color in enumerate(theme.CHAINS[:3])
+)
+HINTS = {
+    "w0": "Click: the true parameter nearest to it becomes w0, whose λ is estimated. Deeper colour: {}.",
+    "start": "Click anywhere: the chains begin there. Deeper colour: {}.",
+}
+GROUNDS = {"loss": "lower loss nβK(w)", "posterior": "denser posterior, over three powers of ten"}
+
+
+class PlanePanel:
+    """on_tap: called with the coordinates of a click.  sets: what the click is to set, "w0" or "start"."""
+
+    def __init__(self) -> None:
+        self.figure = PlaneFigure()
+        self.ground = one_of({"Loss K(w)": "loss", "Posterior": "posterior"}, "loss")
+        self.ground.param.watch(self._on_ground, "value")
+        self.click = one_of({"Click sets w0": "w0", "Click sets start": "start"}, "w0")
+        self.click.param.watch(self._on_ground, "value")
+        self._later = Later(self._take, self._say)
+        self._ready = False
+        self._words = prose(margin=(4, 0, 0, 0))
+        head = legend(
+            "The plane of parameters",
+            [(_TRUTH, "the truth, ρ(w) = 0"), (_RING, "w0"), (_CROSS, "start"), (_HEADS, "chains")],
+            "plane",
+        )
+        head.styles = {"flex": "1 1 100%"}
+        self.view = card(
+            pn.FlexBox(
+                head,
+                self.click,
+                self.ground,
+                justify_content="space-between",
+                gap="6px",
+                sizing_mode="stretch_width",
+                margin=(0, 0, 8, 0),
+            ),
+            plotted(self.figure.plot),
+            self._words,
+        )
+        self._on_ground(None)
+
+    @property
+    def sets(self) -> str:
+        return "start" if self.click.disabled else self.click.value
+
+    @property
+    def on_tap(self) -> Callable[[float, float], None]:
+        return self.figure.on_tap
+
+    @on_tap.setter
+    def on_tap(self, listener: Callable[[float, float], None]) -> None:
+        self.figure.on_tap = listener
+
+    def show(self, problem: Planar, n_beta: float, localization: float, chains: int) -> None:
+        """A run begins."""
+        shown = window(problem, n_beta)
+        self.figure.reset(problem, shown, n_beta, min(chains, SHOWN))
+        self.click.disabled = problem.model.name == "quadratic"  # it has one true parameter
+        data = {key: value for key, value in problem.to_dict().items() if key != "start"}
+        question = (str(data), shown, n_beta, localization)
+        if localization <= 0:
+            self._later.close()
+            self._ready = False
+        elif self._later.ask(question, partial(posterior_heights, problem, shown, n_beta, localization)):
+            self._ready, self._shown = False, shown
+        self._on_ground(None)
+        if localization <= 0 and self.ground.value == "posterior":
+            self._say(
+                "With γ = 0 nothing holds the chains and there is no posterior on the whole plane: the loss is shown."
+            )
+
+    def poll(self) -> None:
+        self._later.poll()
+
+    def close(self) -> None:
+        self._later.close()
+
+    def _take(self, heights: Any) -> None:
+        self._ready = True
+        self.figure.show_posterior(self._shown, heights)
+        self._on_ground(None)
+
+    def _on_ground(self, event: Any) -> None:
+        chosen = self.ground.value if self._ready else "loss"
+        self.figure.show_ground(chosen)
+        self._say(HINTS[self.sets].format(GROUNDS[chosen]))
+
+    def _say(self, text: str) -> None:
+        self._words.object = f'<p class="small muted">{escape(text)}</p>'

@@ -1,0 +1,122 @@
+"""The panel "Volume scaling": how the volume of {K < ε} shrinks with ε, and λ and m read off it."""
+
+from __future__ import annotations
+
+from functools import partial
+from html import escape
+
+import numpy as np
+from bokeh.models import ColumnDataSource, Range1d
+
+from app.components.transport import Numbers
+from app.estimates.texts import UNKNOWN, exact
+from app.session.calculation import Later
+from app.sharing.exports import table_csv
+from app.style import theme
+from app.style.figures import house_figure
+from app.style.layout import card, plotted, prose
+from app.style.legend import legend
+from llc_core import Planar, VolumeScaling, volume_scaling
+from llc_core.references.volume import local_radius
+
+HEIGHT = 300
+EVERY = 3
+"""Of the curve's points every third is drawn."""
+
+READOUTS = [
+    {
+        "key": "slope",
+        "label": "fitted λ",
+        "main": True,
+        "tip": "Slope of log V against log ε, fitted together with the multiplicity.",
+    },
+    {"key": "exact", "label": "exact λ", "tip": "The learning coefficient at w0."},
+    {"key": "fitted_m", "label": "fitted m", "tip": "The power of −log ε that fits best, plus one."},
+    {"key": "exact_m", "label": "exact m", "tip": "The multiplicity at w0."},
+]
+
+
+class VolumePanel:
+    """`found` is the curve of the present landscape, or None while it is worked out."""
+
+    def __init__(self) -> None:
+        self.found: VolumeScaling | None = None
+        self._problem: Planar | None = None
+        self._later = Later(self._take, self._say)
+        self.plot = house_figure(
+            "volume_figure",
+            HEIGHT,
+            x_range=Range1d(-31, -1),
+            y_range=Range1d(-16, 1),
+            x_axis_label="log₁₀ ε",
+            y_axis_label="log₁₀ V(ε)",
+        )
+        self.source = ColumnDataSource({"x": [], "y": []}, name="volume")
+        self.fit = ColumnDataSource({"x": [], "y": []}, name="volume_fit")
+        self.plot.line(
+            "x", "y", source=self.fit, line_color=theme.LOCAL, line_width=2.5, line_dash=theme.DASHES["predicted"]
+        )
+        self.plot.scatter("x", "y", source=self.source, size=7, fill_color=theme.ESTIMATE, line_color=None)
+        self.numbers = Numbers(items=READOUTS, least="84px", sizing_mode="stretch_width", margin=(6, 0, 0, 0))
+        self._words = prose(margin=(8, 0, 0, 0))
+        dots = "".join(f'<circle cx="{x}" cy="7" r="3" fill="{theme.ESTIMATE}"/>' for x in (4, 13, 22))
+        dashes = f'<path d="M0 7h26" stroke="{theme.LOCAL}" stroke-width="2.5" stroke-dasharray="9 4"/>'
+        self.view = card(
+            legend(
+                "Volume scaling",
+                [(dots, "V(ε): share of parameters with K(w) < ε"), (dashes, "fit c·ε^λ·(−log ε)^(m − 1)")],
+                "volume_figure",
+            ),
+            plotted(self.plot),
+            self.numbers,
+            self._words,
+        )
+
+    def show(self, problem: Planar) -> None:
+        """The page shows this landscape now."""
+        radius = local_radius(problem)
+        question = (problem.model.name, str(problem.model.parameters), radius)
+        self._problem = problem
+        if not self._later.ask(question, partial(volume_scaling, problem)):
+            return
+        self.found = None
+        self.source.data = self.fit.data = {"x": np.zeros(0), "y": np.zeros(0)}
+        truth = problem.local_learning_coefficient
+        self.numbers.values = {
+            "slope": UNKNOWN,
+            "fitted_m": UNKNOWN,
+            "exact": exact(truth.value),
+            "exact_m": str(truth.multiplicity),
+        }
+        self._say(
+            f"In a box of half width {radius:g} around w0. The fewer parameters tell nearly the truth, the larger λ."
+        )
+
+    def poll(self) -> None:
+        self._later.poll()
+
+    def close(self) -> None:
+        self._later.close()
+
+    def _take(self, found: VolumeScaling) -> None:
+        self.found = found
+        x, y = np.log10(found.epsilon), np.log10(found.volume)
+        low = 5 * np.floor((y[0] - 0.5) / 5) if y[0] < -5 else np.floor(y[0])
+        self.plot.y_range.update(start=low, end=0.5, reset_start=low, reset_end=0.5)
+        self.source.data = {"x": x[::EVERY], "y": y[::EVERY]}
+        self.fit.data = {"x": x, "y": np.log10(found.fitted)}
+        self.numbers.values = {
+            **self.numbers.values,
+            "slope": f"{found.learning_coefficient:.4f}",
+            "fitted_m": str(found.multiplicity),
+        }
+
+    def _say(self, text: str) -> None:
+        self._words.object = f'<p class="small muted">{escape(text)}</p>'
+
+
+def volume_csv(found: VolumeScaling) -> str:
+    """One row for each ε: the volume, its slope, the fit."""
+    columns = (found.epsilon, found.volume, found.slope, found.fitted)
+    rows = zip(*(column.tolist() for column in columns), strict=True)
+    return table_csv(["epsilon", "volume", "slope", "fitted"], rows)

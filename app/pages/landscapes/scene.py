@@ -1,0 +1,109 @@
+"""What is drawn of a landscape before any chain moves: its window, its loss, where the truth lies, its posterior."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from app.estimates.figures import nice_above
+from llc_core import Planar, density
+from llc_core.potentials.plane.models import FARTHEST
+
+GRID = 241
+LOSS_LEVELS = np.linspace(-3.0, 4.0, 15)
+"""Decimal logarithms of nβ·K: the posterior lives where this is about 0 or below."""
+POSTERIOR_LEVELS = np.linspace(-3.0, 0.0, 19)
+"""Decimal logarithms of the density relative to its highest value in the window."""
+
+GROUND = {"loss": "#3f7cac", "posterior": "#7a5aa6"}
+"""Deeper colour: lower loss, higher density. Both fade into the page's own background, light or dark."""
+
+Segment = tuple[tuple[float, float], tuple[float, float]]
+
+
+@dataclass(frozen=True)
+class Window:
+    """The part of the plane that is shown: its lower left and upper right corners."""
+
+    low: tuple[float, float]
+    high: tuple[float, float]
+
+    @property
+    def axes(self) -> tuple[np.ndarray, np.ndarray]:
+        x, y = (np.linspace(a, b, GRID) for a, b in zip(self.low, self.high, strict=True))
+        return x, y
+
+
+def window(problem: Planar, n_beta: float) -> Window:
+    """Room for the posterior and for the place where the chains begin."""
+    model = problem.model
+    start = [a + b for a, b in zip(model.w0, problem.start, strict=True)]
+    if model.name == "line_and_point":
+        low, high = [-1.5, -1.75], [2.2, 1.75]
+    elif model.name == "quadratic":
+        widths = [5 * problem.noise_std / (abs(s) * np.sqrt(n_beta)) for s in model.parameters["scales"]]
+        reach = [nice_above(width) for width in widths]
+        low, high = [-r for r in reach], reach
+    else:
+        low, high = [-3.0, -3.0], [3.0, 3.0]
+    for i, value in [*enumerate(start), *enumerate(model.w0)]:
+        if abs(value) >= 0.95 * max(abs(low[i]), abs(high[i])):
+            room = nice_above(1.15 * abs(value))
+            low[i], high[i] = min(low[i], -room), max(high[i], room)
+    return Window((low[0], low[1]), (high[0], high[1]))
+
+
+def loss_heights(problem: Planar, shown: Window, n_beta: float) -> np.ndarray:
+    """log₁₀ of nβ·K(w), [y, x], within LOSS_LEVELS."""
+    x, y = shown.axes
+    mesh = np.meshgrid(x - problem.model.w0[0], y - problem.model.w0[1])
+    with np.errstate(divide="ignore"):
+        return _within(np.log10(n_beta * problem.population_loss(mesh)), LOSS_LEVELS)
+
+
+def posterior_heights(problem: Planar, shown: Window, n_beta: float, localization: float) -> np.ndarray:
+    """log₁₀ of the posterior density over its highest value in the window, [y, x], within POSTERIOR_LEVELS."""
+    found = density(problem, *shown.axes, n_beta=n_beta, localization=localization).density.T
+    with np.errstate(divide="ignore"):
+        return _within(np.log10(found / max(found.max(), 1e-300)), POSTERIOR_LEVELS)
+
+
+def _within(heights: np.ndarray, levels: np.ndarray) -> np.ndarray:
+    return np.clip(heights, levels[0] + 1e-6, levels[-1] - 1e-6)
+
+
+def true_parameters(problem: Planar, shown: Window) -> tuple[list[Segment], list[tuple[float, float]]]:
+    """Where ρ = 0, the set of parameters that tell the truth: lines within the window, and single points."""
+    (left, bottom), (right, top) = shown.low, shown.high
+    model = problem.model
+    if model.name == "line_and_point":
+        return [((1.0, bottom), (1.0, top))], [(0.0, 0.0)]
+    if model.name == "quadratic":
+        return [], [(0.0, 0.0)]
+    across, up = model.parameters["k"]
+    lines: list[Segment] = []
+    if across:
+        lines.append(((0.0, bottom), (0.0, top)))
+    if up:
+        lines.append(((left, 0.0), (right, 0.0)))
+    return lines, []
+
+
+SNAP = 0.25
+"""A click nearer than this to where axes cross means the crossing."""
+
+
+def nearest_truth(problem: Planar, x: float, y: float) -> tuple[float, float] | None:
+    """The true parameter nearest to (x, y), which can be a new w0; None where the only one is w0 itself."""
+    model = problem.model
+    x, y = (float(np.clip(round(v, 2), -FARTHEST, FARTHEST)) + 0.0 for v in (x, y))
+    if model.name == "line_and_point":
+        return (0.0, 0.0) if x * x + y * y < (x - 1) ** 2 else (1.0, y)
+    if model.name == "quadratic":
+        return None
+    counts = [power > 0 for power in model.parameters["k"]]
+    if all(counts) and max(abs(x), abs(y)) < SNAP:
+        return (0.0, 0.0)
+    on_vertical = counts[0] and (not counts[1] or abs(x) <= abs(y))
+    return (0.0, y) if on_vertical else (x, 0.0)

@@ -1,0 +1,131 @@
+"""Numbers and sentences of the page "Landscapes"."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from app.estimates import texts
+from app.estimates.texts import UNKNOWN, exact, number, with_error
+from app.runs.manager import State
+from llc_core import Estimate, Planar
+
+_BY_KEY = {item["key"]: item for item in texts.READOUTS}
+READOUTS = [
+    _BY_KEY["llc"],
+    {
+        "key": "exact",
+        "label": "exact at this n",
+        "tip": "What λ̂ should be for this very data set, nβ and γ: the posterior's mean by two-dimensional quadrature. Under a "
+        "prior that vanishes on an axis, on the side where the chains began.",
+    },
+    {"key": "error", "label": "relative error", "tip": "λ̂ divided by the exact value at this n, minus one."},
+    {
+        "key": "local",
+        "label": "λ at w0",
+        "tip": "The learning coefficient of the point w0: what the exact value tends to as n grows, if γ keeps deeper points out.",
+    },
+    {
+        "key": "multiplicity",
+        "label": "multiplicity m",
+        "tip": "In how many directions at once λ is reached; each one above the first lowers λ̂ by about 1/log nβ.",
+    },
+    _BY_KEY["r_hat"],
+    _BY_KEY["ess"],
+    _BY_KEY["dead"],
+    _BY_KEY["speed"],
+]
+FEW = 32
+ANSWERS = ["exact", "error", "local", "multiplicity"]
+"""Cells that tell what λ̂ should be."""
+
+
+def readout_values(state: State, problem: Planar, value: float | None) -> dict[str, str]:
+    if state.estimate is not None and not begun(state.estimate):
+        state = replace(state, estimate=None)
+    values = texts.readout_values(state, value)
+    local, estimate = problem.local_learning_coefficient, state.estimate
+    known = estimate is not None and value is not None and math.isfinite(estimate.llc)
+    return {
+        **dict.fromkeys(("dead", "speed"), UNKNOWN),
+        **{key: values[key] for key in values if key != "expected"},
+        "exact": number(value),
+        "error": f"{estimate.llc / value - 1:+.1%}".replace("-", "−") if known else UNKNOWN,
+        "local": str(local.value),
+        "multiplicity": str(local.multiplicity),
+    }
+
+
+def verdict(state: State, problem: Planar, value: float | None, with_answers: bool) -> tuple[str, str]:
+    """(tone, HTML): whether to trust λ̂, and how it, the exact value at this n and λ lie to each other."""
+    tone, words = texts.verdict(state, False)
+    estimate: Estimate | None = state.estimate
+    if estimate is not None and estimate.burn_in == 0 and tone == "wait":
+        return tone, "<b>Starting.</b> The first numbers appear in a moment."
+    remedy = "" if estimate is None or tone == "wait" else thrown(problem, estimate)
+    words = f"{words} {remedy}".strip()
+    if estimate is None or tone == "wait" or not with_answers or value is None or not math.isfinite(estimate.llc):
+        return tone, words
+    off = estimate.llc / value - 1
+    if agrees(estimate, value):
+        found = f"λ̂ agrees with the exact value {value:.3f} at n = {problem.n:,}"
+    else:
+        way = "above" if off > 0 else "below"
+        found = f"λ̂ is {abs(off):.0%} {way} the exact value {value:.3f} at n = {problem.n:,}"
+        found += "" if remedy else f": {_cause(problem, estimate, off)}"
+    if tone == "good":
+        tone, opening = ("good", "Trust it.") if agrees(estimate, value) else ("bad", "Agreed, but wrong.")
+        words = f"<b>{opening}</b> The chains agree (R-hat {estimate.r_hat:.3f})."
+    return tone, f"{words} {found}. {finite(problem, estimate.n_beta, value)}"
+
+
+def begun(estimate: Estimate) -> bool:
+    """Whether there are steps enough to show a number."""
+    return estimate.steps > estimate.burn_in + FEW
+
+
+def agrees(estimate: Estimate, value: float) -> bool:
+    """Within three standard errors, or 3%."""
+    error = estimate.llc_se if math.isfinite(estimate.llc_se) else 0.0
+    return abs(estimate.llc - value) <= max(3 * error, 0.03 * value)
+
+
+def finite(problem: Planar, n_beta: float, value: float) -> str:
+    """The finite-n effect in words."""
+    local = problem.local_learning_coefficient
+    share = value / float(local) - 1
+    way = "below" if share < 0 else "above"
+    reason = ""
+    if local.multiplicity and local.multiplicity > 1 and n_beta > math.e:
+        reason = f" (m = {local.multiplicity} alone takes off about 1/log nβ = {1 / math.log(n_beta):.2f})"
+    least = problem.learning_coefficient
+    if least.value < local.value:
+        return f"λ at w0 is {exact(local.value)}; at a fixed γ more samples lead to the least λ of the plane, {exact(least.value)}."
+    return f"λ = {exact(local.value)} is the limit of many samples: this n is {abs(share):.0%} {way} it{reason}."
+
+
+def thrown(problem: Planar, estimate: Estimate) -> str:
+    """What helps chains that diverged at a wall of the prior, or nothing."""
+    explicit = problem.has_prior and estimate.config.sampler["name"] != PROXIMAL
+    return _THROWN[0].upper() + _THROWN[1:] + "." if explicit and estimate.diverged else ""
+
+
+def _cause(problem: Planar, estimate: Estimate, off: float) -> str:
+    if problem.model.name == "line_and_point":
+        if problem.model.parameters["at"] != "V":
+            return "the chains are still on the line around w0, and have not found their way to V" if off > 0 else _SLOW
+        return "the chains are still around V, and have not found their way to the line" if off < 0 else _SLOW
+    if problem.has_prior and estimate.config.sampler["name"] != PROXIMAL:
+        return _THROWN
+    return "the steps are too large, or the start is still felt" if off > 0 else _SLOW
+
+
+PROXIMAL = "ProximalSGLD"
+_THROWN = (
+    "near its zero the prior throws a chain further than any step size can follow; Proximal SGLD takes that step safely"
+)
+_SLOW = "the chains have not been everywhere yet"
+
+
+def with_sd(name: str, mean: float, se: float, sd: float) -> str:
+    return f"{name}: mean {with_error(mean, se)}, sd {sd:.2f}"

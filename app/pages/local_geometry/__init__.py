@@ -1,0 +1,1 @@
+"""Page "Local geometry": estimates for deep linear networks beside the exact coefficient."""

@@ -1,0 +1,168 @@
+"""The side bar's first half: which network. Widths and ranks typed by hand, or a random problem of a size class."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from html import escape
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+
+from app.controls.fields import ChoiceField, NumberField
+from app.controls.parsing import parse_numbers
+from app.pages.local_geometry.config import check_size
+from app.pages.local_geometry.pictures import draw_network
+from app.style.layout import complaint, prose
+from llc_core.fields import Hyper
+from llc_core.potentials.deep_linear.random_networks import RANKS, check_layer_ranks, check_widths
+
+BY_HAND, RANDOM = "By hand", "Random"
+SIZE_CLASSES = ("1K", "10K")
+RANK_LABELS = {
+    "equal": "equal in all layers (local = global)",
+    "full": "full (no reduction)",
+    "paper": "as in the paper (local ≥ global)",
+}
+
+
+class NetworkEditor(pn.viewable.Viewer):
+    """`problem` is the last valid description; bad input leaves it as it was and shows a sentence under the entry.
+
+    `listener` is called when the user has made a new valid problem.
+    """
+
+    def __init__(self, problem: Mapping[str, Any]):
+        super().__init__()
+        self.listener: Callable[[], None] = lambda: None
+        self.problem: dict[str, Any] = dict(problem)
+        self._quiet = False
+        self._mode = pmui.RadioButtonGroup(
+            options=[BY_HAND, RANDOM],
+            value=BY_HAND,
+            size="small",
+            sizing_mode="stretch_width",
+            margin=(0, 0, 8, 0),
+        )
+        self.widths = pmui.TextInput(
+            label="Widths (input first)",
+            placeholder="8, 6, 8",
+            size="small",
+            sizing_mode="stretch_width",
+            margin=(8, 0),
+        )
+        self.ranks = pmui.TextInput(
+            label="Layer ranks (empty: full)",
+            placeholder="full",
+            size="small",
+            sizing_mode="stretch_width",
+            margin=(8, 0),
+        )
+        self.message = complaint(margin=0)
+        self._class = ChoiceField("size_class", Hyper(choices=SIZE_CLASSES), "1K", label="Size (parameters)")
+        self._rule = ChoiceField("ranks", Hyper(choices=RANKS), "equal", RANK_LABELS, label="Ranks")
+        self._seed = NumberField(
+            "seed",
+            Hyper(0, 999_999, help="Seed of the network's weights and of its data."),
+            0,
+            integer=True,
+            label="Network seed",
+            span=(0, 100),
+        )
+        self._by_hand = pn.Column(self.widths, self.ranks, self.message, sizing_mode="stretch_width", margin=0)
+        self._random = pn.Column(sizing_mode="stretch_width", margin=0, visible=False)
+        self.drawing = prose(margin=(2, 0, 0, 0))
+        self._view = pn.Column(
+            self._mode, self._by_hand, self._random, self._seed, self.drawing, sizing_mode="stretch_width", margin=0
+        )
+        self._mode.param.watch(self._on_mode, "value")
+        self.widths.param.watch(self._on_change, "value")
+        self.ranks.param.watch(self._on_change, "value")
+        self._class.listener = self._rule.listener = self._seed.listener = self._on_change
+        self.show(problem)
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return self._view
+
+    def show(self, problem: Mapping[str, Any]) -> None:
+        """Set the entries to a problem, without reporting a change."""
+        self._quiet = True
+        try:
+            by_hand = "widths" in problem
+            self._mode.value = BY_HAND if by_hand else RANDOM
+            self._seed.set(problem.get("seed", 0))
+            if by_hand:
+                self.widths.value = ", ".join(map(str, problem["widths"]))
+                ranks = problem.get("layer_ranks")
+                if ranks is None:  # drawn by a rule, as in a sweep over an architecture
+                    self.ranks.value = problem.get("ranks", "").replace("full", "")
+                else:
+                    self.ranks.value = "" if ranks == _full(problem["widths"]) else ", ".join(map(str, ranks))
+            else:
+                self._class.set(problem["size_class"])
+                self._rule.set(problem["ranks"])
+        finally:
+            self._quiet = False
+        self.problem = dict(problem)
+        self._arrange()
+        self._complain("")
+
+    def draw(self, widths: list[int], ranks: list[int]) -> None:
+        self.drawing.object = draw_network(widths, ranks)
+
+    def read(self) -> dict[str, Any]:
+        """The problem that the entries describe; ValueError with one sentence."""
+        seed = self._seed.value
+        if self._mode.value == RANDOM:
+            return {"kind": "dln", "size_class": self._class.value, "ranks": self._rule.value, "seed": seed}
+        widths = check_widths(parse_numbers(self.widths.value, "Widths"))
+        check_size(sum(a * b for a, b in zip(widths, widths[1:], strict=False)))
+        ranks = _full(widths)
+        rule = self.ranks.value.strip().lower()
+        if rule in RANKS and rule != "full":
+            return {"kind": "dln", "widths": widths, "ranks": rule, "seed": seed}
+        if rule not in ("", "full"):
+            ranks = check_layer_ranks(widths, parse_numbers(self.ranks.value, "Layer ranks"))
+        return {"kind": "dln", "widths": widths, "layer_ranks": ranks, "seed": seed}
+
+    def _arrange(self) -> None:
+        by_hand = self._mode.value == BY_HAND
+        if not by_hand and not self._random.objects:
+            self._random.objects = [self._class, self._rule]  # not built before they are wanted: the page loads sooner
+        self._by_hand.visible, self._random.visible = by_hand, not by_hand
+
+    def _on_mode(self, event: Any) -> None:
+        self._arrange()
+        self._on_change()
+
+    def _on_change(self, event: Any = None) -> None:
+        if self._quiet:
+            return
+        try:
+            problem = self.read()
+        except ValueError as error:
+            self._complain(str(error))
+            return
+        self._complain("")
+        if problem != self.problem:
+            self.problem = problem
+            self.listener()
+
+    def _complain(self, message: str) -> None:
+        message = for_people(message)
+        in_ranks = message.startswith(("Layer ranks", "The rank of layer"))
+        self.widths.error_state = bool(message) and not in_ranks
+        self.ranks.error_state = in_ranks
+        self.message.param.update(object=f'<span role="alert">{escape(message)}</span>', visible=bool(message))
+
+
+def for_people(message: str) -> str:
+    """The engine's names in the words of this page: "widths[1] is -6; …" → "Width number 2 is -6; …"."""
+    message = re.sub(r"^widths\[(\d+)\]", lambda m: f"Width number {int(m[1]) + 1}", message)
+    message = re.sub(r"^layer_ranks\[(\d+)\]", lambda m: f"The rank of layer {int(m[1]) + 1}", message)
+    return re.sub(r"^widths\b", "The list of widths", re.sub(r"^layer_ranks\b", "Layer ranks: the list", message))
+
+
+def _full(widths: list[int]) -> list[int]:
+    return [min(a, b) for a, b in zip(widths, widths[1:], strict=False)]

@@ -1,0 +1,1 @@
+"""Panel "Sweep": the error over a range of step sizes."""

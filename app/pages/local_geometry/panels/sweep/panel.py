@@ -1,0 +1,219 @@
+"""The section "Sweep": choose a field, run it at a dozen values at once, take over the value of a point."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+
+from app.controls.fields import number_text
+from app.pages.local_geometry.panels.sweep.figure import SweepFigure
+from app.pages.local_geometry.panels.sweep.job import (
+    SweepJob,
+    SweepPoints,
+    about_field,
+    check_ends,
+    same_question,
+    sweepable,
+)
+from app.runs.manager import OVER, Job, State, Status
+from app.session.job_panel import JobPanel
+from app.style import theme
+from app.style.layout import card, plotted
+from app.style.legend import heading, legend
+from llc_core import Potential, RunConfig
+from llc_core.samplers.base import Sampler
+
+DRAW_TICKS, WORDS_TICKS = 2, 6
+ENDS = ("From", "To")
+INVITATION = (
+    "Run the present settings at a dozen values of one field at once: how does the error of λ̂ depend on it? "
+    "A click on a point sets its value."
+)
+_MARKS = (
+    (
+        f'<circle cx="13" cy="7" r="5" fill="{theme.ESTIMATE}"/><path d="M13 0v14" stroke="{theme.ESTIMATE}"/>',
+        "λ̂ ± 2 s.e.",
+    ),
+    (f'<path d="M0 7h26" stroke="{theme.EXPECTED}" stroke-width="2" stroke-dasharray="2 3"/>', "no error"),
+    (f'<path d="M0 7h26" stroke="{theme.GLOBAL}" stroke-width="2" stroke-dasharray="9 4"/>', "engine’s choice"),
+    (f'<path d="M0 7h26" stroke="{theme.LOCAL}" stroke-width="2"/>', "stability limit"),
+    (f'<path d="M0 7h26" stroke="{theme.ESTIMATE}" stroke-width="2" stroke-dasharray="2 3"/>', "now set"),
+    (f'<path d="M13 2l6 10h-12z" fill="{theme.ESTIMATE}"/>', "error above 100%"),
+)
+
+
+class SweepPanel(JobPanel):
+    """listener: called with (field, value) when the user chooses a value.
+
+    `show` tells which run the page has; `poll` and `close` belong to the sweep's own run.
+    """
+
+    def __init__(self) -> None:
+        super().__init__("Sweep", INVITATION, ticks=DRAW_TICKS, width=96, margin=(6, 0, 0, 0))
+        self.listener: Callable[[str, float], None] = lambda field, value: None
+        self.found: SweepPoints | None = None
+        self._config: RunConfig | None = None
+        self._problem: Potential | None = None
+        self._sampler: Sampler | None = None
+        self._asked: RunConfig | None = None
+        self.figure = SweepFigure()
+        self.figure.points.selected.on_change("indices", self._on_tap)
+        self.field = pmui.Select(
+            label="Field", options={"Step size": "step_size"}, value="step_size", size="small", margin=0, width=190
+        )
+        self.field.param.watch(self._on_field, "value")
+        self.ends = tuple(
+            pmui.TextInput(label=label, placeholder="automatic", size="small", margin=0, width=112) for label in ENDS
+        )
+        self.take = pmui.Button(label="Use the best", size="small", variant="outlined", margin=0, visible=False)
+        self.take.on_click(self._on_take)
+        # Not before a sweep: an empty frame tells nothing, and a page with two figures less opens half a second sooner.
+        # Hidden as a whole: a pane of a figure takes `visible` back from its figure.
+        self.drawn = pn.Column(
+            legend("Sweep", _MARKS, "sweep_figure", headed=False),
+            plotted(self.figure.plot),
+            plotted(self.figure.dead_plot),
+            sizing_mode="stretch_width",
+            margin=0,
+            visible=False,
+        )
+        self.view = card(
+            heading("Sweep"),
+            pn.FlexBox(
+                self.field,
+                *self.ends,
+                self.button,
+                self.take,
+                gap="10px",
+                align_items="center",
+                sizing_mode="stretch_width",
+                margin=(8, 0),
+            ),
+            self.drawn,
+            self.words,
+        )
+
+    def show(self, config: RunConfig, problem: Potential, sampler: Sampler) -> None:
+        """The page runs something now. A sweep that is of other settings ends; its points stay, with a word."""
+        self._config, self._problem, self._sampler = config, problem, sampler
+        fields = {label: name for name, label in sweepable(sampler).items()}
+        if self.field.options != fields:
+            chosen = self.field.value if self.field.value in fields.values() else next(iter(fields.values()))
+            self.field.param.update(options=fields, value=chosen)
+        if self._asked is None:
+            return
+        if self._holds:
+            self._tell()
+        else:
+            self.stop()
+            self.take.visible = False
+            if self.found is not None:
+                self.say("These points are of earlier settings; sweep again for the present ones.")
+        self._mark()
+
+    def begin(self) -> Callable[[], Job] | None:
+        if self._config is None or self._problem is None or self._sampler is None:
+            return None
+        field = self.field.value
+        low, high = (parse_end(end.label, end.value) for end in self.ends)
+        ends = check_ends(field, about_field(self._sampler, field), (low, high))
+        self._asked, self.found = self._config, None
+        label = next(label for label, name in self.field.options.items() if name == field)
+        self.figure.reset(label)
+        self.drawn.visible = True
+        self.take.visible = False
+        self.say("Finding where to look: a short automatic run." if field == "step_size" else "Starting.")
+        return partial(SweepJob, self._config, self._problem, field, ends=ends)
+
+    def receive(self, state: State, items: list[Any]) -> None:
+        if isinstance(state.snapshot, SweepPoints):
+            self.found = state.snapshot
+            self.figure.show(self.found)
+            self._mark()
+        over = state.status in OVER
+        if (over or self._ticks % WORDS_TICKS == 0) and state.status not in (Status.FAILED, Status.CANCELLED):
+            self._tell()
+
+    # -- what the user does -------------------------------------------------------------------------------------------
+
+    def _on_field(self, event: object) -> None:
+        """Ends are of one field."""
+        for end in self.ends:
+            end.value = ""
+
+    def _on_take(self, event: object) -> None:
+        if self.found is not None and self.found.best is not None:
+            self._choose(self.found.best)
+
+    def _on_tap(self, attribute: str, old: list[int], new: list[int]) -> None:
+        if new:
+            self.figure.points.selected.indices = []  # so that the same point can be chosen again
+            self._choose(new[0])
+
+    def _choose(self, index: int) -> None:
+        if self.found is not None and self._holds and index < len(self.found.values):
+            self.listener(self.found.field, float(self.found.values[index]))
+
+    # -- words --------------------------------------------------------------------------------------------------------
+
+    @property
+    def _holds(self) -> bool:
+        """Whether the points are of the page's present settings, the swept field aside."""
+        if self._asked is None or self._config is None:
+            return False
+        field = self.found.field if self.found is not None else self.field.value
+        return same_question(self._asked.to_dict(), self._config.to_dict(), field)
+
+    def _mark(self) -> None:
+        if self.found is None or self._config is None:
+            return
+        values = {**(self._config.sampler or {}), **self._config.to_dict()}
+        current = values.get(self.found.field) if self._holds else None
+        self.figure.mark(self.found, current)
+
+    def _tell(self) -> None:
+        if self.found is not None and len(self.found.values):
+            self.say(words(self.found))
+            self.take.visible = self.found.best is not None
+
+
+def parse_end(name: str, text: str) -> float | None:
+    """A number as people type it, None where nothing is written; ValueError with one sentence."""
+    short = text.strip()
+    if not short:
+        return None
+    try:
+        return float(short.replace("−", "-").replace(",", "").replace(" ", ""))
+    except ValueError:
+        shown = short if len(short) <= 20 else short[:17] + "..."
+        raise ValueError(
+            f"{name}: “{shown}” is not a number; write for example 1e-4, or nothing to have it automatic."
+        ) from None
+
+
+def words(found: SweepPoints) -> str:
+    """What the points say, for people."""
+    size = f"{len(found.values)} values, {found.chains} chains of {found.chain_steps:,} steps each"
+    if not found.averaging:
+        return f"{size}. Burn-in: the faint points show where the chains are, not yet an average."
+    if found.best is None:
+        return f"{size}. No value has an estimate: most chains are dead everywhere."
+    value, error = float(found.values[found.best]), float(found.error[found.best])
+    se = float(found.error_se[found.best])
+    shown = f"{round(error, 3) + 0.0:+.1%}".replace("-", "−") + (f" ± {2 * se:.1%}" if math.isfinite(se) else "")
+    text = f"{size}. Smallest error, its error bar included, at {number_text(value)}: {shown}"
+    if math.isfinite(found.default):
+        ratio = value / found.default
+        own = f"the engine’s choice {number_text(found.default)}"
+        text += f" ({own})" if abs(ratio - 1) < 0.02 else f" ({ratio:.2g} times {own})"
+    text += "."
+    if math.isfinite(found.limit):
+        text += f" Above {number_text(found.limit)} the chains are unstable."
+    elif found.dead.max() > 0:
+        text += f" Chains died at {int((found.dead > 0).sum())} of {len(found.values)} values."
+    return text

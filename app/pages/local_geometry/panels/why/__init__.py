@@ -1,0 +1,1 @@
+"""Panel "Why this number?": the error split into its causes."""

@@ -1,0 +1,80 @@
+"""Draws a linear network as SVG text: one column per layer of units, ribbons between them with the kept rank shaded."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from html import escape
+
+from app.style.theme import ESTIMATE
+
+MANY_UNITS = 14
+"""Wider layers are drawn as bars, since single dots would melt together."""
+MANY_LAYERS = 10
+"""Deeper networks get no labels for ranks and only the first and last widths."""
+
+
+def draw_network(
+    widths: Sequence[int],
+    ranks: Sequence[int] | None = None,
+    *,
+    width: int = 320,
+    height: int = 150,
+    labels: bool = True,
+) -> str:
+    """SVG of a network with the given widths [M + 1] and layer ranks [M] (None: full)."""
+    full = [min(a, b) for a, b in zip(widths, widths[1:], strict=False)]
+    kept = list(ranks) if ranks is not None else full
+    top, bottom, side = (16, 22, 18) if labels else (4, 4, 8)
+    xs = [side + i * (width - 2 * side) / (len(widths) - 1) for i in range(len(widths))]
+    room, middle = height - top - bottom, top + (height - top - bottom) / 2
+    most = max(widths)
+    heights = [max(6.0, room * _share(w, most)) for w in widths]
+    few = len(widths) - 1 <= MANY_LAYERS
+    parts = []
+    for i, (k, limit) in enumerate(zip(kept, full, strict=True)):
+        left, right = xs[i], xs[i + 1]
+        parts.append(_ribbon(left, heights[i], right, heights[i + 1], middle, "currentColor", 0.09))
+        if k:
+            shares = k / widths[i], k / widths[i + 1]
+            parts.append(
+                _ribbon(left, heights[i] * shares[0], right, heights[i + 1] * shares[1], middle, ESTIMATE, 0.38)
+            )
+        if labels and few:
+            weight = 400 if k == limit else 700
+            parts.append(_text((left + right) / 2, 11, f"rank {k}", weight=weight, size=10.5 if len(kept) < 6 else 9))
+    for i, (x, w, h) in enumerate(zip(xs, widths, heights, strict=True)):
+        parts.append(_units(x, middle, w, h, most))
+        if labels and (few or i in (0, len(widths) - 1)):
+            parts.append(_text(x, height - 6, str(w), weight=700, size=12))
+    described = escape(f"Network of widths {', '.join(map(str, widths))} with layer ranks {', '.join(map(str, kept))}")
+    return (
+        f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="{described}" '
+        f'style="width:100%;height:auto;display:block">{"".join(parts)}</svg>'
+    )
+
+
+def _share(width: int, most: int) -> float:
+    """Height of a column: proportional for narrow networks, by square root for wide ones."""
+    return width / most if most <= MANY_UNITS else math.sqrt(width / most)
+
+
+def _ribbon(x1: float, h1: float, x2: float, h2: float, middle: float, fill: str, opacity: float) -> str:
+    points = f"{x1:.1f},{middle - h1 / 2:.1f} {x2:.1f},{middle - h2 / 2:.1f} {x2:.1f},{middle + h2 / 2:.1f} {x1:.1f},{middle + h1 / 2:.1f}"
+    return f'<polygon points="{points}" fill="{fill}" fill-opacity="{opacity}"/>'
+
+
+def _units(x: float, middle: float, width: int, height: float, most: int) -> str:
+    if most > MANY_UNITS:
+        return f'<rect x="{x - 3.5:.1f}" y="{middle - height / 2:.1f}" width="7" height="{height:.1f}" rx="3.5" fill="currentColor"/>'
+    gap = height / width
+    radius = min(4.5, 0.36 * gap)
+    centres = (middle - height / 2 + (i + 0.5) * gap for i in range(width))
+    return "".join(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}" fill="currentColor"/>' for y in centres)
+
+
+def _text(x: float, y: float, text: str, weight: int, size: float) -> str:
+    return (
+        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="middle" font-size="{size}" font-weight="{weight}" '
+        f'font-family="inherit" fill="currentColor">{escape(text)}</text>'
+    )

@@ -1,0 +1,1 @@
+"""Page "Stationary bias": densities that adaptive samplers converge to on the line."""

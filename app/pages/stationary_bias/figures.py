@@ -1,0 +1,214 @@
+"""Figures of the page "Stationary bias": small sources that are replaced whole, and frames that stay where they are."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from bokeh.models import ColumnDataSource, Range1d
+from bokeh.plotting import figure
+
+from app.estimates.figures import GrowingRange, RunFigure, nice_above
+from app.pages.stationary_bias.panels.exact.job import Point
+from app.pages.stationary_bias.scene import Prediction, Scene
+from app.style import theme
+from app.style.figures import house_figure
+from llc_core.bins import Bins
+
+LAW_HEIGHT, METRIC_HEIGHT, DISTANCE_HEIGHT = 250, 104, 292
+LOWEST = 1e-4
+"""Lower end of a logarithmic axis of distances."""
+CURVE = ("step", "to_target", "to_limit")
+DISTANCES = ("left_target", "left_predicted", "right_target", "right_predicted", "floor")
+
+
+class Frame:
+    """Axes that both sides share, so that they can be compared by eye."""
+
+    def __init__(self) -> None:
+        self.x, self.y = Range1d(-4, 4), GrowingRange()
+
+    def reset(self, scene: Scene) -> None:
+        low, high = scene.bins.low, scene.bins.high
+        self.x.update(start=low, end=high, reset_start=low, reset_end=high)
+        tops = [_top(values) for values in (scene.density, scene.left.density, scene.right.density)]
+        self.y.reset(0, nice_above(1.12 * max(tops)))
+
+
+def _top(values: np.ndarray) -> float:
+    finite = values[np.isfinite(values)]
+    return float(finite.max()) if len(finite) else 0.0
+
+
+def _line_figure(height: int, x: Range1d, y: Range1d, y_label: str, name: str) -> figure:
+    return house_figure(name, height, x_range=x, y_range=y, y_axis_label=y_label, min_border=4)
+
+
+class LawFigure:
+    """Histogram, target, predicted law and exact law at this step size, of one side."""
+
+    def __init__(self, side: str, frame: Frame):
+        self.side, self._frame = side, frame
+        self.plot = _line_figure(LAW_HEIGHT, frame.x, frame.y.range, "density", f"law_{side}")
+        self.plot.yaxis.ticker.desired_num_ticks = 5  # type: ignore[attr-defined]
+        self.histogram = ColumnDataSource({"left": [], "right": [], "top": []}, name=f"histogram_{side}")
+        self.curves = ColumnDataSource({"x": [], "target": [], "predicted": []}, name=f"laws_{side}")
+        self.finite = ColumnDataSource({"x": [], "exact": []}, name=f"exact_{side}")
+        bars = self.plot.quad(
+            left="left",
+            right="right",
+            top="top",
+            bottom=0,
+            source=self.histogram,
+            fill_color=theme.HISTOGRAM,
+            fill_alpha=0.42,
+            line_color=theme.HISTOGRAM,
+            line_alpha=0.55,
+            line_width=1,
+        )
+        self._renderers = {"histogram": [bars]}
+        for kind, color in (("target", theme.TARGET), ("predicted", theme.PREDICTED), ("exact", theme.EXACT)):
+            source = self.finite if kind == "exact" else self.curves
+            line = self.plot.line(
+                "x", kind, source=source, line_color=color, line_width=2.5, line_dash=theme.DASHES[kind]
+            )
+            self._renderers[kind] = [line]
+
+    def reset(self, scene: Scene) -> None:
+        """Show the laws of a new scene and an empty histogram."""
+        side = scene.side(self.side)
+        self.curves.data = {"x": scene.x, "target": scene.density, "predicted": side.density}
+        self.histogram.data = _bars(scene.bins, np.zeros(scene.bins.count))
+        self.show_exact(np.zeros(0), np.zeros(0))
+
+    def show_counts(self, bins: Bins, counts: np.ndarray) -> None:
+        density = bins.density(counts)
+        if np.isfinite(density).all():
+            self.histogram.patch({"top": [(slice(0, bins.count), density)]})
+            # A single bin may leave the frame while there are few samples; a shape must not.
+            self._frame.y.cover(0, float(np.quantile(density, 0.97)))
+
+    def show_exact(self, x: np.ndarray, density: np.ndarray) -> None:
+        self.finite.data = {"x": x, "exact": density}
+
+    def show_only(self, kinds: list[str]) -> None:
+        for kind, renderers in self._renderers.items():
+            for renderer in renderers:
+                renderer.visible = kind in kinds
+
+
+def _bars(bins: Bins, top: np.ndarray) -> dict[str, np.ndarray]:
+    return {"left": bins.edges[:-1], "right": bins.edges[1:], "top": top}
+
+
+class MetricFigure:
+    """G(θ), by which steps are multiplied, under the law of the same side."""
+
+    def __init__(self, side: str, frame: Frame):
+        self.side, self._y = side, Range1d(0, 1)
+        self.plot = _line_figure(METRIC_HEIGHT, frame.x, self._y, "G(θ)", f"metric_figure_{side}")
+        self.plot.yaxis.ticker.desired_num_ticks = 3  # type: ignore[attr-defined]
+        self.plot.xaxis.visible = False
+        self.plot.min_border_bottom = 8  # half a number
+        self.source = ColumnDataSource({"x": [], "metric": []}, name=f"metric_{side}")
+        self.plot.varea("x", y1=0, y2="metric", source=self.source, fill_color=theme.RECENT, fill_alpha=0.25)
+        self.plot.line("x", "metric", source=self.source, line_width=2, line_color=theme.RECENT)
+
+    def reset(self, scene: Scene) -> None:
+        side: Prediction = scene.side(self.side)
+        metric = side.metric
+        known = metric[np.isfinite(metric)]
+        # Shampoo's metric is infinite at the mode: show what is below some times its usual size.
+        high = min(_top(metric), 20 * float(np.median(known))) if len(known) else 1.0
+        high = nice_above(1.1 * high) if high > 0 else 1.0
+        self._y.update(start=0, end=high, reset_start=0, reset_end=high)
+        self.source.data = {"x": scene.x, "metric": np.minimum(np.nan_to_num(metric, posinf=2 * high), 2 * high)}
+
+
+class CurveFigure:
+    """Bias of the chain itself against ε, a curve for each α, from the exact operator; the current settings marked."""
+
+    def __init__(self) -> None:
+        self._y = Range1d(LOWEST, 1.0)
+        self.plot = house_figure(
+            "bias_curves",
+            DISTANCE_HEIGHT,
+            x_axis_type="log",
+            y_axis_type="log",
+            x_range=Range1d(8e-5, 0.125),
+            y_range=self._y,
+            x_axis_label="step size ε",
+            y_axis_label="total variation",
+        )
+        self._sources: list[ColumnDataSource] = []
+        for i, color in enumerate(theme.LADDER):
+            source = ColumnDataSource({name: [] for name in CURVE}, name=f"bias_curve_{i}")
+            width = 3 if i == 0 else 1.8
+            self.plot.line("step", "to_target", source=source, line_color=color, line_width=width)
+            self.plot.scatter("step", "to_target", source=source, size=5, color=color)
+            self._sources.append(source)
+        self.plot.line(
+            "step", "to_limit", source=self._sources[0], line_color=theme.PREDICTED, line_width=2, line_dash=[10, 5]
+        )
+        self._mark = ColumnDataSource({"step": [], "value": []}, name="bias_mark")
+        self.plot.scatter(
+            "step", "value", source=self._mark, size=15, fill_color=None, line_color=theme.TARGET, line_width=3
+        )
+
+    def reset(self, own_step: float) -> None:
+        for source in self._sources:
+            source.data = {name: np.zeros(0) for name in CURVE}
+        self._mark.data = {"step": np.zeros(0), "value": np.zeros(0)}
+        low, high = min(8e-5, own_step / 1.25), max(0.125, own_step * 1.25)
+        self.plot.x_range.update(start=low, end=high, reset_start=low, reset_end=high)
+        self._y.update(start=1e-2, end=1.0, reset_start=1e-2, reset_end=1.0)
+
+    def add(self, curve: int, point: Point) -> None:
+        """curve: its place in the ladder of colours."""
+        data = self._sources[curve].data
+        values = [point.step_size, point.to_target, point.to_limit]
+        columns = {name: np.append(data[name], value) for name, value in zip(CURVE, values, strict=True)}
+        order = np.argsort(columns["step"])
+        self._sources[curve].data = {name: column[order] for name, column in columns.items()}
+        if point.current:
+            self._mark.data = {"step": [point.step_size], "value": [point.to_target]}
+        smallest = min((v for v in values[1:] if math.isfinite(v) and v > 0), default=1.0)
+        if smallest < self._y.start:
+            low = max(LOWEST, 10.0 ** math.floor(math.log10(smallest)))
+            self._y.update(start=low, reset_start=low)
+
+
+class DistanceFigure(RunFigure):
+    """Total variation of both histograms to the target and to their predictions, with what chance alone leaves."""
+
+    def __init__(self) -> None:
+        super().__init__("total variation", "distances", y_axis_type="log")
+        self.plot.height = DISTANCE_HEIGHT
+        self.source = ColumnDataSource({"step": [], **{name: [] for name in DISTANCES}}, name="distances")
+        self.plot.line("step", "floor", source=self.source, line_width=1.5, line_color=theme.RECENT, line_dash=[2, 4])
+        for side, color in theme.SIDES.items():
+            for kind in ("target", "predicted"):
+                self.plot.line(
+                    "step",
+                    f"{side}_{kind}",
+                    source=self.source,
+                    line_width=2.5,
+                    line_color=color,
+                    line_dash=theme.DASHES[kind],
+                )
+
+    def reset(self, total_steps: int, burn_in: int) -> None:
+        self.source.data = {"step": np.zeros(0), **{name: np.zeros(0) for name in DISTANCES}}
+        self.frame(total_steps, burn_in)
+        self.y.reset(2e-3, 1.0)
+
+    def stream(self, rows: np.ndarray) -> None:
+        """rows: [T, 6], see `DistanceLog`."""
+        if not len(rows):
+            return
+        self.source.stream({"step": rows[:, 0], **{name: rows[:, i + 1] for i, name in enumerate(DISTANCES)}})
+        values = rows[:, 1:]
+        smallest = float(np.nanmin(np.where(values > 0, values, np.nan)))
+        if math.isfinite(smallest) and smallest < self.y.range.start:
+            low = max(LOWEST, 10.0 ** math.floor(math.log10(smallest)))
+            self.y.reset(low, 1.0)

@@ -1,0 +1,1 @@
+"""Panel "Exact law": the stationary density at each step size, without Monte Carlo."""

@@ -1,0 +1,119 @@
+"""The panel "Bias against ε and α" and the exact laws of both sides: one background job, polled with the page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from html import escape
+
+import panel as pn
+import panel_material_ui as pmui
+
+from app.pages.stationary_bias.config import SIDES, BiasConfig
+from app.pages.stationary_bias.figures import CurveFigure
+from app.pages.stationary_bias.panels.exact.job import Point, curves, tasks
+from app.pages.stationary_bias.texts import WORDS, curve_title
+from app.runs.manager import OVER, RunHandle, Status, background
+from app.runs.tasks import TaskJob
+from app.style import theme
+from app.style.layout import card, plotted, prose
+
+
+class ExactPanel:
+    """`points` holds the exact law of each side once it is known; `listener` is called when one arrives."""
+
+    def __init__(self) -> None:
+        self.listener: Callable[[str, Point], None] = lambda side, point: None
+        self.points: dict[str, Point] = {}
+        self._config: BiasConfig | None = None
+        self._handle: RunHandle | None = None
+        self._cursor = 0
+        self.figure = CurveFigure()
+        self._subject = pmui.RadioButtonGroup(
+            options={WORDS[side]: side for side in SIDES}, value="left", size="small", margin=0
+        )
+        self._subject.param.watch(self._on_subject, "value")
+        self._legend = prose(theme.LEGEND)
+        self._words = prose(margin=(6, 0, 0, 0))
+        self.view = card(
+            pn.FlexBox(
+                self._legend, self._subject, justify_content="space-between", gap="6px", sizing_mode="stretch_width"
+            ),
+            plotted(self.figure.plot),
+            self._words,
+        )
+        self._legend.styles = {"flex": "1 1 260px"}
+
+    def show(self, config: BiasConfig) -> None:
+        """A comparison has begun: empty the panel unless nothing that matters here has changed."""
+        old, self._config = self._config, config
+        if old is not None and _question(old) == _question(config):
+            return
+        self.points = {}
+        self._reset()
+
+    def poll(self, ready: bool) -> None:
+        """Take what is new. ready: whether the page's own run is far enough for this to begin."""
+        if self._config is None:
+            return
+        if self._handle is None:
+            if not ready:
+                return
+            self._handle = background().submit(partial(_job, self._config, self._subject.value))
+        state, new = self._handle.poll(self._cursor)
+        if new is not None:
+            self._cursor, points = new
+            for point in points:
+                self._take(point)
+        if state.status is Status.FAILED:
+            self._say(state.message)
+        if state.status is Status.CANCELLED:
+            self._handle = None
+
+    def close(self) -> None:
+        if self._handle is not None and self._handle.state.status not in OVER:
+            self._handle.cancel()
+        self._handle = None
+
+    def _reset(self) -> None:
+        assert self._config is not None
+        self.close()
+        self._cursor = 0
+        side = self._subject.value
+        self.figure.reset(float(self._config.sampler(side).to_dict()["step_size"]))
+        self._legend.object = curve_title(self._config, side)
+        note = (
+            "Constant steps: the page's decreasing steps are not part of this picture. "
+            if self._config.step_decay
+            else ""
+        )
+        self._say(
+            f"{note}Each point is the stationary law of the chain itself at that step size, from its transition operator."
+        )
+
+    def _take(self, point: Point) -> None:
+        if point.current and point.side not in self.points:
+            self.points[point.side] = point
+            self.listener(point.side, point)
+        if point.side != self._subject.value or self._config is None:
+            return
+        if point.trouble:
+            alpha = "" if point.alpha is None else f"α = {point.alpha:g}, "
+            self._say(f"Not drawn: {alpha}ε = {point.step_size:.3g}. {point.trouble}")
+            return
+        self.figure.add(curves(self._config, point.side).index(point.alpha), point)
+
+    def _on_subject(self, event: object) -> None:
+        with pn.io.hold():
+            self._reset()
+
+    def _say(self, words: str) -> None:
+        self._words.object = f'<p class="small muted">{escape(words)}</p>'
+
+
+def _job(config: BiasConfig, subject: str) -> TaskJob:
+    return TaskJob(tasks(config, subject))
+
+
+def _question(config: BiasConfig) -> tuple[object, ...]:
+    return config.target, config.left, config.right, config.step_decay

@@ -1,0 +1,1 @@
+"""Panel "Does it matter?": what the bias does to estimates of λ."""

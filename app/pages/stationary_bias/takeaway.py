@@ -1,0 +1,122 @@
+"""What a visitor can take away from the page "Stationary bias", and bring back to it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict
+from pprint import pformat
+from typing import Any
+
+from app.pages.stationary_bias.config import SIDES, BiasConfig
+from app.pages.stationary_bias.job import RECORD_EVERY, BiasEstimate, BiasProgress
+from app.pages.stationary_bias.scene import Scene, get_scene
+from app.sharing.desk import TakeawayDesk
+from app.sharing.exports import table_csv
+from app.sharing.takeaway_menu import TakeawayMenu
+
+NAME = "stationary_bias"
+MAX_CHARACTERS = 100_000
+FILES = [
+    {"key": "histogram", "label": "Histograms and laws (CSV)"},
+    {"key": "results", "label": "Results (CSV)"},
+    {"key": "config", "label": "Configuration (JSON)"},
+    {"key": "python", "label": "Python script"},
+]
+FIGURES = [
+    {"name": "law_left", "label": "Left histogram"},
+    {"name": "law_right", "label": "Right histogram"},
+    {"name": "metric_figure_left", "label": "Left metric"},
+    {"name": "metric_figure_right", "label": "Right metric"},
+    {"name": "distances", "label": "Distances"},
+    {"name": "bias_curves", "label": "Bias against ε"},
+    {"name": "llc_error_figure", "label": "Errors of λ̂"},
+]
+
+
+def python_code(config: BiasConfig) -> str:
+    """A script that runs as pasted and gives the histograms of this configuration."""
+    bins = get_scene(config).bins
+    lines = [
+        "from llc_core import Bins, simulate, stationary",
+        "",
+        f"target = {_literal(dict(config.target))}",
+        f"bins = Bins({bins.low!r}, {bins.high!r}, {bins.count})",
+        "samplers = {",
+        *(f"    {side!r}: {_literal(dict(getattr(config, side)))}," for side in SIDES),
+        "}",
+        "for side, sampler in samplers.items():",
+        "    found = simulate(",
+        f"        sampler, target, chains={config.chains}, steps={config.steps}, burn_in={config.burn_in_steps},",
+        f"        bins=bins, seed={config.seed}, step_decay={config.step_decay!r}, record_every={RECORD_EVERY},",
+        "    )",
+        "    to_target = stationary.total_variation(found.counts, stationary.target_masses(target, bins))",
+        "    to_limit = stationary.total_variation(found.counts, stationary.masses(sampler, target, bins))",
+        '    print(f"{side}: total variation to the target {to_target:.6f}, to the limit law {to_limit:.6f}")',
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def config_json(config: BiasConfig) -> str:
+    return json.dumps(config.to_dict(), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def histogram_csv(scene: Scene, progress: BiasProgress) -> str:
+    """One row per bin: its edges, and for both samplers the histogram, the target and the predicted law as densities."""
+    bins = scene.bins
+    columns: dict[str, Any] = {"low": bins.edges[:-1], "high": bins.edges[1:], "target": bins.density(scene.masses)}
+    for side in SIDES:
+        columns[f"{side}_histogram"] = progress.side(side).density()
+        columns[f"{side}_predicted"] = bins.density(scene.side(side).masses)
+    return table_csv(list(columns), zip(*(column.tolist() for column in columns.values()), strict=True))
+
+
+def result_csv(estimate: BiasEstimate) -> str:
+    left, right = asdict(estimate.left), asdict(estimate.right)
+    return table_csv(["name", *SIDES], [(name, left[name], right[name]) for name in left])
+
+
+def read_file(text: str) -> BiasConfig:
+    """The content of a configuration file; ValueError with one sentence for anything that cannot be run here."""
+    if len(text) > MAX_CHARACTERS:
+        raise ValueError(f"This file has {len(text):,} characters; a comparison has at most {MAX_CHARACTERS:,}.")
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError):
+        raise ValueError("This file is not valid JSON.") from None
+    config = BiasConfig.from_dict(data)
+    get_scene(config)
+    return config
+
+
+class BiasTakeaway(TakeawayDesk):
+    """apply: called with a configuration that has been checked as a whole."""
+
+    def __init__(self, apply: Callable[[BiasConfig], None]):
+        super().__init__(TakeawayMenu(files=FILES, figures=FIGURES, margin=0), read_file, apply)
+        self._scene: Scene | None = None
+        self._progress: BiasProgress | None = None
+        self._estimate: BiasEstimate | None = None
+
+    def show(self, config: BiasConfig, scene: Scene) -> None:
+        """The page runs this now."""
+        self._scene, self._progress, self._estimate = scene, None, None
+        self.menu.param.update(code=python_code(config), configuration=config_json(config))
+
+    def update(self, progress: BiasProgress | None, estimate: BiasEstimate | None) -> None:
+        self._progress, self._estimate = progress, estimate
+
+    def content(self, key: str) -> tuple[str, str]:
+        """(file name, content) of a file of FILES; ValueError where there is nothing to put into it yet."""
+        if key == "config":
+            return f"{NAME}.json", self.menu.configuration
+        if key == "python":
+            return f"{NAME}.py", self.menu.code
+        if self._scene is None or self._progress is None or self._estimate is None:
+            raise ValueError("There is nothing to save yet; wait for the first counts.")
+        content = histogram_csv(self._scene, self._progress) if key == "histogram" else result_csv(self._estimate)
+        return f"{NAME}_{key}.csv", content
+
+
+def _literal(value: Any) -> str:
+    return pformat(value, width=110, sort_dicts=False, compact=True).replace("\n", "\n    ")

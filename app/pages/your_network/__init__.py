@@ -1,0 +1,1 @@
+"""Page "Your network": trained networks and weights from a file."""

@@ -1,0 +1,89 @@
+"""Tiles of the page "Your network". Lessons state what tests/app/pages/your_network/test_page.py measures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from app.style.theme import ESTIMATE, LOCAL
+
+
+@dataclass(frozen=True)
+class ZooPreset:
+    """config: what `app.pages.your_network.config.read_choice` reads."""
+
+    name: str
+    title: str
+    lesson: str
+    config: Mapping[str, Any] = field(default_factory=dict)
+    shape: tuple[int, ...] = (5, 4, 3)
+
+
+ALL = (
+    ZooPreset(
+        "trained",
+        "Trained",
+        "A network of 2,410 parameters that reads digits: λ̂ is a few, not 1,205, which is what d/2 would be.",
+        {"network": "small"},
+    ),
+    ZooPreset(
+        "halfway",
+        "Half-way",
+        "The same network after 100 steps: no minimum yet. Pin it and compare it with the trained one.",
+        {"network": "small", "checkpoint": 100},
+    ),
+    ZooPreset(
+        "start",
+        "Not trained",
+        "Before training w0 is no minimum: nearby the loss is lower, and λ̂ is negative. The verdict says so.",
+        {"network": "small", "checkpoint": 0},
+    ),
+    ZooPreset(
+        "layer",
+        "One layer",
+        "Only the last layer moves: λ̂ of a part of the network, with the rest held fast.",
+        {"network": "deep", "part": "layer:4"},
+        (5, 4, 4, 3),
+    ),
+    ZooPreset(
+        "entropy",
+        "Entropy-SGD",
+        "The deeper network, trained by entropy-SGD, which looks for wide valleys. Compare it with plain SGD.",
+        {"network": "deep", "optimizer": "Entropy-SGD"},
+        (5, 4, 4, 3),
+    ),
+    ZooPreset(
+        "head",
+        "One head",
+        "A transformer on tokens: only the first attention head of layer 1 moves.",
+        {"network": "heads", "part": "head:0.0"},
+        (3, 3, 3),
+    ),
+)
+
+
+def picture(preset: ZooPreset) -> str:
+    """SVG of layers of dots; what moves is coloured."""
+    width, height = 112, 52
+    columns = len(preset.shape)
+    xs = [14 + (width - 28) * i / (columns - 1) for i in range(columns)]
+    dots = [[height * (j + 1) / (n + 1) for j in range(n)] for n in preset.shape]
+    part = preset.config.get("part", "all")
+    parts = []
+    for i in range(columns - 1):
+        moves = part == "all" or (part.startswith("layer") and i == columns - 2) or (part.startswith("head") and i == 0)
+        color = LOCAL if preset.config.get("optimizer") else ESTIMATE
+        style = f'stroke="{color}" stroke-width="1.2"' if moves else 'stroke="currentColor" stroke-opacity=".25"'
+        if part.startswith("head") and moves:
+            parts += [f'<path d="M{xs[i]:.0f} {dots[i][0]:.0f}L{xs[i + 1]:.0f} {y:.0f}" {style}/>' for y in dots[i + 1]]
+            continue
+        parts += [
+            f'<path d="M{xs[i]:.0f} {y:.0f}L{xs[i + 1]:.0f} {z:.0f}" {style}/>' for y in dots[i] for z in dots[i + 1]
+        ]
+    parts += [
+        f'<circle cx="{x:.0f}" cy="{y:.0f}" r="3" fill="currentColor"/>'
+        for x, ys in zip(xs, dots, strict=True)
+        for y in ys
+    ]
+    return f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="network">{"".join(parts)}</svg>'

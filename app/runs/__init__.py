@@ -1,0 +1,1 @@
+"""Runs of all visitors: one manager per process. Nothing here imports Panel."""

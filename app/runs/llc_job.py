@@ -1,0 +1,41 @@
+"""A run of the engine that estimates a learning coefficient, as a job of the run manager."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from app.runs.history import History
+from llc_core import Estimate, Potential, Run, RunConfig, Snapshot
+
+
+class LlcJob:
+    """Steps a `llc_core.Run`; its log is a `History`."""
+
+    def __init__(self, config: RunConfig, problem: Potential | None = None):
+        self._run = Run(config, problem)
+        self.log = History(config.chains, self._run.total_steps)
+
+    @property
+    def finished(self) -> bool:
+        return self._run.finished
+
+    @property
+    def displacements(self) -> np.ndarray:
+        """w − w0 of every chain now, [C, D]."""
+        return self._run.displacements
+
+    def advance(self, steps: int) -> Snapshot:
+        return self._run.advance(steps)
+
+    def go_on(self) -> None:
+        """For as many steps as it has; the run is finished."""
+        self._run.go_on()
+        self.log.go_on(self._run.total_steps, self._run.burn_in)
+
+    def judge(self) -> Estimate:
+        return self._run.estimates()[0]
+
+    def record(self, snapshot: Snapshot, estimate: Estimate | None) -> None:
+        self.log.add(snapshot, estimate.llc_se if estimate is not None else math.nan)

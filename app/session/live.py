@@ -1,0 +1,117 @@
+"""The tie between one visitor's page and its run: starts it when the page is on the screen, polls it, ends it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from weakref import WeakMethod
+
+import panel as pn
+
+from app.runs.manager import OVER, Job, RunHandle, State, manager
+from app.session.errors import report
+
+POLL_MILLISECONDS = 50
+GONE_MILLISECONDS = 2000
+
+
+class Live:
+    """Used in the session's own callbacks only.
+
+    show: called with the state and the new rows (None before the run is built) at every poll.
+    """
+
+    def __init__(self, show: Callable[[State, Any], None], period: int = POLL_MILLISECONDS):
+        self.run: RunHandle | None = None
+        self.cursor: Any = None
+        self._show, self._period = show, period
+        self._build: Callable[[], Job] | None = None
+        self._callback: Any = None
+        self._alone = 0
+        self._document = pn.state.curdoc
+        # Weakly: Panel keeps what waits for a browser that never comes (a health check, say) for good.
+        start = WeakMethod(self._on_load)
+        pn.state.onload(lambda: (begin := start()) and begin())
+
+    def start(self, build: Callable[[], Job], cursor: Any, playing: bool = True) -> None:
+        """End the run and start another one; before the page is on the screen, only remember which.
+
+        cursor: where the rows of the new run's log begin.
+        """
+        if self.run is not None:
+            self.run.cancel()
+        self._build, self.cursor = build, cursor
+        self.run = manager().submit(build, playing) if self._callback is not None else None
+
+    def command(self, command: str, stride: int, restart: Callable[[bool], None]) -> bool:
+        """Do what a button says: "play", "pause", "step" or "reset". Returns whether the run plays now.
+
+        restart: starts a new run; its argument says whether it plays.
+        """
+        if command == "reset" or self.over:
+            with pn.io.hold():
+                restart(command != "step")
+        run = self.run
+        if run is None:
+            return True
+        if command == "pause":
+            run.pause()
+        elif command == "play":
+            run.play()
+        elif command == "step":
+            run.step(stride)
+        return run.playing
+
+    @property
+    def can_go_on(self) -> bool:
+        """Whether the run is finished, with chains that live, and can be made longer."""
+        run = self.run
+        return run is not None and run.can_go_on and bool(run.state.snapshot.alive.any())
+
+    @property
+    def playing(self) -> bool:
+        return self.run is not None and self.run.playing
+
+    @property
+    def over(self) -> bool:
+        """Whether there is nothing left to play."""
+        return self.run is None or self.run.state.status in OVER
+
+    def close(self) -> None:
+        """Free the run; called when the session ends or the page changes."""
+        if self._callback is not None and self._callback.running:
+            self._callback.stop()
+        if self.run is not None:
+            self.run.cancel()
+
+    def _on_load(self) -> None:
+        """The page is on the screen: start. Not earlier, since the run would take its time from the loading page."""
+        self._callback = pn.state.add_periodic_callback(self._tick, period=self._period)
+        if self.run is None and self._build is not None:
+            self.run = manager().submit(self._build)
+
+    def _tick(self) -> None:
+        try:
+            with pn.io.hold():
+                self._poll()
+        except Exception as error:
+            # Twenty messages a second would help nobody: say it once and stop.
+            if self._callback is not None:
+                self._callback.stop()
+            report(error)
+
+    def _poll(self) -> None:
+        if self.run is None:
+            return
+        self._alone = 0 if self._watched() else self._alone + 1
+        if (
+            self._alone * self._period > GONE_MILLISECONDS and not self.over
+        ):  # a finished one takes no time and may go on
+            self.run.cancel("The connection to this page was lost; press reset to start again.")
+        state, rows = self.run.poll(self.cursor)
+        self._show(state, rows)
+
+    def _watched(self) -> bool:
+        """Whether a browser is connected: sessions outlive their pages by some time, runs need not."""
+        session = getattr(getattr(self._document, "session_context", None), "session", None)
+        return session is None or session.connection_count > 0

@@ -1,0 +1,1 @@
+"""Links, configuration files and everything a visitor takes away."""

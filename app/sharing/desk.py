@@ -1,0 +1,84 @@
+"""What every page's menu "Take away" does: hands out files of what is on the page, takes a configuration back."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable
+from typing import Any
+
+from app.session.errors import report
+from app.sharing.exports import netcdf, result_csv, trace_csv
+from app.sharing.takeaway_menu import TakeawayMenu
+from llc_core import Estimate
+
+
+class TakeawayDesk:
+    """read: a file's text → a configuration, checked as a whole.  apply: shows and runs it. Both may raise ValueError."""
+
+    def __init__(self, menu: TakeawayMenu, read: Callable[[str], Any], apply: Callable[[Any], None]):
+        self.menu, self._read, self._apply = menu, read, apply
+        menu.on_want, menu.on_upload = self._on_want, self._on_upload
+
+    def content(self, key: str) -> tuple[str, str | bytes]:
+        """(file name, content) of one of the menu's files; ValueError where there is nothing to put into it yet."""
+        raise NotImplementedError
+
+    def _on_want(self, key: str) -> None:
+        try:
+            name, content = self.content(key)
+        except ValueError as error:
+            self.menu.say(str(error), bad=True)
+        except Exception as error:
+            self.menu.say("The file could not be made.", bad=True)
+            report(error)
+        else:
+            is_text = isinstance(content, str)
+            self.menu.save(name, {"text": content} if is_text else {"base64": base64.b64encode(content).decode()})
+
+    def _on_upload(self, text: str) -> None:
+        try:
+            self._apply(self._read(text))
+        except ValueError as error:
+            self.menu.say(str(error), bad=True)
+        else:
+            self.menu.say("The configuration is set.")
+
+
+class EstimateDesk(TakeawayDesk):
+    """The desk of a page that estimates λ̂: the files that every such page has, and those of `own`.
+
+    name: how its files begin.
+    """
+
+    def __init__(self, name: str, menu: TakeawayMenu, read: Callable[[str], Any], apply: Callable[[Any], None]):
+        super().__init__(menu, read, apply)
+        self._name = name
+        self._estimate: Estimate | None = None
+
+    def own(self, key: str) -> tuple[str, str]:
+        """(file name, CSV) of a file that only this page has; ValueError where it is not there yet."""
+        raise NotImplementedError
+
+    def begin(self, code: str, configuration: str) -> None:
+        """The page runs something else now: Python that repeats it, and its configuration as JSON."""
+        self._estimate = None
+        self.menu.param.update(code=code, configuration=configuration)
+
+    def update(self, estimate: Estimate | None) -> None:
+        """The page's run has this estimate now."""
+        if estimate is not None:
+            self._estimate = estimate
+
+    def content(self, key: str) -> tuple[str, str | bytes]:
+        if key == "config":
+            return f"{self._name}.json", self.menu.configuration
+        if key == "python":
+            return f"{self._name}.py", self.menu.code
+        if key not in ("traces", "results", "netcdf"):
+            return self.own(key)
+        if self._estimate is None:
+            raise ValueError("There is nothing to save yet; wait for the first estimate.")
+        if key == "netcdf":
+            return f"{self._name}.nc", netcdf(self._estimate)
+        make = trace_csv if key == "traces" else result_csv
+        return f"{self._name}_{key}.csv", make(self._estimate)

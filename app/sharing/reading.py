@@ -1,0 +1,79 @@
+"""A configuration from a file, read as a whole before anything of it is applied."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from app.pages.local_geometry.config import get_problem
+from app.runs.allowance import check_allowance
+from llc_core import Potential, RunConfig
+from llc_core.engine.resolve import resolve
+
+MAX_CHARACTERS = 100_000
+OFFERED = (
+    "sampler",
+    "gradient",
+    "chains",
+    "steps",
+    "burn_in",
+    "continued_from",
+    "localization",
+    "n_beta",
+    "batch_size",
+    "seed",
+    "dtype",
+)
+"""Fields of RunConfig that the page "Local geometry" has a control for, the problem aside."""
+IGNORED = ("problem", "device")
+
+
+@dataclass(frozen=True)
+class PageConfig:
+    """problem: description of a deep linear network.  settings: values for the side bar, keys as in OFFERED."""
+
+    problem: Mapping[str, Any]
+    settings: Mapping[str, Any]
+
+
+def read_file(text: str) -> PageConfig:
+    """The content of a configuration file; ValueError with one sentence for anything that cannot be run here."""
+    if len(text) > MAX_CHARACTERS:
+        raise ValueError(f"This file has {len(text):,} characters; a run configuration has at most {MAX_CHARACTERS:,}.")
+    return read_config(RunConfig.from_json(text))
+
+
+def read_config(config: RunConfig) -> PageConfig:
+    """What the page has to show for `config`; ValueError as `read_file`."""
+    kind = config.problem.get("kind")
+    if kind is None:
+        raise ValueError('problem is missing; name a network such as {"kind": "dln", "widths": [4, 3, 4]}.')
+    if kind != "dln":
+        raise ValueError(f"problem is of kind {kind!r}; this page runs deep linear networks, kind 'dln'.")
+    refuse_unoffered(config)
+    return page_config(config, get_problem(config.problem))
+
+
+def refuse_unoffered(config: RunConfig) -> None:
+    """ValueError where a field of the configuration has no control on a page."""
+    defaults = RunConfig()
+    for field in fields(config):
+        name, value = field.name, getattr(config, field.name)
+        if name not in (*OFFERED, *IGNORED) and value != getattr(defaults, name):
+            raise ValueError(f"{name} is {value!r}; this page has no control for it: use llc_core.estimate instead.")
+
+
+def page_config(config: RunConfig, problem: Potential) -> PageConfig:
+    """What a page has to show for `config` of `problem`; ValueError where it cannot be run here."""
+    complete, _, _ = resolve(config.replace(device=None), problem)
+    check_allowance(complete, problem)
+    assert complete.sampler is not None and complete.steps is not None
+    settings = {name: getattr(complete, name) for name in OFFERED}
+    settings["n_beta"] = config.n_beta
+    automatic = resolve(config.replace(device=None, dtype=None), problem)[0].dtype
+    settings["dtype"] = None if config.dtype == automatic else config.dtype
+    if isinstance(config.burn_in, int) and config.continued_from is None:
+        settings["burn_in"] = config.burn_in / complete.steps
+    description = {name: value for name, value in config.problem.items() if value is not None}
+    return PageConfig(description, settings)

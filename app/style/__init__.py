@@ -1,0 +1,1 @@
+"""How things look: colours, layout, numbers, legends, formulas, figures."""

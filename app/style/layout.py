@@ -1,0 +1,73 @@
+"""How pages are put together: cards, and pairs of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+
+from app.style import theme
+from app.style.legend import heading
+
+
+def card(*objects: Any) -> pn.Column:
+    return pn.Column(*objects, sizing_mode="stretch_width", stylesheets=[theme.CARD], margin=0)
+
+
+def pair(*cards: pn.Column) -> pn.Column:
+    """Side by side where there is room, else below each other."""
+    for member in cards:
+        member.styles = {"min-width": "0", "max-width": "100%", "height": "auto"}
+    return pn.Column(*cards, sizing_mode="stretch_width", margin=0, stylesheets=[theme.PAIR])
+
+
+def stacks(*columns: Sequence[pn.Column]) -> pn.Column:
+    """Cards below each other in columns side by side: a short card leaves no hole beside a tall one."""
+    made = []
+    for cards in columns:
+        cards[-1].styles = {"flex": "1 0 auto"}
+        made.append(pn.Column(*cards, sizing_mode="stretch_width", margin=0, stylesheets=[theme.STACK]))
+    return pair(*made)
+
+
+def page(*objects: Any) -> pn.Column:
+    """The main part of a page."""
+    return pn.Column(
+        *objects, sizing_mode="stretch_width", margin=(2, 18, 24, 18), styles={"gap": "12px"}, stylesheets=[theme.TALL]
+    )
+
+
+def prose(*sheets: str, margin: Any = 0, **options: Any) -> pn.pane.HTML:
+    """A place for words, empty at first. sheets: style sheets beside that of all texts."""
+    return pn.pane.HTML("", sizing_mode="stretch_width", margin=margin, stylesheets=[theme.TEXT, *sheets], **options)
+
+
+def complaint(margin: Any = (4, 0)) -> pn.pane.HTML:
+    """A place for what cannot be run; not seen before there is something to say."""
+    return pn.pane.HTML("", visible=False, sizing_mode="stretch_width", margin=margin, stylesheets=[theme.ERROR])
+
+
+def plotted(plot: Any, margin: Any = 0) -> pn.pane.Bokeh:
+    return pn.pane.Bokeh(plot, sizing_mode="stretch_width", margin=margin)
+
+
+def toolbar(*objects: Any) -> pn.FlexBox:
+    """Buttons and menus below a run's numbers, and words beside them."""
+    return pn.FlexBox(*objects, gap="12px", align_items="center", sizing_mode="stretch_width", margin=(10, 0, 0, 0))
+
+
+def side_bar(sections: Mapping[str, Sequence[Any]]) -> pn.Column:
+    """What a page puts into the side bar: headings, and what stands below each."""
+    column = pn.Column(sizing_mode="stretch_width", margin=(4, 16, 24, 16))
+    for title, objects in sections.items():
+        above = heading(title)
+        above.margin = (14 if len(column) else 0, 0, 0, 0)
+        column.extend([above, *objects])
+    return column
+
+
+def one_of(options: Mapping[str, Any], value: Any) -> pmui.RadioButtonGroup:
+    """A row of buttons of which one is pressed; options: what each says, and what it stands for."""
+    return pmui.RadioButtonGroup(options=dict(options), value=value, size="small", margin=0, sx=theme.AS_WRITTEN)

@@ -1,0 +1,71 @@
+"""Headings of figures with their legends as HTML: beside the data, wrapping on a phone, in the colours of the theme."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+import panel as pn
+
+from app.style import theme
+
+_SWATCHES = {
+    "estimate": (
+        f'<rect y="2" width="26" height="10" fill="{theme.ESTIMATE}" fill-opacity=".28"/>'
+        f'<path d="M0 7h26" stroke="{theme.ESTIMATE}" stroke-width="3"/>'
+    ),
+    "pinned": (
+        f'<rect y="2" width="26" height="10" fill="{theme.PINNED}" fill-opacity=".22"/>'
+        f'<path d="M0 7h26" stroke="{theme.PINNED}" stroke-width="3" stroke-dasharray="6 3"/>'
+    ),
+    "recent": f'<path d="M0 7h26" stroke="{theme.RECENT}" stroke-width="1.5"/>',
+    "local": f'<path d="M0 7h26" stroke="{theme.LOCAL}" stroke-width="2"/>',
+    "global": f'<path d="M0 7h26" stroke="{theme.GLOBAL}" stroke-width="2" stroke-dasharray="9 4"/>',
+    "expected": f'<path d="M0 7h26" stroke="{theme.EXPECTED}" stroke-width="2" stroke-dasharray="2 3"/>',
+    "histogram": (
+        f'<path d="M0 13V8h6V3h7v3h6v4h7v3z" fill="{theme.HISTOGRAM}" fill-opacity=".35" stroke="{theme.HISTOGRAM}"/>'
+    ),
+    "target": f'<path d="M0 7h26" stroke="{theme.TARGET}" stroke-width="2.5"/>',
+    "predicted": f'<path d="M0 7h26" stroke="{theme.PREDICTED}" stroke-width="2.5" stroke-dasharray="9 4"/>',
+    "exact": f'<path d="M0 7h26" stroke="{theme.EXACT}" stroke-width="2.5" stroke-dasharray="2 3"/>',
+    "floor": f'<path d="M0 7h26" stroke="{theme.RECENT}" stroke-width="1.5" stroke-dasharray="2 3"/>',
+    "left": f'<path d="M0 7h26" stroke="{theme.SIDES["left"]}" stroke-width="2.5"/>',
+    "left_dashed": f'<path d="M0 7h26" stroke="{theme.SIDES["left"]}" stroke-width="2.5" stroke-dasharray="9 4"/>',
+    "right": f'<path d="M0 7h26" stroke="{theme.SIDES["right"]}" stroke-width="2.5"/>',
+    "right_dashed": f'<path d="M0 7h26" stroke="{theme.SIDES["right"]}" stroke-width="2.5" stroke-dasharray="9 4"/>',
+    "chains": "".join(
+        f'<path d="M0 {2 + 3.3 * i}h26" stroke="{color}" stroke-width="1.5"/>'
+        for i, color in enumerate(theme.CHAINS[:4])
+    ),
+}
+
+
+def legend(title: str, entries: Sequence[tuple[str, str]], figures: str = "", headed: bool = True) -> pn.pane.HTML:
+    """Heading and legend of a figure. See `legend_html`."""
+    return pn.pane.HTML(
+        legend_html(title, entries, figures, headed),
+        sizing_mode="stretch_width",
+        margin=0,
+        stylesheets=[theme.TEXT, theme.LEGEND],
+    )
+
+
+def legend_html(title: str, entries: Sequence[tuple[str, str]], figures: str = "", headed: bool = True) -> str:
+    """entries: kind of line (or its SVG shapes) and what it stands for.
+
+    figures: names of the figures it belongs to, with spaces between; it is written over them when they are saved.
+    headed: whether the page shows the title here.
+    """
+    items = "".join(f"<li>{swatch(kind)}{escape(words)}</li>" for kind, words in entries)
+    head = f"<h2>{escape(title)}</h2>" if headed else ""
+    return f'{head}<ul data-legend="{escape(figures)}" data-title="{escape(title)}">{items}</ul>'
+
+
+def swatch(kind: str) -> str:
+    """The SVG of one kind of line, or of shapes in a field of 26 × 14."""
+    shapes = kind if kind.startswith("<") else _SWATCHES[kind]
+    return f'<svg width="26" height="14" aria-hidden="true">{shapes}</svg>'
+
+
+def heading(title: str) -> pn.pane.HTML:
+    return pn.pane.HTML(f"<h2>{escape(title)}</h2>", sizing_mode="stretch_width", margin=0, stylesheets=[theme.TEXT])

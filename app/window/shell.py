@@ -1,0 +1,159 @@
+"""The frame around the pages: header, navigation, side bar. Served before the engine is ready, filled when it is."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+import param
+from panel.io.resources import LOCAL_DIST
+from panel.util import edit_readonly
+
+from app.components.notice import Notice
+from app.components.repairs import Repairs
+from app.components.transport import ClosedOnPhones, Navigation
+from app.pages import PageInfo, PageView, load_pages
+from app.session.errors import show_errors_with
+from app.sharing.links import Link, encode, from_arguments
+from app.sharing.share_menu import ShareMenu
+from app.style import theme
+from app.window import warmup
+
+SIDEBAR_WIDTH = 340
+WAIT_MILLISECONDS = 100
+
+
+class _Calm(param.Parameterized):
+    busy = param.Boolean(False)
+
+
+class Shell:
+    """One session's window."""
+
+    def __init__(self) -> None:
+        self._view: PageView | None = None
+        # What changes later changes inside native columns: a figure that comes late into a Material container is measured
+        # before it is drawn, and the page goes blank.
+        self._main = pn.Column(sizing_mode="stretch_width", margin=0)
+        self._side = pn.Column(sizing_mode="stretch_width", margin=0)
+        self._notice = Notice(width=0, height=0, margin=0)
+        self._share = ShareMenu(margin=(0, 8), align="center")
+        self._pages: list[PageInfo] = []
+        self._key = ""
+        self._hidden: tuple[str, ...] = ()
+        self.page = pmui.Page(
+            title=os.environ.get("LLC_LAB_TITLE") or "LLC Lab",
+            header=[_subtitle(), ClosedOnPhones(width=0, height=0, margin=0), Repairs(width=0, height=0, margin=0)],
+            sidebar_width=SIDEBAR_WIDTH,
+            main=[self._main, self._notice],
+            sidebar=[self._side],
+            theme_config=theme.THEME_CONFIG,
+            sx=theme.HEADER,
+            busy_indicator=None,
+            meta_description="Watch samplers estimate the local learning coefficient, beside exact answers.",
+            meta_icon=theme.ICON,
+        )
+        # The page follows Panel's busy flag, which flips twice per callback and each time walks all models of the page:
+        # at twenty polls a second that alone occupies a processor, and the global flag keeps closed pages in memory.
+        # Following a flag of its own instead cuts that tie.
+        with edit_readonly(self.page):
+            self.page.busy = _Calm().param.busy
+        # Panel learns from the page request that its style sheets lie on this server. A session that is made without one,
+        # because the first had expired before a slow browser came back for it, would ask for them on the internet.
+        if pn.state.curdoc is not None:
+            pn.state.curdoc.template_variables.setdefault("dist_url", LOCAL_DIST)
+        show_errors_with(self._show_error)
+        pn.state.on_session_destroyed(lambda context: self.close())
+        if warmup.wait(0):
+            self._fill()
+        else:
+            self._main.objects = [_message("Starting the engine…", "The page opens by itself in a few seconds.")]
+            self._waiting = pn.state.add_periodic_callback(self._look, period=WAIT_MILLISECONDS)
+
+    def close(self) -> None:
+        if self._view is not None:
+            self._view.close()
+
+    def _show_error(self, text: str) -> None:
+        self._notice.text = text
+
+    def _look(self) -> None:
+        # Not while a browser is between connecting and having the page: what is added then may not reach it.
+        if warmup.ready() and (pn.state.loaded or not self._connected):
+            self._waiting.stop()
+            self._fill()
+
+    @property
+    def _connected(self) -> bool:
+        session = getattr(getattr(pn.state.curdoc, "session_context", None), "session", None)
+        return session is not None and session.connection_count > 0
+
+    def _fill(self) -> None:
+        if warmup.error():
+            self._main.objects = [_message("The engine is missing.", warmup.error())]
+            return
+        self._pages = load_pages()
+        titles = [page.title for page in self._pages]
+        try:
+            link = from_arguments(pn.state.session_args)
+            first = titles[0] if link is None else self._titled(link.page)
+        except ValueError as error:
+            self._show_error(str(error))
+            link, first = None, titles[0]
+        self._hidden = link.hide if link is not None else ()
+        if len(titles) > 1 and "pages" not in self._hidden:
+            navigation = Navigation(titles=titles, current=first, margin=(0, 8), align="center")
+            navigation.listener = self._open
+            self.page.header = [navigation, *self.page.header]
+        if not self._hidden:
+            self._share.make = self._link
+            self.page.header = [*self.page.header, self._share]
+        self._open(first)
+        if link is not None and self._view is not None:
+            try:
+                self._view.restore(link.config)
+            except ValueError as error:
+                self._show_error(f"This link cannot be opened: {error}")
+
+    def _titled(self, key: str) -> str:
+        for page in self._pages:
+            if page.key == key:
+                return page.title
+        raise ValueError("This link opens a page that this app does not have; update the app or the link.")
+
+    def _link(self, hide: tuple[str, ...]) -> str:
+        assert self._view is not None
+        return encode(Link(self._key, self._view.configuration(), hide))
+
+    def _open(self, title: str) -> None:
+        chosen = next(page for page in self._pages if page.title == title)
+        self.close()
+        self._key = chosen.key
+        self._view = chosen.build()
+        for name in self._hidden:
+            for part in self._view.parts.get(name, ()):
+                part.visible = False
+        self._main.objects = self._view.main
+        if "controls" in self._hidden:
+            self.page.sidebar_open = False
+        else:
+            self._side.objects = self._view.sidebar
+
+
+def _subtitle() -> Any:
+    return pn.pane.HTML(
+        "<span>samplers, live beside exact answers</span>",
+        margin=(0, 12),
+        align="center",
+        stylesheets=[
+            ":host { color: #fff; opacity: .9; font-size: .9375rem; } @media (max-width: 1200px) { :host { display: none; } }"
+        ],
+    )
+
+
+def _message(title: str, text: str) -> Any:
+    return pn.pane.HTML(
+        f"<h2>{title}</h2><p>{text}</p>", sizing_mode="stretch_width", margin=(40, 32), stylesheets=[theme.TEXT]
+    )

@@ -1,0 +1,106 @@
+"""Imports the engine in the background: torch takes seconds, and the first paint must not wait for it."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from app.pages.stationary_bias.presets import BiasPreset
+
+log = logging.getLogger(__name__)
+
+_done = threading.Event()
+_lock = threading.Lock()
+_started = False
+_error = ""
+
+
+def start() -> None:
+    """Begin, once per process; returns at once."""
+    global _started
+    with _lock:
+        if not _started:
+            _started = True
+            threading.Thread(target=_warm, name="warmup", daemon=True).start()
+
+
+def ready() -> bool:
+    return _done.is_set()
+
+
+def wait(seconds: float) -> bool:
+    start()
+    return _done.wait(seconds)
+
+
+def error() -> str:
+    """A sentence when the engine could not be imported, else empty."""
+    return _error
+
+
+def _warm() -> None:
+    global _error
+    try:
+        import torch
+
+        import app.runs.manager
+        import llc_core  # noqa: F401
+
+        torch.set_num_threads(app.runs.manager.cores())
+        app.runs.manager.manager()
+    except Exception as problem_found:
+        log.exception("The engine could not be loaded.")
+        _error = f"The engine could not be loaded: {problem_found}"
+    else:
+        _first_run()
+        _compile(bias_presets()[:1])
+    finally:
+        _done.set()
+    if not _error:
+        _compile(bias_presets()[1:])
+        _import_figures()
+
+
+def bias_presets() -> Sequence[BiasPreset]:
+    from app.pages.stationary_bias.presets import ALL
+
+    return ALL
+
+
+def _compile(presets: Sequence[BiasPreset]) -> None:
+    """The kernels of chains on the line that these presets need; each takes a second or two."""
+    from app.pages.stationary_bias.config import SIDES
+    from llc_core.line import warm_up
+
+    try:
+        for preset in presets:
+            for side in SIDES:
+                warm_up(preset.config.sampler(side), preset.config.target)
+    except Exception:
+        log.exception("A kernel could not be compiled in advance; pages will say more.")
+
+
+def _import_figures() -> None:
+    """What draws the figures of sweeps is needed by one page only, and takes seconds to import."""
+    try:
+        import app.pages.benchmark.figures  # noqa: F401
+    except Exception:
+        log.exception("HoloViews could not be loaded; the page that needs it will say more.")
+
+
+def _first_run() -> None:
+    """A first run and its estimate load kernels, the statistics library and the data of the first preset."""
+    try:
+        from app.pages.local_geometry.config import get_problem
+        from app.pages.local_geometry.presets import ALL
+        from llc_core import RunConfig, run
+
+        problem = get_problem(ALL[0].problem)
+        small = run(RunConfig(problem=problem.to_dict(), chains=2, steps=200), problem)
+        small.advance(200)
+        small.estimates()
+    except Exception:
+        log.exception("The warm-up run failed; pages will say more.")

@@ -1,0 +1,1 @@
+"""How near the estimates are to exact answers."""

@@ -1,0 +1,114 @@
+"""What a visitor sees, and when: the app's times in a browser.
+
+    python -m lab.benchmarks.served.seen [--tries 3]
+
+From opening the app to the first points of a run, with a full cache as a second visit has it (goal: 3 s); drawn updates a
+second with ten chains (15); from opening it to a finished "Tiny" preset, with its distance from the expected value in
+standard errors (10 s, two); from the click on "Stationary bias" to the hole on the left side and none on the right (5 s).
+Other programs on the machine make all of them slower: the best of the tries is printed beside all, and the load.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from typing import Any
+
+from lab.benchmarks.served.server import Server, launched
+
+SOURCE = """(name) => {
+  const models = window.Bokeh?.documents?.[0]?._all_models
+  const source = models && [...models.values()].find((m) => m.name === name && m.type === 'ColumnDataSource')
+  const columns = source && (source.data instanceof Map ? Object.fromEntries(source.data) : source.data)
+  return columns && Object.fromEntries(Object.entries(columns).map(([key, value]) => [key, Array.from(value)]))
+}"""
+UPDATES = """async (milliseconds) => {
+  const source = [...Bokeh.documents[0]._all_models.values()].find((m) => m.name === 'losses' && m.type === 'ColumnDataSource')
+  let updates = 0
+  const count = () => { updates += 1 }
+  source.streaming.connect(count)
+  const start = performance.now()
+  await new Promise((done) => setTimeout(done, milliseconds))
+  source.streaming.disconnect(count)
+  return 1000 * updates / (performance.now() - start)
+}"""
+POINTS = f"() => (({SOURCE})('losses')?.step?.length ?? 0) > 0"
+HOLE = f"""() => ['left', 'right'].map((side) => {{
+  const top = ({SOURCE})(`histogram_${{side}}`)?.top ?? [0]
+  return (top[39] + top[40]) / 2 / Math.max(...top)
+}}).every((share, side) => side ? share > 0.9 : share < 0.6)"""
+MOST = 120_000
+
+
+def first_points(page: Any, url: str) -> float:
+    start = time.monotonic()
+    page.goto(url)
+    page.wait_for_function(POINTS, timeout=MOST)
+    return time.monotonic() - start
+
+
+def updates(page: Any, url: str) -> float:
+    first_points(page, url)
+    steps = page.get_by_role("textbox", name="Steps", exact=True)
+    steps.fill("100000")
+    steps.press("Enter")
+    page.get_by_text("of 100,000").first.wait_for(timeout=MOST)
+    page.wait_for_function(POINTS, timeout=MOST)
+    return float(page.evaluate(UPDATES, 3000))
+
+
+def tiny(page: Any, url: str) -> tuple[float, float]:
+    """Seconds, and |λ̂ − expected| in standard errors."""
+    start = time.monotonic()
+    page.goto(url)
+    page.locator(".caption", has_text="finished").wait_for(timeout=MOST)
+    spent = time.monotonic() - start
+    page.get_by_text("Trust it.").wait_for(timeout=MOST)
+    llc, se = map(float, page.locator("[data-key=llc]").first.text_content().split(" ± "))
+    return spent, abs(llc - float(page.locator("[data-key=expected]").first.text_content())) / se
+
+
+def hole(page: Any, url: str) -> float:
+    page.goto(url)
+    button = page.get_by_role("button", name="Stationary bias", exact=True)
+    button.wait_for(timeout=MOST)
+    start = time.monotonic()
+    button.click()
+    page.wait_for_function(HOLE, timeout=MOST)
+    return time.monotonic() - start
+
+
+def told(what: str, values: list[float], best: float, unit: str, goal: str) -> None:
+    print(f"{what}: {best:.1f} {unit} (of {', '.join(f'{v:.1f}' for v in values)}; goal {goal})", flush=True)
+
+
+def main() -> None:
+    from playwright.sync_api import sync_playwright
+
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--tries", type=int, default=3)
+    tries = range(parser.parse_args().tries)
+    server = Server()
+    try:
+        with sync_playwright() as playwright:
+            page = launched(playwright).new_page(viewport={"width": 1600, "height": 1000})
+            first_points(page, server.url)  # fills the cache
+            values = [first_points(page, server.url) for _ in tries]
+            told("First points", values, min(values), "s", "3")
+            values = [updates(page, server.url) for _ in tries]
+            told("Updates with ten chains", values, max(values), "a second", "15")
+            runs = [tiny(page, server.url) for _ in tries]
+            values = [spent for spent, _ in runs]
+            told("Tiny, finished", values, min(values), "s", "10")
+            values = [far for _, far in runs]
+            told("Tiny, from the expected value", values, min(values), "standard errors", "2")
+            values = [hole(page, server.url) for _ in tries]
+            told("The hole, and none beside it", values, min(values), "s", "5")
+            print(f"Load of the machine {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores; errors: {server.errors()}")
+    finally:
+        server.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,130 @@
+"""The app in a process of its own that tells what it holds and how its sessions tick: for soak.py, crowd.py and seen.py.
+
+python -m lab.benchmarks.served.server        prints the port, then serves until it is ended
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+from urllib.request import urlopen
+
+ROOT = Path(__file__).resolve().parents[3]
+PAGES = ("Shell", "LocalGeometry", "StationaryBias", "Landscapes", "YourNetwork")
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+ERRORS = ("ERROR", "CRITICAL", "Traceback", "Task exception")
+
+
+class Server:
+    """Starts the process. `held` asks what is alive in it, `ticks` for the polls of all sessions since the last question."""
+
+    def __init__(self) -> None:
+        self.log = Path(tempfile.mkdtemp(prefix="served-")) / "log.txt"
+        with self.log.open("w") as output:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "lab.benchmarks.served.server"],
+                cwd=ROOT,
+                stdout=subprocess.PIPE,
+                stderr=output,
+                text=True,
+            )
+        assert self.process.stdout is not None
+        self.port = int(self.process.stdout.readline())
+        self.url = f"http://127.0.0.1:{self.port}/app"
+
+    def held(self) -> dict[str, float]:
+        """rss in megabytes, runs, pages (page objects that are alive)."""
+        return self._ask("held")
+
+    def ticks(self) -> list[list[float]]:
+        """[seconds since this session's poll before, seconds this poll took] of each poll."""
+        return self._ask("ticks")["ticks"]
+
+    def errors(self) -> list[str]:
+        return [line for line in self.log.read_text().splitlines() if line.startswith(ERRORS)]
+
+    def close(self) -> None:
+        self.process.terminate()
+        self.process.wait(20)
+
+    def _ask(self, what: str) -> Any:
+        return json.loads(urlopen(f"http://127.0.0.1:{self.port}/{what}", timeout=60).read())
+
+
+def launched(playwright: Any) -> Any:
+    """The system's Chromium, without a GPU; RuntimeError where there is none."""
+    path = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if path is None:
+        raise RuntimeError(f"No browser: install one of {', '.join(BROWSERS)}.")
+    return playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
+
+
+def serve() -> None:
+    import gc
+    import logging
+    import socket
+
+    import panel as pn
+    import psutil
+    from tornado.web import RequestHandler
+
+    from app.window import warmup
+
+    logging.basicConfig(format="%(levelname)s %(name)s %(message)s")
+    me = psutil.Process()
+
+    class Held(RequestHandler):
+        def get(self) -> None:
+            from app.runs.manager import background, manager
+
+            gc.collect()
+            pages = sum(type(x).__name__ in PAGES for x in gc.get_objects())
+            runs = manager().active + background().active
+            self.write({"rss": me.memory_info().rss / 2**20, "runs": runs, "pages": pages})
+
+    warmup.wait(120)
+    polls = _watch_polls()
+
+    class Ticks(RequestHandler):
+        def get(self) -> None:
+            self.write({"ticks": polls.copy()})
+            polls.clear()
+
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    server = pn.serve(
+        {"app": str(ROOT / "app" / "main.py")}, port, "127.0.0.1", show=False, start=False, verbose=False,
+        extra_patterns=[("/held", Held), ("/ticks", Ticks)],
+    )  # fmt: skip
+    server.start()
+    print(port, flush=True)
+    server.io_loop.start()
+
+
+def _watch_polls() -> list[list[float]]:
+    from app.session.live import Live
+
+    polls: list[list[float]] = []
+    poll = Live._tick
+
+    def timed(self: Any) -> None:
+        start = time.perf_counter()
+        poll(self)
+        before = self.__dict__.get("started")
+        self.__dict__["started"] = start
+        if before is not None:
+            polls.append([start - before, time.perf_counter() - start])
+
+    Live._tick = timed  # type: ignore[method-assign]
+    return polls
+
+
+if __name__ == "__main__":
+    serve()

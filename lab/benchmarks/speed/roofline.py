@@ -1,0 +1,134 @@
+"""How near a step of RMSProp-SGLD on a large deep linear network comes to what the device can do.
+
+`python -m lab.benchmarks.speed.roofline --size-class 100M --device cuda`. Every way to step (`llc_core.engine.stepping.recorded`) and every
+precision of products (`llc_core.compute.precision`) is measured in turn. Two ceilings are measured in the same run: products of
+the network's own shapes (operations/s) and a fused multiply-add over vectors of its size (bytes/s). A step must do the
+products, and read and write each parameter's state: 24 bytes for RMSProp-SGLD in float32 (δ, gradient, v read; δ, v written;
+W made for the products). The roofline is operations/ceiling + bytes/ceiling, since the update waits for the gradient.
+
+The last figure is the time that 50,000 steps of one step size take when --settings of them run as one batch, beside that of
+Hitchcock & Hoogland (GPU hours of 100 problems) for the same class.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from collections.abc import Callable
+
+import torch
+
+from lab.benchmarks.machine import machine
+from llc_core import DeepLinearNetwork, Run, SweepSpec
+from llc_core.compute import gpu as ways
+from llc_core.compute import precision as products
+from llc_core.sweeps.costs import operations
+from llc_core.sweeps.spec import Unit
+
+BYTES_PER_PARAMETER = 24
+ROUNDS = 7
+PAPER_HOURS = {"100K": 0.9, "1M": 3.5}
+"""GPU hours of 100 problems of 50,000 steps in Hitchcock & Hoogland."""
+PAPER_STEPS = 50_000
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--size-class", default="1M")
+    parser.add_argument("--problem", type=int, default=0)
+    parser.add_argument("--chains", type=int, default=4)
+    parser.add_argument("--settings", type=int, default=1, help="step sizes that run as one batch")
+    parser.add_argument("--steps", type=int, default=20)
+    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
+    parser.add_argument("--ways", nargs="+", choices=ways.WAYS, default=None)
+    parser.add_argument("--products", nargs="+", choices=products.PRECISIONS, default=None)
+    options = parser.parse_args()
+    on_gpu = options.device != "cpu"
+    spec = SweepSpec.from_dict(
+        {
+            "size_class": options.size_class, "problems": [options.problem], "samplers": ["RMSPropSGLD"],
+            "step_sizes": [1e-10 * 0.9**i for i in range(options.settings)], "chains": options.chains, "steps": 10**6,
+            "device": options.device,
+        }
+    )  # fmt: skip
+    (unit,) = spec.units()
+    print(machine())
+    for precision in options.products or (products.PRECISIONS if on_gpu else ("float32",)):
+        for way in options.ways or (ways.WAYS if on_gpu else ("plain",)):
+            os.environ[products.VARIABLE], os.environ[ways.VARIABLE] = precision, way
+            measure(unit, options.steps, precision, way)
+
+
+def measure(unit: Unit, steps: int, precision: str, way: str) -> None:
+    run = Run(unit.config)
+    problem = run.problem
+    assert isinstance(problem, DeepLinearNetwork)
+    device, rows = run.device, run.count
+    with products.allowed():
+        rate = product_rate(problem, rows, device, precision == "bf16")
+    bandwidth = copy_rate(rows * problem.dim, device)
+    work = operations(unit) / unit.settings["steps"]
+    moved = BYTES_PER_PARAMETER * rows * problem.dim
+    run.advance(10)  # recordings are made in these
+    seconds = best(lambda: run.advance(steps), device) / steps
+    roof = work / rate + moved / bandwidth
+    print(
+        f"{unit.size_class} problem {unit.problems[0]}, widths {problem.widths}, {problem.dim:,} parameters × {rows} chains, "
+        f"products {precision}, steps {way}\n"
+        f"ceilings {rate / 1e12:.3g} TFLOP/s, {bandwidth / 1e9:.4g} GB/s; a step {1000 * seconds:.4g} ms: "
+        f"{work / seconds / 1e12:.3g} TFLOP/s, {moved / seconds / 1e9:.4g} GB/s, {roof / seconds:.0%} of the roofline "
+        f"({1000 * roof:.4g} ms)",
+        flush=True,
+    )
+    mine = PAPER_STEPS * seconds / len(run.settings)
+    text = f"{PAPER_STEPS:,} steps of one setting take {mine:.4g} s"
+    if unit.size_class in PAPER_HOURS:
+        text += f", {PAPER_HOURS[unit.size_class] * 36 / mine:.3g} times less than in the paper"
+    print(text, flush=True)
+
+
+def product_rate(problem: DeepLinearNetwork, chains: int, device: torch.device, short: bool) -> float:
+    """Operations per second of the batched products [H_l × H_{l−1}]·[H_{l−1} × H_0], the forward ones of the network."""
+    widths = problem.widths
+    shapes = list(zip(widths[1:], widths[2:], strict=False)) or [(widths[0], widths[1])]
+    left = [torch.randn(chains, b, a, device=device) for a, b in shapes]
+    right = [torch.randn(chains, a, widths[0], device=device) for a, _ in shapes]
+
+    if short:
+        left, right = ([x.bfloat16() for x in side] for side in (left, right))
+
+    def multiply() -> None:
+        for one, other in zip(left, right, strict=True):
+            torch.bmm(one, other)
+
+    work = sum(2.0 * chains * a * b * widths[0] for a, b in shapes)
+    return work / best(multiply, device)
+
+
+def copy_rate(numbers: int, device: torch.device) -> float:
+    """Bytes per second of a ← a + s·b, which reads two vectors and writes one."""
+    one, other = (torch.randn(numbers, device=device) for _ in range(2))
+    return 12.0 * numbers / best(lambda: one.add_(other, alpha=1e-9), device)
+
+
+def best(call: Callable[[], object], device: torch.device) -> float:
+    """Least seconds of a few calls, after one that warms up."""
+    call()
+    found = []
+    for _ in range(ROUNDS):
+        synchronize(device)
+        started = time.perf_counter()
+        call()
+        synchronize(device)
+        found.append(time.perf_counter() - started)
+    return min(found)
+
+
+def synchronize(device: torch.device) -> None:
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
+
+
+if __name__ == "__main__":
+    main()

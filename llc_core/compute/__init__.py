@@ -1,0 +1,1 @@
+"""How numbers are computed: products, cores, precision, random streams, GPU."""

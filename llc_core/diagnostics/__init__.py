@@ -1,0 +1,1 @@
+"""Whether an estimate can be trusted: convergence of chains, the verdict, signals."""

@@ -1,0 +1,113 @@
+"""Can the number be trusted? R-hat, effective sample size, standard errors, plateau test, and the verdict in words."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from llc_core.compute.quiet import caught
+
+R_HAT_LIMIT = 1.05
+ESS_LIMIT = 100
+DRIFT_SHARE = 0.02
+"""Drifts smaller than this share of the estimate are not worth a warning."""
+
+SPIKE_DRAWS = 0.001
+SPIKE_SHARE = 0.2
+"""The highest thousandth of the draws may carry this share of the mean: for a Gamma law, as nβ·ΔL has it, of shape 1/6 it
+carries 3%, and less for any larger λ."""
+
+
+@cache
+def _statistics() -> Any:
+    try:
+        from arviz_stats.base import array_stats
+    except ImportError:
+        warnings.warn("arviz-stats is not installed: R-hat and ESS are reported as nan.", stacklevel=3)
+        return None
+    return array_stats
+
+
+def _call(name: str, trace: np.ndarray) -> float:
+    library = _statistics()
+    if library is None or trace.shape[0] < 8 or trace.shape[1] < 1 or not np.isfinite(trace).all():
+        return math.nan
+    if np.ptp(trace) == 0:
+        return math.nan
+    with np.errstate(all="ignore"), caught():
+        return float(getattr(library, name)(np.ascontiguousarray(trace.T), chain_axis=0, draw_axis=1))
+
+
+def r_hat(trace: np.ndarray) -> float:
+    """Rank-normalised split R-hat of a trace [T, C] (Vehtari et al. 2021); nan where it cannot be computed.
+
+    inf where no chain moves and they are not at one place: there is no variance within chains, only its rounding.
+    """
+    if trace.ndim != 2 or trace.shape[1] < 2:
+        return math.nan
+    found = _call("rhat", trace)
+    return math.inf if math.isfinite(found) and not np.ptp(trace, axis=0).any() else found
+
+
+def ess(trace: np.ndarray) -> float:
+    """Bulk effective sample size of a trace [T, C], all chains together; nan where it cannot be computed."""
+    return _call("ess", trace)
+
+
+def standard_error(per_chain: np.ndarray, trace: np.ndarray) -> float:
+    """Standard error of the mean over independent chains.
+
+    From the spread of the chains' means when there are at least four, else from a batch-means estimate within the
+    chains (√T batches), which needs no second chain.
+    """
+    chains = len(per_chain)
+    if chains >= 4:
+        return float(np.std(per_chain, ddof=1) / math.sqrt(chains))
+    if chains == 0 or len(trace) < 16:
+        return math.nan
+    batches = int(math.sqrt(len(trace)))
+    width = len(trace) // batches
+    means = trace[: batches * width].reshape(batches, width, chains).mean(axis=1)
+    variances = np.var(means, axis=0, ddof=1) / batches
+    return float(math.sqrt(variances.sum()) / chains)
+
+
+def plateau_drift(trace: np.ndarray) -> tuple[float, float]:
+    """Second half minus first half of the kept trace [T, C], mean over chains, and its standard error.
+
+    The error combines the spread over chains with batch means within chains: a common slow rise of all chains is
+    then visible, one chain's excursion is not.
+    """
+    rows, chains = trace.shape
+    if rows < 32 or chains == 0:
+        return math.nan, math.nan
+    half = rows // 2
+    first, second = trace[:half], trace[rows - half :]
+    drift = float((second.mean(axis=0) - first.mean(axis=0)).mean())
+    within = math.hypot(_batch_error(first), _batch_error(second))
+    if chains >= 4:
+        differences = second.mean(axis=0) - first.mean(axis=0)
+        between = float(np.std(differences, ddof=1) / math.sqrt(chains))
+        return drift, max(between, within)
+    return drift, within
+
+
+def spike_share(trace: np.ndarray) -> float:
+    """The share of the mean of ΔL [T, C] that the highest thousandth of the draws carries; nan where there are too few."""
+    count = int(SPIKE_DRAWS * trace.size)
+    total = float(trace.sum()) if count else 0.0
+    if not total > 0:
+        return math.nan
+    return float(np.partition(trace.ravel(), trace.size - count)[-count:].sum() / total)
+
+
+def _batch_error(part: np.ndarray) -> float:
+    rows, chains = part.shape
+    batches = max(4, int(math.sqrt(rows) / 2))
+    width = rows // batches
+    means = part[: batches * width].reshape(batches, width, chains).mean(axis=1)
+    return float(math.sqrt((np.var(means, axis=0, ddof=1) / batches).sum()) / chains)

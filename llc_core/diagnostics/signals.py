@@ -1,0 +1,161 @@
+"""The signs by which to judge one estimate: each with its number, whether it is fine, and a plain sentence."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from llc_core.diagnostics.convergence import DRIFT_SHARE, ESS_LIMIT, R_HAT_LIMIT, SPIKE_SHARE, spike_share
+from llc_core.results import Estimate
+
+FAR = 1.5
+"""A chain held by the localisation alone is √(D/γ) from w0."""
+
+
+@dataclass(frozen=True)
+class Signal:
+    """name: short, for people.  value: nan where it could not be measured.  ok: not known to be bad.
+
+    note: a consequence of a setting that the reader should know of, and no fault of the chains; `ok` is then True.
+    """
+
+    name: str
+    value: float
+    ok: bool
+    sentence: str
+    note: bool = False
+
+
+def health(estimate: Estimate) -> list[Signal]:
+    """What an estimate's own numbers say about it, in a fixed order; signs that need a limit leave γ = 0 or one chain out.
+
+    Dead chains, R-hat, ESS, drift, sign, spikes, distance from w0, and the three terms of a step in the half convention,
+    (ε/2)nβ‖∇L‖, (ε/2)γ‖w − w0‖ and √(εD), as root mean squares (overdamped samplers in the coordinates of w only).
+
+    A localisation that is stronger than the loss is a note: γ is the reader's choice of a neighbourhood, 100 for the networks
+    of Lau, Murfet & Wei, and where most directions are flat it may well be the stronger while the chains are sound.
+    """
+    if not isinstance(estimate, Estimate):
+        raise ValueError(f"estimate must be an Estimate, not a {type(estimate).__name__}.")
+    return [
+        _dead(estimate),
+        _r_hat(estimate),
+        _ess(estimate),
+        _drift(estimate),
+        _sign(estimate),
+        _spikes(estimate),
+        _distance(estimate),
+        *_terms(estimate),
+    ]
+
+
+def _dead(e: Estimate) -> Signal:
+    if e.diverged:
+        text = f"{e.diverged} of {e.chains} chains ran away to infinity: the step size is too large."
+        return Signal("dead chains", float(e.diverged), False, text)
+    return Signal("dead chains", 0.0, True, f"All {e.chains} chains stayed finite.")
+
+
+def _r_hat(e: Estimate) -> Signal:
+    if not math.isfinite(e.r_hat):
+        return Signal("R-hat", math.nan, True, "R-hat was not measured: it compares at least two living chains.")
+    if e.r_hat > R_HAT_LIMIT:
+        text = f"R-hat is {e.r_hat:.3f}, above {R_HAT_LIMIT}: the chains tell different stories, so take more steps."
+        return Signal("R-hat", e.r_hat, False, text)
+    return Signal("R-hat", e.r_hat, True, f"R-hat is {e.r_hat:.3f}: the chains agree.")
+
+
+def _ess(e: Estimate) -> Signal:
+    if not math.isfinite(e.ess):
+        return Signal("ESS", math.nan, True, "The effective sample size was not measured.")
+    if e.ess < ESS_LIMIT:
+        text = f"The chains hold only {e.ess:.0f} independent draws, below {ESS_LIMIT}: take more steps or a larger step size."
+        return Signal("ESS", e.ess, False, text)
+    return Signal("ESS", e.ess, True, f"The chains hold about {e.ess:.0f} independent draws.")
+
+
+def _drift(e: Estimate) -> Signal:
+    drift, error = e.diagnostics.get("drift", math.nan), e.diagnostics.get("drift_se", math.nan)
+    if not (math.isfinite(drift) and math.isfinite(error) and math.isfinite(e.llc)):
+        return Signal("drift", math.nan, True, "Drift was not measured: the run is too short after burn-in.")
+    share = drift / abs(e.llc) if e.llc else math.inf
+    if abs(drift) > max(DRIFT_SHARE * abs(e.llc), 4 * error):
+        way = "rising" if drift > 0 else "falling"
+        return Signal(
+            "drift", drift, False, f"The loss is still {way} ({share:+.0%} from one half to the other): burn in longer."
+        )
+    if abs(share) > DRIFT_SHARE:
+        return Signal("drift", drift, True, f"No drift stands out of its error ({drift:+.2g} ± {error:.2g}).")
+    return Signal("drift", drift, True, f"The loss no longer drifts ({share:+.1%} from one half to the other).")
+
+
+def _sign(e: Estimate) -> Signal:
+    if math.isnan(e.llc):
+        return Signal("sign", math.nan, False, "There is no estimate.")
+    if e.llc <= 0:
+        text = f"λ̂ is {e.llc:.3g}, but a learning coefficient is positive: w0 may not be a minimum, or the baseline is noisy."
+        return Signal("sign", e.llc, False, text)
+    return Signal("sign", e.llc, True, "λ̂ is positive, as a learning coefficient is.")
+
+
+def _spikes(e: Estimate) -> Signal:
+    kept = e.trace[e.trace_steps >= e.burn_in]
+    share = spike_share(kept[:, np.isfinite(kept).all(axis=0)])
+    if math.isnan(share):
+        return Signal("spikes", math.nan, True, "Spikes were not looked for: too few draws.")
+    if share > SPIKE_SHARE:
+        text = f"One draw in a thousand carries {share:.0%} of λ̂: the chains are thrown out and come back, so reduce step_size."
+        return Signal("spikes", share, False, text)
+    return Signal("spikes", share, True, f"No spikes: the highest thousandth of the draws carries {share:.1%} of λ̂.")
+
+
+def _distance(e: Estimate) -> Signal:
+    value = e.diagnostics.get("distance", math.nan)
+    gamma = float(e.setting.get("localization", e.config.localization or 0.0))
+    if not math.isfinite(value):
+        return Signal("distance", math.nan, True, "The distance from w0 was not measured.")
+    if not (gamma > 0 and e.dim):
+        return Signal("distance", value, True, f"The chains are {value:.3g} from w0; no localisation holds them.")
+    reach = math.sqrt(e.dim / gamma)
+    if value > FAR * reach:
+        text = f"The chains are {value:.3g} from w0, further than the localisation alone would let them ({reach:.3g}): reduce step_size."
+        return Signal("distance", value, False, text)
+    return Signal(
+        "distance", value, True, f"The chains are {value:.3g} from w0; the localisation alone reaches {reach:.3g}."
+    )
+
+
+def _terms(e: Estimate) -> list[Signal]:
+    gradient, localization, noise = (
+        e.diagnostics.get(f"{name}_term", math.nan) for name in ("gradient", "localization", "noise")
+    )
+    if not math.isfinite(gradient):
+        return []
+    too_strong, held = gradient > noise, localization > gradient
+    return [
+        Signal(
+            "gradient term",
+            gradient,
+            not too_strong,
+            f"The loss moves a chain {gradient:.2g} per step, the noise {noise:.2g}: "
+            + (
+                "a step overshoots, so reduce step_size." if too_strong else "the noise is the larger, as it should be."
+            ),
+        ),
+        Signal(
+            "localisation term",
+            localization,
+            True,
+            f"The localisation moves a chain {localization:.2g} per step, the loss {gradient:.2g}: "
+            + (
+                "γ sets the neighbourhood that λ̂ speaks of, which is a choice and not a failure of the chains; λ̂ falls as γ "
+                "grows, so compare a smaller localization."
+                if held
+                else "the loss is the stronger."
+            ),
+            note=held,
+        ),
+        Signal("noise term", noise, True, f"The noise moves a chain {noise:.2g} per step."),
+    ]

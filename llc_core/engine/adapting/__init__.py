@@ -1,0 +1,1 @@
+"""What is adapted during burn-in and frozen after it."""

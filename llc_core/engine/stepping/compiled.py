@@ -1,0 +1,105 @@
+"""A sampler's update and its noise in one compiled loop, for chains whose parameters are many.
+
+torch's operations go through memory once for every term of the formula, and its normals cost twice what those of
+`llc_core.compute.philox` do; the loop makes these where they are used, and reads and writes every parameter once. Compiling it takes
+a second or two in every process, which a short run would not get back: `pays`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor
+
+from llc_core.compute.matrices import over_chains
+from llc_core.compute.philox import GROUP, fill, words_of
+from llc_core.samplers.base import Cell, Hp, Sampler, State, hyperparameters
+from llc_core.types import Energy
+
+WORTH = 1 << 29
+"""Normals of a run, over all its chains and steps, from which on they are made by `llc_core.compute.philox`: about where the time to
+import numba and to compile the loop is had back."""
+
+
+def pays(like: Tensor, dim: int, chains: int, steps: int) -> bool:
+    """Whether a run takes its normals from `llc_core.compute.philox`: where numba is installed, by the run's shape alone, so that the
+    same run always has the same numbers."""
+    if like.device.type != "cpu" or like.dtype != torch.float32 or dim < GROUP or chains * dim * steps < WORTH:
+        return False
+    try:
+        import llc_core.compute.philox_kernel  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
+class OneLoop:
+    """The updates of `sampler` by its `Cell`, on states that are changed in place. seed: of the noise.
+
+    Other samplers, and energies with forces of which a cell knows nothing, must go the written way: `serves`.
+    """
+
+    def __init__(self, sampler: Sampler, seed: int):
+        self.sampler, self.seed = sampler, seed
+        self._cell = sampler.cell()
+        self._update = None if self._cell is None else _kernel()
+
+    def compile(self) -> None:
+        """Now, and not at the first step."""
+        one = torch.zeros(1, 1)
+        fill(torch.empty(1), self.seed, 0, 0)
+        if self._update is not None:
+            hp = hyperparameters(self.sampler, 1, one)
+            state = dict(self.sampler.init(torch.zeros(1, 1), torch.zeros(1, 1), hp))
+            self.step(state, Energy(one[0], one, one, one, one), hp, 0)
+
+    def serves(self, energy: Energy) -> bool:
+        """Whether the loop can do it: single precision on a CPU, no force but the loss's and the localisation's.
+
+        In adapted coordinates the force comes as a whole, which only a sampler that adapts them is known to be content with.
+        """
+        grad = energy.loss_grad
+        extra = [energy.metric_grad, energy.hessian_diagonal, energy.prior_grad]
+        if not self.sampler.adapts_coordinates:
+            extra.append(energy.pulled_force)
+        plain = grad.device.type == "cpu" and grad.dtype == torch.float32 and all(x is None for x in extra)
+        return plain and self._update is not None
+
+    def step(self, state: State, energy: Energy, hp: Hp, step: int, first: int = 0) -> None:
+        """Step number `step` of the chains of `state`, which are numbers `first`, `first` + 1, … of the run."""
+        cell = self._cell
+        assert cell is not None and self._update is not None
+        count = len(state["delta"])
+        grad, n_beta, localization = energy.loss_grad, energy.n_beta.double(), energy.localization.double()
+        if energy.pulled_force is not None:
+            grad, n_beta, localization = energy.pulled_force, torch.ones_like(n_beta), torch.zeros_like(n_beta)
+        exact = Hp(**{name: value.double() if isinstance(value, Tensor) else value for name, value in vars(hp).items()})
+        columns = cell.numbers(state, n_beta, localization, exact)
+        numbers = torch.cat([column.expand(count, 1) for column in columns], dim=1).float().numpy()
+        compiled = self._update(cell, len(columns))
+        after = cell.scalars(state, hp) if cell.scalars is not None else {}
+        delta, gradient = state["delta"].numpy(), grad.contiguous().numpy()
+        memories = [state[name].numpy() for name in cell.memories]
+        a, b = [*memories, delta, delta][:2]
+
+        def work(chains: Sequence[int]) -> None:
+            rows = slice(chains[0], chains[-1] + 1)
+            words = words_of(self.seed, step, first + chains[0])
+            compiled(delta[rows], a[rows], b[rows], gradient[rows], numbers[rows], *words)
+
+        over_chains(count, work)
+        state.update(after)
+
+
+def row_of(hp: Hp, row: slice) -> Hp:
+    return Hp(**{name: value[row] if isinstance(value, Tensor) else value for name, value in vars(hp).items()})
+
+
+def _kernel() -> Callable[[Cell, int], Callable[..., None]] | None:
+    """`update_kernel.update`; None without numba."""
+    try:
+        from llc_core.engine.stepping.compiled_kernel import update
+    except ImportError:
+        return None
+    return update

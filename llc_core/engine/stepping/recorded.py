@@ -1,0 +1,146 @@
+"""A step of all chains on memory that never moves: recorded once as a CUDA graph and replayed, its update one kernel.
+
+A step of a small network is some thirty short kernels, and starting each from Python takes longer than the work it does.
+A replay starts them all at once. The sampler's `update` and its noise are compiled into a single kernel, which reads and
+writes every parameter's state once; its normals come from `llc_core.compute.philox`, so no noise is ever held in memory.
+
+LLC_LAB_GPU chooses: "plain" (the default): step by step, as on a CPU; "graphs": recorded; "fused": recorded, with the
+compiled update. The last two have other random numbers than the first. On a CPU they run the same code without recording
+it, which is what the tests compare.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from llc_core.compute.gpu import compiled
+from llc_core.compute.philox import normals
+from llc_core.engine.target import KroneckerCoordinates, Target
+from llc_core.potentials.base import Batch
+from llc_core.samplers.base import Hp, Sampler, State
+from llc_core.types import Energy
+
+WARM_UP = 3
+"""Steps before a recording: libraries make their workspaces in the first ones, which a recording must not."""
+
+
+Evaluate = Callable[[Tensor, Batch | None], Energy]
+
+
+class Recorded:
+    """The driver's step: draw a batch, evaluate, update. `step` does one; the state is changed in place.
+
+    draw: a batch for every chain, or None.  evaluate: the energy.  generators: all that these two use.
+    """
+
+    def __init__(
+        self,
+        target: Target,
+        sampler: Sampler,
+        draw: Callable[[], Batch | None],
+        evaluate: Evaluate,
+        generators: Sequence[torch.Generator],
+        seed: int,
+        like: Tensor,
+        fused: bool,
+    ):
+        self.target, self.sampler, self.draw, self.evaluate = target, sampler, draw, evaluate
+        self.generators, self.seed = generators, seed
+        self.device = like.device
+        self.update = Update(sampler, seed, fused)
+        self.count = torch.zeros((), dtype=torch.int64, device=like.device)
+        self.loss = torch.zeros(len(like), dtype=like.dtype, device=like.device)
+        self.baseline: Tensor | None = None
+        self._state: State = {}
+        self._hp = Hp()
+        self._seen: dict[str, Any] = {}
+        self._graph: Any = None
+        self._coordinates: KroneckerCoordinates | None = None
+        self._warm = 0
+        self._refused = like.device.type != "cuda"
+
+    def step(
+        self, state: State, hp: Hp, watch: Callable[[Energy], None] | None = None
+    ) -> tuple[State, Tensor, Tensor | None]:
+        """One step from `state`: the new one, ΔL [C] before it and L_m(w0) [b] of the batch.
+
+        watch: shown the energy before the step, which then is not replayed.
+        """
+        self._take(state, hp)
+        if self.target.coordinates is not self._coordinates:
+            self._coordinates, self._graph, self._warm = self.target.coordinates, None, 0
+        if watch is None and self._graph is None and not self._refused and self._warm >= WARM_UP:
+            self._graph = self._record()
+        if watch is None and self._graph is not None:
+            self._graph.replay()
+        else:
+            self._body(watch)
+            self._warm += 1
+        return self._state, self.loss.clone(), None if self.baseline is None else self.baseline.clone()
+
+    def _body(self, watch: Callable[[Energy], None] | None = None) -> None:
+        batch = self.draw()
+        energy = self.evaluate(self._state["delta"], batch)
+        if watch is not None:
+            watch(energy)
+        if batch is not None:
+            if self.baseline is None:
+                self.baseline = batch.baseline_loss.clone()
+            self.baseline.copy_(batch.baseline_loss)
+        self.loss.copy_(energy.excess_loss)
+        self.update(self._state, energy, self.count, self._hp)
+        self.count.add_(1)
+
+    def _take(self, state: State, hp: Hp) -> None:
+        """Bring what the driver has changed since the last step into the fixed memory."""
+        if not self._state:
+            self._state = {name: value.clone() for name, value in state.items()}
+        elif state is not self._state:
+            for name, value in state.items():
+                self._state[name].copy_(value)
+        for name, value in vars(hp).items():
+            if self._seen.get(name) is value:
+                continue
+            self._seen[name] = value
+            if isinstance(value, Tensor) and hasattr(self._hp, name):
+                getattr(self._hp, name).copy_(value)
+            else:
+                setattr(self._hp, name, value.clone() if isinstance(value, Tensor) else value)
+
+    def _record(self) -> Any:
+        graph = torch.cuda.CUDAGraph()
+        try:
+            for generator in self.generators:
+                graph.register_generator_state(generator)
+            with torch.cuda.graph(graph):
+                self._body()
+        except RuntimeError as error:
+            self._refused = True
+            torch.cuda.synchronize()
+            warnings.warn(
+                f"This step cannot be recorded ({str(error).splitlines()[0]}); it goes on unrecorded.", stacklevel=2
+            )
+            return None
+        return graph
+
+
+class Update:
+    """A sampler's `update` with the noise made inside, written over the state; `fused`: compiled into one kernel."""
+
+    def __init__(self, sampler: Sampler, seed: int, fused: bool):
+        self.sampler, self.seed = sampler, seed
+        self._way: Callable[..., None] = compiled(self._update) if fused else self._update
+
+    def __call__(self, state: State, energy: Energy, count: Tensor, hp: Hp) -> None:
+        self._way(state, energy, count, hp)
+
+    def _update(self, state: State, energy: Energy, count: Tensor, hp: Hp) -> None:
+        delta = state["delta"]
+        noise = normals(self.seed, count, (self.sampler.noises, *delta.shape), delta.dtype)
+        for name, value in self.sampler.update(dict(state), energy, noise, hp).items():
+            state[name].copy_(value)

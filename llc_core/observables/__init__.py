@@ -1,0 +1,1 @@
+"""What is observed of the chains besides their loss. One file each."""

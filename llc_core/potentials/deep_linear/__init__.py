@@ -1,0 +1,1 @@
+"""Deep linear networks: loss, exact data statistics, random problems, families."""

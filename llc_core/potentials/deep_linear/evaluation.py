@@ -1,0 +1,115 @@
+"""Loss, gradient and curvature of linear networks: what one network and a family of one shape have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from llc_core.compute.precision import multiply
+from llc_core.potentials.base import Batch, Factors, Potential
+from llc_core.potentials.deep_linear.tensors import Tensors
+
+MOST_ROUNDED = 1 << 24
+"""Numbers in the displacements of all chains up to which rounding is measured: it takes their copies in float64."""
+
+
+class LinearPotential(Potential):
+    """widths: H_0, …, H_M. `_tensors` gives what the evaluation of C chains needs."""
+
+    widths: Sequence[int]
+    gradients = ("full", "control_variate", "minibatch")
+    has_factors = True
+
+    def _tensors(self, like: Tensor) -> Tensors:
+        """For the chains, device and precision of `like` [C, …]."""
+        raise NotImplementedError
+
+    def _draw_together(self, z: Tensor, gradient: str) -> Batch:
+        """The batch of every chain from its rows (x, noise, |noise|²), z [C, B, N + outputs + 1], in few kernels."""
+        inputs = self.widths[0]
+        x, baseline = z[:, :, :inputs], z[:, :, -1].mean(dim=1)
+        if gradient == "minibatch" and z.shape[1] < inputs:
+            rows = z.transpose(1, 2)
+            return Batch({"x": rows[:, :inputs], "noise": rows[:, inputs:-1]}, baseline)
+        if gradient == "control_variate":
+            return Batch({"sxx": torch.bmm(x.transpose(1, 2), x) / z.shape[1]}, baseline)
+        moments = torch.bmm(x.transpose(1, 2), z[:, :, :-1]) / z.shape[1]
+        return Batch({"sxx": moments[:, :, :inputs], "snx": moments[:, :, inputs:].transpose(1, 2)}, baseline)
+
+    def excess_loss_and_grad(self, delta: Tensor, batch: Batch | None = None) -> tuple[Tensor, Tensor]:
+        grad = torch.empty_like(delta)
+        on = self._tensors(delta)
+        if on.lane is not None and (batch is None or "x" not in batch.data):
+            sxx = on.sxx if batch is None else batch.data["sxx"]
+            snx = on.snx if batch is None or "snx" not in batch.data else batch.data["snx"]
+            return on.lane.loss_and_grad(delta.detach(), sxx, snx, grad), grad
+        if delta.device.type == "cpu" and on.is_wide:
+            chains = range(len(delta))
+            each = [None if batch is None else batch.of(c, len(delta)) for c in chains]
+            losses = [self._evaluate(delta[c : c + 1], each[c], grad[c : c + 1]) for c in chains]
+            return torch.cat(losses), grad
+        return self._evaluate(delta, batch, grad), grad
+
+    def rounding(self, delta: Tensor) -> Tensor | None:
+        """Of a deep network far from w0 the products of some layers are large and of others tiny, and cancel."""
+        if delta.dtype == torch.float64 or delta.device.type == "mps" or delta.numel() > MOST_ROUNDED:
+            return None
+        exact = self.excess_loss_and_grad(delta.double())[0]
+        return (self.excess_loss_and_grad(delta)[0].double() - exact).abs()
+
+    def _evaluate(self, delta: Tensor, batch: Batch | None, grad: Tensor) -> Tensor:
+        """ΔL [C]; the gradient is written to `grad` [C, D]."""
+        on = self._tensors(delta)
+        if batch is not None and "x" in batch.data:
+            return self._evaluate_rows(on, delta, batch.data["x"], batch.data["noise"], grad)
+        sxx = on.sxx if batch is None else batch.data["sxx"]
+        snx = on.snx if batch is None or "snx" not in batch.data else batch.data["snx"]
+        if on.halves is not None:
+            return on.halves.loss_and_grad(on.layers(delta), sxx, snx, on.layers(grad))
+        weights, given, difference = on.differences(delta)
+        chains, outputs, inputs = difference.shape
+        groups = sxx.shape[0]
+        cross = snx.unsqueeze(1)
+        half = multiply(difference.view(groups, -1, inputs), sxx, on.short)
+        half = half.view(len(snx), -1, outputs, inputs).sub_(cross)
+        loss = (difference.view(half.shape) * (half - cross)).sum(dim=(-1, -2)).view(chains)
+        on.backward(weights, given, half.mul_(2).view(chains, outputs, inputs), grad)
+        return loss
+
+    def _evaluate_rows(self, on: Tensors, delta: Tensor, x: Tensor, noise: Tensor, grad: Tensor) -> Tensor:
+        """The same on batch rows: cheaper than moments when the input is wider than the batch."""
+        each = delta.shape[0] // x.shape[0]
+        if each > 1:
+            x, noise = x.repeat_interleave(each, 0), noise.repeat_interleave(each, 0)
+        size = x.shape[-1]
+        weights, errors, a0 = on.forward(delta, x)
+        residual = errors[-1] - noise
+        loss = (errors[-1] * (residual - noise)).sum(dim=(1, 2)) / size
+        on.backward(weights, on.inputs(errors[:-1], a0), residual.mul_(2 / size), grad)
+        return loss
+
+    def hessian_diagonal(self, delta: Tensor, batch: Batch | None, generator: torch.Generator) -> Tensor:
+        """Exact, on the batch where there is one: the loss is quadratic in each weight alone."""
+        on = self._tensors(delta)
+        sxx = on.sxx
+        if batch is not None:
+            x = batch.data.get("x")
+            sxx = batch.data["sxx"] if x is None else torch.bmm(x, x.transpose(1, 2)) / x.shape[-1]
+        factors = on.kronecker_factors(delta, sxx)
+        parts = [b.diagonal(dim1=1, dim2=2)[:, :, None] * a.diagonal(dim1=1, dim2=2)[:, None, :] for b, a in factors]
+        return torch.cat([part.flatten(1) for part in parts], dim=1)
+
+    def hvp(self, delta: Tensor, vector: Tensor) -> Tensor:
+        """Exact Hessian-vector product of the full-data loss (forward-over-reverse by hand)."""
+        return self._tensors(delta).hvp(delta, vector)
+
+    def kronecker_factors(self, delta: Tensor) -> list[Factors]:
+        """Exact: the Hessian in W_l alone is 2·(W_M⋯W_{l+1})ᵀ(W_M⋯W_{l+1}) ⊗ (W_{l−1}⋯W_1)Sxx(W_{l−1}⋯W_1)ᵀ."""
+        on = self._tensors(delta)
+        return on.kronecker_factors(delta, on.sxx)
+
+    @property
+    def layers(self) -> tuple[tuple[int, ...], ...]:
+        return tuple((rows, columns) for rows, columns in zip(self.widths[1:], self.widths, strict=False))

@@ -1,0 +1,233 @@
+"""Deep linear networks y = W_M ⋯ W_1 x with the squared error summed over outputs and averaged over samples."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from llc_core.fields import number, truth, whole
+from llc_core.potentials.base import Batch
+from llc_core.potentials.deep_linear.data import LinearData
+from llc_core.potentials.deep_linear.evaluation import LinearPotential
+from llc_core.potentials.deep_linear.random_networks import RandomNetwork, draw_network
+from llc_core.potentials.deep_linear.tensors import Tensors
+from llc_core.potentials.deep_linear.virtual_data import VirtualData
+from llc_core.theory.coefficients import learning_coefficient, local_learning_coefficient
+from llc_core.theory.rank_tables import numerical_rank_table
+from llc_core.types import LearningCoefficient
+
+
+class DeepLinearNetwork(LinearPotential):
+    """A deep linear network at the point w0 = `weights`, with its own teacher's data.
+
+    weights: W_1, …, W_M as arrays [H_l, H_{l−1}] (numpy, torch or nested lists).
+    n: number of samples.  noise_std: standard deviation of the output noise.  seed: of the data.
+    virtual: make every one of the n rows where it is used (`VirtualData`), other data than those kept in memory.
+
+    Inputs are uniform on [−10, 10]^{H_0}; outputs are P0·x + noise, P0 = W_M ⋯ W_1, so w0 is a true parameter.
+    Loss: mean over samples of the SUM over outputs of the squared error, no ½.
+    Source: Hitchcock & Hoogland, section 3.3 and appendix D.1; Lau, Murfet & Wei.
+
+    Raises ValueError for weights that do not chain, are not finite, or for n < 3 or a negative noise_std.
+    """
+
+    kind = "dln"
+
+    def __init__(
+        self, weights: Sequence[Any], n: int = 10**6, noise_std: float = 0.5, seed: int = 0, virtual: bool = False
+    ):
+        self.weights = _as_weights(weights)
+        self.n = whole("n", n, 3, 10**15)
+        self.noise_std = number("noise_std", noise_std)
+        if self.noise_std < 0:
+            raise ValueError(f"noise_std is {self.noise_std:g}; it is a standard deviation and must be at least 0.")
+        self.seed = whole("seed", seed, 0, 2**63 - 1)
+        self.widths = [self.weights[0].shape[1], *(w.shape[0] for w in self.weights)]
+        self.dim = sum(w.size for w in self.weights)
+        self.virtual = truth("virtual", virtual)
+        data = VirtualData if self.virtual else LinearData
+        self.data = data(self.widths[0], self.widths[-1], self.n, self.noise_std, self.seed)
+        self._source: RandomNetwork | None = None
+        self._on: dict[tuple[str, torch.dtype], Tensors] = {}
+
+    @classmethod
+    def random(
+        cls,
+        size_class: str | None = None,
+        ranks: str | None = None,
+        *,
+        widths: Sequence[int] | None = None,
+        layer_ranks: Sequence[int] | None = None,
+        n: int = 10**6,
+        noise_std: float = 0.5,
+        seed: int = 0,
+        virtual: bool = False,
+    ) -> DeepLinearNetwork:
+        """A random network: of a size class, or of given widths (and layer ranks).
+
+        size_class: "1K", "10K", "100K", "1M", "10M", "100M".
+        ranks: "equal": every layer keeps the same number of rows, so that the local coefficient equals the global one;
+            "full": no reduction; "paper": each layer is reduced with probability ½ by zeroing rows or columns
+            (Hitchcock & Hoogland D.1), where the local coefficient is often larger than the global one.
+            None: "equal" with a size_class, "full" with widths.
+        layer_ranks: rank of each layer, made by zeroing rows.
+        """
+        seed = whole("seed", seed, 0, 2**63 - 1)
+        if ranks is None:
+            ranks = "full" if size_class is None else "equal"
+        network = draw_network(size_class, ranks, widths, layer_ranks, seed)
+        result = cls(network.weights, n=n, noise_std=noise_std, seed=seed, virtual=virtual)
+        result._source = network
+        return result
+
+    # -- the exact answer ---------------------------------------------------------------------------------------------
+
+    @cached_property
+    def rank_table(self) -> list[list[int]]:
+        """rank(W_t ⋯ W_{s+1}) at [s][t]: from the masks of a generated network, numerical for given weights."""
+        if self._source is not None:
+            return self._source.rank_table
+        return numerical_rank_table(self.weights)
+
+    @property
+    def layer_ranks(self) -> list[int]:
+        return [self.rank_table[layer][layer + 1] for layer in range(len(self.weights))]
+
+    @property
+    def rank(self) -> int:
+        """Rank of the product W_M ⋯ W_1."""
+        return self.rank_table[0][len(self.weights)]
+
+    @cached_property
+    def learning_coefficient(self) -> LearningCoefficient:  # type: ignore[override]
+        """Global: the minimum over all parameters with the same product (Aoyagi 2024)."""
+        return learning_coefficient(self.widths, self.rank)
+
+    @cached_property
+    def local_learning_coefficient(self) -> LearningCoefficient:  # type: ignore[override]
+        """At w0: what a chain that stays near w0 estimates."""
+        return local_learning_coefficient(self.widths, self.rank_table)
+
+    def expected_llc(self, n_beta: float | None = None) -> float:
+        """λ(1 − 2β·noise_std²) − (m − 1)/log(nβ), with the local λ and m at w0.
+
+        The first factor is exact at smooth points (fitting the noise lowers the excess loss), the second an
+        approximation of the multiplicity's slow correction. An unknown multiplicity counts as 1.
+        """
+        n_beta = self.n_beta if n_beta is None else number("n_beta", n_beta)
+        if n_beta <= 0:
+            raise ValueError(f"n_beta is {n_beta:g}; it must be greater than 0.")
+        local = self.local_learning_coefficient
+        beta = n_beta / self.n
+        multiplicity = local.multiplicity or 1
+        return float(local) * (1 - 2 * beta * self.noise_std**2) - (multiplicity - 1) / max(math.log(n_beta), 1.0)
+
+    def prepare(self, like: Tensor) -> None:
+        self.data.work_on(like.device)
+        self.spreads_chains = self._tensors(like).lane is not None
+
+    # -- evaluation ---------------------------------------------------------------------------------------------------
+
+    @property
+    def samples(self) -> int:  # type: ignore[override]
+        return self.data.rows
+
+    @property
+    def baseline_loss(self) -> float:  # type: ignore[override]
+        """L_n(w0)."""
+        return self.data.noise_square
+
+    def _tensors(self, like: Tensor) -> Tensors:
+        key = (str(like.device), like.dtype)
+        if key not in self._on:
+            self._on[key] = Tensors([self], like.device, like.dtype)
+        return self._on[key]
+
+    def draw(
+        self, generator: torch.Generator, chains: int, batch_size: int, gradient: str, dtype: torch.dtype
+    ) -> Batch:
+        """Batches of `batch_size` rows (`LinearData.kept` or `LinearData.batches`).
+
+        "control_variate" samples Sxx only and keeps the noise cross moment Snx exact: at w0 its gradient is exactly
+        ∇L_n(w0). "minibatch" samples both.
+        """
+        inputs = self.widths[0]
+        kept = self.data.kept(generator.device, dtype, batch_size)
+        if kept is not None:
+            sxx, snx, baseline = kept.draw(generator, chains)
+            return Batch({"sxx": sxx} if gradient == "control_variate" else {"sxx": sxx, "snx": snx}, baseline)
+        if generator.device.type != "cpu":
+            return self._draw_together(self.data.gather(generator, chains, batch_size, dtype), gradient)
+        on_rows = gradient == "minibatch" and batch_size < inputs
+        columns = inputs if gradient == "control_variate" else inputs + self.widths[-1]
+        shape = (columns, batch_size) if on_rows else (inputs, columns)
+        drawn = torch.empty(chains, *shape, dtype=dtype, device=generator.device)
+        baseline = torch.empty(chains, dtype=dtype, device=generator.device)
+        for chain, z in enumerate(self.data.batches(generator, chains, batch_size, dtype)):
+            baseline[chain] = z[:, -1].mean()
+            if on_rows:
+                drawn[chain] = z[:, :-1].T
+            else:
+                torch.mm(z[:, :inputs].T, z[:, :columns], out=drawn[chain])
+        if on_rows:
+            return Batch({"x": drawn[:, :inputs], "noise": drawn[:, inputs:]}, baseline)
+        drawn /= batch_size
+        if gradient == "control_variate":
+            return Batch({"sxx": drawn}, baseline)
+        return Batch({"sxx": drawn[:, :, :inputs], "snx": drawn[:, :, inputs:].transpose(1, 2)}, baseline)
+
+    def per_sample_loss(self, delta: Tensor, start: int, stop: int) -> Tensor:
+        """The squared error of each row of the pool, summed over outputs, [C, stop − start]."""
+        on, inputs = self._tensors(delta), self.widths[0]
+        rows = self.data.run(start, stop - start, delta.device, delta.dtype)
+        difference = on.forward(delta, None)[1][-1]
+        residual = torch.matmul(difference, rows[:, :inputs].T).sub_(rows[:, inputs:-1].T)
+        return residual.square_().sum(dim=1)
+
+    def typical_scale(self, like: Tensor) -> Tensor:
+        """The Xavier standard deviation of each layer's entries."""
+        parts = [torch.full((w.size,), math.sqrt(2 / sum(w.shape))) for w in self.weights]
+        return torch.cat(parts).to(like)
+
+    def to_dict(self) -> dict[str, Any]:
+        own = {"virtual": True} if self.virtual else {}
+        if self._source is not None:
+            return {"kind": self.kind, **self._source.description, "n": self.n, "noise_std": self.noise_std, **own}
+        digest = hashlib.sha256()
+        for w in self.weights:
+            digest.update(repr(w.shape).encode() + w.tobytes())
+        digest.update(f"{self.n}/{self.noise_std}/{self.seed}{'/virtual' if self.virtual else ''}".encode())
+        return {"kind": "object", "fingerprint": digest.hexdigest()[:32]}
+
+    def __repr__(self) -> str:
+        return f"DeepLinearNetwork(widths={self.widths}, layer_ranks={self.layer_ranks}, dim={self.dim})"
+
+
+def _as_weights(weights: Sequence[Any]) -> list[np.ndarray]:
+    if isinstance(weights, str | bytes) or not hasattr(weights, "__len__") or len(weights) == 0:
+        raise ValueError("weights must be a list of matrices W_1, …, W_M; give at least one.")
+    result: list[np.ndarray] = []
+    for index, w in enumerate(weights, start=1):
+        w = w.detach().cpu().numpy() if isinstance(w, Tensor) else w
+        try:
+            matrix = np.array(w, dtype=np.float64)
+        except (TypeError, ValueError, OverflowError):
+            raise ValueError(f"weights[{index - 1}] is not a matrix of numbers.") from None
+        if matrix.ndim != 2 or matrix.size == 0:
+            raise ValueError(f"weights[{index - 1}] has shape {matrix.shape}; each layer must be a non-empty matrix.")
+        if not np.isfinite(matrix).all():
+            raise ValueError(f"weights[{index - 1}] holds nan or infinity; give finite numbers.")
+        if result and matrix.shape[1] != result[-1].shape[0]:
+            raise ValueError(
+                f"weights[{index - 1}] takes {matrix.shape[1]} inputs but the layer before gives {result[-1].shape[0]}; "
+                "layers must be W_l of shape [H_l, H_{l-1}]."
+            )
+        result.append(matrix)
+    return result

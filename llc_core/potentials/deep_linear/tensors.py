@@ -1,0 +1,226 @@
+"""What a linear network's evaluation needs on a device: weights, products at w0, moments, and the passes over them.
+
+All evaluation is on displacements: with W_l = W⁰_l + δ_l the difference from w0 is propagated,
+E_l = W_l E_{l−1} + δ_l A⁰_{l−1}, so that L(w) − L(w0) never comes from subtracting two large numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from llc_core.compute.matrices import prefers_numpy
+from llc_core.compute.precision import add_product, multiply, precision
+from llc_core.potentials.base import Factors
+from llc_core.potentials.deep_linear.all_chains import Stack
+from llc_core.potentials.deep_linear.cut import Cut, cut_of, parts, saving
+from llc_core.potentials.deep_linear.one_chain import Lane
+from llc_core.potentials.deep_linear.one_chain_cut import CutLane
+
+ONE_BY_ONE = 192
+"""From this width on a CPU evaluates chain after chain: one chain's matrices then stay in its cache, and the allocator
+hands out the same warm memory again instead of fresh pages (1.3 times faster at width 400)."""
+LANE = 48
+"""From this width on a CPU on which numpy has the faster products goes chain after chain through `Lane`, below it with
+all chains at once through `Stack`."""
+WIDE_SAVING = 1.5
+"""How many times fewer multiplications a cut must need where a network is evaluated chain after chain by torch."""
+SAFE_DIGITS = 1e3
+"""How far a difference of products must stand above their rounding to be taken by subtraction."""
+
+
+class Tensors:
+    """Of networks of one shape (mostly: of one network), on one device in one precision.
+
+    networks: have weights, widths, and data with sxx and snx.  each: chains of each network. Weights and products have a
+    row for every chain, or one for all where there is one network; moments have a row for every network.
+    """
+
+    def __init__(self, networks: Sequence[Any], device: torch.device, dtype: torch.dtype, each: int = 1):
+        self.device, self.dtype, self.each = device, dtype, each
+        self.networks, self.widths = networks, list(networks[0].widths)
+        self.cut = cut_of(self.widths)
+        weights = [list(network.weights) for network in networks]
+        products = [[np.eye(self.widths[0])] for _ in networks]
+        for mine, before in zip(weights, products, strict=True):
+            for w in mine:
+                before.append(w @ before[-1])
+        self.w0 = [self._put(layer) for layer in zip(*weights, strict=True)]
+        *a0, p0 = [self._put(layer) for layer in zip(*products, strict=True)]
+        self.a0, self.p0 = a0, p0
+        self.p0_norm = max(float(np.linalg.norm(mine[-1])) for mine in products)
+        self.is_wide = max(self.widths) >= ONE_BY_ONE
+        self.short = precision() == "bf16" and dtype == torch.float32
+        offsets = np.cumsum([0, *(w.size for w in weights[0])])
+        self.slices = [(int(a), int(b), *w.shape) for a, b, w in zip(offsets, offsets[1:], weights[0], strict=False)]
+
+    def _put(self, arrays: Sequence[np.ndarray]) -> Tensor:
+        """One array of every network, for its chains."""
+        rows = torch.stack([torch.as_tensor(array, dtype=torch.float64) for array in arrays]).to(
+            self.device, self.dtype
+        )
+        return rows if len(rows) == 1 else rows.repeat_interleave(self.each, 0)
+
+    @cached_property
+    def parts(self) -> tuple[list[Tensor], list[Tensor]]:
+        """`dln_cut.parts` of every network at w0."""
+        above, below = zip(*(parts(list(network.weights), self.cut) for network in self.networks), strict=True)
+        return [self._put(rows) for rows in zip(*above, strict=True)], [
+            self._put(rows) for rows in zip(*below, strict=True)
+        ]
+
+    @cached_property
+    def halves(self) -> Cut | None:
+        """The network cut in two, where that is less work."""
+        # `differences` subtracts there, three products a layer where the cut has four.
+        least = WIDE_SAVING if self.is_wide and self.device.type == "cpu" else 0.0
+        if not self.cut or saving(self.widths, self.cut) < least:
+            return None
+        return Cut(self.w0, *self.parts, self.short)
+
+    @cached_property
+    def lane(self) -> Lane | CutLane | Stack | None:
+        like = self.w0[0]
+        if like.device.type != "cpu" or not prefers_numpy() or self.short:
+            return None
+        if len(self.w0) == 1 or max(self.widths) < LANE:
+            return Stack([w.numpy() for w in self.w0], [a.numpy() for a in self.a0], self.slices)
+        if len(self.networks) > 1:
+            return None
+        w0, p0 = _arrays(self.w0), self.p0[0].numpy()
+        safe = SAFE_DIGITS * self.rounding(like)
+        if self.cut:
+            above, below = (_arrays(rows) for rows in self.parts)
+            return CutLane(w0, above, below, p0, self.slices, safe)
+        return Lane(w0, _arrays(self.a0), p0, self.slices, safe)
+
+    def rounding(self, like: Tensor) -> float:
+        """Norm of the rounding error of P0."""
+        return torch.finfo(like.dtype).eps * len(self.w0) ** 0.5 * self.p0_norm
+
+    @cached_property
+    def sxx(self) -> Tensor:
+        """[networks, N, N]."""
+        return torch.stack([network.data.sxx for network in self.networks]).to(self.w0[0])
+
+    @cached_property
+    def snx(self) -> Tensor:
+        """[networks, outputs, N]."""
+        return torch.stack([network.data.snx for network in self.networks]).to(self.w0[0])
+
+    def layers(self, flat: Tensor) -> list[Tensor]:
+        """Views [C, H_l, H_{l−1}] into a flat [C, D]."""
+        return [flat[:, a:b].view(-1, rows, columns) for a, b, rows, columns in self.slices]
+
+    def products_at_w0(self, x: Tensor | None) -> list[Tensor]:
+        if x is None:
+            return self.a0
+        result = [x]
+        for w in self.w0[:-1]:
+            result.append(torch.matmul(w, result[-1]))
+        return result
+
+    def forward(self, delta: Tensor, x: Tensor | None) -> tuple[list[Tensor], list[Tensor], list[Tensor]]:
+        """Weights W_l, differences E_l = (W_l ⋯ W_1 − W⁰_l ⋯ W⁰_1)x, and A⁰_l = W⁰_l ⋯ W⁰_1 x from l = 0.
+
+        x None stands for the identity, [C or 1, H_0, q] otherwise.
+        """
+        moves = self.layers(delta)
+        chains = delta.shape[0]
+        weights = [w + d for w, d in zip(self.w0, moves, strict=True)]
+        a0 = self.products_at_w0(x)
+        errors = [moves[0].clone() if x is None else multiply(moves[0], x, self.short)]
+        for layer in range(1, len(moves)):
+            moved = multiply(moves[layer], a0[layer].expand(chains, -1, -1), self.short)
+            errors.append(add_product(moved, weights[layer], errors[-1], self.short))
+        return weights, errors, a0
+
+    def differences(self, delta: Tensor) -> tuple[list[Tensor], list[Tensor], Tensor]:
+        """Weights, what each layer is given, and D = W_M ⋯ W_1 − P0.
+
+        A wide network evaluated alone on a CPU subtracts the two products, one matrix product a layer instead of two,
+        whenever D stands out of their rounding by SAFE_DIGITS; so D is as good as the propagated one.
+        """
+        if not self.short and len(delta) == 1 and len(self.slices) > 1 and delta.device.type == "cpu" and self.is_wide:
+            weights = [w + d for w, d in zip(self.w0, self.layers(delta), strict=True)]
+            given = [self.a0[0], weights[0]]
+            for w in weights[1:-1]:
+                given.append(torch.bmm(w, given[-1]))
+            difference = torch.bmm(weights[-1], given[-1]).sub_(self.p0)
+            if float(difference.norm()) > SAFE_DIGITS * self.rounding(delta):
+                return weights, given, difference
+        weights, errors, a0 = self.forward(delta, None)
+        return weights, self.inputs(errors[:-1], a0), errors[-1]
+
+    def backward(self, weights: list[Tensor], inputs: list[Tensor], upstream: Tensor, grad: Tensor) -> None:
+        """Write the gradient [C, D] from ∂L/∂(W_M ⋯ W_1 x) = upstream [C, H_M, q]; inputs[l] is what layer l + 1 gets."""
+        views = self.layers(grad)
+        for layer in range(len(views) - 1, 0, -1):
+            multiply(upstream, inputs[layer].transpose(1, 2), self.short, out=views[layer])
+            upstream = multiply(weights[layer].transpose(1, 2), upstream, self.short)
+        if inputs[0] is self.a0[0]:
+            views[0].copy_(upstream)
+        else:
+            multiply(upstream, inputs[0].transpose(1, 2), self.short, out=views[0])
+
+    def inputs(self, errors: list[Tensor], a0: list[Tensor]) -> list[Tensor]:
+        """What each layer is given, A⁰ + E; made in place of the differences, which are not needed any more."""
+        return [a0[0], *(error.add_(before) for error, before in zip(errors, a0[1:], strict=False))]
+
+    def kronecker_factors(self, delta: Tensor, sxx: Tensor) -> list[Factors]:
+        """sxx: [b, H_0, H_0], b dividing C."""
+        weights, errors, a0 = self.forward(delta, None)
+        chains = delta.shape[0]
+        each = sxx if len(sxx) == 1 else spread(sxx, chains)
+        inputs = [i.expand(chains, -1, -1) for i in self.inputs(errors[:-1], a0)]
+        after = torch.eye(weights[-1].shape[1]).to(delta).expand(chains, -1, -1)
+        factors: list[Factors] = []
+        for w, before in zip(reversed(weights), reversed(inputs), strict=True):
+            b = 2 * torch.bmm(after.transpose(1, 2), after)
+            a = torch.bmm(torch.matmul(before, each), before.transpose(1, 2))
+            factors.append((b, a))
+            after = torch.bmm(after, w)
+        return factors[::-1]
+
+    def hvp(self, delta: Tensor, vector: Tensor) -> Tensor:
+        weights, errors, a0 = self.forward(delta, None)
+        moves = self.layers(vector)
+        chains = delta.shape[0]
+        inputs = self.inputs(errors[:-1], a0)
+        ahead = [moves[0]]
+        for layer in range(1, len(moves)):
+            ahead.append(torch.bmm(moves[layer], inputs[layer]).baddbmm_(weights[layer], ahead[-1]))
+        sxx, snx = spread(self.sxx, chains), spread(self.snx, chains)
+        upstream = torch.bmm(errors[-1], sxx).sub_(snx).mul_(2)
+        tangent = torch.bmm(ahead[-1], sxx).mul_(2)
+        result = torch.empty_like(vector)
+        views = self.layers(result)
+        for layer in range(len(moves) - 1, 0, -1):
+            crossed = torch.bmm(upstream, ahead[layer - 1].transpose(1, 2))
+            views[layer].copy_(crossed.baddbmm_(tangent, inputs[layer].transpose(1, 2)))
+            turned = weights[layer].transpose(1, 2)
+            tangent = torch.baddbmm(torch.bmm(moves[layer].transpose(1, 2), upstream), turned, tangent)
+            upstream = torch.bmm(turned, upstream)
+        views[0].copy_(tangent)
+        return result
+
+
+def cut_on(widths: Sequence[int], device: str) -> int:
+    """Where a network is cut when a run on `device` evaluates all chains; 0: not at all."""
+    stacked = device == "cpu" and prefers_numpy() and max(widths) < LANE
+    return 0 if stacked else cut_of(widths)
+
+
+def _arrays(tensors: Sequence[Tensor]) -> list[Any]:
+    """Of the one network there is."""
+    return [tensor[0].numpy() for tensor in tensors]
+
+
+def spread(rows: Tensor, chains: int) -> Tensor:
+    """One row for every chain, [C, …], from rows that each belong to equally many chains."""
+    return rows.expand(chains, -1, -1) if len(rows) == 1 else rows.repeat_interleave(chains // len(rows), 0)

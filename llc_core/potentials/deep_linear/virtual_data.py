@@ -1,0 +1,132 @@
+"""Data of a deep linear network that are nowhere kept: row i is a function of (seed, i), made where it is used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+import torch
+from torch import Tensor
+
+from llc_core.compute.gpu import compiled, way
+from llc_core.compute.philox import GROUP, MOST_PLACES, fill, fill_uniforms, normals_at, uniforms_at
+from llc_core.compute.streams import stream_seed
+from llc_core.potentials.deep_linear.data import CHUNK, INPUT_RANGE, LEARNT_NUMBERS, LinearData
+
+Seeds = tuple[Tensor, ...]
+
+
+class VirtualData(LinearData):
+    """`LinearData` with n distinct rows, whatever n and the widths, and no pool of them.
+
+    x_ij is the uniform and noise_ij the normal number at place i·N + j and i·outputs + j of a stream of the seed
+    (`llc_core.compute.philox`), in single precision: the same rows on every device, to its rounding. On a CPU a compiled loop makes
+    them; on a GPU it takes some 400 small operations, which LLC_LAB_GPU=fused compiles into two or three kernels where rows
+    are made in every step. The full-data moments take one pass over all n rows.
+
+    Raises ValueError where n rows have more numbers than a stream.
+    """
+
+    def __init__(self, inputs: int, outputs: int, n: int, noise_std: float, seed: int):
+        super().__init__(inputs, outputs, n, noise_std, seed)
+        most = MOST_PLACES // max(inputs, outputs)
+        if n > most:
+            raise ValueError(
+                f"n is {n}; virtual data of {inputs} inputs and {outputs} outputs have at most {most} rows: "
+                "take fewer, or keep the rows (virtual=False)."
+            )
+        self.rows = n
+        self.seeds = stream_seed(seed, "virtual inputs"), stream_seed(seed, "virtual noise")
+        self._seeds: dict[str, Seeds] = {}
+
+    def seeds_on(self, device: torch.device) -> Seeds:
+        """Of inputs and noise, [1] each. They are kept: a step that is being recorded must bring nothing from the host."""
+        key = str(device)
+        if key not in self._seeds:
+            self._seeds[key] = tuple(torch.tensor([seed], device=device) for seed in self.seeds)
+        return self._seeds[key]
+
+    def work_on(self, device: torch.device) -> None:
+        wanted = device if device.type == "cuda" else torch.device("cpu")  # others have no double precision
+        if wanted.type != self.device.type:
+            self.__dict__.pop("_moments", None)
+        self.device = wanted
+
+    def _chunks(self) -> Iterator[tuple[slice, Tensor, Tensor]]:
+        each = CHUNK if self.device.type == "cpu" else max(1, LEARNT_NUMBERS // (self.inputs + self.outputs))
+        for start in range(0, self.rows, each):
+            rows = min(each, self.rows - start)
+            z = self._consecutive(start, rows, self.device)
+            yield slice(start, start + rows), z[:, : self.inputs], z[:, self.inputs : -1]
+
+    def rows_at(self, index: Tensor, dtype: torch.dtype, in_step: bool = False, seeds: Seeds | None = None) -> Tensor:
+        """seeds: of other networks' data, [C] for C rows of indices."""
+        x_seed, noise_seed = self.seeds_on(index.device) if seeds is None else seeds
+        if in_step and way() == "fused":
+            make = _fused(self.inputs, self.outputs, self.noise_std, index.device, index.shape)
+            return make(x_seed, noise_seed, index).to(dtype)
+        maker = Maker(self.inputs, self.outputs, self.noise_std)
+        each = max(1, LEARNT_NUMBERS * len(index) // max(1, index.numel() * (self.inputs + self.outputs)))
+        if len(x_seed) == 1:
+            x_seed, noise_seed = x_seed.expand(len(index)), noise_seed.expand(len(index))
+        # In blocks, since what is made on the way takes a dozen times what comes out.
+        parts = zip(x_seed.split(each), noise_seed.split(each), index.split(each), strict=True)
+        made = [maker.made(*part) for part in parts]
+        return (made[0] if len(made) == 1 else torch.cat(made)).to(dtype)
+
+    def run(self, start: int, size: int, device: torch.device, dtype: torch.dtype) -> Tensor:
+        first = min(size, self.rows - start)
+        parts = [self._consecutive(start, first, device)]
+        while first < size:
+            parts.append(self._consecutive(0, min(size - first, self.rows), device))
+            first += len(parts[-1])
+        return (parts[0] if len(parts) == 1 else torch.cat(parts)).to(dtype)
+
+    def _consecutive(self, start: int, count: int, device: torch.device) -> Tensor:
+        if device.type != "cpu":
+            return self.rows_at(torch.arange(start, start + count, device=device), torch.float32)
+        z = torch.empty(count, self.inputs + self.outputs + 1)
+        to_x, to_noise = z[:, : self.inputs], z[:, self.inputs : -1]
+        torch.add(_numbers(fill_uniforms, self.seeds[0], start, count, self.inputs), -0.5, out=to_x).mul_(
+            2 * INPUT_RANGE
+        )
+        torch.mul(_numbers(_fill_normals, self.seeds[1], start, count, self.outputs), self.noise_std, out=to_noise)
+        torch.linalg.vecdot(to_noise, to_noise, out=z[:, -1])
+        return z
+
+
+@dataclass(frozen=True)
+class Maker:
+    """Rows of data of one kind, written in torch."""
+
+    inputs: int
+    outputs: int
+    noise_std: float
+
+    def made(self, x_seed: Tensor, noise_seed: Tensor, row: Tensor) -> Tensor:
+        """Rows (x, noise, |noise|²) number `row` [C, …] of the streams of C seeds, or of one."""
+        seed = [one.view(-1, *[1] * row.dim()) for one in (x_seed, noise_seed)]
+        columns = torch.arange(max(self.inputs, self.outputs), device=row.device)
+        place = row.unsqueeze(-1)
+        unit = uniforms_at(seed[0], place * self.inputs + columns[: self.inputs], torch.float32)
+        noise = normals_at(seed[1], place * self.outputs + columns[: self.outputs], torch.float32) * self.noise_std
+        return torch.cat([(unit - 0.5) * (2 * INPUT_RANGE), noise, noise.square().sum(dim=-1, keepdim=True)], dim=-1)
+
+
+@lru_cache(maxsize=64)
+def _fused(
+    inputs: int, outputs: int, noise_std: float, device: torch.device, shape: torch.Size
+) -> Callable[..., Tensor]:
+    """`Maker.made` compiled for one shape: networks of one kind share it."""
+    return compiled(Maker(inputs, outputs, noise_std).made)
+
+
+def _fill_normals(out: Tensor, seed: int, start: int) -> Tensor:
+    return fill(out, seed, 0, 0, start=start)
+
+
+def _numbers(filling: Callable[[Tensor, int, int], Tensor], seed: int, start: int, count: int, width: int) -> Tensor:
+    """The numbers of rows start … start + count − 1, [count, width]; the loops begin at a multiple of GROUP."""
+    begin, end = start * width // GROUP * GROUP, (start + count) * width
+    return filling(torch.empty(end - begin), seed, begin)[start * width - begin :].view(count, width)

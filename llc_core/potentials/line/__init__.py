@@ -1,0 +1,1 @@
+"""Potentials on the line: named, written by hand, drawn as a table."""

@@ -1,0 +1,1 @@
+"""Any `torch.nn.Module` with a loss and data as a potential."""

@@ -1,0 +1,247 @@
+"""Passes of any module at w0 + δ for C chains: forward and backward of all chains at once, or chain after chain.
+
+A pass adds to a gradient, so that rows can be taken in chunks and signs can differ: nothing of the gradient's size is
+made beside the gradient itself. The first one writes it (`fresh`), which saves filling it with zeros and reading these.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from inspect import signature
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor, nn
+from torch.func import functional_call, grad, vmap
+from torch.nn import functional as F
+from torch.overrides import TorchFunctionMode
+
+from llc_core.compute.matrices import PerThread
+from llc_core.potentials.module.losses import Loss
+from llc_core.potentials.module.parameters import Piece
+from llc_core.potentials.module.rows import Rows
+
+
+@dataclass(frozen=True)
+class Point:
+    """Where C chains are evaluated: δ [C, D], or δ + scale·vector without making that sum. scale: [C, 1]."""
+
+    delta: Tensor
+    scale: Tensor | None = None
+    vector: Tensor | None = None
+
+    def __len__(self) -> int:
+        return len(self.delta)
+
+    def of(self, chain: int) -> Point:
+        row = slice(chain, chain + 1)
+        if self.scale is None or self.vector is None:
+            return Point(self.delta[row])
+        return Point(self.delta[row], self.scale[row], self.vector[row])
+
+    def put(self, w: Tensor, w0: Tensor, piece: Piece) -> None:
+        """Write w0 + δ of a piece to w [C, entries of its tensor]."""
+        part = slice(piece.start, piece.stop)
+        if piece.chosen is None:
+            torch.add(w0.flatten(), self.delta[:, part], out=w)
+            if self.scale is not None and self.vector is not None:
+                w.addcmul_(self.scale, self.vector[:, part])
+            return
+        w.copy_(w0.flatten().expand_as(w))
+        w[:, piece.chosen] += self.delta[:, part]
+        if self.scale is not None and self.vector is not None:
+            w[:, piece.chosen] += self.scale * self.vector[:, part]
+
+
+class Passes(Protocol):
+    """What evaluates the network."""
+
+    def losses(self, point: Point, rows: Rows) -> Tensor:
+        """Losses [C, B] of the rows."""
+        ...
+
+    def add(self, point: Point, rows: Rows, weight: float, grad: Tensor, fresh: bool = False) -> Tensor:
+        """Losses [C, B]; adds weight·Σ over rows of their gradients to `grad` [C, D]; fresh: whatever stood there is
+        overwritten."""
+        ...
+
+
+class Weights:
+    """The module's numbers at w0 on one device, floating point ones in one precision."""
+
+    def __init__(self, numbers: Mapping[str, Tensor], pieces: list[Piece], device: torch.device, dtype: torch.dtype):
+        moving = {piece.name for piece in pieces}
+        put = {k: v.to(device, dtype if v.is_floating_point() else v.dtype) for k, v in numbers.items()}
+        self.still = {k: v for k, v in put.items() if k not in moving}
+        self.moving = {k: put[k] for k in moving}
+        self.pieces = [
+            piece if piece.chosen is None else replace(piece, chosen=piece.chosen.to(device)) for piece in pieces
+        ]
+
+    def at(self, point: Point) -> dict[str, Tensor]:
+        """name → [C, …]: the moving tensors at w0 + δ."""
+        result = {}
+        for piece in self.pieces:
+            w0 = self.moving[piece.name]
+            w = w0.new_empty(len(point), w0.numel())
+            point.put(w, w0, piece)
+            result[piece.name] = w.view(len(point), *piece.shape)
+        return result
+
+
+class Twins:
+    """The module, once for each thread that asks: a call puts its numbers into the module for as long as it lasts."""
+
+    def __init__(self, module: nn.Module):
+        self._module, self._mine = module, PerThread()
+
+    def mine(self) -> nn.Module:
+        """Without numbers, so that it takes no memory."""
+        if not hasattr(self._mine, "module"):
+            self._mine.module = copy.deepcopy(self._module)
+        module: nn.Module = self._mine.module
+        return module
+
+
+class Vmapped:
+    """All chains at once, by torch.func."""
+
+    def __init__(self, module: nn.Module, loss: Loss, weights: Weights):
+        self.twins, self.loss, self.weights = Twins(module), loss, weights
+        self._attends: bool | None = (
+            True if any(isinstance(part, nn.MultiheadAttention) for part in module.modules()) else None
+        )
+
+    def _loss(self, module: nn.Module, moving: dict[str, Tensor], inputs: tuple[Tensor, ...], target: Tensor) -> Tensor:
+        return self.loss(functional_call(module, {**self.weights.still, **moving}, inputs), target)
+
+    @contextmanager
+    def _plainly(self) -> Iterator[None]:
+        """With attention as matrix products, if there is any: the first pass tells."""
+        if self._attends is False:
+            yield
+            return
+        with PlainAttention() as seen:
+            yield
+        self._attends = self._attends or seen.attends
+
+    def losses(self, point: Point, rows: Rows) -> Tensor:
+        inputs, target, at = _for_vmap(rows)
+        loss = partial(self._loss, self.twins.mine())
+        with self._plainly():
+            return vmap(loss, in_dims=(0, at, at))(self.weights.at(point), inputs, target)
+
+    def add(self, point: Point, rows: Rows, weight: float, grad_to: Tensor, fresh: bool = False) -> Tensor:
+        def total(moving: dict[str, Tensor], inputs: tuple[Tensor, ...], target: Tensor) -> tuple[Tensor, Tensor]:
+            losses = self._loss(module, moving, inputs, target)
+            return weight * losses.sum(), losses
+
+        inputs, target, at = _for_vmap(rows)
+        module = self.twins.mine()
+        with self._plainly():
+            grads, losses = vmap(grad(total, has_aux=True), in_dims=(0, at, at))(self.weights.at(point), inputs, target)
+        for piece in self.weights.pieces:
+            part = grads.pop(piece.name).flatten(1)
+            part = part if piece.chosen is None else part[:, piece.chosen]
+            into = grad_to[:, piece.start : piece.stop]
+            into.copy_(part) if fresh else into.add_(part)
+        return losses
+
+
+class Looped:
+    """Chain after chain, by ordinary autograd: for modules that vmap cannot do, and where memory counts."""
+
+    def __init__(self, module: nn.Module, loss: Loss, weights: Weights):
+        self.twins, self.loss, self.weights = Twins(module), loss, weights
+
+    def losses(self, point: Point, rows: Rows) -> Tensor:
+        return torch.stack([self._losses(self._chain(point, c), *rows.of(c)) for c in range(len(point))])
+
+    def add(self, point: Point, rows: Rows, weight: float, grad_to: Tensor, fresh: bool = False) -> Tensor:
+        if fresh:
+            grad_to.zero_()
+        return torch.stack(
+            [self._add(self._chain(point, c), *rows.of(c), weight, grad_to[c]) for c in range(len(point))]
+        )
+
+    def _chain(self, point: Point, chain: int) -> dict[str, Tensor]:
+        return {name: value[0] for name, value in self.weights.at(point.of(chain)).items()}
+
+    def _losses(self, moving: dict[str, Tensor], inputs: tuple[Tensor, ...], target: Tensor) -> Tensor:
+        return self.loss(functional_call(self.twins.mine(), {**self.weights.still, **moving}, inputs), target)
+
+    def _add(
+        self, moving: dict[str, Tensor], inputs: tuple[Tensor, ...], target: Tensor, weight: float, grad_to: Tensor
+    ) -> Tensor:
+        for piece in self.weights.pieces:
+            leaf = moving[piece.name].requires_grad_()
+            if piece.chosen is None:  # autograd adds to a gradient that is there already, in place
+                leaf.grad = grad_to[piece.start : piece.stop].view(piece.shape)
+        with torch.enable_grad():
+            losses = self._losses(moving, inputs, target)
+            (weight * losses.sum()).backward()
+        for piece in self.weights.pieces:
+            part = moving[piece.name].grad
+            if piece.chosen is not None and part is not None:
+                grad_to[piece.start : piece.stop] += part.flatten()[piece.chosen]
+        return losses.detach()
+
+
+def _for_vmap(rows: Rows) -> tuple[tuple[Tensor, ...], Tensor, int | None]:
+    inputs, target = rows.stacked()
+    if len(target) > 1:
+        return inputs, target, 0
+    return tuple(x[0] for x in inputs), target[0], None
+
+
+class PlainAttention(TorchFunctionMode):
+    """Attention as matrix products: the fused kernels have no rule for vmap.
+
+    torch's own switches (`sdpa_kernel`, `mha.set_fastpath_enabled`) are those of the whole process: other threads would compute by
+    other kernels for a while, or for good. This belongs to one thread, and where it is on, torch's layers of attention take the
+    path of their ordinary operations.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.attends = False
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        if func is F.scaled_dot_product_attention:
+            self.attends = True
+            return _as_products(*args, **kwargs)
+        if func is F.multi_head_attention_forward:
+            self.attends = True
+            return _with_weights(*args, **kwargs)
+        return func(*args, **kwargs)
+
+
+def _with_weights(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor | None]:
+    """Who asks for the weights as well gets plain products; what torch calls inside is out of the mode's reach."""
+    given = signature(F.multi_head_attention_forward).bind(*args, **kwargs)
+    wanted = given.arguments.get("need_weights", True)
+    given.arguments["need_weights"] = True
+    output, weights = F.multi_head_attention_forward(*given.args, **given.kwargs)
+    return output, weights if wanted else None
+
+
+def _as_products(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Tensor:
+    plain = torch.ops.aten._scaled_dot_product_attention_math
+    result: Tensor = plain(
+        query, key, value, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa
+    )[0]  # fmt: skip
+    return result

@@ -1,0 +1,1 @@
+"""Potentials on the plane, with exact answers by quadrature."""

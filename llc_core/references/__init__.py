@@ -1,0 +1,1 @@
+"""Exact samplers and volumes, to judge estimates by."""

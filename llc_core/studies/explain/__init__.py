@@ -1,0 +1,1 @@
+"""Why an estimate differs from the exact value, split into measured causes."""

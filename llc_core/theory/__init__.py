@@ -1,0 +1,1 @@
+"""Exact answers: learning coefficients, multiplicities, rank tables, quadrature."""

@@ -1,0 +1,590 @@
+"""The figures of a sweep: numbers of the series, what a store may be, what the page says, and the report."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import sqlite3
+import subprocess
+import sys
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from itertools import combinations
+
+import holoviews as hv
+import numpy as np
+import pytest
+from synthetic_store import failed_row, synthetic_rows, write_store
+
+from app.pages.benchmark.columns import error_ticks, label, look, place, sd_ticks, step_ticks, tick_text
+from app.pages.benchmark.config import Choice, comparable, options, read_choice, same_ranks
+from app.pages.benchmark.figures import FIGURES, Shown
+from app.pages.benchmark.page import Benchmark
+from app.pages.benchmark.panels.runs import run_link
+from app.pages.benchmark.scene import MAX_PROBLEMS, clean, clean_progress, load, offered, open_upload
+from app.pages.benchmark.table import rows_csv, series_csv, table_csv, table_html
+from app.pages.benchmark.takeaway import FILES
+from app.pages.benchmark.texts import progress_html, readouts, samplers_of
+from app.server.report import report_html, sections, write_report
+from app.session.ownership import may_stop
+from app.sharing.links import decode
+from app.sharing.reading import read_config
+from llc_core import RunConfig
+from llc_core.samplers.base import samplers
+from llc_core.sweeps.series import accuracy, curves, error_of, ordered_pairs, select
+from llc_core.sweeps.stopping import request_of
+from llc_core.sweeps.store import COLUMNS, Store
+
+ROWS = synthetic_rows()
+
+
+def row(problem: int, step: float, llc: float | None, expected: float = 100.0, **more):
+    """One run of SGLD with full gradients."""
+    known = {
+        "size_class": "1K", "ranks": "equal", "problem": problem, "sampler": "SGLD", "gradient": "full",
+        "step_size": step, "chains": 4, "dead": 0 if llc else 3, "status": "ok" if llc else "diverged", "llc": llc,
+        "llc_printed": llc, "expected_llc": expected, "local_llc": 1.25 * expected, "global_llc": expected / 2,
+        "seconds": 2.0, "stable_step": None, "steps": 100, "llc_se": 1.0, "r_hat": None, "ess": None, "config": "",
+    }  # fmt: skip
+    return {**dict.fromkeys(COLUMNS), **known, **more}
+
+
+# -- series -----------------------------------------------------------------------------------------------------------
+
+BY_HAND = [
+    row(0, 1e-8, 90.0), row(1, 1e-8, 220.0, 200.0), row(2, 1e-8, 303.0, 300.0),
+    row(0, 1e-7, 104.0), row(1, 1e-7, 208.0, 200.0), row(2, 1e-7, 312.0, 300.0),
+    row(0, 1e-6, 100.0), row(1, 1e-6, None, 200.0), row(2, 1e-6, 90.0, 300.0),
+]  # fmt: skip
+
+
+def test_series_by_hand():
+    (c,) = curves([*BY_HAND, row(3, 1e-8, 1e9, status="error")])
+    assert c.step_size.tolist() == [1e-8, 1e-7, 1e-6]
+    # −10%, +10%, +1%; +4% thrice; 0%, none, −70%
+    assert c.mean == pytest.approx([0.01 / 3, 0.04, -0.35])
+    assert c.sd == pytest.approx([math.sqrt((0.1 - 0.01 / 3) ** 2 / 2 + (0.1 + 0.01 / 3) ** 2 / 2 + (0.02 / 3) ** 2 / 2),
+                                  0.0, 0.35 * math.sqrt(2)])  # fmt: skip
+    assert c.count.tolist() == [3, 3, 2] and c.total.tolist() == [3, 3, 3]
+    assert c.nan == pytest.approx([0, 0, 1 / 3]) and c.dead == pytest.approx([0, 0, 3 / 12])
+    assert c.order.tolist() == [1.0, 1.0, 0.0] and c.pairs.tolist() == [3, 3, 1]
+    # The first has the least mean, the second the least root mean square: 4% against 10%.
+    assert c.best == 1
+    assert c.decades == pytest.approx(1.0)
+    (line,) = accuracy([c])
+    assert (line.step_size, line.mean, line.sd, line.nan) == pytest.approx((1e-7, 0.04, 0.0, 0.0), abs=1e-12)
+    assert (line.count, line.total, line.seconds) == (3, 3, 2.0)
+
+
+def test_of_several_sweeps_in_one_store_the_longest_run_of_a_problem_counts():
+    shorter = [{**each, "steps": 10, "llc": 1.0} for each in BY_HAND]
+    longer = [{**each, "steps": 10**6} for each in BY_HAND]
+    (wanted,) = curves(BY_HAND)
+    for rows in ([*shorter, *longer], [*longer, *shorter]):
+        (found,) = curves(rows)
+        assert found.total.tolist() == wanted.total.tolist() and found.pairs.tolist() == wanted.pairs.tolist()
+        assert found.mean == pytest.approx(wanted.mean)
+
+
+def test_truth_and_estimator_are_what_they_are_called():
+    one = row(0, 1e-8, 150.0, llc_printed=-50.0)
+    found = {(e, t): error_of(one, e, t) for e in ("same_batch", "printed") for t in ("expected", "local", "global")}
+    assert found == pytest.approx(
+        {
+            ("same_batch", "expected"): 0.5,
+            ("same_batch", "local"): 0.2,
+            ("same_batch", "global"): 2.0,
+            ("printed", "expected"): -1.5,
+            ("printed", "local"): -1.4,
+            ("printed", "global"): -2.0,
+        }  # fmt: skip
+    )
+    assert math.isnan(error_of({**one, "expected_llc": None}, "same_batch", "expected"))
+    assert math.isnan(error_of({**one, "global_llc": 0.0}, "same_batch", "global"))
+
+
+@pytest.mark.parametrize("estimator", ["same_batch", "printed"])
+@pytest.mark.parametrize("truth", ["expected", "local", "global"])
+def test_series_agree_with_brute_force(estimator, truth):
+    column = {"same_batch": "llc", "printed": "llc_printed"}[estimator]
+    found = {(c.sampler, c.gradient): c for c in curves(ROWS, estimator, truth)}
+    assert len(found) == 15
+    for (sampler, gradient), c in found.items():
+        for i, step in enumerate(c.step_size):
+            mine = [r for r in ROWS if (r["sampler"], r["gradient"], r["step_size"]) == (sampler, gradient, step)]
+            alive = [r for r in mine if r[column] is not None]
+            errors = [r[column] / r[f"{truth}_llc"] - 1 for r in alive]
+            agree = total = 0
+            for a, b in combinations(alive, 2):
+                gap = a[f"{truth}_llc"] - b[f"{truth}_llc"]
+                if gap:
+                    total += 1
+                    agree += gap * (a[column] - b[column]) > 0
+            assert c.total[i] == len(mine) and c.count[i] == len(alive) and c.pairs[i] == total
+            assert c.nan[i] == pytest.approx(1 - len(alive) / len(mine))
+            assert c.dead[i] == pytest.approx(sum(r["dead"] for r in mine) / sum(r["chains"] for r in mine))
+            if alive:
+                assert c.mean[i] == pytest.approx(np.mean(errors)) and c.order[i] == pytest.approx(agree / total)
+            if len(alive) > 1:
+                assert c.sd[i] == pytest.approx(np.std(errors, ddof=1))
+
+
+def test_order_leaves_out_ties_and_never_compares_size_classes():
+    rows = [row(0, 1, 5.0, 10.0), row(1, 1, 6.0, 10.0), row(2, 1, 6.0, 20.0), row(3, 1, 1.0, 99.0, size_class="10K")]
+    # 0–1 is a tie of the truth; 1–2 a tie of the estimates, which is not in order; 0–2 is in order.
+    assert ordered_pairs(rows, [r["llc"] for r in rows], "expected") == (1, 2)
+    assert ordered_pairs(rows[:1], [5.0], "expected") == (0, 0)
+
+
+def test_a_step_size_at_which_many_diverge_is_not_the_best():
+    rows = [row(i, 1e-6, 100.0 if i < 5 else None) for i in range(10)] + [row(i, 1e-7, 103.0) for i in range(10)]
+    (c,) = curves(rows)
+    assert c.step_size[c.best] == 1e-7 and c.decades == 0.0
+    (alone,) = curves(rows[:10])
+    assert alone.best == 0 and math.isnan(alone.decades)
+    (dead,) = curves([row(0, 1e-6, None)])
+    (line,) = accuracy([dead])
+    assert dead.best is None and math.isnan(line.mean) and line.nan == 1.0 and line.total == 1
+    assert ">none<" in table_html([line])
+
+
+def test_runs_thrown_far_out_count_as_without_an_estimate_and_never_make_a_step_size_the_best():
+    """Ten problems, λ = 10, D = 200. At 1e-8 all are 20% low; at 1e-7 nine are right and the tenth was thrown out."""
+    common = dict(
+        size_class="1K", ranks="equal", sampler="SGLD", gradient="full", status="ok", dim=200, chains=2, dead=0,
+        expected_llc=10.0, local_llc=10.0, global_llc=10.0, seconds=1.0, stable_step=1e-6, steps=100,
+    )  # fmt: skip
+    rows = [{**common, "problem": i, "step_size": 1e-8, "llc": 8.0, "llc_printed": 8.0} for i in range(10)]
+    rows += [{**common, "problem": i, "step_size": 1e-7, "llc": 10.0, "llc_printed": 10.0} for i in range(9)]
+    rows += [{**common, "problem": 9, "step_size": 1e-7, "llc": 100 * 100 + 1.0, "llc_printed": 10.0}]
+    for estimator in ("same_batch", "printed"):
+        (c,) = curves(rows, estimator)
+        assert c.count.tolist() == [10, 9] and c.mean.tolist() == pytest.approx([-0.2, 0.0])
+        assert c.usable.all() and c.step_size[c.best] == 1e-8, "√0.1 = 32% is worse than 20%"
+    (c,) = curves([*rows[:-1], {**rows[-1], "llc": 100 * 100.0}])
+    assert c.count.tolist() == [10, 10], "100 times D/2 is still an estimate"
+    assert readouts(rows, "same_batch", "expected")["diverged"] == "5.0%"
+
+
+def test_decades_are_of_the_longest_row_of_neighbours():
+    errors = {1e-9: 0.04, 1e-8: 0.2, 1e-7: 0.01, 1e-6: -0.02, 1e-5: 0.03, 1e-4: 0.5}
+    (c,) = curves([row(0, step, 100 * (1 + error)) for step, error in errors.items()])
+    assert c.decades == pytest.approx(2.0)
+
+
+def test_samplers_come_in_the_order_of_the_paper_and_look_alike_in_none():
+    assert [c.sampler for c in curves(ROWS)][::3] == ["SGLD", "RMSPropSGLD", "SGHMC", "HMC", "UnderdampedLangevin"]
+    looks = [look(name) for name in samplers()]
+    assert len(set(looks)) == len(looks)
+    assert len(look("Some sampler of another program")) == 2
+
+
+# -- figures ----------------------------------------------------------------------------------------------------------
+
+
+def sources(plot):
+    return {r.name: r.data_source.data for r in plot.renderers if getattr(r, "name", None) and hasattr(r, "glyph")}
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_figures_hold_the_series(name):
+    found = [c for c in curves(ROWS) if c.gradient != "minibatch"]
+    drawn = FIGURES[name](found)
+    assert isinstance(drawn, hv.Overlay)
+    plot = hv.render(drawn, backend="bokeh")
+    assert plot.name == name and len(plot.legend[0].items) == len(found) == 10
+    shown = Shown(name)
+    shown.show(found)
+    for kind, data in sources(shown.plot).items():
+        assert json.dumps(data) == json.dumps(sources(plot)[kind])
+    points = sources(shown.plot)["points"]
+    value = {"relative_error": "mean", "mean_against_sd": "sd", "nan_share": "nan", "order_preservation": "order"}[name]
+    for c in found:
+        mine = [i for i, key in enumerate(points["key"]) if key == c.key]
+        wanted = getattr(c, value)[[points["index"][i] for i in mine]]
+        places = [points["y"][i] for i in mine]
+        drawn_at = [place(v) for v in wanted] if name in ("relative_error", "mean_against_sd") else wanted
+        assert len(mine) == np.isfinite(getattr(c, value)).sum() and places == pytest.approx(drawn_at)
+    assert {kind: len(data["key"]) for kind, data in sources(shown.plot).items() if kind != "points"} == {
+        "minibatch": 0, "control_variate": 5, "full": 5, **({"bands": 10} if name == "relative_error" else {}),
+    }  # fmt: skip
+    low, high = shown.plot.y_range.start, shown.plot.y_range.end
+    assert all(low <= y <= high for y in points["y"])
+    shown.show([])
+    assert not any(data["key"] for data in sources(shown.plot).values())
+
+
+def test_a_tap_names_the_curve_and_the_step_size():
+    shown, taps = Shown("relative_error"), []
+    shown.on_tap = lambda key, index: taps.append((key, index))
+    found = curves(ROWS)
+    shown.show(found)
+    points = sources(shown.plot)["points"]
+    place_of = next(i for i, k in enumerate(points["key"]) if k == "SGHMC|full" and points["index"][i] == 3)
+    source = next(r.data_source for r in shown.plot.renderers if r.name == "points")
+    source.selected.indices = [place_of]
+    assert taps == [("SGHMC|full", 3)] and source.selected.indices == []
+
+
+def test_ticks_are_round_and_say_what_they_mark():
+    ticks = error_ticks(place(-0.3), place(8))
+    assert [text for _, text in ticks] == ["−20%", "−5%", "0%", "+5%", "+20%", "+100%", "+500%"]
+    assert [at for at, _ in ticks] == sorted(at for at, _ in ticks)
+    assert [text for _, text in sd_ticks(place(0.3))] == ["0%", "1%", "2%", "5%", "20%"]
+    labelled, between = step_ticks(3e-12, 3e-5)
+    assert labelled == pytest.approx([1e-10, 1e-8, 1e-6]) and between == pytest.approx([1e-11, 1e-9, 1e-7, 1e-5])
+    assert tick_text(2000) == "+2,000×" and tick_text(-20) == "−20×"
+    assert len(error_ticks(place(-1e6), place(1e6), most=7)) <= 8
+    far = [text for _, text in error_ticks(place(-1), place(1e9))]
+    assert "0%" in far and "+100%" in far and "+5%" not in far, "labels do not lie on each other"
+
+
+# -- stores -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    made = tmp_path_factory.mktemp("stores")
+    write_store(made / "swept.sqlite", [*ROWS, failed_row()], state="finished", done=10, total=10)
+    write_store(made / "empty.sqlite", [])
+    (made / "notes.sqlite").write_text("no store")
+    return made
+
+
+@pytest.fixture
+def stores(folder, monkeypatch):
+    monkeypatch.setenv("LLC_LAB_STORES", str(folder))
+    return folder
+
+
+def test_stores_are_found_and_read_again_only_when_they_change(stores, tmp_path):
+    assert {"swept", "empty"} <= set(offered()) and "notes" not in offered()
+    path = write_store(tmp_path / "grows.sqlite", ROWS[:3], state="running", done=3, total=9)
+    first = load(path)
+    assert load(path).rows is first.rows
+    path.unlink()
+    write_store(path, ROWS[:5], state="running", done=5, total=9)
+    assert len(load(path).rows) == 5 and load(path).progress["done"] == 5
+    with pytest.raises(ValueError, match="no store at"):
+        load(tmp_path / "nowhere.sqlite")
+
+
+def test_stores_of_small_classes_are_offered_first(tmp_path, monkeypatch):
+    names = ["of_100k", "of_10k", "of_1k", "of_9", "another", "of"]
+    for name in names:
+        write_store(tmp_path / f"{name}.sqlite", [])
+    monkeypatch.setenv("LLC_LAB_STORES", str(tmp_path))
+    assert [name for name in offered() if name in names] == ["another", "of", "of_1k", "of_9", "of_10k", "of_100k"]
+    assert next(iter(offered())) == "benchmark_1k", "what the page opens with"
+
+
+def sqlite_file(path, *commands) -> bytes:
+    connection = sqlite3.connect(path)
+    with connection:
+        for command in commands:
+            connection.execute(command)
+    connection.close()
+    return path.read_bytes()
+
+
+def one_sentence(error) -> bool:
+    text = str(error.value)
+    return text.endswith(".") and "\n" not in text and len(text) < 300 and "/tmp" not in text
+
+
+@pytest.mark.parametrize("content", [b"", b"nothing", b"SQLite format 3\0", b"SQLite format 3\0" + b"\xff" * 4096])
+def test_garbage_is_refused_in_one_sentence(content):
+    with pytest.raises(ValueError, match="store") as error:
+        open_upload(content, "<b>x</b>.sqlite")
+    assert one_sentence(error)
+
+
+def test_other_data_bases_and_damaged_stores_are_refused(folder, tmp_path):
+    names = ", ".join(COLUMNS)
+    values = ", ".join("1" for _ in COLUMNS)
+    whole = (folder / "swept.sqlite").read_bytes()
+    cases = {
+        "other": sqlite_file(tmp_path / "a.db", "CREATE TABLE t (x)"),
+        "view": sqlite_file(
+            tmp_path / "b.db", f"CREATE VIEW results ({names}) AS SELECT {values}", "CREATE TABLE progress (id)",
+            "PRAGMA user_version = 1",
+        ),
+        "columns": sqlite_file(tmp_path / "c.db", "CREATE TABLE results (key)", "PRAGMA user_version = 1"),
+        "version": sqlite_file(tmp_path / "d.db", f"CREATE TABLE results ({names})", "PRAGMA user_version = 99"),
+        "status": sqlite_file(
+            tmp_path / "e.db", f"CREATE TABLE results ({names})", f"INSERT INTO results VALUES ({values})",
+            "CREATE TABLE progress (id)", "PRAGMA user_version = 1",
+        ),
+        "progress": sqlite_file(
+            write_store(tmp_path / "f.db", ROWS[:2], state="running"), "UPDATE progress SET spec = 'no JSON'"
+        ),
+        "cut": whole[: len(whole) // 2],
+        "stirred": whole[:8192] + bytes(b ^ 0x5A for b in whole[8192:60000]) + whole[60000:],
+    }  # fmt: skip
+    for name, content in cases.items():
+        with pytest.raises(ValueError) as error:
+            open_upload(content, f"{name}.sqlite")
+        assert one_sentence(error), (name, str(error.value))
+    assert len(open_upload(whole, "whole.sqlite").rows) == len(ROWS) + 1
+
+
+def test_values_of_a_store_are_checked_one_by_one():
+    wild = {
+        **ROWS[0],
+        "llc": math.inf,
+        "chains": "four",
+        "r_hat": b"x",
+        "sampler": "S" * 1000,
+        "error": 7,
+        "steps": True,
+    }
+    (found,) = clean([wild])
+    assert found["llc"] is None and found["chains"] is None and found["r_hat"] is None and found["steps"] is None
+    assert len(found["sampler"]) == 80 and found["error"] is None
+    assert list(found) == list(COLUMNS)
+    with pytest.raises(ValueError, match="at most 50"):
+        clean([{**ROWS[0], "sampler": f"s{i}"} for i in range(60)])
+    with pytest.raises(ValueError, match=f"{MAX_PROBLEMS + 1:,} problems"):
+        clean([ROWS[0]] * (MAX_PROBLEMS + 1))
+
+
+def test_what_a_sweep_says_of_itself_is_checked_too():
+    said = clean_progress({"state": 3, "done": "<b>", "total": 9, "seconds_left": math.inf, "spec": [1], "updated": 5})
+    assert said == {
+        "state": "", "updated": "", "done": None, "total": 9, "errors": None, "running": None, "seconds_left": None, "spec": {},
+    }  # fmt: skip
+    assert "0 of 9 runs" in progress_html(said) and clean_progress(None) is None
+
+
+def test_what_a_store_says_is_never_markup():
+    bad = "</script><img src=x onerror=alert(1)> $$x$$"
+    rows = [{**r, "sampler": bad, "gradient": bad, "ranks": bad} for r in synthetic_rows(2, ["SGLD"], ["full"], 2)]
+    rows = clean([*rows, failed_row(error=bad)])
+    text = report_html(rows, clean_progress({"state": "running", "done": bad, "total": 1, "spec": {bad: bad}}), bad)
+    assert "<img" not in without_scripts(text)
+    assert "$$" not in label(bad, bad)  # Bokeh would fetch MathJax for it
+    assert "<img" not in table_html(accuracy(curves(rows)))
+    assert all("<img" not in item["swatch"] for item in samplers_of(rows, ()))
+
+
+# -- the page ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def view(stores):
+    made = Benchmark()
+    made.restore({"store": "swept"})
+    yield made
+    made.close()
+
+
+def test_the_page_shows_what_is_chosen(view):
+    assert view.readouts.values["runs"] == f"{len(ROWS) + 1:,}" and view.readouts.values["errors"] == "1"
+    view.filters["gradient"].value = "full"
+    view.filters["ranks"].value = "paper"
+    chosen = select(ROWS, gradient="full", ranks="paper")
+    assert view.configuration()["gradient"] == "full" and view.readouts.values["runs"] == f"{len(chosen)}"
+    assert sources(view.figures["relative_error"].plot)["points"]["error"] == pytest.approx(
+        [e for c in curves(chosen) for e in c.mean if math.isfinite(e)]
+    )
+    view.estimator.value = "printed"
+    view.toggles._handle_msg({"toggle": "SGLD"})
+    assert (
+        view.configuration()["hidden"] == ["SGLD"]
+        and "|full" in sources(view.figures["nan_share"].plot)["points"]["key"][0]
+    )
+    assert not any(key.startswith("SGLD|") for key in sources(view.figures["nan_share"].plot)["points"]["key"])
+    view.tiles._handle_msg({"select": "control"})
+    assert view.configuration()["gradient"] == "control_variate" and view.tiles.selected == "control"
+    assert view.configuration()["hidden"] == []
+
+
+def test_ranks_are_one_kind_where_samplers_would_not_compare_until_somebody_chooses(view):
+    equal = synthetic_rows(3, ["SGLD", "HMC"], ["full"], 2, ranks=["equal"])
+    both = [*equal, *synthetic_rows(3, ["SGLD"], ["full"], 2, ranks=["paper"])]
+    usual = view._content
+    view._content = replace(usual, rows=clean(both))
+    view.tiles._handle_msg({"select": "full"})
+    assert view.configuration()["ranks"] == "equal" and view.readouts.values["runs"] == str(len(equal))
+    view.tiles._handle_msg({"select": "global"})
+    assert view.configuration()["ranks"] == "paper"
+    view.truth.value = "expected"
+    assert view.configuration()["ranks"] == "paper", "what the preset chose stays"
+    view.tiles._handle_msg({"select": "full"})
+    view.filters["ranks"].value = "all"
+    view.estimator.value = "printed"
+    assert view.configuration()["ranks"] == "all" and view.readouts.values["runs"] == str(len(both))
+    view._content = usual
+    view.tiles._handle_msg({"select": "full"})
+    assert view.configuration()["ranks"] == "all", "all samplers of this store have both kinds"
+
+
+def test_every_file_can_be_taken_away_and_the_script_runs(view, stores):
+    contents = {item["key"]: view.takeaway.content(item["key"]) for item in FILES}
+    assert len({name for name, _ in contents.values()}) == len(FILES)
+    assert len(contents["rows"][1].splitlines()) == len(ROWS) + 2
+    view.takeaway._on_upload(contents["config"][1])
+    assert view.takeaway.menu.message == {"text": "The configuration is set.", "bad": False}
+    done = subprocess.run(
+        [sys.executable, "-c", contents["python"][1]], cwd=stores, capture_output=True, text=True, check=True,
+        env={"PYTHONPATH": str(__file__).rsplit("/tests/", 1)[0], "PATH": "", "HOME": str(stores)},
+    )  # fmt: skip
+    assert done.stdout.count("Accuracy(sampler=") == 15
+
+
+def test_a_point_leads_to_its_runs_and_they_open_on_the_page_that_has_them(view):
+    view.tiles._handle_msg({"select": "full"})
+    view.figures["relative_error"].on_tap("HMC|full", 2)
+    assert view.runs.curve.value == "HMC|full"
+    links = re.findall(r'href="\?c=([\w-]+)"', view.runs.table.object)
+    assert len(links) == 12
+    link = decode(links[0])
+    found = read_config(RunConfig.from_dict(dict(link.config)))
+    assert link.page == "local-geometry" and found.settings["sampler"]["name"] == "HMC"
+    assert found.settings["sampler"]["step_size"] == view.runs.step.value
+    with pytest.raises(ValueError, match="No page"):
+        run_link({"config": json.dumps({"problem": {"kind": "network"}})})
+
+
+def test_without_a_store_the_page_says_how_to_make_one(tmp_path, monkeypatch):
+    monkeypatch.setenv("LLC_LAB_STORES", str(tmp_path))
+    monkeypatch.setattr("app.pages.benchmark.scene.COMMITTED", tmp_path)
+    made = Benchmark()
+    assert made._empty.visible and not made._filled.visible and "llc-lab sweep" in made._empty[1].object
+    assert read_choice(made.configuration(), ()) == made._choice
+    made.close()
+
+
+def test_an_opened_file_is_shown_and_does_not_travel_in_links(view, folder):
+    view.upload.filename = "mine.sqlite"
+    view.upload.value = (folder / "swept.sqlite").read_bytes()
+    assert view.lesson.object == "<p>Runs from mine.sqlite.</p>" and not view.fault.visible
+    with pytest.raises(ValueError, match="cannot travel in a link"):
+        view.configuration()
+    view.upload.filename = "<i>bad</i>"
+    view.upload.value = b"nothing"
+    assert view.fault.visible and "&lt;i&gt;bad&lt;/i&gt;" in view.fault.object
+    view.store.value = "swept"
+    assert view.configuration()["store"] == "swept" and not view.fault.visible
+
+
+def test_a_growing_store_is_followed(stores, tmp_path, monkeypatch):
+    monkeypatch.setenv("LLC_LAB_STORES", str(tmp_path))
+    path = write_store(tmp_path / "runs.sqlite", ROWS[:40], state="running", done=40, total=400, seconds_left=90.0)
+    made = Benchmark()
+    made.restore({"store": "runs"})
+    assert "40 of 400 runs are done, 2 min left." in made.progress.object
+    write_store(path, ROWS[:80], state="finished", done=80, total=400)
+    made._poll()
+    assert made.readouts.values["runs"] == "80" and not made.progress.visible
+    made.close()
+
+
+def test_a_running_sweep_can_be_stopped_by_its_owner_alone(stores, tmp_path, monkeypatch):
+    monkeypatch.setenv("LLC_LAB_STORES", str(tmp_path))
+    path = write_store(tmp_path / "runs.sqlite", ROWS[:40], state="running", done=40, total=400, seconds_left=90.0)
+    shown = []
+    for allowed in ("0", "1"):
+        monkeypatch.setenv("LLC_LAB_STOP_SWEEPS", allowed)
+        made = Benchmark()
+        made.restore({"store": "runs"})
+        shown.append(made.stop.visible)
+    assert shown == [False, True]
+    made.stop.clicks += 1
+    assert "nothing to stop" in made.fault.object and not request_of(path).exists()
+    with Store(path) as store, store.writing():
+        made.stop.clicks += 1
+        assert request_of(path).exists() and made.stop.disabled
+    write_store(tmp_path / "others.sqlite", ROWS[:20], state="running", done=20, total=400, seconds_left=90.0)
+    made.restore({"store": "others"})
+    assert made.stop.visible and not made.stop.disabled and made.stop.label == "Stop the sweep"
+    made.restore({"store": "runs"})
+    write_store(path, ROWS[:40], state="stopped", done=40, total=400)
+    made._poll()
+    assert not made.stop.visible and not made.stop.disabled
+    made.close()
+
+
+def test_who_the_owner_is(monkeypatch):
+    monkeypatch.delenv("LLC_LAB_STOP_SWEEPS", raising=False)
+    assert may_stop({"Host": "localhost:5006"}) and may_stop({"host": "127.0.0.1"}) and may_stop({"Host": "[::1]:80"})
+    assert (
+        not may_stop({"Host": "lab.example.org"})
+        and not may_stop({"Host": "localhost.example.org"})
+        and not may_stop({})
+    )
+
+
+def test_progress_says_when_a_sweep_rests():
+    said = {"done": 1, "total": 4, "errors": 1, "state": "running", "seconds_left": 7000.0}
+    now = datetime(2026, 11, 21, 12, tzinfo=UTC)
+    fresh = progress_html({**said, "updated": now.isoformat()}, now)
+    assert "1 of 4 runs are done, 1 of them failed, 1.9 h left." in fresh and "width: 25.0%" in fresh
+    assert "said nothing for minutes" in progress_html({**said, "updated": (now - timedelta(hours=1)).isoformat()}, now)
+    assert "stopped" in progress_html({**said, "state": "stopped", "updated": now.isoformat()}, now)
+    assert progress_html(None) == progress_html({**said, "state": "finished"}) == ""
+
+
+def test_readouts_and_options():
+    found = readouts([*ROWS, failed_row()], "same_batch", "expected")
+    near = sum(r["llc"] is not None and abs(r["llc"] / r["expected_llc"] - 1) <= 0.05 for r in ROWS)
+    assert found["problems"] == "12" and found["close"] == f"{near / len(ROWS):.1%}"
+    sizes = [{**ROWS[0], "size_class": name} for name in ("10K", "1M", "1K", "40-50-40", "other")]
+    assert options(sizes)["size_class"] == ["1K", "40-50-40", "10K", "1M", "other"]
+
+
+def test_tables_as_files():
+    found = curves(ROWS)
+    assert len(table_csv(accuracy(found)).splitlines()) == 16
+    assert len(series_csv(found).splitlines()) == 1 + 15 * 8
+    assert "'=1+1" in rows_csv([{**ROWS[0], "sampler": "=1+1"}])
+
+
+def without_scripts(text: str) -> str:
+    """HTML as a browser would show it, its own scripts left out."""
+    return re.sub(r"<script[^>]*>.*?</script>", "", text, flags=re.DOTALL)
+
+
+# -- the report -------------------------------------------------------------------------------------------------------
+
+
+def test_the_report_is_one_file_that_loads_nothing(folder, tmp_path):
+    out = write_report(folder / "swept.sqlite", tmp_path / "report.html")
+    text = out.read_text(encoding="utf-8")
+    body = without_scripts(text)
+    assert "//" not in body and "@import" not in body and not re.search(r"<(link|img|iframe)\b|\b(src|href)=", body)
+    assert not re.search(r"<script[^>]+\bsrc", text)
+    assert body.count("<figure>") == 6 * 3 + 2 and body.count('class="scroll"') == 3 + 1
+    assert "1 × Out of memory." in body and "Size class 1K" in body and f"{datetime.now(UTC):%Y-%m}" in body
+    diverged = sum(r["status"] == "diverged" for r in ROWS)
+    assert f"{diverged:,} of {len(ROWS) + 1:,} runs diverged" in body
+
+
+def test_samplers_are_compared_on_the_same_ranks():
+    """A store may hold other sweeps beside: here one sampler also ran with ranks as in the paper."""
+    rows = synthetic_rows(3, ["SGLD", "HMC"], ["full"], 2, ranks=["equal"])
+    both = [*rows, *synthetic_rows(3, ["SGLD"], ["full"], 2, ranks=["paper"])]
+    assert same_ranks(rows) and not same_ranks(both) and same_ranks(select(both, ranks="paper"))
+    assert comparable(Choice(), rows).ranks == "all" and comparable(Choice(), both).ranks == "equal"
+    assert comparable(Choice(ranks="paper"), both).ranks == "paper"
+    assert [(title, len(mine)) for title, mine in sections(both)] == [
+        ("Size class 1K, ranks equal", len(rows)),
+        ("Size class 1K, ranks paper", len(both) - len(rows)),
+    ]
+    text = without_scripts(report_html(both, None, "both"))
+    assert text.count('class="verdict') == 2 and "Size class 1K, ranks paper" in text
+    assert text.count("3 of 3") == 3 * (2 + 1), "three tables of each part"
+    (line,) = re.findall(r"<tr><th scope=row>1K</th><td>paper</td>.*?</tr>", text)
+    assert "<td>SGLD</td><td>full data</td>" in line
+
+
+def test_a_report_of_nothing_is_one_sentence(folder, tmp_path):
+    for store, out, words in (
+        (folder / "empty.sqlite", tmp_path / "r.html", "has no rows yet"),
+        (tmp_path / "nowhere.sqlite", tmp_path / "r.html", "There is no store"),
+        (folder / "notes.sqlite", tmp_path / "r.html", "not a store"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            write_report(store, out)
+    assert not (tmp_path / "r.html").exists()

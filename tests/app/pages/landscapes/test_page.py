@@ -1,0 +1,406 @@
+"""The page "Landscapes" without a browser: presets and their numbers, configurations, words, panels, take-away."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from app.controls.run_controls import DEFAULTS
+from app.pages.landscapes.config import described, get_landscape, read_config, read_file
+from app.pages.landscapes.job import SHOWN, TRAIL, LandscapeJob, TrailCursor
+from app.pages.landscapes.page import Landscapes
+from app.pages.landscapes.panels.points import PointsJob, points_csv, summary
+from app.pages.landscapes.pictures import draw_landscape
+from app.pages.landscapes.presets import ALL
+from app.pages.landscapes.scene import LOSS_LEVELS, loss_heights, posterior_heights, true_parameters, window
+from app.pages.landscapes.takeaway import FILES
+from app.pages.landscapes.texts import agrees, verdict
+from app.runs.manager import State, Status
+from llc_core import Planar, RunConfig, planar_landscape
+from llc_core.engine.resolve import resolve
+from llc_core.types import Verdict
+
+PRESETS = {preset.name: preset for preset in ALL}
+CROSSING = {"kind": "planar", "name": "normal_crossing", "k": [1, 1]}
+
+
+def job_of(problem: Planar, **settings) -> tuple[LandscapeJob, RunConfig]:
+    config, _, _ = resolve(RunConfig(problem=problem.to_dict(), **{**DEFAULTS, **settings}), problem)
+    return LandscapeJob(config, problem), config
+
+
+def finished(job: LandscapeJob, block: int = 500) -> LandscapeJob:
+    while not job.finished:
+        job.record(job.advance(block), None)
+    return job
+
+
+@pytest.fixture
+def view():
+    made = Landscapes()
+    yield made
+    made.close()
+
+
+# -- presets ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_every_preset_gives_the_numbers_of_its_lesson(name):
+    preset = PRESETS[name]
+    job, _ = job_of(get_landscape(preset.problem), **preset.settings)
+    estimate = finished(job).judge()
+    # Every decimal in the sentence is λ̂ or the exact value of this run, or of the two presets it names.
+    known = [estimate.llc, job.log.exact, 0.36 if name == "many" else estimate.llc]
+    for text in re.findall(r"0\.\d\d", preset.lesson):
+        assert any(abs(float(text) - value) <= 0.0051 for value in known), (text, known)
+    assert estimate.diverged == 0
+    if name in ("U", "V"):
+        assert not estimate.converged
+        assert agrees(estimate, job.log.exact) == (name == "V")
+    else:
+        assert estimate.converged and agrees(estimate, job.log.exact)
+
+
+def test_presets_are_pictures_with_one_sentence_each():
+    assert len(PRESETS) == len(ALL) >= 6 and len({preset.title for preset in ALL}) == len(ALL)
+    for preset in ALL:
+        assert 60 < len(preset.lesson) < 140 and preset.lesson.endswith(".")
+        ElementTree.fromstring(draw_landscape(get_landscape(preset.problem)))
+    truths = {preset.name: get_landscape(preset.problem).local_learning_coefficient for preset in ALL}
+    assert [str(truths[name].value) for name in ("regular", "line", "crossing", "square", "cube", "prior", "U", "V")] == [
+        "1", "1/2", "1/2", "1/4", "1/6", "2/3", "1/2", "1/4",
+    ]  # fmt: skip
+    assert truths["crossing"].multiplicity == 2 and truths["line"].multiplicity == 1
+
+
+# -- the run ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_trail_follows_the_chains_however_the_run_is_cut():
+    problem = planar_landscape("line_and_point", at="U", start=[0.7, -0.2])
+    trails = []
+    for block in (7, 300):
+        job, config = job_of(problem, steps=600, chains=20)
+        cursor, parts = TrailCursor(), []
+        while not job.finished:
+            job.record(job.advance(block), None)
+            rows = job.log.since(cursor)
+            cursor = rows.cursor
+            parts.append(rows.trail)
+        assert job.log.since(cursor).trail.shape == (0, SHOWN, 2)
+        assert len(job.log.since(TrailCursor()).trail) == TRAIL
+        trails.append(np.concatenate(parts))
+    assert trails[0][0] == pytest.approx(np.tile([0.7, -0.2], (SHOWN, 1)))
+    assert np.allclose(trails[0][-1], trails[1][-1]) and np.isfinite(trails[0]).all()
+    assert job.judge().llc == finished(job_of(problem, steps=600, chains=20)[0], 50).judge().llc
+
+
+def test_the_snapshot_of_many_turns_is_that_of_one():
+    problem = planar_landscape("normal_crossing")
+    job, config = job_of(problem, steps=400)
+    whole = job.advance(400)
+    from llc_core import Run
+
+    plain = Run(config, problem).advance(400)
+    assert np.array_equal(whole.recorded, plain.recorded)
+    assert np.array_equal(whole.excess_loss, plain.excess_loss) and np.array_equal(whole.llc, plain.llc)
+
+
+# -- what is drawn ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_the_window_holds_the_start_the_truth_and_most_of_the_posterior(name):
+    problem = get_landscape(PRESETS[name].problem)
+    shown = window(problem, problem.n_beta)
+    for i, (center, off) in enumerate(zip(problem.model.w0, problem.start, strict=True)):
+        assert shown.low[i] < center + off < shown.high[i]
+    heights = loss_heights(problem, shown, problem.n_beta)
+    assert np.isfinite(heights).all() and LOSS_LEVELS[0] < heights.min() < heights.max() < LOSS_LEVELS[-1]
+    assert heights.min() < 0, "the valley is in the picture"
+    lines, points = true_parameters(problem, shown)
+    for x, y in [*points, *(place for line in lines for place in line)]:
+        delta = [np.array([value - center]) for value, center in zip((x, y), problem.model.w0, strict=True)]
+        assert problem.population_loss(delta)[0] == pytest.approx(0, abs=1e-20)
+
+
+def test_the_posterior_is_drawn_where_it_is():
+    problem = planar_landscape("line_and_point", at="V")
+    shown = window(problem, problem.n_beta)
+    heights = posterior_heights(problem, shown, problem.n_beta, 1.0)
+    x, y = shown.axes
+    assert heights.max() == pytest.approx(0, abs=1e-5)
+    assert heights[np.abs(y).argmin(), np.abs(x).argmin()] > -1 and heights[0, 0] < -2.9
+
+
+def test_a_start_far_out_widens_the_window():
+    problem = planar_landscape("normal_crossing", start=[7.0, 0.1])
+    assert window(problem, problem.n_beta).high[0] > 7
+
+
+# -- configurations ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_a_configuration_comes_back(view, name):
+    view._on_preset(name)
+    view.restore(view.configuration())
+    first = json.loads(json.dumps(view.configuration()))
+    view._on_preset("crossing")
+    view.restore(first)
+    assert json.loads(json.dumps(view.configuration())) == first
+    assert view.editor.problem == described(PRESETS[name].problem)
+
+
+@pytest.mark.parametrize(
+    "changes, words",
+    [
+        ({"problem": {"kind": "dln", "widths": [3, 2]}}, "kind 'dln'"),
+        ({"problem": {**CROSSING, "k": [1, -1]}}, "k[1] is -1"),
+        ({"problem": {**CROSSING, "k": [9, 1]}}, "at most 6 on this page"),
+        ({"problem": {**CROSSING, "k": [2]}}, "this page draws those of two"),
+        ({"problem": {**CROSSING, "n": 10**7}}, "at most 100,000 samples"),
+        ({"problem": {**CROSSING, "noise_std": 1.0}}, "noise_std is 1.0; this page has no control"),
+        ({"problem": {**CROSSING, "data_sets": 5}}, "data_sets is 5"),
+        ({"problem": {**CROSSING, "start": [11, 0]}}, "between −10 and 10"),
+        ({"problem": {**CROSSING, "h": [2, 0], "start": [0, 1]}}, "start beside it"),
+        ({"problem": {**CROSSING, "unheard": 1}}, "Unknown key 'unheard'"),
+        ({"sampler": {"name": "SGLD", "step_size": -1}}, "step_size"),
+        ({"gradient": "minibatch"}, "full gradients only"),
+        ({"chains": 10**5}, "chains"),
+        ({"histogram": {"low": 0, "high": 1, "count": 2}}, "histogram"),
+    ],
+)
+def test_a_wrong_value_changes_nothing(view, changes, words):
+    before = view.configuration()
+    with pytest.raises(ValueError, match=re.escape(words)):
+        view.restore({"problem": CROSSING, **changes})
+    assert view.configuration() == before and view.tiles.selected == "crossing"
+
+
+def test_a_file_that_is_no_configuration_ends_in_a_sentence(view):
+    for text, words in (("{", "not valid JSON"), (" " * 200_000, "at most 100,000"), ("{}", "problem is missing")):
+        view.takeaway._on_upload(text)
+        assert view.takeaway.menu.message["bad"] and words in view.takeaway.menu.message["text"]
+
+
+# -- the side bar -----------------------------------------------------------------------------------------------------
+
+
+def test_bad_entries_say_why_and_lose_nothing(view):
+    before = view.configuration()
+    for entry, text, words in (
+        (view.editor.k, "1, two", "“two” is not a whole number; write for example 1, 3."),
+        (view.editor.k, "0, 0", "at least one exponent"),
+        (view.editor.h, "1", "Prior exponents: write two numbers"),
+        (view.editor.h, "-1, 0", "Prior exponent h₁ is -1"),
+    ):
+        kept = entry.value
+        entry.value = text
+        assert view.editor.message.visible and words in view.editor.message.object
+        assert view.configuration() == before
+        entry.value = kept
+        assert not view.editor.message.visible
+    view._on_preset("regular")
+    view.editor.scales.value = "1, zwei"
+    assert "“zwei” is not a number" in view.editor.message.object
+    view.editor.scales.value = "1, 0.3"
+    assert view.editor.problem["scales"] == [1.0, 0.3] and not view.editor.message.visible
+
+
+def test_a_click_sets_w0_to_the_nearest_truth(view):
+    """Chains begin there, λ is that of the point, and the crossing is found again."""
+    assert view.plane.sets == "w0" and "becomes w0" in view.plane._words.object
+    view.plane.figure.on_tap(0.4, -1.234)
+    assert view.editor.problem["at"] == [0.0, -1.23] and view.editor.problem["start"] == [0.0, -1.23]
+    assert view.editor.w0.value == "0, -1.23" and view.tiles.selected == ""
+    assert view.readouts.values["local"] == "1/2" and view.readouts.values["multiplicity"] == "1"
+    assert view.plane.figure.center.data["y"] == [-1.23]
+    view.plane.figure.on_tap(0.1, 0.2)
+    assert "at" not in view.editor.problem and view.readouts.values["multiplicity"] == "2"
+    view.editor.w0.value = "0.5, 0.5"
+    assert "Point w0 is [0.5, 0.5], where ρ is not 0" in view.editor.message.object and view.editor.w0.error_state
+    view._on_preset("U")
+    view.plane.figure.on_tap(1.4, -0.7)
+    assert view.editor.problem["at"] == [1.0, -0.7] and view.editor.at.value == "other"
+    assert view.readouts.values["local"] == "1/2"
+    view.plane.figure.on_tap(0.3, 0.1)
+    assert view.editor.problem["at"] == "V" and view.editor.at.value == "V"
+    view.editor.at.widget.value = "other"
+    assert view.editor.problem["at"] == [1.0, -0.8]
+    again = Landscapes()
+    again.restore(view.configuration())
+    assert again.editor.problem == view.editor.problem and again.editor.w0.value == "1, -0.8"
+    again.close()
+    again = Landscapes()
+    again.restore({**view.configuration(), "problem": {"kind": "planar", "name": "line_and_point", "at": [1.0, 0.3]}})
+    assert again.editor.problem["at"] == "U" and again.editor.at.value == "U"
+    again.close()
+    view._on_preset("crossing")
+    view.editor.w0.value = "0, 1.2345678"
+    view.editor.h.value = "1, 1"
+    assert view.editor.problem["at"] == [0.0, 1.2345678] and view.editor.problem["h"] == [1, 1]
+    assert view.editor.problem["start"][0] == pytest.approx(0.1), "the start leaves the wall that came up there"
+    view.editor.w0.value = "0, 0.001"
+    assert "Point w0: w₂ is 0.001" in view.editor.message.object
+    view._on_preset("regular")
+    assert view.plane.sets == "start" and "begin there" in view.plane._words.object
+    view.plane.figure.on_tap(0.05, 0.02)
+    assert view.editor.problem["start"] == [0.05, 0.02], "a regular landscape has one true parameter"
+
+
+def test_the_window_has_room_for_w0_and_the_words_say_where_more_data_lead(view):
+    problem = planar_landscape("normal_crossing", k=[1, 3], at=[0, 4.0], start=[0.1, 0.1])
+    shown = window(problem, 100.0)
+    assert shown.low[1] < 0.1 and shown.high[1] > 4
+    state, _ = state_of(0.17, problem=problem)
+    words = verdict(state, problem, 0.173, True)[1]
+    assert "λ at w0 is 1/2" in words and "the least λ of the plane, 1/6" in words
+
+
+def test_a_click_sets_the_start_and_another_landscape_its_own(view):
+    view.plane.click.value = "start"
+    view.plane.figure.on_tap(1.23456, -0.5)
+    assert view.editor.problem["start"] == [1.235, -0.5] and view.tiles.selected == ""
+    assert [field.value for field in view.editor.start] == [1.235, -0.5]
+    assert view.plane.figure.heads.data["x"][0] == 1.235
+    view.editor.h.value = "2, 0"
+    view.plane.figure.on_tap(0.0, 1.0)
+    assert "start beside it" in view.editor.message.object and view.editor.problem["start"] == [1.235, -0.5]
+    view.editor.choice.widget.value = "line_and_point"
+    assert view.editor.problem["start"] == [0.0, 0.0] and view.editor.problem["at"] == "V"
+    view.editor.at.widget.value = "U"
+    assert view.editor.problem["start"] == [1.0, 0.3]
+    view.editor.n.set(500)
+    view.editor.n.listener()
+    assert view.editor.problem["n"] == 500 and view.editor.problem["start"] == [1.0, 0.3]
+
+
+# -- words ------------------------------------------------------------------------------------------------------------
+
+
+def state_of(llc: float, ok: bool = True, problem: Planar | None = None) -> tuple[State, Planar]:
+    problem = problem or planar_landscape("normal_crossing")
+    job, _ = job_of(problem, steps=200, chains=4)
+    estimate = replace(
+        finished(job).judge(),
+        llc=llc,
+        llc_se=0.005,
+        r_hat=1.01,
+        converged=Verdict(ok, "Fine.", "Take more steps.", not ok),
+    )
+    return State(status=Status.RUNNING, snapshot=job.advance(0), estimate=estimate), problem
+
+
+def test_the_verdict_names_chance_bias_and_finite_n():
+    state, problem = state_of(0.357)
+    tone, words = verdict(state, problem, 0.356, True)
+    assert tone == "good" and "agrees with the exact value 0.356" in words
+    assert "29% below it (m = 2 alone takes off about 1/log nβ = 0.20)" in words
+    assert "0.356" not in verdict(state, problem, 0.356, False)[1]
+    tone, words = verdict(state_of(0.5)[0], problem, 0.356, True)
+    assert tone == "bad" and "Agreed, but wrong." in words and "40% above" in words
+    at_u = planar_landscape("line_and_point", at="U")
+    tone, words = verdict(state_of(0.6, ok=False, problem=at_u)[0], at_u, 0.404, True)
+    assert tone == "warn" and "have not found their way to V" in words
+
+
+@pytest.mark.parametrize("answers", [True, False])
+@pytest.mark.parametrize("sampler", ["SGLD", "ProximalSGLD"])
+def test_a_wall_that_throws_chains_is_named_once_with_its_remedy(sampler, answers):
+    problem = planar_landscape("normal_crossing", k=[1, 1], h=[1, 1])
+    state, _ = state_of(2.0, ok=False, problem=problem)
+    config = replace(state.estimate.config, sampler={"name": sampler})
+    state = replace(state, estimate=replace(state.estimate, config=config, diverged=1))
+    words = verdict(state, problem, 0.8, answers)[1]
+    assert words.count("Proximal SGLD takes that step safely") == (sampler == "SGLD")
+
+
+def test_the_exact_value_is_that_of_the_side_where_chains_are():
+    """A prior that vanishes on an axis is a wall; the signs of two odd exponents tell the sides apart."""
+    values = [
+        planar_landscape("normal_crossing", k=[3, 1], h=[3, 3], start=[0.5, y]).expected_llc_at(144.8, 1.0, walls=True)
+        for y in (0.5, -0.5)
+    ]
+    whole = planar_landscape("normal_crossing", k=[3, 1], h=[3, 3]).expected_llc_at(144.8, 1.0)
+    assert values == pytest.approx([0.5401, 0.7434], abs=1e-3) and values[0] < whole < values[1]
+    job, _ = job_of(get_landscape(PRESETS["prior"].problem), steps=200)
+    assert job.log.exact == pytest.approx(0.5401, abs=1e-3)
+
+
+# -- panels -----------------------------------------------------------------------------------------------------------
+
+
+def test_short_chains_tell_u_from_v():
+    """Figure 1 of Lau, Murfet & Wei, fewer data sets."""
+    job = PointsJob(100, 5000, 1.0)
+    while not job.finished:
+        progress = job.advance(1000)
+    (u, _, _), (v, _, _) = (summary(progress.llc[at]) for at in "UV")
+    assert 0.45 < u < 0.60 and 0.13 < v < 0.29 and u - v > 0.25
+    rows = list(csv.DictReader(io.StringIO(points_csv(progress))))
+    assert len(rows) == 100 and float(rows[7]["llc_U"]) == progress.llc["U"][7]
+
+
+@pytest.mark.parametrize("name, value, multiplicity", [("crossing", 0.5, 2), ("prior", 2 / 3, 1), ("U", 0.5, 1)])
+def test_the_volume_panel_shows_the_fitted_coefficient(view, name, value, multiplicity):
+    view._on_preset(name)
+    view.volume._take(view.volume._later._task())
+    assert float(view.volume.numbers.values["slope"]) == pytest.approx(value, abs=2e-3)
+    assert view.volume.numbers.values["fitted_m"] == view.volume.numbers.values["exact_m"] == str(multiplicity)
+    assert len(view.volume.source.data["x"]) > 20
+
+
+def test_answers_can_be_withheld(view):
+    view._on_preset("crossing")
+    (answers,) = view.parts["answers"]
+    answers.visible = False
+    assert not view.volume.view.visible and not view.points.view.visible
+    assert set(view.readouts.withheld) == {"exact", "error", "local", "multiplicity"}
+    assert not any(line.visible for line in (*view.losses.answers, *view.estimates.answers))
+    assert "exact" not in view._curves.legends[1].object and "λ at w0" not in view._curves.legends[1].object
+    state, _ = state_of(0.357)
+    view._exact = 0.356
+    view._show_words(state)
+    assert "0.356" not in view.verdict.object and "1/2" not in view.verdict.object
+
+
+# -- take-away --------------------------------------------------------------------------------------------------------
+
+
+def test_the_python_runs_as_pasted_and_the_files_hold_what_was_seen(view):
+    view.restore({"problem": {**CROSSING, "k": [1, 2], "start": [0.4, -0.3]}, "chains": 4, "steps": 600, "seed": 3})
+    job, _ = job_of(get_landscape(view.editor.problem), **view.controls.values)
+    estimate = finished(job).judge()
+    view.takeaway.update(estimate)
+    done = subprocess.run([sys.executable, "-c", view.takeaway.menu.code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert repr(estimate).splitlines()[0] in done.stdout
+    view.volume._take(view.volume._later._task())
+    small = PointsJob(10, 100, 1.0)
+    view.points.found = small.advance(100)
+    contents = {item["key"]: view.takeaway.content(item["key"]) for item in FILES}
+    assert len({name for name, _ in contents.values()}) == len(FILES)
+    rows = {row["name"]: row["value"] for row in csv.DictReader(io.StringIO(contents["results"][1]))}
+    assert float(rows["llc"]) == estimate.llc
+    assert len(contents["traces"][1].splitlines()) == len(estimate.trace) + 1
+    assert contents["netcdf"][1][1:4] == b"HDF"
+    again = read_file(contents["config"][1])
+    assert again.problem == view.editor.problem and again.settings["seed"] == 3
+    assert read_config(RunConfig.from_json(contents["config"][1])) == again
+
+
+def test_there_is_nothing_to_save_before_the_first_estimate(view):
+    for key, words in (("results", "nothing to save yet"), ("points", "Run U and V"), ("volume", "worked out")):
+        with pytest.raises(ValueError, match=words):
+            view.takeaway.content(key)

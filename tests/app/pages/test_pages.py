@@ -1,0 +1,168 @@
+"""Pages, presets, words and drawings, without a browser."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+from fractions import Fraction
+from types import SimpleNamespace
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from app.controls.run_controls import DEFAULTS
+from app.estimates import texts
+from app.estimates.figures import EstimateFigure, GrowingRange, LossFigure, first_range, nice_above
+from app.pages import load_pages
+from app.pages.local_geometry.config import get_problem
+from app.pages.local_geometry.pictures import draw_network
+from app.pages.local_geometry.presets import ALL, available
+from app.runs.manager import State, Status
+from app.style.formula import displayable
+from llc_core import LearningCoefficient, RunConfig, Verdict
+from llc_core.engine.resolve import resolve
+from llc_core.samplers.base import samplers
+
+
+def test_the_window_opens_without_the_engine():
+    code = "import sys, app.window.shell, app.session.errors; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+def test_pages_are_found():
+    pages = load_pages()
+    assert [page.title for page in pages] == [
+        "Local geometry",
+        "Stationary bias",
+        "Landscapes",
+        "Your network",
+        "Benchmark",
+    ]
+
+
+def test_presets_are_possible_and_each_says_one_thing():
+    chosen = available(samplers())
+    assert len(chosen) >= 6 and len({preset.name for preset in ALL}) == len(ALL)
+    for preset in chosen:
+        problem = get_problem(preset.problem)
+        resolve(RunConfig(problem=problem.to_dict(), **{**DEFAULTS, **preset.settings}), problem)
+        assert preset.lesson.endswith(".") and len(preset.lesson) < 160
+
+
+def test_the_regular_preset_is_regular_and_the_singular_one_is_not():
+    problems = {preset.name: get_problem(preset.problem) for preset in ALL}
+    assert float(problems["regular"].local_learning_coefficient) == problems["regular"].dim / 2
+    assert float(problems["singular"].local_learning_coefficient) < problems["singular"].dim / 4
+    assert problems["local"].local_learning_coefficient.value == 32
+    assert problems["local"].learning_coefficient.value == 29
+
+
+@pytest.mark.parametrize("widths, ranks", [([4, 3, 4], None), ([8, 6], [0]), ([100, 5, 300], [2, 5]), ([3] * 40, None)])
+def test_drawings_are_valid_and_described(widths, ranks):
+    picture = ElementTree.fromstring(draw_network(widths, ranks))
+    assert str(widths[0]) in picture.attrib["aria-label"]
+    for element in picture.iter("circle"):
+        assert 0 <= float(element.attrib["cy"]) <= 150
+
+
+@pytest.mark.parametrize("name", sorted(samplers()))
+def test_formulas_need_no_root_sign_from_a_font(name):
+    shown = displayable(samplers()[name].formula)
+    assert r"\sqrt" not in shown and "quad" not in shown
+    assert shown.count("$") % 2 == 0 and shown.count("{") == shown.count("}")
+
+
+def test_formulas_are_split_where_they_may_wrap():
+    assert displayable(r"a\quad b,\quad \sqrt{2\epsilon}x") == r"$a$ &emsp; $b$ &emsp; $\surd (2\epsilon)x$"
+    assert displayable(r"\sqrt{\epsilon}\,\xi") == r"$\surd \epsilon\,\xi$"
+    assert displayable(r"\sqrt{1") == r"$\surd (1)$"
+
+
+def test_numbers_carry_as_many_digits_as_their_error_has_to_say():
+    assert texts.with_error(7.21634, 0.0312) == "7.216 ± 0.031"
+    assert texts.with_error(149.5, 2.4) == "149.5 ± 2.4"
+    assert texts.with_error(41234.0, 120.0) == "41,234 ± 120"
+    assert texts.with_error(float("nan"), 1.0) == texts.UNKNOWN
+    assert texts.with_error(3.5, float("nan")) == "3.5"
+    assert texts.coefficient(LearningCoefficient(Fraction(15, 2), 3)) == "15/2 = 7.5 (m = 3)"
+    assert texts.coefficient(LearningCoefficient(Fraction(29), None)) == "29 (m = ?)"
+    assert texts.power_of_ten(10**6) == "10⁶" and texts.power_of_ten(1234) == "1,234"
+
+
+def judged(
+    ok: bool, reason: str, remedy: str = "", wants_steps: bool = False, llc: float = 10.0, expected: float = 10.0
+) -> State:
+    estimate = SimpleNamespace(
+        steps=1000,
+        burn_in=100,
+        converged=Verdict(ok, reason, remedy, wants_steps),
+        llc=llc,
+        llc_se=0.1,
+        expected=expected,
+        relative_error=llc / expected - 1,
+        r_hat=1.0,
+        learning_coefficient=LearningCoefficient(Fraction(8)),
+        local_learning_coefficient=LearningCoefficient(Fraction(10)),
+    )
+    snapshot = SimpleNamespace(steps=1000, burn_in=100, alive=np.ones(4, dtype=bool))
+    return State(status=Status.RUNNING, snapshot=snapshot, estimate=estimate)  # type: ignore[arg-type]
+
+
+def test_the_verdict_says_whether_to_trust_and_what_to_change():
+    assert texts.verdict(judged(True, "Fine."))[0] == "good"
+    tone, words = texts.verdict(judged(False, "R-hat is 1.2.", "Take more steps.", True))
+    assert tone == "warn" and "What to change" in words and "Take more steps." in words and "Go on" not in words
+    finished = replace(judged(False, "R-hat is 1.2.", "Take more steps.", True), status=Status.FINISHED)
+    tone, words = texts.verdict(finished)
+    assert tone == "bad" and words.endswith("<b>Go on</b> takes them from here.")
+    assert texts.verdict(judged(False, "2 of 4 chains diverged."))[0] == "bad"
+    assert texts.verdict(State(status=Status.FAILED, message="a < b"))[1].endswith("a &lt; b")
+    assert "number 3" in texts.verdict(State(status=Status.QUEUED, place=3))[1]
+
+
+def test_chains_that_agree_on_a_wrong_value_are_not_called_trustworthy():
+    tone, words = texts.verdict(judged(True, "Fine.", llc=14.0))
+    assert tone == "bad" and "40% above" in words
+    tone, words = texts.verdict(judged(True, "Fine.", llc=8.2))
+    assert tone == "bad" and "global λ = 8" in words
+    assert texts.verdict(judged(True, "Fine.", llc=10.3))[0] == "good"
+
+
+def test_ranges_only_grow_and_end_on_round_numbers():
+    y = GrowingRange()
+    y.reset(0, 10)
+    y.cover(2, 8)
+    assert (y.range.start, y.range.end) == (0, 10)
+    y.cover(2, 33)
+    assert y.range.end == 40
+    y.cover(float("nan"), float("inf"))
+    assert y.range.end == 40
+    y.cover(-7, 5)
+    assert (y.range.start, y.range.end) == (-10, 40)
+    assert nice_above(0.031) == pytest.approx(0.04) and nice_above(1000) == 1000 and nice_above(float("nan")) == 1
+    low, high = first_range([7.23, 7.5])
+    assert 0 < low < 7.23 and high > 7.5
+
+
+def test_figures_take_rows_and_a_new_number_of_chains():
+    from app.runs.history import Cursor, NewRows
+
+    losses, estimates = LossFigure(), EstimateFigure()
+    for chains in (3, 5, 2):
+        losses.reset(chains, 100, 50, 7.5, 7.2)
+        estimates.reset(100, 50, {"local": 7.5, "global": 7.5, "expected": 7.2})
+        rows = NewRows(
+            Cursor(2, 1),
+            np.array([0, 1]),
+            np.full((2, chains), np.nan),
+            np.full(2, np.nan),
+            np.array([60.0]),
+            np.array([7.1]),
+            np.array([0.1]),
+        )
+        losses.stream(rows)
+        estimates.stream(rows)
+        assert len(losses.plot.renderers) == chains == len(losses.source.column_names) - 1
+        assert len(losses.source.data["step"]) == 2 and len(estimates.source.data["llc"]) == 1

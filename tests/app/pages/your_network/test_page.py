@@ -1,0 +1,213 @@
+"""The page "Your network": lessons hold, choices come back as they were, files are looked at before anything changes."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+import threading
+from typing import Any
+
+import pytest
+import torch
+
+from app.pages.your_network import scene as zoo
+from app.pages.your_network.config import Choice, read_choice
+from app.pages.your_network.page import PAGE, _build, _read_weights
+from app.pages.your_network.panels.over_training import CalibrationPanel, OverTraining
+from app.pages.your_network.presets import ALL
+from app.pages.your_network.scene import OPTIMIZERS, ZOO, parts, potential, selection, trained
+from app.pages.your_network.takeaway import ZooTakeaway, over_training_csv, read_file
+from llc_core import Estimate
+from llc_core.networks import build_model
+
+QUICK = {"steps": 300, "batch_size": 64}
+
+
+def finished(config) -> Estimate:
+    choice, settings = read_choice(config)
+    job = _build(choice, settings, None)
+    while not job.finished:
+        job.advance(500)
+    return job.judge()
+
+
+@pytest.fixture(scope="module")
+def view():
+    made = PAGE.build()
+    yield made
+    made.close()
+
+
+def test_a_trained_network_reads_far_below_half_its_parameters():
+    found = finished(ALL[0].config)
+    assert found.converged, found.converged.reason
+    assert 1 < found.llc < 20 and found.dim == 2410
+
+
+def test_before_training_the_estimate_is_negative_and_the_verdict_says_why():
+    found = finished({**next(p.config for p in ALL if p.name == "start"), "steps": 600})
+    assert found.llc < 0 and "w0 may not be a minimum" in str(found.converged)
+
+
+def test_a_layer_moves_alone():
+    choice, _ = read_choice(next(p.config for p in ALL if p.name == "layer"))
+    assert potential(choice).dim == 64 * 10 + 10
+
+
+def test_heads_are_disjoint_parts_of_the_transformer():
+    model = build_model(ZOO["heads"].model)
+    masks = [selection(model, part) for part in parts("heads").values() if part.startswith("head:0.")]
+    assert len(masks) == 4
+    total = sum(mask["blocks.0.attention.query.weight"].int() for mask in masks)
+    assert (total == 1).all()
+
+
+@pytest.mark.parametrize("network", ZOO)
+def test_every_part_of_every_network_can_move(network):
+    model, _ = trained(Choice(network, next(iter(OPTIMIZERS)), 0, ZOO[network].steps, "all"))
+    for part in parts(network).values():
+        choice = Choice(network, next(iter(OPTIMIZERS)), 0, ZOO[network].steps, part)
+        dim = potential(choice, batch_size=16).dim
+        assert 0 < dim <= sum(p.numel() for p in model.parameters())
+
+
+@pytest.mark.parametrize("preset", ALL, ids=lambda p: p.name)
+def test_a_choice_comes_back_from_a_link_and_a_file(view, preset):
+    choice, settings = read_choice({**preset.config, **QUICK, "train_seed": 0, "seed": 5})
+    view.restore({**choice.to_dict(), **settings})
+    first = json.loads(json.dumps(view.configuration()))
+    assert {k: first[k] for k in choice.to_dict()} == choice.to_dict() and first["seed"] == 5
+    view.restore(first)
+    assert json.loads(json.dumps(view.configuration())) == first
+    assert read_file(view.takeaway.menu.configuration)[0] == choice
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"network": "huge"}, "network"),
+        ({"optimizer": "magic"}, "optimizer"),
+        ({"checkpoint": 17}, "was kept after 0, 30"),
+        ({"part": "layer:99"}, "part"),
+        ({"train_seed": -1}, "train_seed"),
+        ({"chains": 5000}, "chains is 5000"),
+        ({"unheard_of": 1}, "no setting 'unheard_of'"),
+        ({"network": ["small"]}, "network"),
+    ],
+)
+def test_a_wrong_choice_says_so_and_changes_nothing(view, changes, words):
+    view.restore({"network": "small", **QUICK})
+    before = view.configuration()
+    with pytest.raises(ValueError, match=words):
+        view.restore({"network": "small", **changes})
+    assert view.configuration() == before
+
+
+def weights(model: torch.nn.Module) -> bytes:
+    content = io.BytesIO()
+    torch.save(model.state_dict(), content)
+    return content.getvalue()
+
+
+def test_weights_come_from_a_file_of_plain_tensors(view):
+    view.restore({"network": "small", **QUICK})
+    model = build_model(ZOO["small"].model, seed=3)
+    found = _read_weights(weights(model), "mine.pt", view._choice)
+    at = potential(view._choice, found)
+    assert at.baseline_loss > 2, "fresh weights know nothing of digits"
+    view.upload.param.update(filename="mine.pt", value=weights(model))
+    assert view._state is not None
+    with pytest.raises(ValueError, match="cannot travel in a link"):
+        view.configuration()
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "words"),
+    [
+        (b"not weights", "a.pt", "holds no plain tensors"),
+        (b"not weights", "a.bin", "must end in one of"),
+        (weights(torch.nn.Linear(2, 2)), "a.pt", "choose the network that they belong to"),
+        (b"\0" * 64_000_001, "a.pt", "at most 64 MB"),
+    ],
+)
+def test_other_files_are_refused_in_one_sentence(view, content, name, words):
+    view.restore({"network": "small", **QUICK})
+    view.upload.param.update(filename=name, value=content)
+    assert words in view.fault.object and view.fault.visible and view._state is None
+    assert "/" not in view.fault.object.split("role")[1].split(">")[1].split("<")[0].replace("a.pt", "")
+
+
+def test_a_file_that_runs_code_is_not_run(view, tmp_path):
+    import pickle
+
+    class Planted:
+        def __reduce__(self):
+            return open, (str(tmp_path / "run"), "w")
+
+    view.upload.param.update(filename="b.pt", value=pickle.dumps(Planted()))
+    assert view._state is None and not (tmp_path / "run").exists()
+
+
+def test_checkpoints_one_after_the_other():
+    choice, settings = read_choice({"network": "small", **QUICK})
+    job = OverTraining.job(choice, settings)
+    found = [job._tasks[i]() for i in (0, len(job._tasks) - 1)]
+    assert [step for step, _ in found] == [0, 1000] and found[0][1].llc < found[1][1].llc
+    rows = over_training_csv(found).splitlines()
+    assert rows[0].startswith("training_step,llc") and rows[1].startswith("0,") and rows[2].startswith("1000,")
+
+
+def test_the_map_is_for_samplers_with_a_plateau():
+    choice, settings = read_choice({"network": "small", "sampler": {"name": "HMC"}, "gradient": "full"})
+    with pytest.raises(ValueError, match="SGLD and RMSPropSGLD"):
+        CalibrationPanel.job(choice, settings)
+
+
+@pytest.mark.parametrize("name", ["trained", "layer", "head"])
+def test_the_python_that_is_copied_runs_as_pasted(name):
+    choice, settings = read_choice({**next(p.config for p in ALL if p.name == name), "steps": 100, "chains": 2})
+    takeaway = ZooTakeaway(lambda found: None, lambda: [])
+    takeaway.show(choice, settings)
+    done = subprocess.run([sys.executable, "-c", takeaway.menu.code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    job = _build(choice, settings, None)
+    while not job.finished:
+        job.advance(100)
+    assert f"λ̂ = {job.judge().llc:.4g}" in done.stdout, "the same numbers"
+
+
+def choice(seed: int) -> Choice:
+    return Choice(network="small", optimizer="momentum", train_seed=seed, checkpoint=0, part="all")
+
+
+def test_one_training_does_not_hold_up_the_others(monkeypatch):
+    wanted = [choice(seed) for seed in (901, 902)]
+    begin = threading.Event()
+
+    def slow(network: str, optimizer: str, seed: int) -> Any:
+        if seed == 901:
+            assert begin.wait(30)
+        return seed, "record"
+
+    monkeypatch.setattr(zoo, "_train", slow)
+    monkeypatch.setattr(zoo, "_trained", type(zoo._trained)())
+    threads = [threading.Thread(target=zoo.trained, args=(wanted[0],)) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    assert zoo.trained(wanted[1]) == (902, "record") == zoo.known(wanted[1])
+    assert zoo.known(wanted[0]) is None, "and who only looks does not wait"
+    begin.set()
+    for thread in threads:
+        thread.join(30)
+    assert zoo.known(wanted[0]) == (901, "record")
+
+
+def test_trained_networks_make_room(monkeypatch):
+    monkeypatch.setattr(zoo, "_train", lambda network, optimizer, seed: (seed, "record"))
+    monkeypatch.setattr(zoo, "_trained", type(zoo._trained)())
+    for seed in range(zoo.KEPT + 2):
+        zoo.trained(choice(seed))
+        zoo.known(choice(0))
+    assert len(zoo._trained) == zoo.KEPT and zoo.known(choice(0)) and not zoo.known(choice(1))

@@ -1,0 +1,73 @@
+"""What one visitor may take: refused in one sentence, before anything of the page changes."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.pages import load_pages
+from app.pages.local_geometry.config import MAX_PARAMETERS, get_problem
+from app.pages.local_geometry.panels.sweep.job import COUNT, SweepJob
+from app.runs.allowance import DEFAULT_MEGABYTES, VISITOR_MEMORY, allowance, check_allowance
+from llc_core import RunConfig
+from llc_core.engine.resolve import resolve
+
+WIDE = {"kind": "dln", "widths": [200, 200, 200], "seed": 0}
+
+
+def complete(**changes):
+    problem = get_problem(WIDE)
+    return resolve(RunConfig(problem=problem.to_dict(), **changes), problem)[:2]
+
+
+def test_the_limit_counts_chains_times_parameters(monkeypatch):
+    config, problem = complete(chains=4)
+    monkeypatch.setenv(VISITOR_MEMORY, "13")
+    check_allowance(config, problem)
+    with pytest.raises(ValueError, match=r"^8 chains of 80,000 parameters need 24 MB, and this server .* 13 MB: use"):
+        check_allowance(complete(chains=8)[0], problem)
+    grid = config.replace(sampler={"name": "SGLD"}, grid={"step_size": (1e-9, 1e-8)})
+    with pytest.raises(ValueError, match="^8 chains"):
+        check_allowance(grid, problem)
+
+
+def test_by_default_the_page_s_own_limits_are_within(monkeypatch):
+    monkeypatch.delenv(VISITOR_MEMORY, raising=False)
+    assert allowance() == DEFAULT_MEGABYTES
+    assert 32 * MAX_PARAMETERS * 4 * 10 / 2**20 < DEFAULT_MEGABYTES
+
+
+@pytest.mark.parametrize("text", ["lots", "0", "-3", "nan"])
+def test_nonsense_in_the_environment_is_said(monkeypatch, text):
+    monkeypatch.setenv(VISITOR_MEMORY, text)
+    with pytest.raises(ValueError, match=f"{VISITOR_MEMORY} is '{text}'; set it to"):
+        allowance()
+
+
+def test_a_page_refuses_and_keeps_what_it_had(monkeypatch):
+    page = next(page for page in load_pages() if page.key == "local-geometry")
+    view = page.build()
+    try:
+        before = view.configuration()
+        monkeypatch.setenv(VISITOR_MEMORY, "13")
+        with pytest.raises(ValueError, match="chains of 80,000 parameters need"):
+            view.restore({"problem": WIDE, "chains": 8})
+        assert view.configuration() == before
+        view.controls.show({**view.controls.values, "chains": 32})
+        view.editor.problem = WIDE
+        view._on_settings()
+        assert view.trouble.visible and "this server gives each run 13 MB" in view.trouble.object
+    finally:
+        view.close()
+
+
+def test_a_sweep_is_refused_too(monkeypatch):
+    config, problem = complete(chains=4, sampler={"name": "SGLD"})
+    monkeypatch.setenv(VISITOR_MEMORY, "13")
+    with pytest.raises(ValueError, match=f"^{4 * COUNT} chains|^[0-9]+ chains of 80,000"):
+        SweepJob(config, problem, "localization")
+
+
+def test_a_link_may_not_ask_for_virtual_data():
+    """Their moments are a pass over all rows, as many as the link says, and everybody's runs would wait for it."""
+    with pytest.raises(ValueError, match="virtual is true; a page keeps the rows of its network"):
+        get_problem({**WIDE, "virtual": True, "n": 10**9})

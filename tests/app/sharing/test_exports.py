@@ -1,0 +1,93 @@
+"""What is taken away is what was seen: the pasted Python gives the same numbers, files read back."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import llc_core
+from app.sharing.exports import config_json, netcdf, python_code, result_csv, trace_csv
+from llc_core import RunConfig
+
+CONFIGS = {
+    "defaults": RunConfig(problem={"kind": "dln", "widths": [3, 2]}, steps=60),
+    "everything": RunConfig(
+        problem={"kind": "dln", "widths": [3, 4, 2], "layer_ranks": [2, 1], "seed": 4, "n": 5000},
+        sampler={"name": "RMSPropSGLD", "step_size": 1e-7, "stability": 1e-4},
+        gradient="minibatch",
+        metric_gradient="full",
+        batch_size=64,
+        baseline="full",
+        n_beta=100.5,
+        localization=3.0,
+        chains=3,
+        steps=50,
+        burn_in=20,
+        step_decay=0.25,
+        grid={"localization": (1.0, 2.0)},
+        seed=9,
+        dtype="float64",
+    ),
+}
+
+
+def estimates(config):
+    run = llc_core.run(config)
+    for _ in run:
+        pass
+    return run, run.estimates()
+
+
+@pytest.fixture(scope="module")
+def estimate():
+    return estimates(CONFIGS["defaults"])[1][0]
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_the_python_runs_as_pasted_and_gives_the_same_numbers(name):
+    run, found = estimates(CONFIGS[name])
+    code = python_code(run.config)
+    tail = "import json; print('LLC', json.dumps([e.llc for e in run.estimates()]), run.config.to_json())"
+    done = subprocess.run([sys.executable, "-c", code + tail], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    values = done.stdout.split("LLC ")[1]
+    numbers, rest = json.JSONDecoder().raw_decode(values)
+    assert numbers == [e.llc for e in found] and all(map(math.isfinite, numbers))
+    assert RunConfig.from_json(values[rest:].strip()) == run.config
+    assert max(map(len, code.splitlines())) <= 130
+
+
+def test_the_configuration_reads_back(estimate):
+    assert RunConfig.from_json(config_json(estimate.config)) == estimate.config
+
+
+def test_the_traces_read_back(estimate):
+    rows = list(csv.DictReader(io.StringIO(trace_csv(estimate))))
+    assert [int(r["step"]) for r in rows] == estimate.trace_steps.tolist()
+    chains = np.array([[float(r[f"chain_{i}"]) for i in range(estimate.chains)] for r in rows])
+    assert np.array_equal(chains, estimate.trace, equal_nan=True)
+    kept = np.array([int(r["averaged"]) for r in rows], dtype=bool)
+    assert np.mean(chains[kept]) == pytest.approx(estimate.llc)
+
+
+def test_the_results_read_back(estimate):
+    values = {r["name"]: r["value"] for r in csv.DictReader(io.StringIO(result_csv(estimate)))}
+    assert float(values["llc"]) == estimate.llc and values["local_learning_coefficient"] == "3"
+    assert RunConfig.from_json(values["config"]) == estimate.config
+
+
+def test_the_netcdf_file_reads_back(estimate, tmp_path):
+    xarray = pytest.importorskip("xarray")
+    path = tmp_path / "run.nc"
+    path.write_bytes(netcdf(estimate))
+    with xarray.open_dataset(path, engine="h5netcdf") as data:
+        assert float(data.llc) == estimate.llc
+        assert np.array_equal(data.loss_trace.values, estimate.trace, equal_nan=True)
+        assert RunConfig.from_json(data.attrs["config"]) == estimate.config

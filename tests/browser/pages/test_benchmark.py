@@ -1,0 +1,209 @@
+"""The page "Benchmark" in a browser: figures, filters by mouse and keyboard, a point's runs, files in and out, a phone."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from playwright.sync_api import expect
+from synthetic_store import synthetic_rows, write_store
+
+from app.server.report import write_report
+from app.sharing.links import Link, decode, encode
+
+# Keys of the curves that a figure draws, and where its points are.
+POINTS = """(name) => {
+  const view = [...(window.Bokeh?.index?.query?.((v) => v.model.name === name && v.model.type === 'Figure') ?? [])][0]
+  if (!view) return null
+  const source = view.model.renderers.find((r) => r.name === 'points').data_source
+  const get = (column) => Array.from(source.data instanceof Map ? source.data.get(column) : source.data[column])
+  const xs = view.frame.x_scale.v_compute(get('x')), ys = view.frame.y_scale.v_compute(get('y'))
+  const box = view.canvas_view.el.getBoundingClientRect()
+  const at = Array.from(xs, (x, i) => [box.left + x, box.top + ys[i]])
+  return {key: get('key'), index: get('index'), at}
+}"""
+FIGURES = ("relative_error", "mean_against_sd", "order_preservation", "nan_share")
+
+
+@pytest.fixture
+def bench(app):
+    """The page with the small store."""
+    return opened(app, {"store": "small", "gradient": "full"})
+
+
+def opened(app, config):
+    app.page.goto(f"{app.address}?c={encode(Link('benchmark', config))}")
+    for name in FIGURES:
+        app.page.wait_for_function(f"(name) => (({POINTS})(name)?.key?.length ?? 0) > 0", arg=name, timeout=60_000)
+    app.page.wait_for_function("() => Bokeh.documents[0].is_idle", timeout=60_000)
+    return app
+
+
+def curves_of(app, name="relative_error") -> set[str]:
+    return set(app.page.evaluate(POINTS, name)["key"])
+
+
+def steady(app, name):
+    """A figure's points, once the page around it has stopped moving."""
+    before = None
+    for _ in range(40):
+        found = app.page.evaluate(POINTS, name)
+        if found == before:
+            return found
+        before = found
+        app.settle(500)
+    raise AssertionError("the page never came to rest")
+
+
+def drawn(app, wanted: set[str]) -> None:
+    """Wait until every figure shows these curves."""
+    for name in FIGURES:
+        app.page.wait_for_function(
+            f"([name, wanted]) => {{ const found = ({POINTS})(name); return found && "
+            "[...new Set(found.key)].sort().join() === wanted }",
+            arg=[name, ",".join(sorted(wanted))],
+            timeout=60_000,
+        )
+
+
+def test_figures_are_drawn_and_filters_work_by_mouse_and_keyboard(bench):
+    app, page = bench, bench.page
+    names = {"SGLD", "RMSPropSGLD", "SGHMC", "UnderdampedLangevin", "HMC"}
+    drawn(app, {f"{sampler}|full" for sampler in names})
+    assert app.number("runs") == "481" and app.number("errors") == "1"
+
+    page.get_by_role("combobox", name="Gradient").click()
+    page.get_by_role("listbox").get_by_text("control variate", exact=True).click()
+    drawn(app, {f"{sampler}|control_variate" for sampler in names})
+    toggle = app.button("SGHMC")
+    toggle.focus()
+    page.keyboard.press("Space")
+    expect(toggle).to_have_attribute("aria-pressed", "false")
+    drawn(app, {f"{sampler}|control_variate" for sampler in names - {"SGHMC"}})
+
+    box = page.get_by_role("combobox", name="Ranks")
+    box.focus()
+    page.keyboard.press("ArrowDown")
+    focused = page.get_by_role("listbox").locator("[role]:focus")
+    expect(focused).to_have_text("all")
+    page.keyboard.press("ArrowDown")
+    app.settle(600)  # the page put the focus back after a while
+    expect(focused).to_have_text("equal")
+    page.keyboard.press("Enter")
+    expect(box).to_have_text("equal")
+    expect(page.locator("[data-key=problems]").first).to_have_text("6")
+
+    app.button("As printed").click()
+    expect(page.get_by_role("combobox", name="Truth")).to_have_text("global λ")
+    drawn(app, {f"{sampler}|minibatch" for sampler in names})
+    expect(page.get_by_role("region", name="Accuracy").get_by_role("row")).to_have_count(6)
+
+
+def test_a_click_on_a_point_lists_its_runs_and_one_opens_live(bench):
+    app, page = bench, bench.page
+    found = steady(app, "relative_error")
+    i = next(i for i, key in enumerate(found["key"]) if key == "RMSPropSGLD|full" and found["index"][i] == 4)
+    page.mouse.click(*found["at"][i])
+    expect(page.get_by_role("combobox", name="Curve")).to_have_text("RMSProp-SGLD, full data")
+    links = page.get_by_role("link", name=re.compile("Open run 1K"))
+    assert links.count() == 12
+    link = decode(links.first.get_attribute("href").removeprefix("?c="))
+    with page.context.expect_page() as made:
+        links.first.click()
+    other = type(app)(made.value, app.address)
+    other.wait_for_points(60)
+    expect(made.value.get_by_role("combobox", name="Sampler")).to_have_text("RMSProp-SGLD")
+    assert link.config["problem"]["size_class"] == "1K"
+    made.value.close()
+    assert not other.problems
+
+
+def test_a_store_from_a_file_and_a_wrong_one(bench, tmp_path):
+    page = bench.page
+    path = write_store(tmp_path / "mine.sqlite", synthetic_rows(3, ["SGLD"], ["full"], 4))
+    chooser = page.locator("input[type=file][accept='.sqlite,.db']")
+    chooser.set_input_files({"name": "bad.sqlite", "mimeType": "application/octet-stream", "buffer": b"nothing"})
+    expect(page.get_by_role("alert").filter(has_text="“bad.sqlite” is not a store of LLC Lab")).to_be_visible()
+    drawn(bench, curves_of(bench))  # what was shown is still there
+    chooser.set_input_files(path)
+    expect(page.get_by_text("Runs from mine.sqlite.")).to_be_visible()
+    drawn(bench, {"SGLD|full"})
+    expect(page.get_by_role("combobox", name="Store")).to_have_text("mine.sqlite")
+
+
+def test_table_and_figures_are_taken_away(bench):
+    page = bench.page
+    page.get_by_role("button", name="Take away").click()
+    with page.expect_download() as table:
+        bench.button("Accuracy table (CSV)").click()
+    assert len(table.value.path().read_text().splitlines()) == 6
+    page.get_by_role("button", name="Take away").click()
+    with page.expect_download() as figure:
+        bench.button("Relative error by step size as SVG").click()
+    text = figure.value.path().read_text()
+    assert text.startswith("<svg") and "RMSProp-SGLD" in text and "relative error" in text
+
+
+def test_a_link_shows_the_same_again(bench):
+    app, page = bench, bench.page
+    app.button("SGLD").click()
+    expect(app.button("SGLD")).to_have_attribute("aria-pressed", "false")
+    app.button("Share").click()
+    field = page.get_by_role("textbox", name="Link")
+    expect(field).to_have_value(re.compile(r"\?c="))
+    link = decode(field.input_value().split("c=")[1])
+    assert link.page == "benchmark" and link.config["hidden"] == ["SGLD"] and link.config["gradient"] == "full"
+
+
+def test_five_pages_fit_a_phone(app):
+    app.page.set_viewport_size({"width": 390, "height": 844})
+    opened(app, {"store": "small", "gradient": "full"})
+    page = app.page
+    app.until("document.documentElement.scrollWidth <= 390")
+    bar = page.get_by_role("navigation", name="Pages").bounding_box()
+    here = app.button("Benchmark: choose a page").bounding_box()
+    assert bar["x"] <= here["x"] + 1 and here["x"] + here["width"] <= bar["x"] + bar["width"] + 1
+    assert page.get_by_role("button", name="Share").is_visible()
+    app.turn_to("Stationary bias")
+    expect(page.get_by_text("Right sampler").first).to_be_visible()
+    expect(app.button("Stationary bias: choose a page")).to_be_visible()
+
+
+def test_the_report_opens_without_a_network_and_its_legend_switches_curves(page, stores, tmp_path):
+    problems: list[str] = []
+    asked: list[str] = []
+    page.on("console", lambda m: problems.append(m.text) if m.type == "error" else None)
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.on("request", lambda r: asked.append(r.url) if not r.url.startswith(("file:", "data:", "blob:")) else None)
+    page.set_viewport_size({"width": 1200, "height": 900})
+    page.goto(write_report(stores / "other.sqlite", tmp_path / "report.html").as_uri())
+    page.wait_for_function(f"() => (({POINTS})('relative_error')?.key?.length ?? 0) > 0", timeout=60_000)
+    expect(page.get_by_role("heading", name="Size class 1K")).to_be_visible()
+    shown = """() => {
+      const view = [...Bokeh.index.query((v) => v.model.name === 'relative_error' && v.model.type === 'Figure')][0]
+      const legend = view.model.center.concat(view.model.below).find((m) => m.type === 'Legend')
+      const points = view.model.renderers.find((r) => r.name === 'points')
+      return {hidden: legend.tags[0], on: points.view.filter.booleans.filter(Boolean).length}
+    }"""
+    before = page.evaluate(shown)
+    page.get_by_text("Relative error by step size, minibatch: same-batch").first.scroll_into_view_if_needed()
+    entry = page.evaluate(
+        """() => {
+      const view = [...Bokeh.index.query((v) => v.model.name === 'relative_error' && v.model.type === 'Figure')][0]
+      const found = []
+      const walk = (root) => { for (const e of root.querySelectorAll('*')) {
+        if (e.shadowRoot) walk(e.shadowRoot)
+        if (e.textContent === 'SGLD, minibatch') found.push(e) } }
+      walk(view.shadow_el ?? view.el.shadowRoot ?? view.el)
+      const box = found.at(-1).getBoundingClientRect()
+      return [box.x + box.width / 2, box.y + box.height / 2]
+    }"""
+    )
+    page.mouse.click(*entry)
+    page.wait_for_function(f"(n) => ({shown})().on < n", arg=before["on"])
+    assert page.evaluate(shown)["hidden"] == ["SGLD|minibatch"]
+    page.mouse.click(*entry)
+    page.wait_for_function(f"(n) => ({shown})().on === n", arg=before["on"])
+    assert not asked and not problems, (asked, problems)
+    assert json.dumps(before["hidden"] or []) == "[]"

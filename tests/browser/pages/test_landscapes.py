@@ -1,0 +1,105 @@
+"""The page "Landscapes" in a browser. Every test also fails on console errors and on requests to other hosts."""
+
+from __future__ import annotations
+
+import pytest
+from page_scripts import SOURCE
+from playwright.sync_api import expect
+
+# Where a point of the plane lies on the screen. The upper half is in view without scrolling.
+PLACE = """([x, y]) => {
+  const view = [...window.Bokeh.index.query((v) => v.model.name === 'plane' && v.model.type === 'Figure')][0]
+  const box = view.el.getBoundingClientRect()
+  const frame = view.frame ?? view.frame_view
+  return [box.left + frame.x_scale.compute(x), box.top + frame.y_scale.compute(y)]
+}"""
+
+
+def wait_for(app, name: str, column: str, count: int = 1) -> None:
+    app.page.wait_for_function(
+        f"([name, column, count]) => (({SOURCE})(name)?.[column]?.length ?? 0) >= count",
+        arg=[name, column, count],
+        timeout=60_000,
+    )
+
+
+@pytest.fixture
+def plane(app):
+    """The page, with chains that move."""
+    app.page.goto(app.address)
+    app.button("Landscapes").click(timeout=60_000)
+    wait_for(app, "trails", "x0", 20)
+    return app
+
+
+def test_chains_move_and_meet_the_exact_answer(plane):
+    page = plane.page
+    assert len(plane.source("heads")["x"]) == 10 and len(plane.source("trails")["x9"]) <= 200
+    expect(page.locator(".caption")).to_have_text("finished", timeout=120_000)
+    expect(page.locator("[data-key=exact]").first).to_have_text("0.3558")
+    expect(page.locator("[data-key=llc]")).to_contain_text("0.3565 ±")
+    expect(page.locator("p.good")).to_contain_text("agrees with the exact value 0.356")
+    wait_for(plane, "volume", "x", 20)
+    expect(page.locator("[data-key=slope]")).to_have_text("0.5000")
+    page.get_by_role("button", name="Posterior", exact=True).click()
+    expect(page.get_by_text("denser posterior")).to_be_visible()
+    wait_for(plane, "posterior", "image")
+
+
+def test_a_click_moves_w0_along_the_truth(plane):
+    page = plane.page
+    x, y = plane.place(PLACE, [0.4, 2.0])
+    page.mouse.click(x, y)
+    entry = page.get_by_role("textbox", name="Point w0: coordinates w₁, w₂", exact=True)
+    expect(entry).not_to_have_value("0, 0")
+    across, up = (float(part) for part in entry.input_value().split(","))
+    assert across == 0 and abs(up - 2) < 0.1
+    expect(page.locator("[data-key=multiplicity]")).to_have_text("1")
+
+
+def test_a_click_sets_the_start_and_so_does_an_entry(plane):
+    page = plane.page
+    plane.button("Pause").click()
+    page.get_by_role("button", name="Click sets start", exact=True).click()
+    expect(page.get_by_text("the chains begin there")).to_be_visible()
+    x, y = plane.place(PLACE, [1.5, 2.0])
+    page.mouse.click(x, y)
+    entry = page.get_by_role("textbox", name="Start w₁", exact=True)
+    expect(entry).not_to_have_value("0.1")
+    assert abs(float(entry.input_value()) - 1.5) < 0.1
+    below = page.get_by_role("textbox", name="Start w₂", exact=True)
+    assert abs(float(below.input_value()) - 2.0) < 0.1
+    below.fill("-0.75")
+    below.press("Enter")
+    page.wait_for_function(f"() => (({SOURCE})('start')?.y ?? [])[0] === -0.75", timeout=60_000)
+    below.fill("hello")
+    below.press("Enter")
+    expect(page.get_by_role("alert").filter(has_text="is not a number")).to_be_visible()
+
+
+def test_u_and_v_are_compared_while_one_watches(plane):
+    page = plane.page
+    plane.button("Pause").click()
+    page.get_by_role("button", name="100 data sets", exact=True).click()
+    plane.button("Run U and V").click()
+    page.wait_for_function(
+        f"() => (({SOURCE})('points_U')?.top ?? []).reduce((a, b) => a + b, 0) === 100", timeout=60_000
+    )
+    expect(page.get_by_text("On the same data U is above V")).to_be_visible()
+    expect(page.get_by_text("Step 5,000 of 5,000.")).to_be_visible(timeout=120_000)
+    expect(plane.button("Run U and V")).to_be_visible()
+
+
+@pytest.mark.parametrize("width", [390, 1024])
+def test_nothing_sticks_out_light_or_dark(app, width):
+    page = app.page
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(app.address)
+    app.turn_to("Landscapes")
+    wait_for(app, "trails", "x0", 20)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    share, scheme = (page.get_by_role("button", name=name).first.bounding_box() for name in ("Share", "theme"))
+    # The icon has a rim of 8 without ink.
+    assert share["x"] + share["width"] <= scheme["x"] + 8, "buttons of the header lie over each other"
+    app.switch_scheme()
+    assert page.evaluate("document.documentElement.scrollWidth") <= width

@@ -1,0 +1,72 @@
+"""The sweep in a browser: live points, the marks, a point taken over by mouse and by button, stop."""
+
+from __future__ import annotations
+
+from page_scripts import SOURCE
+from playwright.sync_api import expect
+
+from app.controls.fields import number_text
+
+# Middle of a point of the sweep on the screen, from its value and error.
+PLACE = """([value, error]) => {
+  const view = [...Bokeh.index.query((v) => v.model.name === 'sweep_figure' && v.model.type === 'Figure')][0]
+  const box = view.canvas_view.el.getBoundingClientRect()
+  return [box.x + view.frame.x_scale.compute(value), box.y + view.frame.y_scale.compute(error)]
+}"""
+
+
+def test_a_sweep_comes_in_live_and_its_points_set_the_step_size(quick):
+    app, page = quick, quick.page
+    shown = page.locator(".bk-Figure:visible")
+    expect(shown).to_have_count(2)
+    page.get_by_role("button", name="Take away").click()
+    page.get_by_role("button", name="Sweep as PNG", exact=True).click()
+    expect(page.get_by_text("This figure is not on the screen yet; try again when it is.")).to_be_visible()
+    app.button("Sweep").click()
+    expect(shown).to_have_count(4)
+    app.button("Stop").wait_for()
+    page.wait_for_function(f"() => (({SOURCE})('sweep')?.alpha?.[0] ?? 1) < 1")
+    app.button("Use the best").wait_for(timeout=60_000)
+    app.button("Sweep").wait_for(timeout=60_000)
+    points = app.source("sweep")
+    assert len(points["value"]) == 12 and set(points["alpha"]) == {1}
+    assert points["dead"][0] == 0 and points["dead"][-1] == 1
+    expect(page.get_by_text("Smallest error, its error bar included, at")).to_be_visible()
+
+    # By mouse: a click on the third point; hovering shows its numbers.
+    page.get_by_text("Smallest error, its error bar included, at").scroll_into_view_if_needed()
+    x, y = app.place(PLACE, [points["value"][2], points["error"][2]])
+    page.mouse.move(x, y)
+    tip = page.locator(".bk-Tooltip").filter(has_text=number_text(points["value"][2]))
+    expect(tip).to_be_visible()
+    expect(tip).to_contain_text("trust it")
+    page.mouse.click(x, y)
+    step = page.get_by_role("textbox", name="Step size ε")
+    expect(step).to_have_value(number_text(points["value"][2]))
+    app.wait_for_points()
+    assert len(app.source("sweep")["value"]) == 12, "the points hold for other step sizes"
+
+    # By keyboard: the button for the best one.
+    best = app.button("Use the best")
+    best.focus()
+    page.keyboard.press("Enter")
+    expect(step).not_to_have_value(number_text(points["value"][2]))
+    assert float(step.input_value()) in [float(number_text(value)) for value in points["value"]]
+
+    # Another field, settings that make the points obsolete, and stop.
+    page.get_by_role("combobox", name="Field").click()
+    page.get_by_text("Localization γ", exact=True).click()
+    app.button("Sweep").click()
+    page.wait_for_function(f"() => Math.max(...(({SOURCE})('sweep')?.value ?? [0])) > 10")
+    app.button("Sweep").wait_for(timeout=60_000)
+    values = app.source("sweep")["value"]
+    assert min(values) < 0.1 and max(values) > 10
+
+    widths = page.get_by_role("textbox", name="Widths (input first)")
+    widths.fill("5, 4, 5")
+    widths.press("Enter")
+    expect(page.get_by_text("These points are of earlier settings")).to_be_visible()
+    expect(app.button("Use the best")).to_have_count(0)
+    app.button("Sweep").click()
+    app.button("Stop").click()
+    expect(page.get_by_text("Stopped.", exact=True)).to_be_visible()

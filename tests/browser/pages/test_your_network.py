@@ -1,0 +1,70 @@
+"""The page "Your network" in a browser: a run, a checkpoint, a part, the map, weights from a file."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+import torch
+from page_scripts import SOURCE
+from playwright.sync_api import expect
+
+from app.pages.your_network.scene import ZOO
+from app.sharing.links import Link, encode
+from llc_core.networks import build_model
+
+QUICK = {"network": "small", "steps": 600, "batch_size": 64}
+
+
+@pytest.fixture
+def mine(app):
+    """The page after a short run."""
+    app.page.goto(f"{app.address}?c={encode(Link('your-network', QUICK))}")
+    app.wait_for_points(180)
+    expect(app.page.locator(".caption")).to_have_text("finished", timeout=180_000)
+    return app
+
+
+def test_a_checkpoint_and_a_part_are_chosen_and_compared(mine):
+    app, page = mine, mine.page
+    first = app.number("llc")
+    assert len(app.source("training")["step"]) == len(ZOO["small"].checkpoints)
+    app.button("Pin this run").click()
+    page.get_by_role("combobox", name="Checkpoint").click()
+    page.get_by_text("after 100 steps", exact=True).click()
+    table = page.get_by_role("table").filter(has_text="pinned: SGLD")
+    expect(table).to_be_visible()
+    expect(table).to_contain_text(first)
+    expect(page.locator(".caption")).to_have_text("finished")
+    assert app.number("llc") != first
+    expect(page.get_by_role("cell", name="All 4 chains stayed finite.")).to_be_visible()
+
+    page.get_by_role("combobox", name="What moves").click()
+    page.get_by_text("layer 2", exact=True).click()
+    expect(page.locator(".caption")).to_have_text("finished")
+
+
+def test_the_map_gives_its_pick_to_the_side_bar_and_checkpoints_come_in(mine):
+    app, page = mine, mine.page
+    app.button("At every checkpoint").click()
+    page.wait_for_function(f"() => (({SOURCE})('over_training')?.step?.length ?? 0) >= 2", timeout=60_000)
+    app.button("Stop").first.click()
+    app.button("Calibrate").click()
+    app.button("Use the pick").wait_for(timeout=120_000)
+    cells = app.source("calibration")
+    assert len(cells["llc"]) == 24 and max(cells["frame"]) > 0
+    app.button("Use the pick").click()
+    expect(page.get_by_role("checkbox", name="Step size ε automatic")).not_to_be_checked()
+
+
+def test_weights_from_a_file_and_from_a_wrong_one(mine):
+    page = mine.page
+    content = io.BytesIO()
+    torch.save(build_model(ZOO["small"].model, seed=9).state_dict(), content)
+    chooser = page.locator("input[type=file][accept='.safetensors,.pt']")
+    chooser.set_input_files({"name": "mine.pt", "mimeType": "application/octet-stream", "buffer": content.getvalue()})
+    expect(page.get_by_text("Weights from mine.pt.")).to_be_visible()
+    expect(page.get_by_role("combobox", name="Checkpoint")).to_have_text("the file’s weights")
+    chooser.set_input_files({"name": "bad.pt", "mimeType": "application/octet-stream", "buffer": b"nothing"})
+    expect(page.get_by_role("alert").filter(has_text="bad.pt holds no plain tensors")).to_be_visible()
+    expect(page.locator(".caption")).to_have_text("finished")

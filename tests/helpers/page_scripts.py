@@ -1,0 +1,18 @@
+"""Scripts that read a page in the browser."""
+
+from __future__ import annotations
+
+# What the page shows is read from the data sources and the accessible elements, never from pixels.
+SOURCE = """(name) => {
+  const models = window.Bokeh?.documents?.[0]?._all_models
+  const source = models && [...models.values()].find((m) => m.name === name && m.data && m.type === 'ColumnDataSource')
+  if (!source) return null
+  const columns = source.data instanceof Map ? Object.fromEntries(source.data) : source.data
+  return Object.fromEntries(Object.entries(columns).map(([key, value]) => [key, Array.from(value)]))
+}"""
+
+# The colours of the page's cards and of a figure's axis.
+SCHEME = """() => [
+  getComputedStyle(document.documentElement).getPropertyValue('--panel-surface-color').trim().toLowerCase(),
+  JSON.stringify([...Bokeh.documents[0]._all_models.values()].find((m) => m.type === 'LinearAxis')?.major_label_text_color),
+]"""

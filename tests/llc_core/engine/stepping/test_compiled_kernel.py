@@ -1,0 +1,116 @@
+"""The compiled update of one chain is the sampler's own update with the noise of `llc_core.compute.philox`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from llc_core.compute.philox import GROUP, normals
+from llc_core.engine.stepping.chain_by_chain import ByChain
+from llc_core.engine.stepping.compiled import OneLoop
+from llc_core.engine.target import Target
+from llc_core.samplers import build
+from llc_core.samplers.base import hyperparameters, samplers
+from llc_core.types import Energy
+
+pytest.importorskip("numba")
+
+WITH_CELL = [name for name, kind in samplers().items() if kind().cell() is not None]
+DIM, CHAINS, SEED = 2 * GROUP + 37, 3, 11
+
+
+def energy(delta: torch.Tensor, step: int) -> Energy:
+    """Any energy will do: another gradient at every step, coefficients that differ between the chains."""
+    grad = torch.sin(100 * delta + torch.linspace(0, 3 + step, DIM)) * 1e-3
+    n_beta, localization = torch.tensor([[1e4], [3e4], [1e5]]), torch.tensor([[1.0], [30.0], [500.0]])
+    return Energy(grad.sum(1), grad, delta, n_beta, localization)
+
+
+def steps(name: str, driver: ByChain, hp, count: int, compiled: bool) -> dict[str, torch.Tensor]:
+    torch.manual_seed(0)
+    state = driver.start(1e-2 * torch.randn(CHAINS, DIM), hp)
+    for step in range(count):
+        driver.steps = step + 1
+        whole = energy(state["delta"], step)
+        if compiled:
+            for chain in range(CHAINS):
+                row = slice(chain, chain + 1)
+                cut = {k: v[row] for k, v in vars(whole).items() if isinstance(v, torch.Tensor)}
+                mine = {k: v[row] for k, v in state.items()}
+                driver._update(mine, Energy(**cut), type(hp)(**{k: _row(v, row) for k, v in vars(hp).items()}), chain)
+        else:
+            noise = normals(SEED, torch.tensor(step + 1), (1, CHAINS, DIM), torch.float32)
+            state = {k: v.clone() for k, v in driver.sampler.update(state, whole, noise, hp).items()}
+    return state
+
+
+def _row(value, row):
+    return value[row] if isinstance(value, torch.Tensor) else value
+
+
+def driver_of(name: str, **fields) -> tuple[ByChain, object]:
+    sampler = build({"name": name, "step_size": 1e-6, **fields})
+    hp = hyperparameters(sampler, CHAINS, torch.empty(1))
+    hp.step_size = torch.tensor([[1e-6], [3e-6], [1e-7]])
+    return ByChain(Target(None, torch.ones(CHAINS, 1), torch.ones(CHAINS, 1)), sampler, SEED), hp
+
+
+def test_the_samplers_that_networks_are_mostly_run_with_have_one():
+    assert {"SGLD", "RMSPropSGLD", "AdamSGLD", "SGHMC", "SGNHT", "UnderdampedLangevin"} <= set(WITH_CELL)
+
+
+@pytest.mark.parametrize("name", WITH_CELL)
+def test_the_compiled_update_is_the_written_one(name):
+    driver, hp = driver_of(name)
+    one, other = steps(name, driver, hp, 5, True), steps(name, driver, hp, 5, False)
+    assert set(one) == set(other)
+    for key in one:
+        scale = float(other[key].abs().mean())
+        assert torch.allclose(one[key], other[key], rtol=1e-5, atol=2e-5 * scale), key
+    moved = float((one["delta"] - steps(name, driver, hp, 0, True)["delta"]).abs().mean())
+    assert moved > 100 * float((one["delta"] - other["delta"]).abs().mean())
+
+
+def test_half_a_force_does_not_pass_for_a_whole_one():
+    """What the comparison above is worth: printed SGHMC, which has half the force, is told from the corrected one."""
+    ends = []
+    for dynamics in ("printed", "corrected"):
+        driver, hp = driver_of("SGHMC", dynamics=dynamics)
+        ends.append(steps("SGHMC", driver, hp, 5, True)["momentum"])
+    scale = float(ends[0].abs().mean())
+    assert not torch.allclose(ends[0], ends[1], rtol=1e-5, atol=2e-5 * scale)
+
+
+@pytest.mark.parametrize("field", ["metric_grad", "hessian_diagonal", "prior_grad"])
+def test_other_forces_go_the_written_way(field):
+    plain = energy(torch.zeros(CHAINS, DIM), 0)
+    loop = OneLoop(build("SGLD"), SEED)
+    assert loop.serves(plain)
+    assert not loop.serves(replace(plain, **{field: plain.loss_grad}))
+    assert not loop.serves(replace(plain, loss_grad=plain.loss_grad.double()))
+    assert not OneLoop(build("HMC"), SEED).serves(plain), "it has no scalar formula"
+
+
+@pytest.mark.parametrize("name", [name for name in WITH_CELL if samplers()[name]().adapts_coordinates])
+def test_a_force_in_adapted_coordinates_is_taken_as_a_whole(name):
+    sampler = build(name)
+    hp = hyperparameters(sampler, CHAINS, torch.empty(0))
+    hp.step_size, hp.friction = torch.tensor([[1e-2], [3e-2], [1e-1]]), torch.full((CHAINS, 1), 2.0)
+    generator = torch.Generator().manual_seed(0)
+    z, momentum, force = torch.randn(3, CHAINS, DIM, generator=generator)
+    adapted = replace(energy(1e-3 * z, 0), pulled_force=force)
+    state = {"delta": z.clone(), "momentum": momentum.clone()}
+    noise = normals(SEED, torch.tensor(7), (1, CHAINS, DIM), torch.float32)
+    wanted = sampler.update(state, adapted, noise, hp)
+    loop = OneLoop(sampler, SEED)
+    assert loop.serves(adapted)
+    loop.step(state, adapted, hp, 7)
+    for key in wanted:
+        torch.testing.assert_close(state[key], wanted[key], rtol=1e-5, atol=1e-5)
+
+
+def test_only_samplers_that_adapt_coordinates_are_given_a_whole_force():
+    plain = energy(torch.zeros(CHAINS, DIM), 0)
+    assert not OneLoop(build("RMSPropSGLD"), SEED).serves(replace(plain, pulled_force=plain.loss_grad))

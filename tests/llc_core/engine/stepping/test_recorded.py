@@ -1,0 +1,209 @@
+"""Random numbers by place, and the step on fixed memory: on a CPU it runs as on a GPU, but without being recorded."""
+
+import math
+import shutil
+
+import numpy as np
+import pytest
+import torch
+from scipy import stats
+
+from llc_core import DeepLinearNetwork, RunConfig, run
+from llc_core.compute.matrices import prefers_numpy
+from llc_core.compute.philox import GROUP, fill, normals, philox
+from llc_core.compute.precision import multiply
+from llc_core.compute.streams import stream_seed
+from llc_core.engine.run import Run
+from llc_core.samplers import MetropolisSampler, samplers
+
+WIDTHS = [7, 5, 6, 4]
+
+
+def words(*values):
+    return tuple(torch.tensor(v, dtype=torch.int64) for v in values)
+
+
+@pytest.mark.parametrize(
+    "counter, key, expected",
+    [
+        ((0,) * 4, (0,) * 2, (0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8)),
+        ((0xFFFFFFFF,) * 4, (0xFFFFFFFF,) * 2, (0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD)),
+        (
+            (0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344),
+            (0xA4093822, 0x299F31D0),
+            (0xD16CFE09, 0x94FDCCEB, 0x5001E420, 0x24126EA1),
+        ),
+    ],
+)
+def test_words_are_those_of_the_published_generator(counter, key, expected):
+    """The known answers that come with Random123 (Salmon et al. 2011)."""
+    assert tuple(int(w) for w in philox(words(*counter), key)) == expected
+
+
+def test_normals_are_normal_and_independent_over_places_steps_and_seeds():
+    step = torch.tensor(5)
+    drawn = normals(123, step, (2, 4, 50_000), torch.float64)
+    assert stats.kstest(drawn.flatten().numpy(), "norm").pvalue > 1e-3
+    assert float(drawn.abs().max()) < 6.8
+    single = normals(123, step, (2, 4, 50_000), torch.float32)
+    assert float((drawn - single).abs().max()) < 4e-4  # where u is nearly 1 its rounding shows in the radius
+    rows = [*drawn.flatten(0, 1), normals(123, step + 1, (1, 1, 50_000), torch.float64)[0, 0]]
+    rows.append(normals(124, step, (1, 1, 50_000), torch.float64)[0, 0])
+    rows.append(normals(123 + (1 << 32), step, (1, 1, 50_000), torch.float64)[0, 0])
+    rows.append(normals(123, step + (1 << 32), (1, 1, 50_000), torch.float64)[0, 0])
+    rows.append(drawn[0, 0].roll(1))
+    correlation = np.corrcoef(torch.stack(rows).numpy()) - np.eye(len(rows))
+    assert np.abs(correlation).max() < 5 / math.sqrt(50_000)
+
+
+@pytest.mark.parametrize("count", [1, GROUP - 1, GROUP, 2 * GROUP + 5])
+@pytest.mark.parametrize("seed, step, chain, field", [(0, 0, 0, 0), (2**63 - 5, 2**35 + 7, 3, 1)])
+def test_the_compiled_loop_makes_the_same_numbers(count, seed, step, chain, field):
+    made = fill(torch.empty(count), seed, step, chain, field, start=3 * GROUP)
+    exact = normals(seed, torch.tensor(step), (1, 1, count), torch.float64, (field, chain, 3 * GROUP))[0, 0]
+    np.testing.assert_allclose(made, exact, rtol=1e-4, atol=4e-4)
+    whole = fill(torch.empty(3 * GROUP + count), seed, step, chain, field)
+    np.testing.assert_array_equal(whole[3 * GROUP :], made)
+    np.testing.assert_array_equal(
+        fill(torch.empty(count, dtype=torch.float64), seed, step, chain, field, 3 * GROUP), exact
+    )
+
+
+def test_the_compiled_loop_is_normal():
+    drawn = torch.stack([fill(torch.empty(100_000), 7, step, 0) for step in range(5)]).double().flatten().numpy()
+    assert stats.kstest(drawn, "norm").pvalue > 1e-3
+    for power, moment, spread in ((1, 0, 1), (2, 1, 2), (3, 0, 15), (4, 3, 96), (6, 15, 10170)):
+        assert abs((drawn**power).mean() - moment) < 4 * math.sqrt(spread / drawn.size), power
+    assert drawn.min() < -4 and drawn.max() > 4
+    halves = drawn[: drawn.size // 2 * 2].reshape(2, -1)
+    assert abs(np.corrcoef(halves)[0, 1]) < 4 / math.sqrt(halves.shape[1])
+    quarters = drawn[: 24 * GROUP].reshape(-1, 4, GROUP // 4).transpose(1, 0, 2).reshape(4, -1)
+    for power in (1, 2):  # numbers of one pair share their radius: neither they nor their squares may be correlated
+        correlation = np.corrcoef(quarters**power) - np.eye(4)
+        assert np.abs(correlation).max() < 4.5 / math.sqrt(quarters.shape[1])
+
+
+@pytest.fixture
+def linear():
+    return DeepLinearNetwork.random(widths=WIDTHS, n=20_000, seed=3)
+
+
+def config_of(linear, name, **options):
+    return RunConfig(
+        problem=linear.to_dict(),
+        sampler={"name": name, "step_size": 2e-9},
+        **{"gradient": "minibatch", "steps": 230, "chains": 3, "dtype": "float64", "seed": 4, **options},
+    )
+
+
+def results(config, linear, block=1000):
+    current = run(config, linear)
+    while not current.finished:
+        current.advance(block)
+    return current.llc_per_chain(), current.displacements, current.estimates()[0]
+
+
+@pytest.fixture
+def same_noise(monkeypatch):
+    """The usual way to step with the noise of the recorded one."""
+
+    def drawn(self, fields):
+        shape = (fields, self.count, self.problem.dim)
+        return normals(stream_seed(self.config.seed, "noise"), torch.tensor(self.steps_done), shape, self.dtype)
+
+    monkeypatch.setattr(Run, "_normals", drawn)
+
+
+@pytest.mark.parametrize("name", [n for n, cls in sorted(samplers().items()) if not issubclass(cls, MetropolisSampler)])
+def test_fixed_memory_gives_the_numbers_of_the_usual_step(name, linear, same_noise, monkeypatch):
+    config = config_of(linear, name, functional_variance=7)
+    usual = results(config, linear)
+    monkeypatch.setenv("LLC_LAB_GPU", "graphs")
+    recorded = results(config, linear)
+    for one, other in zip(usual[:2], recorded[:2], strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert usual[2].diverged == 0 and usual[2].singular_fluctuation == recorded[2].singular_fluctuation
+    assert usual[2].diagnostics == recorded[2].diagnostics
+
+
+@pytest.mark.parametrize("options", [{"gradient": "full"}, {"gradient": "control_variate"}, {"step_decay": 0.3}, {}])
+def test_what_the_driver_changes_reaches_the_fixed_memory(options, linear, same_noise, monkeypatch):
+    """Automatic steps, adapted coordinates and restarts all change what a step uses, in the middle of a run."""
+    config = config_of(linear, "UnderdampedLangevin", **options).replace(sampler={"name": "UnderdampedLangevin"})
+    if options.get("step_decay"):
+        config = config_of(linear, "SGLD", **options)
+    usual = results(config, linear)
+    monkeypatch.setenv("LLC_LAB_GPU", "graphs")
+    for block in (1000, 7):
+        recorded = results(config, linear, block)
+        for one, other in zip(usual[:2], recorded[:2], strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="compiling for a CPU needs a C++ compiler")
+def test_the_compiled_update_is_the_written_one(linear, monkeypatch):
+    found = []
+    for way in ("graphs", "fused"):
+        monkeypatch.setenv("LLC_LAB_GPU", way)
+        found.append(results(config_of(linear, "RMSPropSGLD", steps=60), linear))
+    np.testing.assert_allclose(found[0][1], found[1][1], rtol=1e-9, atol=1e-15)
+    np.testing.assert_allclose(found[0][0], found[1][0], rtol=1e-9)
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="compiling for a CPU needs a C++ compiler")
+def test_every_run_of_a_sweep_is_compiled(monkeypatch):
+    """torch compiles one piece of code for eight shapes at most (here for one), and then goes on without a word."""
+    monkeypatch.setenv("LLC_LAB_GPU", "fused")
+    with torch._dynamo.config.patch(recompile_limit=1, accumulated_recompile_limit=1, fail_on_recompile_limit_hit=True):
+        for last in (2, 3, 4):
+            network = DeepLinearNetwork.random(widths=[3, last], n=200, seed=0)
+            Run(config_of(network, "SGLD", gradient="full"), network).advance(3)
+
+
+def test_an_unknown_way_is_named(linear, monkeypatch):
+    monkeypatch.setenv("LLC_LAB_GPU", "fast")
+    with pytest.raises(ValueError, match="LLC_LAB_GPU is 'fast'; it must be one of plain, graphs, fused"):
+        run(config_of(linear, "SGLD"), linear)
+    monkeypatch.setenv("LLC_LAB_GPU", "plain")
+    monkeypatch.setenv("LLC_LAB_PRODUCTS", "float8")
+    with pytest.raises(ValueError, match="LLC_LAB_PRODUCTS is 'float8'; it must be one of float32, tf32, bf16"):
+        run(config_of(linear, "SGLD"), DeepLinearNetwork.random(widths=WIDTHS, n=20_000, seed=3)).advance(1)
+    monkeypatch.setenv("LLC_LAB_BLAS", "mkl")
+    with pytest.raises(ValueError, match="LLC_LAB_BLAS is 'mkl'; it must be one of auto, numpy, torch"):
+        prefers_numpy.__wrapped__()
+
+
+def test_short_products_of_differences_keep_the_excess_loss(monkeypatch):
+    """Near w0, where the loss itself differs by less than bf16 could show, the excess is right to some thousandths."""
+    network = DeepLinearNetwork.random(widths=[60, 50, 40], n=10**6, seed=0)
+    random = torch.Generator().manual_seed(0)
+    delta = 1e-4 * torch.randn(4, network.dim, generator=random, dtype=torch.float64)
+    batch = network.draw(random, 4, 500, "minibatch", torch.float64)
+    exact, slope = network.excess_loss_and_grad(delta, batch)
+    assert float(exact.abs().max()) < 2**-8 * network.baseline_loss
+    monkeypatch.setenv("LLC_LAB_PRODUCTS", "bf16")
+    short = DeepLinearNetwork.random(widths=[60, 50, 40], n=10**6, seed=0)
+    single = type(batch)({k: v.float() for k, v in batch.data.items()}, batch.baseline_loss.float())
+    loss, grad = short.excess_loss_and_grad(delta.float(), single)
+    assert float((loss / exact - 1).abs().max()) < 0.01
+    assert 1e-4 < float((grad - slope).norm() / slope.norm()) < 0.01
+
+
+def test_sums_of_short_products_are_long():
+    """Ones from a half up: in bf16 a sum of 10,000 of them would stop growing."""
+    a = torch.full((1, 1, 10_000), 0.5)
+    assert float(multiply(a, torch.ones(1, 10_000, 1), short=True)) == 5000
+
+
+@pytest.mark.parametrize("gradient, size", [("minibatch", 50), ("minibatch", 5), ("control_variate", 50)])
+def test_batches_of_all_chains_together_are_those_one_by_one(linear, gradient, size, monkeypatch):
+    """What a device draws in one piece, with the rows that a CPU draws chain by chain."""
+    monkeypatch.setattr("llc_core.potentials.deep_linear.data.KEPT_NUMBERS", 0)
+    apart = linear.draw(torch.Generator().manual_seed(1), 3, size, gradient, torch.float64)
+    together = linear._draw_together(
+        linear.data.gather(torch.Generator().manual_seed(1), 3, size, torch.float64), gradient
+    )
+    assert apart.data.keys() == together.data.keys()
+    for name, value in apart.data.items():
+        np.testing.assert_allclose(together.data[name], value, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(together.baseline_loss, apart.baseline_loss)

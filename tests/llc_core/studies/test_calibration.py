@@ -1,0 +1,151 @@
+"""Calibration picks a plateau that is right, refuses what is not, and says why; health speaks in plain sentences."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from llc_core import SGLD, DeepLinearNetwork, UnderdampedLangevin, calibrate, estimate, planar_landscape, run
+from llc_core.diagnostics import signals as health
+from llc_core.studies.calibration import _longest
+
+torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="module")
+def regular():
+    return calibrate(
+        planar_landscape("quadratic"),
+        chains=16,
+        steps=4000,
+        step_size=[1e-5, 1e-4, 2e-4, 4e-4, 2e-3, 2e-2],
+        localization=[1.0, 10.0],
+    )
+
+
+def test_the_pick_is_right_on_a_regular_landscape(regular):
+    assert regular and abs(regular.estimate.relative_error) < 0.1
+    e, g, b = regular.chosen
+    assert regular.localization[g] == 1.0 and 1e-4 <= regular.step_size[e] <= 4e-4
+    assert regular.llc.shape == regular.ok.shape == regular.reason.shape == (6, 2, 1)
+    assert regular.plateau[e, g, b] and regular.plateau[:, g, b].sum() >= 2
+    assert regular.config.sampler["step_size"] == regular.step_size[e] and not regular.config.grid
+    assert "plateau" in str(regular) and all(s[0].isalnum() and s[-1] == "." for s in regular.explanation)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        regular.llc = None
+
+
+def test_a_too_large_step_is_refused_with_its_reason(regular):
+    assert not regular.ok[4:].any()
+    assert "step_size" in regular.reason[4, 0, 0] and np.isfinite(regular.llc[4, 0, 0])
+    assert (regular.dead_fraction[5] == 1).all() and "16 of 16 chains" in regular.reason[5, 0, 0]
+    assert regular.llc[4, 0, 0] > 1.3 * regular.estimate.expected, "finite, but inflated: only the limit catches it"
+
+
+def test_the_picks_configuration_runs(regular):
+    current = run(regular.config.replace(steps=200))
+    current.advance(200)
+    assert math.isfinite(current.estimates()[0].llc)
+
+
+def test_a_singular_landscape():
+    problem = planar_landscape("normal_crossing", k=[1, 2])
+    found = calibrate(problem, chains=24, steps=8000, step_size=[2e-4, 5e-4, 1e-3, 8e-3], localization=[1.0])
+    assert found and abs(found.estimate.relative_error) < 0.1 + 3 * found.estimate.llc_se / found.estimate.expected
+    assert found.estimate.llc_se < 0.12 * found.estimate.expected
+    assert not found.ok[3, 0, 0]
+
+
+def test_a_network_of_the_1k_class():
+    problem = DeepLinearNetwork.random("1K", seed=1)
+    found = calibrate(
+        problem, UnderdampedLangevin(), step_size=[0.05, 0.1, 0.2, 5.0], localization=[1.0], chains=6, steps=3000
+    )
+    assert found, str(found)
+    assert abs(found.estimate.relative_error) < 0.1
+    assert not found.ok[-1].any()
+
+
+def test_step_sizes_are_found_from_the_stability_limit():
+    found = calibrate(planar_landscape("quadratic"), steps=600, chains=4)
+    assert found.llc.shape == (8, 3, 1)
+    assert not found.ok[-1].any(), "twice the limit"
+
+
+def test_nothing_is_picked_where_all_chains_die():
+    found = calibrate(planar_landscape("quadratic"), step_size=[0.5, 1.0], localization=[1.0], steps=400)
+    assert not found and found.chosen is None and found.estimate is None and found.config is None
+    assert "All chains of all 2 settings diverged" in str(found) and "step sizes below" in str(found)
+
+
+def test_plateaus():
+    se, ok = np.full(6, 0.01), np.ones(6, bool)
+    assert _longest(np.array([0.5, 0.8, 1.0, 1.01, 1.0, 1.3]), se, ok) == [2, 3, 4]
+    assert _longest(np.array([0.5, 0.8, 1.0, 1.01, 1.0, 1.3]), se, np.array([1, 1, 1, 0, 1, 1], bool)) == [2, 4]
+    # a slow rise whose neighbours agree is no plateau from end to end
+    assert len(_longest(np.linspace(1, 1.3, 6), se, ok)) == 2
+    assert _longest(np.ones(6), se, np.zeros(6, bool)) == []
+
+
+@pytest.mark.parametrize(
+    "call, words",
+    [
+        (lambda p: calibrate(p, step_size=[]), ["step_size", "empty"]),
+        (lambda p: calibrate(p, step_size=[0.0, 1.0]), ["step_size", "0"]),
+        (lambda p: calibrate(p, n_beta="high"), ["n_beta", "list"]),
+        (lambda p: calibrate(p, localization=[-1.0]), ["localization", "-1"]),
+        (lambda p: calibrate(3), ["problem", "int"]),
+        (lambda p: calibrate(p, "SGLDD"), ["SGLDD"]),
+        (lambda p: health(3), ["estimate", "int"]),
+    ],
+)
+def test_refusals(call, words):
+    with pytest.raises(ValueError) as error:
+        call(planar_landscape("quadratic"))
+    assert all(word in str(error.value) for word in words), error.value
+
+
+def signals(result):
+    found = health(result)
+    assert all(s.sentence[-1] == "." and isinstance(s.ok, bool) for s in found)
+    return {s.name: s for s in found}
+
+
+def test_health_of_a_good_run():
+    result = estimate(planar_landscape("quadratic"), SGLD(step_size=3e-4), chains=8, steps=8000)
+    found = signals(result)
+    assert all(s.ok for s in found.values()), [s for s in found.values() if not s.ok]
+    assert found["noise term"].value == pytest.approx(math.sqrt(2 * 3e-4))
+    # at equilibrium of a quadratic: E|∇U|² = Σ c, so the loss's term is (ε/2)√(Σ c)
+    assert found["gradient term"].value == pytest.approx(1.5e-4 * math.sqrt(2 * result.n_beta / 0.25), rel=0.15)
+    assert found["distance"].value == pytest.approx(math.sqrt(2 * 0.25 / result.n_beta), rel=0.3)
+
+
+def test_a_strong_localisation_is_a_choice_to_know_of_and_not_a_fault():
+    problem = planar_landscape("quadratic")
+    tight = estimate(problem, SGLD(step_size=3e-5), chains=8, steps=20_000, localization=2e3)
+    assert tight.converged, "the chains are sound"
+    sign = signals(tight)["localisation term"]
+    assert sign.ok and sign.note and sign.value > signals(tight)["gradient term"].value
+    assert "a choice and not a failure of the chains" in sign.sentence and "smaller localization" in sign.sentence
+    # Planted: the same chains under a weak localisation leave nothing to note.
+    loose = signals(estimate(problem, SGLD(step_size=3e-4), chains=4, steps=2000))
+    assert not loose["localisation term"].note and "the loss is the stronger" in loose["localisation term"].sentence
+
+
+def test_health_names_what_is_wrong():
+    problem = planar_landscape("quadratic")
+    slow = signals(estimate(problem, SGLD(step_size=3e-6), chains=200, steps=2000, burn_in=0))
+    assert not slow["drift"].ok and "rising" in slow["drift"].sentence and not slow["R-hat"].ok
+    dead = signals(estimate(problem, SGLD(step_size=1.0), chains=4, steps=200))
+    assert not dead["dead chains"].ok and "4 of 4" in dead["dead chains"].sentence and not dead["sign"].ok
+    wall = planar_landscape("normal_crossing", k=[1, 1], h=[1, 1])
+    spiky = signals(estimate(wall, SGLD(step_size=3e-4), chains=16, steps=6000, burn_in=0, dtype="float64"))
+    assert not (spiky["spikes"].ok and spiky["dead chains"].ok)
+    result = estimate(problem, SGLD(step_size=3e-4), chains=4, steps=2000)
+    negative = signals(dataclasses.replace(result, llc=-0.1))
+    assert not negative["sign"].ok and "baseline" in negative["sign"].sentence
