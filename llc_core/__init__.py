@@ -8,7 +8,9 @@ from llc_core.engine.run import Run
 from llc_core.estimating import estimate, run
 from llc_core.line import LineRun, LineSnapshot, simulate
 from llc_core.potentials import DeepLinearFamily, DeepLinearNetwork, NetworkPotential, Potential
-from llc_core.potentials.line.landscape import LANDSCAPES, Landscape, landscape
+from llc_core.potentials.line.build import landscape
+from llc_core.potentials.line.landscape import Landscape
+from llc_core.potentials.line.named import LANDSCAPES
 from llc_core.potentials.plane.regression import PLANAR, Planar, planar_landscape
 from llc_core.references.gibbs import gibbs_reference
 from llc_core.references.nuts import nuts_reference
@@ -17,6 +19,7 @@ from llc_core.results import Estimate
 from llc_core.samplers import *  # noqa: F403  every registered sampler is public
 from llc_core.studies.calibration import Calibration, calibrate
 from llc_core.studies.information import Losses, debiased, generalisation, gibbs_generalisation, waic, wbic
+from llc_core.studies.over_training import llc_over_training
 from llc_core.studies.temperatures import Reweighted, TemperatureSlope, reweight, reweighted, temperature_llc
 from llc_core.sweeps import SweepSpec, run_sweep
 from llc_core.theory.coefficients import learning_coefficient, local_learning_coefficient
@@ -63,6 +66,7 @@ __all__ = [
     "gibbs_reference",
     "health",
     "landscape",
+    "llc_over_training",
     "learning_coefficient",
     "local_learning_coefficient",
     "masked_rank_table",

@@ -18,9 +18,10 @@ from llc_core.samplers import samplers
 from llc_core.sweeps.costs import Costs, calibrate, cores
 from llc_core.sweeps.export import FORMATS, export
 from llc_core.sweeps.runner import Progress, run_sweep
-from llc_core.sweeps.spec import SweepSpec, Unit
+from llc_core.sweeps.spec import SweepSpec
 from llc_core.sweeps.stopping import ask_to_stop
 from llc_core.sweeps.store import Store, results
+from llc_core.sweeps.unit import Unit
 
 LINE_SECONDS = 10.0
 """Between lines of progress where the output is no terminal."""

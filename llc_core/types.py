@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 from torch import Tensor
@@ -131,3 +132,15 @@ class Verdict:
 
     def __str__(self) -> str:
         return f"{self.reason} {self.remedy}".strip()
+
+
+State = dict[str, Tensor]
+"""Tensors with the chain as first dimension; state["delta"] is the displacement [C, D]."""
+
+
+Hp = SimpleNamespace
+"""One attribute per hyperparameter: a [C, 1] tensor for numbers, the plain text for named options.
+
+Two more are the driver's: `adapting` [C, 1], 1 in the first ADAPTING_SHARE of the burn-in and 0 after it, and `layers`,
+the shapes of the blocks that the D parameters consist of, in their order.
+"""

@@ -14,6 +14,7 @@ import panel as pn
 import panel_material_ui as pmui
 
 from app.components.slider import SliderEntry
+from app.style.numbers import number_text
 from llc_core.fields import Hyper, check_hyper, whole
 
 AUTOMATIC = "automatic"
@@ -37,18 +38,6 @@ def field_label(name: str, about: Hyper) -> str:
     words = name.replace("_", " ").capitalize()
     symbol = plain_symbol(about.symbol)
     return f"{words} {symbol}" if symbol else words
-
-
-def number_text(value: float | None, integer: bool = False) -> str:
-    """Short, and readable back."""
-    if value is None:
-        return ""
-    if integer:
-        return f"{int(value):,}"
-    if value and not 1e-3 <= abs(value) < 1e6:
-        mantissa, exponent = f"{value:.2e}".split("e")
-        return f"{float(mantissa):g}e{int(exponent)}"
-    return f"{value:.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
 
 
 def is_logarithmic(about: Hyper) -> bool:

@@ -12,7 +12,7 @@ import panel_material_ui as pmui
 from app.controls.fields import ChoiceField, Field, NumberField, make_field
 from llc_core.config import DTYPES, GRADIENTS, RunConfig
 from llc_core.fields import Hyper, hyper_fields
-from llc_core.samplers.base import samplers
+from llc_core.samplers.registry import samplers
 
 LENGTH = ("steps", "burn_in", "continued_from")
 """Fields of RunConfig that say how long a run is."""

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import panel as pn
 import panel_material_ui as pmui
 
-from app.estimates.comparison import Curve, RunCard, table
-from app.estimates.figures import EstimateFigure
+from app.estimates.comparison import RunCard, table
+from app.estimates.figures import Curve, EstimateFigure
 from app.style import theme
 from app.style.layout import prose
 from llc_core import RunConfig

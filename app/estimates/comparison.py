@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-import numpy as np
-
-from app.controls.fields import field_label, number_text
+from app.controls.fields import field_label
 from app.controls.run_controls import GRADIENT_LABELS
-from app.estimates.texts import UNKNOWN
 from app.style import theme
+from app.style.numbers import UNKNOWN, number_text
 from llc_core import RunConfig
 from llc_core.fields import hyper_fields
-from llc_core.samplers.base import samplers
+from llc_core.samplers.registry import samplers
 
 COLUMNS = {
     "llc": "λ̂ ± s.e.",
@@ -43,16 +41,6 @@ NAMES = {
     "dtype": "precision",
     "device": "device",
 }
-
-
-@dataclass(frozen=True)
-class Curve:
-    """Running estimate: at, llc, low, high, each [K]."""
-
-    at: np.ndarray
-    llc: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
 
 
 @dataclass(frozen=True)

@@ -4,113 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
-from bokeh.models import BoxAnnotation, ColumnDataSource, Label, NumeralTickFormatter, Range1d, Span
-from bokeh.plotting import figure
+from bokeh.models import ColumnDataSource, Span
 
-from app.estimates.comparison import Curve
-from app.runs.history import MAX_ROWS, NewRows
+from app.runs.history import NewRows
 from app.style import theme
-from app.style.figures import house_figure
-
-HEIGHT = 276
-_NICE = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
-
-
-def nice_above(value: float) -> float:
-    """The next round number at or above a positive value."""
-    if not (value > 0 and math.isfinite(value)):
-        return 1.0
-    power = 10.0 ** math.floor(math.log10(value))
-    return next((n * power for n in _NICE if n * power >= value * (1 - 1e-9)), 10 * power)
-
-
-class GrowingRange:
-    """A range that only ever grows, in round steps, so that the picture does not tremble."""
-
-    def __init__(self) -> None:
-        self.range = Range1d(0, 1)
-
-    def reset(self, low: float, high: float) -> None:
-        self.range.update(start=low, end=high, reset_start=low, reset_end=high)
-
-    def cover(self, low: float, high: float) -> None:
-        start, end = float(self.range.start), float(self.range.end)
-        if math.isfinite(high) and high > end:
-            end = nice_above(high * 1.15)
-        if math.isfinite(low) and low < start:
-            start = -nice_above(-low * 1.15) if low < 0 else 0.0
-        if (start, end) != (self.range.start, self.range.end):
-            self.reset(start, end)
-
-
-def run_figure(y_label: str, y_range: Any, name: str, **options: Any) -> figure:
-    """An empty figure in the house's style over the steps of a run."""
-    plot = house_figure(
-        name,
-        HEIGHT,
-        x_range=Range1d(0, 1),
-        y_range=y_range,
-        x_axis_label="steps of each chain",
-        y_axis_label=y_label,
-        **options,
-    )
-    plot.xaxis.formatter = NumeralTickFormatter(format="0.[0]a")
-    plot.xaxis.ticker.desired_num_ticks = 5  # type: ignore[attr-defined]
-    plot.yaxis.ticker.desired_num_ticks = 6  # type: ignore[attr-defined]
-    return plot
-
-
-def add(source: ColumnDataSource, columns: dict[str, np.ndarray], again: bool) -> None:
-    """New rows, or all rows anew. Not emptied and then streamed: what is sent in one message would be drawn twice."""
-    if again:
-        source.data = columns
-    else:
-        source.stream(columns, rollover=MAX_ROWS + 2)
-
-
-class RunFigure:
-    """x from 0 to the run's last step, burn-in shaded."""
-
-    def __init__(self, y_label: str, name: str, **options: Any):
-        self.y = GrowingRange()
-        self.plot = run_figure(y_label, self.y.range, name, **options)
-        self._shade = BoxAnnotation(
-            left=None, right=0, fill_color="#8a8f98", fill_alpha=0.13, line_alpha=0, level="underlay"
-        )
-        self._word = Label(
-            x=0,
-            y=4,
-            y_units="screen",
-            x_offset=-6,
-            text="burn-in",
-            text_align="right",
-            text_color="#8a8f98",
-            text_font_size="12px",
-        )
-        self.plot.add_layout(self._shade)
-        self.plot.add_layout(self._word)
-
-    def frame(self, total_steps: int, burn_in: int) -> None:
-        """Make room for so many steps. What is drawn stays."""
-        self.plot.x_range.update(start=0, end=total_steps, reset_start=0, reset_end=total_steps)
-        self._shade.right = self._word.x = burn_in
-        share = burn_in / total_steps
-        self._word.visible = self._shade.visible = share > 0.08
-        # Upright in a narrow strip, where it would be cut off.
-        upright = share < 0.25
-        self._word.update(
-            angle=math.pi / 2 if upright else 0,
-            text_align="left" if upright else "right",
-            x_offset=-1 if upright else -6,
-        )
-
-    def _line(self, kind: str, color: str) -> Span:
-        span = Span(dimension="width", location=None, line_color=color, line_width=2, line_dash=theme.DASHES[kind])
-        self.plot.add_layout(span)
-        return span
+from app.style.figures import RunFigure, add, nice_above
 
 
 class LossFigure(RunFigure):
@@ -231,3 +132,13 @@ def first_range(known: Sequence[float]) -> tuple[float, float]:
     low, high = min(known), max(known)
     room = max(0.35 * high, 1.2 * (high - low))
     return max(0.0, low - room), high + 0.8 * room
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Running estimate: at, llc, low, high, each [K]."""
+
+    at: np.ndarray
+    llc: np.ndarray
+    low: np.ndarray
+    high: np.ndarray

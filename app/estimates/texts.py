@@ -4,52 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from fractions import Fraction
 from html import escape
 
-from app.runs.manager import State, Status
-from llc_core import DeepLinearNetwork, Estimate, LearningCoefficient
+from app.runs.job import State, Status
+from app.style.numbers import UNKNOWN, exact, number, with_error
+from llc_core import Estimate
 
-UNKNOWN = "–"
 OWN_SETTINGS = "Your own settings. Every change starts a new run, so that an estimate never mixes two settings."
-
-
-def number(value: float | None, digits: int = 4) -> str:
-    if value is None or not math.isfinite(value):
-        return UNKNOWN
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.{digits}g}"
-
-
-def with_error(value: float, se: float) -> str:
-    """ "7.21 ± 0.03": as many digits as the standard error has to say."""
-    if not math.isfinite(value):
-        return UNKNOWN
-    if not (math.isfinite(se) and se > 0):
-        return number(value)
-    decimals = max(0, 1 - math.floor(math.log10(se)))
-    return f"{value:,.{decimals}f} ± {se:.{decimals}f}"
-
-
-def exact(value: Fraction) -> str:
-    """ "15/2 = 7.5" or "29"."""
-    if value.denominator == 1:
-        return f"{value.numerator:,}"
-    return f"{value.numerator:,}/{value.denominator} = {float(value):,.6g}"
-
-
-def coefficient(found: LearningCoefficient | None) -> str:
-    """ "15/2 = 7.5 (m = 1)"."""
-    if found is None:
-        return UNKNOWN
-    return f"{exact(found.value)} (m = {'?' if found.multiplicity is None else found.multiplicity})"
-
-
-def power_of_ten(value: int) -> str:
-    """ "10⁶" where it is one."""
-    digits = str(value)
-    if len(digits) > 4 and digits == "1" + "0" * (len(digits) - 1):
-        return "10" + str(len(digits) - 1).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
-    return f"{value:,}"
 
 
 READOUTS = [
@@ -84,59 +45,6 @@ READOUTS = [
     },
     {"key": "speed", "label": "steps/s", "tip": "Steps per second of wall time, all chains together."},
 ]
-
-EXACT = [
-    {
-        "key": "local",
-        "label": "local λ at w0 (multiplicity)",
-        "wide": True,
-        "tip": "Learning coefficient at the point w0 where the chains start, and its multiplicity m. Our own formula with a "
-        "short proof, not peer-reviewed, checked by enumeration and an exact sampler; it builds on Aoyagi 2024, Mustață's "
-        "arc formula, Abeasis & Del Fra, and Lehalleur & Rimányi 2024.",
-    },
-    {
-        "key": "global",
-        "label": "global λ (multiplicity)",
-        "wide": True,
-        "tip": "The smallest λ over all parameters that compute the same function (Aoyagi 2024), and its multiplicity m. It is "
-        "never above the local one.",
-    },
-    {
-        "key": "half",
-        "label": "d/2",
-        "tip": "What λ would be if the model were regular, as BIC assumes: half the number of parameters.",
-    },
-    {"key": "dim", "label": "weights d", "tip": "Number of weights in the network."},
-    {
-        "key": "rank",
-        "label": "rank r",
-        "tip": "Rank of the product of all layers, that is of the function the network computes.",
-    },
-    {"key": "n", "label": "samples n", "tip": "Number of data samples."},
-    {
-        "key": "n_beta",
-        "label": "nβ",
-        "tip": "Inverse temperature times n. The usual choice n / log n makes λ̂ an estimate of λ (Watanabe 2013).",
-    },
-    {
-        "key": "expected",
-        "label": "expected λ̂",
-        "tip": "The local λ with its leading corrections for this n and nβ: fitting noise lowers it, a multiplicity above 1 too.",
-    },
-]
-
-
-def exact_values(problem: DeepLinearNetwork, n_beta: float, expected: float) -> dict[str, str]:
-    return {
-        "local": coefficient(problem.local_learning_coefficient),
-        "global": coefficient(problem.learning_coefficient),
-        "half": number(problem.dim / 2),
-        "dim": f"{problem.dim:,}",
-        "rank": str(problem.rank),
-        "n": power_of_ten(problem.n),
-        "n_beta": number(n_beta, 5),
-        "expected": number(expected),
-    }
 
 
 def readout_values(state: State, expected: float | None) -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from app.components.transport import Numbers
+from app.components.readouts import Numbers
 
 
 class Answers:

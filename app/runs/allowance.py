@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 import os
 
-from app.server.cli import VISITOR_MEMORY
 from llc_core import Potential, RunConfig
-from llc_core.engine.resolve import memory_needed
+from llc_core.engine.memory import memory_needed
 
+VISITOR_MEMORY = "LLC_LAB_VISITOR_MEMORY"
+"""The megabytes that one run of a visitor may take, in the environment."""
 DEFAULT_MEGABYTES = 600.0
 """Room for 32 chains of the largest network that the page takes, and in float32 for a sweep of 12 × 4 chains of it."""
 

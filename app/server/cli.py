@@ -19,12 +19,12 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from app.runs.allowance import VISITOR_MEMORY
 from llc_core.cli import add_commands, run_command
 
 HERE = Path(__file__).parent
 PASSWORD = "LLC_LAB_PASSWORD"
 TITLE = "LLC_LAB_TITLE"
-VISITOR_MEMORY = "LLC_LAB_VISITOR_MEMORY"
 WILDCARDS = {"0.0.0.0", "::"}
 ORIGIN = re.compile(r"\*|([A-Za-z0-9_*.-]+|\[[0-9a-fA-F:]+\])(:\d{1,5})?")
 

@@ -12,12 +12,12 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from app.controls.fields import number_text
 from app.pages.benchmark.columns import SHORT, TITLES, label
 from app.pages.benchmark.config import options, same_ranks
 from app.pages.benchmark.scene import read
 from app.pages.benchmark.table import TABLE_WORDS, scrolling, table_html
 from app.pages.benchmark.texts import PROGRESS_SHEET, READOUTS, progress_html, readouts, verdict
+from app.style.numbers import number_text
 from llc_core import __version__
 from llc_core.sweeps.series import ESTIMATOR_WORDS, TRUTH_WORDS, Row, accuracy, curves, lost, number, select
 

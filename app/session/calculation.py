@@ -6,7 +6,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from app.runs.manager import OVER, RunHandle, Status, background
+from app.runs.job import OVER, Status
+from app.runs.manager import RunHandle, background
 from app.runs.tasks import TaskJob
 
 

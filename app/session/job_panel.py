@@ -9,7 +9,8 @@ from typing import Any
 import panel as pn
 import panel_material_ui as pmui
 
-from app.runs.manager import OVER, Job, RunHandle, RunManager, State, Status, manager
+from app.runs.job import OVER, Job, State, Status
+from app.runs.manager import RunHandle, RunManager, manager
 from app.style.layout import prose
 
 

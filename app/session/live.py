@@ -8,7 +8,8 @@ from weakref import WeakMethod
 
 import panel as pn
 
-from app.runs.manager import OVER, Job, RunHandle, State, manager
+from app.runs.job import OVER, Job, State
+from app.runs.manager import RunHandle, manager
 from app.session.errors import report
 
 POLL_MILLISECONDS = 50

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from app.pages.local_geometry.config import get_problem
 from app.runs.allowance import check_allowance
 from llc_core import Potential, RunConfig
 from llc_core.engine.resolve import resolve
@@ -35,24 +34,6 @@ class PageConfig:
 
     problem: Mapping[str, Any]
     settings: Mapping[str, Any]
-
-
-def read_file(text: str) -> PageConfig:
-    """The content of a configuration file; ValueError with one sentence for anything that cannot be run here."""
-    if len(text) > MAX_CHARACTERS:
-        raise ValueError(f"This file has {len(text):,} characters; a run configuration has at most {MAX_CHARACTERS:,}.")
-    return read_config(RunConfig.from_json(text))
-
-
-def read_config(config: RunConfig) -> PageConfig:
-    """What the page has to show for `config`; ValueError as `read_file`."""
-    kind = config.problem.get("kind")
-    if kind is None:
-        raise ValueError('problem is missing; name a network such as {"kind": "dln", "widths": [4, 3, 4]}.')
-    if kind != "dln":
-        raise ValueError(f"problem is of kind {kind!r}; this page runs deep linear networks, kind 'dln'.")
-    refuse_unoffered(config)
-    return page_config(config, get_problem(config.problem))
 
 
 def refuse_unoffered(config: RunConfig) -> None:

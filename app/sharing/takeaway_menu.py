@@ -8,39 +8,21 @@ from typing import Any
 import param
 from panel.custom import JSComponent
 
-from app.components.transport import _BASE
-
-FILES = [
-    {"key": "traces", "label": "Traces (CSV)"},
-    {"key": "results", "label": "Results (CSV)"},
-    {"key": "netcdf", "label": "Everything (NetCDF)"},
-    {"key": "sweep", "label": "Sweep (CSV)"},
-    {"key": "why", "label": "Error split (CSV)"},
-    {"key": "config", "label": "Configuration (JSON)"},
-    {"key": "python", "label": "Python script"},
-]
-FIGURES = [
-    {"name": "losses", "label": "Loss traces"},
-    {"name": "estimates", "label": "Running estimate"},
-    {"name": "sweep_figure", "label": "Sweep"},
-    {"name": "sweep_dead", "label": "Sweep: dead chains"},
-    {"name": "Error split", "label": "Error split"},
-    {"name": "Number line", "label": "Number line"},
-    {"name": "Network of", "label": "Network"},
-]
-"""Bokeh figures by their name; drawings by the first words of their description."""
+from app.components.base import _BASE
 
 
 class TakeawayMenu(JSComponent):
     """Copies at once; figures are drawn by the browser; asks Python for files, and hands it what is opened.
 
-    on_want: called with a key of FILES.  on_upload: called with the text of a file.
+    on_want: called with the key of a file.  on_upload: called with the text of a file.
     """
 
     code = param.String("", doc="Python that repeats the run; here beforehand, since browsers copy only at once.")
     configuration = param.String("")
-    files = param.List(FILES)
-    figures = param.List(FIGURES)
+    files = param.List(doc='{"key": …, "label": …} of every file; the page gives them.')
+    figures = param.List(
+        doc='{"name": …, "label": …}: figures by their name, drawings by the first words of their description.'
+    )
     message = param.Dict({}, doc='{"text": …, "bad": …}: a sentence beside the button.')
 
     _stylesheets = [

@@ -16,9 +16,9 @@ from panel.io.model import diff
 from panel.io.notebook import patch_inline_stylesheets, push, send
 from panel.io.resources import CDN_DIST, DIST_DIR, LOCAL_DIST
 
+from app.components.navigation import Navigation
 from app.components.notice import Notice
-from app.components.transport import Navigation
-from app.pages import PageInfo, PageView
+from app.pages.base import PageInfo, PageView
 from app.session.errors import show_errors_with
 from app.style import theme
 

@@ -11,10 +11,12 @@ import param
 from panel.io.resources import LOCAL_DIST
 from panel.util import edit_readonly
 
+from app.components.navigation import Navigation
 from app.components.notice import Notice
+from app.components.phones import ClosedOnPhones
 from app.components.repairs import Repairs
-from app.components.transport import ClosedOnPhones, Navigation
-from app.pages import PageInfo, PageView, load_pages
+from app.pages import load_pages
+from app.pages.base import PageInfo, PageView
 from app.session.errors import show_errors_with
 from app.sharing.links import Link, encode, from_arguments
 from app.sharing.share_menu import ShareMenu

@@ -14,15 +14,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-ROUNDS = 10
-MULTIPLIERS = 0xD2511F53, 0xCD9E8D57
-WEYL = 0x9E3779B9, 0xBB67AE85
+from llc_core.compute.philox_layout import GROUP, LANE, LANE_BITS, MULTIPLIERS, ROUNDS, WEYL
+
 MASK = 0xFFFFFFFF
 UNIT = 2.0**-32
-LANE_BITS = 10
-LANE = 1 << LANE_BITS
-GROUP = 4 * LANE
-"""Places that lie together: the four words of counter k make the numbers at k, k + LANE, k + 2·LANE and k + 3·LANE."""
 
 MOST_PLACES = 4 << 32
 """Places of one stream: the first word of a counter has 32 bits, and serves four of them."""

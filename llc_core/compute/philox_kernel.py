@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numba import float32, int32, njit, uint32, uint64
 
-from llc_core.compute.philox import GROUP, LANE, MULTIPLIERS, ROUNDS, WEYL
+from llc_core.compute.philox_layout import GROUP, LANE, MULTIPLIERS, ROUNDS, WEYL
 
 OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": True, "error_model": "numpy"}
 

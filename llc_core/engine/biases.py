@@ -12,7 +12,7 @@ from llc_core.engine.stepping.chain_by_chain import ByChain
 from llc_core.engine.target import Target
 from llc_core.potentials.base import Batch
 from llc_core.samplers import Sampler
-from llc_core.samplers.base import Hp, State
+from llc_core.types import Hp, State
 
 
 @dataclass(frozen=True)

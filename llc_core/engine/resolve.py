@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import itertools
-import os
-from typing import Any
-
 import torch
 
 from llc_core.config import RunConfig
+from llc_core.engine.memory import check_memory
 from llc_core.fields import check_hyper
 from llc_core.potentials import build as build_potential
 from llc_core.potentials.base import Potential
 from llc_core.samplers import MetropolisSampler, Sampler, build, numeric_fields
-
-MEMORY_SHARE = 0.6
-STATE_COPIES = 10
-"""Tensors of the size of the state that a step holds at its peak (state, gradient, noise, saved state, probes)."""
 
 
 def resolve(config: RunConfig, problem: Potential | None) -> tuple[RunConfig, Potential, Sampler]:
@@ -102,12 +95,6 @@ def resolve_observable(config: RunConfig, problem: Potential, observable: Potent
     return observable
 
 
-def settings(config: RunConfig) -> list[dict[str, Any]]:
-    """The product of the grid's lists, first field varying slowest; [{}] without a grid."""
-    names = list(config.grid)
-    return [dict(zip(names, values, strict=True)) for values in itertools.product(*config.grid.values())]
-
-
 def check_grid(config: RunConfig, sampler: Sampler) -> None:
     fields = numeric_fields(sampler)
     for name, values in config.grid.items():
@@ -120,35 +107,6 @@ def check_grid(config: RunConfig, sampler: Sampler) -> None:
         else:
             allowed = ", ".join([*fields, "n_beta", "localization"])
             raise ValueError(f"grid has no field {name!r} for {sampler.name}; choose among {allowed}.")
-
-
-def memory_needed(config: RunConfig, problem: Potential) -> tuple[int, int]:
-    """Bytes that the chains of a complete configuration take at the peak of a step, and how many chains there are."""
-    count = config.chains * problem.problems * len(settings(config))
-    size = 8 if config.dtype == "float64" else 4
-    kept = 0 if config.functional_variance is None else 2 * count * problem.samples * size
-    copies = count + 4 if problem.by_chain else count * STATE_COPIES
-    return copies * problem.dim * size + kept, count
-
-
-def check_memory(config: RunConfig, problem: Potential) -> None:
-    need, count = memory_needed(config, problem)
-    room = _memory(str(config.device))
-    if room and need > MEMORY_SHARE * room:
-        other = "a smaller network" if config.functional_variance is None else "leave functional_variance out"
-        raise ValueError(
-            f"{count} chains of {problem.dim:,} parameters need about {need / 2**30:.1f} GiB, and "
-            f"{MEMORY_SHARE * room / 2**30:.1f} GiB are available: use fewer chains or grid values, or {other}."
-        )
-
-
-def _memory(device: str) -> int:
-    if device.startswith("cuda"):
-        return torch.cuda.get_device_properties(device).total_memory
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (ValueError, OSError, AttributeError):
-        return 0
 
 
 def _device(name: str | None) -> str:

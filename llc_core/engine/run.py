@@ -15,9 +15,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from llc_core.bins import Bins, Counter
+from llc_core.bins import Bins
+from llc_core.compute.cores import chains_on_cores, over_chains
 from llc_core.compute.gpu import way
-from llc_core.compute.matrices import chains_on_cores, over_chains
 from llc_core.compute.philox import fill
 from llc_core.compute.precision import allowed
 from llc_core.compute.streams import stream_seed, torch_stream
@@ -27,18 +27,21 @@ from llc_core.diagnostics.verdict import judge
 from llc_core.engine.adapting.control import Control
 from llc_core.engine.averages import LossAccumulator
 from llc_core.engine.biases import Added, measure
-from llc_core.engine.resolve import is_auto_step, resolve, resolve_observable, settings
+from llc_core.engine.resolve import is_auto_step, resolve, resolve_observable
 from llc_core.engine.stepping.bursts import SHORTEST, UNDONE_STEPS, WINDOW, Bursts
 from llc_core.engine.stepping.chain_by_chain import ByChain
 from llc_core.engine.stepping.compiled import OneLoop, pays
 from llc_core.engine.stepping.recorded import Recorded
 from llc_core.engine.target import Target
-from llc_core.observables.observers import Mean, Observers
+from llc_core.groups import settings
+from llc_core.observables.base import Mean
+from llc_core.observables.observers import Observers
+from llc_core.observables.visits import Counter
 from llc_core.potentials.base import Batch, Potential
 from llc_core.results import Estimate
 from llc_core.samplers import MetropolisSampler, hyperparameters
-from llc_core.samplers.base import ADAPTING_SHARE, Hp
-from llc_core.types import Energy, Snapshot
+from llc_core.samplers.base import ADAPTING_SHARE
+from llc_core.types import Energy, Hp, Snapshot
 
 NOISE_NUMBERS = 1 << 18
 """Normals drawn at once: few calls for small networks, bounded memory for large ones."""

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from llc_core.potentials.line.landscape import Landscape, Shape
-from llc_core.samplers.base import ADAPTING_SHARE, Line
+from llc_core.samplers.base import ADAPTING_SHARE
+from llc_core.samplers.forms import Line
 
 FAST = {"nsz", "arcp", "contract", "reassoc"}
 """All of "fastmath" but what would make nan, infinity and the square root of 0 undefined."""

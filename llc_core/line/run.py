@@ -21,9 +21,10 @@ from llc_core.bins import Bins
 from llc_core.compute.streams import torch_stream
 from llc_core.fields import choice, number, whole
 from llc_core.line.kernel import kernel
-from llc_core.potentials.line.landscape import Landscape, landscape
+from llc_core.potentials.line.build import landscape
+from llc_core.potentials.line.landscape import Landscape
 from llc_core.samplers import Sampler, build, samplers
-from llc_core.samplers.base import Line
+from llc_core.samplers.forms import Line
 
 CHUNK = 32
 """Steps whose normals are drawn at once: a block's normals then stay in the cache until they are used."""

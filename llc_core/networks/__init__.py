@@ -1,13 +1,13 @@
 """Real networks: data sets, models, training with checkpoints, and λ̂ along the way."""
 
 from llc_core.networks.attention import head_masks
+from llc_core.networks.checkpoints import potential_at
 from llc_core.networks.data import Split, digits, mnist
 from llc_core.networks.files import load_state, save_state
 from llc_core.networks.models import MODELS, build_model
 from llc_core.networks.optimizers import Adam, EntropySGD, MomentumSGD
 from llc_core.networks.text import synthetic_text
 from llc_core.networks.training import Checkpoint, Training, train
-from llc_core.studies.over_training import llc_over_training, potential_at
 
 __all__ = [
     "MODELS",
@@ -20,7 +20,6 @@ __all__ = [
     "build_model",
     "digits",
     "head_masks",
-    "llc_over_training",
     "load_state",
     "mnist",
     "potential_at",

@@ -8,7 +8,9 @@ from typing import Any
 from llc_core.potentials.base import Batch, Potential
 from llc_core.potentials.deep_linear.family import DeepLinearFamily
 from llc_core.potentials.deep_linear.network import DeepLinearNetwork
-from llc_core.potentials.line.landscape import LANDSCAPES, Landscape, landscape
+from llc_core.potentials.line.build import landscape
+from llc_core.potentials.line.landscape import Landscape
+from llc_core.potentials.line.named import LANDSCAPES
 from llc_core.potentials.module.network import NetworkPotential
 from llc_core.potentials.plane.regression import PLANAR, Planar, planar_from, planar_landscape
 

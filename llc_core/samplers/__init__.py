@@ -3,14 +3,8 @@
 from importlib import import_module
 from pkgutil import iter_modules
 
-from llc_core.samplers.base import (  # noqa: F401  re-exported
-    MetropolisSampler,
-    Sampler,
-    build,
-    hyperparameters,
-    numeric_fields,
-    samplers,
-)
+from llc_core.samplers.base import MetropolisSampler, Sampler
+from llc_core.samplers.registry import build, hyperparameters, numeric_fields, samplers  # noqa: F401  re-exported
 
 for _module in iter_modules(__path__):
     import_module(f"{__name__}.{_module.name}")

@@ -10,10 +10,12 @@ import torch
 from torch import Tensor
 
 from llc_core.fields import hyper
-from llc_core.samplers.base import Cell, Hp, Law, Line, Sampler, State, register, step_size_field
+from llc_core.samplers.base import Sampler, step_size_field
+from llc_core.samplers.forms import Cell, Law, Line
 from llc_core.samplers.psgld import MAX_DECAY
+from llc_core.samplers.registry import register
 from llc_core.samplers.rmsprop_sgld import count_up, inverse_root
-from llc_core.types import Energy
+from llc_core.types import Energy, Hp, State
 
 
 @register

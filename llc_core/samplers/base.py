@@ -7,88 +7,19 @@ The driver (`llc_core.engine.run`) owns evaluation, random streams, dead chains,
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from types import SimpleNamespace
 from typing import Any, ClassVar
 
-import numpy as np
-import torch
 from torch import Tensor
 
-from llc_core.fields import Hyper, check_hyper, hyper_fields
-from llc_core.types import Energy
-
-State = dict[str, Tensor]
-"""Tensors with the chain as first dimension; state["delta"] is the displacement [C, D]."""
-
-Hp = SimpleNamespace
-"""One attribute per hyperparameter: a [C, 1] tensor for numbers, the plain text for named options.
-
-Two more are the driver's: `adapting` [C, 1], 1 in the first ADAPTING_SHARE of the burn-in and 0 after it, and `layers`,
-the shapes of the blocks that the D parameters consist of, in their order.
-"""
-
+from llc_core.fields import check_hyper, hyper_fields
+from llc_core.samplers.forms import Cell, Law, Line
+from llc_core.types import Energy, Hp, State
 
 ADAPTING_SHARE = 0.5
 """Part of the burn-in in which a metric that is to be frozen adapts. While it does the chain follows another law, which
 the rest of the burn-in must forget: frozen only at the end of 750 steps, second moments were 9% too large, at half 3%."""
-
-
-@dataclass(frozen=True)
-class Law:
-    """The one-dimensional law a sampler tends to as step_size → 0 (Rensmeyer & Niggemann 2025, eqs. 27 and 35).
-
-    The limit is the diffusion dx = ½(−G·U′ + c·G′ + extra)dt + √(τG)dW, where G and extra depend on the slope U′. Its
-    stationary density is ∝ exp(−U/τ)·G^{−(1−c)}·exp(∫extra/G dx), with τ = 1 wherever c or extra matter.
-
-    metric: slope [N] ↦ G [N]; None: constant.  gamma_share: c, the part of the true ∇·G that the drift contains.
-    extra_drift: slope [N] ↦ extra [N]; None: no such term.  temperature: τ.
-    """
-
-    metric: Callable[[np.ndarray], np.ndarray] | None = None
-    gamma_share: float = 1.0
-    extra_drift: Callable[[np.ndarray], np.ndarray] | None = None
-    temperature: float = 1.0
-
-
-@dataclass(frozen=True)
-class Line:
-    """A sampler on the line, as scalar arithmetic that serves the compiled kernel, the exact operator and numpy alike.
-
-    One step at x, with slope g = U′(x) and curvature h = U″(x), and two numbers (a, b) of memory:
-        a, b ← memory(a, b, g, p);   drift, G ← move(a, b, g, h, p);   x ← x + (ε/2)·drift + √(εG)·N(0, 1).
-
-    memory, move: plain functions of floats or arrays, made of arithmetic and numpy functions only, so that numba can
-        compile them.  p: `parameters`, a tuple of floats.
-    start: (a, b) at the start.  remembered: how many of the two are used.
-    uses_curvature: whether `move` reads h.  freezes: memory is held after ADAPTING_SHARE of the burn-in.
-    """
-
-    memory: Callable[..., Any]
-    move: Callable[..., Any]
-    parameters: tuple[float, ...] = ()
-    start: tuple[float, float] = (0.0, 0.0)
-    remembered: int = 0
-    uses_curvature: bool = False
-    freezes: bool = False
-
-
-@dataclass(frozen=True)
-class Cell:
-    """A step of one parameter as scalar arithmetic: made into one compiled loop, noise and all, over long rows of them.
-
-    step: (δ, a, b, gradient of the mean loss g, standard normal z, p) ↦ (δ, a, b); plain arithmetic and numpy functions.
-        A sampler that adapts its coordinates must read g only as nβ·g + γ·δ.
-    numbers: (state, nβ, γ, hp) ↦ p, some columns [C, 1] in double precision, from the chains' state before the step.
-    memories: names of a and b, other tensors of the state that have the parameters' shape; two at most.
-    scalars: (state, hp) ↦ all else of the state, after the step, from what it was before; None: there is nothing else.
-    """
-
-    step: Callable[..., Any]
-    numbers: Callable[[State, Tensor, Tensor, Hp], tuple[Tensor, ...]]
-    memories: tuple[str, ...] = ()
-    scalars: Callable[[State, Hp], State] | None = None
 
 
 @dataclass(frozen=True)
@@ -222,63 +153,3 @@ def step_size_field(help: str = "", low: float = 1e-14, high: float = 10.0) -> A
     from llc_core.fields import hyper
 
     return hyper(None, low, high, log=True, auto=True, symbol=r"\epsilon", help=text)
-
-
-_REGISTRY: dict[str, type[Sampler]] = {}
-
-
-def register(cls: type[Sampler]) -> type[Sampler]:
-    _REGISTRY[cls.__name__] = cls
-    return cls
-
-
-def samplers() -> Mapping[str, type[Sampler]]:
-    """All registered samplers by name."""
-    return dict(_REGISTRY)
-
-
-def build(description: Sampler | Mapping[str, Any] | str) -> Sampler:
-    """A sampler from itself, its name, or {"name": …, fields…}; ValueError names what is wrong."""
-    if isinstance(description, Sampler):
-        return description
-    if isinstance(description, type) and issubclass(description, Sampler):
-        return description()
-    if isinstance(description, str):
-        description = {"name": description}
-    if not isinstance(description, Mapping):
-        raise ValueError(
-            f"sampler is {description!r:.60}; give a sampler such as SGLD(), its name, or a table with a name."
-        )
-    values = dict(description)
-    if "name" not in values:
-        raise ValueError(f"sampler {values!r:.60} has no name; add one of {', '.join(_REGISTRY)}.")
-    name = values.pop("name")
-    if name not in _REGISTRY:
-        raise ValueError(f"Unknown sampler {name!r}; choose one of {', '.join(_REGISTRY)}.")
-    cls = _REGISTRY[name]
-    known = {f.name for f in dataclasses.fields(cls)}
-    for key in values:
-        if key not in known:
-            raise ValueError(f"{name} has no field {key!r}; its fields are {', '.join(sorted(known))}.")
-    return cls(**values)
-
-
-def numeric_fields(sampler: Sampler | type[Sampler]) -> dict[str, Hyper]:
-    return {k: h for k, h in hyper_fields(sampler).items() if not h.choices}
-
-
-def hyperparameters(sampler: Sampler, chains: int, like: Tensor, layers: Sequence[tuple[int, ...]] | None = None) -> Hp:
-    """The sampler's fields as [C, 1] tensors (a step_size of None becomes 0, to be set by the driver).
-
-    layers: shapes of the potential's blocks of parameters; None: one vector.
-    """
-    values: dict[str, Any] = {
-        "adapting": torch.ones(chains, 1, dtype=like.dtype, device=like.device),
-        "layers": None if layers is None else tuple(layers),
-    }
-    for name, about in hyper_fields(sampler).items():
-        value = getattr(sampler, name)
-        values[name] = (
-            value if about.choices else torch.full((chains, 1), value or 0.0, dtype=like.dtype, device=like.device)
-        )
-    return Hp(**values)

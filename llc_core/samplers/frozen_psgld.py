@@ -9,9 +9,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from llc_core.samplers.base import Hp, Law, Line, OverdampedSampler, State, register, step_size_field
+from llc_core.samplers.base import OverdampedSampler, step_size_field
+from llc_core.samplers.forms import Law, Line
 from llc_core.samplers.psgld import alpha_field, stability_field
-from llc_core.types import Energy
+from llc_core.samplers.registry import register
+from llc_core.types import Energy, Hp, State
 
 
 @register

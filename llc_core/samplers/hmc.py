@@ -10,8 +10,9 @@ import torch
 from torch import Tensor
 
 from llc_core.fields import hyper
-from llc_core.samplers.base import Hp, MetropolisSampler, State, register, step_size_field
-from llc_core.types import Energy
+from llc_core.samplers.base import MetropolisSampler, step_size_field
+from llc_core.samplers.registry import register
+from llc_core.types import Energy, Hp, State
 
 JITTER = 0.2
 JITTER_LEVELS = 256

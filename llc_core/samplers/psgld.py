@@ -10,8 +10,10 @@ import torch
 from torch import Tensor
 
 from llc_core.fields import hyper
-from llc_core.samplers.base import Hp, Law, Line, OverdampedSampler, State, register, step_size_field
-from llc_core.types import Energy
+from llc_core.samplers.base import OverdampedSampler, step_size_field
+from llc_core.samplers.forms import Law, Line
+from llc_core.samplers.registry import register
+from llc_core.types import Energy, Hp, State
 
 MAX_DECAY = 0.999999
 TINY = 1e-18

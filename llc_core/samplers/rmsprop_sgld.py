@@ -10,9 +10,11 @@ import torch
 from torch import Tensor
 
 from llc_core.fields import hyper
-from llc_core.samplers.base import Cell, Hp, Law, Line, OverdampedSampler, State, register, step_size_field
+from llc_core.samplers.base import OverdampedSampler, step_size_field
+from llc_core.samplers.forms import Cell, Law, Line
 from llc_core.samplers.psgld import MAX_DECAY, remember_square
-from llc_core.types import Energy
+from llc_core.samplers.registry import register
+from llc_core.types import Energy, Hp, State
 
 
 @register

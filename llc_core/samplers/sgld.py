@@ -8,8 +8,10 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from llc_core.samplers.base import Cell, Hp, Line, OverdampedSampler, State, register, step_size_field
-from llc_core.types import Energy
+from llc_core.samplers.base import OverdampedSampler, step_size_field
+from llc_core.samplers.forms import Cell, Line
+from llc_core.samplers.registry import register
+from llc_core.types import Energy, Hp, State
 
 
 @register

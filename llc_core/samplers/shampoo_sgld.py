@@ -12,9 +12,11 @@ import torch
 from torch import Tensor
 
 from llc_core.fields import hyper
-from llc_core.samplers.base import Hp, Law, Line, Sampler, State, register, step_size_field
+from llc_core.samplers.base import Sampler, step_size_field
+from llc_core.samplers.forms import Law, Line
 from llc_core.samplers.psgld import alpha_field, remember_square
-from llc_core.types import Energy
+from llc_core.samplers.registry import register
+from llc_core.types import Energy, Hp, State
 
 FULL_MODE = 128
 """Modes up to this size keep a full matrix, longer ones its diagonal: an eigendecomposition costs size³ per step."""

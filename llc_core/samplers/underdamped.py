@@ -9,8 +9,10 @@ import torch
 from torch import Tensor
 
 from llc_core.fields import hyper
-from llc_core.samplers.base import Cell, Hp, Sampler, State, register, step_size_field
-from llc_core.types import Energy
+from llc_core.samplers.base import Sampler, step_size_field
+from llc_core.samplers.forms import Cell
+from llc_core.samplers.registry import register
+from llc_core.types import Energy, Hp, State
 
 
 @register

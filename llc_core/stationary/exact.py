@@ -12,8 +12,11 @@ from scipy.interpolate import CubicSpline
 
 from llc_core.bins import Bins
 from llc_core.fields import number
-from llc_core.potentials.line.landscape import Landscape, landscape
-from llc_core.samplers.base import Line, Sampler, build
+from llc_core.potentials.line.build import landscape
+from llc_core.potentials.line.landscape import Landscape
+from llc_core.samplers.base import Sampler
+from llc_core.samplers.forms import Line
+from llc_core.samplers.registry import build
 from llc_core.stationary.distances import total_variation
 from llc_core.stationary.grids import Axis, memory_axis, position_axis, remembers
 from llc_core.stationary.limit import SamplerLike, TargetLike, limit_law

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 
 from llc_core.potentials.line.landscape import Landscape
-from llc_core.samplers.base import Line
+from llc_core.samplers.forms import Line
 from llc_core.stationary.limit import slope_zeros, target_scale
 
 SPACING = 0.05

@@ -11,8 +11,11 @@ import numpy as np
 from scipy.optimize import brentq
 
 from llc_core.bins import Bins
-from llc_core.potentials.line.landscape import Landscape, landscape
-from llc_core.samplers.base import Law, Sampler, build
+from llc_core.potentials.line.build import landscape
+from llc_core.potentials.line.landscape import Landscape
+from llc_core.samplers.base import Sampler
+from llc_core.samplers.forms import Law
+from llc_core.samplers.registry import build
 from llc_core.stationary.distances import Distances
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(14)

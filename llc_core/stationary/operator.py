@@ -11,7 +11,7 @@ from scipy.sparse.linalg import LinearOperator, gmres
 from scipy.special import ndtr
 
 from llc_core.potentials.line.landscape import Landscape
-from llc_core.samplers.base import Line
+from llc_core.samplers.forms import Line
 from llc_core.stationary.grids import Axis, MemoryAxis
 
 REACH = 6.5

@@ -4,8 +4,9 @@ A `SweepSpec` lists units; `run_sweep` hands them to Dask workers and records th
 """
 
 from llc_core.sweeps.runner import Progress, run_sweep
-from llc_core.sweeps.spec import SweepSpec, Unit
+from llc_core.sweeps.spec import SweepSpec
 from llc_core.sweeps.stopping import ask_to_stop
 from llc_core.sweeps.store import Store, results
+from llc_core.sweeps.unit import Unit
 
 __all__ = ["Progress", "Store", "SweepSpec", "Unit", "ask_to_stop", "results", "run_sweep"]

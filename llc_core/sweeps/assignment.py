@@ -6,7 +6,7 @@ import json
 from collections import deque
 from collections.abc import Iterable
 
-from llc_core.sweeps.spec import Unit
+from llc_core.sweeps.unit import Unit
 
 
 class Shares:

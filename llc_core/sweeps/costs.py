@@ -17,7 +17,8 @@ from llc_core.potentials.deep_linear.random_networks import drawn_widths
 from llc_core.potentials.deep_linear.tensors import cut_on
 from llc_core.potentials.deep_linear.virtual_data import VirtualData
 from llc_core.samplers import build
-from llc_core.sweeps.spec import BATCH_SIZE, SAMPLES, SweepSpec, Unit
+from llc_core.sweeps.spec import BATCH_SIZE, SAMPLES, SweepSpec
+from llc_core.sweeps.unit import Unit
 
 TRIALS = 12
 TRIAL_SECONDS = 0.4

@@ -17,9 +17,10 @@ from typing import Any
 from llc_core.fields import whole
 from llc_core.sweeps.assignment import Shares
 from llc_core.sweeps.costs import cores, operations
-from llc_core.sweeps.spec import SweepSpec, Unit
+from llc_core.sweeps.spec import SweepSpec
 from llc_core.sweeps.stopping import request_of
 from llc_core.sweeps.store import Store
+from llc_core.sweeps.unit import Unit
 from llc_core.sweeps.worker import Cancelled, cancel, rows_of, run_unit
 
 QUEUED_PER_THREAD = 2

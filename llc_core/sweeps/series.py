@@ -217,9 +217,9 @@ def ordered_pairs(rows: Sequence[Row], estimates: Sequence[float], truth: str) -
             by_class[row["size_class"]].append((exact, estimate))
     agreeing = pairs = 0
     for found in by_class.values():
-        exact, guess = (np.array(column) for column in zip(*found, strict=True))
+        truths, guess = (np.array(column) for column in zip(*found, strict=True))
         upper = np.triu_indices(len(found), 1)
-        right = np.sign(exact[:, None] - exact[None, :])[upper]
+        right = np.sign(truths[:, None] - truths[None, :])[upper]
         shown = np.sign(guess[:, None] - guess[None, :])[upper]
         pairs += int((right != 0).sum())
         agreeing += int(((right != 0) & (right == shown)).sum())

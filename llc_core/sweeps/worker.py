@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from llc_core.sweeps.spec import Unit, key_of, text_of
+from llc_core.sweeps.unit import Unit, key_of, text_of
 
 KEPT_PROBLEMS = 2
 """Problems that a worker keeps: the units of one problem come together. Each has up to 256 MB of rows, on a GPU in their place

@@ -9,47 +9,15 @@ import sys
 import tomllib
 from pathlib import Path
 
+import house
 import pytest
 import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 
-FLOORS = [
-    {
-        "version",
-        "types",
-        "rank_tables",
-        "multiplicity",
-        "aoyagi",
-        "streams",
-        "caught",
-        "fields",
-        "blas",
-        "philox",
-        "philox_kernel",
-        "products",
-        "single_precision",
-        "ways",
-    },
-    {"config", "results", "histogram", "quadrature"},
-    {"potentials"},
-    {"samplers"},
-    {"target", "estimators", "diagnostics", "volume", "observing", "information", "temperatures"},
-    {"curvature", "verdict", "defaults", "health"},
-    {"update_kernel"},
-    {"one_loop"},
-    {"by_chain", "recorded"},
-    {"control", "added", "bursts"},
-    {"stationary", "line"},
-    {"engine", "gibbs", "nuts"},
-    {"estimating"},
-    {"explain", "calibration", "networks"},
-    {"sweeps"},
-    {"cli"},
-    {"__main__"},
-]
-NEVER_IN_CORE = {"panel", "bokeh", "holoviews", "param", "app", "lab"}
-COMPILED = {"philox_kernel.py", "update_kernel.py"}
+CODE = house.read(ROOT, "llc_core", "app", "lab")
+TESTS = house.read(ROOT, "tests")
+COMPILED = {"philox_kernel.py", "compiled_kernel.py"}
 """Loops for numba, in files of their own that are imported when they are first needed."""
 LAZY_IN_CORE = {
     "xarray",
@@ -68,65 +36,102 @@ LAZY_IN_CORE = {
 }
 
 
-def imports(path: Path, top_level_only: bool = False) -> set[str]:
-    tree = ast.parse(path.read_text())
-    nodes = tree.body if top_level_only else ast.walk(tree)
-    names: set[str] = set()
-    for node in nodes:
-        if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path} uses a relative import"
-            names.add(node.module or "")
-            names |= {f"{node.module}.{alias.name}" for alias in node.names}
-    return names
-
-
-def floor_of(module: str) -> int:
-    return next(i for i, floor in enumerate(FLOORS) if module in floor)
-
-
 def core_files() -> list[Path]:
     return [p for p in sorted((ROOT / "llc_core").rglob("*.py")) if p != ROOT / "llc_core/__init__.py"]
 
 
-def test_names_of_test_files_are_unique():
-    """Folders of tests are no packages: two files of one name cannot be collected together."""
-    names = [path.name for path in (ROOT / "tests").rglob("test_*.py")]
-    assert len(names) == len(set(names))
+RULES = {
+    "imports are absolute": lambda tree: house.relative_imports(tree),
+    "the engine's imports point downward": lambda tree: house.arrows_up(tree, "llc_core", house.CORE_FLOORS),
+    "the app's imports point downward": lambda tree: house.arrows_up(tree, "app", house.APP_FLOORS),
+    "no circles": lambda tree: house.circles(tree),
+    "engine, app and runs keep to themselves": lambda tree: house.foreign_imports(tree),
+    "no page imports another": lambda tree: house.pages_that_import_pages(tree),
+    "a page's imports point downward": lambda tree: house.page_arrows_up(tree),
+    "every page has the eight names": lambda tree: house.missing_page_names(tree),
+    "no test imports a test": lambda tree: house.tests_that_import_tests(tree),
+    "no module hides a public name": lambda tree: house.names_hidden_by_modules(tree),
+}
+PLANTED = {
+    "imports are absolute": {"app/style/theme.py": "from . import layout"},
+    "the engine's imports point downward": {
+        "llc_core/theory/quadrature.py": "def f():\n    from llc_core.engine.run import Run",
+        "llc_core/engine/run.py": "",
+    },
+    "the app's imports point downward": {
+        "app/session/live.py": "import app.window.shell",
+        "app/window/shell.py": "",
+    },
+    "no circles": {
+        "llc_core/compute/philox.py": "def f():\n    from llc_core.compute import philox_kernel",
+        "llc_core/compute/philox_kernel.py": "from llc_core.compute.philox import ROUNDS",
+    },
+    "engine, app and runs keep to themselves": {"app/runs/manager.py": "def f():\n    import panel as pn"},
+    "no page imports another": {
+        "app/pages/landscapes/page.py": "from app.pages.benchmark.texts import verdict",
+        "app/pages/benchmark/texts.py": "",
+    },
+    "a page's imports point downward": {
+        "app/pages/landscapes/scene.py": "from app.pages.landscapes import texts",
+        "app/pages/landscapes/texts.py": "",
+    },
+    "every page has the eight names": {
+        f"app/pages/landscapes/{name}.py": "" for name in house.PAGE_NAMES if name != "scene"
+    },
+    "no test imports a test": {"tests/llc_core/test_a.py": "from test_b import helper", "tests/app/test_b.py": ""},
+    "no module hides a public name": {
+        "llc_core/__init__.py": "from llc_core.diagnostics.signals import health",
+        "llc_core/diagnostics/signals.py": "",
+        "llc_core/health.py": "",
+    },
+}
 
 
-def test_every_core_module_has_a_floor():
-    for path in core_files():
-        floor_of(path.relative_to(ROOT / "llc_core").parts[0].removesuffix(".py"))
+@pytest.mark.parametrize("rule", RULES)
+def test_the_house_keeps(rule):
+    assert not list(RULES[rule]({**CODE, **TESTS}))
 
 
-@pytest.mark.parametrize("path", core_files(), ids=lambda p: str(p.relative_to(ROOT)))
-def test_core_imports_point_downward(path):
-    mine = path.relative_to(ROOT / "llc_core").parts[0].removesuffix(".py")
-    for name in imports(path):
-        top = name.split(".")[0]
-        assert top not in NEVER_IN_CORE, f"{path} imports {name}"
-        if name.startswith("llc_core."):
-            other = name.split(".")[1]
-            if other != mine and any(other in floor for floor in FLOORS):
-                assert floor_of(other) <= floor_of(mine), f"{path}: {mine} must not import {other}"
+@pytest.mark.parametrize("rule", RULES)
+def test_a_planted_violation_is_found(rule):
+    assert len(list(RULES[rule](PLANTED[rule]))) == 1
+
+
+@pytest.mark.parametrize(
+    "tree, folder, floors",
+    [
+        ({"llc_core/novel.py": ""}, "llc_core", house.CORE_FLOORS),
+        ({"app/pages/benchmark/other.py": ""}, "app/pages/benchmark", house.PAGE_FLOORS),
+    ],
+)
+def test_a_module_without_a_floor_is_found(tree, folder, floors):
+    assert len(list(house.arrows_up(tree, folder, floors))) == 1
+
+
+def test_every_folder_of_tests_has_what_it_tests():
+    folders = {p.relative_to(ROOT).as_posix() for top in ("llc_core", "app", "lab") for p in (ROOT / top).rglob("*")}
+    rooms = folders | {"llc_core", "app", "lab"}
+    tests = [path for path in TESTS if "/test_" in path]
+    assert not list(house.tests_without_a_room(tests, rooms))
+    assert list(house.tests_without_a_room(["tests/llc_core/cellar/test_wine.py"], rooms))
 
 
 @pytest.mark.parametrize("path", core_files(), ids=lambda p: str(p.relative_to(ROOT)))
 def test_heavy_libraries_are_imported_lazily(path):
+    at = path.relative_to(ROOT).as_posix()
     if path.name in COMPILED:
-        plain = [p for p in core_files() if p.name not in COMPILED]
-        importers = [p for p in plain if f"llc_core.{path.stem}" in imports(p, top_level_only=True)]
+        module = at.removesuffix(".py").replace("/", ".")
+        plain = [p.relative_to(ROOT).as_posix() for p in core_files() if p.name not in COMPILED]
+        importers = [p for p in plain if module in house.imports(CODE, p, top_level_only=True)]
         assert not importers, "it must itself be imported inside functions"
         return
-    assert not {n.split(".")[0] for n in imports(path, top_level_only=True)} & LAZY_IN_CORE
+    assert not {n.split(".")[0] for n in house.imports(CODE, at, top_level_only=True)} & LAZY_IN_CORE
 
 
 def test_core_runs_without_the_optional_libraries():
     code = (
         "import sys\n"
-        f"for name in {sorted(NEVER_IN_CORE | LAZY_IN_CORE)!r}: sys.modules[name] = None\n"
+        f"for name in {sorted(house.FOREIGN['llc_core'] | LAZY_IN_CORE)!r}: sys.modules[name] = None\n"
         "import llc_core, math, warnings\n"
         "warnings.simplefilter('ignore')\n"
         "e = llc_core.estimate(llc_core.DeepLinearNetwork.random(widths=[3, 2], n=100, seed=0), steps=100)\n"
@@ -135,10 +140,10 @@ def test_core_runs_without_the_optional_libraries():
     subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
 
 
-def test_app_uses_absolute_imports_and_leaves_mathematics_to_the_engine():
-    for path in sorted((ROOT / "app").rglob("*.py")):
-        top = {n.split(".")[0] for n in imports(path)}
-        assert "scipy" not in top, f"{path} does mathematics"
+def test_app_leaves_mathematics_to_the_engine():
+    for path in CODE:
+        if path.startswith("app/"):
+            assert "scipy" not in {n.split(".")[0] for n in house.imports(CODE, path)}, f"{path} does mathematics"
 
 
 def requirement(text: str) -> tuple[str, str]:
@@ -171,9 +176,9 @@ def test_constraints_pin_every_direct_dependency():
 
 
 def test_nothing_unpickles_or_evaluates():
-    for folder in ("llc_core", "app", "lab"):
-        for path in (ROOT / folder).rglob("*.py"):
-            for node in ast.walk(ast.parse(path.read_text())):
-                if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-                    assert node.func.id not in ("eval", "exec"), path
-            assert not {"pickle", "dill", "cloudpickle", "joblib"} & {n.split(".")[0] for n in imports(path)}, path
+    for path, text in CODE.items():
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                assert node.func.id not in ("eval", "exec"), path
+        found = {n.split(".")[0] for n in house.imports(CODE, path)}
+        assert not {"pickle", "dill", "cloudpickle", "joblib"} & found, path

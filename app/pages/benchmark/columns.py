@@ -14,9 +14,9 @@ from zlib import crc32
 
 import numpy as np
 
-from app.controls.fields import number_text
 from app.style import theme
-from llc_core.samplers.base import samplers
+from app.style.numbers import number_text
+from llc_core.samplers.registry import samplers
 from llc_core.sweeps.series import CLOSE, GRADIENTS, PAPER, Curve
 
 DASHES: dict[str, list[int]] = {"full": [], "control_variate": [9, 4], "minibatch": [2, 3]}

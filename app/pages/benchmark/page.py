@@ -12,13 +12,16 @@ from weakref import WeakMethod
 import panel as pn
 import panel_material_ui as pmui
 
-from app.components.transport import Numbers, Tiles, Toggles
-from app.pages import PageInfo
+from app.components.readouts import Numbers
+from app.components.tiles import Tiles
+from app.components.toggles import Toggles
+from app.pages.base import PageInfo
 from app.pages.benchmark.columns import DASHES, SHORT, TITLES
 from app.pages.benchmark.config import ALL as EVERY
 from app.pages.benchmark.config import Choice, comparable, fitting, options, read_choice
 from app.pages.benchmark.panels.runs import RunsPanel
-from app.pages.benchmark.presets import ALL, BenchmarkPreset, picture
+from app.pages.benchmark.pictures import picture
+from app.pages.benchmark.presets import ALL, BenchmarkPreset
 from app.pages.benchmark.scene import Content, load, offered, open_upload, progress_of
 from app.pages.benchmark.table import SCROLL, TABLE_WORDS, table_html
 from app.pages.benchmark.takeaway import BenchmarkTakeaway
@@ -32,6 +35,7 @@ from app.pages.benchmark.texts import (
     samplers_of,
     verdict,
 )
+from app.pages.measured import ROOT
 from app.session.errors import report
 from app.session.ownership import may_stop
 from app.style import theme
@@ -383,8 +387,7 @@ class Benchmark:
 
 def _as_written(path: Path) -> str:
     """A path as a script in the project's folder, or anywhere, finds it."""
-    root = Path(__file__).resolve().parents[3]
-    return str(path.relative_to(root)) if path.is_relative_to(root) else path.name
+    return str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else path.name
 
 
 def _html(*sheets: str, margin: Any = 0) -> pn.pane.HTML:

@@ -16,11 +16,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from app.pages.measured import RESULTS
 from llc_core.sweeps.store import COLUMNS, Store
 
 FOLDERS = "LLC_LAB_STORES"
 """Folders of stores, in the environment; without it the one in which the server was started."""
-COMMITTED = Path(__file__).resolve().parents[3] / "lab" / "results"
 SIGNATURE = b"SQLite format 3\0"
 MAX_BYTES, MAX_ROWS, MAX_KINDS, MAX_PROBLEMS = 64_000_000, 200_000, 50, 1000
 LENGTHS = {"config": 20_000, "grid": 20_000, "error": 500}
@@ -40,7 +40,7 @@ def offered() -> dict[str, Path]:
     """Stores to choose from by name: those that come with the program, then those of this server's folders.
 
     Of one folder by name with numbers as numbers, so that small classes come first."""
-    folders = [COMMITTED, *map(Path, os.environ.get(FOLDERS, ".").split(os.pathsep))]
+    folders = [RESULTS, *map(Path, os.environ.get(FOLDERS, ".").split(os.pathsep))]
     found: dict[str, Path] = {}
     for folder in folders:
         for path in sorted(folder.glob("*.sqlite"), key=_in_order) if folder.is_dir() else ():

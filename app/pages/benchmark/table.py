@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from app.controls.fields import number_text
 from app.pages.benchmark.columns import SHORT, label
+from app.style.numbers import number_text
 from llc_core.sweeps.series import CLOSE, THROWN, Accuracy, Curve
 
 TABLE_WORDS = (

@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from html import escape
 from typing import Any
 
-from app.controls.fields import number_text
 from app.pages.benchmark.columns import SHORT, label, look
 from app.pages.benchmark.table import percent
+from app.style.numbers import number_text
 from llc_core.sweeps.series import CLOSE, Accuracy, Row, error_of, lost, present
 
 READOUTS = [

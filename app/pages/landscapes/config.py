@@ -7,8 +7,7 @@ from functools import lru_cache
 from json import dumps, loads
 from typing import Any
 
-from app.sharing.reading import MAX_CHARACTERS, PageConfig, page_config, refuse_unoffered
-from llc_core import Planar, RunConfig
+from llc_core import Planar
 from llc_core.potentials import build
 
 MAX_SAMPLES = 100_000
@@ -62,22 +61,3 @@ def described(description: Mapping[str, Any]) -> dict[str, Any]:
     given = {key: value for key, value in description.items() if value is not None}
     given.pop("at", None)  # as the landscape says it: by name where the point has one
     return {key: value for key, value in {**complete, **given}.items() if key not in FIXED}
-
-
-def read_config(config: RunConfig) -> PageConfig:
-    """What the page has to show for `config`; ValueError with one sentence for anything that cannot be run here."""
-    kind = config.problem.get("kind")
-    if kind != "planar":
-        named = "missing" if kind is None else f"of kind {kind!r}"
-        raise ValueError(f"problem is {named}; this page runs planar landscapes, kind 'planar'.")
-    refuse_unoffered(config)
-    if config.gradient not in (None, "full"):
-        raise ValueError(f"gradient is {config.gradient!r}; planar landscapes have full gradients only.")
-    settings = page_config(config, get_landscape(config.problem)).settings
-    return PageConfig(described(config.problem), settings)
-
-
-def read_file(text: str) -> PageConfig:
-    if len(text) > MAX_CHARACTERS:
-        raise ValueError(f"This file has {len(text):,} characters; a run configuration has at most {MAX_CHARACTERS:,}.")
-    return read_config(RunConfig.from_json(text))

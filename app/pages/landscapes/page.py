@@ -9,15 +9,17 @@ from typing import Any
 
 import panel as pn
 
-from app.components.transport import Numbers, Tiles, Transport
+from app.components.readouts import Numbers
+from app.components.tiles import Tiles
+from app.components.transport import Transport
 from app.controls.run_controls import Controls
 from app.estimates.curves import Curves
 from app.estimates.going_on import go_on
 from app.estimates.method import MethodCard
 from app.estimates.texts import OWN_SETTINGS, caption
-from app.pages import PageInfo
 from app.pages.answers import Answers
-from app.pages.landscapes.config import get_landscape, read_config
+from app.pages.base import PageInfo
+from app.pages.landscapes.config import get_landscape
 from app.pages.landscapes.editor import LandscapeEditor
 from app.pages.landscapes.job import LandscapeJob, TrailCursor, TrailRows
 from app.pages.landscapes.panels.plane import PlanePanel
@@ -25,10 +27,10 @@ from app.pages.landscapes.panels.points import PointsPanel
 from app.pages.landscapes.panels.volume import VolumePanel
 from app.pages.landscapes.pictures import draw_landscape
 from app.pages.landscapes.presets import ALL, FIRST, LandscapePreset
-from app.pages.landscapes.takeaway import LandscapeTakeaway
+from app.pages.landscapes.takeaway import LandscapeTakeaway, read_config
 from app.pages.landscapes.texts import ANSWERS, READOUTS, readout_values, verdict
 from app.runs.allowance import check_allowance
-from app.runs.manager import OVER, State
+from app.runs.job import OVER, State
 from app.session.live import Live
 from app.sharing.reading import PageConfig
 from app.style import theme

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.estimates.figures import nice_above
+from app.style.figures import nice_above
 from llc_core import Planar, density
 from llc_core.potentials.plane.models import FARTHEST
 

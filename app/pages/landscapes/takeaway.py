@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from app.pages.landscapes.config import read_file
+from app.pages.landscapes.config import described, get_landscape
 from app.pages.landscapes.panels.points import PointsProgress, points_csv
 from app.pages.landscapes.panels.volume import volume_csv
 from app.sharing.desk import EstimateDesk
 from app.sharing.exports import config_json, python_code
-from app.sharing.reading import PageConfig
+from app.sharing.reading import MAX_CHARACTERS, PageConfig, page_config, refuse_unoffered
 from app.sharing.takeaway_menu import TakeawayMenu
 from llc_core import RunConfig, VolumeScaling
 
@@ -58,3 +58,22 @@ class LandscapeTakeaway(EstimateDesk):
         if found is None:
             raise ValueError("U and V have not been compared yet; press “Run U and V” first.")
         return f"{NAME}_points.csv", points_csv(found)
+
+
+def read_config(config: RunConfig) -> PageConfig:
+    """What the page has to show for `config`; ValueError with one sentence for anything that cannot be run here."""
+    kind = config.problem.get("kind")
+    if kind != "planar":
+        named = "missing" if kind is None else f"of kind {kind!r}"
+        raise ValueError(f"problem is {named}; this page runs planar landscapes, kind 'planar'.")
+    refuse_unoffered(config)
+    if config.gradient not in (None, "full"):
+        raise ValueError(f"gradient is {config.gradient!r}; planar landscapes have full gradients only.")
+    settings = page_config(config, get_landscape(config.problem)).settings
+    return PageConfig(described(config.problem), settings)
+
+
+def read_file(text: str) -> PageConfig:
+    if len(text) > MAX_CHARACTERS:
+        raise ValueError(f"This file has {len(text):,} characters; a run configuration has at most {MAX_CHARACTERS:,}.")
+    return read_config(RunConfig.from_json(text))

@@ -6,8 +6,8 @@ import math
 from dataclasses import replace
 
 from app.estimates import texts
-from app.estimates.texts import UNKNOWN, exact, number, with_error
-from app.runs.manager import State
+from app.runs.job import State
+from app.style.numbers import UNKNOWN, exact, number, with_error
 from llc_core import Estimate, Planar
 
 _BY_KEY = {item["key"]: item for item in texts.READOUTS}

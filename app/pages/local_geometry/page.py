@@ -9,44 +9,37 @@ from typing import Any
 
 import panel as pn
 
-from app.components.transport import Numbers, Tiles, Transport
+from app.components.readouts import Numbers
+from app.components.tiles import Tiles
+from app.components.transport import Transport
 from app.controls.run_controls import Controls
 from app.estimates.compare_panel import ComparePanel
 from app.estimates.curves import Curves
 from app.estimates.going_on import go_on
 from app.estimates.method import MethodCard
-from app.estimates.texts import (
-    EXACT,
-    OWN_SETTINGS,
-    READOUTS,
-    caption,
-    exact_values,
-    readout_values,
-    verdict,
-    without_answers,
-)
-from app.pages import PageInfo
+from app.estimates.texts import OWN_SETTINGS, READOUTS, caption, readout_values, verdict, without_answers
 from app.pages.answers import Answers
+from app.pages.base import PageInfo
 from app.pages.local_geometry.config import get_problem
 from app.pages.local_geometry.editor import NetworkEditor
 from app.pages.local_geometry.panels.sweep.panel import SweepPanel
 from app.pages.local_geometry.panels.why.panel import WhyPanel
-from app.pages.local_geometry.pictures import draw_network
+from app.pages.local_geometry.pictures import draw_network, draw_scale
 from app.pages.local_geometry.presets import Preset, available
-from app.pages.local_geometry.takeaway import Takeaway
+from app.pages.local_geometry.takeaway import Takeaway, read_config
+from app.pages.local_geometry.texts import EXACT, exact_values
 from app.runs.allowance import check_allowance
 from app.runs.history import Cursor
+from app.runs.job import OVER, State
 from app.runs.llc_job import LlcJob
-from app.runs.manager import OVER, State
-from app.scale import draw_scale
 from app.session.live import Live
-from app.sharing.reading import PageConfig, read_config
+from app.sharing.reading import PageConfig
 from app.style import theme
 from app.style.layout import card, complaint, page, pair, prose, side_bar, stacks, toolbar
 from app.style.legend import heading
 from llc_core import DeepLinearNetwork, RunConfig
 from llc_core.engine.resolve import resolve
-from llc_core.samplers.base import samplers
+from llc_core.samplers.registry import samplers
 
 COUNTER_TICKS, NUMBERS_TICKS = 2, 10
 """The counter is renewed at every second poll, words and numbers at every tenth; the figures at every poll."""

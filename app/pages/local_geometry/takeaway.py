@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from app.pages.local_geometry.config import get_problem
 from app.pages.local_geometry.panels.sweep.job import SweepPoints
 from app.sharing.desk import EstimateDesk
 from app.sharing.exports import config_json, python_code, table_csv
-from app.sharing.reading import PageConfig, read_file
+from app.sharing.reading import MAX_CHARACTERS, PageConfig, page_config, refuse_unoffered
 from app.sharing.takeaway_menu import TakeawayMenu
 from llc_core import RunConfig
 from llc_core.studies.explain.split import Explanation
@@ -27,7 +28,7 @@ class Takeaway(EstimateDesk):
         sweep: Callable[[], SweepPoints | None],
         why: Callable[[], Explanation | None],
     ):
-        super().__init__(NAME, TakeawayMenu(margin=0), read_file, apply)
+        super().__init__(NAME, TakeawayMenu(files=FILES, figures=FIGURES, margin=0), read_file, apply)
         self._sweep, self._why = sweep, why
 
     def show(self, config: RunConfig) -> None:
@@ -62,3 +63,44 @@ def why_csv(found: Explanation) -> str:
     return table_csv(
         ["part", "value", "se", "sentence", "how"], [*rows, ("sum", found.total, found.total_se, told, "")]
     )
+
+
+FILES = [
+    {"key": "traces", "label": "Traces (CSV)"},
+    {"key": "results", "label": "Results (CSV)"},
+    {"key": "netcdf", "label": "Everything (NetCDF)"},
+    {"key": "sweep", "label": "Sweep (CSV)"},
+    {"key": "why", "label": "Error split (CSV)"},
+    {"key": "config", "label": "Configuration (JSON)"},
+    {"key": "python", "label": "Python script"},
+]
+
+
+FIGURES = [
+    {"name": "losses", "label": "Loss traces"},
+    {"name": "estimates", "label": "Running estimate"},
+    {"name": "sweep_figure", "label": "Sweep"},
+    {"name": "sweep_dead", "label": "Sweep: dead chains"},
+    {"name": "Error split", "label": "Error split"},
+    {"name": "Number line", "label": "Number line"},
+    {"name": "Network of", "label": "Network"},
+]
+"""Bokeh figures by their name; drawings by the first words of their description."""
+
+
+def read_file(text: str) -> PageConfig:
+    """The content of a configuration file; ValueError with one sentence for anything that cannot be run here."""
+    if len(text) > MAX_CHARACTERS:
+        raise ValueError(f"This file has {len(text):,} characters; a run configuration has at most {MAX_CHARACTERS:,}.")
+    return read_config(RunConfig.from_json(text))
+
+
+def read_config(config: RunConfig) -> PageConfig:
+    """What the page has to show for `config`; ValueError as `read_file`."""
+    kind = config.problem.get("kind")
+    if kind is None:
+        raise ValueError('problem is missing; name a network such as {"kind": "dln", "widths": [4, 3, 4]}.')
+    if kind != "dln":
+        raise ValueError(f"problem is of kind {kind!r}; this page runs deep linear networks, kind 'dln'.")
+    refuse_unoffered(config)
+    return page_config(config, get_problem(config.problem))

@@ -9,7 +9,8 @@ from json import dumps
 from typing import Any
 
 from llc_core.fields import number, whole
-from llc_core.samplers.base import Sampler, build
+from llc_core.samplers.base import Sampler
+from llc_core.samplers.registry import build
 
 SIDES = ("left", "right")
 STEP = 1e-3

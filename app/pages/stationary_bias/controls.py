@@ -12,7 +12,7 @@ import panel_material_ui as pmui
 from app.controls.fields import ChoiceField, Field, NumberField, make_field
 from app.pages.stationary_bias.config import DECAY, MAX_CHAINS, MAX_STEPS, STEP, BiasConfig, on_the_line
 from llc_core.fields import Hyper, hyper_fields
-from llc_core.samplers.base import samplers
+from llc_core.samplers.registry import samplers
 
 SPANS = {"step_size": (1e-5, 1.0), "stability": (1e-4, 10.0), "beta": (0.0, 3.0), "a": (0.0, 5.0)}
 """Reach of the sliders; typed entry takes the full range of a field."""

@@ -15,12 +15,14 @@ from bokeh.models import ColumnDataSource, PointDrawTool, Range1d
 from bokeh.plotting import figure
 
 from app.controls.fields import ChoiceField
-from app.estimates.figures import nice_above
 from app.style import theme
+from app.style.figures import nice_above
 from app.style.formula import displayable
 from app.style.layout import complaint, plotted, prose
 from llc_core.fields import Hyper
-from llc_core.potentials.line.landscape import LANDSCAPES, Landscape, landscape
+from llc_core.potentials.line.build import landscape
+from llc_core.potentials.line.landscape import Landscape
+from llc_core.potentials.line.named import LANDSCAPES
 
 POINTS, EXPRESSION = "points", "expression"
 FIRST_POINTS = [[-3.0, 0.01], [-1.6, 0.42], [-0.4, 0.08], [1.0, 0.3], [2.0, 0.18], [3.4, 0.01]]

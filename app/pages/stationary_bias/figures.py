@@ -8,11 +8,9 @@ import numpy as np
 from bokeh.models import ColumnDataSource, Range1d
 from bokeh.plotting import figure
 
-from app.estimates.figures import GrowingRange, RunFigure, nice_above
-from app.pages.stationary_bias.panels.exact.job import Point
-from app.pages.stationary_bias.scene import Prediction, Scene
+from app.pages.stationary_bias.scene import Point, Prediction, Scene
 from app.style import theme
-from app.style.figures import house_figure
+from app.style.figures import GrowingRange, RunFigure, house_figure, nice_above
 from llc_core.bins import Bins
 
 LAW_HEIGHT, METRIC_HEIGHT, DISTANCE_HEIGHT = 250, 104, 292

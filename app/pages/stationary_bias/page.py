@@ -10,37 +10,30 @@ from typing import Any
 import numpy as np
 import panel as pn
 
-from app.components.transport import Numbers, Tiles, Toggles, Transport
-from app.pages import PageInfo
+from app.components.tiles import Tiles
+from app.components.toggles import Toggles
+from app.components.transport import Transport
 from app.pages.answers import Answers
+from app.pages.base import PageInfo
 from app.pages.stationary_bias.config import SIDES, BiasConfig
-from app.pages.stationary_bias.controls import RunPanel, SamplerPanel
+from app.pages.stationary_bias.controls import RunPanel
 from app.pages.stationary_bias.editor import TargetEditor
-from app.pages.stationary_bias.figures import DistanceFigure, Frame, LawFigure, MetricFigure
-from app.pages.stationary_bias.job import BiasEstimate, BiasJob
-from app.pages.stationary_bias.panels.exact.job import Point
+from app.pages.stationary_bias.figures import DistanceFigure, Frame
+from app.pages.stationary_bias.job import BiasJob
 from app.pages.stationary_bias.panels.exact.panel import ExactPanel
 from app.pages.stationary_bias.panels.matters.panel import Matters
+from app.pages.stationary_bias.panels.side import FIRST_SHOWN, _Side
 from app.pages.stationary_bias.pictures import draw_scene
 from app.pages.stationary_bias.presets import ALL, BiasPreset
-from app.pages.stationary_bias.scene import Scene, get_scene
+from app.pages.stationary_bias.scene import Point, get_scene
 from app.pages.stationary_bias.takeaway import BiasTakeaway
 from app.pages.stationary_bias.texts import (
-    WORDS,
-    burn_in_note,
     caption,
-    exact_values,
-    explanation,
-    formula,
-    readout_values,
-    readouts,
     trouble,
-    verdict,
 )
-from app.runs.manager import OVER, State, Status
+from app.runs.job import OVER, State, Status
 from app.session.live import Live
 from app.style import theme
-from app.style.formula import displayable
 from app.style.layout import card, complaint, page, pair, plotted, prose, side_bar, toolbar
 from app.style.legend import legend, swatch
 
@@ -60,56 +53,6 @@ SHOWN = [
 ]
 ANSWERS = ("prediction", "bias", "exact", "agreement", "mean_abs", "second")
 """Cells of the numbers that tell what the histogram will become."""
-FIRST_SHOWN = ["histogram", "target", "predicted"]
-
-
-class _Side:
-    """What one sampler's column shows."""
-
-    def __init__(self, side: str, frame: Frame):
-        self.side = side
-        self.panel = SamplerPanel(side)
-        self.law, self.metric = LawFigure(side, frame), MetricFigure(side, frame)
-        self.law.show_only(FIRST_SHOWN)
-        self.numbers = Numbers(items=readouts(side), sizing_mode="stretch_width", margin=(10, 0, 0, 0))
-        self.verdict = prose(theme.VERDICT, margin=(10, 0, 0, 0))
-        self.formula = pn.pane.LaTeX(
-            "", renderer="katex", sizing_mode="stretch_width", margin=(10, 0, 0, 0), styles={"overflow-x": "auto"}
-        )
-        self.about = prose(margin=(4, 0, 0, 0))
-        self.view = card(
-            self.panel.choices,
-            plotted(self.law.plot, margin=(4, 0, 0, 0)),
-            plotted(self.metric.plot),
-            self.panel.numbers,
-            self.verdict,
-            self.formula,
-            self.about,
-            self.numbers,
-        )
-
-    def reset(self, scene: Scene) -> None:
-        prediction = scene.side(self.side)
-        self.law.reset(scene)
-        self.metric.reset(scene)
-        self.formula.object = displayable(formula(prediction))
-        self.about.object = f"<p>{escape(explanation(prediction))}</p>"
-
-    def show_words(self, config: BiasConfig, scene: Scene, state: State, exact: Point | None) -> None:
-        estimate: BiasEstimate | None = state.estimate
-        measured = None if estimate is None else estimate.side(self.side)
-        prediction = scene.side(self.side)
-        masses = None if state.snapshot is None else state.snapshot.side(self.side).masses()
-        self.numbers.values = {
-            **readout_values(self.side, prediction, scene, measured),
-            **exact_values(self.side, exact, None if config.step_decay else masses),
-        }
-        tone, words = verdict(config, prediction, measured)
-        note = burn_in_note(config, prediction)
-        note = f' <span class="note">{escape(note)}</span>' if note else ""
-        # Read aloud when the run rests; while numbers move a screen reader would never stop talking.
-        live = "off" if state.status == "running" else "polite"
-        self.verdict.object = f'<p class="{tone}" aria-live="{live}"><b>{WORDS[self.side]}.</b> {words}{note}</p>'
 
 
 class _Below:

@@ -13,8 +13,10 @@ import numpy as np
 from app.pages.stationary_bias.config import SIDES, BiasConfig
 from llc_core import stationary
 from llc_core.bins import Bins
-from llc_core.potentials.line.landscape import Landscape, landscape
-from llc_core.samplers.base import Sampler, build
+from llc_core.potentials.line.build import landscape
+from llc_core.potentials.line.landscape import Landscape
+from llc_core.samplers.base import Sampler
+from llc_core.samplers.registry import build
 
 POINTS = 481
 BINS = 80
@@ -107,3 +109,23 @@ def window(target: Landscape) -> Bins:
     low, high = (float(target.quantile(u)) for u in (OUTSIDE, 1 - OUTSIDE))
     grain = 10.0 ** math.floor(math.log10(max(high - low, 1e-9))) / 2 if high - low < 3 else 0.5
     return Bins(grain * math.floor(low / grain + 0.1), grain * math.ceil(high / grain - 0.1), BINS)
+
+
+@dataclass(frozen=True)
+class Point:
+    """alpha: None for samplers without.  to_target, to_limit: total variation of the exact law at `step_size`.
+
+    law: masses [bins + 2] of the exact law.  x, density: its curve.  trouble: a sentence where there is none.
+    current: whether these are the settings of the side itself.
+    """
+
+    side: str
+    alpha: float | None
+    step_size: float
+    to_target: float
+    to_limit: float
+    masses: np.ndarray
+    x: np.ndarray
+    density: np.ndarray
+    trouble: str = ""
+    current: bool = False

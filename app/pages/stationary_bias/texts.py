@@ -8,14 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from app.estimates.texts import UNKNOWN, number
 from app.pages.stationary_bias.config import BiasConfig
 from app.pages.stationary_bias.job import BiasProgress, Measured
-from app.pages.stationary_bias.panels.exact.job import Point, curves
-from app.pages.stationary_bias.scene import Prediction, Scene
-from app.runs.manager import State, Status
-from app.style import theme
-from app.style.legend import legend_html
+from app.pages.stationary_bias.scene import Point, Prediction, Scene
+from app.runs.job import State, Status
+from app.style.numbers import UNKNOWN, number
 from llc_core import stationary
 
 RIGHT_LAW = 0.005
@@ -303,23 +300,3 @@ def explanation(prediction: Prediction) -> str:
 
 def _n(value: float) -> str:
     return f"{value:g}"
-
-
-def curve_title(config: BiasConfig, side: str) -> str:
-    """HTML of the heading and legend of the panel of exact biases."""
-    sampler = config.sampler(side)
-    entries = []
-    for color, alpha in zip(theme.LADDER, curves(config, side), strict=False):
-        words = "distance to target" if alpha is None else f"α = {alpha:g}"
-        entries.append((f'<path d="M0 7h26" stroke="{color}" stroke-width="2.5"/>', words))
-    own = curves(config, side)[0]
-    entries.append(
-        (
-            f'<path d="M0 7h26" stroke="{theme.PREDICTED}" stroke-width="2" stroke-dasharray="9 4"/>',
-            "to prediction" if own is None else f"to prediction, α = {own:g}",
-        )
-    )
-    entries.append(
-        (f'<circle cx="13" cy="7" r="5" fill="none" stroke="{theme.TARGET}" stroke-width="2.5"/>', "these settings")
-    )
-    return legend_html(f"Bias against ε: {sampler.label}, exact", entries, "bias_curves")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from llc_core.fields import choice, whole
+from llc_core.networks import build_model
 
 ALL_PARTS = "all"
 DEFAULTS: dict[str, Any] = {
@@ -39,27 +39,68 @@ class Choice:
         return asdict(self)
 
 
-def read_choice(values: Mapping[str, Any]) -> tuple[Choice, dict[str, Any]]:
-    """The choice and the settings of the estimate in a link or file; ValueError, one sentence, for anything else."""
-    from app.pages.your_network.scene import OPTIMIZERS, ZOO, check_run, parts
+OPTIMIZERS: dict[str, dict[str, Any]] = {
+    "SGD with momentum": {"name": "MomentumSGD", "learning_rate": 0.05},
+    "Entropy-SGD": {"name": "EntropySGD"},
+    "Adam": {"name": "Adam"},
+}
 
-    if not isinstance(values, Mapping):
-        raise ValueError("The configuration must be a mapping of names to values.")
-    known = [*Choice.__dataclass_fields__, *DEFAULTS]
-    for name in values:
-        if name not in known:
-            raise ValueError(f"This page has no setting {name!r}; it has {', '.join(known)}.")
-    network = choice("network", values.get("network", next(iter(ZOO))), tuple(ZOO))
-    checkpoint = whole("checkpoint", values.get("checkpoint", ZOO[network].steps))
-    if checkpoint not in ZOO[network].checkpoints:
-        kept = ", ".join(map(str, ZOO[network].checkpoints))
-        raise ValueError(f"checkpoint is {checkpoint}; this network was kept after {kept} steps.")
-    found = Choice(
-        network,
-        choice("optimizer", values.get("optimizer", next(iter(OPTIMIZERS))), tuple(OPTIMIZERS)),
-        whole("train_seed", values.get("train_seed", 0), 0, 999_999),
-        checkpoint,
-        choice("part", values.get("part", ALL_PARTS), tuple(parts(network).values())),
-    )
-    settings = {**DEFAULTS, **ZOO[network].settings, **{k: v for k, v in values.items() if k in DEFAULTS}}
-    return found, check_run(found, settings)
+
+@dataclass(frozen=True)
+class Entry:
+    """One network of the zoo. settings: of RunConfig, where they differ from the page's defaults.
+
+    rates: fields of optimisers, by name, that differ here."""
+
+    title: str
+    model: Mapping[str, Any]
+    data: str
+    steps: int
+    checkpoints: tuple[int, ...]
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    rates: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+
+ZOO = {
+    "small": Entry(
+        "Digits, one hidden layer of 32",
+        {"kind": "mlp", "widths": [64, 32, 10]},
+        "digits",
+        1000,
+        (0, 30, 100, 200, 400, 700, 1000),
+    ),
+    "deep": Entry(
+        "Digits, two hidden layers of 64",
+        {"kind": "mlp", "widths": [64, 64, 64, 10]},
+        "digits",
+        1500,
+        (0, 50, 150, 300, 600, 1000, 1500),
+    ),
+    "heads": Entry(
+        "Tokens, two layers of four attention heads",
+        {"kind": "transformer", "vocabulary": 12, "length": 16, "dim": 16, "layers": 2, "heads": 4},
+        "text",
+        600,
+        (0, 100, 200, 400, 600),
+        {"steps": 400, "batch_size": 32},
+        {"MomentumSGD": {"learning_rate": 0.1}},
+    ),
+}
+
+
+def parts(network: str) -> dict[str, str]:
+    """What may move: words → the value of `Choice.part`."""
+    model = build_model(ZOO[network].model)
+    found = {"all parameters": ALL_PARTS}
+    names = dict.fromkeys(name.rsplit(".", 1)[0] for name, _ in model.named_parameters())
+    found.update({f"layer {name}": f"layer:{name}" for name in names})
+    blocks = getattr(model, "blocks", ())
+    for layer, block in enumerate(blocks):
+        for head in range(block.attention.heads):
+            found[f"layer {layer + 1}, head {head + 1}"] = f"head:{layer}.{head}"
+    return found
+
+
+def pattern(layer: str) -> str:
+    """What names all parameters of a layer; a parameter of the network itself is its own layer."""
+    return layer if layer == "positions" else f"{layer}.*"

@@ -18,10 +18,9 @@ from bokeh.models import (
     Whisker,
 )
 
-from app.controls.fields import number_text
-from app.estimates.figures import nice_above
 from app.style import theme
-from app.style.figures import house_figure
+from app.style.figures import house_figure, nice_above
+from app.style.numbers import number_text
 from llc_core import Estimate
 from llc_core.networks import Training
 from llc_core.studies.calibration import Calibration

@@ -14,34 +14,34 @@ import panel as pn
 import panel_material_ui as pmui
 from torch import Tensor
 
-from app.components.transport import Numbers, Tiles, Transport
+from app.components.readouts import Numbers
+from app.components.tiles import Tiles
+from app.components.transport import Transport
 from app.controls.run_controls import Controls
 from app.estimates.compare_panel import ComparePanel
 from app.estimates.curves import Curves
 from app.estimates.going_on import go_on
-from app.estimates.texts import OWN_SETTINGS, READOUTS, caption, readout_values, verdict
-from app.pages import PageInfo
-from app.pages.your_network.config import ALL_PARTS, DEFAULTS, Choice, read_choice
-from app.pages.your_network.panels.over_training import CalibrationPanel, OverTraining
-from app.pages.your_network.presets import ALL, ZooPreset, picture
-from app.pages.your_network.scene import OPTIMIZERS, ZOO, parts, potential
-from app.pages.your_network.takeaway import ZooTakeaway
-from app.runs.allowance import check_allowance
+from app.estimates.texts import OWN_SETTINGS, caption, readout_values, verdict
+from app.pages.base import PageInfo
+from app.pages.your_network.config import ALL_PARTS, DEFAULTS, OPTIMIZERS, ZOO, Choice, parts
+from app.pages.your_network.job import _build
+from app.pages.your_network.panels.calibration import CalibrationPanel
+from app.pages.your_network.panels.over_training import OverTraining
+from app.pages.your_network.pictures import picture
+from app.pages.your_network.presets import ALL, ZooPreset
+from app.pages.your_network.takeaway import ZooTakeaway, read_choice
+from app.pages.your_network.texts import CELLS, _about, _signs
 from app.runs.history import Cursor
-from app.runs.llc_job import LlcJob
-from app.runs.manager import OVER, State
+from app.runs.job import OVER, State
 from app.session.live import Live
 from app.style import theme
 from app.style.layout import card, complaint, page, pair, prose, side_bar, stacks, toolbar
 from app.style.legend import heading
-from llc_core import Estimate, RunConfig
-from llc_core.diagnostics import signals as health
-from llc_core.engine.resolve import resolve
+from llc_core import RunConfig
 from llc_core.networks import build_model, load_state
 
 COUNTER_TICKS, WORDS_TICKS = 2, 10
 LARGEST_FILE = 64_000_000
-CELLS = [item for item in READOUTS if item["key"] not in ("expected", "error")]
 FROM_FILE = -1
 """In the list of checkpoints: the parameters of the file that was opened."""
 
@@ -305,14 +305,6 @@ class YourNetwork:
             )
 
 
-def _build(choice: Choice, settings: dict[str, Any], state: Mapping[str, Tensor] | None) -> LlcJob:
-    """In a thread of the run manager: trains at the first time."""
-    problem = potential(choice, state, settings["batch_size"])
-    config, _, _ = resolve(RunConfig(problem=problem.to_dict(), **settings), problem)
-    check_allowance(config, problem)
-    return LlcJob(config, problem)
-
-
 def _read_weights(content: bytes, name: str, choice: Choice) -> dict[str, Tensor]:
     if len(content) > LARGEST_FILE:
         raise ValueError(f"{name} has {len(content) / 1e6:.0f} MB; weights for this page have at most 64 MB.")
@@ -330,28 +322,6 @@ def _read_weights(content: bytes, name: str, choice: Choice) -> dict[str, Tensor
             f"The weights in {name} are not of “{ZOO[choice.network].title}”; choose the network that they belong to."
         ) from None
     return state
-
-
-def _signs(estimate: Estimate) -> str:
-    """HTML: one row for each sign of health."""
-    rows = "".join(
-        f"<tr><th scope=row>{'✗' if not sign.ok else '•' if sign.note else '✓'} {escape(sign.name)}</th>"
-        f'<td style="white-space: normal; text-align: left">{escape(sign.sentence)}</td></tr>'
-        for sign in health(estimate)
-    )
-    return f"<table><tbody>{rows}</tbody></table>"
-
-
-def _about(choice: Choice) -> str:
-    entry = ZOO[choice.network]
-    words = (
-        f"{entry.title}, trained for {entry.steps:,} steps by {choice.optimizer}, here, on data that come with the app. "
-        "The loss is the cross entropy over the training rows, and λ̂ is taken at the chosen checkpoint over what moves; "
-        "everything else keeps its value. There is no exact answer for such a network: the signs of health, the "
-        "calibration and the comparison of checkpoints are what there is to judge a number by. Weights of the same "
-        "architecture can be opened from a file of plain tensors."
-    )
-    return f"<p>{escape(words)}</p>"
 
 
 def _tile(preset: ZooPreset) -> dict[str, str]:

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from app.style.theme import ESTIMATE, LOCAL
-
 
 @dataclass(frozen=True)
 class ZooPreset:
@@ -61,29 +59,3 @@ ALL = (
         (3, 3, 3),
     ),
 )
-
-
-def picture(preset: ZooPreset) -> str:
-    """SVG of layers of dots; what moves is coloured."""
-    width, height = 112, 52
-    columns = len(preset.shape)
-    xs = [14 + (width - 28) * i / (columns - 1) for i in range(columns)]
-    dots = [[height * (j + 1) / (n + 1) for j in range(n)] for n in preset.shape]
-    part = preset.config.get("part", "all")
-    parts = []
-    for i in range(columns - 1):
-        moves = part == "all" or (part.startswith("layer") and i == columns - 2) or (part.startswith("head") and i == 0)
-        color = LOCAL if preset.config.get("optimizer") else ESTIMATE
-        style = f'stroke="{color}" stroke-width="1.2"' if moves else 'stroke="currentColor" stroke-opacity=".25"'
-        if part.startswith("head") and moves:
-            parts += [f'<path d="M{xs[i]:.0f} {dots[i][0]:.0f}L{xs[i + 1]:.0f} {y:.0f}" {style}/>' for y in dots[i + 1]]
-            continue
-        parts += [
-            f'<path d="M{xs[i]:.0f} {y:.0f}L{xs[i + 1]:.0f} {z:.0f}" {style}/>' for y in dots[i] for z in dots[i + 1]
-        ]
-    parts += [
-        f'<circle cx="{x:.0f}" cy="{y:.0f}" r="3" fill="currentColor"/>'
-        for x, ys in zip(xs, dots, strict=True)
-        for y in ys
-    ]
-    return f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="network">{"".join(parts)}</svg>'

@@ -8,22 +8,15 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
 from torch import Tensor, nn
 
-from app.pages.your_network.config import ALL_PARTS, Choice
-from app.sharing.reading import page_config
-from llc_core import NetworkPotential, RunConfig
+from app.pages.your_network.config import ALL_PARTS, OPTIMIZERS, ZOO, Choice, pattern
+from llc_core import NetworkPotential
 from llc_core.networks import Split, Training, build_model, digits, head_masks, potential_at, synthetic_text, train
 
-OPTIMIZERS: dict[str, dict[str, Any]] = {
-    "SGD with momentum": {"name": "MomentumSGD", "learning_rate": 0.05},
-    "Entropy-SGD": {"name": "EntropySGD"},
-    "Adam": {"name": "Adam"},
-}
 Trained = tuple[nn.Module, Training]
 KEPT = 24
 """Trained networks in memory; the one that has not been asked for the longest makes room."""
@@ -31,48 +24,6 @@ KEPT = 24
 _lock = threading.Lock()
 _trained: OrderedDict[tuple[str, str, int], Trained] = OrderedDict()
 _turns: dict[tuple[str, str, int], threading.Lock] = {}
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One network of the zoo. settings: of RunConfig, where they differ from the page's defaults.
-
-    rates: fields of optimisers, by name, that differ here."""
-
-    title: str
-    model: Mapping[str, Any]
-    data: str
-    steps: int
-    checkpoints: tuple[int, ...]
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    rates: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-
-
-ZOO = {
-    "small": Entry(
-        "Digits, one hidden layer of 32",
-        {"kind": "mlp", "widths": [64, 32, 10]},
-        "digits",
-        1000,
-        (0, 30, 100, 200, 400, 700, 1000),
-    ),
-    "deep": Entry(
-        "Digits, two hidden layers of 64",
-        {"kind": "mlp", "widths": [64, 64, 64, 10]},
-        "digits",
-        1500,
-        (0, 50, 150, 300, 600, 1000, 1500),
-    ),
-    "heads": Entry(
-        "Tokens, two layers of four attention heads",
-        {"kind": "transformer", "vocabulary": 12, "length": 16, "dim": 16, "layers": 2, "heads": 4},
-        "text",
-        600,
-        (0, 100, 200, 400, 600),
-        {"steps": 400, "batch_size": 32},
-        {"MomentumSGD": {"learning_rate": 0.1}},
-    ),
-}
 
 
 @lru_cache(maxsize=4)
@@ -121,24 +72,6 @@ def trained(choice: Choice) -> Trained:
         return found
 
 
-def parts(network: str) -> dict[str, str]:
-    """What may move: words → the value of `Choice.part`."""
-    model = build_model(ZOO[network].model)
-    found = {"all parameters": ALL_PARTS}
-    names = dict.fromkeys(name.rsplit(".", 1)[0] for name, _ in model.named_parameters())
-    found.update({f"layer {name}": f"layer:{name}" for name in names})
-    blocks = getattr(model, "blocks", ())
-    for layer, block in enumerate(blocks):
-        for head in range(block.attention.heads):
-            found[f"layer {layer + 1}, head {head + 1}"] = f"head:{layer}.{head}"
-    return found
-
-
-def pattern(layer: str) -> str:
-    """What names all parameters of a layer; a parameter of the network itself is its own layer."""
-    return layer if layer == "positions" else f"{layer}.*"
-
-
 def selection(model: nn.Module, part: str) -> str | dict[str, Tensor] | None:
     """The `parameters` of NetworkPotential that a part stands for."""
     if part == ALL_PARTS:
@@ -157,15 +90,6 @@ def _untrained(network: str, part: str, batch_size: int) -> NetworkPotential:
     return potential_at(
         model, model.state_dict(), data(entry.data), parameters=selection(model, part), batch_size=batch_size
     )
-
-
-def check_run(choice: Choice, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings, complete; ValueError, one sentence, where no run can have them. Nothing is trained for it."""
-    batch_size = settings["batch_size"]
-    if not isinstance(batch_size, int) or isinstance(batch_size, bool) or batch_size < 1:
-        raise ValueError(f"batch_size is {batch_size!r}; it must be a whole number of at least 1.")
-    problem = _untrained(choice.network, choice.part, batch_size)
-    return dict(page_config(RunConfig(problem=problem.to_dict(), **settings), problem).settings)
 
 
 def potential(

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pprint import pformat
 from typing import Any
 
-from app.pages.your_network.config import ALL_PARTS, Choice, read_choice
-from app.pages.your_network.scene import ZOO, optimizer_of, pattern
+from app.pages.your_network.config import ALL_PARTS, DEFAULTS, OPTIMIZERS, ZOO, Choice, parts, pattern
+from app.pages.your_network.scene import _untrained, optimizer_of
 from app.sharing.desk import EstimateDesk
 from app.sharing.exports import table_csv
+from app.sharing.reading import page_config
 from app.sharing.takeaway_menu import TakeawayMenu
-from llc_core import Estimate
+from llc_core import Estimate, RunConfig
+from llc_core.fields import choice, whole
 
 NAME = "llc_network"
 MAX_CHARACTERS = 100_000
@@ -101,3 +103,38 @@ def over_training_csv(found: Sequence[tuple[int, Estimate]]) -> str:
         ["training_step", "llc", "llc_se", "r_hat", "ess", "diverged", "verdict"],
         [(step, e.llc, e.llc_se, e.r_hat, e.ess, e.diverged, str(e.converged)) for step, e in rows],
     )
+
+
+def check_run(choice: Choice, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings, complete; ValueError, one sentence, where no run can have them. Nothing is trained for it."""
+    batch_size = settings["batch_size"]
+    if not isinstance(batch_size, int) or isinstance(batch_size, bool) or batch_size < 1:
+        raise ValueError(f"batch_size is {batch_size!r}; it must be a whole number of at least 1.")
+    problem = _untrained(choice.network, choice.part, batch_size)
+    return dict(page_config(RunConfig(problem=problem.to_dict(), **settings), problem).settings)
+
+
+def read_choice(values: Mapping[str, Any]) -> tuple[Choice, dict[str, Any]]:
+    """The choice and the settings of the estimate in a link or file; ValueError, one sentence, for anything else."""
+    from app.pages.your_network.takeaway import check_run
+
+    if not isinstance(values, Mapping):
+        raise ValueError("The configuration must be a mapping of names to values.")
+    known = [*Choice.__dataclass_fields__, *DEFAULTS]
+    for name in values:
+        if name not in known:
+            raise ValueError(f"This page has no setting {name!r}; it has {', '.join(known)}.")
+    network = choice("network", values.get("network", next(iter(ZOO))), tuple(ZOO))
+    checkpoint = whole("checkpoint", values.get("checkpoint", ZOO[network].steps))
+    if checkpoint not in ZOO[network].checkpoints:
+        kept = ", ".join(map(str, ZOO[network].checkpoints))
+        raise ValueError(f"checkpoint is {checkpoint}; this network was kept after {kept} steps.")
+    found = Choice(
+        network,
+        choice("optimizer", values.get("optimizer", next(iter(OPTIMIZERS))), tuple(OPTIMIZERS)),
+        whole("train_seed", values.get("train_seed", 0), 0, 999_999),
+        checkpoint,
+        choice("part", values.get("part", ALL_PARTS), tuple(parts(network).values())),
+    )
+    settings = {**DEFAULTS, **ZOO[network].settings, **{k: v for k, v in values.items() if k in DEFAULTS}}
+    return found, check_run(found, settings)

@@ -24,7 +24,7 @@ from llc_core import DeepLinearNetwork, Run, SweepSpec
 from llc_core.compute import gpu as ways
 from llc_core.compute import precision as products
 from llc_core.sweeps.costs import operations
-from llc_core.sweeps.spec import Unit
+from llc_core.sweeps.unit import Unit
 
 BYTES_PER_PARAMETER = 24
 ROUNDS = 7

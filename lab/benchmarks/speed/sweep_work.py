@@ -7,7 +7,7 @@ import signal
 from pathlib import Path
 from typing import Any
 
-from llc_core.sweeps.spec import Unit
+from llc_core.sweeps.unit import Unit
 from llc_core.sweeps.worker import rows_of, run_unit
 
 LOG = "LLC_LAB_SWEEP_LOG"

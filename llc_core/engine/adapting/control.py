@@ -11,7 +11,8 @@ from llc_core.engine.curvature import top_curvature
 from llc_core.engine.stepping.chain_by_chain import ByChain
 from llc_core.engine.target import Target
 from llc_core.potentials.base import Factors
-from llc_core.samplers.base import Hp, Sampler, State
+from llc_core.samplers.base import Sampler
+from llc_core.types import Hp, State
 
 GROWTH = 1.5
 """Largest growth of an automatic step per check: at a singular point the curvature starts near 0 and rises as the

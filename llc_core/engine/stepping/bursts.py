@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from llc_core.samplers.base import State
+from llc_core.types import State
 
 Array = np.ndarray[Any, Any]
 

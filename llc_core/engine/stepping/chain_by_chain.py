@@ -14,14 +14,14 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from llc_core.compute.matrices import PerThread, over_chains
+from llc_core.compute.cores import PerThread, over_chains
 from llc_core.compute.philox import fill
 from llc_core.engine.curvature import top_curvature
 from llc_core.engine.stepping.compiled import OneLoop, row_of
 from llc_core.engine.target import Target
 from llc_core.potentials.base import Batch
-from llc_core.samplers.base import Hp, Sampler, State
-from llc_core.types import Energy
+from llc_core.samplers.base import Sampler
+from llc_core.types import Energy, Hp, State
 
 BLOCK = 1 << 15
 """Parameters that are updated at once: few enough for a processor's cache. A multiple of `philox.GROUP`."""

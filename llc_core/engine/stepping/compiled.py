@@ -12,10 +12,13 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
-from llc_core.compute.matrices import over_chains
-from llc_core.compute.philox import GROUP, fill, words_of
-from llc_core.samplers.base import Cell, Hp, Sampler, State, hyperparameters
-from llc_core.types import Energy
+from llc_core.compute.cores import over_chains
+from llc_core.compute.philox import fill, words_of
+from llc_core.compute.philox_layout import GROUP
+from llc_core.samplers.base import Sampler
+from llc_core.samplers.forms import Cell
+from llc_core.samplers.registry import hyperparameters
+from llc_core.types import Energy, Hp, State
 
 WORTH = 1 << 29
 """Normals of a run, over all its chains and steps, from which on they are made by `llc_core.compute.philox`: about where the time to

@@ -14,10 +14,10 @@ import numpy as np
 from numba import njit
 from numba.np.unsafe import ndarray
 
-from llc_core.compute.philox import GROUP
 from llc_core.compute.philox_kernel import fill_groups
+from llc_core.compute.philox_layout import GROUP
 from llc_core.compute.single_precision import pipeline
-from llc_core.samplers.base import Cell
+from llc_core.samplers.forms import Cell
 
 FIXED: Any = ndarray.to_fixed_tuple
 OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": {"nsz", "arcp", "contract"}, "error_model": "numpy"}

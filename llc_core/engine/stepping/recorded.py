@@ -20,10 +20,11 @@ from torch import Tensor
 
 from llc_core.compute.gpu import compiled
 from llc_core.compute.philox import normals
-from llc_core.engine.target import KroneckerCoordinates, Target
+from llc_core.engine.coordinates import KroneckerCoordinates
+from llc_core.engine.target import Target
 from llc_core.potentials.base import Batch
-from llc_core.samplers.base import Hp, Sampler, State
-from llc_core.types import Energy
+from llc_core.samplers.base import Sampler
+from llc_core.types import Energy, Hp, State
 
 WARM_UP = 3
 """Steps before a recording: libraries make their workspaces in the first ones, which a recording must not."""

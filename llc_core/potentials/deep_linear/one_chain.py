@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from llc_core.compute.matrices import PerThread, over_chains, single_threaded
+from llc_core.compute.cores import PerThread, over_chains
+from llc_core.compute.matrices import single_threaded
 
 Array = np.ndarray[Any, Any]
 

@@ -10,7 +10,8 @@ import torch
 from torch import Tensor
 
 from llc_core.compute.gpu import compiled, way
-from llc_core.compute.philox import GROUP, MOST_PLACES, fill, fill_uniforms, normals_at, uniforms_at
+from llc_core.compute.philox import MOST_PLACES, fill, fill_uniforms, normals_at, uniforms_at
+from llc_core.compute.philox_layout import GROUP
 from llc_core.compute.streams import stream_seed
 from llc_core.potentials.deep_linear.data import CHUNK, INPUT_RANGE, LEARNT_NUMBERS, LinearData
 

@@ -20,7 +20,7 @@ from torch.func import functional_call, grad, vmap
 from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
-from llc_core.compute.matrices import PerThread
+from llc_core.compute.cores import PerThread
 from llc_core.potentials.module.losses import Loss
 from llc_core.potentials.module.parameters import Piece
 from llc_core.potentials.module.rows import Rows

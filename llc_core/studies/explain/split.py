@@ -21,7 +21,7 @@ import torch
 from llc_core.compute.streams import stream_seed
 from llc_core.config import MAX_CHAINS, RunConfig
 from llc_core.diagnostics import convergence as diagnostics
-from llc_core.engine.resolve import check_memory
+from llc_core.engine.memory import check_memory
 from llc_core.engine.run import Run
 from llc_core.fields import number
 from llc_core.potentials.base import Potential

@@ -8,12 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.controls.fields import NumberField, make_field, number_text, plain_symbol, slider_range
+from app.controls.fields import NumberField, make_field, plain_symbol, slider_range
 from app.controls.run_controls import DEFAULTS, Controls
+from app.style.numbers import number_text
 from llc_core import DeepLinearNetwork, RunConfig
 from llc_core.engine.resolve import resolve
 from llc_core.fields import Hyper, hyper_fields
-from llc_core.samplers.base import samplers
+from llc_core.samplers.registry import samplers
 
 
 def typed(field: NumberField, text: str) -> None:

@@ -15,7 +15,8 @@ import pytest
 from app.controls.run_controls import LENGTH, Controls
 from app.pages import load_pages
 from app.pages.local_geometry.panels.sweep.job import SweepJob
-from app.runs.manager import OVER, Status, manager
+from app.runs.job import OVER, Status
+from app.runs.manager import manager
 from app.sharing.links import Link, decode, encode
 from app.window import warmup
 from llc_core import DeepLinearNetwork, RunConfig

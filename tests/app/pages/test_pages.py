@@ -14,16 +14,17 @@ import pytest
 
 from app.controls.run_controls import DEFAULTS
 from app.estimates import texts
-from app.estimates.figures import EstimateFigure, GrowingRange, LossFigure, first_range, nice_above
+from app.estimates.figures import EstimateFigure, LossFigure, first_range
 from app.pages import load_pages
 from app.pages.local_geometry.config import get_problem
 from app.pages.local_geometry.pictures import draw_network
 from app.pages.local_geometry.presets import ALL, available
-from app.runs.manager import State, Status
+from app.runs.job import State, Status
+from app.style.figures import GrowingRange, nice_above
 from app.style.formula import displayable
 from llc_core import LearningCoefficient, RunConfig, Verdict
 from llc_core.engine.resolve import resolve
-from llc_core.samplers.base import samplers
+from llc_core.samplers.registry import samplers
 
 
 def test_the_window_opens_without_the_engine():

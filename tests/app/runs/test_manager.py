@@ -14,8 +14,9 @@ import pytest
 import torch
 
 from app.runs.history import Cursor, History
+from app.runs.job import OVER, Status
 from app.runs.llc_job import LlcJob
-from app.runs.manager import OVER, RunManager, Status
+from app.runs.manager import RunManager
 from llc_core import DeepLinearNetwork, RunConfig, Snapshot
 
 CONFIG = RunConfig(problem={"kind": "dln", "widths": [2, 2]}, chains=3)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.runs.manager import State, Status
+from app.runs.job import State, Status
 from app.runs.tasks import Done
 from app.session.job_panel import JobPanel
 

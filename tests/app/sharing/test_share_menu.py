@@ -16,7 +16,7 @@ from app.pages.stationary_bias.presets import ALL as BIAS_PRESETS
 from app.sharing.links import HIDEABLE, Link, decode, encode
 from app.window import warmup
 from app.window.shell import Shell
-from llc_core.samplers.base import samplers
+from llc_core.samplers.registry import samplers
 
 PAGES = {page.key: page for page in load_pages()}
 NUMBERS = st.sampled_from(

@@ -86,7 +86,7 @@ def test_a_page_that_is_not_there_is_refused():
 
 
 def test_all_pages_have_buttons_and_one_page_has_none():
-    from app.components.transport import Navigation
+    from app.components.navigation import Navigation
 
     assert app.view().select(Navigation)[0].titles[0] == "Local geometry"
     assert not app.view(page="Local geometry").select(Navigation)

@@ -8,7 +8,8 @@ import pytest
 from page_scripts import SCHEME
 from playwright.sync_api import expect
 
-from app.pages import PageInfo, load_pages
+from app.pages import load_pages
+from app.pages.base import PageInfo
 from app.runs.manager import manager
 
 UPDATES = """(count) => new Promise((done) => {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from page_scripts import SOURCE
 from playwright.sync_api import expect
 
-from app.controls.fields import number_text
+from app.style.numbers import number_text
 
 # Middle of a point of the sweep on the screen, from its value and error.
 PLACE = """([value, error]) => {

@@ -14,7 +14,8 @@ from app.pages.stationary_bias.job import BiasJob
 from app.pages.stationary_bias.panels.exact.job import tasks
 from app.pages.stationary_bias.scene import get_scene
 from app.pages.stationary_bias.texts import distance
-from app.runs.manager import OVER, manager
+from app.runs.job import OVER
+from app.runs.manager import manager
 
 COUNTED = """(() => {
   const source = [...Bokeh.documents[0]._all_models.values()].find((m) => m.name === 'histogram_left')

@@ -9,7 +9,7 @@ import torch
 from page_scripts import SOURCE
 from playwright.sync_api import expect
 
-from app.pages.your_network.scene import ZOO
+from app.pages.your_network.config import ZOO
 from app.sharing.links import Link, encode
 from llc_core.networks import build_model
 

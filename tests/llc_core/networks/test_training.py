@@ -19,7 +19,6 @@ from llc_core.networks import (
     build_model,
     digits,
     head_masks,
-    llc_over_training,
     load_state,
     potential_at,
     save_state,
@@ -27,6 +26,7 @@ from llc_core.networks import (
     train,
 )
 from llc_core.networks.optimizers import build_optimizer
+from llc_core.studies.over_training import llc_over_training
 
 SMALL = {"kind": "mlp", "widths": [3, 5, 2], "activation": "tanh"}
 

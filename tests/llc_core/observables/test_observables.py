@@ -12,7 +12,8 @@ from targets import Quadratic
 
 import llc_core
 from llc_core import DeepLinearNetwork, RunConfig
-from llc_core.bins import Bins, Counter
+from llc_core.bins import Bins
+from llc_core.observables.visits import Counter
 from llc_core.potentials.base import EXACT_DIAGONAL, Potential
 from llc_core.samplers import PSGLD, SGLD, RMSPropSGLD
 

@@ -14,7 +14,8 @@ from scipy.linalg import block_diag, fractional_matrix_power
 from targets import Averages, Quadratic, check_mean, sample
 
 import llc_core
-from llc_core.potentials.line.landscape import Landscape, landscape
+from llc_core.potentials.line.build import landscape
+from llc_core.potentials.line.landscape import Landscape
 from llc_core.samplers import (
     PSGLD,
     SGHMC,
@@ -32,8 +33,7 @@ from llc_core.samplers import (
     hyperparameters,
     samplers,
 )
-from llc_core.samplers.base import Hp, State
-from llc_core.types import Energy
+from llc_core.types import Energy, Hp, State
 
 torch.set_num_threads(1)
 

@@ -12,7 +12,8 @@ from scipy.special import ndtr
 
 from llc_core.bins import Bins
 from llc_core.line import simulate
-from llc_core.potentials.line.landscape import LANDSCAPES, landscape
+from llc_core.potentials.line.build import landscape
+from llc_core.potentials.line.named import LANDSCAPES
 from llc_core.samplers import (
     PSGLD,
     SGLD,
@@ -24,7 +25,7 @@ from llc_core.samplers import (
     Sampler,
     ShampooSGLD,
 )
-from llc_core.samplers.base import Law, Line
+from llc_core.samplers.forms import Law, Line
 from llc_core.stationary import (
     LimitLaw,
     bias_curve,

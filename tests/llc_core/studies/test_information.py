@@ -28,7 +28,7 @@ from llc_core import (
     wbic,
 )
 from llc_core.engine.run import Run
-from llc_core.observables.observers import FunctionalVariance
+from llc_core.observables.functional_variance import FunctionalVariance
 
 torch.set_num_threads(1)
 REGULAR = {"name": "quadratic", "scales": [1.0, 0.5]}

@@ -10,14 +10,13 @@ from typing import Any
 import panel as pn
 import panel_material_ui as pmui
 
-from app.controls.fields import number_text
-from app.estimates.texts import with_error
 from app.pages.benchmark.columns import label
 from app.pages.benchmark.table import SCROLL, percent, scrolling
 from app.sharing.links import PARAMETER, Link, encode
 from app.style import theme
 from app.style.layout import card
 from app.style.legend import heading
+from app.style.numbers import number_text, with_error
 from llc_core import RunConfig
 from llc_core.sweeps.series import ESTIMATOR_WORDS, TRUTH_WORDS, TRUTHS, Curve, Row, error_of, estimate_of, number
 

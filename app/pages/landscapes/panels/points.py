@@ -12,7 +12,7 @@ import numpy as np
 from bokeh.models import ColumnDataSource, Range1d, Span
 
 from app.pages.landscapes.texts import with_sd
-from app.runs.manager import Job, State
+from app.runs.job import Job, State
 from app.runs.tasks import NewestJob
 from app.session.job_panel import JobPanel
 from app.sharing.exports import table_csv

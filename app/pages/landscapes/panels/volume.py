@@ -8,14 +8,14 @@ from html import escape
 import numpy as np
 from bokeh.models import ColumnDataSource, Range1d
 
-from app.components.transport import Numbers
-from app.estimates.texts import UNKNOWN, exact
+from app.components.readouts import Numbers
 from app.session.calculation import Later
 from app.sharing.exports import table_csv
 from app.style import theme
 from app.style.figures import house_figure
 from app.style.layout import card, plotted, prose
 from app.style.legend import legend
+from app.style.numbers import UNKNOWN, exact
 from llc_core import Planar, VolumeScaling, volume_scaling
 from llc_core.references.volume import local_radius
 

@@ -2,52 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from html import escape
 from typing import Any
 
-import panel_material_ui as pmui
-
 from app.pages.your_network.config import Choice
-from app.pages.your_network.figures import CalibrationFigure, TrainingFigures
+from app.pages.your_network.figures import TrainingFigures
+from app.pages.your_network.panels.base import _ChoicePanel
 from app.pages.your_network.scene import known, potential, trained
-from app.runs.manager import Job, State, background
+from app.runs.job import State
 from app.runs.tasks import TaskJob
-from app.session.job_panel import JobPanel
-from app.style.layout import card, plotted, prose
-from app.style.legend import heading, legend
-from llc_core import Estimate, calibrate, estimate
-from llc_core.studies.calibration import Calibration
-
-CALIBRATION_STEPS = 600
-CALIBRATED = ("SGLD", "RMSPropSGLD")
-
-
-class _ChoicePanel(JobPanel):
-    """A job about the page's choice and settings: `prepare` empties the panel, `job` makes what is run."""
-
-    tone = "small muted"
-
-    def __init__(self, label: str, invitation: str):
-        super().__init__(label, invitation, runs=background, width=150)
-        self.words.styles = {"flex": "1 1 240px"}
-        self.choice: Choice | None = None
-        self.settings: dict[str, Any] = {}
-
-    def begin(self) -> Callable[[], Job] | None:
-        if self.choice is None:
-            return None
-        self.prepare()
-        return partial(self.job, self.choice, dict(self.settings))
-
-    def prepare(self) -> None:
-        raise NotImplementedError
-
-    @staticmethod
-    def job(choice: Choice, settings: dict[str, Any]) -> Job:
-        raise NotImplementedError
+from app.style.layout import card, plotted
+from app.style.legend import legend
+from llc_core import Estimate, estimate
 
 
 class OverTraining(_ChoicePanel):
@@ -125,71 +92,3 @@ class OverTraining(_ChoicePanel):
 def _of_map(settings: dict[str, Any]) -> tuple[Any, ...]:
     """What of the settings makes a map another one, the ε and γ that it picks aside."""
     return settings.get("sampler", {}).get("name"), settings.get("dtype"), settings.get("n_beta")
-
-
-class CalibrationPanel(_ChoicePanel):
-    """`listener` is called with (step_size, localization) when the pick is to be used."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            "Calibrate", "Tries eight step sizes with three localisations in one batched run and picks the plateau."
-        )
-        self.listener: Callable[[float, float], None] = lambda step_size, localization: None
-        self.figure = CalibrationFigure()
-        self.found: Calibration | None = None
-        self.use = pmui.Button(label="Use the pick", size="small", variant="outlined", margin=0, visible=False)
-        self.use.on_click(self._on_use)
-        self._told = prose(margin=(6, 0, 0, 0))
-        self._map = plotted(self.figure.plot)
-        self._map.visible = False  # there is nothing on it yet
-        self.view = card(
-            heading("Which step size, which localisation?"),
-            self.bar(self.words, margin=(6, 0)),
-            self._map,
-            self._told,
-            self.use,
-        )
-
-    def show(self, choice: Choice, settings: dict[str, Any]) -> None:
-        if choice != self.choice or _of_map(settings) != _of_map(self.settings):
-            self.stop()
-            self.use.visible = False
-            if self.found is not None:
-                self.say("This map is of another choice; calibrate again for the present one.")
-        self.choice, self.settings = choice, settings
-
-    def prepare(self) -> None:
-        self.use.visible = False
-        self.say("24 settings in one run; this takes up to a minute.")
-
-    def receive(self, state: State, items: list[Calibration]) -> None:
-        if not items:
-            return
-        self.found = item = items[-1]
-        self.figure.show(item)
-        self._map.visible = True
-        self._told.object = f'<p class="small">{escape(str(item))}</p>'
-        self.use.visible = item.chosen is not None
-        self.say("Pale cells are refused; the pick has a frame. Hover for the reasons.")
-
-    def _on_use(self, event: object) -> None:
-        if self.found is not None and self.found.chosen is not None:
-            e, g, _ = self.found.chosen
-            self.listener(float(self.found.step_size[e]), float(self.found.localization[g]))
-
-    @staticmethod
-    def job(choice: Choice, settings: dict[str, Any]) -> TaskJob:
-        sampler = settings["sampler"]["name"]
-        if sampler not in CALIBRATED:
-            raise ValueError(f"The map is for {' and '.join(CALIBRATED)}; choose one of them in place of {sampler}.")
-
-        def run() -> Calibration:
-            at = potential(choice, batch_size=settings["batch_size"])
-            gammas = [settings["localization"] * share for share in (0.1, 1.0, 10.0)]
-            return calibrate(
-                at, sampler, localization=gammas, gradient=settings["gradient"], steps=CALIBRATION_STEPS,
-                batch_size=settings["batch_size"], seed=settings["seed"], dtype=settings["dtype"],
-                n_beta=None if settings["n_beta"] is None else [settings["n_beta"]],
-            )  # fmt: skip
-
-        return TaskJob([run])

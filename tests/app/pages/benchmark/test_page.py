@@ -26,12 +26,12 @@ from app.pages.benchmark.scene import MAX_PROBLEMS, clean, clean_progress, load,
 from app.pages.benchmark.table import rows_csv, series_csv, table_csv, table_html
 from app.pages.benchmark.takeaway import FILES
 from app.pages.benchmark.texts import progress_html, readouts, samplers_of
+from app.pages.local_geometry.takeaway import read_config
 from app.server.report import report_html, sections, write_report
 from app.session.ownership import may_stop
 from app.sharing.links import decode
-from app.sharing.reading import read_config
 from llc_core import RunConfig
-from llc_core.samplers.base import samplers
+from llc_core.samplers.registry import samplers
 from llc_core.sweeps.series import accuracy, curves, error_of, ordered_pairs, select
 from llc_core.sweeps.stopping import request_of
 from llc_core.sweeps.store import COLUMNS, Store
@@ -449,7 +449,7 @@ def test_a_point_leads_to_its_runs_and_they_open_on_the_page_that_has_them(view)
 
 def test_without_a_store_the_page_says_how_to_make_one(tmp_path, monkeypatch):
     monkeypatch.setenv("LLC_LAB_STORES", str(tmp_path))
-    monkeypatch.setattr("app.pages.benchmark.scene.COMMITTED", tmp_path)
+    monkeypatch.setattr("app.pages.benchmark.scene.RESULTS", tmp_path)
     made = Benchmark()
     assert made._empty.visible and not made._filled.visible and "llc-lab sweep" in made._empty[1].object
     assert read_choice(made.configuration(), ()) == made._choice

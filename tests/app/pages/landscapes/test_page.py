@@ -15,16 +15,16 @@ import numpy as np
 import pytest
 
 from app.controls.run_controls import DEFAULTS
-from app.pages.landscapes.config import described, get_landscape, read_config, read_file
+from app.pages.landscapes.config import described, get_landscape
 from app.pages.landscapes.job import SHOWN, TRAIL, LandscapeJob, TrailCursor
 from app.pages.landscapes.page import Landscapes
 from app.pages.landscapes.panels.points import PointsJob, points_csv, summary
 from app.pages.landscapes.pictures import draw_landscape
 from app.pages.landscapes.presets import ALL
 from app.pages.landscapes.scene import LOSS_LEVELS, loss_heights, posterior_heights, true_parameters, window
-from app.pages.landscapes.takeaway import FILES
+from app.pages.landscapes.takeaway import FILES, read_config, read_file
 from app.pages.landscapes.texts import agrees, verdict
-from app.runs.manager import State, Status
+from app.runs.job import State, Status
 from llc_core import Planar, RunConfig, planar_landscape
 from llc_core.engine.resolve import resolve
 from llc_core.types import Verdict

@@ -18,10 +18,9 @@ from app.pages.local_geometry.config import get_problem
 from app.pages.local_geometry.panels.sweep.job import SweepPoints
 from app.pages.local_geometry.panels.why.drawing import drawing
 from app.pages.local_geometry.presets import ALL
-from app.pages.local_geometry.takeaway import Takeaway
+from app.pages.local_geometry.takeaway import FILES, Takeaway, read_file
 from app.sharing.exports import config_json
-from app.sharing.reading import MAX_CHARACTERS, OFFERED, PageConfig, read_file
-from app.sharing.takeaway_menu import FILES
+from app.sharing.reading import MAX_CHARACTERS, OFFERED, PageConfig
 from llc_core import RunConfig, run
 from llc_core.engine.resolve import resolve
 from llc_core.studies.explain.split import Explanation, Part

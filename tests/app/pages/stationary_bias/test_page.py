@@ -15,17 +15,18 @@ from app.pages.stationary_bias.config import BiasConfig, on_the_line
 from app.pages.stationary_bias.editor import FIRST_EXPRESSION, FIRST_POINTS, parse_points
 from app.pages.stationary_bias.job import BiasJob, DistanceLog, line_run, measure
 from app.pages.stationary_bias.panels.exact import job as bias_exact
-from app.pages.stationary_bias.panels.matters import panel as bias_matters
+from app.pages.stationary_bias.panels.matters import results as bias_matters
 from app.pages.stationary_bias.pictures import draw_scene
 from app.pages.stationary_bias.presets import ALL
 from app.pages.stationary_bias.scene import get_scene, window
-from app.runs.manager import State, Status
+from app.runs.job import State, Status
 from app.runs.tasks import TaskJob
 from app.style.formula import displayable
 from llc_core import stationary
 from llc_core.line import LineRun
-from llc_core.potentials.line.landscape import LANDSCAPES, landscape
-from llc_core.samplers.base import build, samplers
+from llc_core.potentials.line.build import landscape
+from llc_core.potentials.line.named import LANDSCAPES
+from llc_core.samplers.registry import build, samplers
 
 SMALL = BiasConfig(chains=400, steps=2000, burn_in=0.2)
 

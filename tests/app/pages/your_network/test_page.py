@@ -13,12 +13,14 @@ import pytest
 import torch
 
 from app.pages.your_network import scene as zoo
-from app.pages.your_network.config import Choice, read_choice
-from app.pages.your_network.page import PAGE, _build, _read_weights
-from app.pages.your_network.panels.over_training import CalibrationPanel, OverTraining
+from app.pages.your_network.config import OPTIMIZERS, ZOO, Choice, parts
+from app.pages.your_network.job import _build
+from app.pages.your_network.page import PAGE, _read_weights
+from app.pages.your_network.panels.calibration import CalibrationPanel
+from app.pages.your_network.panels.over_training import OverTraining
 from app.pages.your_network.presets import ALL
-from app.pages.your_network.scene import OPTIMIZERS, ZOO, parts, potential, selection, trained
-from app.pages.your_network.takeaway import ZooTakeaway, over_training_csv, read_file
+from app.pages.your_network.scene import potential, selection, trained
+from app.pages.your_network.takeaway import ZooTakeaway, over_training_csv, read_choice, read_file
 from llc_core import Estimate
 from llc_core.networks import build_model
 

@@ -12,7 +12,8 @@ from discrete_law import linear_map
 from targets import Quadratic
 
 from llc_core import DeepLinearNetwork, RunConfig, estimate
-from llc_core.compute.philox import GROUP, fill
+from llc_core.compute.philox import fill
+from llc_core.compute.philox_layout import GROUP
 from llc_core.engine.run import Run
 from llc_core.engine.stepping import compiled as one_loop
 from llc_core.engine.stepping.compiled import WORTH, OneLoop, pays

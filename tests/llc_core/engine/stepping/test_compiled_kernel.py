@@ -7,12 +7,13 @@ from dataclasses import replace
 import pytest
 import torch
 
-from llc_core.compute.philox import GROUP, normals
+from llc_core.compute.philox import normals
+from llc_core.compute.philox_layout import GROUP
 from llc_core.engine.stepping.chain_by_chain import ByChain
 from llc_core.engine.stepping.compiled import OneLoop
 from llc_core.engine.target import Target
 from llc_core.samplers import build
-from llc_core.samplers.base import hyperparameters, samplers
+from llc_core.samplers.registry import hyperparameters, samplers
 from llc_core.types import Energy
 
 pytest.importorskip("numba")

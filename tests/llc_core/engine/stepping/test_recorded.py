@@ -10,7 +10,8 @@ from scipy import stats
 
 from llc_core import DeepLinearNetwork, RunConfig, run
 from llc_core.compute.matrices import prefers_numpy
-from llc_core.compute.philox import GROUP, fill, normals, philox
+from llc_core.compute.philox import fill, normals, philox
+from llc_core.compute.philox_layout import GROUP
 from llc_core.compute.precision import multiply
 from llc_core.compute.streams import stream_seed
 from llc_core.engine.run import Run

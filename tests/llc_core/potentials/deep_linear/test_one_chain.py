@@ -10,7 +10,8 @@ import pytest
 import torch
 
 from llc_core import DeepLinearNetwork, RunConfig
-from llc_core.compute.matrices import openblas, over_chains, single_threaded
+from llc_core.compute.cores import over_chains
+from llc_core.compute.matrices import openblas, single_threaded
 from llc_core.engine import target
 from llc_core.engine.run import Run
 from llc_core.potentials.deep_linear import data as dln_data

@@ -12,7 +12,8 @@ import pytest
 import torch
 
 from llc_core import DeepLinearFamily, DeepLinearNetwork, estimate
-from llc_core.compute.philox import GROUP, fill_uniforms, uniforms_at
+from llc_core.compute.philox import fill_uniforms, uniforms_at
+from llc_core.compute.philox_layout import GROUP
 from llc_core.potentials import build
 from llc_core.potentials.deep_linear import data as dln_data
 from llc_core.potentials.deep_linear import virtual_data as dln_virtual

@@ -8,7 +8,7 @@ from torch import nn
 
 from lab.benchmarks.speed.memory import Alive, mlp
 from llc_core import SGLD, NetworkPotential, estimate
-from llc_core.compute.philox import GROUP
+from llc_core.compute.philox_layout import GROUP
 from llc_core.potentials.module.network import BY_CHAIN
 
 WIDTHS = (200, 300, 100, 3)

@@ -21,11 +21,10 @@ from bokeh.models import (
 from bokeh.models.axes import LinearAxis, LogAxis
 from bokeh.plotting import figure
 
-from app.controls.fields import number_text
-from app.estimates.figures import nice_above
 from app.pages.local_geometry.panels.sweep.job import SweepPoints
 from app.style import theme
-from app.style.figures import house_figure
+from app.style.figures import house_figure, nice_above
+from app.style.numbers import number_text
 
 HEIGHT, DEAD_HEIGHT = 250, 96
 TICK_GAP = 6

@@ -18,7 +18,8 @@ from app.runs.tasks import NewestJob
 from llc_core import Potential, Run, RunConfig
 from llc_core.engine.resolve import resolve
 from llc_core.fields import Hyper, check_hyper
-from llc_core.samplers.base import Sampler, numeric_fields
+from llc_core.samplers.base import Sampler
+from llc_core.samplers.registry import numeric_fields
 
 COUNT = 12
 MAX_CHAINS, MAX_STEPS = 8, 5_000

@@ -10,7 +10,6 @@ from typing import Any
 import panel as pn
 import panel_material_ui as pmui
 
-from app.controls.fields import number_text
 from app.pages.local_geometry.panels.sweep.figure import SweepFigure
 from app.pages.local_geometry.panels.sweep.job import (
     SweepJob,
@@ -20,11 +19,12 @@ from app.pages.local_geometry.panels.sweep.job import (
     same_question,
     sweepable,
 )
-from app.runs.manager import OVER, Job, State, Status
+from app.runs.job import OVER, Job, State, Status
 from app.session.job_panel import JobPanel
 from app.style import theme
 from app.style.layout import card, plotted
 from app.style.legend import heading, legend
+from app.style.numbers import number_text
 from llc_core import Potential, RunConfig
 from llc_core.samplers.base import Sampler
 

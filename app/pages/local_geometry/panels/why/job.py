@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 from html import escape
 
-from app.estimates.texts import number, with_error
 from app.runs.tasks import NewestJob
+from app.style.numbers import number, with_error
 from llc_core import Estimate, Potential
 from llc_core.studies.explain.split import BUDGET, Explanation, Part, explaining
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from app.pages.local_geometry.panels.why.drawing import drawing
 from app.pages.local_geometry.panels.why.job import WhyJob, WhyProgress, bars, opening
-from app.runs.manager import OVER, Job, State
+from app.runs.job import OVER, Job, State
 from app.session.job_panel import JobPanel
 from app.style import theme
 from app.style.layout import card, prose

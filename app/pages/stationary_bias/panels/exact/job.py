@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache, partial
 from json import dumps, loads
 from typing import Any
@@ -11,35 +10,16 @@ from typing import Any
 import numpy as np
 
 from app.pages.stationary_bias.config import SIDES, BiasConfig
-from app.pages.stationary_bias.scene import Scene, get_scene
+from app.pages.stationary_bias.scene import Point, Scene, get_scene
 from llc_core import stationary
-from llc_core.samplers.base import Sampler, build
+from llc_core.samplers.base import Sampler
+from llc_core.samplers.registry import build
 
 STEP_SIZES = tuple(float(f"{value:.3g}") for value in np.geomspace(1e-4, 1e-1, 10))
 ALPHAS = (0.0, 0.5, 0.9, 0.99)
 RESOLUTION = 0.6
 """Of the grid, relative to the usual one: good to a total variation of about 0.002, in a tenth of a second."""
 KEPT = 2000
-
-
-@dataclass(frozen=True)
-class Point:
-    """alpha: None for samplers without.  to_target, to_limit: total variation of the exact law at `step_size`.
-
-    law: masses [bins + 2] of the exact law.  x, density: its curve.  trouble: a sentence where there is none.
-    current: whether these are the settings of the side itself.
-    """
-
-    side: str
-    alpha: float | None
-    step_size: float
-    to_target: float
-    to_limit: float
-    masses: np.ndarray
-    x: np.ndarray
-    density: np.ndarray
-    trouble: str = ""
-    current: bool = False
 
 
 def tasks(config: BiasConfig, subject: str) -> list[Callable[[], Point]]:

@@ -11,12 +11,15 @@ import panel_material_ui as pmui
 
 from app.pages.stationary_bias.config import SIDES, BiasConfig
 from app.pages.stationary_bias.figures import CurveFigure
-from app.pages.stationary_bias.panels.exact.job import Point, curves, tasks
-from app.pages.stationary_bias.texts import WORDS, curve_title
-from app.runs.manager import OVER, RunHandle, Status, background
+from app.pages.stationary_bias.panels.exact.job import curves, tasks
+from app.pages.stationary_bias.scene import Point
+from app.pages.stationary_bias.texts import WORDS
+from app.runs.job import OVER, Status
+from app.runs.manager import RunHandle, background
 from app.runs.tasks import TaskJob
 from app.style import theme
 from app.style.layout import card, plotted, prose
+from app.style.legend import legend_html
 
 
 class ExactPanel:
@@ -117,3 +120,23 @@ def _job(config: BiasConfig, subject: str) -> TaskJob:
 
 def _question(config: BiasConfig) -> tuple[object, ...]:
     return config.target, config.left, config.right, config.step_decay
+
+
+def curve_title(config: BiasConfig, side: str) -> str:
+    """HTML of the heading and legend of the panel of exact biases."""
+    sampler = config.sampler(side)
+    entries = []
+    for color, alpha in zip(theme.LADDER, curves(config, side), strict=False):
+        words = "distance to target" if alpha is None else f"α = {alpha:g}"
+        entries.append((f'<path d="M0 7h26" stroke="{color}" stroke-width="2.5"/>', words))
+    own = curves(config, side)[0]
+    entries.append(
+        (
+            f'<path d="M0 7h26" stroke="{theme.PREDICTED}" stroke-width="2" stroke-dasharray="9 4"/>',
+            "to prediction" if own is None else f"to prediction, α = {own:g}",
+        )
+    )
+    entries.append(
+        (f'<circle cx="13" cy="7" r="5" fill="none" stroke="{theme.TARGET}" stroke-width="2.5"/>', "these settings")
+    )
+    return legend_html(f"Bias against ε: {sampler.label}, exact", entries, "bias_curves")

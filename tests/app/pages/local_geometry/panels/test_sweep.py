@@ -26,11 +26,11 @@ from app.pages.local_geometry.panels.sweep.job import (
 )
 from app.pages.local_geometry.panels.sweep.panel import SweepPanel
 from app.pages.local_geometry.presets import ALL
-from app.runs.manager import Status
+from app.runs.job import Status
 from llc_core import RunConfig, run
 from llc_core.engine.resolve import resolve
 from llc_core.fields import Hyper
-from llc_core.samplers.base import build, numeric_fields, samplers
+from llc_core.samplers.registry import build, numeric_fields, samplers
 
 PROBLEM = get_problem(ALL[0].problem)
 

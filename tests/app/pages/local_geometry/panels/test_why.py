@@ -12,7 +12,7 @@ from app.pages.local_geometry.config import get_problem
 from app.pages.local_geometry.panels.why.job import WhyJob, bars, opening, short_label, signed, value_text
 from app.pages.local_geometry.panels.why.panel import WhyPanel
 from app.pages.local_geometry.presets import ALL
-from app.runs.manager import Status
+from app.runs.job import Status
 from llc_core import RunConfig, run
 from llc_core.studies.explain.split import CAUSES, Explanation, Part, explain
 

@@ -1,0 +1,41 @@
+"""What every page is: its name and place, and one visitor's view of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+
+class PageView(Protocol):
+    """One visitor's view of a page. `close` is called when the visitor leaves or changes the page.
+
+    parts: what a link can leave out, by the names of `app.sharing.links.HIDEABLE`.
+    """
+
+    sidebar: list[Any]
+    main: list[Any]
+    parts: Mapping[str, Sequence[Any]]
+
+    def close(self) -> None: ...
+
+    def configuration(self) -> dict[str, Any]:
+        """What is set now, JSON-able: `restore` of it shows the same again."""
+        ...
+
+    def restore(self, configuration: Mapping[str, Any]) -> None:
+        """Set everything and start; ValueError with one sentence, and nothing changed, for what cannot be run."""
+        ...
+
+
+@dataclass(frozen=True)
+class PageInfo:
+    """title: in the navigation.  key: in links, never changed.  order: place in the navigation.
+
+    build: makes the view for one session, in its document.
+    """
+
+    title: str
+    key: str
+    order: int
+    build: Callable[[], PageView]

@@ -1,0 +1,59 @@
+"""The exact answer in words and numbers."""
+
+from __future__ import annotations
+
+from app.style.numbers import coefficient, number, power_of_ten
+from llc_core import DeepLinearNetwork
+
+EXACT = [
+    {
+        "key": "local",
+        "label": "local λ at w0 (multiplicity)",
+        "wide": True,
+        "tip": "Learning coefficient at the point w0 where the chains start, and its multiplicity m. Our own formula with a "
+        "short proof, not peer-reviewed, checked by enumeration and an exact sampler; it builds on Aoyagi 2024, Mustață's "
+        "arc formula, Abeasis & Del Fra, and Lehalleur & Rimányi 2024.",
+    },
+    {
+        "key": "global",
+        "label": "global λ (multiplicity)",
+        "wide": True,
+        "tip": "The smallest λ over all parameters that compute the same function (Aoyagi 2024), and its multiplicity m. It is "
+        "never above the local one.",
+    },
+    {
+        "key": "half",
+        "label": "d/2",
+        "tip": "What λ would be if the model were regular, as BIC assumes: half the number of parameters.",
+    },
+    {"key": "dim", "label": "weights d", "tip": "Number of weights in the network."},
+    {
+        "key": "rank",
+        "label": "rank r",
+        "tip": "Rank of the product of all layers, that is of the function the network computes.",
+    },
+    {"key": "n", "label": "samples n", "tip": "Number of data samples."},
+    {
+        "key": "n_beta",
+        "label": "nβ",
+        "tip": "Inverse temperature times n. The usual choice n / log n makes λ̂ an estimate of λ (Watanabe 2013).",
+    },
+    {
+        "key": "expected",
+        "label": "expected λ̂",
+        "tip": "The local λ with its leading corrections for this n and nβ: fitting noise lowers it, a multiplicity above 1 too.",
+    },
+]
+
+
+def exact_values(problem: DeepLinearNetwork, n_beta: float, expected: float) -> dict[str, str]:
+    return {
+        "local": coefficient(problem.local_learning_coefficient),
+        "global": coefficient(problem.learning_coefficient),
+        "half": number(problem.dim / 2),
+        "dim": f"{problem.dim:,}",
+        "rank": str(problem.rank),
+        "n": power_of_ten(problem.n),
+        "n_beta": number(n_beta, 5),
+        "expected": number(expected),
+    }

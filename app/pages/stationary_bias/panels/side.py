@@ -1,0 +1,79 @@
+"""One of the two samplers that run beside each other."""
+
+from __future__ import annotations
+
+from html import escape
+
+import panel as pn
+
+from app.components.readouts import Numbers
+from app.pages.stationary_bias.config import BiasConfig
+from app.pages.stationary_bias.controls import SamplerPanel
+from app.pages.stationary_bias.figures import Frame, LawFigure, MetricFigure
+from app.pages.stationary_bias.job import BiasEstimate
+from app.pages.stationary_bias.scene import Point, Scene
+from app.pages.stationary_bias.texts import (
+    WORDS,
+    burn_in_note,
+    exact_values,
+    explanation,
+    formula,
+    readout_values,
+    readouts,
+    verdict,
+)
+from app.runs.job import State
+from app.style import theme
+from app.style.formula import displayable
+from app.style.layout import card, plotted, prose
+
+FIRST_SHOWN = ["histogram", "target", "predicted"]
+
+
+class _Side:
+    """What one sampler's column shows."""
+
+    def __init__(self, side: str, frame: Frame):
+        self.side = side
+        self.panel = SamplerPanel(side)
+        self.law, self.metric = LawFigure(side, frame), MetricFigure(side, frame)
+        self.law.show_only(FIRST_SHOWN)
+        self.numbers = Numbers(items=readouts(side), sizing_mode="stretch_width", margin=(10, 0, 0, 0))
+        self.verdict = prose(theme.VERDICT, margin=(10, 0, 0, 0))
+        self.formula = pn.pane.LaTeX(
+            "", renderer="katex", sizing_mode="stretch_width", margin=(10, 0, 0, 0), styles={"overflow-x": "auto"}
+        )
+        self.about = prose(margin=(4, 0, 0, 0))
+        self.view = card(
+            self.panel.choices,
+            plotted(self.law.plot, margin=(4, 0, 0, 0)),
+            plotted(self.metric.plot),
+            self.panel.numbers,
+            self.verdict,
+            self.formula,
+            self.about,
+            self.numbers,
+        )
+
+    def reset(self, scene: Scene) -> None:
+        prediction = scene.side(self.side)
+        self.law.reset(scene)
+        self.metric.reset(scene)
+        self.formula.object = displayable(formula(prediction))
+        self.about.object = f"<p>{escape(explanation(prediction))}</p>"
+
+    def show_words(self, config: BiasConfig, scene: Scene, state: State, exact: Point | None) -> None:
+        estimate: BiasEstimate | None = state.estimate
+        measured = None if estimate is None else estimate.side(self.side)
+        prediction = scene.side(self.side)
+        masses = None if state.snapshot is None else state.snapshot.side(self.side).masses()
+        self.numbers.values = {
+            **readout_values(self.side, prediction, scene, measured),
+            **exact_values(self.side, exact, None if config.step_decay else masses),
+        }
+        tone, words = verdict(config, prediction, measured)
+        note = burn_in_note(config, prediction)
+        note = f' <span class="note">{escape(note)}</span>' if note else ""
+        # Read aloud when the run rests; while numbers move a screen reader would never stop talking.
+        live = "off" if state.status == "running" else "polite"
+        self.verdict.object = f'<p class="{tone}" aria-live="{live}"><b>{WORDS[self.side]}.</b> {words}{note}</p>'

@@ -1,0 +1,110 @@
+"""Coordinates that follow a Kronecker model of the curvature."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from llc_core.compute.cores import over_chains
+from llc_core.compute.matrices import prefers_numpy, single_threaded
+from llc_core.potentials.base import Factors
+
+SHARE = 0.1
+"""Weight of the mean over chains that is added to each chain's own factors. Directions that carry the posterior of one
+chain in a deep, low-rank network are others in the next; a common metric is too heavy for all of them (the estimate
+then stalls up to 15% too high), an unmixed one too light for those a chain turns into (it then overflows)."""
+
+
+SPREAD = 4_000
+"""From this many parameters on chains are worth spreading over the cores."""
+
+
+class KroneckerCoordinates:
+    """δ_l = P_l (z_l ∘ s_l) Q_lᵀ for every layer, from a Kronecker model of the curvature.
+
+    With ∇²L ≈ B_l ⊗ A_l on layer l (B = P·diag(b)·Pᵀ, A = Q·diag(a)·Qᵀ) and s = 1/√(nβ·b·aᵀ + γ), the curvature of U
+    in z is the identity wherever the model is right. The idea is that of K-FAC (Martens & Grosse 2015).
+    """
+
+    def __init__(
+        self,
+        factors: list[Factors],
+        n_beta: Tensor,
+        localization: Tensor,
+        settings: int,
+        like: Tensor,
+        problems: int = 1,
+    ):
+        """n_beta, localization: [C, 1]; each chain gets its own coordinates. settings, problems: see `_shared`."""
+        n_beta, localization = n_beta.double().unsqueeze(2), localization.double().unsqueeze(2)
+        self.left, self.right, self.slices = [], [], []
+        scales, start = [], 0
+        for out_factor, in_factor in factors:
+            b, p = torch.linalg.eigh(_shared(out_factor.double(), settings, problems))
+            a, q = torch.linalg.eigh(_shared(in_factor.double(), settings, problems))
+            curvature = n_beta * b.clamp_min(0)[:, :, None] * a.clamp_min(0)[:, None, :] + localization
+            least = 1e-12 * curvature.amax(dim=(1, 2), keepdim=True) + 1e-300
+            scales.append(curvature.maximum(least).rsqrt().flatten(1))
+            self.left.append(p.to(like))
+            self.right.append(q.to(like))
+            rows, columns = b.shape[1], a.shape[1]
+            self.slices.append((start, start + rows * columns, rows, columns))
+            start += rows * columns
+        self.scale = torch.cat(scales, dim=1).to(like)
+        # Where numpy's products are the faster ones (`llc_core.compute.matrices`): the factors as arrays, and their transposes.
+        self._arrays: list[Any] = []
+        if like.device.type == "cpu" and prefers_numpy():
+            for p, q in zip(self.left, self.right, strict=True):
+                left, right = (f.expand(len(self.scale), -1, -1).numpy() for f in (p, q))
+                self._arrays.append((left, right.transpose(0, 2, 1), left.transpose(0, 2, 1), right))
+
+    def to_delta(self, z: Tensor) -> Tensor:
+        """δ = R·z, [C, D]."""
+        return self._rotate(z * self.scale, transpose=False)
+
+    def from_delta(self, delta: Tensor) -> Tensor:
+        """z = R⁻¹·δ, [C, D]."""
+        return self._rotate(delta, transpose=True).div_(self.scale)
+
+    def pull_back(self, gradient: Tensor) -> Tensor:
+        """Rᵀ·g: a gradient in δ as a gradient in z, [C, D]."""
+        return self._rotate(gradient, transpose=True).mul_(self.scale)
+
+    def _rotate(self, flat: Tensor, transpose: bool) -> Tensor:
+        result = torch.empty_like(flat)
+        count = flat.shape[0]
+        if self._arrays:
+            source, target = flat.numpy(), result.numpy()
+
+            def work(chains: Sequence[int]) -> None:
+                part = slice(chains[0], chains[-1] + 1)
+                with np.errstate(all="ignore"):
+                    for (start, stop, rows, columns), pair in zip(self.slices, self._arrays, strict=True):
+                        left, right = pair[2:] if transpose else pair[:2]
+                        shape = (len(chains), rows, columns)
+                        inner = np.matmul(left[part], source[part, start:stop].reshape(shape))
+                        np.matmul(inner, right[part], out=target[part, start:stop].reshape(shape))
+
+            with single_threaded():
+                if self.slices[-1][1] < SPREAD:
+                    work(range(count))
+                else:
+                    over_chains(count, work)
+            return result
+        for (start, stop, rows, columns), p, q in zip(self.slices, self.left, self.right, strict=True):
+            left = (p.transpose(1, 2) if transpose else p).expand(count, -1, -1)
+            right = (q if transpose else q.transpose(1, 2)).expand(count, -1, -1)
+            inner = torch.bmm(left, flat[:, start:stop].view(count, rows, columns))
+            torch.bmm(inner, right, out=result[:, start:stop].view(count, rows, columns))
+        return result
+
+
+def _shared(factor: Tensor, settings: int, problems: int = 1) -> Tensor:
+    """Each chain's own factor plus a share of the mean over the chains of its problem and setting (problems vary slowest,
+    settings fastest)."""
+    grouped = factor.view(problems, -1, settings, *factor.shape[1:])
+    return (grouped + SHARE * grouped.mean(dim=1, keepdim=True)).view(factor.shape)

@@ -1,0 +1,46 @@
+"""The memory that the chains of a configuration take."""
+
+from __future__ import annotations
+
+import os
+
+import torch
+
+from llc_core.config import RunConfig
+from llc_core.groups import settings
+from llc_core.potentials.base import Potential
+
+MEMORY_SHARE = 0.6
+
+
+STATE_COPIES = 10
+"""Tensors of the size of the state that a step holds at its peak (state, gradient, noise, saved state, probes)."""
+
+
+def memory_needed(config: RunConfig, problem: Potential) -> tuple[int, int]:
+    """Bytes that the chains of a complete configuration take at the peak of a step, and how many chains there are."""
+    count = config.chains * problem.problems * len(settings(config))
+    size = 8 if config.dtype == "float64" else 4
+    kept = 0 if config.functional_variance is None else 2 * count * problem.samples * size
+    copies = count + 4 if problem.by_chain else count * STATE_COPIES
+    return copies * problem.dim * size + kept, count
+
+
+def check_memory(config: RunConfig, problem: Potential) -> None:
+    need, count = memory_needed(config, problem)
+    room = _memory(str(config.device))
+    if room and need > MEMORY_SHARE * room:
+        other = "a smaller network" if config.functional_variance is None else "leave functional_variance out"
+        raise ValueError(
+            f"{count} chains of {problem.dim:,} parameters need about {need / 2**30:.1f} GiB, and "
+            f"{MEMORY_SHARE * room / 2**30:.1f} GiB are available: use fewer chains or grid values, or {other}."
+        )
+
+
+def _memory(device: str) -> int:
+    if device.startswith("cuda"):
+        return torch.cuda.get_device_properties(device).total_memory
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (ValueError, OSError, AttributeError):
+        return 0

@@ -1,0 +1,73 @@
+"""All samplers by their names, and their hyperparameters as tensors."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from llc_core.fields import Hyper, hyper_fields
+from llc_core.samplers.base import Sampler
+from llc_core.types import Hp
+
+_REGISTRY: dict[str, type[Sampler]] = {}
+
+
+def register(cls: type[Sampler]) -> type[Sampler]:
+    _REGISTRY[cls.__name__] = cls
+    return cls
+
+
+def samplers() -> Mapping[str, type[Sampler]]:
+    """All registered samplers by name."""
+    return dict(_REGISTRY)
+
+
+def build(description: Sampler | Mapping[str, Any] | str) -> Sampler:
+    """A sampler from itself, its name, or {"name": …, fields…}; ValueError names what is wrong."""
+    if isinstance(description, Sampler):
+        return description
+    if isinstance(description, type) and issubclass(description, Sampler):
+        return description()
+    if isinstance(description, str):
+        description = {"name": description}
+    if not isinstance(description, Mapping):
+        raise ValueError(
+            f"sampler is {description!r:.60}; give a sampler such as SGLD(), its name, or a table with a name."
+        )
+    values = dict(description)
+    if "name" not in values:
+        raise ValueError(f"sampler {values!r:.60} has no name; add one of {', '.join(_REGISTRY)}.")
+    name = values.pop("name")
+    if name not in _REGISTRY:
+        raise ValueError(f"Unknown sampler {name!r}; choose one of {', '.join(_REGISTRY)}.")
+    cls = _REGISTRY[name]
+    known = {f.name for f in dataclasses.fields(cls)}
+    for key in values:
+        if key not in known:
+            raise ValueError(f"{name} has no field {key!r}; its fields are {', '.join(sorted(known))}.")
+    return cls(**values)
+
+
+def numeric_fields(sampler: Sampler | type[Sampler]) -> dict[str, Hyper]:
+    return {k: h for k, h in hyper_fields(sampler).items() if not h.choices}
+
+
+def hyperparameters(sampler: Sampler, chains: int, like: Tensor, layers: Sequence[tuple[int, ...]] | None = None) -> Hp:
+    """The sampler's fields as [C, 1] tensors (a step_size of None becomes 0, to be set by the driver).
+
+    layers: shapes of the potential's blocks of parameters; None: one vector.
+    """
+    values: dict[str, Any] = {
+        "adapting": torch.ones(chains, 1, dtype=like.dtype, device=like.device),
+        "layers": None if layers is None else tuple(layers),
+    }
+    for name, about in hyper_fields(sampler).items():
+        value = getattr(sampler, name)
+        values[name] = (
+            value if about.choices else torch.full((chains, 1), value or 0.0, dtype=like.dtype, device=like.device)
+        )
+    return Hp(**values)

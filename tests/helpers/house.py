@@ -1,0 +1,206 @@
+"""The rules of the house, as functions of a tree of files, so that a test can plant a violation in a tree of its own.
+
+A tree maps paths such as "llc_core/engine/run.py" to their text. Every rule returns one sentence for each violation.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+Tree = Mapping[str, str]
+
+CORE_FLOORS: Sequence[frozenset[str]] = [
+    frozenset({"version", "types", "fields"}),
+    frozenset({"bins", "compute", "theory"}),
+    frozenset({"potentials", "config"}),
+    frozenset({"networks", "results", "groups"}),
+    frozenset({"samplers", "observables", "diagnostics"}),
+    frozenset({"engine", "line", "stationary"}),
+    frozenset({"estimating", "references", "sweeps"}),
+    frozenset({"studies"}),
+    frozenset({"cli"}),
+    frozenset({"__main__"}),
+]
+APP_FLOORS: Sequence[frozenset[str]] = [
+    frozenset({"runs", "components"}),
+    frozenset({"style"}),
+    frozenset({"session", "controls"}),
+    frozenset({"estimates", "sharing"}),
+    frozenset({"pages"}),
+    frozenset({"window"}),
+    frozenset({"server"}),
+    frozenset({"main", "app_hooks"}),
+]
+PAGE_FLOORS: Sequence[frozenset[str]] = [
+    frozenset({"config"}),
+    frozenset({"presets"}),
+    frozenset({"scene"}),
+    frozenset({"job", "figures", "pictures", "editor", "controls", "columns", "table"}),
+    frozenset({"texts"}),
+    frozenset({"panels", "takeaway"}),
+    frozenset({"page"}),
+]
+PAGE_NAMES = ("config", "editor", "page", "pictures", "presets", "scene", "takeaway", "texts")
+"""What every page folder has."""
+FOREIGN = {
+    "llc_core": {"app", "lab", "panel", "bokeh", "holoviews", "param"},
+    "app": {"lab"},
+    "app/runs": {"panel", "panel_material_ui", "bokeh", "holoviews"},
+}
+"""Folder → packages that nothing in it imports."""
+
+
+def read(root: Path, *folders: str) -> dict[str, str]:
+    """The tree of Python files in some folders of the project."""
+    files = (path for folder in folders for path in sorted((root / folder).rglob("*.py")))
+    return {path.relative_to(root).as_posix(): path.read_text() for path in files}
+
+
+def imports(tree: Tree, path: str, top_level_only: bool = False) -> set[str]:
+    """Modules that a file imports, dotted. `from package import module` counts as the module where that is one."""
+    parsed = ast.parse(tree[path])
+    found: set[str] = set()
+    for node in parsed.body if top_level_only else ast.walk(parsed):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                found.add(inner if file_of(tree, inner) else node.module or ".")
+    return found
+
+
+def file_of(tree: Tree, module: str) -> str | None:
+    """The file of a dotted module, if the tree has it."""
+    base = module.replace(".", "/")
+    return next((path for path in (f"{base}.py", f"{base}/__init__.py") if path in tree), None)
+
+
+def relative_imports(tree: Tree) -> Iterator[str]:
+    for path, text in tree.items():
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.ImportFrom) and node.level:
+                yield f"{path} uses a relative import."
+
+
+def arrows_up(tree: Tree, folder: str, floors: Sequence[frozenset[str]]) -> Iterator[str]:
+    """Modules of `folder` that import from a floor above their own, or that stand on no floor."""
+    depth = folder.count("/") + 1
+    place = {name: number for number, floor in enumerate(floors) for name in floor}
+
+    def floor_of(path: str) -> int | None:
+        parts = path.removesuffix(".py").split("/")
+        return place.get(parts[depth])
+
+    for path in tree:
+        if not path.startswith(f"{folder}/") or path == f"{folder}/__init__.py":
+            continue
+        mine = floor_of(path)
+        if mine is None:
+            yield f"{path} stands on no floor of {folder}."
+            continue
+        for name in imports(tree, path):
+            target = file_of(tree, name)
+            if target is None or not target.startswith(f"{folder}/") or target == f"{folder}/__init__.py":
+                continue
+            other = floor_of(target)
+            if other is not None and other > mine:
+                yield f"{path} imports {name}, which stands above it."
+
+
+def circles(tree: Tree) -> Iterator[str]:
+    """Modules that import one another in a circle, imports inside functions included."""
+    arrows = {path: {file_of(tree, name) for name in imports(tree, path)} - {None, path} for path in tree}
+    done: set[str] = set()
+    for start in arrows:
+        if start in done:
+            continue
+        way: list[str] = []
+        stack: list[tuple[str, Iterator[str | None]]] = [(start, iter(arrows[start]))]
+        way.append(start)
+        while stack:
+            path, rest = stack[-1]
+            for target in rest:
+                assert target is not None
+                if target in way:
+                    yield " → ".join([*way[way.index(target) :], target])
+                elif target not in done:
+                    way.append(target)
+                    stack.append((target, iter(arrows[target])))
+                    break
+            else:
+                done.add(path)
+                way.pop()
+                stack.pop()
+
+
+def foreign_imports(tree: Tree) -> Iterator[str]:
+    for folder, never in FOREIGN.items():
+        for path in tree:
+            if path.startswith(f"{folder}/"):
+                for name in {found.split(".")[0] for found in imports(tree, path)} & never:
+                    yield f"{path} imports {name}."
+
+
+def page_folders(tree: Tree) -> list[str]:
+    found = (path.split("/") for path in tree if path.startswith("app/pages/"))
+    return sorted({"/".join(parts[:3]) for parts in found if len(parts) > 3})
+
+
+def pages_that_import_pages(tree: Tree) -> Iterator[str]:
+    folders = page_folders(tree)
+    for folder in folders:
+        for path in tree:
+            if not path.startswith(f"{folder}/"):
+                continue
+            for name in imports(tree, path):
+                target = file_of(tree, name) or ""
+                if any(target.startswith(f"{other}/") for other in folders if other != folder):
+                    yield f"{path} imports {name} of another page."
+
+
+def page_arrows_up(tree: Tree) -> Iterator[str]:
+    for folder in page_folders(tree):
+        yield from arrows_up(tree, folder, PAGE_FLOORS)
+
+
+def missing_page_names(tree: Tree) -> Iterator[str]:
+    for folder in page_folders(tree):
+        for name in PAGE_NAMES:
+            if f"{folder}/{name}.py" not in tree:
+                yield f"{folder} has no {name}.py."
+
+
+def tests_without_a_room(tests: Iterable[str], folders: Iterable[str]) -> Iterator[str]:
+    """tests: paths of test files.  folders: all folders of the project."""
+    known = {*folders, "house", "browser"}
+    for path in tests:
+        room = path.removeprefix("tests/").rpartition("/")[0]
+        if room not in known and not room.startswith("browser/"):
+            yield f"{path} tests {room or 'no folder'}, which is not there."
+
+
+def tests_that_import_tests(tree: Tree) -> Iterator[str]:
+    names = {path.rpartition("/")[2].removesuffix(".py") for path in tree if "/test_" in path} | {"conftest"}
+    for path in tree:
+        for name in imports(tree, path):
+            if name.split(".")[0] == "tests" or name.split(".")[-1] in names and name.split(".")[0] in names:
+                yield f"{path} imports the test {name}; what tests share lies in tests/helpers."
+
+
+def names_hidden_by_modules(tree: Tree) -> Iterator[str]:
+    """Public names of a package that are names of its modules too: `import package.name` would give the wrong one."""
+    for path, text in tree.items():
+        if not path.endswith("/__init__.py"):
+            continue
+        folder = path.removesuffix("/__init__.py")
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.ImportFrom):
+                for alias in node.names:
+                    name = alias.asname or alias.name
+                    module = f"{folder}.{name}".replace("/", ".")
+                    inner = f"{node.module}.{alias.name}"
+                    if file_of(tree, module) and file_of(tree, inner) is None:
+                        yield f"{path} gives {name}, which is the name of a module there too."
