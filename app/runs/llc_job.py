@@ -8,14 +8,15 @@ import numpy as np
 
 from app.runs.history import History
 from llc_core import Estimate, Potential, Run, RunConfig, Snapshot
+from llc_core.engine.resolve import Resolved
 
 
 class LlcJob:
     """Steps a `llc_core.Run`; its log is a `History`."""
 
-    def __init__(self, config: RunConfig, problem: Potential | None = None):
+    def __init__(self, config: RunConfig | Resolved, problem: Potential | None = None):
         self._run = Run(config, problem)
-        self.log = History(config.chains, self._run.total_steps)
+        self.log = History(self._run.config.chains, self._run.total_steps)
 
     @property
     def finished(self) -> bool:

@@ -47,12 +47,12 @@ def refuse_unoffered(config: RunConfig) -> None:
 
 def page_config(config: RunConfig, problem: Potential) -> PageConfig:
     """What a page has to show for `config` of `problem`; ValueError where it cannot be run here."""
-    complete, _, _ = resolve(config.replace(device=None), problem)
+    complete = resolve(config.replace(device=None), problem).config
     check_allowance(complete, problem)
     assert complete.sampler is not None and complete.steps is not None
     settings = {name: getattr(complete, name) for name in OFFERED}
     settings["n_beta"] = config.n_beta
-    automatic = resolve(config.replace(device=None, dtype=None), problem)[0].dtype
+    automatic = resolve(config.replace(device=None, dtype=None), problem).config.dtype
     settings["dtype"] = None if config.dtype == automatic else config.dtype
     if isinstance(config.burn_in, int) and config.continued_from is None:
         settings["burn_in"] = config.burn_in / complete.steps

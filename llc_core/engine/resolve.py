@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import torch
 
 from llc_core.config import RunConfig
@@ -12,8 +14,24 @@ from llc_core.potentials.base import Potential
 from llc_core.samplers import MetropolisSampler, Sampler, build, numeric_fields
 
 
-def resolve(config: RunConfig, problem: Potential | None) -> tuple[RunConfig, Potential, Sampler]:
-    """The complete configuration, its potential and its sampler; ValueError says what does not fit."""
+@dataclass(frozen=True)
+class Resolved:
+    """A configuration in which nothing is left open, beside the objects that it describes.
+
+    Made once for each change, by `resolve`, and handed to `Run`, to what checks a visitor's allowance, and to figures.
+    """
+
+    config: RunConfig
+    problem: Potential
+    sampler: Sampler
+    observable: Potential | None = None
+
+
+def resolve(config: RunConfig, problem: Potential | None = None, observable: Potential | None = None) -> Resolved:
+    """Settle what `config` leaves open; ValueError says in one sentence what does not fit.
+
+    problem, observable: live objects in place of those that the configuration describes.
+    """
     if problem is None:
         problem = build_potential(config.problem)
     elif not isinstance(problem, Potential):
@@ -70,7 +88,10 @@ def resolve(config: RunConfig, problem: Potential | None) -> tuple[RunConfig, Po
     problem.prepare(torch.empty(0, dtype=torch.float64 if dtype == "float64" else torch.float32, device=device))
     check_grid(complete, sampler)
     check_memory(complete, problem)
-    return complete, problem, sampler
+    observable = resolve_observable(complete, problem, observable)
+    if observable is not None:
+        complete = complete.replace(observable=observable.to_dict())
+    return Resolved(complete, problem, sampler, observable)
 
 
 def resolve_observable(config: RunConfig, problem: Potential, observable: Potential | None) -> Potential | None:

@@ -27,7 +27,7 @@ from llc_core.diagnostics.verdict import judge
 from llc_core.engine.adapting.control import Control
 from llc_core.engine.averages import LossAccumulator
 from llc_core.engine.biases import Added, measure
-from llc_core.engine.resolve import is_auto_step, resolve, resolve_observable
+from llc_core.engine.resolve import Resolved, is_auto_step, resolve
 from llc_core.engine.stepping.bursts import SHORTEST, UNDONE_STEPS, WINDOW, Bursts
 from llc_core.engine.stepping.chain_by_chain import ByChain
 from llc_core.engine.stepping.compiled import OneLoop, pays
@@ -58,12 +58,15 @@ class Run:
     cut into blocks.
     """
 
-    def __init__(self, config: RunConfig, problem: Potential | None = None, observable: Potential | None = None):
-        self.config, self.problem, self.sampler = resolve(config, problem)
-        observable = resolve_observable(self.config, self.problem, observable)
-        if observable is not None:
-            self.config = self.config.replace(observable=observable.to_dict())
-        config = self.config
+    def __init__(
+        self, config: RunConfig | Resolved, problem: Potential | None = None, observable: Potential | None = None
+    ):
+        """config: what to run; what is resolved already is taken as it is, and then nothing may stand beside it."""
+        resolved = config if isinstance(config, Resolved) else resolve(config, problem, observable)
+        if resolved is config and (problem is not None or observable is not None):
+            raise ValueError("A resolved configuration brings its problem and observable; pass nothing beside it.")
+        self.config, self.problem, self.sampler = resolved.config, resolved.problem, resolved.sampler
+        config, observable = resolved.config, resolved.observable
         assert config.steps is not None and config.n_beta is not None and config.gradient is not None
         assert config.localization is not None and config.batch_size is not None
         self.batch_size = config.batch_size

@@ -24,10 +24,10 @@ def test_the_readme_runs():
 
 def test_every_notebook_and_page_is_named():
     text = (ROOT / "README.md").read_text()
-    notebooks = [path.name[:2] for path in (ROOT / "lab").glob("*.ipynb")]
+    notebooks = [path.name[:2] for path in (ROOT / "lab/notebooks").glob("*.ipynb")]
     pages = [
         title
-        for path in (ROOT / "app/pages").glob("*.py")
+        for path in (ROOT / "app/pages").glob("*/page.py")
         for title in re.findall(r'^PAGE = PageInfo\("([^"]+)"', path.read_text(), re.M)
     ]
     assert len(notebooks) > 5 and "Landscapes" in pages

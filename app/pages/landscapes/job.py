@@ -8,7 +8,8 @@ import numpy as np
 
 from app.runs.history import Cursor, History, NewRows
 from app.runs.llc_job import LlcJob
-from llc_core import Planar, RunConfig, Snapshot
+from llc_core import Planar, Snapshot
+from llc_core.engine.resolve import Resolved
 
 TRAIL = 200
 """Points of each chain's trail."""
@@ -61,11 +62,13 @@ class TrailLog:
 class LandscapeJob:
     """Chains on a landscape. Exact finite-n values are worked out first, where nobody has to wait for them later."""
 
-    def __init__(self, config: RunConfig, problem: Planar):
+    def __init__(self, resolved: Resolved):
+        config, problem = resolved.config, resolved.problem
+        assert isinstance(problem, Planar)
         assert config.n_beta is not None and config.localization is not None
         problem.expected_llc_at(config.n_beta, config.localization)  # the engine's, of the whole plane
         exact = problem.expected_llc_at(config.n_beta, config.localization, walls=problem.has_prior)
-        self._job = LlcJob(config, problem)
+        self._job = LlcJob(resolved)
         self._w0 = np.array(problem.model.w0)
         self._every = max(2, (config.steps or 0) // TURNS)
         self._fresh: list[np.ndarray] = []

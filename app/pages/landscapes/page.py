@@ -187,7 +187,8 @@ class Landscapes:
         """Start a run of what the side bar says; if that is impossible say why and leave everything as it is."""
         try:
             problem = get_landscape(self.editor.problem)
-            config, _, sampler = resolve(RunConfig(problem=problem.to_dict(), **self.controls.values), problem)
+            resolved = resolve(RunConfig(problem=problem.to_dict(), **self.controls.values), problem)
+            config, sampler = resolved.config, resolved.sampler
             check_allowance(config, problem)
         except ValueError as error:
             self._complain(str(error))
@@ -196,7 +197,7 @@ class Landscapes:
         assert config.steps is not None and config.n_beta is not None
         assert config.localization is not None
         self._problem, self._exact, self._config = problem, None, config
-        self._live.start(partial(LandscapeJob, config, problem), TrailCursor(), playing)
+        self._live.start(partial(LandscapeJob, resolved), TrailCursor(), playing)
         self._streamed = self._worded = -1
         self.tiles.selected = preset
         if lesson:

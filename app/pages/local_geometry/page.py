@@ -190,7 +190,8 @@ class LocalGeometry:
         """Start a run of what the side bar says; if that is impossible say why and leave everything as it is."""
         try:
             problem = get_problem(self.editor.problem)
-            config, _, sampler = resolve(RunConfig(problem=problem.to_dict(), **self.controls.values), problem)
+            resolved = resolve(RunConfig(problem=problem.to_dict(), **self.controls.values), problem)
+            config, sampler = resolved.config, resolved.sampler
             check_allowance(config, problem)
         except ValueError as error:
             self._complain(str(error))
@@ -198,7 +199,7 @@ class LocalGeometry:
         self._complain("")
         self._problem, self._config = problem, config
         self.compare.begin(config)
-        self._live.start(partial(LlcJob, config, problem), Cursor(), playing)
+        self._live.start(partial(LlcJob, resolved), Cursor(), playing)
         self._streamed = self._counted = self._worded = -1
         self.tiles.selected = preset
         if lesson:

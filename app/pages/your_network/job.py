@@ -18,6 +18,6 @@ from llc_core.engine.resolve import resolve
 def _build(choice: Choice, settings: dict[str, Any], state: Mapping[str, Tensor] | None) -> LlcJob:
     """In a thread of the run manager: trains at the first time."""
     problem = potential(choice, state, settings["batch_size"])
-    config, _, _ = resolve(RunConfig(problem=problem.to_dict(), **settings), problem)
-    check_allowance(config, problem)
-    return LlcJob(config, problem)
+    resolved = resolve(RunConfig(problem=problem.to_dict(), **settings), problem)
+    check_allowance(resolved.config, problem)
+    return LlcJob(resolved)

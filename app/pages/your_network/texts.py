@@ -6,8 +6,7 @@ from html import escape
 
 from app.estimates.texts import READOUTS
 from app.pages.your_network.config import ZOO, Choice
-from llc_core import Estimate
-from llc_core.diagnostics import signals as health
+from llc_core import Estimate, health
 
 CELLS = [item for item in READOUTS if item["key"] not in ("expected", "error")]
 

@@ -40,7 +40,8 @@ def test_every_sampler_gets_a_widget_for_each_field_and_its_defaults_run(name):
     fields = hyper_fields(samplers()[name])
     assert set(values["sampler"]) == {"name", *fields}
     problem = DeepLinearNetwork.random(widths=[3, 2], layer_ranks=[2])
-    config, _, sampler = resolve(RunConfig(problem=problem.to_dict(), **values), problem)
+    resolved = resolve(RunConfig(problem=problem.to_dict(), **values), problem)
+    sampler = resolved.sampler
     assert sampler.name == name and sampler.formula and sampler.about and sampler.label
 
 
@@ -115,7 +116,7 @@ def test_precision_is_the_engine_s_choice_until_somebody_chooses():
 
     def used(sampler):
         controls.show({"sampler": {"name": sampler}, "dtype": controls.values["dtype"]})
-        return resolve(RunConfig(problem=problem.to_dict(), **controls.values), problem)[0].dtype
+        return resolve(RunConfig(problem=problem.to_dict(), **controls.values), problem).config.dtype
 
     assert controls.values["dtype"] is None and used("SGLD") == "float32" and used("HMC") == "float64"
     controls.fields["dtype"].widget.value = "float64"

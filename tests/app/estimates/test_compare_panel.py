@@ -22,7 +22,7 @@ PROBLEM = get_problem(ALL[0].problem)
 
 def complete(**changes) -> RunConfig:
     problem = get_problem(changes.pop("problem", ALL[0].problem))
-    return resolve(RunConfig(problem=problem.to_dict(), **{**DEFAULTS, **changes}), problem)[0]
+    return resolve(RunConfig(problem=problem.to_dict(), **{**DEFAULTS, **changes}), problem).config
 
 
 BASE = complete()

@@ -133,7 +133,7 @@ def test_dead_chains_do_not_go_on(view):
 def test_a_run_that_went_on_can_be_swept(field):
     problem = DeepLinearNetwork.random(widths=[3, 3], n=10_000, seed=0)
     sampler = {"name": "SGLD", "step_size": 1e-6}
-    config = resolve(RunConfig(sampler=sampler, steps=6000, chains=2), problem)[0].longer()
+    config = resolve(RunConfig(sampler=sampler, steps=6000, chains=2), problem).config.longer()
     job = SweepJob(config, problem, field, count=2)
     while not job.finished:
         points = job.advance(4000)

@@ -16,7 +16,7 @@ WIDE = {"kind": "dln", "widths": [200, 200, 200], "seed": 0}
 
 def complete(**changes):
     problem = get_problem(WIDE)
-    return resolve(RunConfig(problem=problem.to_dict(), **changes), problem)[:2]
+    return resolve(RunConfig(problem=problem.to_dict(), **changes), problem).config, problem
 
 
 def test_the_limit_counts_chains_times_parameters(monkeypatch):

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from llc_core import SGLD, DeepLinearNetwork, UnderdampedLangevin, calibrate, estimate, planar_landscape, run
-from llc_core.diagnostics import signals as health
+from llc_core import SGLD, DeepLinearNetwork, UnderdampedLangevin, calibrate, estimate, health, planar_landscape, run
 from llc_core.studies.calibration import _longest
 
 torch.set_num_threads(1)

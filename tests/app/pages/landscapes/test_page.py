@@ -34,8 +34,8 @@ CROSSING = {"kind": "planar", "name": "normal_crossing", "k": [1, 1]}
 
 
 def job_of(problem: Planar, **settings) -> tuple[LandscapeJob, RunConfig]:
-    config, _, _ = resolve(RunConfig(problem=problem.to_dict(), **{**DEFAULTS, **settings}), problem)
-    return LandscapeJob(config, problem), config
+    resolved = resolve(RunConfig(problem=problem.to_dict(), **{**DEFAULTS, **settings}), problem)
+    return LandscapeJob(resolved), resolved.config
 
 
 def finished(job: LandscapeJob, block: int = 500) -> LandscapeJob:

@@ -33,9 +33,9 @@ POINTS = SweepPoints(
 
 
 def complete(**changes) -> RunConfig:
-    return resolve(RunConfig(problem=PROBLEM.to_dict(), **{**DEFAULTS, "steps": 200, "chains": 2, **changes}), PROBLEM)[
-        0
-    ]
+    return resolve(
+        RunConfig(problem=PROBLEM.to_dict(), **{**DEFAULTS, "steps": 200, "chains": 2, **changes}), PROBLEM
+    ).config
 
 
 SPLIT = Explanation(
@@ -130,10 +130,10 @@ def test_a_page_s_configuration_comes_back_as_it_was():
             "seed": pick.randint(0, 999_999),
             "dtype": pick.choice((None, "float32", "float64")),
         }
-        config = resolve(RunConfig(problem=problem.to_dict(), **settings), problem)[0]
+        config = resolve(RunConfig(problem=problem.to_dict(), **settings), problem).config
         found = read_file(config_json(config))
         Controls().check(found.settings)
-        again = resolve(RunConfig(problem=get_problem(found.problem).to_dict(), **found.settings), problem)[0]
+        again = resolve(RunConfig(problem=get_problem(found.problem).to_dict(), **found.settings), problem).config
         assert again == config
         assert found.settings["dtype"] in (None, settings["dtype"])
 

@@ -115,7 +115,8 @@ class SweepJob(NewestJob):
         self, config: RunConfig, problem: Potential, field: str, count: int = COUNT, ends: Ends = (None, None)
     ):
         config = config.replace(grid={}, histogram=None).begun_anew()
-        self._config, self._problem, sampler = resolve(config, problem)
+        resolved = resolve(config, problem)
+        self._config, self._problem, sampler = resolved.config, resolved.problem, resolved.sampler
         known = sweepable(sampler)
         if field not in known:
             raise ValueError(f"field is {field!r}; for {sampler.name} choose one of {', '.join(known)}.")

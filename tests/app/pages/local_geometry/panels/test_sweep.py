@@ -162,10 +162,10 @@ def test_a_field_that_is_not_a_number_is_refused():
 
 
 def test_a_sweep_holds_for_other_values_of_its_field_only():
-    base = resolve(config(), PROBLEM)[0].to_dict()
-    stepped = resolve(config(sampler={"name": "UnderdampedLangevin", "step_size": 0.2}), PROBLEM)[0].to_dict()
+    base = resolve(config(), PROBLEM).config.to_dict()
+    stepped = resolve(config(sampler={"name": "UnderdampedLangevin", "step_size": 0.2}), PROBLEM).config.to_dict()
     assert same_question(base, stepped, "step_size") and not same_question(base, stepped, "friction")
-    assert not same_question(base, resolve(config(n_beta=50.0), PROBLEM)[0].to_dict(), "step_size")
+    assert not same_question(base, resolve(config(n_beta=50.0), PROBLEM).config.to_dict(), "step_size")
 
 
 def test_a_range_is_swept_from_its_first_to_its_last_value():
@@ -196,7 +196,7 @@ def test_a_range_is_swept_from_its_first_to_its_last_value():
 )
 def test_a_range_that_is_none_is_refused_in_one_sentence_and_starts_nothing(ends, sentence):
     panel = SweepPanel()
-    panel.show(resolve(config(), PROBLEM)[0], PROBLEM, build(config().sampler))
+    panel.show(resolve(config(), PROBLEM).config, PROBLEM, build(config().sampler))
     panel.field.value = "localization"
     for field, text in zip(panel.ends, ends, strict=True):
         field.value = text
@@ -215,7 +215,7 @@ def test_an_end_beyond_the_automatic_other_one_is_refused():
 def test_a_page_that_closes_ends_its_sweep_and_touches_nothing_on_the_screen():
     """The screen may be gone by then, and an error would leave other runs of the page alive."""
     panel, sampler = SweepPanel(), build(config().sampler)
-    panel.show(resolve(config(), PROBLEM)[0], PROBLEM, sampler)
+    panel.show(resolve(config(), PROBLEM).config, PROBLEM, sampler)
     panel._on_button(None)
     handle, changes = panel._handle, []
     assert handle is not None and panel.button.label == "Stop"
@@ -231,7 +231,8 @@ def test_the_figures_come_with_the_first_sweep_and_not_with_a_refused_one():
     panel = SweepPanel()
     config = RunConfig(problem=ALL[0].problem, **ALL[0].settings)
     problem = get_problem(ALL[0].problem)
-    config, _, sampler = resolve(config, problem)
+    resolved = resolve(config, problem)
+    config, sampler = resolved.config, resolved.sampler
     panel.show(config, problem, sampler)
     assert not panel.drawn.visible
     panel.ends[0].value = "hello"
