@@ -2,6 +2,7 @@
 PYTHON ?= python3
 PORT ?= 5006
 BIN := .venv/bin
+CORE := .venv-core/bin
 
 .PHONY: env app test test-all lint clean
 
@@ -11,8 +12,15 @@ env: .venv/.ready
 .venv/.ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt "torch==2.13.0"
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[all,dev]"
 	@touch .venv/.ready
+
+# The engine alone, as `pip install llc-lab` brings it, and what its tests need.
+.venv-core/.ready: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv-core
+	$(CORE)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt "torch==2.13.0"
+	$(CORE)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[test]"
+	@touch .venv-core/.ready
 
 app: env
 	@echo "LLC Lab: http://localhost:$(PORT)/app"

@@ -14,6 +14,7 @@ from typing import Any
 
 from llc_core import SweepSpec, run_sweep
 from llc_core.cli import Shown
+from llc_core.extras import needs
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -55,10 +56,8 @@ def _run(options: argparse.Namespace) -> int:
 
 def cluster(options: argparse.Namespace) -> Any:
     """The cluster, with no job yet."""
-    try:
+    with needs("a SLURM cluster", extra="cluster"):
         from dask_jobqueue import SLURMCluster
-    except ImportError:
-        raise ValueError("dask-jobqueue is not installed; install it with pip install 'llc-lab[cluster]'.") from None
     return SLURMCluster(
         cores=options.workers_per_job,
         processes=options.workers_per_job,

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from llc_core.config import DTYPES, GRADIENTS, RunConfig
+from llc_core.extras import needs
 from llc_core.fields import whole
 from llc_core.potentials.deep_linear.random_networks import RANKS, SIZE_CLASSES
 from llc_core.samplers import samplers
@@ -99,6 +100,9 @@ def _estimate(options: argparse.Namespace) -> int:
                 f"--out holds one estimate, and this configuration has {many}; give one problem and leave its grid out."
             )
         _check_out(options.out)
+        with needs("--out", extra="netcdf"):
+            import h5netcdf  # noqa: F401
+            import xarray  # noqa: F401
     shown = sys.stderr.isatty()
     for snapshot in until_settled(current, options.max_steps):
         if shown:

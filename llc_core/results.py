@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from llc_core.config import RunConfig
+from llc_core.extras import needs
 from llc_core.types import LearningCoefficient, Verdict
 
 
@@ -89,9 +90,10 @@ class Estimate:
     def to_dataset(self) -> Any:
         """An xarray.Dataset: loss_trace (step, chain), llc per chain, and scalars; attributes hold the configuration.
 
-        Write it with `.to_netcdf("run.nc", engine="h5netcdf")`.
+        Write it with `.to_netcdf("run.nc", engine="h5netcdf")`. Both need the extra "netcdf".
         """
-        import xarray
+        with needs("to_dataset()", extra="netcdf"):
+            import xarray
 
         scalars = {
             "llc": self.llc,

@@ -21,6 +21,7 @@ from pathlib import Path
 
 from app.runs.allowance import VISITOR_MEMORY
 from llc_core.cli import add_commands, run_command
+from llc_core.extras import needs
 
 HERE = Path(__file__).parent
 PASSWORD = "LLC_LAB_PASSWORD"
@@ -38,6 +39,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _serve(options: argparse.Namespace) -> int:
     arguments = server_arguments(options, os.environ)
     check_free(options.address, options.port)
+    with needs("llc-lab serve", extra="app"):
+        from panel.command.serve import Serve
     if options.title:
         os.environ[TITLE] = options.title
     if options.visitor_memory is not None:
@@ -47,8 +50,6 @@ def _serve(options: argparse.Namespace) -> int:
 
         os.environ.setdefault(VARIABLE, "0")  # visitors may all seem to come from this machine
     print(f"LLC Lab: {url(options)}   (stop with Ctrl+C)", flush=True)
-    from panel.command.serve import Serve
-
     panel = argparse.ArgumentParser(prog="panel serve")
     command = Serve(parser=panel)
     command.invoke(panel.parse_args(arguments))
@@ -98,7 +99,11 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def _report(options: argparse.Namespace) -> int:
-    from app.server.report import write_report
+    with needs("llc-lab report", extra="app"):
+        import bokeh  # noqa: F401
+        import holoviews  # noqa: F401
+
+        from app.server.report import write_report
 
     write_report(options.store, options.out)
     print(f"The report is in {options.out}.")
@@ -201,7 +206,8 @@ def password(options: argparse.Namespace, environment: Mapping[str, str]) -> str
 
 
 def _oauth(options: argparse.Namespace, environment: Mapping[str, str]) -> list[str]:
-    from panel.auth import AUTH_PROVIDERS
+    with needs("--auth oauth", extra="app"):
+        from panel.auth import AUTH_PROVIDERS
 
     if options.oauth_provider not in AUTH_PROVIDERS:
         names = ", ".join(sorted(AUTH_PROVIDERS))

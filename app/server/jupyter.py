@@ -1,6 +1,6 @@
 """The app inside JupyterLab: `app.view()` in a cell, and a tile in the launcher.
 
-The Jupyter server imports this module for the tile alone, so Panel is imported where it is used.
+The Jupyter server imports this module for the tile alone, so Panel and the engine are imported where they are used.
 """
 
 from __future__ import annotations
@@ -20,7 +20,10 @@ def view(page: str | None = None) -> Any:
 
     Raises ValueError when there is no such page.
     """
-    import panel as pn
+    from llc_core.extras import needs
+
+    with needs("app.view()", extra="app"):
+        import panel as pn
 
     from app.pages import load_pages
     from app.session.errors import report

@@ -27,7 +27,9 @@ def _statistics() -> Any:
     try:
         from arviz_stats.base import array_stats
     except ImportError:
-        warnings.warn("arviz-stats is not installed: R-hat and ESS are reported as nan.", stacklevel=3)
+        warnings.warn(
+            "arviz-stats is not installed: R-hat and ESS are nan, and the verdict cannot use them.", stacklevel=3
+        )
         return None
     return array_stats
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from llc_core.extras import command
 from llc_core.potentials.line.landscape import Landscape, Shape
 from llc_core.samplers.base import ADAPTING_SHARE
 from llc_core.samplers.forms import Line
@@ -50,7 +51,10 @@ def kernel(line: Line, target: Landscape, dtype: str) -> Kernel:
 
 @lru_cache(maxsize=1)
 def _warn() -> None:
-    warnings.warn("numba is not installed: chains on the line run in numpy, many times slower.", stacklevel=4)
+    warnings.warn(
+        f"numba is not installed: chains on the line run in numpy, many times slower; {command('speed')} mends that.",
+        stacklevel=4,
+    )
 
 
 def _compile(line: Line, shape: Shape, real: Any) -> Kernel:

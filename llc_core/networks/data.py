@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from llc_core.compute.streams import torch_stream
+from llc_core.extras import needs
 from llc_core.fields import number, whole
 from llc_core.networks.idx import read_idx
 
@@ -48,10 +49,8 @@ def digits(test_share: float = 0.2, seed: int = 0) -> Split:
 
     Source: UCI, Alpaydın & Kaynak 1998, as it lies inside scikit-learn: no network is needed.
     """
-    try:
+    with needs("digits()", extra="networks"):
         from sklearn.datasets import load_digits
-    except ImportError:
-        raise ValueError("digits needs scikit-learn; install it with `pip install scikit-learn`.") from None
     share = number("test_share", test_share)
     if not 0 < share < 1:
         raise ValueError(f"test_share is {test_share!r}; it must be greater than 0 and less than 1.")
@@ -96,10 +95,8 @@ def _mnist_files(folder: Path) -> Split:
 
 
 def _mnist_openml() -> Split:
-    try:
+    with needs("mnist() without a folder", extra="networks"):
         from sklearn.datasets import fetch_openml
-    except ImportError:
-        raise ValueError("mnist without a folder needs scikit-learn; install it, or name the folder.") from None
     try:
         found = fetch_openml("mnist_784", version=1, as_frame=False, parser="liac-arff")
     except Exception as error:

@@ -9,6 +9,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from llc_core.extras import needs
+
 SUFFIXES = (".safetensors", ".pt")
 
 
@@ -51,8 +53,6 @@ def _ending(path: Path) -> str:
 
 
 def _safetensors(path: Path) -> Any:
-    try:
+    with needs(f"{path.name} (the ending .pt needs nothing more)", extra="networks"):
         import safetensors.torch
-    except ImportError:
-        raise ValueError(f"{path} needs the package safetensors; install it, or use the ending .pt.") from None
     return safetensors.torch

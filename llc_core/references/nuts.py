@@ -15,6 +15,7 @@ from llc_core.config import MAX_STEPS, RunConfig
 from llc_core.diagnostics import convergence as diagnostics
 from llc_core.diagnostics.verdict import judge
 from llc_core.engine.target import Target
+from llc_core.extras import needs
 from llc_core.fields import whole
 from llc_core.potentials.base import Potential
 from llc_core.results import Estimate
@@ -38,12 +39,10 @@ def nuts_reference(
 
     Returns an `Estimate` whose trace holds nβ·ΔL after each of `steps` steps; `diagnostics["divergences"]` counts
     trajectories that Pyro calls divergent. With several data sets, `chains` is a multiple of their number.
-    Needs pyro-ppl (`pip install 'llc-lab[reference]'`). Source: Hoffman & Gelman 2014.
+    Needs pyro-ppl (`pip install "llc-lab[reference]"`). Source: Hoffman & Gelman 2014.
     """
-    try:
+    with needs("nuts_reference()", extra="reference"):
         from pyro.infer import MCMC, NUTS
-    except ImportError:
-        raise ImportError("nuts_reference needs pyro-ppl; install it with: pip install 'llc-lab[reference]'.") from None
     if not isinstance(problem, Potential):
         raise ValueError(f"problem must be a potential, not a {type(problem).__name__}.")
     if problem.problems > 1:

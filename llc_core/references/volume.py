@@ -10,8 +10,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import least_squares
-from scipy.signal import savgol_filter
 
 from llc_core.compute.streams import numpy_stream
 from llc_core.fields import number, whole
@@ -86,6 +84,8 @@ def volume_scaling(
     at = np.searchsorted(loss[order], epsilon)
     if at[0] < 100:
         raise ValueError(f"low is {low:g}, where fewer than 100 of the cells lie; use a larger low or more points.")
+    from scipy.signal import savgol_filter
+
     volume = below[at - 1] / below[-1]
     slope = savgol_filter(np.log(volume), SMOOTH, 2, deriv=1, delta=np.log(high / low) / (CURVE - 1))
     return _fit(epsilon, volume, slope, problem.dim)
@@ -135,6 +135,8 @@ def _cells(problem: Planar, radius: float, shape: str, low: float, points: int) 
 
 def _fit(epsilon: np.ndarray, volume: np.ndarray, slope: np.ndarray, dim: int) -> VolumeScaling:
     """log V = λ·log ε + log p(−log ε) with a polynomial p of degree m − 1."""
+    from scipy.optimize import least_squares
+
     x, y = np.log(epsilon), np.log(volume)
     used = x <= x[0] + FIT_SHARE * (x[-1] - x[0])
     fits = []

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from llc_core.extras import needs
 from llc_core.sweeps.store import COLUMNS, columns
 
 AXES = ("size_class", "ranks", "problem", "sampler", "gradient", "step_size")
@@ -31,6 +32,8 @@ def export(rows: Rows, path: str | Path) -> None:
     elif ending == ".parquet":
         to_parquet(rows, path)
     elif ending == ".nc":
+        with needs("NetCDF", extra="netcdf"):
+            import h5netcdf  # noqa: F401  xarray takes it by its name
         to_dataset(rows).to_netcdf(path, engine="h5netcdf")
     else:
         raise ValueError(f"{str(path)!r} ends in {ending!r}; choose a name that ends in {', '.join(FORMATS)}.")
@@ -45,9 +48,10 @@ def to_csv(rows: Rows, path: str | Path) -> None:
 
 
 def to_parquet(rows: Rows, path: str | Path) -> None:
-    """Needs pyarrow."""
-    import pyarrow
-    import pyarrow.parquet
+    """Needs the extra "sweeps" (pyarrow)."""
+    with needs("Parquet", extra="sweeps"):
+        import pyarrow
+        import pyarrow.parquet
 
     kinds = {"TEXT": pyarrow.string(), "INTEGER": pyarrow.int64(), "REAL": pyarrow.float64()}
     schema = pyarrow.schema([(name, kinds[kind.split()[0]]) for name, kind in COLUMNS.items()])
@@ -60,7 +64,8 @@ def to_dataset(rows: Rows) -> Any:
     `to_dataset(rows).llc.sel(sampler="SGLD").mean("problem")` is a curve. Where a store has several sweeps, `steps`, `chains`
     and `config` (as text) become axes too, as far as rows differ in nothing else.
     """
-    import xarray
+    with needs("to_dataset()", extra="netcdf"):
+        import xarray
 
     axes: tuple[str, ...] = AXES
     for further in FURTHER:

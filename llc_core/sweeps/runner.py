@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from llc_core.extras import needs
 from llc_core.fields import whole
 from llc_core.sweeps.assignment import Shares
 from llc_core.sweeps.costs import cores, operations
@@ -214,7 +215,8 @@ def _forget(request: Path) -> None:
 
 @contextlib.contextmanager
 def _client(scheduler: str | None, workers: int | None, device: str | None) -> Iterator[Any]:
-    from distributed import Client, LocalCluster
+    with needs("a sweep", extra="sweeps"):
+        from distributed import Client, LocalCluster
 
     if scheduler is not None:
         try:

@@ -22,7 +22,6 @@ COMPILED = {"philox_kernel.py", "compiled_kernel.py"}
 LAZY_IN_CORE = {
     "xarray",
     "arviz_stats",
-    "arviz_base",
     "numba",
     "dask",
     "distributed",
@@ -146,6 +145,42 @@ def test_app_leaves_mathematics_to_the_engine():
             assert "scipy" not in {n.split(".")[0] for n in house.imports(CODE, path)}, f"{path} does mathematics"
 
 
+ENTRIES = ("app/__init__.py", "app/server/cli.py", "app/server/jupyter.py", "lab/slurm.py")
+"""What may run where only the core is installed; the rest of the app and the benchmarks need their extra anyhow."""
+IMPORTED_AS = {"scikit-learn": "sklearn", "pyro-ppl": "pyro"}
+WITH_FALLBACK = "speed"
+"""The extra that the engine uses where it is there; without it the same is done more slowly."""
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+
+def brought() -> dict[str, frozenset[str]]:
+    """Extra → packages, as they are imported, that it brings and the core does not."""
+    core = house.requirements(PROJECT)
+    found = {}
+    for extra in PROJECT["optional-dependencies"]:
+        names = [requirement(line)[0] for line in house.requirements(PROJECT, extra) if line not in core]
+        found[extra] = frozenset(IMPORTED_AS.get(name, name.replace("-", "_")) for name in names)
+    return {extra: names - found[WITH_FALLBACK] for extra, names in found.items()}
+
+
+def test_a_missing_extra_is_one_sentence_everywhere():
+    tree = {path: text for path, text in CODE.items() if path.startswith("llc_core/") or path in ENTRIES}
+    assert set(ENTRIES) <= set(tree)
+    assert not list(house.unguarded_imports(tree, brought()))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["import xarray", "with needs('NetCDF', extra='networks'):\n    import xarray", "def f():\n  import xarray.x"],
+)
+def test_an_unguarded_import_is_found(text):
+    assert len(list(house.unguarded_imports({"llc_core/results.py": text}, brought()))) == 1
+
+
+def test_the_engine_s_own_dependencies_are_few():
+    assert {requirement(line)[0] for line in house.requirements(PROJECT)} == {"arviz-stats", "numpy", "scipy", "torch"}
+
+
 def requirement(text: str) -> tuple[str, str]:
     match = re.fullmatch(r"\s*([A-Za-z0-9_.-]+)\s*(.*?)\s*", text)
     assert match
@@ -154,8 +189,7 @@ def requirement(text: str) -> tuple[str, str]:
 
 
 def test_environment_yml_is_in_step_with_pyproject():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    wanted = [*project["dependencies"], *project["optional-dependencies"]["dev"], f"python{project['requires-python']}"]
+    wanted = [*house.requirements(PROJECT, "all", "dev"), f"python{PROJECT['requires-python']}"]
     conda: list[str] = []
     for item in yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]:
         conda += item["pip"] if isinstance(item, dict) else [item]
@@ -163,15 +197,20 @@ def test_environment_yml_is_in_step_with_pyproject():
     assert sorted(given) == sorted(requirement(line) for line in wanted)
 
 
+def test_the_extra_all_holds_every_extra_of_the_app_and_the_notebooks():
+    everything = set(house.requirements(PROJECT, "all"))
+    for extra in ("app", "lab", "networks", "netcdf", "speed", "sweeps"):
+        assert set(house.requirements(PROJECT, extra)) <= everything
+
+
 def test_constraints_pin_every_direct_dependency():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     pins = {
         requirement(line)[0]
         for line in (ROOT / "constraints.txt").read_text().split()
         if "==" in line
         for line in [line.split("==")[0]]
     }
-    for line in [*project["dependencies"], *project["optional-dependencies"]["dev"]]:
+    for line in house.requirements(PROJECT, "all", "dev"):
         assert requirement(re.split(r"[><=]", line)[0])[0] in pins, line
 
 
