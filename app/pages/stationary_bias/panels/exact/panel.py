@@ -14,8 +14,9 @@ from app.pages.stationary_bias.figures import CurveFigure
 from app.pages.stationary_bias.panels.exact.job import curves, tasks
 from app.pages.stationary_bias.scene import Point
 from app.pages.stationary_bias.texts import WORDS
+from app.runs.handle import RunHandle
 from app.runs.job import OVER, Status
-from app.runs.manager import RunHandle, background
+from app.runs.manager import background
 from app.runs.tasks import TaskJob
 from app.style import theme
 from app.style.layout import card, plotted, prose

@@ -20,10 +20,11 @@ from app.pages.stationary_bias.panels.matters.results import (
     summary,
     table,
 )
+from app.runs.handle import RunHandle
 from app.runs.history import Cursor
 from app.runs.job import OVER, Status
 from app.runs.llc_job import LlcJob
-from app.runs.manager import RunHandle, manager
+from app.runs.manager import manager
 from app.style import theme
 from app.style.layout import card, one_of, plotted, prose
 from app.style.numbers import number, with_error
