@@ -64,9 +64,9 @@ def _warm() -> None:
 
 
 def bias_presets() -> Sequence[BiasPreset]:
-    from app.pages.stationary_bias.presets import ALL
+    from app.pages.stationary_bias.presets import PRESETS
 
-    return ALL
+    return PRESETS
 
 
 def _compile(presets: Sequence[BiasPreset]) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import panel as pn
 import panel_material_ui as pmui
 
-from app.pages.stationary_bias.panels.matters.figure import _ErrorFigure
+from app.pages.stationary_bias.panels.matters.figure import ErrorFigure
 from app.pages.stationary_bias.panels.matters.results import (
     MISSING,
     REFERENCES,
@@ -54,7 +54,7 @@ class Matters:
         )
         self._advice = prose(theme.VERDICT, margin=(8, 0, 0, 0))
         self._table = prose(theme.TABLE, margin=(8, 0, 0, 0))
-        self._plot = _ErrorFigure(list(self._found["methods"]))
+        self._plot = ErrorFigure(list(self._found["methods"]))
         names = {_title(problem): problem["seed"] for problem in self._found["problems"]}
         self._which = pmui.Select(label="Problem", options=names, size="small", margin=0, width=260)
         self._method = pmui.Select(
