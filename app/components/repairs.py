@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from panel.custom import JSComponent
 
+from app.components.base import FIND_DEEP, text_beside
+
 
 class Repairs(JSComponent):
     """Looks through the page a few times after it has changed and mends what axe-core calls serious.
@@ -13,73 +15,4 @@ class Repairs(JSComponent):
     page cannot be scrolled by keyboard.
     """
 
-    _esm = """
-const mend = (root) => {
-  for (const element of root.querySelectorAll('*')) {
-    if (element.shadowRoot) mend(element.shadowRoot)
-    const role = element.getAttribute('role'), label = element.getAttribute('aria-label')
-    if (role === 'progressbar' && !label) element.setAttribute('aria-label', 'Loading')
-    else if (element.localName === 'span' && label && !role) element.setAttribute('role', 'img')
-    else if (role === 'menuitem' && element.closest('[role=listbox]')) element.setAttribute('role', 'option')
-    else if (element.localName === 'div' && label === 'Resize sidebar' && !role) element.setAttribute('role', 'separator')
-    const scrolls = element.scrollWidth > element.clientWidth || element.scrollHeight > element.clientHeight
-    if (scrolls && /bk-panel-models-(katex|markup)/.test(element.className) && getComputedStyle(element).overflowX === 'auto')
-      element.tabIndex = 0
-  }
-}
-
-const deep = (root, selector) => {
-  const found = root.querySelector(selector)
-  if (found) return found
-  for (const element of root.querySelectorAll('*')) {
-    const inside = element.shadowRoot && deep(element.shadowRoot, selector)
-    if (inside) return inside
-  }
-  return null
-}
-
-const OPENING = [' ', 'Enter', 'ArrowDown', 'ArrowUp']
-const SETTLES = 400 // ms in which the library, having opened a list, may move the focus to its first option
-let opened = null
-const visitorMoves = () => { opened = null } // from now on the focus is the visitor's
-const openChoice = (event) => {
-  visitorMoves()
-  const box = event.composedPath().find((element) => element.matches?.('.MuiSelect-select[role=combobox]'))
-  if (!box || !OPENING.includes(event.key) || box.getAttribute('aria-expanded') === 'true') return
-  event.preventDefault()
-  event.stopPropagation()
-  box.click()
-  const mine = opened = {}, clicked = performance.now()
-  let list = null, seen = 0
-  const hold = () => {
-    const now = performance.now()
-    if (seen && box.getAttribute('aria-expanded') !== 'true') return
-    if (opened !== mine || now - (seen || clicked) > (seen ? SETTLES : 10 * SETTLES)) return
-    if (!list?.isConnected) list = deep(document, '[role=listbox]')
-    const chosen = [...(list?.children ?? [])].find((option) => option.textContent.trim() === box.textContent.trim())
-    if (chosen) {
-      seen ||= now
-      if (list.getRootNode().activeElement !== chosen) chosen.focus()
-    }
-    requestAnimationFrame(hold)
-  }
-  requestAnimationFrame(hold)
-}
-
-export function render({model}) {
-  const timers = [500, 2000, 5000].map((delay) => setTimeout(() => mend(document), delay))
-  const repeat = setInterval(() => mend(document), 3000)
-  const soon = () => timers.push(...[150, 1200].map((delay) => setTimeout(() => mend(document), delay)))
-  document.addEventListener('click', soon)
-  document.addEventListener('keydown', openChoice, true)
-  document.addEventListener('pointerdown', visitorMoves, true)
-  model.on('remove', () => {
-    timers.forEach(clearTimeout)
-    clearInterval(repeat)
-    document.removeEventListener('click', soon)
-    document.removeEventListener('keydown', openChoice, true)
-    document.removeEventListener('pointerdown', visitorMoves, true)
-  })
-  return document.createElement('span')
-}
-"""
+    _esm = "\n".join([FIND_DEEP, text_beside(__file__, "repairs.js")])

@@ -8,7 +8,7 @@ from typing import Any
 import param
 from panel.custom import JSComponent
 
-from app.components.base import _BASE
+from app.components.base import BASE, text_beside
 
 
 class Toggles(JSComponent):
@@ -19,47 +19,9 @@ class Toggles(JSComponent):
     label = param.String("Show")
     figures = param.String("", doc="Names of the figures it belongs to, with spaces between.")
 
-    _stylesheets = [
-        _BASE,
-        """
-.toggles { display: flex; flex-wrap: wrap; gap: 4px 6px; border: 0; margin: 0; padding: 0; font-size: .8125rem; }
-.toggles button { display: inline-flex; align-items: center; gap: 7px; height: 30px; padding: 0 10px; border-radius: 15px;
-  border: 1px solid var(--edge); background: transparent; white-space: nowrap; }
-.toggles button:hover { border-color: var(--panel-primary-color); }
-.toggles button[aria-pressed=false] { opacity: .75; border-style: dashed; }
-.toggles button[aria-pressed=true] { background: color-mix(in srgb, currentColor 6%, transparent); }
-""",
-    ]
+    _stylesheets = [BASE, text_beside(__file__, "toggles.css")]
 
-    _esm = """
-export function render({model}) {
-  const box = document.createElement('div')
-  box.className = 'toggles'
-  box.setAttribute('role', 'group')
-  box.setAttribute('aria-label', model.label)
-  box.dataset.legend = model.figures
-  let buttons = []
-  const build = () => {
-    buttons = model.items.map((item) => {
-      const b = document.createElement('button')
-      b.type = 'button'
-      b.dataset.name = item.key
-      if (item.tip) b.title = item.tip
-      b.innerHTML = item.swatch
-      b.appendChild(document.createTextNode(item.label))
-      b.addEventListener('click', () => model.send_msg({toggle: item.key}))
-      return b
-    })
-    box.replaceChildren(...buttons)
-    mark()
-  }
-  const mark = () => buttons.forEach((b) => b.setAttribute('aria-pressed', String(model.shown.includes(b.dataset.name))))
-  build()
-  model.on('items', build)
-  model.on('shown', mark)
-  return box
-}
-"""
+    _esm = text_beside(__file__, "toggles.js")
 
     def __init__(self, **params: Any):
         super().__init__(**params)

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from app.runs.handle import RunHandle
 from app.runs.job import OVER, Status
-from app.runs.manager import RunHandle, background
+from app.runs.manager import background
 from app.runs.tasks import TaskJob
 
 

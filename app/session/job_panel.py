@@ -9,8 +9,9 @@ from typing import Any
 import panel as pn
 import panel_material_ui as pmui
 
+from app.runs.handle import RunHandle
 from app.runs.job import OVER, Job, State, Status
-from app.runs.manager import RunHandle, RunManager, manager
+from app.runs.manager import RunManager, manager
 from app.style.layout import prose
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,11 +11,11 @@ import panel as pn
 from bokeh.core.property.descriptors import UnsetValueError
 from bokeh.document.events import DocumentPatchedEvent
 from bokeh.models import InlineStyleSheet, UIElement
-from panel.custom import JSComponent
 from panel.io.model import diff
 from panel.io.notebook import patch_inline_stylesheets, push, send
 from panel.io.resources import CDN_DIST, DIST_DIR, LOCAL_DIST
 
+from app.components.beacon import Beacon
 from app.components.navigation import Navigation
 from app.components.notice import Notice
 from app.pages.base import PageInfo, PageView
@@ -27,24 +27,6 @@ GONE_LOOKS = 100
 """A view that has been in no notebook for so many looks is closed: its cell was deleted or run again."""
 
 _BAR = ":host { background: #0B4A73; border-radius: 10px; padding: 4px 8px; box-sizing: border-box; }"
-
-
-class Beacon(JSComponent):
-    """Calls back when the browser has drawn it: what is sent to a notebook before that is lost."""
-
-    _esm = """
-export function render({model}) {
-  model.send_msg({drawn: true})
-  return document.createElement('span')
-}
-"""
-
-    def __init__(self, **params: Any):
-        super().__init__(**params)
-        self.listener: Callable[[], None] = lambda: None
-
-    def _handle_msg(self, msg: Any) -> None:
-        self.listener()
 
 
 class Wire:

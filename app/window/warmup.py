@@ -44,13 +44,12 @@ def error() -> str:
 def _warm() -> None:
     global _error
     try:
-        import torch
-
-        import app.runs.manager
         import llc_core  # noqa: F401
+        from app.runs.manager import manager
+        from app.runs.threads import set_threads
 
-        torch.set_num_threads(app.runs.manager.cores())
-        app.runs.manager.manager()
+        set_threads()
+        manager()
     except Exception as problem_found:
         log.exception("The engine could not be loaded.")
         _error = f"The engine could not be loaded: {problem_found}"
@@ -65,9 +64,9 @@ def _warm() -> None:
 
 
 def bias_presets() -> Sequence[BiasPreset]:
-    from app.pages.stationary_bias.presets import ALL
+    from app.pages.stationary_bias.presets import PRESETS
 
-    return ALL
+    return PRESETS
 
 
 def _compile(presets: Sequence[BiasPreset]) -> None:

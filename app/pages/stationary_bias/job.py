@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import os
 from dataclasses import dataclass
 
 import numpy as np
 
 from app.pages.stationary_bias.config import SIDES, BiasConfig
 from app.pages.stationary_bias.scene import Prediction, Scene, get_scene
+from app.runs.threads import computing_threads
 from llc_core import stationary
 from llc_core.line import LineRun, LineSnapshot
 
@@ -18,8 +18,6 @@ RECORD_EVERY = 8
 MAX_ROWS = 600
 FIRST_ROWS = 60
 """Rows in the first tenth of the averaging, where the curves fall fastest; evenly spaced later."""
-THREADS = max(1, (os.cpu_count() or 2) - 1)
-"""One core stays free for the event loop."""
 
 
 @dataclass(frozen=True)
@@ -135,7 +133,7 @@ class BiasJob:
             self.log.add(snapshot.steps, tuple(row))
 
 
-def line_run(config: BiasConfig, scene: Scene, side: str, threads: int = THREADS) -> LineRun:
+def line_run(config: BiasConfig, scene: Scene, side: str) -> LineRun:
     """The run of one side, as the page makes it."""
     return LineRun(
         config.sampler(side),
@@ -146,7 +144,7 @@ def line_run(config: BiasConfig, scene: Scene, side: str, threads: int = THREADS
         bins=scene.bins,
         seed=config.seed,
         step_decay=config.step_decay,
-        threads=threads,
+        threads=computing_threads(),
         record_every=RECORD_EVERY,
     )
 

@@ -1,11 +1,12 @@
-"""Small pictures of a comparison: the target as a line, the left law as a shape, the right one dashed."""
+"""Tiles of the presets. Their pictures: the target as a line, the left law as a shape, the right one dashed."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from app.pages.stationary_bias.config import SIDES
-from app.pages.stationary_bias.scene import Scene
+from app.pages.stationary_bias.presets import BiasPreset
+from app.pages.stationary_bias.scene import Scene, get_scene
 from app.style import theme
 
 WIDTH, HEIGHT, FOOT = 112, 52, 4
@@ -34,3 +35,8 @@ def draw_scene(scene: Scene) -> str:
         )
     parts.append(f'<path d="{path(target)}" fill="none" stroke="{theme.TARGET}" stroke-width="2"/>')
     return f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="densities">{"".join(parts)}</svg>'
+
+
+def tile(preset: BiasPreset) -> dict[str, str]:
+    picture = draw_scene(get_scene(preset.config))
+    return {"name": preset.name, "title": preset.title, "tip": preset.lesson, "picture": picture}

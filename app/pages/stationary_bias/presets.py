@@ -38,7 +38,7 @@ class BiasPreset:
         return BiasConfig(**self.settings)
 
 
-ALL = (
+PRESETS = (
     BiasPreset(
         "hole",
         "The hole",

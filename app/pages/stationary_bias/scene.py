@@ -109,23 +109,3 @@ def window(target: Landscape) -> Bins:
     low, high = (float(target.quantile(u)) for u in (OUTSIDE, 1 - OUTSIDE))
     grain = 10.0 ** math.floor(math.log10(max(high - low, 1e-9))) / 2 if high - low < 3 else 0.5
     return Bins(grain * math.floor(low / grain + 0.1), grain * math.ceil(high / grain - 0.1), BINS)
-
-
-@dataclass(frozen=True)
-class Point:
-    """alpha: None for samplers without.  to_target, to_limit: total variation of the exact law at `step_size`.
-
-    law: masses [bins + 2] of the exact law.  x, density: its curve.  trouble: a sentence where there is none.
-    current: whether these are the settings of the side itself.
-    """
-
-    side: str
-    alpha: float | None
-    step_size: float
-    to_target: float
-    to_limit: float
-    masses: np.ndarray
-    x: np.ndarray
-    density: np.ndarray
-    trouble: str = ""
-    current: bool = False

@@ -13,10 +13,10 @@ from app.pages.stationary_bias.job import RECORD_EVERY, BiasEstimate, BiasProgre
 from app.pages.stationary_bias.scene import Scene, get_scene
 from app.sharing.desk import TakeawayDesk
 from app.sharing.exports import table_csv
+from app.sharing.json_files import read_json
 from app.sharing.takeaway_menu import TakeawayMenu
 
 NAME = "stationary_bias"
-MAX_CHARACTERS = 100_000
 FILES = [
     {"key": "histogram", "label": "Histograms and laws (CSV)"},
     {"key": "results", "label": "Results (CSV)"},
@@ -76,15 +76,9 @@ def result_csv(estimate: BiasEstimate) -> str:
     return table_csv(["name", *SIDES], [(name, left[name], right[name]) for name in left])
 
 
-def read_file(text: str) -> BiasConfig:
+def config_from_file(text: str) -> BiasConfig:
     """The content of a configuration file; ValueError with one sentence for anything that cannot be run here."""
-    if len(text) > MAX_CHARACTERS:
-        raise ValueError(f"This file has {len(text):,} characters; a comparison has at most {MAX_CHARACTERS:,}.")
-    try:
-        data = json.loads(text)
-    except (ValueError, RecursionError):
-        raise ValueError("This file is not valid JSON.") from None
-    config = BiasConfig.from_dict(data)
+    config = BiasConfig.from_dict(read_json(text, "a comparison"))
     get_scene(config)
     return config
 
@@ -93,7 +87,7 @@ class BiasTakeaway(TakeawayDesk):
     """apply: called with a configuration that has been checked as a whole."""
 
     def __init__(self, apply: Callable[[BiasConfig], None]):
-        super().__init__(TakeawayMenu(files=FILES, figures=FIGURES, margin=0), read_file, apply)
+        super().__init__(TakeawayMenu(files=FILES, figures=FIGURES, margin=0), config_from_file, apply)
         self._scene: Scene | None = None
         self._progress: BiasProgress | None = None
         self._estimate: BiasEstimate | None = None

@@ -20,7 +20,7 @@ import time
 from dataclasses import dataclass, field
 from urllib.request import urlopen
 
-from app.pages.stationary_bias.presets import ALL as PRESETS
+from app.pages.stationary_bias.presets import PRESETS
 from app.sharing.links import Link, encode
 from lab.benchmarks.served.server import Server
 

@@ -136,14 +136,14 @@ def test_what_cannot_go_on_says_so_and_frees_its_memory(made):
         manager.submit(lambda: LongerRun(total_steps=10)),
     )
     wait_until(lambda: short.state.status is ended.state.status is Status.FINISHED)
-    wait_until(lambda: short._run is None)
+    wait_until(lambda: short.job is None)
     assert not short.go_on() and not going.go_on()
     assert ended.can_go_on
-    jobs = [weakref.ref(handle._run) for handle in (ended, going)]
+    jobs = [weakref.ref(handle.job) for handle in (ended, going)]
     ended.cancel()
-    assert ended._run is None and not ended.go_on() and ended.state.status is Status.FINISHED
+    assert ended.job is None and not ended.go_on() and ended.state.status is Status.FINISHED
     going.cancel()
-    wait_until(lambda: going._run is None)
+    wait_until(lambda: going.job is None)
     wait_until(lambda: gc.collect() >= 0 and all(job() is None for job in jobs))
 
 
@@ -151,10 +151,10 @@ def test_who_comes_back_late_can_still_go_on(made):
     manager = made(heartbeat_seconds=0.2)
     handle = manager.submit(lambda: LongerRun(total_steps=200))
     wait_until(lambda: handle.state.status is Status.FINISHED and manager.active == 0)
-    wait_until(lambda: time.monotonic() - handle._polled > 0.3)
+    wait_until(lambda: time.monotonic() - handle._looked > 0.3)
     assert handle.go_on()
-    manager._take_back(handle)
-    assert manager._runs.count(handle) <= 1
+    handle.attend()
+    assert sum(run.handle is handle for run in manager._runs) <= 1
     wait_until(lambda: handle.poll(Cursor())[0].steps == 400)
     wait_until(lambda: handle.state.status is Status.FINISHED)
 
@@ -256,7 +256,7 @@ def test_cancel_frees_the_run(made):
     handle.cancel()
     assert handle.state.status is Status.CANCELLED
     wait_until(lambda: manager.active == 0)
-    assert handle._run is None
+    assert handle.job is None
 
 
 def test_a_run_that_nobody_looks_at_is_stopped(made):
@@ -345,7 +345,7 @@ def test_the_real_engine_from_start_to_end():
 
 def test_threads_that_compute_have_their_cores_whoever_steps_meanwhile(made, monkeypatch):
     """A new thread has as many as were wished for last in any thread."""
-    monkeypatch.setattr("app.runs.manager.cores", lambda: 3)
+    monkeypatch.setattr("app.runs.threads.computing_threads", lambda: 3)
     before, found = torch.get_num_threads(), []
 
     class Counts(CountingRun):

@@ -12,7 +12,7 @@ from synthetic_store import synthetic_rows, write_store
 
 from app.pages import load_pages
 from app.pages.local_geometry.presets import ALL as PRESETS
-from app.pages.stationary_bias.presets import ALL as BIAS_PRESETS
+from app.pages.stationary_bias.presets import PRESETS as BIAS_PRESETS
 from app.sharing.links import HIDEABLE, Link, decode, encode
 from app.window import warmup
 from app.window.shell import Shell

@@ -13,11 +13,10 @@ from nbclient import NotebookClient
 from pyviz_comms import Comm
 
 import app
+from app.components.beacon import Beacon
 from app.components.notice import Notice
-from app.runs import manager as runs
 from app.session.errors import report
 from app.window import notebook as inline
-from app.window.notebook import Beacon
 
 
 class _Comm(Comm):
@@ -140,7 +139,7 @@ def test_a_deleted_cell_frees_its_run(notebook):
     notebook.delete()
     for _ in range(inline.GONE_LOOKS + 1):
         _tick()
-    assert run.state.status in runs.OVER
+    assert run.over
     assert not view._sending.running
 
 

@@ -12,12 +12,15 @@ import pytest
 
 from app.pages.stationary_bias import texts as bias_texts
 from app.pages.stationary_bias.config import BiasConfig, on_the_line
-from app.pages.stationary_bias.editor import FIRST_EXPRESSION, FIRST_POINTS, parse_points
+from app.pages.stationary_bias.controls.expression import FIRST_EXPRESSION
+from app.pages.stationary_bias.controls.points import FIRST_POINTS, parse_points
 from app.pages.stationary_bias.job import BiasJob, DistanceLog, line_run, measure
+from app.pages.stationary_bias.page import StationaryBias
 from app.pages.stationary_bias.panels.exact import job as bias_exact
 from app.pages.stationary_bias.panels.matters import results as bias_matters
+from app.pages.stationary_bias.panels.side import laws, readouts
 from app.pages.stationary_bias.pictures import draw_scene
-from app.pages.stationary_bias.presets import ALL
+from app.pages.stationary_bias.presets import PRESETS
 from app.pages.stationary_bias.scene import get_scene, window
 from app.runs.job import State, Status
 from app.runs.tasks import TaskJob
@@ -95,7 +98,7 @@ def test_chance_alone_is_what_the_floor_says():
         assert 1 / 2.5 < estimate.left.to_target / estimate.left.floor < 2.5
 
 
-@pytest.mark.parametrize("preset", ALL, ids=lambda preset: preset.name)
+@pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.name)
 def test_every_preset_runs_and_says_one_thing(preset):
     job = BiasJob(preset.config.replace(chains=100, steps=200, burn_in=0.1))
     while not job.finished:
@@ -108,13 +111,13 @@ def test_every_preset_runs_and_says_one_thing(preset):
 
 
 def test_presets_cover_every_row_of_the_paper():
-    used = {json.dumps({**getattr(p.config, side)}, sort_keys=True) for p in ALL for side in ("left", "right")}
+    used = {json.dumps({**getattr(p.config, side)}, sort_keys=True) for p in PRESETS for side in ("left", "right")}
     names = {json.loads(text)["name"] for text in used}
     assert names >= {"PSGLD", "CorrectedPSGLD", "MongeSGLD", "ShampooSGLD", "DriftAdamSGLD", "FrozenPSGLD", "SGLD"}
     assert any('"gamma_term": "dropped"' in text for text in used)
     assert any('"stability_form": "inside"' in text for text in used)
-    assert len({p.name for p in ALL}) == len({p.title for p in ALL}) == len(ALL)
-    assert {"normal", "double_well", "skewed"} == {p.config.target["name"] for p in ALL}
+    assert len({p.name for p in PRESETS}) == len({p.title for p in PRESETS}) == len(PRESETS)
+    assert {"normal", "double_well", "skewed"} == {p.config.target["name"] for p in PRESETS}
 
 
 def judged(sampler: dict, prediction_share: float, target: str = "normal") -> tuple[str, str]:
@@ -124,7 +127,7 @@ def judged(sampler: dict, prediction_share: float, target: str = "normal") -> tu
     run = line_run(config, scene, "left")
     masses = prediction_share * scene.left.masses + (1 - prediction_share) * scene.masses
     snapshot = replace(run.snapshot(), counts=masses * 1e9, steps=2000)
-    return bias_texts.verdict(config, scene.left, measure(config, scene, "left", snapshot))
+    return laws.verdict(config, scene.left, measure(config, scene, "left", snapshot))
 
 
 def test_the_verdict_follows_the_numbers():
@@ -140,10 +143,10 @@ def test_the_verdict_follows_the_numbers():
     config = SMALL.replace(left={"name": "CorrectedPSGLD", "step_size": 0.01})
     scene = get_scene(config)
     counts = replace(line_run(config, scene, "left").snapshot(), counts=get_scene(SMALL).left.masses * 1e9, steps=2000)
-    tone, words = bias_texts.verdict(config, scene.left, measure(config, scene, "left", counts))
+    tone, words = laws.verdict(config, scene.left, measure(config, scene, "left", counts))
     assert tone == "warn" and "not at this step size" in words and "What to change" in words
     lost = replace(measure(config, scene, "left", counts), diverged=7)
-    tone, words = bias_texts.verdict(config, scene.left, lost)
+    tone, words = laws.verdict(config, scene.left, lost)
     assert tone == "bad" and "7 chains overflowed" in words
 
 
@@ -159,19 +162,19 @@ def test_words_of_the_run_itself():
 
 def test_a_burn_in_that_is_too_short_is_told():
     scene = get_scene(SMALL)
-    assert "units of time" in bias_texts.burn_in_note(SMALL.replace(burn_in=0.01), scene.left)
+    assert "units of time" in laws.burn_in_note(SMALL.replace(burn_in=0.01), scene.left)
     long = BiasConfig()
-    assert bias_texts.burn_in_note(long, get_scene(long).left) == ""
+    assert laws.burn_in_note(long, get_scene(long).left) == ""
 
 
 @pytest.mark.parametrize("name", list(on_the_line(samplers())))
 def test_every_sampler_has_its_formula_and_its_reason(name):
     scene = get_scene(SMALL.replace(left={"name": name}))
-    shown = displayable(bias_texts.formula(scene.left))
+    shown = displayable(laws.formula(scene.left))
     assert r"\sqrt" not in shown and shown.count("{") == shown.count("}") and "(1-c)" not in shown
-    assert bias_texts.explanation(scene.left).endswith(".")
-    values = bias_texts.readout_values("left", scene.left, scene, None)
-    assert {item["key"] for item in bias_texts.readouts("left")} >= set(values)
+    assert laws.explanation(scene.left).endswith(".")
+    values = readouts.readout_values("left", scene.left, scene, None)
+    assert {item["key"] for item in readouts.readouts("left")} >= set(values)
 
 
 @pytest.mark.parametrize("target", LANDSCAPES)
@@ -198,7 +201,7 @@ def test_impossible_comparisons_are_refused_in_words(changes, words):
 
 
 def test_a_comparison_survives_its_dictionary():
-    for preset in ALL:
+    for preset in PRESETS:
         assert BiasConfig(**json.loads(json.dumps(preset.config.to_dict()))) == preset.config
 
 
@@ -228,7 +231,7 @@ def test_samplers_without_an_exact_law_say_so():
     config = SMALL.replace(left={"name": "DriftAdamSGLD"})
     point = bias_exact.tasks(config, "left")[0]()
     assert "simulate" in point.trouble and math.isnan(point.to_target)
-    assert set(bias_texts.exact_values("left", point, None).values()) == {bias_texts.UNKNOWN}
+    assert set(readouts.exact_values("left", point, None).values()) == {readouts.UNKNOWN}
 
 
 def test_the_section_on_the_estimate_reads_the_benchmark(tmp_path):
@@ -265,3 +268,61 @@ def test_the_section_on_the_estimate_reads_the_benchmark(tmp_path):
 def test_an_automatic_step_gets_a_number():
     assert BiasConfig(left={"name": "MongeSGLD"}).left["step_size"] == 1e-3
     assert build(BiasConfig().right).name == "CorrectedPSGLD"
+
+
+@pytest.fixture
+def page():
+    made = StationaryBias()
+    yield made
+    made.close()
+
+
+LINKED = {
+    **SMALL.replace(
+        target={"kind": "landscape", "points": [[-2.0, 0.1], [-0.5, 0.6], [0.3, 0.2], [1.5, 0.5]]},
+        left={"name": "MongeSGLD", "step_size": 0.0123456789},
+        seed=12345,
+    ).to_dict(),
+    "step_decay": 0.3,
+}
+
+
+def test_a_link_is_read_once_and_run_as_it_is(page, monkeypatch):
+    read = []
+    monkeypatch.setattr(BiasConfig, "__post_init__", _counted(BiasConfig.__post_init__, read))
+    page.restore(LINKED)
+    assert len(read) == 1
+    assert page.configuration() == BiasConfig.from_dict(LINKED).to_dict()
+    assert page.run_panel.values["step_decay"] == 0.3 and "n^0.3" in str(page.run_panel.rule.widget.options)
+    assert page.target.target == LINKED["target"] and page.sides["left"].panel.value == LINKED["left"]
+    assert page.tiles.selected == "" and "Your own settings" in page.lesson.object
+
+
+def test_a_change_of_settings_makes_one_configuration_and_keeps_the_others(page, monkeypatch):
+    page.restore(LINKED)
+    read = []
+    monkeypatch.setattr(BiasConfig, "__post_init__", _counted(BiasConfig.__post_init__, read))
+    page.run_panel.fields["steps"]._on_user("text", "3000")
+    assert len(read) == 1
+    assert page.configuration() == BiasConfig.from_dict({**LINKED, "steps": 3000}).to_dict()
+    assert page.transport.total == 3000
+
+
+def test_what_cannot_be_run_changes_nothing(page):
+    before = page.configuration()
+    for wrong in ({"chains": 3}, {"left": {"name": "SGHMC"}}, {"unknown": 1}):
+        with pytest.raises(ValueError):
+            page.restore({**LINKED, **wrong})
+    assert page.configuration() == before and page.tiles.selected == PRESETS[0].name
+    page.tiles._handle_msg({"select": PRESETS[5].name})
+    assert page.configuration() == PRESETS[5].config.to_dict() and PRESETS[5].lesson[:20] in page.lesson.object
+    page._on_command("reset")
+    assert page.configuration() == PRESETS[5].config.to_dict() and page.tiles.selected == PRESETS[5].name
+
+
+def _counted(function, calls: list):
+    def counting(*arguments):
+        calls.append(arguments)
+        return function(*arguments)
+
+    return counting

@@ -14,7 +14,7 @@ import pytest
 from app.pages.stationary_bias.config import BiasConfig
 from app.pages.stationary_bias.job import BiasJob
 from app.pages.stationary_bias.scene import get_scene
-from app.pages.stationary_bias.takeaway import FILES, BiasTakeaway, config_json, python_code, read_file
+from app.pages.stationary_bias.takeaway import FILES, BiasTakeaway, config_from_file, config_json, python_code
 
 CONFIGS = {
     "named": BiasConfig(chains=500, steps=800, burn_in=0.25, seed=3),
@@ -77,7 +77,7 @@ def test_the_files_hold_what_was_seen(page):
 
 @pytest.mark.parametrize("name", CONFIGS)
 def test_a_configuration_comes_back(name):
-    assert read_file(config_json(CONFIGS[name])).key() == CONFIGS[name].key()
+    assert config_from_file(config_json(CONFIGS[name])).key() == CONFIGS[name].key()
 
 
 def test_the_menu_takes_a_file_or_says_why_not(page):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from json import dumps, loads
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from app.pages.stationary_bias.config import SIDES, BiasConfig
-from app.pages.stationary_bias.scene import Point, Scene, get_scene
+from app.pages.stationary_bias.scene import Scene, get_scene
 from llc_core import stationary
 from llc_core.samplers.base import Sampler
 from llc_core.samplers.registry import build
@@ -22,7 +23,29 @@ RESOLUTION = 0.6
 KEPT = 2000
 
 
-def tasks(config: BiasConfig, subject: str) -> list[Callable[[], Point]]:
+@dataclass(frozen=True)
+class ExactBias:
+    """The law that a chain really has at one step size, and how far it is from where it should be.
+
+    side: of the sampler.  alpha: None for samplers without.  to_target, to_limit: total variation of the exact law at `step_size`.
+
+    law: masses [bins + 2] of the exact law.  x, density: its curve.  trouble: a sentence where there is none.
+    current: whether these are the settings of the side itself.
+    """
+
+    side: str
+    alpha: float | None
+    step_size: float
+    to_target: float
+    to_limit: float
+    masses: np.ndarray
+    x: np.ndarray
+    density: np.ndarray
+    trouble: str = ""
+    current: bool = False
+
+
+def tasks(config: BiasConfig, subject: str) -> list[Callable[[], ExactBias]]:
     """Both sides' own laws first, then the curves of the side `subject`, its own α before others."""
     scene = get_scene(config)
     wanted = [partial(_point, config, scene, side, own_alpha(config, side), own_step(config, side)) for side in SIDES]
@@ -47,7 +70,7 @@ def own_step(config: BiasConfig, side: str) -> float:
     return float(config.sampler(side).to_dict()["step_size"])
 
 
-def _point(config: BiasConfig, scene: Scene, side: str, alpha: float | None, step: float) -> Point:
+def _point(config: BiasConfig, scene: Scene, side: str, alpha: float | None, step: float) -> ExactBias:
     sampler = config.sampler(side)
     current = (alpha, step) == (own_alpha(config, side), own_step(config, side))
     changes: dict[str, Any] = {"step_size": step} if alpha is None else {"step_size": step, "alpha": alpha}
@@ -58,10 +81,10 @@ def _text(sampler: Sampler) -> str:
     return dumps(sampler.to_dict(), sort_keys=True)
 
 
-def _solved(side: str, current: bool, sampler_text: str, target_text: str, scene: Scene) -> Point:
+def _solved(side: str, current: bool, sampler_text: str, target_text: str, scene: Scene) -> ExactBias:
     x, density, masses, limit, trouble = _solve(sampler_text, target_text)
     values = loads(sampler_text)
-    return Point(
+    return ExactBias(
         side,
         values.get("alpha"),
         values["step_size"],

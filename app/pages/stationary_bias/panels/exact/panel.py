@@ -10,12 +10,12 @@ import panel as pn
 import panel_material_ui as pmui
 
 from app.pages.stationary_bias.config import SIDES, BiasConfig
-from app.pages.stationary_bias.figures import CurveFigure
-from app.pages.stationary_bias.panels.exact.job import curves, tasks
-from app.pages.stationary_bias.scene import Point
+from app.pages.stationary_bias.panels.exact.figure import BiasFigure
+from app.pages.stationary_bias.panels.exact.job import ExactBias, curves, tasks
 from app.pages.stationary_bias.texts import WORDS
+from app.runs.handle import RunHandle
 from app.runs.job import OVER, Status
-from app.runs.manager import RunHandle, background
+from app.runs.manager import background
 from app.runs.tasks import TaskJob
 from app.style import theme
 from app.style.layout import card, plotted, prose
@@ -26,12 +26,12 @@ class ExactPanel:
     """`points` holds the exact law of each side once it is known; `listener` is called when one arrives."""
 
     def __init__(self) -> None:
-        self.listener: Callable[[str, Point], None] = lambda side, point: None
-        self.points: dict[str, Point] = {}
+        self.listener: Callable[[str, ExactBias], None] = lambda side, point: None
+        self.points: dict[str, ExactBias] = {}
         self._config: BiasConfig | None = None
         self._handle: RunHandle | None = None
         self._cursor = 0
-        self.figure = CurveFigure()
+        self.figure = BiasFigure()
         self._subject = pmui.RadioButtonGroup(
             options={WORDS[side]: side for side in SIDES}, value="left", size="small", margin=0
         )
@@ -94,7 +94,7 @@ class ExactPanel:
             f"{note}Each point is the stationary law of the chain itself at that step size, from its transition operator."
         )
 
-    def _take(self, point: Point) -> None:
+    def _take(self, point: ExactBias) -> None:
         if point.current and point.side not in self.points:
             self.points[point.side] = point
             self.listener(point.side, point)

@@ -11,7 +11,7 @@ from app.style import theme
 from app.style.figures import house_figure
 
 
-class _ErrorFigure:
+class ErrorFigure:
     """Relative errors, a row of marks for each method."""
 
     def __init__(self, methods: list[str]):

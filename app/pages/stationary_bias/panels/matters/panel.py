@@ -10,7 +10,7 @@ from typing import Any
 import panel as pn
 import panel_material_ui as pmui
 
-from app.pages.stationary_bias.panels.matters.figure import _ErrorFigure
+from app.pages.stationary_bias.panels.matters.figure import ErrorFigure
 from app.pages.stationary_bias.panels.matters.results import (
     MISSING,
     REFERENCES,
@@ -20,10 +20,11 @@ from app.pages.stationary_bias.panels.matters.results import (
     summary,
     table,
 )
+from app.runs.handle import RunHandle
 from app.runs.history import Cursor
 from app.runs.job import OVER, Status
 from app.runs.llc_job import LlcJob
-from app.runs.manager import RunHandle, manager
+from app.runs.manager import manager
 from app.style import theme
 from app.style.layout import card, one_of, plotted, prose
 from app.style.numbers import number, with_error
@@ -53,7 +54,7 @@ class Matters:
         )
         self._advice = prose(theme.VERDICT, margin=(8, 0, 0, 0))
         self._table = prose(theme.TABLE, margin=(8, 0, 0, 0))
-        self._plot = _ErrorFigure(list(self._found["methods"]))
+        self._plot = ErrorFigure(list(self._found["methods"]))
         names = {_title(problem): problem["seed"] for problem in self._found["problems"]}
         self._which = pmui.Select(label="Problem", options=names, size="small", margin=0, width=260)
         self._method = pmui.Select(

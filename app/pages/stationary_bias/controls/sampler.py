@@ -1,4 +1,4 @@
-"""What is set on the page "Stationary bias": one panel for each sampler, one for the run they share."""
+"""Which sampler runs on one side, and its numbers."""
 
 from __future__ import annotations
 
@@ -7,18 +7,17 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import panel as pn
-import panel_material_ui as pmui
 
 from app.controls.fields import ChoiceField, Field, NumberField, make_field
-from app.pages.stationary_bias.config import DECAY, MAX_CHAINS, MAX_STEPS, STEP, BiasConfig, on_the_line
+from app.pages.stationary_bias.config import STEP, on_the_line
 from llc_core.fields import Hyper, hyper_fields
 from llc_core.samplers.registry import samplers
 
 SPANS = {"step_size": (1e-5, 1.0), "stability": (1e-4, 10.0), "beta": (0.0, 3.0), "a": (0.0, 5.0)}
 """Reach of the sliders; typed entry takes the full range of a field."""
+HELP = {"step_size": "Size of one step. The predicted law is that of steps near 0."}
 NUMBER_FLEX = "1 1 clamp(135px, calc((400px - 100%) * 999), 100%)"
 """Sliders stand beside each other, but on a phone each has its own row."""
-CONSTANT, DECREASING = "constant", "decreasing"
 
 
 class SamplerPanel:
@@ -104,93 +103,3 @@ def _span(name: str, about: Hyper) -> tuple[float, float] | None:
     """Only where the field's own range is wider: β is a memory below 1 in one sampler and a strength in another."""
     span = SPANS.get(name)
     return span if span is not None and span[1] < about.high else None
-
-
-HELP = {"step_size": "Size of one step. The predicted law is that of steps near 0."}
-
-
-class RunPanel(pn.viewable.Viewer):
-    """Chains, steps, burn-in, step rule and seed, which both sides share."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.listener: Callable[[], None] = lambda: None
-        self.rule = ChoiceField(
-            "step_rule",
-            Hyper(
-                choices=(CONSTANT, DECREASING),
-                help="Decreasing: step n has size ε/n^0.55, and states count in proportion to it.",
-            ),
-            CONSTANT,
-            {CONSTANT: "constant: ε", DECREASING: "decreasing: ε / n^0.55"},
-            label="Step sizes",
-        )
-        default = BiasConfig()
-        self.fields: dict[str, NumberField] = {
-            "chains": NumberField(
-                "chains",
-                Hyper(100, MAX_CHAINS, log=True, help="Independent chains on each side; they start in the target."),
-                default.chains,
-                integer=True,
-                span=(100, MAX_CHAINS),
-            ),
-            "steps": NumberField(
-                "steps",
-                Hyper(100, MAX_STEPS, log=True, help="Steps of each chain."),
-                default.steps,
-                integer=True,
-                span=(1_000, 1_000_000),
-            ),
-            "burn_in": NumberField(
-                "burn_in",
-                Hyper(0.0, 0.95, help="Share of the steps that is not counted while the chains settle."),
-                default.burn_in,
-                label="Burn-in (share)",
-            ),
-            "seed": NumberField(
-                "seed",
-                Hyper(0, 999_999, help="Seed of the chains' starting points and noise."),
-                default.seed,
-                integer=True,
-                span=(0, 100),
-            ),
-        }
-        for field in (self.rule, *self.fields.values()):
-            field.listener = lambda: self.listener()
-        self._view = pn.Column(
-            self.rule,
-            self.fields["steps"],
-            pmui.Accordion(
-                (
-                    "Advanced",
-                    pn.Column(
-                        *(self.fields[name] for name in ("chains", "burn_in", "seed")),
-                        sizing_mode="stretch_width",
-                        margin=(0, 6),
-                    ),
-                ),
-                active=[],
-                dynamic=True,  # not built until it is opened: the page loads sooner
-                title_variant="subtitle2",
-                variant="outlined",
-                elevation=0,
-                margin=(10, 0),
-                sizing_mode="stretch_width",
-            ),
-            sizing_mode="stretch_width",
-            margin=0,
-        )
-
-    def __panel__(self) -> pn.viewable.Viewable:
-        return self._view
-
-    @property
-    def values(self) -> dict[str, Any]:
-        """Fields of `BiasConfig`."""
-        decay = DECAY if self.rule.value == DECREASING else 0.0
-        return {"step_decay": decay, **{name: field.value for name, field in self.fields.items()}}
-
-    def show(self, config: BiasConfig) -> None:
-        self.rule.set(DECREASING if config.step_decay else CONSTANT)
-        for name, field in self.fields.items():
-            field.set(getattr(config, name))

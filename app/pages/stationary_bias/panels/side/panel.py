@@ -1,4 +1,4 @@
-"""One of the two samplers that run beside each other."""
+"""The column of one sampler: its settings, its histogram and metric, and what they say."""
 
 from __future__ import annotations
 
@@ -8,29 +8,21 @@ import panel as pn
 
 from app.components.readouts import Numbers
 from app.pages.stationary_bias.config import BiasConfig
-from app.pages.stationary_bias.controls import SamplerPanel
+from app.pages.stationary_bias.controls.sampler import SamplerPanel
 from app.pages.stationary_bias.figures import Frame, LawFigure, MetricFigure
 from app.pages.stationary_bias.job import BiasEstimate
-from app.pages.stationary_bias.scene import Point, Scene
-from app.pages.stationary_bias.texts import (
-    WORDS,
-    burn_in_note,
-    exact_values,
-    explanation,
-    formula,
-    readout_values,
-    readouts,
-    verdict,
-)
+from app.pages.stationary_bias.panels.exact.job import ExactBias
+from app.pages.stationary_bias.panels.side.laws import burn_in_note, explanation, formula, verdict
+from app.pages.stationary_bias.panels.side.readouts import exact_values, readout_values, readouts
+from app.pages.stationary_bias.scene import Scene
+from app.pages.stationary_bias.texts import FIRST_SHOWN, WORDS
 from app.runs.job import State
 from app.style import theme
 from app.style.formula import displayable
 from app.style.layout import card, plotted, prose
 
-FIRST_SHOWN = ["histogram", "target", "predicted"]
 
-
-class _Side:
+class Side:
     """What one sampler's column shows."""
 
     def __init__(self, side: str, frame: Frame):
@@ -62,7 +54,7 @@ class _Side:
         self.formula.object = displayable(formula(prediction))
         self.about.object = f"<p>{escape(explanation(prediction))}</p>"
 
-    def show_words(self, config: BiasConfig, scene: Scene, state: State, exact: Point | None) -> None:
+    def show_words(self, config: BiasConfig, scene: Scene, state: State, exact: ExactBias | None) -> None:
         estimate: BiasEstimate | None = state.estimate
         measured = None if estimate is None else estimate.side(self.side)
         prediction = scene.side(self.side)

@@ -1,0 +1,40 @@
+export function render({model}) {
+  const list = document.createElement('dl')
+  list.className = 'numbers'
+  list.style.gridTemplateColumns = `repeat(${model.columns}, minmax(${model.least}, 1fr))`
+  const cells = {}
+  for (const item of model.items) {
+    const box = document.createElement('div')
+    box.tabIndex = 0
+    box.className = (item.wide ? 'wide ' : '') + (item.main ? 'main' : '')
+    box.innerHTML = '<dt></dt><dd>–</dd><span class="tip" role="tooltip"></span>'
+    box.querySelector('dt').textContent = item.label
+    const tip = box.querySelector('.tip')
+    tip.textContent = item.tip
+    const keepInside = () => {
+      const from = box.getBoundingClientRect().left
+      const shift = Math.min(0, window.innerWidth - 8 - tip.offsetWidth - from)
+      tip.style.left = `${Math.max(shift, 8 - from)}px`
+    }
+    box.addEventListener('mouseenter', keepInside)
+    box.addEventListener('focus', keepInside)
+    tip.id = 'tip-' + item.key
+    box.setAttribute('aria-describedby', tip.id)
+    cells[item.key] = box.querySelector('dd')
+    cells[item.key].dataset.key = item.key
+    list.appendChild(box)
+  }
+  const fill = () => {
+    for (const [key, text] of Object.entries(model.values)) {
+      if (cells[key] && cells[key].textContent !== text) cells[key].textContent = text
+    }
+  }
+  const withhold = () => {
+    for (const [key, cell] of Object.entries(cells)) cell.parentElement.hidden = model.withheld.includes(key)
+  }
+  fill()
+  withhold()
+  model.on('values', fill)
+  model.on('withheld', withhold)
+  return list
+}

@@ -1,0 +1,1 @@
+"""What is set on the page "Stationary bias": samplers, the run, and targets of one's own."""

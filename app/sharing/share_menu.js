@@ -1,0 +1,49 @@
+// `copyText` of copying.js stands before this in the same script.
+
+export function render({model}) {
+  const box = document.createElement('div')
+  box.className = 'share'
+  box.innerHTML = '<button type="button" aria-haspopup="dialog" aria-expanded="false">Share</button>' +
+    '<div class="sheet" role="dialog" aria-label="Share this page" hidden><h2>A link to what is set now</h2>' +
+    '<fieldset style="border:0;padding:0;margin:0"><legend>For a class, leave out:</legend></fieldset>' +
+    '<input type="text" readonly aria-label="Link"><button type="button" class="copy">Copy link</button>' +
+    '<p role="status"></p></div>'
+  const open = box.querySelector('button'), sheet = box.querySelector('.sheet'), field = box.querySelector('input[type=text]')
+  const copy = box.querySelector('.copy'), say = box.querySelector('p'), group = box.querySelector('fieldset')
+  for (const [key, label] of Object.entries(model.hideable)) {
+    const line = document.createElement('label'), tick = document.createElement('input')
+    tick.type = 'checkbox'
+    tick.value = key
+    tick.addEventListener('change', () => ask())
+    line.append(tick, label)
+    group.appendChild(line)
+  }
+  const ask = () => {
+    say.textContent = ''
+    model.send_msg({hide: [...group.querySelectorAll('input:checked')].map((tick) => tick.value)})
+  }
+  const toggle = (shown) => {
+    sheet.hidden = !shown
+    open.setAttribute('aria-expanded', String(shown))
+    if (shown) { ask(); copy.focus() }
+  }
+  model.on('link', () => {
+    const {text, fault} = model.link
+    say.textContent = fault ?? ''
+    const address = new URL(window.location.href)
+    if (text) address.searchParams.set(model.parameter, text)
+    field.value = text ? address.href : ''
+    copy.disabled = !text
+  })
+  copy.addEventListener('click', async () => {
+    const done = await copyText(field.value, field)
+    window.history.replaceState(null, '', field.value)
+    say.textContent = done ? 'Copied. Who opens it sees these settings, seed included.' : 'Copying was not allowed; take the link from the field.'
+  })
+  open.addEventListener('click', () => toggle(sheet.hidden))
+  box.addEventListener('keydown', (event) => { if (event.key === 'Escape' && !sheet.hidden) { toggle(false); open.focus() } })
+  const outside = (event) => { if (!event.composedPath().includes(box)) toggle(false) }
+  document.addEventListener('pointerdown', outside)
+  model.on('remove', () => document.removeEventListener('pointerdown', outside))
+  return box
+}
