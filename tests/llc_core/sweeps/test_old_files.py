@@ -1,0 +1,56 @@
+"""Stores, sweeps and estimates from before the modules moved read as before."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+from old_files import OLD, content
+
+from llc_core import DeepLinearNetwork, RunConfig, SweepSpec, estimate, run_sweep
+from llc_core.sweeps import runner
+from llc_core.sweeps.store import Store, results
+
+
+def test_an_old_store_reads_as_it_was(tmp_path):
+    shutil.copy(OLD / "store.sqlite", tmp_path)
+    found = sorted(results(tmp_path / "store.sqlite"), key=lambda row: row["key"])
+    assert found == content("store.expected.json") and len(found) == 16
+    for row in found:
+        problem = RunConfig.from_dict(json.loads(row["config"])).problem
+        assert problem == {"kind": "dln", "size_class": "1K", "ranks": "paper", "seed": row["problem"]}
+
+
+def test_an_old_sweep_is_read_alike_from_toml_and_json():
+    spec = SweepSpec.from_toml(OLD / "sweep.toml")
+    assert spec == SweepSpec.from_dict(content("sweep.json"))
+    assert json.loads(json.dumps(spec.to_dict())) == content("sweep.json")
+
+
+def test_an_old_sweep_that_is_finished_starts_nothing(tmp_path, monkeypatch):
+    """Rows are found by keys made of what is run; any other key would run everything again."""
+    shutil.copy(OLD / "store.sqlite", tmp_path)
+    monkeypatch.setattr(runner, "_client", None)
+    last = run_sweep(SweepSpec.from_toml(OLD / "sweep.toml"), tmp_path / "store.sqlite")
+    assert (last.state, last.done, last.errors) == ("finished", 16, 0)
+
+
+def test_an_old_store_takes_new_rows(tmp_path):
+    shutil.copy(OLD / "store.sqlite", tmp_path)
+    rows = results(tmp_path / "store.sqlite")
+    with Store(tmp_path / "store.sqlite") as store:
+        store.add([{**rows[0], "key": "new"}])
+    assert len(results(tmp_path / "store.sqlite")) == 17
+
+
+def test_an_old_estimate_names_the_run_that_gives_it_again():
+    old = content("estimate.json")
+    config = RunConfig.from_json(json.dumps(old["config"]))
+    assert json.loads(config.to_json()) == old["config"]
+    problem = DeepLinearNetwork.random(widths=[3, 4, 2], layer_ranks=[2, 2], n=5000, seed=5)
+    settings = {name: old["config"][name] for name in ("chains", "steps", "seed", "gradient")}
+    new = json.loads(estimate(problem, old["config"]["sampler"], progress=False, **settings).to_json())
+    assert list(new) == list(old) and new["config"] == old["config"]
+    assert new["llc"] == pytest.approx(old["llc"], abs=0.05 * old["llc_se"]), "rounding is far below the chains' noise"
+    assert new["expected"] == pytest.approx(old["expected"], rel=1e-6)
