@@ -1,0 +1,42 @@
+"""What a Markdown document names and the project does not have."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+MODULE = re.compile(r"python -m (lab(?:\.\w+)+)")
+PLACE = re.compile(r"(?<![\w./-])((?:llc_core|app|lab|tests)/[\w./-]*\w)")
+PLACEHOLDER = re.compile(r"[A-Z]{2,}")
+"""NAME in a path stands for a name of one's own."""
+
+
+def faults(path: Path, text: str, root: Path) -> Iterator[str]:
+    """One sentence for each relative link, heading, `python -m lab…` and path of the project that is not there.
+
+    path: where the document lies.  root: of the project.
+    """
+    for target in LINK.findall(text):
+        if "://" in target:
+            continue
+        name, _, heading = target.partition("#")
+        file = path.parent / name if name else path
+        if not file.exists():
+            yield f"{path.name} links to {target}, which is not there."
+        elif heading and heading not in headings(file.read_text()):
+            yield f"{path.name} links to {target}; {file.name} has no such heading."
+    for module in MODULE.findall(text):
+        at = root / module.replace(".", "/")
+        if not at.with_suffix(".py").exists() and not (at / "__main__.py").exists():
+            yield f"{path.name} names python -m {module}, which is not there."
+    for place in PLACE.findall(LINK.sub("", text)):
+        if not (root / place).exists() and not PLACEHOLDER.search(place.rpartition(".")[0] or place):
+            yield f"{path.name} names {place}, which is not there."
+
+
+def headings(text: str) -> set[str]:
+    """The anchors that a page of Markdown gives its headings."""
+    titles = re.findall(r"^#+ (.*)$", text, re.M)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).strip().replace(" ", "-") for title in titles}

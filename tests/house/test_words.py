@@ -1,0 +1,44 @@
+"""What the documents name is there: links, headings, commands and paths of README, CONTRIBUTING and the results."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import documents
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCUMENTS = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    ROOT / "lab/benchmarks/RESULTS.md",
+    *sorted((ROOT / "lab/benchmarks/results").glob("*.md")),
+]
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_what_a_document_names_is_there(path):
+    assert not list(documents.faults(path, path.read_text(), ROOT))
+
+
+@pytest.mark.parametrize(
+    "planted",
+    [
+        "[speed](results/sped.md)",
+        "[speed](results/speed.md#no-such-heading)",
+        "![picture](../pictures/none.png)",
+        "`python -m lab.benchmarks.speed.nothing --rounds 3`",
+        "OMP_NUM_THREADS=1 python -m lab.benchmarks.defaults",
+        "    pytest tests/llc_core/test_nothing.py -s",
+        "see `llc_core/engine/nothing.py`",
+        "`llc-lab sweep lab/sweeps/nothing.toml`",
+    ],
+)
+def test_a_planted_fault_is_found(planted):
+    assert len(list(documents.faults(ROOT / "lab/benchmarks/RESULTS.md", planted, ROOT))) == 1
+
+
+def test_the_index_names_every_file_of_results():
+    index = (ROOT / "lab/benchmarks/RESULTS.md").read_text()
+    assert [path.name for path in DOCUMENTS[3:] if f"(results/{path.name})" not in index] == []
+    assert len(DOCUMENTS) > 6
