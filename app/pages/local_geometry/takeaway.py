@@ -11,7 +11,7 @@ from app.sharing.exports import config_json, python_code, table_csv
 from app.sharing.reading import MAX_CHARACTERS, PageConfig, page_config, refuse_unoffered
 from app.sharing.takeaway_menu import TakeawayMenu
 from llc_core import RunConfig
-from llc_core.studies.explain.split import Explanation
+from llc_core.studies.explain.parts import Explanation
 
 NAME = "llc_run"
 
