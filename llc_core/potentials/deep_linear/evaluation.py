@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from llc_core.compute.precision import multiply
 from llc_core.potentials.base import Batch, Factors, Potential
 from llc_core.potentials.deep_linear.tensors import Tensors
 
@@ -72,7 +71,7 @@ class LinearPotential(Potential):
         chains, outputs, inputs = difference.shape
         groups = sxx.shape[0]
         cross = snx.unsqueeze(1)
-        half = multiply(difference.view(groups, -1, inputs), sxx, on.short)
+        half = on.products.multiply(difference.view(groups, -1, inputs), sxx)
         half = half.view(len(snx), -1, outputs, inputs).sub_(cross)
         loss = (difference.view(half.shape) * (half - cross)).sum(dim=(-1, -2)).view(chains)
         on.backward(weights, given, half.mul_(2).view(chains, outputs, inputs), grad)

@@ -50,20 +50,29 @@ class DensePasses:
         each = target.expand(len(point), *target.shape[1:])
         return self.loss(output.flatten(0, 1), each.flatten(0, 1)).view(output.shape[:2])
 
-    def add(self, point: Point, rows: Rows, weight: float, grad_to: Tensor, fresh: bool = False) -> Tensor:
+    def write(self, point: Point, rows: Rows, weight: float, grad: Tensor) -> Tensor:
+        if not self.writes:
+            return self.add(point, rows, weight, grad.zero_())
+        return self._losses_and_grad(point, rows, weight, grad, 0.0)
+
+    def add(self, point: Point, rows: Rows, weight: float, grad: Tensor) -> Tensor:
+        return self._losses_and_grad(point, rows, weight, grad, 1.0)
+
+    def _losses_and_grad(self, point: Point, rows: Rows, weight: float, grad_to: Tensor, keep: float) -> Tensor:
+        """keep: what a gradient that is there already is multiplied with, as `beta` in torch.addmm."""
         if self.by_chain and len(point) > 1:
             chains = range(len(point))
-            parts = [self.add(point.of(c), _one(rows, c), weight, grad_to[c : c + 1], fresh) for c in chains]
+            parts = [
+                self._losses_and_grad(point.of(c), _one(rows, c), weight, grad_to[c : c + 1], keep) for c in chains
+            ]
             return torch.cat(parts)
         if self.one is not None and len(point) == 1:
             inputs, target = rows.of(0)
-            return self.one.add(point, inputs[0], target, weight, grad_to[0], 0.0 if fresh else 1.0).unsqueeze(0)
-        if fresh and not self.writes:
-            grad_to.zero_()
+            return self.one.losses_and_grad(point, inputs[0], target, weight, grad_to[0], keep).unsqueeze(0)
         inputs, target = rows.stacked()
         given = self._forward(point, inputs[0])
         losses, slope = self._slope(given[-1], target, weight)
-        self._backward(given, slope, grad_to, 0.0 if fresh and self.writes else 1.0)
+        self._backward(given, slope, grad_to, keep)
         return losses
 
     def _forward(self, point: Point, x: Tensor) -> list[Tensor]:

@@ -50,7 +50,9 @@ class OneChain:
         """Losses [B]. x [B, …], target [B, …]."""
         return self.loss(self._forward(point, x)[1][-1], target)
 
-    def add(self, point: Point, x: Tensor, target: Tensor, weight: float, grad: Tensor, keep: float) -> Tensor:
+    def losses_and_grad(
+        self, point: Point, x: Tensor, target: Tensor, weight: float, grad: Tensor, keep: float
+    ) -> Tensor:
         """Losses [B]. keep: 1 to add weight·Σ of their gradients to `grad` [D], 0 to write it there."""
         weights, given = self._forward(point, x)
         output = given[-1]

@@ -52,7 +52,7 @@ def small(numpy_preferred, request):
 def both(network, delta, batch):
     grad = torch.empty_like(delta)
     loss = network._evaluate(delta, batch, grad)
-    wanted = Stack if max(network.widths) < dln_tensors.LANE else CutLane if cut_of(network.widths) else Lane
+    wanted = Stack if max(network.widths) < dln_tensors.STACKED_BELOW else CutLane if cut_of(network.widths) else Lane
     assert isinstance(network._tensors(delta).lane, wanted)
     return (loss, grad), network.excess_loss_and_grad(delta, batch)
 
