@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from llc_core.compute.quiet import caught
+from llc_core.compute.quiet import catching_warnings
 
 R_HAT_LIMIT = 1.05
 ESS_LIMIT = 100
@@ -38,7 +38,7 @@ def _call(name: str, trace: np.ndarray) -> float:
         return math.nan
     if np.ptp(trace) == 0:
         return math.nan
-    with np.errstate(all="ignore"), caught():
+    with np.errstate(all="ignore"), catching_warnings():
         return float(getattr(library, name)(np.ascontiguousarray(trace.T), chain_axis=0, draw_axis=1))
 
 

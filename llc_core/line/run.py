@@ -6,7 +6,6 @@ arithmetic, on landscapes, about a hundred times faster, and keeps histograms an
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -18,6 +17,7 @@ import numpy as np
 import torch
 
 from llc_core.bins import Bins
+from llc_core.compute.cores import available_cores
 from llc_core.compute.streams import torch_stream
 from llc_core.fields import choice, number, whole
 from llc_core.line.kernel import kernel
@@ -115,7 +115,7 @@ class LineRun:
         if not 0 <= self.step_decay < 1:
             raise ValueError(f"step_decay is {self.step_decay:g}; it must be at least 0 and below 1.")
         self.start = choice("start", start, ("target", "mode"))
-        self.threads = _cores() if threads is None else whole("threads", threads, 1, 1024)
+        self.threads = available_cores() if threads is None else whole("threads", threads, 1, 1024)
         self.record_every = whole("record_every", record_every, 1, MAX_STEPS)
         self.steps_done = 0
         self.seconds = 0.0
@@ -275,11 +275,6 @@ def _burn_in(value: Any, steps: int) -> int:
     if result >= steps:
         raise ValueError(f"burn_in is {result:g} steps but the run has only {steps}; leave steps to average over.")
     return int(result)
-
-
-def _cores() -> int:
-    """Cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _block_count(chains: int) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -74,7 +73,7 @@ class Costs:
         return self.hours / max(workers, 1)
 
 
-def calibrate(spec: SweepSpec, units: Sequence[Unit] | None = None) -> Costs:
+def measure_costs(spec: SweepSpec, units: Sequence[Unit] | None = None) -> Costs:
     """Time a few units, spread over the sweep, for a moment each, and fit seconds = steps·a + steps·chains·D·b + operations/rate.
 
     units: those that are left to do; None: all.
@@ -167,10 +166,3 @@ def _fit(features: np.ndarray, seconds: np.ndarray) -> np.ndarray:
     size = np.maximum(scaled.max(axis=0), 1e-300)
     found, _ = nnls(scaled / size, np.ones(len(seconds)))
     return found / size
-
-
-def cores() -> int:
-    """Processor cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

@@ -20,10 +20,10 @@ MEASURED = (
 FURTHER = ("steps", "chains", "config")
 FORMATS = (".csv", ".parquet", ".nc")
 
-Rows = Sequence[Mapping[str, Any]]
+ResultRows = Sequence[Mapping[str, Any]]
 
 
-def export(rows: Rows, path: str | Path) -> None:
+def export(rows: ResultRows, path: str | Path) -> None:
     """Write rows in the format that the name ends with: .csv, .parquet or .nc; ValueError for another."""
     ending = Path(path).suffix.lower()
     if ending == ".csv":
@@ -36,7 +36,7 @@ def export(rows: Rows, path: str | Path) -> None:
         raise ValueError(f"{str(path)!r} ends in {ending!r}; choose a name that ends in {', '.join(FORMATS)}.")
 
 
-def to_csv(rows: Rows, path: str | Path) -> None:
+def to_csv(rows: ResultRows, path: str | Path) -> None:
     """One line for each row; nothing where a number is missing."""
     with open(path, "w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, list(COLUMNS), lineterminator="\n")
@@ -44,7 +44,7 @@ def to_csv(rows: Rows, path: str | Path) -> None:
         writer.writerows(rows)
 
 
-def to_parquet(rows: Rows, path: str | Path) -> None:
+def to_parquet(rows: ResultRows, path: str | Path) -> None:
     """Needs pyarrow."""
     import pyarrow
     import pyarrow.parquet
@@ -54,7 +54,7 @@ def to_parquet(rows: Rows, path: str | Path) -> None:
     pyarrow.parquet.write_table(pyarrow.table(columns(rows), schema=schema), path)
 
 
-def to_dataset(rows: Rows) -> Any:
+def to_dataset(rows: ResultRows) -> Any:
     """An xarray.Dataset over (size_class, ranks, problem, sampler, gradient, step_size), nan where nothing was run.
 
     `to_dataset(rows).llc.sel(sampler="SGLD").mean("problem")` is a curve. Where a store has several sweeps, `steps`, `chains`

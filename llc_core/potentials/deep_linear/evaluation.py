@@ -40,10 +40,10 @@ class LinearPotential(Potential):
     def excess_loss_and_grad(self, delta: Tensor, batch: Batch | None = None) -> tuple[Tensor, Tensor]:
         grad = torch.empty_like(delta)
         on = self._tensors(delta)
-        if on.lane is not None and (batch is None or "x" not in batch.data):
+        if on.by_numpy is not None and (batch is None or "x" not in batch.data):
             sxx = on.sxx if batch is None else batch.data["sxx"]
             snx = on.snx if batch is None or "snx" not in batch.data else batch.data["snx"]
-            return on.lane.loss_and_grad(delta.detach(), sxx, snx, grad), grad
+            return on.by_numpy.loss_and_grad(delta.detach(), sxx, snx, grad), grad
         if delta.device.type == "cpu" and on.is_wide:
             chains = range(len(delta))
             each = [None if batch is None else batch.of(c, len(delta)) for c in chains]

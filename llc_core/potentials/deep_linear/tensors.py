@@ -17,17 +17,17 @@ from torch import Tensor
 from llc_core.compute.matrices import prefers_numpy
 from llc_core.compute.precision import products_in
 from llc_core.potentials.base import Factors
-from llc_core.potentials.deep_linear.all_chains import Stack
+from llc_core.potentials.deep_linear.all_chains import NumpyAllChains
 from llc_core.potentials.deep_linear.cut import Cut, cut_of, parts, saving
-from llc_core.potentials.deep_linear.one_chain import Lane
-from llc_core.potentials.deep_linear.one_chain_cut import CutLane
+from llc_core.potentials.deep_linear.one_chain import NumpyChain
+from llc_core.potentials.deep_linear.one_chain_cut import NumpyCutChain
 
 ONE_BY_ONE = 192
 """From this width on a CPU evaluates chain after chain: one chain's matrices then stay in its cache, and the allocator
 hands out the same warm memory again instead of fresh pages (1.3 times faster at width 400)."""
 STACKED_BELOW = 48
-"""A CPU on which numpy has the faster products takes all chains at once through `Stack` below this width. From it on it goes
-chain after chain through `Lane`."""
+"""A CPU on which numpy has the faster products takes all chains at once through `NumpyAllChains` below this width. From it on it goes
+chain after chain through `NumpyChain`."""
 WIDE_SAVING = 1.5
 """How many times fewer multiplications a cut must need where a network is evaluated chain after chain by torch."""
 SAFE_DIGITS = 1e3
@@ -84,20 +84,20 @@ class Tensors:
         return Cut(self.w0, *self.parts, self.products)
 
     @cached_property
-    def lane(self) -> Lane | CutLane | Stack | None:
+    def by_numpy(self) -> NumpyChain | NumpyCutChain | NumpyAllChains | None:
         like = self.w0[0]
         if like.device.type != "cpu" or not prefers_numpy() or self.products.is_short:
             return None
         if len(self.w0) == 1 or max(self.widths) < STACKED_BELOW:
-            return Stack([w.numpy() for w in self.w0], [a.numpy() for a in self.a0], self.slices)
+            return NumpyAllChains([w.numpy() for w in self.w0], [a.numpy() for a in self.a0], self.slices)
         if len(self.networks) > 1:
             return None
         w0, p0 = _arrays(self.w0), self.p0[0].numpy()
         safe = SAFE_DIGITS * self.rounding(like)
         if self.cut:
             above, below = (_arrays(rows) for rows in self.parts)
-            return CutLane(w0, above, below, p0, self.slices, safe)
-        return Lane(w0, _arrays(self.a0), p0, self.slices, safe)
+            return NumpyCutChain(w0, above, below, p0, self.slices, safe)
+        return NumpyChain(w0, _arrays(self.a0), p0, self.slices, safe)
 
     def rounding(self, like: Tensor) -> float:
         """Norm of the rounding error of P0."""

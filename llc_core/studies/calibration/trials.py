@@ -61,7 +61,7 @@ class Trials:
 
     @cached_property
     def _judged(self) -> list[tuple[bool, str]]:
-        return [judge(cell) for cell in self.cells]
+        return [judge_trial(cell) for cell in self.cells]
 
     @cached_property
     def ok(self) -> np.ndarray:
@@ -88,7 +88,7 @@ class Trials:
         return np.array([abs(math.log(value / self.usual_n_beta)) for value in self.n_betas])
 
 
-def judge(cell: Estimate) -> tuple[bool, str]:
+def judge_trial(cell: Estimate) -> tuple[bool, str]:
     """Whether a cell may be on a plateau, and the first sentence against it."""
     for signal in health(cell):
         if signal.name in SERIOUS and not signal.ok:

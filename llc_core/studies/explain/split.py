@@ -56,10 +56,10 @@ def explaining(estimate: Estimate, problem: Potential, *, budget: float = BUDGET
     budget = number("budget", budget)
     if budget <= 0:
         raise ValueError(f"budget is {budget:g}; it must be greater than 0, for example {BUDGET:g}.")
-    return _Split(Subject.of(estimate, problem), budget).stages()
+    return _Splitting(Subject.of(estimate, problem), budget).stages()
 
 
-class _Split:
+class _Splitting:
     """The ledger of one estimate, and the work that is still to be done.
 
     causes: those that apply, in the order in which they are taken away.

@@ -556,11 +556,11 @@ def test_the_fit_finds_planted_costs():
 
 
 def test_a_calibration_counts_units_and_rows():
-    found = costs.calibrate(spec(problems=2, steps=30))
+    found = costs.measure_costs(spec(problems=2, steps=30))
     assert (found.units, found.rows) == (2, 4)
     assert found.operations == sum(costs.operations(u) for u in spec(problems=2, steps=30).units())
     assert 0 < found.hours < 1 and found.hours_on(2) == found.hours / 2
-    assert costs.calibrate(spec(), []).units == 0
+    assert costs.measure_costs(spec(), []).units == 0
 
 
 def test_units_travel_as_plain_data():
