@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from llc_core.sweeps.csv_tables import table_csv
 from llc_core.sweeps.store import COLUMNS, columns
 
 AXES = ("size_class", "ranks", "problem", "sampler", "gradient", "step_size")
@@ -38,10 +38,9 @@ def export(rows: ResultRows, path: str | Path) -> None:
 
 def to_csv(rows: ResultRows, path: str | Path) -> None:
     """One line for each row; nothing where a number is missing."""
+    text = table_csv(list(COLUMNS), ([row.get(name) for name in COLUMNS] for row in rows))
     with open(path, "w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(COLUMNS), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+        file.write(text)
 
 
 def to_parquet(rows: ResultRows, path: str | Path) -> None:

@@ -1,5 +1,6 @@
 """Sweeps: what is run, what a worker returns, what the store holds; the machinery is in test_sweep_machinery."""
 
+import csv
 import json
 import math
 import sqlite3
@@ -420,6 +421,17 @@ def test_exports_hold_the_numbers(tmp_path, small_rows, ending):
     else:
         found = (pandas.read_csv if ending == "csv" else pandas.read_parquet)(path)["llc"].to_numpy(dtype=float)
     assert found[0] == rows[0]["llc"] and math.isnan(found[1]) and len(found) == 2
+
+
+def test_a_spreadsheet_runs_nothing_of_an_export(tmp_path, small_rows):
+    path = tmp_path / "out.csv"
+    dangerous = ["=1+1", "+1", "-1", "@x", "\t=1"]
+    rows = [{**dict.fromkeys(COLUMNS), **small_rows[0], "error": text, "llc": -0.5} for text in dangerous]
+    export.export(rows, path)
+    with path.open(newline="", encoding="utf-8") as file:
+        found = list(csv.DictReader(file))
+    assert [row["error"] for row in found] == [f"'{text}" for text in dangerous]
+    assert {row["llc"] for row in found} == {"-0.5"}, "a negative number is no formula"
 
 
 def test_several_sweeps_in_one_store_lose_no_row(small_rows):
