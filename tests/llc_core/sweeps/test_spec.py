@@ -18,7 +18,7 @@ from llc_core.potentials.deep_linear import tensors as dln_tensors
 from llc_core.potentials.deep_linear.cut import cut_of, multiplications
 from llc_core.potentials.deep_linear.random_networks import drawn_widths
 from llc_core.sweeps import Store, Unit, costs, export, worker
-from llc_core.sweeps.spec import label_of
+from llc_core.sweeps.spec_fields import label_of
 from llc_core.sweeps.store import COLUMNS, results
 from llc_core.sweeps.unit import key_of
 
