@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from llc_core import SweepSpec, run_sweep
-from llc_core.cli import Shown
+from llc_core.cli.sweep import Shown
 from llc_core.extras import needs
 
 

@@ -17,13 +17,13 @@ from llc_core.references.nuts import nuts_reference
 from llc_core.references.volume import VolumeScaling, volume_scaling
 from llc_core.results import Estimate
 from llc_core.samplers import *  # noqa: F403  every registered sampler is public
-from llc_core.studies.calibration import Calibration, calibrate
+from llc_core.studies.calibration.search import Calibration, calibrate
 from llc_core.studies.information import Losses, debiased, generalisation, gibbs_generalisation, waic, wbic
 from llc_core.studies.over_training import llc_over_training
 from llc_core.studies.temperatures import Reweighted, TemperatureSlope, reweight, reweighted, temperature_llc
 from llc_core.sweeps import SweepSpec, run_sweep
 from llc_core.theory.coefficients import learning_coefficient, local_learning_coefficient
-from llc_core.theory.quadrature import Density, Posterior, density, posterior
+from llc_core.theory.quadrature import Density, Posterior, density, one_sided_posterior, posterior
 from llc_core.theory.rank_tables import masked_rank_table, numerical_rank_table
 from llc_core.types import Energy, LearningCoefficient, Snapshot, Verdict
 from llc_core.version import __version__
@@ -72,6 +72,7 @@ __all__ = [
     "masked_rank_table",
     "numerical_rank_table",
     "nuts_reference",
+    "one_sided_posterior",
     "planar_landscape",
     "posterior",
     "reweight",

@@ -1,4 +1,4 @@
-"""`llc-lab`: `serve` the app for one person, a class or a group, beside the engine's commands (`llc_core.cli`).
+"""`llc-lab`: `serve` the app for one person, a class or a group, beside the engine's commands (`llc_core.cli.commands`).
 
 `serve` is `panel serve app` with checked options: the same server, the same session hooks, one run manager per process.
 Secrets come from the environment or a file, never from options, which every user of a machine can read in its process
@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from app.runs.allowance import VISITOR_MEMORY
-from llc_core.cli import add_commands, run_command
+from llc_core.cli.commands import add_commands, run_command
 from llc_core.extras import needs
 
 HERE = Path(__file__).parent

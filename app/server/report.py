@@ -19,7 +19,7 @@ from app.pages.benchmark.table import TABLE_WORDS, scrolling, table_html
 from app.pages.benchmark.texts import PROGRESS_SHEET, READOUTS, progress_html, readouts, verdict
 from app.style.numbers import number_text
 from llc_core import __version__
-from llc_core.sweeps.series import ESTIMATOR_WORDS, TRUTH_WORDS, Row, accuracy, curves, lost, number, select
+from llc_core.sweeps.series import ESTIMATOR_WORDS, TRUTH_WORDS, Row, accuracy, curves, finite_or_nan, lost, select
 
 VIEWS = (("same_batch", "expected"), ("same_batch", "global"), ("printed", "global"))
 """Estimator and truth of the accuracy tables: ours, ours against the global λ, and as printed."""
@@ -167,11 +167,11 @@ def _runs(rows: Sequence[Row]) -> str:
         kinds.setdefault(key, []).append(row)
     body = []
     for (size, ranks, sampler, gradient, steps, chains), mine in kinds.items():
-        sizes = {value for row in mine if math.isfinite(value := number(row["step_size"]))}
+        sizes = {value for row in mine if math.isfinite(value := finite_or_nan(row["step_size"]))}
         ends = [number_text(end) for end in (min(sizes), max(sizes))] if sizes else ["–", "–"]
         problems = len({row["problem"] for row in mine})
         first, *rest = (
-            size, ranks, label(sampler), SHORT.get(gradient, gradient), number_text(number(steps), integer=True) if steps else "–",
+            size, ranks, label(sampler), SHORT.get(gradient, gradient), number_text(finite_or_nan(steps), integer=True) if steps else "–",
             chains, problems, len(sizes), *ends,
         )  # fmt: skip
         cells = "".join(f"<td>{escape(str(value))}</td>" for value in rest)

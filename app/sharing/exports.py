@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import os
 import tempfile
-from collections.abc import Iterable, Sequence
 from pprint import pformat
 from typing import Any
 
 from llc_core import Estimate, RunConfig
+from llc_core.sweeps.csv_tables import table_csv
 
 _WIDTH = 110
 
@@ -36,15 +34,6 @@ def python_code(config: RunConfig) -> str:
 
 def config_json(config: RunConfig) -> str:
     return json.dumps(config.to_dict(), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
-
-
-def table_csv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """A table as text, one line for each row."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(rows)
-    return text.getvalue()
 
 
 def trace_csv(estimate: Estimate) -> str:

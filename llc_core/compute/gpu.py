@@ -11,15 +11,15 @@ import torch
 from llc_core.fields import of_environment
 
 VARIABLE = "LLC_LAB_GPU"
-WAYS = ("plain", "graphs", "fused")
+STEPPINGS = ("plain", "graphs", "fused")
 
 
-def way() -> str:
-    """How runs on this device's kind are stepped: one of WAYS. ValueError for another text."""
-    return of_environment(VARIABLE, WAYS)
+def gpu_stepping() -> str:
+    """How runs on this device's kind are stepped: one of STEPPINGS. ValueError for another text."""
+    return of_environment(VARIABLE, STEPPINGS)
 
 
-def compiled(method: Callable[..., Any]) -> Callable[..., Any]:
+def torch_compiled(method: Callable[..., Any]) -> Callable[..., Any]:
     """A bound method by torch.compile, with a cache of its own.
 
     torch counts the compilations of a piece of code, whoever calls it, and from the ninth on runs it uncompiled: in a sweep

@@ -16,7 +16,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from llc_core.compute.cores import _workers
+from llc_core.compute.cores import worker_threads
 from llc_core.fields import of_environment
 
 VARIABLE = "LLC_LAB_BLAS"
@@ -79,7 +79,7 @@ def _after_fork() -> None:
     """A child process has none of its parent's threads."""
     global _LOCK, _USERS
     _LOCK, _USERS = threading.Lock(), 0
-    _workers.cache_clear()
+    worker_threads.cache_clear()
 
 
 if hasattr(os, "register_at_fork"):

@@ -18,7 +18,7 @@ from llc_core.compute.philox_layout import GROUP, LANE, MULTIPLIERS, ROUNDS, WEY
 OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": True, "error_model": "numpy"}
 
 
-def compiled(function: Any) -> Any:
+def numba_compiled(function: Any) -> Any:
     """By numba, which keeps the result for the next process where there is a folder to keep it in (compiling takes seconds).
 
     It is made anew when this file changes; whoever changes the constants of `llc_core.compute.philox` must touch this one, too.
@@ -46,7 +46,7 @@ QUARTER = np.float32(math.pi / 2 / 2**30)
 """A quarter of a turn has 2³⁰ steps."""
 
 
-@compiled
+@numba_compiled
 def fill_groups(out: Any, group: int, chain: int, step_low: int, step_high: int, key_low: int, key_high: int) -> None:
     """The groups from number `group` on, as many as `out` (float32) takes; the last may be cut."""
     a, b, c, d = (
@@ -68,7 +68,7 @@ def fill_groups(out: Any, group: int, chain: int, step_low: int, step_high: int,
             out[start:stop] = whole[: stop - start]
 
 
-@compiled
+@numba_compiled
 def fill_uniform_groups(
     out: Any, group: int, chain: int, step_low: int, step_high: int, key_low: int, key_high: int
 ) -> None:
@@ -89,7 +89,7 @@ def fill_uniform_groups(
                 out[begin + i] = (float32(words[i]) + HALF) * UNIT
 
 
-@compiled
+@numba_compiled
 def _words(r0: Any, r1: Any, r2: Any, r3: Any, first: Any, k1: Any, k2: Any, k3: Any, key0: Any, key1: Any) -> None:
     """Philox4x32-10 of the counters (first + i, k1, k2, k3)."""
     for i in range(LANE):
@@ -103,7 +103,7 @@ def _words(r0: Any, r1: Any, r2: Any, r3: Any, first: Any, k1: Any, k2: Any, k3:
         r0[i], r1[i], r2[i], r3[i] = a, b, c, d
 
 
-@compiled
+@numba_compiled
 def _pairs(u: Any, v: Any, one: Any, other: Any, work: Any) -> None:
     """√(−2·log u)·(cos, sin)(2πv) of words u and v, as fractions of 2³²; `one`, `other` also hold what is on its way."""
     bits, mantissa = one.view(np.int32), other.view(np.int32)

@@ -1,9 +1,8 @@
 """How precise the large matrix products of linear networks are on a device.
 
 LLC_LAB_PRODUCTS: "float32" (the default), "tf32" (10 bits, on devices that have it) or "bf16" (7 bits; sums stay in
-float32). What is multiplied are differences from w0, so that the error is relative to the excess loss itself and not to
-the loss: λ̂ and the drift are off by less than a hundredth, where on losses the difference would be lost altogether.
-Products in float64 are never shortened.
+float32). The factors are differences from w0. The error is therefore relative to the excess loss and not to the loss itself:
+λ̂ and the drift are off by less than a hundredth. Products in float64 are never shortened.
 """
 
 from __future__ import annotations
@@ -32,9 +31,11 @@ _BEFORE = "highest"
 
 
 @contextmanager
-def allowed() -> Iterator[None]:
-    """Inside, torch may use TF32 where that is wished for; outside, it is as it was. The setting is that of the whole process: the
-    first of the threads that are inside makes it, the last takes it back."""
+def tf32_if_asked() -> Iterator[None]:
+    """Inside, torch uses TF32 if LLC_LAB_PRODUCTS says so.
+
+    torch has one such setting for the whole process. The first thread that enters changes it, the last that leaves restores it.
+    """
     global _USERS, _BEFORE
     if precision() != "tf32":
         yield
@@ -53,15 +54,33 @@ def allowed() -> Iterator[None]:
                 torch.set_float32_matmul_precision(_BEFORE)
 
 
-def multiply(a: Tensor, b: Tensor, short: bool, out: Tensor | None = None) -> Tensor:
-    """The batched product of [C, p, q] and [C, q, r]; `short`: of the factors rounded to bf16, summed in float32."""
-    if not short or a.dtype != torch.float32:
+class Products:
+    """Batched matrix products of [C, p, q] and [C, q, r], in the precision of the tensors."""
+
+    is_short = False
+
+    def multiply(self, a: Tensor, b: Tensor, out: Tensor | None = None) -> Tensor:
         return torch.bmm(a, b) if out is None else torch.bmm(a, b, out=out)
-    a, b = a.bfloat16(), b.bfloat16()
-    product = torch.bmm(a, b, out_dtype=torch.float32) if a.is_cuda else torch.bmm(a.float(), b.float())
-    return product if out is None else out.copy_(product)
+
+    def add_product(self, to: Tensor, a: Tensor, b: Tensor) -> Tensor:
+        """to += a·b, in place."""
+        return to.baddbmm_(a, b)
 
 
-def add_product(to: Tensor, a: Tensor, b: Tensor, short: bool) -> Tensor:
-    """to += a·b, in place."""
-    return to.add_(multiply(a, b, True)) if short else to.baddbmm_(a, b)
+class ShortProducts(Products):
+    """Products of float32 tensors whose entries are rounded to bf16 first; sums stay in float32."""
+
+    is_short = True
+
+    def multiply(self, a: Tensor, b: Tensor, out: Tensor | None = None) -> Tensor:
+        a, b = a.bfloat16(), b.bfloat16()
+        product = torch.bmm(a, b, out_dtype=torch.float32) if a.is_cuda else torch.bmm(a.float(), b.float())
+        return product if out is None else out.copy_(product)
+
+    def add_product(self, to: Tensor, a: Tensor, b: Tensor) -> Tensor:
+        return to.add_(self.multiply(a, b))
+
+
+def products_in(dtype: torch.dtype) -> Products:
+    """The products that LLC_LAB_PRODUCTS asks for, for tensors of this precision."""
+    return ShortProducts() if precision() == "bf16" and dtype == torch.float32 else Products()

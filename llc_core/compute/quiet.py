@@ -12,7 +12,7 @@ _TURN = threading.RLock()
 
 
 @contextmanager
-def caught() -> Iterator[list[warnings.WarningMessage]]:
+def catching_warnings() -> Iterator[list[warnings.WarningMessage]]:
     """The warnings that this thread raises inside; they are not shown. Those of others are, as before.
 
     Two blocks of `warnings.catch_warnings` that overlap in two threads leave the one's state in place for good.

@@ -1,4 +1,4 @@
-"""Can the number be trusted? R-hat, effective sample size, standard errors, plateau test, and the verdict in words."""
+"""Numbers by which to judge a run: R-hat, effective sample size, standard error, drift, and spikes."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from llc_core.compute.quiet import caught
+from llc_core.compute.quiet import catching_warnings
 
 R_HAT_LIMIT = 1.05
 ESS_LIMIT = 100
 DRIFT_SHARE = 0.02
-"""Drifts smaller than this share of the estimate are not worth a warning."""
+"""A drift below this share of the estimate is not worth a warning."""
 
 SPIKE_DRAWS = 0.001
+"""The share of the draws that counts as the highest."""
 SPIKE_SHARE = 0.2
-"""The highest thousandth of the draws may carry this share of the mean: for a Gamma law, as nβ·ΔL has it, of shape 1/6 it
+"""The highest draws may carry this share of the mean. nβ·ΔL has a Gamma law of shape λ: at λ = 1/6 its highest thousandth
 carries 3%, and less for any larger λ."""
 
 
@@ -40,14 +41,14 @@ def _call(name: str, trace: np.ndarray) -> float:
         return math.nan
     if np.ptp(trace) == 0:
         return math.nan
-    with np.errstate(all="ignore"), caught():
+    with np.errstate(all="ignore"), catching_warnings():
         return float(getattr(library, name)(np.ascontiguousarray(trace.T), chain_axis=0, draw_axis=1))
 
 
 def r_hat(trace: np.ndarray) -> float:
     """Rank-normalised split R-hat of a trace [T, C] (Vehtari et al. 2021); nan where it cannot be computed.
 
-    inf where no chain moves and they are not at one place: there is no variance within chains, only its rounding.
+    It is inf if no chain moves and the chains are at different places: the variance within chains is then rounding only.
     """
     if trace.ndim != 2 or trace.shape[1] < 2:
         return math.nan
@@ -63,8 +64,8 @@ def ess(trace: np.ndarray) -> float:
 def standard_error(per_chain: np.ndarray, trace: np.ndarray) -> float:
     """Standard error of the mean over independent chains.
 
-    From the spread of the chains' means when there are at least four, else from a batch-means estimate within the
-    chains (√T batches), which needs no second chain.
+    per_chain: [C], the mean of each chain.  trace: [T, C].  Four chains or more: from the spread of their means. Fewer:
+    from the means of √T batches within each chain, which needs no second chain.
     """
     chains = len(per_chain)
     if chains >= 4:
@@ -81,8 +82,8 @@ def standard_error(per_chain: np.ndarray, trace: np.ndarray) -> float:
 def plateau_drift(trace: np.ndarray) -> tuple[float, float]:
     """Second half minus first half of the kept trace [T, C], mean over chains, and its standard error.
 
-    The error combines the spread over chains with batch means within chains: a common slow rise of all chains is
-    then visible, one chain's excursion is not.
+    The error is the larger of the spread over chains and that of batch means within chains. A slow rise that all chains
+    share then stands out of it, and the excursion of one chain does not.
     """
     rows, chains = trace.shape
     if rows < 32 or chains == 0:

@@ -17,9 +17,9 @@ from torch import Tensor
 
 from llc_core.bins import Bins
 from llc_core.compute.cores import chains_on_cores, over_chains
-from llc_core.compute.gpu import way
+from llc_core.compute.gpu import gpu_stepping
 from llc_core.compute.philox import fill
-from llc_core.compute.precision import allowed
+from llc_core.compute.precision import tf32_if_asked
 from llc_core.compute.streams import stream_seed, torch_stream
 from llc_core.config import RunConfig
 from llc_core.diagnostics import convergence as diagnostics
@@ -110,7 +110,7 @@ class Run:
         chainwise = self.problem.by_chain and not isinstance(self.sampler, MetropolisSampler)
         noise_seed = stream_seed(config.seed, "noise")
         self._by_chain = ByChain(self._target, self.sampler, noise_seed) if chainwise else None
-        self._recorded = self._recorder(like, noise_seed) if way() != "plain" and not chainwise else None
+        self._recorded = self._recorder(like, noise_seed) if gpu_stepping() != "plain" and not chainwise else None
         self._noise: Tensor | None = None
         self._noise_at = 0
         usual = self._by_chain is None and self._recorded is None
@@ -208,7 +208,7 @@ class Run:
         steps = min(steps, self.total_steps - self.steps_done)
         losses: list[Tensor] = []
         baselines: list[Tensor] = []
-        with torch.no_grad(), allowed(), chains_on_cores() if self.problem.spreads_chains else nullcontext():
+        with torch.no_grad(), tf32_if_asked(), chains_on_cores() if self.problem.spreads_chains else nullcontext():
             if not self._started:
                 self._control.start(self._state)
                 self._started = True
@@ -334,7 +334,7 @@ class Run:
             [self._streams[name] for name in ("batch", "metric", "hessian")],
             noise_seed,
             like.new_empty(self.count, 0),
-            fused=way() == "fused",
+            fused=gpu_stepping() == "fused",
         )
 
     def _count(self, counter: Counter, delta: Tensor, loss: Tensor) -> None:
@@ -441,7 +441,7 @@ class Run:
     def estimates(self) -> list[Estimate]:
         """One Estimate per setting, from the steps done so far; of the first problem, then of the next, where there are
         several side by side."""
-        with torch.no_grad(), allowed():
+        with torch.no_grad(), tf32_if_asked():
             self._control.refresh(self._state)
             added = self._added()
         configs = [self.config]

@@ -6,11 +6,9 @@ arithmetic, on landscapes, about a hundred times faster, and keeps histograms an
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -18,57 +16,24 @@ import numpy as np
 import torch
 
 from llc_core.bins import Bins
+from llc_core.compute.cores import available_cores
 from llc_core.compute.streams import torch_stream
 from llc_core.fields import choice, number, whole
+from llc_core.line.blocks import Block, block_count
 from llc_core.line.kernel import kernel
+from llc_core.line.snapshot import LineSnapshot
 from llc_core.potentials.line.build import landscape
 from llc_core.potentials.line.landscape import Landscape
 from llc_core.samplers import Sampler, build, samplers
 from llc_core.samplers.forms import Line
 
-CHUNK = 32
-"""Steps whose normals are drawn at once: a block's normals then stay in the cache until they are used."""
+FIRST_STEPS = 32
 BLOCK_SECONDS = 0.04
+"""Between two snapshots of an iteration, which begins with FIRST_STEPS."""
 RECORD_EVERY = 8
 """Neighbouring states are nearly the same: counting all of them would cost time and add little."""
 MAX_CHAINS = 2_000_000
 MAX_STEPS = 1_000_000_000
-
-
-@dataclass(frozen=True)
-class LineSnapshot:
-    """What a `LineRun` has found so far: a copy, never changed later.
-
-    steps: done so far.  burn_in: step at which counting starts.
-    counts: [bins + 2] visits below, in and above the bins, weighted by the step sizes where these decrease.
-    moments: [4] means of x, x², x³, x⁴ with the same weights; nan before anything was counted.
-    chains: all of them.  diverged: those that are no longer finite, which count nowhere from then on.
-    seconds: wall time of the steps.  element_steps_per_second: chains × steps in one second of it.
-    """
-
-    steps: int
-    total_steps: int
-    burn_in: int
-    counts: np.ndarray
-    moments: np.ndarray
-    chains: int
-    diverged: int
-    seconds: float
-    element_steps_per_second: float
-    bins: Bins
-
-    @property
-    def finished(self) -> bool:
-        return self.steps >= self.total_steps or self.diverged == self.chains
-
-    def masses(self) -> np.ndarray:
-        """Shares of the visits, [bins + 2]; nan before anything was counted."""
-        total = self.counts.sum()
-        return self.counts / total if total > 0 else np.full_like(self.counts, np.nan)
-
-    def density(self) -> np.ndarray:
-        """Density in the bins, [bins]."""
-        return self.bins.density(self.counts)
 
 
 class LineRun:
@@ -115,16 +80,16 @@ class LineRun:
         if not 0 <= self.step_decay < 1:
             raise ValueError(f"step_decay is {self.step_decay:g}; it must be at least 0 and below 1.")
         self.start = choice("start", start, ("target", "mode"))
-        self.threads = _cores() if threads is None else whole("threads", threads, 1, 1024)
+        self.threads = available_cores() if threads is None else whole("threads", threads, 1, 1024)
         self.record_every = whole("record_every", record_every, 1, MAX_STEPS)
         self.steps_done = 0
         self.seconds = 0.0
-        self._kernel = kernel(line, self.target, self.dtype)
-        self._next_steps = CHUNK
+        self.kernel = kernel(line, self.target, self.dtype)
+        self._next_steps = FIRST_STEPS
         first = self._first()
-        count = _block_count(self.chains)
+        count = block_count(self.chains)
         edges = [self.chains * k // count for k in range(count + 1)]
-        self._blocks = [_Block(self, k, first[edges[k] : edges[k + 1]]) for k in range(count)]
+        self._blocks = [Block(self, k, first[edges[k] : edges[k + 1]]) for k in range(count)]
 
     @property
     def finished(self) -> bool:
@@ -198,49 +163,6 @@ class LineRun:
         return self.target.quantile(uniform).astype(self.dtype)
 
 
-class _Block:
-    """Some of the chains, with their own random stream and their own counts: what one thread works on."""
-
-    def __init__(self, run: LineRun, index: int, first: np.ndarray):
-        self.run = run
-        self.x = np.ascontiguousarray(first)
-        self.a, self.b = (np.full_like(self.x, value) for value in run.line.start)
-        self.counts = np.zeros(run.bins.count + 2)
-        self.sums = np.zeros(4)
-        self.diverged = 0
-        self.stream = torch_stream(run.seed, f"line/{index}")
-        self.noise = torch.empty(CHUNK, len(first), dtype=getattr(torch, run.dtype))
-        self.used = CHUNK
-
-    def advance(self, done: int, steps: int) -> None:
-        run = self.run
-        while steps > 0:
-            if self.used == CHUNK:
-                self.noise.normal_(generator=self.stream)
-                self.used = 0
-            now = min(steps, CHUNK - self.used)
-            sizes = run.step_size * (np.arange(done, done + now) + 1.0) ** -run.step_decay
-            run._kernel(
-                self.x,
-                self.a,
-                self.b,
-                self.noise.numpy()[self.used : self.used + now],
-                sizes,
-                done,
-                run.burn_in,
-                run.record_every,
-                run.step_decay > 0,
-                run.bins.low,
-                run.bins.width,
-                self.counts,
-                self.sums,
-            )
-            self.used += now
-            done += now
-            steps -= now
-        self.diverged = int(len(self.x) - np.isfinite(self.x).sum())
-
-
 def simulate(
     sampler: Sampler | Mapping[str, Any] | str, target: Landscape | Mapping[str, Any] | str, **options: Any
 ) -> LineSnapshot:
@@ -275,16 +197,6 @@ def _burn_in(value: Any, steps: int) -> int:
     if result >= steps:
         raise ValueError(f"burn_in is {result:g} steps but the run has only {steps}; leave steps to average over.")
     return int(result)
-
-
-def _cores() -> int:
-    """Cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _block_count(chains: int) -> int:
-    """Depends on the number of chains alone, so that the numbers do not depend on the machine."""
-    return -(-chains // 1024) if chains < 8192 else 8 * -(-chains // 32_768)
 
 
 @lru_cache(maxsize=4)

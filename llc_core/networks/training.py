@@ -21,7 +21,7 @@ ROWS = 2048
 """Rows of one pass when losses over a whole data set are measured."""
 BATCH = 64
 
-State = dict[str, Tensor]
+StateDict = dict[str, Tensor]
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Checkpoint:
     classes; test_…: on the rows held out."""
 
     step: int
-    state: State
+    state: StateDict
     train_loss: float
     train_accuracy: float
     test_loss: float
@@ -115,7 +115,7 @@ def train(
             )
         done = step == steps
         if until_loss is not None and step % epoch == 0:
-            done = done or measure(model, data.inputs, data.targets, per_sample)[0] <= until_loss
+            done = done or loss_and_accuracy(model, data.inputs, data.targets, per_sample)[0] <= until_loss
         if step in wanted or done:
             kept.append(_checkpoint(step, model, data, per_sample))
         if done:
@@ -134,7 +134,7 @@ def train(
     )
 
 
-def measure(model: nn.Module, inputs: Tensor, targets: Tensor, loss: Loss) -> tuple[float, float]:
+def loss_and_accuracy(model: nn.Module, inputs: Tensor, targets: Tensor, loss: Loss) -> tuple[float, float]:
     """Mean loss and share of right classes over all rows, in eval mode."""
     was = model.training
     model.eval()
@@ -153,8 +153,8 @@ def measure(model: nn.Module, inputs: Tensor, targets: Tensor, loss: Loss) -> tu
 
 def _checkpoint(step: int, model: nn.Module, data: Split, loss: Loss) -> Checkpoint:
     state = {name: value.detach().clone() for name, value in model.state_dict().items()}
-    on_train = measure(model, data.inputs, data.targets, loss)
-    on_test = measure(model, data.test_inputs, data.test_targets, loss)
+    on_train = loss_and_accuracy(model, data.inputs, data.targets, loss)
+    on_test = loss_and_accuracy(model, data.test_inputs, data.test_targets, loss)
     return Checkpoint(step, state, *on_train, *on_test)
 
 

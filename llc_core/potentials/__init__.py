@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from llc_core.potentials.base import Batch, Potential
+from llc_core.potentials.base import Batch, Potential, ProblemClass, Workload
+from llc_core.potentials.deep_linear.costs import RandomLinearNetworks
 from llc_core.potentials.deep_linear.family import DeepLinearFamily
 from llc_core.potentials.deep_linear.network import DeepLinearNetwork
 from llc_core.potentials.line.build import landscape
@@ -24,9 +25,12 @@ __all__ = [
     "NetworkPotential",
     "Planar",
     "Potential",
+    "ProblemClass",
+    "Workload",
     "build",
     "landscape",
     "planar_landscape",
+    "problem_class",
 ]
 
 MOST_NETWORKS = 10_000
@@ -54,6 +58,14 @@ def build(description: Mapping[str, Any]) -> Potential:
     if kind != "dln":
         raise ValueError(f"Unknown problem kind {kind!r}; known: dln, dln_family, landscape, planar.")
     return DeepLinearNetwork.random(**_known(values))
+
+
+def problem_class(name: str, ranks: str = "equal", virtual: bool = False) -> ProblemClass:
+    """The random problems that a sweep calls by this name, such as "1K" or "10-8-10"; ValueError where there are none.
+
+    ranks, virtual: as in `DeepLinearNetwork.random`.
+    """
+    return RandomLinearNetworks(name, ranks, virtual)
 
 
 def _known(values: dict[str, Any]) -> dict[str, Any]:

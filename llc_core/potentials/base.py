@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
@@ -171,3 +171,51 @@ class Potential:
     def to_dict(self) -> dict[str, Any]:
         """JSON description from which `llc_core.potentials.build` makes the same potential."""
         raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Workload:
+    """What the costs of a run depend on, beside its problem.
+
+    gradient, batch_size, dtype: as in RunConfig.  chains: of each problem and setting.  settings: step sizes and the like
+    that run side by side and share their batches.  on_gpu: whether the run is on a GPU.
+    """
+
+    gradient: str
+    steps: int
+    chains: int
+    settings: int
+    batch_size: int | None = None
+    dtype: str | None = None
+    on_gpu: bool = False
+
+
+class ProblemClass(Protocol):
+    """Random problems of one kind and size, of which a sweep takes some. What it says needs none of them to be made.
+
+    name: how the class is written in results and keys; two spellings of one class have one name.
+    of_one_shape: whether all problems have the same layers, so that several can be one batch.
+    """
+
+    name: str
+    of_one_shape: bool
+
+    def description(self, seeds: Sequence[int]) -> dict[str, Any]:
+        """JSON for `llc_core.potentials.build`: the problem of one seed, or those of several side by side."""
+        ...
+
+    def layers(self, seed: int) -> tuple[tuple[int, int], ...]:
+        """`Potential.layers` of the problem."""
+        ...
+
+    def step_operations(self, seed: int, work: Workload) -> float:
+        """Floating-point operations of one loss and its gradient, for one chain."""
+        ...
+
+    def batch_operations(self, seeds: Sequence[int], work: Workload) -> float:
+        """Floating-point operations that go into the batches of a whole run on these problems."""
+        ...
+
+    def most_side_by_side(self, work: Workload) -> int:
+        """How many problems of the class should be one batch, at least 1: more would fill the device or its memory."""
+        ...

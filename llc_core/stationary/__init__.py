@@ -6,16 +6,14 @@ transition operator that its `line()` defines; and distances between laws.
 
 from llc_core.stationary.distances import Distances, kl_divergence, total_variation, wasserstein
 from llc_core.stationary.exact import ExactLaw, bias_curve, exact_law
-from llc_core.stationary.limit import (
-    LimitLaw,
+from llc_core.stationary.limit import LimitLaw, limit_law, target_law
+from llc_core.stationary.predictions import (
     density,
     distances_to_target,
-    limit_law,
     masses,
     metric,
     moments,
     normalizer,
-    target_law,
     target_masses,
 )
 

@@ -10,7 +10,7 @@ from scipy.interpolate import CubicSpline
 
 from llc_core.potentials.line.landscape import Landscape
 from llc_core.samplers.forms import Line
-from llc_core.stationary.limit import slope_zeros, target_scale
+from llc_core.stationary.target_shape import slope_zeros, target_scale
 
 SPACING = 0.05
 """Distance of positions, in scales of a well of the target."""

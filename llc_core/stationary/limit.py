@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.optimize import brentq
 
 from llc_core.bins import Bins
 from llc_core.potentials.line.build import landscape
@@ -17,15 +16,18 @@ from llc_core.samplers.base import Sampler
 from llc_core.samplers.forms import Law
 from llc_core.samplers.registry import build
 from llc_core.stationary.distances import Distances
+from llc_core.stationary.panels import (
+    DOUBLINGS,
+    NEGLIGIBLE,
+    NODES,
+    WEIGHTS,
+    Panels,
+    bisect_all,
+    infinite_sum,
+    panel_edges,
+    panel_points,
+)
 
-NODES, WEIGHTS = np.polynomial.legendre.leggauss(14)
-BASE_PANELS = 160
-"""Panels between the bounds of the target, before refinement."""
-FINEST = 2.0**-44
-"""Panels shrink by halves towards a zero of the slope down to this part of the target's scale."""
-DOUBLINGS = 64
-"""Panels beyond the bounds double in width, at most so often."""
-NEGLIGIBLE = 1e-18
 HOPELESS = 1e6
 """A rise of U that no factor G makes up for."""
 
@@ -85,7 +87,7 @@ class LimitLaw:
         side = self.cumulative(edges) if u < 0.5 else self._panels.above
         place = int(np.searchsorted(side, u)) if u < 0.5 else int(np.searchsorted(-side, u - 1))
         a, b = edges[max(place - 1, 0)], edges[min(place, len(edges) - 1)]
-        return float(_bisect(lambda x: self.cumulative(x) - u, np.array([a]), np.array([b]))[0])
+        return float(bisect_all(lambda x: self.cumulative(x) - u, np.array([a]), np.array([b]))[0])
 
     def _to_nearer_end(self, x: Any) -> np.ndarray:
         """P(X ≤ x) left of the mode and −P(X > x) from there on, each without loss of digits."""
@@ -115,7 +117,7 @@ class LimitLaw:
         panels = self._panels
         parts = panels.weights * panels.density
         parts = np.sum(np.where(parts > 0, f(panels.points) * parts, 0.0), axis=1)
-        return _infinite_sum(parts)
+        return infinite_sum(parts)
 
     def moments(self) -> dict[str, float]:
         """E x, E|x| and E x² ("mean", "mean_abs", "second")."""
@@ -124,14 +126,14 @@ class LimitLaw:
     def distances(self, other: LimitLaw) -> Distances:
         """Of this law to another one on the same target: total variation, KL(self‖other), Wasserstein-1 (in units of x)."""
         edges = np.union1d(self._panels.edges, other._panels.edges)
-        points, weights = _panel_points(edges)
+        points, weights = panel_points(edges)
         p, q = self.density(points), other.density(points)
         with np.errstate(all="ignore"):
             kl = float(np.sum(weights * np.where(p > 0, p * (np.log(p) - np.log(q)), 0.0)))
         # P − Q is monotone between the crossings of the densities
         flat, ahead = points.ravel(), (p > q).ravel()
         turn = np.flatnonzero(ahead[:-1] != ahead[1:])
-        cuts = _bisect(lambda x: self.density(x) - other.density(x), flat[turn], flat[turn + 1])
+        cuts = bisect_all(lambda x: self.density(x) - other.density(x), flat[turn], flat[turn + 1])
         gap = self._gap(other, cuts)
         variation = float(np.sum(np.abs(np.diff(gap, prepend=0.0, append=0.0)))) / 2
         return Distances(variation, kl, float(np.sum(weights * np.abs(self._gap(other, points)))))
@@ -169,7 +171,7 @@ class LimitLaw:
     @cached_property
     def _work_at_edges(self) -> tuple[np.ndarray, np.ndarray]:
         edges = self._edges
-        points, weights = _panel_points(edges)
+        points, weights = panel_points(edges)
         parts = np.sum(weights * self._push(points), axis=1)
         mode = int(np.searchsorted(edges, self.target.mode))
         # outward from the mode: far out the sums are huge, and differences of them would be lost
@@ -178,26 +180,12 @@ class LimitLaw:
 
     @cached_property
     def _edges(self) -> np.ndarray:
-        """Panel edges over the whole line, including those far in the tails."""
-        target = self.target
-        low, high = target.bounds
-        scale = target_scale(target)
-        reach = np.arcsinh((np.array([low, high]) - target.mode) / scale)
-        edges: list[np.ndarray] = [
-            target.mode + scale * np.sinh(np.linspace(reach[0], reach[1], BASE_PANELS + 1)),
-            np.array([target.mode, low, high]),
-        ]
-        halves = scale * 2.0 ** np.arange(0, np.log2(FINEST) - 1, -1)
-        for zero in slope_zeros(target):
-            edges += [zero - halves, zero + halves, np.array([zero])]
-        inside = np.unique(np.clip(np.concatenate(edges), low, high))
-        far = (high - low) * (2.0 ** np.arange(1, DOUBLINGS) - 1)
-        return np.concatenate([low - far[::-1], inside, high + far])
+        return panel_edges(self.target)
 
     @cached_property
-    def _panels(self) -> _Panels:
+    def _panels(self) -> Panels:
         edges = self._edges
-        points, weights = _panel_points(edges)
+        points, weights = panel_points(edges)
         log_weight = self._log_weight(points)
         top = float(log_weight.max())
         parts = np.sum(weights * np.exp(log_weight - top), axis=1)
@@ -212,21 +200,7 @@ class LimitLaw:
         log_total = top + float(np.log(total))
         below = np.concatenate([[0.0], np.cumsum(parts)]) / total
         above = np.concatenate([np.cumsum(parts[::-1])[::-1], [0.0]]) / total
-        return _Panels(edges, points, weights, np.exp(log_weight - log_total), below, above, log_total)
-
-
-@dataclass(frozen=True)
-class _Panels:
-    """edges [P + 1]; points, weights, density [P, nodes]; below, above [P + 1]: mass on either side of an edge;
-    log_total: logarithm of the integral of the weight."""
-
-    edges: np.ndarray
-    points: np.ndarray
-    weights: np.ndarray
-    density: np.ndarray
-    below: np.ndarray
-    above: np.ndarray
-    log_total: float
+        return Panels(edges, points, weights, np.exp(log_weight - log_total), below, above, log_total)
 
 
 def limit_law(sampler: SamplerLike, target: TargetLike) -> LimitLaw:
@@ -244,101 +218,3 @@ def limit_law(sampler: SamplerLike, target: TargetLike) -> LimitLaw:
 def target_law(target: TargetLike) -> LimitLaw:
     """The target itself, exp(−U) normalised."""
     return LimitLaw(Law(), landscape(target))
-
-
-def density(sampler: SamplerLike, target: TargetLike, x: Any) -> np.ndarray:
-    """Density at x of the law that `sampler` tends to as step_size → 0, normalised to 1e-8.
-
-    Formulas 27 and 35 of Rensmeyer & Niggemann 2025. x: any shape, in the coordinate of the target.
-    """
-    return limit_law(sampler, target).density(x)
-
-
-def metric(sampler: SamplerLike, target: TargetLike, x: Any) -> np.ndarray:
-    """G(x) in the limit of step_size → 0, where V → U′²; ones for a constant metric."""
-    return limit_law(sampler, target).metric(x)
-
-
-def normalizer(sampler: SamplerLike, target: TargetLike) -> float:
-    """Z in density = Z·p·weight (see `LimitLaw.normalizer`)."""
-    return limit_law(sampler, target).normalizer
-
-
-def masses(sampler: SamplerLike, target: TargetLike, bins: Bins | Mapping[str, Any] | None = None) -> np.ndarray:
-    """Predicted probability of each bin and of the two tails as step_size → 0, [count + 2]."""
-    return limit_law(sampler, target).masses(bins)
-
-
-def target_masses(target: TargetLike, bins: Bins | Mapping[str, Any] | None = None) -> np.ndarray:
-    """The target's probability of each bin and of the two tails, [count + 2]."""
-    return target_law(target).masses(bins)
-
-
-def moments(sampler: SamplerLike, target: TargetLike) -> dict[str, float]:
-    """E x, E|x| and E x² of the predicted law ("mean", "mean_abs", "second")."""
-    return limit_law(sampler, target).moments()
-
-
-def distances_to_target(sampler: SamplerLike, target: TargetLike) -> Distances:
-    """Of the predicted law to the target: total variation, KL(predicted‖target), Wasserstein-1."""
-    return limit_law(sampler, target).distances(target_law(target))
-
-
-# -- the shape of a target --------------------------------------------------------------------------------------------
-
-
-def slope_zeros(target: Landscape) -> np.ndarray:
-    """Where U′ changes its sign between the target's bounds; of a stretch where it is 0, both ends."""
-    low, high = target.bounds
-    scale = target_scale(target)
-    reach = np.arcsinh((np.array([low, high]) - target.mode) / scale)
-    x = np.unique(np.append(target.mode + scale * np.sinh(np.linspace(reach[0], reach[1], 4001)), target.mode))
-    slope = np.nan_to_num(np.asarray(target.slope(x), dtype=float))
-    turn = np.flatnonzero(slope[:-1] * slope[1:] < 0)
-    found = [
-        brentq(lambda t: float(target.slope(np.array([t]))[0]), a, b, xtol=1e-15)
-        for a, b in zip(x[turn], x[turn + 1], strict=True)
-    ]
-    flat = slope == 0
-    flat[1:-1] &= ~(flat[:-2] & flat[2:])
-    return np.unique(np.concatenate([x[flat], found]))
-
-
-def target_scale(target: Landscape, at: float | None = None) -> float:
-    """How far from `at` (None: the mode) U has risen by ½, on the nearer side; at most a tenth of the bounds.
-
-    On a normal this is its standard deviation.
-    """
-    low, high = target.bounds
-    at = target.mode if at is None else at
-    steps = np.geomspace(1e-9, 0.1, 400) * (high - low)
-    with np.errstate(all="ignore"):
-        rise = np.maximum(target.energy(at + steps), target.energy(at - steps)) - float(target.energy(at))
-    risen = np.flatnonzero(rise > 0.5)
-    return float(steps[risen[0]]) if len(risen) else (high - low) / 10
-
-
-def _panel_points(edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    half = np.diff(edges)[:, None] / 2
-    return edges[:-1, None] + half * (1 + NODES), half * WEIGHTS
-
-
-def _bisect(f: Callable[[np.ndarray], np.ndarray], a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Zeros of f between a and b, all at once."""
-    if len(a) == 0:
-        return a
-    sign = np.sign(f(a))
-    for _ in range(40):
-        middle = (a + b) / 2
-        left = np.sign(f(middle)) == sign
-        a, b = np.where(left, middle, a), np.where(left, b, middle)
-    return (a + b) / 2
-
-
-def _infinite_sum(parts: np.ndarray) -> float:
-    """Σ parts, with ±inf where the outermost panels do not get smaller."""
-    total = float(parts.sum())
-    for outer, inner in ((parts[0], parts[1]), (parts[-1], parts[-2])):
-        if abs(outer) > NEGLIGIBLE * abs(total) and abs(outer) > 0.99 * abs(inner):
-            return float(np.copysign(np.inf, outer))
-    return total

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from llc_core.sweeps.unit import Unit
 
 
-class Shares:
+class Assignment:
     """Units in their order, by problem. A worker stays with its problem, then takes the next one that nobody has; when
     there is none it helps where most is left."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,13 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from llc_core.engine.adapting.control import COORDINATE_CHANGES, SHORTEST_ADAPTATION, WATCH_EVERY, coordinate_looks
-from llc_core.potentials.deep_linear.cut import multiplications
-from llc_core.potentials.deep_linear.data import LinearData
-from llc_core.potentials.deep_linear.random_networks import drawn_widths
-from llc_core.potentials.deep_linear.tensors import cut_on
-from llc_core.potentials.deep_linear.virtual_data import VirtualData
 from llc_core.samplers import build
-from llc_core.sweeps.spec import BATCH_SIZE, SAMPLES, SweepSpec
+from llc_core.sweeps.spec import SweepSpec
 from llc_core.sweeps.unit import Unit
 
 TRIALS = 12
@@ -31,37 +25,18 @@ LOOK = 1 / 3
 
 
 def operations(unit: Unit) -> float:
-    """Floating-point operations of the matrix products in the steps of a unit.
+    """Floating-point operations of the matrix products in all steps of a unit.
 
-    A step of a chain does the multiplications of `dln_cut.multiplications`: four products a layer (two forward, since
-    differences from w0 are propagated, and two backward), and one with the inputs' moments. Where a batch has fewer rows
-    than there are inputs, all have as many columns as the batch has rows, and the first layer and the products with w0 come
-    on top. Each batch's moments are made once for all step sizes, and where they are kept once for all steps.
+    The class of problems knows those of a gradient and of the batches. Where the coordinates are adapted, each chain's
+    place is turned by two products a layer, and so is its gradient, from the first change on.
     """
-    widths = drawn_widths(unit.size_class, unit.problems[0])
-    batch = unit.settings["batch_size"] or BATCH_SIZE
-    inputs, outputs = widths[0], widths[-1]
-    rows = unit.gradient == "minibatch" and batch < inputs
-    on_cpu = not str(unit.settings["device"] or "").startswith("cuda")
-    chain = 2.0 * multiplications(widths, cut_on(widths, "cpu" if on_cpu else "cuda"))
-    if rows:
-        layers = sum(a * b for a, b in zip(widths[1:], widths[2:], strict=False))
-        first, last = widths[0] * widths[1], widths[-1] * widths[-2]
-        chain = (8.0 * layers + 4.0 * first + 2.0 * (layers + first - last)) * batch
-    steps, chains = unit.settings["steps"], unit.settings["chains"] * len(unit.problems)
-    data = (VirtualData if unit.virtual else LinearData)(inputs, outputs, SAMPLES, 0.5, 0)
-    kept = data.kept_count(batch, not on_cpu)
-    moments = 0.0
-    if unit.gradient != "full" and not rows:
-        columns = inputs if unit.gradient == "control_variate" and not kept else inputs + outputs
-        batches = kept * len(unit.problems) or steps * chains
-        moments = 2.0 * batch * inputs * columns * (min(steps * chains, batches) if on_cpu else batches)
-    turned = 0.0
-    if adapts(unit):
-        turned = 4.0 * sum(a * b * (a + b) for a, b in zip(widths, widths[1:], strict=False))
+    problems, work = unit.problem_class, unit.workload
+    seed, steps = unit.problems[0], work.steps
+    turned = 4.0 * sum(a * b * (a + b) for a, b in problems.layers(seed)) if adapts(unit) else 0.0
     first = math.ceil(COORDINATE_CHANGES[0] * unit.config.burn_in_steps(steps) / WATCH_EVERY) * WATCH_EVERY
-    each = steps * chain + (steps - first) * turned
-    return each * chains * evaluations(unit) * len(unit.step_sizes) + moments
+    each = steps * problems.step_operations(seed, work) + (steps - first) * turned
+    chains = work.chains * len(unit.problems)
+    return each * chains * evaluations(unit) * work.settings + problems.batch_operations(unit.problems, work)
 
 
 def adapts(unit: Unit) -> bool:
@@ -77,8 +52,8 @@ def evaluations(unit: Unit) -> int:
 
 
 def parameters(unit: Unit) -> int:
-    widths = drawn_widths(unit.size_class, unit.problems[0])
-    return sum(a * b for a, b in zip(widths, widths[1:], strict=False))
+    """Of one of its problems."""
+    return sum(a * b for a, b in unit.problem_class.layers(unit.problems[0]))
 
 
 @dataclass(frozen=True)
@@ -98,7 +73,7 @@ class Costs:
         return self.hours / max(workers, 1)
 
 
-def calibrate(spec: SweepSpec, units: Sequence[Unit] | None = None) -> Costs:
+def measure_costs(spec: SweepSpec, units: Sequence[Unit] | None = None) -> Costs:
     """Time a few units, spread over the sweep, for a moment each, and fit seconds = steps·a + steps·chains·D·b + operations/rate.
 
     units: those that are left to do; None: all.
@@ -191,10 +166,3 @@ def _fit(features: np.ndarray, seconds: np.ndarray) -> np.ndarray:
     size = np.maximum(scaled.max(axis=0), 1e-300)
     found, _ = nnls(scaled / size, np.ones(len(seconds)))
     return found / size
-
-
-def cores() -> int:
-    """Processor cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from llc_core.extras import needs
+from llc_core.sweeps.csv_tables import table_csv
 from llc_core.sweeps.store import COLUMNS, columns
 
 AXES = ("size_class", "ranks", "problem", "sampler", "gradient", "step_size")
@@ -21,10 +21,10 @@ MEASURED = (
 FURTHER = ("steps", "chains", "config")
 FORMATS = (".csv", ".parquet", ".nc")
 
-Rows = Sequence[Mapping[str, Any]]
+ResultRows = Sequence[Mapping[str, Any]]
 
 
-def export(rows: Rows, path: str | Path) -> None:
+def export(rows: ResultRows, path: str | Path) -> None:
     """Write rows in the format that the name ends with: .csv, .parquet or .nc; ValueError for another."""
     ending = Path(path).suffix.lower()
     if ending == ".csv":
@@ -39,15 +39,14 @@ def export(rows: Rows, path: str | Path) -> None:
         raise ValueError(f"{str(path)!r} ends in {ending!r}; choose a name that ends in {', '.join(FORMATS)}.")
 
 
-def to_csv(rows: Rows, path: str | Path) -> None:
+def to_csv(rows: ResultRows, path: str | Path) -> None:
     """One line for each row; nothing where a number is missing."""
+    text = table_csv(list(COLUMNS), ([row.get(name) for name in COLUMNS] for row in rows))
     with open(path, "w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(COLUMNS), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+        file.write(text)
 
 
-def to_parquet(rows: Rows, path: str | Path) -> None:
+def to_parquet(rows: ResultRows, path: str | Path) -> None:
     """Needs the extra "sweeps" (pyarrow)."""
     with needs("Parquet", extra="sweeps"):
         import pyarrow
@@ -58,7 +57,7 @@ def to_parquet(rows: Rows, path: str | Path) -> None:
     pyarrow.parquet.write_table(pyarrow.table(columns(rows), schema=schema), path)
 
 
-def to_dataset(rows: Rows) -> Any:
+def to_dataset(rows: ResultRows) -> Any:
     """An xarray.Dataset over (size_class, ranks, problem, sampler, gradient, step_size), nan where nothing was run.
 
     `to_dataset(rows).llc.sel(sampler="SGLD").mean("problem")` is a curve. Where a store has several sweeps, `steps`, `chains`

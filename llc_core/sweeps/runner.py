@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import queue
-import re
 import threading
 import time
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from llc_core.extras import needs
-from llc_core.fields import whole
-from llc_core.sweeps.assignment import Shares
-from llc_core.sweeps.costs import cores, operations
+from llc_core.sweeps.assignment import Assignment
+from llc_core.sweeps.cluster import GPU, check_cluster, client_of, is_gpu
+from llc_core.sweeps.costs import operations
 from llc_core.sweeps.spec import SweepSpec
 from llc_core.sweeps.stopping import request_of
 from llc_core.sweeps.store import Store
@@ -28,9 +26,6 @@ QUEUED_PER_THREAD = 2
 """Units at a worker or on their way: one runs, and one is there when it ends. What is there cannot go to another."""
 REPORT_SECONDS = 1.0
 POLL_SECONDS = 0.25
-GPU = {"GPU": 1.0}
-MOST_WORKERS = 10_000
-ADDRESS = re.compile(r"(?:(?:tcp|tls|ws|wss|ucx)://)?[^\s/]+:\d+|inproc://\S+")
 
 Work = Callable[[dict[str, Any], str], list[dict[str, Any]]]
 
@@ -79,10 +74,7 @@ def run_sweep(
     """
     if not isinstance(spec, SweepSpec):
         raise ValueError(f"spec is a {type(spec).__name__}; give a SweepSpec, such as SweepSpec.from_toml(path).")
-    if workers is not None:
-        workers = whole("workers", workers, 1, MOST_WORKERS)
-    if scheduler is not None and not ADDRESS.fullmatch(scheduler):
-        raise ValueError(f"scheduler is {scheduler!r}; give its address with the port, such as tcp://localhost:8786.")
+    check_cluster(scheduler, workers)
     with Store(store) as file, file.writing():
         _forget(request_of(file.path))  # of an earlier sweep, which ended before it saw it
         finished = file.keys(with_errors=not retry_errors)
@@ -91,7 +83,7 @@ def run_sweep(
         sweep = _Sweep(spec, file, wanted, left, on_progress)
         if not left:
             return sweep.tell("finished")
-        with _client(scheduler, workers, spec.device) as client:
+        with client_of(scheduler, workers, spec.device) as client:
             return sweep.go(client, stop or threading.Event(), work)
 
 
@@ -121,10 +113,10 @@ class _Sweep:
         """The loop: keep workers supplied, record what they return. Always leaves the store with a last word."""
         arrived: queue.SimpleQueue[Any] = queue.SimpleQueue()
         asked = request_of(self.store.path)
-        shares = Shares(self.left)
+        shares = Assignment(self.left)
         pending: dict[Any, tuple[Unit, str | None]] = {}
         held: Counter[str | None] = Counter()
-        options = {"resources": GPU} if str(self.spec.device or "").startswith("cuda") else {}
+        options = {"resources": GPU} if is_gpu(self.spec.device) else {}
         places: dict[str | None, int] = {None: 1}
 
         def look() -> None:  # workers come and go; where there is none yet, a few units wait for the first
@@ -211,36 +203,6 @@ class _Sweep:
 def _forget(request: Path) -> None:
     with contextlib.suppress(OSError):  # another user's, in a folder that keeps it
         request.unlink(missing_ok=True)
-
-
-@contextlib.contextmanager
-def _client(scheduler: str | None, workers: int | None, device: str | None) -> Iterator[Any]:
-    with needs("a sweep", extra="sweeps"):
-        from distributed import Client, LocalCluster
-
-    if scheduler is not None:
-        try:
-            client = Client(scheduler, timeout="20s", set_as_default=False)
-        except (OSError, ValueError) as error:
-            raise ValueError(
-                f"No Dask scheduler answers at {scheduler!r} ({error}); start one with `dask scheduler`."
-            ) from None
-        with client:
-            yield client
-        return
-    on_gpu = str(device or "").startswith("cuda")
-    with (
-        LocalCluster(
-            n_workers=workers or (1 if on_gpu else cores()),
-            threads_per_worker=1,
-            processes=True,
-            dashboard_address="127.0.0.1:0",  # a free port: other clusters may run here
-            resources=GPU if on_gpu else None,
-            silence_logs=40,
-        ) as cluster,
-        Client(cluster, set_as_default=False) as client,
-    ):
-        yield client
 
 
 def _drain(arrived: queue.SimpleQueue[Any]) -> list[Any]:

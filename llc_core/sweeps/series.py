@@ -122,7 +122,7 @@ class Accuracy:
     seconds: float
 
 
-def number(value: Any) -> float:
+def finite_or_nan(value: Any) -> float:
     """A finite number, else nan."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return math.nan
@@ -131,17 +131,17 @@ def number(value: Any) -> float:
 
 def estimate_of(row: Row, estimator: str) -> float:
     """λ̂ of a row, nan where the run has none or is `lost`."""
-    return number(row.get(ESTIMATORS[estimator])) if row.get("status") == "ok" and not lost(row) else math.nan
+    return finite_or_nan(row.get(ESTIMATORS[estimator])) if row.get("status") == "ok" and not lost(row) else math.nan
 
 
 def lost(row: Row) -> bool:
     """Whether a run diverged: more than half of its chains died, or λ̂ says that they were thrown far out."""
-    return row.get("status") == "diverged" or number(row.get("llc")) > THROWN * number(row.get("dim")) / 2
+    return row.get("status") == "diverged" or finite_or_nan(row.get("llc")) > THROWN * finite_or_nan(row.get("dim")) / 2
 
 
 def error_of(row: Row, estimator: str, truth: str) -> float:
     """λ̂ / truth − 1; nan where either is missing or the truth is not positive."""
-    exact = number(row.get(TRUTHS[truth]))
+    exact = finite_or_nan(row.get(TRUTHS[truth]))
     return estimate_of(row, estimator) / exact - 1 if exact > 0 else math.nan
 
 
@@ -164,7 +164,7 @@ def once(rows: Iterable[Row]) -> list[Row]:
     for row in rows:
         names = ("size_class", "ranks", "problem", "sampler", "gradient")
         key = (*(row.get(name) for name in names), f"{row['step_size']:.6g}")
-        weight = (number(row.get("steps")), number(row.get("chains")), str(row.get("finished") or ""))
+        weight = (finite_or_nan(row.get("steps")), finite_or_nan(row.get("chains")), str(row.get("finished") or ""))
         if key not in kept or weight >= kept[key][0]:
             kept[key] = weight, row
     return [row for _, row in kept.values()]
@@ -173,7 +173,7 @@ def once(rows: Iterable[Row]) -> list[Row]:
 def curves(rows: Iterable[Row], estimator: str = "same_batch", truth: str = "expected") -> list[Curve]:
     """One curve for each sampler and gradient, of every problem `once`. Rows with status "error" were not run and count nowhere."""
     groups: dict[tuple[str, str], dict[str, list[Row]]] = defaultdict(lambda: defaultdict(list))
-    kept = once(row for row in rows if row["status"] != "error" and number(row["step_size"]) > 0)
+    kept = once(row for row in rows if row["status"] != "error" and finite_or_nan(row["step_size"]) > 0)
     for row in kept:
         groups[row["sampler"], row["gradient"]][f"{row['step_size']:.6g}"].append(row)
     names, kinds = present(kept, "sampler", PAPER), present(kept, "gradient", GRADIENTS)
@@ -193,7 +193,7 @@ def _curve(sampler: str, gradient: str, steps: list[list[Row]], estimator: str, 
         errors = errors[np.isfinite(errors)]
         estimates = [estimate_of(row, estimator) for row in group]
         agreeing, pairs = ordered_pairs(group, estimates, truth)
-        chains, dead = (sum(v for row in group if (v := number(row.get(n))) > 0) for n in ("chains", "dead"))
+        chains, dead = (sum(v for row in group if (v := finite_or_nan(row.get(n))) > 0) for n in ("chains", "dead"))
         columns["step_size"].append(group[0]["step_size"])
         columns["mean"].append(float(errors.mean()) if len(errors) else math.nan)
         columns["sd"].append(float(errors.std(ddof=1)) if len(errors) > 1 else math.nan)
@@ -202,8 +202,8 @@ def _curve(sampler: str, gradient: str, steps: list[list[Row]], estimator: str, 
         columns["dead"].append(dead / chains if chains else math.nan)
         columns["order"].append(agreeing / pairs if pairs else math.nan)
         columns["pairs"].append(pairs)
-        columns["seconds"].append(_median([number(row.get("seconds")) for row in group]))
-    limit = _median([number(row.get("stable_step")) for group in steps for row in group])
+        columns["seconds"].append(_median([finite_or_nan(row.get("seconds")) for row in group]))
+    limit = _median([finite_or_nan(row.get("stable_step")) for group in steps for row in group])
     return Curve(sampler, gradient, limit=limit, **{name: np.array(values) for name, values in columns.items()})
 
 
@@ -212,7 +212,7 @@ def ordered_pairs(rows: Sequence[Row], estimates: Sequence[float], truth: str) -
     differ. Equal estimates are not in order."""
     by_class: dict[str, list[tuple[float, float]]] = defaultdict(list)
     for row, estimate in zip(rows, estimates, strict=True):
-        exact = number(row.get(TRUTHS[truth]))
+        exact = finite_or_nan(row.get(TRUTHS[truth]))
         if math.isfinite(estimate) and math.isfinite(exact):
             by_class[row["size_class"]].append((exact, estimate))
     agreeing = pairs = 0

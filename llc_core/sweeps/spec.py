@@ -12,28 +12,23 @@ from pathlib import Path
 from typing import Any
 
 from llc_core.config import DTYPES, GRADIENTS, RunConfig
-from llc_core.fields import check_hyper, choice, hyper_fields, number, truth, whole
-from llc_core.potentials.deep_linear.data import KEPT_NUMBERS, POOL_NUMBERS, LinearData
-from llc_core.potentials.deep_linear.random_networks import RANKS, architecture
-from llc_core.potentials.deep_linear.tensors import LANE
-from llc_core.potentials.deep_linear.virtual_data import VirtualData
+from llc_core.fields import choice, truth, whole
+from llc_core.potentials import problem_class
 from llc_core.samplers import MetropolisSampler, build
-from llc_core.sweeps.unit import Unit
+from llc_core.sweeps.spec_fields import (
+    kinds_of_ranks,
+    label_of,
+    names,
+    problem_seeds,
+    sampler_tables,
+    size_classes,
+    step_sizes_of,
+)
+from llc_core.sweeps.unit import Unit, workload
 
-OTHERS = "others"
-"""In step_sizes: of the samplers that are not named there."""
-MAX_STEP_SIZES = 1000
-MAX_PROBLEMS = 1_000_000
 LARGEST_FILE = 1_000_000
-SAMPLES, BATCH_SIZE = 10**6, 500
-"""Of every problem of a sweep, where no other numbers are given: `DeepLinearNetwork`'s own."""
-CPU_CHAINS, GPU_CHAINS = 160, 4096
-"""Chains at which a device is about full, for small networks: a CPU's step of [10, 8, 10] is 3 to 5 times faster a chain."""
-GPU_NUMBERS = 250_000_000
-"""Parameters of all chains together that are still stepped as one batch."""
-ROW_NUMBERS, GPU_ROW_NUMBERS = POOL_NUMBERS, 1_000_000_000
-"""Numbers in what minibatches of all networks of a unit are drawn from: 256 MB, on a GPU 4 GB, in float32; and, there, in what
-is drawn in a step."""
+SETTINGS = ("chains", "steps", "seed", "burn_in", "localization", "n_beta", "batch_size", "dtype", "device")
+"""Fields of a sweep that are those of all its runs."""
 LEAST_UNITS = 8
 """Units of one sampler and gradient that a sweep on processors should have, so that several of them have work."""
 
@@ -79,14 +74,14 @@ class SweepSpec:
         def put(name: str, value: Any) -> None:
             object.__setattr__(self, name, value)
 
-        put("size_class", _classes(self.size_class))
-        put("ranks", _names("ranks", self.ranks, RANKS))
-        put("gradients", _names("gradients", self.gradients, GRADIENTS))
-        put("problems", _problems(self.problems))
-        put("samplers", _samplers(self.samplers))
+        put("size_class", size_classes(self.size_class))
+        put("ranks", kinds_of_ranks(self.ranks))
+        put("gradients", names("gradients", self.gradients, GRADIENTS))
+        put("problems", problem_seeds(self.problems))
+        put("samplers", sampler_tables(self.samplers))
         if self.dtype is not None:
             choice("dtype", self.dtype, DTYPES)
-        put("step_sizes", _step_sizes(self.step_sizes, self.samplers))
+        put("step_sizes", step_sizes_of(self.step_sizes, self.samplers))
         put("chains", whole("chains", self.chains, 1, 100_000))
         put("steps", whole("steps", self.steps, 1, 1_000_000_000))
         put("seed", whole("seed", self.seed, 0, 2**63 - 1))
@@ -100,8 +95,8 @@ class SweepSpec:
         if self.together is not None:
             put("together", whole("together", self.together, 1, 10_000))
         put("virtual", truth("virtual", self.virtual))
-        for widths in filter(None, map(architecture, self.size_class if self.virtual else ())):
-            VirtualData(widths[0], widths[-1], SAMPLES, 0.0, 0)  # says so where there cannot be such
+        for name, ranks in itertools.product(self.size_class, self.ranks):
+            problem_class(name, ranks, self.virtual)  # a class that cannot be raises here
         if not any(True for _ in self.units()):
             raise ValueError(
                 "This sweep has no run: its samplers accept or reject by exact energies; add 'full' to gradients."
@@ -110,15 +105,9 @@ class SweepSpec:
 
     def units(self) -> Iterator[Unit]:
         """Every unit, those of one problem together, so that a worker can keep its data."""
-        settings = {
-            name: getattr(self, name)
-            for name in (
-                "chains", "steps", "seed", "burn_in", "localization", "n_beta", "batch_size", "dtype", "device",
-            )
-        }  # fmt: skip
-        most = max(len(sizes) for sizes in self.step_sizes.values())
+        settings = {name: getattr(self, name) for name in SETTINGS}
         for size_class, ranks in itertools.product(self.size_class, self.ranks):
-            each = self._together(size_class, most)
+            each = self._side_by_side(size_class, ranks, settings)
             for start in range(0, len(self.problems), each):
                 problems = self.problems[start : start + each]
                 for sampler, gradient in itertools.product(self.samplers, self.gradients):
@@ -128,33 +117,19 @@ class SweepSpec:
                     sizes = self.step_sizes[label]
                     yield Unit(size_class, ranks, problems, label, sampler, gradient, sizes, settings, self.virtual)
 
-    def _together(self, size_class: str, step_sizes: int) -> int:
-        """How many problems of a class are one unit. It depends on the sweep alone, not on the machine, so that a sweep
-        that goes on elsewhere has the same units."""
-        widths = architecture(size_class)
-        if widths is None:
-            return 1
+    def _side_by_side(self, size_class: str, ranks: str, settings: Mapping[str, Any]) -> int:
+        """How many problems of a class are one unit.
+
+        It depends on the sweep alone and not on the machine, so that a sweep that goes on elsewhere has the same units.
+        """
+        problems = problem_class(size_class, ranks, self.virtual)
         if self.together is not None:
-            return self.together
-        chains, on_gpu = self.chains * step_sizes, str(self.device or "").startswith("cuda")
-        if on_gpu:
-            dim = sum(a * b for a, b in zip(widths, widths[1:], strict=False))
-            limit = min(GPU_CHAINS // chains, GPU_NUMBERS // (chains * dim))
-        elif max(widths) < LANE:
-            limit = min(CPU_CHAINS // chains, math.ceil(len(self.problems) / LEAST_UNITS))
-        else:
-            return 1
-        if set(self.gradients) != {"full"}:
-            data = (VirtualData if self.virtual else LinearData)(widths[0], widths[-1], SAMPLES, 0.0, 0)
-            size = 2 if self.dtype == "float64" else 1
-            row, batch = widths[0] + widths[-1], self.batch_size or BATCH_SIZE
-            kept = data.kept_count(batch, on_gpu) * row * widths[0]
-            # A GPU lets the rows go once it has the moments of all batches; virtual ones are never there.
-            rows = 0 if self.virtual or (on_gpu and kept) else data.rows * row
-            drawn = self.chains * row * (widths[0] + (0 if kept else batch)) if on_gpu else 0
-            limit = min(limit, (GPU_ROW_NUMBERS if on_gpu else ROW_NUMBERS) // max(1, size * rows, size * drawn))
-            limit = min(limit, (GPU_ROW_NUMBERS if on_gpu else KEPT_NUMBERS) // max(1, size * kept))
-        return max(1, limit)
+            return self.together if problems.of_one_shape else 1
+        sampled = [gradient for gradient in self.gradients if gradient != "full"]
+        most_steps = max(len(sizes) for sizes in self.step_sizes.values())
+        work = workload(settings, sampled[0] if sampled else "full", most_steps)
+        most = problems.most_side_by_side(work)
+        return most if work.on_gpu else min(most, math.ceil(len(self.problems) / LEAST_UNITS))
 
     def to_dict(self) -> dict[str, Any]:
         return json.loads(json.dumps({f.name: getattr(self, f.name) for f in fields(self)}))
@@ -190,98 +165,3 @@ class SweepSpec:
 
 
 _EXAMPLES = {"samplers": 'samplers = ["SGLD"]', "step_sizes": "step_sizes = [1e-8, 1e-7]"}
-
-
-def label_of(sampler: Mapping[str, Any]) -> str:
-    """The name, with the fields that differ from their defaults: "RMSPropSGLD(stability=0.1)"."""
-    built = build(sampler)
-    plain = type(built)()
-    changed = [
-        f"{name}={getattr(built, name):g}"
-        if isinstance(getattr(built, name), float)
-        else f"{name}={getattr(built, name)}"
-        for name in hyper_fields(built)
-        if getattr(built, name) != getattr(plain, name)
-    ]
-    return f"{built.name}({', '.join(changed)})" if changed else built.name
-
-
-def _names(name: str, value: Any, known: tuple[str, ...]) -> tuple[str, ...]:
-    items = (value,) if isinstance(value, str) else _list(name, value)
-    return tuple(dict.fromkeys(choice(name, item, known) for item in items))
-
-
-def _classes(value: Any) -> tuple[str, ...]:
-    items = (value,) if isinstance(value, str) else _list("size_class", value)
-    for item in items:
-        if not isinstance(item, str):
-            raise ValueError(f"size_class holds {item!r}; give names such as '1K' or widths such as '10-8-10'.")
-    # Written in one way, so that the same widths are one architecture.
-    plain = ["-".join(map(str, widths)) if (widths := architecture(item)) else item for item in items]
-    return tuple(dict.fromkeys(plain))
-
-
-def _problems(value: Any) -> tuple[int, ...]:
-    if isinstance(value, list | tuple):
-        return tuple(dict.fromkeys(whole("problems", seed, 0, 2**31) for seed in _list("problems", value)))
-    if isinstance(value, str) or value is None:
-        raise ValueError(f"problems is {value!r:.60}; give how many, or a list of seeds such as [0, 1, 2].")
-    return tuple(range(whole("problems", value, 1, MAX_PROBLEMS)))
-
-
-def _samplers(value: Any) -> tuple[dict[str, Any], ...]:
-    found: dict[str, dict[str, Any]] = {}
-    for item in _list("samplers", value):
-        values = {"name": item} if isinstance(item, str) else item
-        if isinstance(values, Mapping) and "step_size" in values:
-            raise ValueError("samplers must not hold a step_size; give them in step_sizes.")
-        try:
-            built = build(values)
-        except ValueError as error:
-            raise ValueError(f"samplers: {error}") from None
-        # Without what is the default anyway, so that the same sampler has one key however it is written.
-        plain = type(built)()
-        given = {k: v for k, v in dict(values).items() if k != "name" and getattr(built, k) != getattr(plain, k)}
-        found[label_of(built.to_dict())] = {"name": built.name, **given}
-    return tuple(found.values())
-
-
-def _step_sizes(value: Any, samplers: tuple[Mapping[str, Any], ...]) -> dict[str, tuple[float, ...]]:
-    """By the label of each sampler."""
-    labels = {label_of(sampler): build(sampler) for sampler in samplers}
-    if not isinstance(value, Mapping) or {"from", "to", "count"} & set(value):
-        value = {OTHERS: value}
-    for name in value:
-        if name not in labels and name != OTHERS and name not in {s.name for s in labels.values()}:
-            raise ValueError(f"step_sizes names {name!r}; the samplers of this sweep are {', '.join(labels)}.")
-    found = {}
-    for label, sampler in labels.items():
-        given = value.get(label, value.get(sampler.name, value.get(OTHERS)))
-        if given is None:
-            raise ValueError(f"step_sizes has none for {label}; add them, or 'others' for all that are not named.")
-        about = hyper_fields(sampler)["step_size"]
-        sizes = [float(check_hyper(label, "step_size", e, about)) for e in _sizes(given)]
-        found[label] = tuple(sorted(set(sizes)))
-    return found
-
-
-def _sizes(value: Any) -> list[float]:
-    if isinstance(value, Mapping):
-        if set(value) != {"from", "to", "count"}:
-            raise ValueError(f"step_sizes has the keys {', '.join(map(str, value))}; give from, to and count.")
-        low, high = number("step_sizes.from", value["from"]), number("step_sizes.to", value["to"])
-        count = whole("step_sizes.count", value["count"], 1, MAX_STEP_SIZES)
-        if not 0 < low <= high:
-            raise ValueError(f"step_sizes go from {low:g} to {high:g}; give a range above 0, the smaller end first.")
-        ratio = math.log(high / low) / max(count - 1, 1)
-        return [float(f"{low * math.exp(i * ratio):.6g}") for i in range(count)]
-    sizes = [number("step_sizes", e) for e in _list("step_sizes", value)]
-    if len(sizes) > MAX_STEP_SIZES:
-        raise ValueError(f"step_sizes has {len(sizes)} values; at most {MAX_STEP_SIZES} run as one batch.")
-    return sizes
-
-
-def _list(name: str, value: Any) -> list[Any]:
-    if not isinstance(value, list | tuple) or not value:
-        raise ValueError(f"{name} is {value!r:.60}; give a list of at least one.")
-    return list(value)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from llc_core.config import RunConfig
-from llc_core.potentials.deep_linear.random_networks import architecture
+from llc_core.potentials import ProblemClass, Workload, problem_class
 
 
 @dataclass(frozen=True)
@@ -31,15 +31,17 @@ class Unit:
     virtual: bool = False
 
     @property
-    def description(self) -> dict[str, Any]:
-        found = [self._description(seed) for seed in self.problems]
-        return found[0] if len(found) == 1 else {"kind": "dln_family", "networks": found}
+    def problem_class(self) -> ProblemClass:
+        return problem_class(self.size_class, self.ranks, self.virtual)
 
-    def _description(self, seed: int) -> dict[str, Any]:
-        widths = architecture(self.size_class)
-        what = {"size_class": self.size_class} if widths is None else {"widths": widths}
-        own = {"virtual": True} if self.virtual else {}
-        return {"kind": "dln", **what, "ranks": self.ranks, "seed": seed, **own}
+    @property
+    def description(self) -> dict[str, Any]:
+        """Of all its problems, which are one batch."""
+        return self.problem_class.description(self.problems)
+
+    @property
+    def workload(self) -> Workload:
+        return workload(self.settings, self.gradient, len(self.step_sizes))
 
     @property
     def rows(self) -> list[tuple[int, int]]:
@@ -53,7 +55,7 @@ class Unit:
 
     def row_config(self, seed: int, index: int) -> RunConfig:
         """Of one problem and step size by itself. Its own run gives another draw of the same estimate."""
-        return self._config(self._description(seed), step_size=self.step_sizes[index])
+        return self._config(self.problem_class.description([seed]), step_size=self.step_sizes[index])
 
     def _config(self, problem: Mapping[str, Any], grid: Mapping[str, Any] | None = None, **own: Any) -> RunConfig:
         sampler = {**self.sampler, **own}
@@ -89,6 +91,19 @@ class Unit:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Unit:
         return cls(**{**values, "problems": tuple(values["problems"]), "step_sizes": tuple(values["step_sizes"])})
+
+
+def workload(settings: Mapping[str, Any], gradient: str, step_sizes: int) -> Workload:
+    """What the costs of a unit with these settings depend on."""
+    return Workload(
+        gradient=gradient,
+        steps=settings["steps"],
+        chains=settings["chains"],
+        settings=step_sizes,
+        batch_size=settings["batch_size"],
+        dtype=settings["dtype"],
+        on_gpu=str(settings["device"] or "").startswith("cuda"),
+    )
 
 
 def text_of(config: RunConfig) -> str:

@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from llc_core.theory.multiplicity import longest_chain, tied_layers
-from llc_core.theory.rank_tables import check_rank_table, check_whole, check_widths, show
+from llc_core.theory.rank_checks import check_rank_table, check_whole, check_widths, show
 from llc_core.types import LearningCoefficient
 
 SEARCH_LIMIT = 20_000_000

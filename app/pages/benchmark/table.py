@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Mapping, Sequence
 from html import escape
@@ -11,6 +9,7 @@ from typing import Any
 
 from app.pages.benchmark.columns import SHORT, label
 from app.style.numbers import number_text
+from llc_core.sweeps.csv_tables import table_csv
 from llc_core.sweeps.series import CLOSE, THROWN, Accuracy, Curve
 
 TABLE_WORDS = (
@@ -82,9 +81,9 @@ SCROLL = """
 """
 
 
-def table_csv(rows: Sequence[Accuracy]) -> str:
+def accuracy_csv(rows: Sequence[Accuracy]) -> str:
     names = list(Accuracy.__dataclass_fields__)
-    return to_csv(names, [[getattr(row, name) for name in names] for row in rows])
+    return table_csv(names, [[getattr(row, name) for name in names] for row in rows])
 
 
 def series_csv(found: Sequence[Curve]) -> str:
@@ -93,23 +92,10 @@ def series_csv(found: Sequence[Curve]) -> str:
     for c in found:
         for values in zip(*(getattr(c, name).tolist() for name in SERIES), strict=True):
             rows.append([c.sampler, c.gradient, *values])
-    return to_csv(["sampler", "gradient", *SERIES], rows)
+    return table_csv(["sampler", "gradient", *SERIES], rows)
 
 
 def rows_csv(rows: Sequence[Mapping[str, Any]]) -> str:
     """The rows of the store."""
     names = list(rows[0]) if rows else []
-    return to_csv(names, [[row[name] for name in names] for row in rows])
-
-
-def to_csv(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(names)
-    writer.writerows([[_safe(value) for value in row] for row in rows])
-    return text.getvalue()
-
-
-def _safe(value: Any) -> Any:
-    """Spreadsheets run texts that begin like formulas."""
-    return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@") else value
+    return table_csv(names, [[row[name] for name in names] for row in rows])

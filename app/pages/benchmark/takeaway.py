@@ -9,7 +9,7 @@ from typing import Any
 from app.pages.benchmark.columns import TITLES
 from app.pages.benchmark.config import ALL as EVERY
 from app.pages.benchmark.config import FILTERS, Choice
-from app.pages.benchmark.table import rows_csv, series_csv, table_csv
+from app.pages.benchmark.table import accuracy_csv, rows_csv, series_csv
 from app.sharing.desk import TakeawayDesk
 from app.sharing.takeaway_menu import TakeawayMenu
 from llc_core.sweeps.series import Accuracy, Curve, Row
@@ -51,7 +51,7 @@ class BenchmarkTakeaway(TakeawayDesk):
         if key == "python":
             return f"{NAME}.py", self.menu.code
         makers: dict[str, Callable[[], str]] = {
-            "table": lambda: table_csv(self._table),
+            "table": lambda: accuracy_csv(self._table),
             "series": lambda: series_csv(self._curves),
             "rows": lambda: rows_csv(self._rows),
         }

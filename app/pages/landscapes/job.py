@@ -67,7 +67,7 @@ class LandscapeJob:
         assert isinstance(problem, Planar)
         assert config.n_beta is not None and config.localization is not None
         problem.expected_llc_at(config.n_beta, config.localization)  # the engine's, of the whole plane
-        exact = problem.expected_llc_at(config.n_beta, config.localization, walls=problem.has_prior)
+        exact = problem.one_sided_llc_at(config.n_beta, config.localization)
         self._job = LlcJob(resolved)
         self._w0 = np.array(problem.model.w0)
         self._every = max(2, (config.steps or 0) // TURNS)

@@ -16,7 +16,7 @@ from app.pages.local_geometry.config import check_size
 from app.pages.local_geometry.pictures import draw_network
 from app.style.layout import complaint, prose
 from llc_core.fields import Hyper
-from llc_core.potentials.deep_linear.random_networks import RANKS, check_layer_ranks, check_widths
+from llc_core.potentials.deep_linear.random_networks import RANKS, check_architecture, check_layer_ranks
 
 BY_HAND, RANDOM = "By hand", "Random"
 SIZE_CLASSES = ("1K", "10K")
@@ -116,7 +116,7 @@ class NetworkEditor(pn.viewable.Viewer):
         seed = self._seed.value
         if self._mode.value == RANDOM:
             return {"kind": "dln", "size_class": self._class.value, "ranks": self._rule.value, "seed": seed}
-        widths = check_widths(parse_numbers(self.widths.value, "Widths"))
+        widths = check_architecture(parse_numbers(self.widths.value, "Widths"))
         check_size(sum(a * b for a, b in zip(widths, widths[1:], strict=False)))
         ranks = _full(widths)
         rule = self.ranks.value.strip().lower()

@@ -7,11 +7,12 @@ from collections.abc import Callable
 from app.pages.local_geometry.config import get_problem
 from app.pages.local_geometry.panels.sweep.job import SweepPoints
 from app.sharing.desk import EstimateDesk
-from app.sharing.exports import config_json, python_code, table_csv
+from app.sharing.exports import config_json, python_code
 from app.sharing.reading import MAX_CHARACTERS, PageConfig, page_config, refuse_unoffered
 from app.sharing.takeaway_menu import TakeawayMenu
 from llc_core import RunConfig
-from llc_core.studies.explain.split import Explanation
+from llc_core.studies.explain.parts import Explanation
+from llc_core.sweeps.csv_tables import table_csv
 
 NAME = "llc_run"
 

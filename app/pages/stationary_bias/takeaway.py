@@ -12,9 +12,9 @@ from app.pages.stationary_bias.config import SIDES, BiasConfig
 from app.pages.stationary_bias.job import RECORD_EVERY, BiasEstimate, BiasProgress
 from app.pages.stationary_bias.scene import Scene, get_scene
 from app.sharing.desk import TakeawayDesk
-from app.sharing.exports import table_csv
 from app.sharing.json_files import read_json
 from app.sharing.takeaway_menu import TakeawayMenu
+from llc_core.sweeps.csv_tables import table_csv
 
 NAME = "stationary_bias"
 FILES = [

@@ -23,7 +23,7 @@ from app.style.figures import house_figure, nice_above
 from app.style.numbers import number_text
 from llc_core import Estimate
 from llc_core.networks import Training
-from llc_core.studies.calibration import Calibration
+from llc_core.studies.calibration.search import Calibration
 
 CURVE_HEIGHT, MAP_HEIGHT = 210, 330
 NAMES = ("x", "y", "llc", "alpha", "text", "ink", "reason", "frame")

@@ -10,11 +10,11 @@ from typing import Any
 from app.pages.your_network.config import ALL_PARTS, DEFAULTS, OPTIMIZERS, ZOO, Choice, parts, pattern
 from app.pages.your_network.scene import _untrained, optimizer_of
 from app.sharing.desk import EstimateDesk
-from app.sharing.exports import table_csv
 from app.sharing.reading import page_config
 from app.sharing.takeaway_menu import TakeawayMenu
 from llc_core import Estimate, RunConfig
 from llc_core.fields import choice, whole
+from llc_core.sweeps.csv_tables import table_csv
 
 NAME = "llc_network"
 MAX_CHARACTERS = 100_000

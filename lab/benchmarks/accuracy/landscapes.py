@@ -26,7 +26,7 @@ import numpy as np
 import torch
 
 from lab.benchmarks.machine import machine
-from llc_core import RunConfig, planar_landscape, posterior
+from llc_core import RunConfig, one_sided_posterior, planar_landscape, posterior
 from llc_core.engine.run import Run
 from llc_core.results import Estimate
 
@@ -84,7 +84,7 @@ def crossing_row(  # type: ignore[no-untyped-def]
         seed=seed,
         dtype="float64",
     )
-    exact, side = posterior(problem), posterior(problem, walls=True)
+    exact, side = posterior(problem), one_sided_posterior(problem)
     rows = []
     for result in finish(config, problem):
         truth = side if sampler == "ProximalSGLD" else exact

@@ -20,7 +20,8 @@ import numpy as np
 
 from lab.benchmarks.machine import machine
 from llc_core import HMC, SGLD, DeepLinearNetwork, Estimate, FrozenPSGLD, RMSPropSGLD, estimate
-from llc_core.studies.explain.split import Explanation, explain
+from llc_core.studies.explain.parts import Explanation
+from llc_core.studies.explain.split import explain
 
 SAMPLES = 10**4
 

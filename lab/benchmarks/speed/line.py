@@ -13,6 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from lab.benchmarks.machine import machine
+from llc_core.compute.cores import available_cores
 from llc_core.config import RunConfig
 from llc_core.engine.run import Run
 from llc_core.line import LineRun, warm_up
@@ -66,7 +67,7 @@ def engine() -> float:
 
 def main() -> None:
     warm_up(SAMPLER, "normal")
-    cores = os.cpu_count() or 1
+    cores = available_cores()
     print(f"1-D PSGLD on the normal target, {CHAINS:,} chains, {cores} cores; {machine()}")
     print(f"load average before: {os.getloadavg()[0]:.2f} (other work on the machine makes all figures smaller)")
     rows: dict[str, tuple[Callable[[], float], int]] = {

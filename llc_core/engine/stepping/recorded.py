@@ -18,7 +18,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from llc_core.compute.gpu import compiled
+from llc_core.compute.gpu import torch_compiled
 from llc_core.compute.philox import normals
 from llc_core.engine.coordinates import KroneckerCoordinates
 from llc_core.engine.target import Target
@@ -135,7 +135,7 @@ class Update:
 
     def __init__(self, sampler: Sampler, seed: int, fused: bool):
         self.sampler, self.seed = sampler, seed
-        self._way: Callable[..., None] = compiled(self._update) if fused else self._update
+        self._way: Callable[..., None] = torch_compiled(self._update) if fused else self._update
 
     def __call__(self, state: State, energy: Energy, count: Tensor, hp: Hp) -> None:
         self._way(state, energy, count, hp)

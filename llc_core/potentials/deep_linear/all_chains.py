@@ -21,7 +21,7 @@ Array = np.ndarray[Any, Any]
 class _Memory:
     """What one thread needs for `count` chains."""
 
-    def __init__(self, stack: Stack, count: int):
+    def __init__(self, stack: NumpyAllChains, count: int):
         widths, inputs, dtype = stack.widths, stack.widths[0], stack.w0.dtype
         self.flat = np.empty((count, stack.w0.shape[1]), dtype)
         self.weights = stack.views(self.flat)
@@ -34,7 +34,7 @@ class _Memory:
         self.half, self.work = np.empty((2, count, widths[-1], inputs), dtype)
 
 
-class Stack:
+class NumpyAllChains:
     """weights, a0: W⁰_l and W⁰_l ⋯ W⁰_1 in the precision of the run, [1 or C, …]: one for all chains, or one for each."""
 
     def __init__(self, weights: Sequence[Array], a0: Sequence[Array], slices: Sequence[Any]):

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 from torch import Tensor
 
-from llc_core.compute.precision import add_product, multiply
+from llc_core.compute.precision import Products
 
 WORTH = 1.15
 """How many times fewer multiplications a cut must need: it makes more, smaller products."""
@@ -55,37 +55,38 @@ def parts(weights: Sequence[np.ndarray], cut: int) -> tuple[list[np.ndarray], li
 class Cut:
     """Loss and gradient of all chains at once.
 
-    w0: the weights; above, below: their `parts`, all [C or 1, …].  short: whether products are rounded to bf16.
+    w0: the weights; above, below: their `parts`, all [C or 1, …].  products: how they are multiplied.
     """
 
-    def __init__(self, w0: list[Tensor], above: list[Tensor], below: list[Tensor], short: bool):
-        self.w0, self.above, self.below, self.short = w0, above, below, short
+    def __init__(self, w0: list[Tensor], above: list[Tensor], below: list[Tensor], products: Products):
+        self.w0, self.above, self.below, self.products = w0, above, below, products
         self.at = len(below)
 
     def loss_and_grad(self, moves: list[Tensor], sxx: Tensor, snx: Tensor, grads: list[Tensor]) -> Tensor:
         """ΔL [C]; the gradient is written to `grads`. moves, grads: of each layer, [C, H_l, H_{l−1}]."""
-        at, short, chains = self.at, self.short, len(moves[0])
+        at, chains = self.at, len(moves[0])
+        multiply, add_product = self.products.multiply, self.products.add_product
         weights = [w + d for w, d in zip(self.w0, moves, strict=True)]
         above, moved_u = self._upwards(moves, weights)
         below, moved_v = self._downwards(moves, weights)
         u0 = self.above[-1].expand(chains, -1, -1)
-        difference = add_product(multiply(moved_u, below[0], short), u0, moved_v, short)
+        difference = add_product(multiply(moved_u, below[0]), u0, moved_v)
         _, outputs, inputs = difference.shape
         cross = snx.unsqueeze(1)
-        half = multiply(difference.view(len(sxx), -1, inputs), sxx, short)
+        half = multiply(difference.view(len(sxx), -1, inputs), sxx)
         half = half.view(len(snx), -1, outputs, inputs).sub_(cross)
         loss = (difference.view(half.shape) * (half - cross)).sum(dim=(-1, -2)).view(chains)
         force = half.mul_(2).view(chains, outputs, inputs)
 
-        upward = multiply(force, below[0].transpose(1, 2), short)
+        upward = multiply(force, below[0].transpose(1, 2))
         for layer in range(len(weights) - 1, at, -1):
-            multiply(upward, above[layer - at - 1].transpose(1, 2), short, out=grads[layer])
-            upward = multiply(weights[layer].transpose(1, 2), upward, short)
+            multiply(upward, above[layer - at - 1].transpose(1, 2), out=grads[layer])
+            upward = multiply(weights[layer].transpose(1, 2), upward)
         grads[at].copy_(upward)
-        downward = multiply(above[-1].transpose(1, 2), force, short)
+        downward = multiply(above[-1].transpose(1, 2), force)
         for layer in range(at - 1):
-            multiply(below[layer + 1].transpose(1, 2), downward, short, out=grads[layer])
-            downward = multiply(downward, weights[layer].transpose(1, 2), short)
+            multiply(below[layer + 1].transpose(1, 2), downward, out=grads[layer])
+            downward = multiply(downward, weights[layer].transpose(1, 2))
         grads[at - 1].copy_(downward)
         return loss
 
@@ -95,8 +96,8 @@ class Cut:
         for layer in range(self.at + 1, len(moves)):
             before = self.above[layer - self.at - 1]
             result.append(before + error)
-            moved = multiply(moves[layer], before.expand(len(error), -1, -1), self.short)
-            error = add_product(moved, weights[layer], error, self.short)
+            moved = self.products.multiply(moves[layer], before.expand(len(error), -1, -1))
+            error = self.products.add_product(moved, weights[layer], error)
         return [*result, self.above[-1] + error], error
 
     def _downwards(self, moves: list[Tensor], weights: list[Tensor]) -> tuple[list[Tensor], Tensor]:
@@ -104,7 +105,7 @@ class Cut:
         error, result = moves[self.at - 1], [self.below[-1] + moves[self.at - 1]]
         for layer in range(self.at - 2, -1, -1):
             after = self.below[layer + 1]
-            moved = multiply(after.expand(len(error), -1, -1), moves[layer], self.short)
-            error = add_product(moved, error, weights[layer], self.short)
+            moved = self.products.multiply(after.expand(len(error), -1, -1), moves[layer])
+            error = self.products.add_product(moved, error, weights[layer])
             result.insert(0, self.below[layer] + error)
         return result, error

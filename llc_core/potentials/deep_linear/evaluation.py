@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from llc_core.compute.precision import multiply
 from llc_core.potentials.base import Batch, Factors, Potential
 from llc_core.potentials.deep_linear.tensors import Tensors
 
@@ -41,10 +40,10 @@ class LinearPotential(Potential):
     def excess_loss_and_grad(self, delta: Tensor, batch: Batch | None = None) -> tuple[Tensor, Tensor]:
         grad = torch.empty_like(delta)
         on = self._tensors(delta)
-        if on.lane is not None and (batch is None or "x" not in batch.data):
+        if on.by_numpy is not None and (batch is None or "x" not in batch.data):
             sxx = on.sxx if batch is None else batch.data["sxx"]
             snx = on.snx if batch is None or "snx" not in batch.data else batch.data["snx"]
-            return on.lane.loss_and_grad(delta.detach(), sxx, snx, grad), grad
+            return on.by_numpy.loss_and_grad(delta.detach(), sxx, snx, grad), grad
         if delta.device.type == "cpu" and on.is_wide:
             chains = range(len(delta))
             each = [None if batch is None else batch.of(c, len(delta)) for c in chains]
@@ -72,7 +71,7 @@ class LinearPotential(Potential):
         chains, outputs, inputs = difference.shape
         groups = sxx.shape[0]
         cross = snx.unsqueeze(1)
-        half = multiply(difference.view(groups, -1, inputs), sxx, on.short)
+        half = on.products.multiply(difference.view(groups, -1, inputs), sxx)
         half = half.view(len(snx), -1, outputs, inputs).sub_(cross)
         loss = (difference.view(half.shape) * (half - cross)).sum(dim=(-1, -2)).view(chains)
         on.backward(weights, given, half.mul_(2).view(chains, outputs, inputs), grad)

@@ -10,11 +10,10 @@ import torch
 from torch import Tensor
 
 from llc_core.potentials.base import Batch, Factors
-from llc_core.potentials.deep_linear import tensors as dln_tensors
 from llc_core.potentials.deep_linear.data import fill_tables, tables
 from llc_core.potentials.deep_linear.evaluation import LinearPotential
 from llc_core.potentials.deep_linear.network import DeepLinearNetwork
-from llc_core.potentials.deep_linear.tensors import Tensors
+from llc_core.potentials.deep_linear.tensors import STACKED_BELOW, Tensors
 from llc_core.potentials.deep_linear.virtual_data import VirtualData
 
 KEPT = 4
@@ -79,7 +78,7 @@ class DeepLinearFamily(LinearPotential):
 
     def _apart(self, like: Tensor) -> bool:
         """Whether each network goes by itself: a core is full with one chain of a wide one, and its own ways are faster."""
-        return like.device.type == "cpu" and max(self.widths) >= dln_tensors.LANE
+        return like.device.type == "cpu" and max(self.widths) >= STACKED_BELOW
 
     def _each(self, count: int, work: Callable[[DeepLinearNetwork, slice], Any]) -> list[Any]:
         """What `work` says of every network and its rows of `count`."""

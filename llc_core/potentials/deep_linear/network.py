@@ -131,7 +131,7 @@ class DeepLinearNetwork(LinearPotential):
 
     def prepare(self, like: Tensor) -> None:
         self.data.work_on(like.device)
-        self.spreads_chains = self._tensors(like).lane is not None
+        self.spreads_chains = self._tensors(like).by_numpy is not None
 
     # -- evaluation ---------------------------------------------------------------------------------------------------
 

@@ -18,7 +18,7 @@ from llc_core.compute.matrices import single_threaded
 Array = np.ndarray[Any, Any]
 
 
-class ChainLane:
+class ChainByChain:
     """One chain after the other by `_one`, spread over the cores, each thread with its own `_make_memory()`."""
 
     def __init__(self) -> None:
@@ -62,10 +62,10 @@ def loss_and_force(m: Any, difference: Array, sxx: Array, snx: Array) -> tuple[f
 class _Memory:
     """What one thread needs for one chain."""
 
-    def __init__(self, lane: Lane):
-        dtype, widths = lane.w0.dtype, lane.widths
-        flat = np.empty_like(lane.w0)
-        self.flat, self.weights = flat, [flat[a:b].reshape(rows, columns) for a, b, rows, columns in lane.slices]
+    def __init__(self, chain: NumpyChain):
+        dtype, widths = chain.w0.dtype, chain.widths
+        flat = np.empty_like(chain.w0)
+        self.flat, self.weights = flat, [flat[a:b].reshape(rows, columns) for a, b, rows, columns in chain.slices]
         inputs = widths[0]
         self.given = [self.weights[0], *(np.empty((h, inputs), dtype) for h in widths[2:-1])]
         self.errors = [np.empty((h, inputs), dtype) for h in widths[1:]]
@@ -73,7 +73,7 @@ class _Memory:
         self.upstream = [np.empty((h, inputs), dtype) for h in widths[1:-1]]
 
 
-class Lane(ChainLane):
+class NumpyChain(ChainByChain):
     """weights, a0: W⁰_l and W⁰_l ⋯ W⁰_1 in the precision of the run. safe: how large the norm of a difference of products
     must be to be taken by subtraction; a smaller one is propagated layer by layer."""
 

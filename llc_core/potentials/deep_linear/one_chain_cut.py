@@ -7,25 +7,25 @@ from typing import Any
 
 import numpy as np
 
-from llc_core.potentials.deep_linear.one_chain import Array, ChainLane, loss_and_force
+from llc_core.potentials.deep_linear.one_chain import Array, ChainByChain, loss_and_force
 
 
 class _Memory:
     """What one thread needs for one chain."""
 
-    def __init__(self, lane: CutLane):
-        dtype, at = lane.w0.dtype, len(lane.below)
-        self.flat = np.empty_like(lane.w0)
-        self.weights = lane.layers(self.flat)
-        self.above = [self.weights[at], *(np.empty_like(a) for a in lane.above[1:])]
-        self.below = [*(np.empty_like(b) for b in lane.below[:-1]), self.weights[at - 1]]
-        self.up, self.down = ([np.empty_like(x) for x in part] for part in (lane.above, lane.below))
-        self.errors = np.empty_like(lane.p0)
-        self.half, self.work = (np.empty(lane.p0.shape, dtype) for _ in range(2))
+    def __init__(self, evaluation: NumpyCutChain):
+        dtype, at = evaluation.w0.dtype, len(evaluation.below)
+        self.flat = np.empty_like(evaluation.w0)
+        self.weights = evaluation.layers(self.flat)
+        self.above = [self.weights[at], *(np.empty_like(a) for a in evaluation.above[1:])]
+        self.below = [*(np.empty_like(b) for b in evaluation.below[:-1]), self.weights[at - 1]]
+        self.up, self.down = ([np.empty_like(x) for x in part] for part in (evaluation.above, evaluation.below))
+        self.errors = np.empty_like(evaluation.p0)
+        self.half, self.work = (np.empty(evaluation.p0.shape, dtype) for _ in range(2))
 
 
-class CutLane(ChainLane):
-    """weights, p0, slices, safe: as of `Lane`.  above, below: the `dln_cut.parts` of the weights."""
+class NumpyCutChain(ChainByChain):
+    """weights, p0, slices, safe: as of `NumpyChain`.  above, below: the `dln_cut.parts` of the weights."""
 
     def __init__(
         self,

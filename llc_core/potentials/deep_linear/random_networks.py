@@ -49,7 +49,7 @@ def draw_network(
         sizes = _draw_sizes(size_class, random)
         description: dict[str, Any] = {"size_class": size_class, "ranks": ranks, "seed": seed}
     else:
-        sizes = check_widths(widths)
+        sizes = check_architecture(widths)
         description = {"widths": sizes, "ranks": ranks, "seed": seed}
     layers = len(sizes) - 1
     rows: list[Sequence[int] | None] = [None] * layers
@@ -94,7 +94,7 @@ def architecture(text: str) -> list[int] | None:
     """
     parts = text.split("-")
     if len(parts) > 1 and all(part.isascii() and part.isdigit() and len(part) < 8 for part in parts):
-        return check_widths([int(part) for part in parts])
+        return check_architecture([int(part) for part in parts])
     if text not in SIZE_CLASSES:
         raise ValueError(
             f"size_class is {text!r}; choose one of {', '.join(SIZE_CLASSES)}, or widths such as '10-8-10'."
@@ -109,7 +109,7 @@ def _draw_sizes(size_class: str, random: np.random.Generator) -> list[int]:
     return [int(h) for h in random.integers(narrow, wide + 1, size=layers + 1)]
 
 
-def check_widths(widths: Any) -> list[int]:
+def check_architecture(widths: Any) -> list[int]:
     """Validated widths H_0, …, H_M."""
     if isinstance(widths, str | bytes) or not hasattr(widths, "__len__") or not hasattr(widths, "__iter__"):
         raise ValueError("widths must be a list such as [10, 8, 10].")

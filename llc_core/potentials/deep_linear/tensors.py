@@ -15,19 +15,19 @@ import torch
 from torch import Tensor
 
 from llc_core.compute.matrices import prefers_numpy
-from llc_core.compute.precision import add_product, multiply, precision
+from llc_core.compute.precision import products_in
 from llc_core.potentials.base import Factors
-from llc_core.potentials.deep_linear.all_chains import Stack
+from llc_core.potentials.deep_linear.all_chains import NumpyAllChains
 from llc_core.potentials.deep_linear.cut import Cut, cut_of, parts, saving
-from llc_core.potentials.deep_linear.one_chain import Lane
-from llc_core.potentials.deep_linear.one_chain_cut import CutLane
+from llc_core.potentials.deep_linear.one_chain import NumpyChain
+from llc_core.potentials.deep_linear.one_chain_cut import NumpyCutChain
 
 ONE_BY_ONE = 192
 """From this width on a CPU evaluates chain after chain: one chain's matrices then stay in its cache, and the allocator
 hands out the same warm memory again instead of fresh pages (1.3 times faster at width 400)."""
-LANE = 48
-"""From this width on a CPU on which numpy has the faster products goes chain after chain through `Lane`, below it with
-all chains at once through `Stack`."""
+STACKED_BELOW = 48
+"""A CPU on which numpy has the faster products takes all chains at once through `NumpyAllChains` below this width. From it on it goes
+chain after chain through `NumpyChain`."""
 WIDE_SAVING = 1.5
 """How many times fewer multiplications a cut must need where a network is evaluated chain after chain by torch."""
 SAFE_DIGITS = 1e3
@@ -55,7 +55,7 @@ class Tensors:
         self.a0, self.p0 = a0, p0
         self.p0_norm = max(float(np.linalg.norm(mine[-1])) for mine in products)
         self.is_wide = max(self.widths) >= ONE_BY_ONE
-        self.short = precision() == "bf16" and dtype == torch.float32
+        self.products = products_in(dtype)
         offsets = np.cumsum([0, *(w.size for w in weights[0])])
         self.slices = [(int(a), int(b), *w.shape) for a, b, w in zip(offsets, offsets[1:], weights[0], strict=False)]
 
@@ -81,23 +81,23 @@ class Tensors:
         least = WIDE_SAVING if self.is_wide and self.device.type == "cpu" else 0.0
         if not self.cut or saving(self.widths, self.cut) < least:
             return None
-        return Cut(self.w0, *self.parts, self.short)
+        return Cut(self.w0, *self.parts, self.products)
 
     @cached_property
-    def lane(self) -> Lane | CutLane | Stack | None:
+    def by_numpy(self) -> NumpyChain | NumpyCutChain | NumpyAllChains | None:
         like = self.w0[0]
-        if like.device.type != "cpu" or not prefers_numpy() or self.short:
+        if like.device.type != "cpu" or not prefers_numpy() or self.products.is_short:
             return None
-        if len(self.w0) == 1 or max(self.widths) < LANE:
-            return Stack([w.numpy() for w in self.w0], [a.numpy() for a in self.a0], self.slices)
+        if len(self.w0) == 1 or max(self.widths) < STACKED_BELOW:
+            return NumpyAllChains([w.numpy() for w in self.w0], [a.numpy() for a in self.a0], self.slices)
         if len(self.networks) > 1:
             return None
         w0, p0 = _arrays(self.w0), self.p0[0].numpy()
         safe = SAFE_DIGITS * self.rounding(like)
         if self.cut:
             above, below = (_arrays(rows) for rows in self.parts)
-            return CutLane(w0, above, below, p0, self.slices, safe)
-        return Lane(w0, _arrays(self.a0), p0, self.slices, safe)
+            return NumpyCutChain(w0, above, below, p0, self.slices, safe)
+        return NumpyChain(w0, _arrays(self.a0), p0, self.slices, safe)
 
     def rounding(self, like: Tensor) -> float:
         """Norm of the rounding error of P0."""
@@ -134,10 +134,10 @@ class Tensors:
         chains = delta.shape[0]
         weights = [w + d for w, d in zip(self.w0, moves, strict=True)]
         a0 = self.products_at_w0(x)
-        errors = [moves[0].clone() if x is None else multiply(moves[0], x, self.short)]
+        errors = [moves[0].clone() if x is None else self.products.multiply(moves[0], x)]
         for layer in range(1, len(moves)):
-            moved = multiply(moves[layer], a0[layer].expand(chains, -1, -1), self.short)
-            errors.append(add_product(moved, weights[layer], errors[-1], self.short))
+            moved = self.products.multiply(moves[layer], a0[layer].expand(chains, -1, -1))
+            errors.append(self.products.add_product(moved, weights[layer], errors[-1]))
         return weights, errors, a0
 
     def differences(self, delta: Tensor) -> tuple[list[Tensor], list[Tensor], Tensor]:
@@ -146,7 +146,8 @@ class Tensors:
         A wide network evaluated alone on a CPU subtracts the two products, one matrix product a layer instead of two,
         whenever D stands out of their rounding by SAFE_DIGITS; so D is as good as the propagated one.
         """
-        if not self.short and len(delta) == 1 and len(self.slices) > 1 and delta.device.type == "cpu" and self.is_wide:
+        alone = len(delta) == 1 and delta.device.type == "cpu"
+        if alone and self.is_wide and len(self.slices) > 1 and not self.products.is_short:
             weights = [w + d for w, d in zip(self.w0, self.layers(delta), strict=True)]
             given = [self.a0[0], weights[0]]
             for w in weights[1:-1]:
@@ -161,12 +162,12 @@ class Tensors:
         """Write the gradient [C, D] from ∂L/∂(W_M ⋯ W_1 x) = upstream [C, H_M, q]; inputs[l] is what layer l + 1 gets."""
         views = self.layers(grad)
         for layer in range(len(views) - 1, 0, -1):
-            multiply(upstream, inputs[layer].transpose(1, 2), self.short, out=views[layer])
-            upstream = multiply(weights[layer].transpose(1, 2), upstream, self.short)
+            self.products.multiply(upstream, inputs[layer].transpose(1, 2), out=views[layer])
+            upstream = self.products.multiply(weights[layer].transpose(1, 2), upstream)
         if inputs[0] is self.a0[0]:
             views[0].copy_(upstream)
         else:
-            multiply(upstream, inputs[0].transpose(1, 2), self.short, out=views[0])
+            self.products.multiply(upstream, inputs[0].transpose(1, 2), out=views[0])
 
     def inputs(self, errors: list[Tensor], a0: list[Tensor]) -> list[Tensor]:
         """What each layer is given, A⁰ + E; made in place of the differences, which are not needed any more."""
@@ -212,7 +213,7 @@ class Tensors:
 
 def cut_on(widths: Sequence[int], device: str) -> int:
     """Where a network is cut when a run on `device` evaluates all chains; 0: not at all."""
-    stacked = device == "cpu" and prefers_numpy() and max(widths) < LANE
+    stacked = device == "cpu" and prefers_numpy() and max(widths) < STACKED_BELOW
     return 0 if stacked else cut_of(widths)
 
 

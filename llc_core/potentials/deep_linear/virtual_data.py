@@ -9,7 +9,7 @@ from functools import lru_cache
 import torch
 from torch import Tensor
 
-from llc_core.compute.gpu import compiled, way
+from llc_core.compute.gpu import gpu_stepping, torch_compiled
 from llc_core.compute.philox import MOST_PLACES, fill, fill_uniforms, normals_at, uniforms_at
 from llc_core.compute.philox_layout import GROUP
 from llc_core.compute.streams import stream_seed
@@ -64,7 +64,7 @@ class VirtualData(LinearData):
     def rows_at(self, index: Tensor, dtype: torch.dtype, in_step: bool = False, seeds: Seeds | None = None) -> Tensor:
         """seeds: of other networks' data, [C] for C rows of indices."""
         x_seed, noise_seed = self.seeds_on(index.device) if seeds is None else seeds
-        if in_step and way() == "fused":
+        if in_step and gpu_stepping() == "fused":
             make = _fused(self.inputs, self.outputs, self.noise_std, index.device, index.shape)
             return make(x_seed, noise_seed, index).to(dtype)
         maker = Maker(self.inputs, self.outputs, self.noise_std)
@@ -120,7 +120,7 @@ def _fused(
     inputs: int, outputs: int, noise_std: float, device: torch.device, shape: torch.Size
 ) -> Callable[..., Tensor]:
     """`Maker.made` compiled for one shape: networks of one kind share it."""
-    return compiled(Maker(inputs, outputs, noise_std).made)
+    return torch_compiled(Maker(inputs, outputs, noise_std).made)
 
 
 def _fill_normals(out: Tensor, seed: int, start: int) -> Tensor:

@@ -40,7 +40,9 @@ def landscape(target: Landscape | Mapping[str, Any] | str) -> Landscape:
         raise ValueError(f"of belongs to an expression, not to a {given[0]}; leave it out.")
     if given == ["name"]:
         return NamedLandscape(values["name"])
-    from llc_core.potentials.line.tables import ExpressionLandscape, PointsLandscape  # scipy: only where it is needed
+    # Imported here: they import scipy, which the named landscapes do not need.
+    from llc_core.potentials.line.formula import ExpressionLandscape
+    from llc_core.potentials.line.points import PointsLandscape
 
     if given == ["points"]:
         return PointsLandscape(values["points"])

@@ -16,7 +16,7 @@ from llc_core.potentials.module.dense_one_chain import OneChain
 from llc_core.potentials.module.layers import Dense, is_wide
 from llc_core.potentials.module.losses import Loss, slope_of
 from llc_core.potentials.module.parameters import Piece
-from llc_core.potentials.module.passes import Point, Weights
+from llc_core.potentials.module.passes import Position, Weights
 from llc_core.potentials.module.rows import Rows
 
 ONE_BY_ONE = 192
@@ -39,7 +39,7 @@ class DensePasses:
         self.one = OneChain(layers, loss, weights, self.lowest) if whole and self.writes else None
         self._kept = _Kept()
 
-    def losses(self, point: Point, rows: Rows) -> Tensor:
+    def losses(self, point: Position, rows: Rows) -> Tensor:
         if self.by_chain and len(point) > 1:
             return torch.cat([self.losses(point.of(c), _one(rows, c)) for c in range(len(point))])
         if self.one is not None and len(point) == 1:
@@ -50,23 +50,32 @@ class DensePasses:
         each = target.expand(len(point), *target.shape[1:])
         return self.loss(output.flatten(0, 1), each.flatten(0, 1)).view(output.shape[:2])
 
-    def add(self, point: Point, rows: Rows, weight: float, grad_to: Tensor, fresh: bool = False) -> Tensor:
+    def write(self, point: Position, rows: Rows, weight: float, grad: Tensor) -> Tensor:
+        if not self.writes:
+            return self.add(point, rows, weight, grad.zero_())
+        return self._losses_and_grad(point, rows, weight, grad, 0.0)
+
+    def add(self, point: Position, rows: Rows, weight: float, grad: Tensor) -> Tensor:
+        return self._losses_and_grad(point, rows, weight, grad, 1.0)
+
+    def _losses_and_grad(self, point: Position, rows: Rows, weight: float, grad_to: Tensor, keep: float) -> Tensor:
+        """keep: what a gradient that is there already is multiplied with, as `beta` in torch.addmm."""
         if self.by_chain and len(point) > 1:
             chains = range(len(point))
-            parts = [self.add(point.of(c), _one(rows, c), weight, grad_to[c : c + 1], fresh) for c in chains]
+            parts = [
+                self._losses_and_grad(point.of(c), _one(rows, c), weight, grad_to[c : c + 1], keep) for c in chains
+            ]
             return torch.cat(parts)
         if self.one is not None and len(point) == 1:
             inputs, target = rows.of(0)
-            return self.one.add(point, inputs[0], target, weight, grad_to[0], 0.0 if fresh else 1.0).unsqueeze(0)
-        if fresh and not self.writes:
-            grad_to.zero_()
+            return self.one.losses_and_grad(point, inputs[0], target, weight, grad_to[0], keep).unsqueeze(0)
         inputs, target = rows.stacked()
         given = self._forward(point, inputs[0])
         losses, slope = self._slope(given[-1], target, weight)
-        self._backward(given, slope, grad_to, 0.0 if fresh and self.writes else 1.0)
+        self._backward(given, slope, grad_to, keep)
         return losses
 
-    def _forward(self, point: Point, x: Tensor) -> list[Tensor]:
+    def _forward(self, point: Position, x: Tensor) -> list[Tensor]:
         """What each layer is given [C, B, H], then the output; values before an activation go to the buffers."""
         chains, count = len(point), x.shape[1]
         x = x.reshape(len(x), count, -1)
@@ -134,7 +143,7 @@ class DensePasses:
 
     # -- numbers ------------------------------------------------------------------------------------------------------
 
-    def _weight(self, point: Point, name: str) -> Tensor:
+    def _weight(self, point: Position, name: str) -> Tensor:
         """The tensor at w0 + δ, [C, …], kept for the backward pass."""
         piece = self.pieces.get(name)
         if piece is None:

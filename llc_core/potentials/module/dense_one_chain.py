@@ -15,7 +15,7 @@ from torch import Tensor
 from llc_core.potentials.module.activations import FROM_VALUE, activate, slope_before
 from llc_core.potentials.module.layers import Dense
 from llc_core.potentials.module.losses import Loss, slope_of
-from llc_core.potentials.module.passes import Point, Weights
+from llc_core.potentials.module.passes import Position, Weights
 
 
 @dataclass
@@ -46,11 +46,13 @@ class OneChain:
         self.still = weights.still
         self._kept = _Kept()
 
-    def losses(self, point: Point, x: Tensor, target: Tensor) -> Tensor:
+    def losses(self, point: Position, x: Tensor, target: Tensor) -> Tensor:
         """Losses [B]. x [B, …], target [B, …]."""
         return self.loss(self._forward(point, x)[1][-1], target)
 
-    def add(self, point: Point, x: Tensor, target: Tensor, weight: float, grad: Tensor, keep: float) -> Tensor:
+    def losses_and_grad(
+        self, point: Position, x: Tensor, target: Tensor, weight: float, grad: Tensor, keep: float
+    ) -> Tensor:
         """Losses [B]. keep: 1 to add weight·Σ of their gradients to `grad` [D], 0 to write it there."""
         weights, given = self._forward(point, x)
         output = given[-1]
@@ -75,7 +77,7 @@ class OneChain:
                 slope = torch.mm(slope, weights[layer.weight], out=buffers.slope[index - 1])
         return losses
 
-    def _forward(self, point: Point, x: Tensor) -> tuple[dict[str, Tensor], list[Tensor]]:
+    def _forward(self, point: Position, x: Tensor) -> tuple[dict[str, Tensor], list[Tensor]]:
         """The tensors at w0 + δ, and what each layer is given, then the output."""
         weights = {**self.still, **self._weights(point)}
         given = [x.view(len(x), -1) if x.is_contiguous() else x.reshape(len(x), -1)]
@@ -89,7 +91,7 @@ class OneChain:
             given.append(activate(layer.activation, z, buffers.a[index]))
         return weights, given
 
-    def _weights(self, point: Point) -> dict[str, Tensor]:
+    def _weights(self, point: Position) -> dict[str, Tensor]:
         delta = point.delta[0]
         kept = self._kept.w
         if not kept:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 import warnings
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
@@ -17,7 +18,7 @@ from llc_core.potentials.module.dense import DensePasses
 from llc_core.potentials.module.layers import Dense, dense_stack, row_numbers
 from llc_core.potentials.module.losses import as_loss
 from llc_core.potentials.module.parameters import choose, frozen_copy
-from llc_core.potentials.module.passes import Looped, Passes, Point, Vmapped, Weights
+from llc_core.potentials.module.passes import Looped, Passes, Position, Vmapped, Weights
 from llc_core.potentials.module.rows import Rows, TensorData, chunks
 from llc_core.potentials.module.trial import activation_bytes, dense_agrees, try_module, vmap_problem
 
@@ -160,27 +161,25 @@ class NetworkPotential(Potential):
     def excess_loss_and_grad(self, delta: Tensor, batch: Batch | None = None) -> tuple[Tensor, Tensor]:
         place = self._place(delta)
         if batch is None:
-            grad = torch.empty_like(delta)
-            return self._add(place, Point(delta), None, self.samples, 1.0, grad, fresh=True), grad
+            return self._loss_and_grad(place, Position(delta), None, self.samples)
         places = batch.data["places"]
         each = len(delta) // len(places)
         here = places.repeat_interleave(each, 0) if each > 1 else places
         if "control" not in batch.data:
-            grad = torch.empty_like(delta)
-            return self._add(place, Point(delta), here, places.shape[1], 1.0, grad, fresh=True), grad
+            return self._loss_and_grad(place, Position(delta), here, places.shape[1])
         at_w0 = torch.zeros(1, 1, dtype=delta.dtype, device=delta.device).expand(len(places), self.dim)
         grad = self._gradient_at_w0(place).expand(len(places), -1).clone()
-        self._add(place, Point(at_w0), places, places.shape[1], -1.0, grad)
+        self._add_grad(place, Position(at_w0), places, places.shape[1], -1.0, grad)
         if each > 1:
             grad = grad.repeat_interleave(each, 0)
         linear = (grad * delta).sum(1)
-        return self._add(place, Point(delta), here, places.shape[1], 1.0, grad).add_(linear), grad
+        return self._add_grad(place, Position(delta), here, places.shape[1], 1.0, grad).add_(linear), grad
 
     def per_sample_loss(self, delta: Tensor, start: int, stop: int) -> Tensor:
         """Losses [C, stop − start] at δ [C, D] of rows start … stop, in the order of `data.order`."""
         place = self._place(delta)
         parts = [
-            place.passes.losses(Point(delta), self.data.slice(start + a, start + b, delta))
+            place.passes.losses(Position(delta), self.data.slice(start + a, start + b, delta))
             for a, b in chunks(stop - start, self._chunk(delta))
         ]
         return torch.cat(parts, dim=1)
@@ -194,7 +193,7 @@ class NetworkPotential(Potential):
         scale = 1e-3 * (1 + delta.norm(dim=1, keepdim=True)) / vector.norm(dim=1, keepdim=True).clamp_min(1e-30)
         result = torch.zeros_like(delta)
         for sign in (-1.0, 1.0):
-            self._add(place, Point(delta, sign * scale, vector), None, rows, sign, result)
+            self._add_grad(place, Position(delta, sign * scale, vector), None, rows, sign, result)
         return result.div_(2 * scale)
 
     def typical_scale(self, like: Tensor) -> Tensor:
@@ -255,34 +254,39 @@ class NetworkPotential(Potential):
         size = self._row_bytes * at_once * delta.element_size() / 4
         return max(1, int(CHUNK_BYTES[delta.device.type] / max(size, 1)))
 
-    def _add(
-        self,
-        place: _Place,
-        point: Point,
-        places: Tensor | None,
-        count: int,
-        weight: float,
-        grad: Tensor,
-        fresh: bool = False,
-    ) -> Tensor:
-        """weight·ΔL [C] over the rows at `places` [C, count], or over the first `count`; its gradient is added to what
-        stands in `grad`, or, if that is `fresh` memory, written there."""
-        delta = point.delta
-        total = torch.zeros(len(delta), dtype=delta.dtype, device=delta.device)
+    def _parts(self, place: _Place, delta: Tensor, places: Tensor | None, count: int) -> Iterator[tuple[Rows, Tensor]]:
+        """Chunk after chunk the rows at `places` [C, count], or the first `count`; and their losses at w0."""
         for start, stop in chunks(count, self._chunk(delta)):
             if places is None:
-                rows, base = self.data.slice(start, stop, delta), place.base[start:stop]
+                yield self.data.slice(start, stop, delta), place.base[start:stop]
             else:
-                rows, base = self.data.pick(places[:, start:stop], delta, place.base)
-            losses = place.passes.add(point, rows, weight / count, grad, fresh and start == 0)
-            total += (losses - base).sum(1)
+                yield self.data.pick(places[:, start:stop], delta, place.base)
+
+    def _loss_and_grad(
+        self, place: _Place, point: Position, places: Tensor | None, count: int
+    ) -> tuple[Tensor, Tensor]:
+        """ΔL [C] over these rows and its gradient [C, D]."""
+        grad, total = torch.empty_like(point.delta), point.delta.new_zeros(len(point))
+        evaluate = place.passes.write
+        for rows, base in self._parts(place, point.delta, places, count):
+            total += (evaluate(point, rows, 1.0 / count, grad) - base).sum(1)
+            evaluate = place.passes.add
+        return total.mul_(1.0 / count), grad
+
+    def _add_grad(
+        self, place: _Place, point: Position, places: Tensor | None, count: int, weight: float, grad: Tensor
+    ) -> Tensor:
+        """weight·ΔL [C] over these rows; weight times its gradient is added to `grad` [C, D]."""
+        total = point.delta.new_zeros(len(point))
+        for rows, base in self._parts(place, point.delta, places, count):
+            total += (place.passes.add(point, rows, weight / count, grad) - base).sum(1)
         return total.mul_(weight / count)
 
     def _gradient_at_w0(self, place: _Place) -> Tensor:
         """∇L_n(w0), [1, D], computed once."""
         if place.gradient is None:
             gradient = place.zero(self.dim)
-            self._add(place, Point(place.zero(self.dim)), None, self.samples, 1.0, gradient)
+            self._add_grad(place, Position(place.zero(self.dim)), None, self.samples, 1.0, gradient)
             place.gradient = gradient  # when it is whole: chains may run side by side
         return place.gradient
 

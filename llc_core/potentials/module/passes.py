@@ -1,7 +1,7 @@
 """Passes of any module at w0 + δ for C chains: forward and backward of all chains at once, or chain after chain.
 
-A pass adds to a gradient, so that rows can be taken in chunks and signs can differ: nothing of the gradient's size is
-made beside the gradient itself. The first one writes it (`fresh`), which saves filling it with zeros and reading these.
+A pass adds its gradient to one that is there already. Rows can then be taken in chunks, and signs can differ, without
+further memory of the gradient's size. The first pass writes instead of adding: this saves a gradient of zeros.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 import torch
 from torch import Tensor, nn
-from torch.func import functional_call, grad, vmap
+from torch.func import functional_call, vmap
 from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
@@ -27,7 +27,7 @@ from llc_core.potentials.module.rows import Rows
 
 
 @dataclass(frozen=True)
-class Point:
+class Position:
     """Where C chains are evaluated: δ [C, D], or δ + scale·vector without making that sum. scale: [C, 1]."""
 
     delta: Tensor
@@ -37,11 +37,11 @@ class Point:
     def __len__(self) -> int:
         return len(self.delta)
 
-    def of(self, chain: int) -> Point:
+    def of(self, chain: int) -> Position:
         row = slice(chain, chain + 1)
         if self.scale is None or self.vector is None:
-            return Point(self.delta[row])
-        return Point(self.delta[row], self.scale[row], self.vector[row])
+            return Position(self.delta[row])
+        return Position(self.delta[row], self.scale[row], self.vector[row])
 
     def put(self, w: Tensor, w0: Tensor, piece: Piece) -> None:
         """Write w0 + δ of a piece to w [C, entries of its tensor]."""
@@ -60,13 +60,16 @@ class Point:
 class Passes(Protocol):
     """What evaluates the network."""
 
-    def losses(self, point: Point, rows: Rows) -> Tensor:
+    def losses(self, point: Position, rows: Rows) -> Tensor:
         """Losses [C, B] of the rows."""
         ...
 
-    def add(self, point: Point, rows: Rows, weight: float, grad: Tensor, fresh: bool = False) -> Tensor:
-        """Losses [C, B]; adds weight·Σ over rows of their gradients to `grad` [C, D]; fresh: whatever stood there is
-        overwritten."""
+    def write(self, point: Position, rows: Rows, weight: float, grad: Tensor) -> Tensor:
+        """Losses [C, B]; `grad` [C, D] becomes weight·Σ over rows of their gradients, whatever stood there."""
+        ...
+
+    def add(self, point: Position, rows: Rows, weight: float, grad: Tensor) -> Tensor:
+        """Losses [C, B]; adds weight·Σ over rows of their gradients to `grad` [C, D]."""
         ...
 
 
@@ -82,7 +85,7 @@ class Weights:
             piece if piece.chosen is None else replace(piece, chosen=piece.chosen.to(device)) for piece in pieces
         ]
 
-    def at(self, point: Point) -> dict[str, Tensor]:
+    def at(self, point: Position) -> dict[str, Tensor]:
         """name → [C, …]: the moving tensors at w0 + δ."""
         result = {}
         for piece in self.pieces:
@@ -93,7 +96,7 @@ class Weights:
         return result
 
 
-class Twins:
+class ModulePerThread:
     """The module, once for each thread that asks: a call puts its numbers into the module for as long as it lasts."""
 
     def __init__(self, module: nn.Module):
@@ -111,7 +114,7 @@ class Vmapped:
     """All chains at once, by torch.func."""
 
     def __init__(self, module: nn.Module, loss: Loss, weights: Weights):
-        self.twins, self.loss, self.weights = Twins(module), loss, weights
+        self.modules, self.loss, self.weights = ModulePerThread(module), loss, weights
         self._attends: bool | None = (
             True if any(isinstance(part, nn.MultiheadAttention) for part in module.modules()) else None
         )
@@ -129,65 +132,83 @@ class Vmapped:
             yield
         self._attends = self._attends or seen.attends
 
-    def losses(self, point: Point, rows: Rows) -> Tensor:
+    def losses(self, point: Position, rows: Rows) -> Tensor:
         inputs, target, at = _for_vmap(rows)
-        loss = partial(self._loss, self.twins.mine())
+        loss = partial(self._loss, self.modules.mine())
         with self._plainly():
             return vmap(loss, in_dims=(0, at, at))(self.weights.at(point), inputs, target)
 
-    def add(self, point: Point, rows: Rows, weight: float, grad_to: Tensor, fresh: bool = False) -> Tensor:
+    def write(self, point: Position, rows: Rows, weight: float, grad: Tensor) -> Tensor:
+        losses, parts = self._losses_and_grads(point, rows, weight)
+        for piece, part in parts:
+            grad[:, piece.start : piece.stop].copy_(part)
+        return losses
+
+    def add(self, point: Position, rows: Rows, weight: float, grad: Tensor) -> Tensor:
+        losses, parts = self._losses_and_grads(point, rows, weight)
+        for piece, part in parts:
+            grad[:, piece.start : piece.stop].add_(part)
+        return losses
+
+    def _losses_and_grads(
+        self, point: Position, rows: Rows, weight: float
+    ) -> tuple[Tensor, Iterator[tuple[Piece, Tensor]]]:
+        """Losses [C, B], and for each piece its gradient [C, entries], which is let go of after its turn."""
+
         def total(moving: dict[str, Tensor], inputs: tuple[Tensor, ...], target: Tensor) -> tuple[Tensor, Tensor]:
             losses = self._loss(module, moving, inputs, target)
             return weight * losses.sum(), losses
 
         inputs, target, at = _for_vmap(rows)
-        module = self.twins.mine()
+        module = self.modules.mine()
         with self._plainly():
-            grads, losses = vmap(grad(total, has_aux=True), in_dims=(0, at, at))(self.weights.at(point), inputs, target)
-        for piece in self.weights.pieces:
-            part = grads.pop(piece.name).flatten(1)
-            part = part if piece.chosen is None else part[:, piece.chosen]
-            into = grad_to[:, piece.start : piece.stop]
-            into.copy_(part) if fresh else into.add_(part)
-        return losses
+            slopes = vmap(torch.func.grad(total, has_aux=True), in_dims=(0, at, at))
+            grads, losses = slopes(self.weights.at(point), inputs, target)
+
+        def parts() -> Iterator[tuple[Piece, Tensor]]:
+            for piece in self.weights.pieces:
+                part = grads.pop(piece.name).flatten(1)
+                yield piece, part if piece.chosen is None else part[:, piece.chosen]
+
+        return losses, parts()
 
 
 class Looped:
     """Chain after chain, by ordinary autograd: for modules that vmap cannot do, and where memory counts."""
 
     def __init__(self, module: nn.Module, loss: Loss, weights: Weights):
-        self.twins, self.loss, self.weights = Twins(module), loss, weights
+        self.modules, self.loss, self.weights = ModulePerThread(module), loss, weights
 
-    def losses(self, point: Point, rows: Rows) -> Tensor:
+    def losses(self, point: Position, rows: Rows) -> Tensor:
         return torch.stack([self._losses(self._chain(point, c), *rows.of(c)) for c in range(len(point))])
 
-    def add(self, point: Point, rows: Rows, weight: float, grad_to: Tensor, fresh: bool = False) -> Tensor:
-        if fresh:
-            grad_to.zero_()
-        return torch.stack(
-            [self._add(self._chain(point, c), *rows.of(c), weight, grad_to[c]) for c in range(len(point))]
-        )
+    def write(self, point: Position, rows: Rows, weight: float, grad: Tensor) -> Tensor:
+        return self.add(point, rows, weight, grad.zero_())
 
-    def _chain(self, point: Point, chain: int) -> dict[str, Tensor]:
+    def add(self, point: Position, rows: Rows, weight: float, grad: Tensor) -> Tensor:
+        chains = range(len(point))
+        return torch.stack([self._add_chain(self._chain(point, c), *rows.of(c), weight, grad[c]) for c in chains])
+
+    def _chain(self, point: Position, chain: int) -> dict[str, Tensor]:
         return {name: value[0] for name, value in self.weights.at(point.of(chain)).items()}
 
     def _losses(self, moving: dict[str, Tensor], inputs: tuple[Tensor, ...], target: Tensor) -> Tensor:
-        return self.loss(functional_call(self.twins.mine(), {**self.weights.still, **moving}, inputs), target)
+        return self.loss(functional_call(self.modules.mine(), {**self.weights.still, **moving}, inputs), target)
 
-    def _add(
-        self, moving: dict[str, Tensor], inputs: tuple[Tensor, ...], target: Tensor, weight: float, grad_to: Tensor
+    def _add_chain(
+        self, moving: dict[str, Tensor], inputs: tuple[Tensor, ...], target: Tensor, weight: float, grad: Tensor
     ) -> Tensor:
         for piece in self.weights.pieces:
             leaf = moving[piece.name].requires_grad_()
             if piece.chosen is None:  # autograd adds to a gradient that is there already, in place
-                leaf.grad = grad_to[piece.start : piece.stop].view(piece.shape)
+                leaf.grad = grad[piece.start : piece.stop].view(piece.shape)
         with torch.enable_grad():
             losses = self._losses(moving, inputs, target)
             (weight * losses.sum()).backward()
         for piece in self.weights.pieces:
             part = moving[piece.name].grad
             if piece.chosen is not None and part is not None:
-                grad_to[piece.start : piece.stop] += part.flatten()[piece.chosen]
+                grad[piece.start : piece.stop] += part.flatten()[piece.chosen]
         return losses.detach()
 
 

@@ -7,10 +7,10 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
-from llc_core.compute.quiet import caught
+from llc_core.compute.quiet import catching_warnings
 from llc_core.potentials.module.dense import DensePasses
 from llc_core.potentials.module.losses import cross_entropy
-from llc_core.potentials.module.passes import Looped, Point, Vmapped
+from llc_core.potentials.module.passes import Looped, Position, Vmapped
 from llc_core.potentials.module.rows import Rows
 
 ROWS = 2
@@ -20,7 +20,7 @@ MIXING = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d, nn.SyncBatchNorm)
 
 def try_module(passes: Looped, rows: Callable[[int, int], Rows], targets: Tensor) -> None:
     """Evaluate two rows at w0; ValueError says what stands in the way."""
-    for name, part in passes.twins.mine().named_modules():
+    for name, part in passes.modules.mine().named_modules():
         if isinstance(part, MIXING) and not part.track_running_stats:
             raise ValueError(
                 f"{name or 'module'} is a batch norm without running statistics, which mixes the samples of a batch; "
@@ -31,13 +31,13 @@ def try_module(passes: Looped, rows: Callable[[int, int], Rows], targets: Tensor
     moving = {name: w for name, w in passes.weights.moving.items()}
     try:
         with torch.no_grad():
-            output = torch.func.functional_call(passes.twins.mine(), {**passes.weights.still, **moving}, inputs)
+            output = torch.func.functional_call(passes.modules.mine(), {**passes.weights.still, **moving}, inputs)
     except Exception as error:
         raise ValueError(
             f"module cannot be called with data's inputs {_shapes(inputs)}: {_first_line(error)}"
         ) from None
     with torch.no_grad():
-        again = torch.func.functional_call(passes.twins.mine(), {**passes.weights.still, **moving}, inputs)
+        again = torch.func.functional_call(passes.modules.mine(), {**passes.weights.still, **moving}, inputs)
     if isinstance(output, Tensor) and not torch.equal(output, again) and bool(torch.isfinite(output).all()):
         raise ValueError(
             "module gives a random output even in eval mode; switch off dropout or noise that its forward method adds, "
@@ -83,9 +83,9 @@ def dense_agrees(dense: DensePasses, loop: Looped, rows: Rows, like: Tensor) -> 
     grad = torch.zeros_like(delta)
     try:
         with torch.no_grad():
-            by_hand = dense.add(Point(delta), rows, 1.0, grad)
+            by_hand = dense.add(Position(delta), rows, 1.0, grad)
             size = float(grad.abs().max())
-            by_loop = loop.add(Point(delta), rows, -1.0, grad)
+            by_loop = loop.add(Position(delta), rows, -1.0, grad)
     except (RuntimeError, IndexError):
         return False
     close = 1e-9 if like.dtype == torch.float64 else 1e-4
@@ -97,7 +97,7 @@ def dense_agrees(dense: DensePasses, loop: Looped, rows: Rows, like: Tensor) -> 
 def activation_bytes(passes: Looped, rows: Callable[[int, int], Rows], dim: int) -> int:
     """Bytes that one row's forward pass keeps for its backward pass, and as many again for the backward pass."""
     here = rows(0, ROWS)
-    moving = passes.weights.at(Point(torch.zeros(1, dim)))
+    moving = passes.weights.at(Position(torch.zeros(1, dim)))
     moving = {name: w[0].requires_grad_() for name, w in moving.items()}
     weights = {w.untyped_storage().data_ptr() for w in [*passes.weights.still.values(), *moving.values()]}
     seen: dict[int, int] = {}
@@ -108,7 +108,7 @@ def activation_bytes(passes: Looped, rows: Callable[[int, int], Rows], dim: int)
         return x
 
     with torch.enable_grad(), torch.autograd.graph.saved_tensors_hooks(pack, lambda x: x):
-        output = torch.func.functional_call(passes.twins.mine(), {**passes.weights.still, **moving}, here.of(0)[0])
+        output = torch.func.functional_call(passes.modules.mine(), {**passes.weights.still, **moving}, here.of(0)[0])
         passes.loss(output, here.of(0)[1])
     return max(64, 2 * sum(seen.values()) // here.count)
 
@@ -117,9 +117,9 @@ def vmap_problem(passes: Vmapped, rows: Callable[[int, int], Rows], dim: int) ->
     """Why vmap cannot do this module, in a few words; empty where it can."""
     delta = torch.zeros(1, dim).expand(CHAINS, -1)
     try:
-        with caught() as found, torch.no_grad():
-            passes.add(Point(delta), rows(0, ROWS), 1.0, torch.zeros(CHAINS, dim))
-            passes.losses(Point(delta), rows(0, ROWS))
+        with catching_warnings() as found, torch.no_grad():
+            passes.add(Position(delta), rows(0, ROWS), 1.0, torch.zeros(CHAINS, dim))
+            passes.losses(Position(delta), rows(0, ROWS))
     except Exception as error:
         return _first_line(error).rstrip(".")
     slow = [str(w.message) for w in found if "performance drop" in str(w.message)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -55,7 +55,7 @@ class Planar(Potential):
         if self.dim == 1:
             self.mode = model.w0[0]
         self._of_rows: dict[tuple[int, str, torch.dtype], tuple[Tensor, Tensor]] = {}
-        self._expected: dict[tuple[float, float, bool], float] = {}
+        self._expected: dict[tuple[float, float, Callable[..., Any]], float] = {}
 
     @property
     def learning_coefficient(self) -> LearningCoefficient:  # type: ignore[override]
@@ -78,20 +78,25 @@ class Planar(Potential):
     def expected_llc(self, n_beta: float | None = None) -> float | None:
         return self.expected_llc_at(self.n_beta if n_beta is None else n_beta, self.localization)
 
-    def expected_llc_at(self, n_beta: float, localization: float, walls: bool = False) -> float | None:
-        """The exact finite-n value by quadrature, mean over the data sets; None without a localisation.
+    def expected_llc_at(self, n_beta: float, localization: float) -> float | None:
+        """The exact finite-n value by quadrature, mean over the data sets; None without a localisation."""
+        return self._quadrature(n_beta, localization, quadrature.posterior)
 
-        walls: on the side where chains begin, if they never cross an axis on which the prior vanishes.
-        """
+    def one_sided_llc_at(self, n_beta: float, localization: float) -> float | None:
+        """The same for chains that never cross an axis on which the prior vanishes: of the side where they begin."""
+        return self._quadrature(n_beta, localization, quadrature.one_sided_posterior)
+
+    def _quadrature(self, n_beta: float, localization: float, posterior: Callable[..., Any]) -> float | None:
         n_beta, localization = number("n_beta", n_beta), number("localization", localization)
         if n_beta <= 0:
             raise ValueError(f"n_beta is {n_beta:g}; it must be greater than 0.")
         if localization <= 0:
             return None
-        key = n_beta, localization, walls and self.has_prior
+        if not self.has_prior:  # without walls there is one side only
+            posterior = quadrature.posterior
+        key = n_beta, localization, posterior
         if key not in self._expected:
-            found = quadrature.posterior(self, n_beta, localization, walls=key[2])
-            self._expected[key] = float(found.llc.mean())
+            self._expected[key] = float(posterior(self, n_beta, localization).llc.mean())
         return self._expected[key]
 
     # -- evaluation ---------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from torch import nn
 
 from llc_core import DeepLinearNetwork, NetworkPotential
 from llc_core.compute import precision as products
-from llc_core.compute.quiet import caught
+from llc_core.compute.quiet import catching_warnings
 from llc_core.networks import build_model
 from llc_core.networks.models import MODELS
 from llc_core.potentials.deep_linear.data import KeptBatches
@@ -73,7 +73,7 @@ def test_first_weights_do_not_depend_on_who_else_makes_some(monkeypatch):
 def test_a_warning_is_caught_in_the_thread_that_raised_it():
     def heard(name: str) -> Work:
         def work(halfway: Callable[[], None]) -> list[str]:
-            with caught() as found:
+            with catching_warnings() as found:
                 warnings.warn(f"{name} begins", stacklevel=1)
                 halfway()
                 warnings.warn(f"{name} ends", stacklevel=1)
@@ -89,7 +89,7 @@ def test_a_warning_is_caught_in_the_thread_that_raised_it():
 
 def test_a_warning_of_another_thread_is_its_own():
     def mine(halfway: Callable[[], None]) -> list[str]:
-        with caught() as found:
+        with catching_warnings() as found:
             halfway()
         return [str(w.message) for w in found]
 
@@ -170,7 +170,7 @@ def test_short_products_are_allowed_until_the_last_run_is_through(monkeypatch):
 
     def run(halfway: Callable[[], None]) -> list[str]:
         seen = []
-        with products.allowed():
+        with products.tf32_if_asked():
             halfway()
             seen.append(torch.get_float32_matmul_precision())
         return [*seen, torch.get_float32_matmul_precision()]

@@ -21,7 +21,7 @@ from llc_core import (
     estimate,
     planar_landscape,
 )
-from llc_core.cli import main
+from llc_core.cli.commands import main
 from llc_core.engine.run import Run
 from llc_core.estimating import until_settled
 from llc_core.potentials.base import Potential

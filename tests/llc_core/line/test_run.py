@@ -19,7 +19,7 @@ from llc_core.compute.single_precision import pipeline
 from llc_core.compute.streams import torch_stream
 from llc_core.line import LineRun, simulate, warm_up
 from llc_core.line import kernel as kernels
-from llc_core.line.run import CHUNK
+from llc_core.line.blocks import CHUNK
 from llc_core.potentials import landscape
 from llc_core.samplers import (
     PSGLD,

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from llc_core import SGLD, DeepLinearNetwork, UnderdampedLangevin, calibrate, estimate, health, planar_landscape, run
-from llc_core.studies.calibration import _longest
+from llc_core.studies.calibration.plateau import longest_plateau
 
 torch.set_num_threads(1)
 
@@ -83,11 +83,11 @@ def test_nothing_is_picked_where_all_chains_die():
 
 def test_plateaus():
     se, ok = np.full(6, 0.01), np.ones(6, bool)
-    assert _longest(np.array([0.5, 0.8, 1.0, 1.01, 1.0, 1.3]), se, ok) == [2, 3, 4]
-    assert _longest(np.array([0.5, 0.8, 1.0, 1.01, 1.0, 1.3]), se, np.array([1, 1, 1, 0, 1, 1], bool)) == [2, 4]
+    assert longest_plateau(np.array([0.5, 0.8, 1.0, 1.01, 1.0, 1.3]), se, ok) == [2, 3, 4]
+    assert longest_plateau(np.array([0.5, 0.8, 1.0, 1.01, 1.0, 1.3]), se, np.array([1, 1, 1, 0, 1, 1], bool)) == [2, 4]
     # a slow rise whose neighbours agree is no plateau from end to end
-    assert len(_longest(np.linspace(1, 1.3, 6), se, ok)) == 2
-    assert _longest(np.ones(6), se, np.zeros(6, bool)) == []
+    assert len(longest_plateau(np.linspace(1, 1.3, 6), se, ok)) == 2
+    assert longest_plateau(np.ones(6), se, np.zeros(6, bool)) == []
 
 
 @pytest.mark.parametrize(

@@ -23,8 +23,9 @@ from llc_core import (
     landscape,
 )
 from llc_core.samplers import samplers
-from llc_core.studies.explain import split as module
-from llc_core.studies.explain.split import CAUSES, Explanation, explain, explaining
+from llc_core.studies.explain import comparisons, references
+from llc_core.studies.explain.parts import CAUSES, Explanation
+from llc_core.studies.explain.split import explain, explaining
 
 SHARP = 0.25
 """The error bars of a planted part and of the change must be below this share of it, or the comparison says nothing."""
@@ -38,7 +39,7 @@ def small() -> DeepLinearNetwork:
 
 @pytest.fixture
 def few_sweeps(monkeypatch):
-    monkeypatch.setattr(module, "FEWEST_SWEEPS", 40)
+    monkeypatch.setattr(references, "FEWEST_SWEEPS", 40)
 
 
 def assert_adds_up(split: Explanation, found: Estimate) -> None:
@@ -79,21 +80,21 @@ def test_planted_bug_gradients_that_stay_noisy_are_caught(monkeypatch):
     def noisy(config: RunConfig, problem: DeepLinearNetwork) -> Run:
         return Run(config.replace(gradient="minibatch", batch_size=60), problem)
 
-    monkeypatch.setattr(module, "Run", noisy)
+    monkeypatch.setattr(comparisons, "Run", noisy)
     with pytest.raises(AssertionError):
         check(CASES["noisy gradients"])
 
 
 def test_planted_bug_law_held_against_itself_is_caught(monkeypatch):
-    monkeypatch.setattr(module, "_with_right_law", lambda sampler, step: sampler)
+    monkeypatch.setattr(comparisons, "with_right_law", lambda sampler, step: sampler)
     with pytest.raises(AssertionError):
         check(CASES["moving metric"])
 
 
 def test_planted_bug_reference_without_the_prior_is_caught(monkeypatch):
-    right = module.BlockedGibbs
+    right = references.BlockedGibbs
     monkeypatch.setattr(
-        module, "BlockedGibbs", lambda p, chains, n_beta, gamma, seed: right(p, chains, n_beta, 1.0, seed)
+        references, "BlockedGibbs", lambda p, chains, n_beta, gamma, seed: right(p, chains, n_beta, 1.0, seed)
     )
     with pytest.raises(AssertionError):
         check(CASES["prior too strong"])
@@ -210,7 +211,7 @@ def test_a_problem_without_known_answers_is_split_down_to_the_reference(small, m
     assert_adds_up(split, found)
     assert split.truth_label == "exact reference" and split.truth == pytest.approx(split.reference)
     with monkeypatch.context() as patch:
-        patch.setattr(module, "DeepLinearNetwork", HMC)  # no Gibbs: Hamiltonian Monte Carlo is the reference then
+        patch.setattr(references, "DeepLinearNetwork", HMC)  # no Gibbs: Hamiltonian Monte Carlo is the reference then
         other = explain(found, problem)
     assert "Hamiltonian" in other["mixing"].how
     assert abs(other.reference - split.reference) < 4 * math.hypot(other.reference_se, split.reference_se)
@@ -239,7 +240,7 @@ def test_a_comparison_that_diverges_leaves_its_causes_together(small, few_sweeps
         wild = {**config.sampler, "step_size": 10.0}
         return Run(config.replace(sampler=wild), problem)
 
-    monkeypatch.setattr(module, "Run", exploding)
+    monkeypatch.setattr(comparisons, "Run", exploding)
     split = explain(found, small)
     assert_adds_up(split, found)
     assert split.parts[0].causes == ("minibatch", "step_size", "mixing")

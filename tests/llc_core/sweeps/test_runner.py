@@ -13,9 +13,10 @@ import pytest
 
 from lab.benchmarks.speed import sweep_work
 from llc_core import SweepSpec, run_sweep
-from llc_core.cli import hours, main
+from llc_core.cli.commands import main
+from llc_core.cli.sweep import hours
 from llc_core.sweeps import runner
-from llc_core.sweeps.assignment import Shares
+from llc_core.sweeps.assignment import Assignment
 from llc_core.sweeps.stopping import ask_to_stop, request_of
 from llc_core.sweeps.store import Store, results
 
@@ -71,7 +72,7 @@ def test_a_sweep_records_every_row(whole):
 def test_a_finished_sweep_starts_nothing(whole, tmp_path, monkeypatch):
     with Store(tmp_path / "a.sqlite") as store:
         store.add(whole)
-    monkeypatch.setattr(runner, "_client", None)
+    monkeypatch.setattr(runner, "client_of", None)
     last = run_sweep(SweepSpec.from_dict(SMALL), tmp_path / "a.sqlite")
     assert (last.state, last.done) == ("finished", 8)
 
@@ -217,14 +218,14 @@ def test_a_problem_s_units_go_to_one_worker_until_one_has_nothing_else():
     spec = SweepSpec.from_dict(
         {**SMALL, "problems": 3, "samplers": ["SGLD", "SGHMC"], "gradients": ["full", "minibatch"]}
     )
-    shares = Shares(spec.units())
+    shares = Assignment(spec.units())
     first, second = shares.next("a"), shares.next("b")
     assert (first.problems, second.problems) == ((0,), (1,))
     assert [shares.next("a").problems[0] for _ in range(4)] == [0, 0, 0, 2], "the third problem is nobody's yet"
     assert [shares.next("b").problems[0] for _ in range(4)] == [1, 1, 1, 2], "then it helps"
     shares.forget(["b"])
     assert shares.next("c").problems == (2,) and shares.next("b").problems == (2,) and shares.next("b") is None
-    every = Shares(spec.units())
+    every = Assignment(spec.units())
     handed = [unit.key for _ in range(12) for unit in [every.next("a")] if unit]
     assert sorted(handed) == sorted(unit.key for unit in spec.units())
 

@@ -1,5 +1,6 @@
 """Sweeps: what is run, what a worker returns, what the store holds; the machinery is in test_sweep_machinery."""
 
+import csv
 import json
 import math
 import sqlite3
@@ -17,7 +18,7 @@ from llc_core.potentials.deep_linear import tensors as dln_tensors
 from llc_core.potentials.deep_linear.cut import cut_of, multiplications
 from llc_core.potentials.deep_linear.random_networks import drawn_widths
 from llc_core.sweeps import Store, Unit, costs, export, worker
-from llc_core.sweeps.spec import label_of
+from llc_core.sweeps.spec_fields import label_of
 from llc_core.sweeps.store import COLUMNS, results
 from llc_core.sweeps.unit import key_of
 
@@ -422,6 +423,17 @@ def test_exports_hold_the_numbers(tmp_path, small_rows, ending):
     assert found[0] == rows[0]["llc"] and math.isnan(found[1]) and len(found) == 2
 
 
+def test_a_spreadsheet_runs_nothing_of_an_export(tmp_path, small_rows):
+    path = tmp_path / "out.csv"
+    dangerous = ["=1+1", "+1", "-1", "@x", "\t=1"]
+    rows = [{**dict.fromkeys(COLUMNS), **small_rows[0], "error": text, "llc": -0.5} for text in dangerous]
+    export.export(rows, path)
+    with path.open(newline="", encoding="utf-8") as file:
+        found = list(csv.DictReader(file))
+    assert [row["error"] for row in found] == [f"'{text}" for text in dangerous]
+    assert {row["llc"] for row in found} == {"-0.5"}, "a negative number is no formula"
+
+
 def test_several_sweeps_in_one_store_lose_no_row(small_rows):
     longer = [{**row, "key": f"b{row['key']}", "steps": 400, "llc": 2.0} for row in small_rows]
     wider = [{**row, "key": f"c{row['key']}", "steps": 400, "chains": 9, "llc": 3.0} for row in small_rows]
@@ -556,11 +568,11 @@ def test_the_fit_finds_planted_costs():
 
 
 def test_a_calibration_counts_units_and_rows():
-    found = costs.calibrate(spec(problems=2, steps=30))
+    found = costs.measure_costs(spec(problems=2, steps=30))
     assert (found.units, found.rows) == (2, 4)
     assert found.operations == sum(costs.operations(u) for u in spec(problems=2, steps=30).units())
     assert 0 < found.hours < 1 and found.hours_on(2) == found.hours / 2
-    assert costs.calibrate(spec(), []).units == 0
+    assert costs.measure_costs(spec(), []).units == 0
 
 
 def test_units_travel_as_plain_data():

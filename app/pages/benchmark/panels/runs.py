@@ -18,7 +18,16 @@ from app.style.layout import card
 from app.style.legend import heading
 from app.style.numbers import number_text, with_error
 from llc_core import RunConfig
-from llc_core.sweeps.series import ESTIMATOR_WORDS, TRUTH_WORDS, TRUTHS, Curve, Row, error_of, estimate_of, number
+from llc_core.sweeps.series import (
+    ESTIMATOR_WORDS,
+    TRUTH_WORDS,
+    TRUTHS,
+    Curve,
+    Row,
+    error_of,
+    estimate_of,
+    finite_or_nan,
+)
 
 PAGE_OF = {"dln": "local-geometry"}
 NOT_CARRIED = ("grid", "device")
@@ -108,17 +117,17 @@ class RunsPanel:
         return scrolling(words, table) + left
 
     def _line(self, row: Row, error: float) -> str:
-        llc, se = estimate_of(row, self._estimator), number(row["llc_se"])
+        llc, se = estimate_of(row, self._estimator), finite_or_nan(row["llc_se"])
         name = f"{row['size_class']}, {row['ranks']}, {row['problem']}"
         if row["status"] == "error":
             cells = ["failed", "", "", "", "", ""]
         else:
             cells = [
                 with_error(llc, se) if math.isfinite(llc) else "diverged",
-                _short(number(row[TRUTHS[self._truth]])),
+                _short(finite_or_nan(row[TRUTHS[self._truth]])),
                 percent(error, signed=True),
-                _short(number(row["r_hat"])),
-                _short(number(row["ess"])),
+                _short(finite_or_nan(row["r_hat"])),
+                _short(finite_or_nan(row["ess"])),
                 f"{row['dead'] or 0} of {row['chains']}",
             ]
         data = "".join(f"<td>{escape(text)}</td>" for text in cells)

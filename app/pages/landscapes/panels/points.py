@@ -15,12 +15,12 @@ from app.pages.landscapes.texts import with_sd
 from app.runs.job import Job, State
 from app.runs.tasks import NewestJob
 from app.session.job_panel import JobPanel
-from app.sharing.exports import table_csv
 from app.style import theme
 from app.style.figures import house_figure
 from app.style.layout import card, one_of, plotted
 from app.style.legend import legend
 from llc_core import Run, RunConfig, planar_landscape
+from llc_core.sweeps.csv_tables import table_csv
 
 HEIGHT = 300
 AT = ("U", "V")

@@ -10,7 +10,6 @@ from bokeh.models import ColumnDataSource, Range1d
 
 from app.components.readouts import Numbers
 from app.session.calculation import Later
-from app.sharing.exports import table_csv
 from app.style import theme
 from app.style.figures import house_figure
 from app.style.layout import card, plotted, prose
@@ -18,6 +17,7 @@ from app.style.legend import legend
 from app.style.numbers import UNKNOWN, exact
 from llc_core import Planar, VolumeScaling, volume_scaling
 from llc_core.references.volume import local_radius
+from llc_core.sweeps.csv_tables import table_csv
 
 HEIGHT = 300
 EVERY = 3

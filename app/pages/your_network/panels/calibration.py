@@ -18,7 +18,7 @@ from app.runs.tasks import TaskJob
 from app.style.layout import card, plotted, prose
 from app.style.legend import heading
 from llc_core import calibrate
-from llc_core.studies.calibration import Calibration
+from llc_core.studies.calibration.search import Calibration
 
 CALIBRATION_STEPS = 600
 

@@ -23,7 +23,7 @@ from app.pages.benchmark.figures import FIGURES, Shown
 from app.pages.benchmark.page import Benchmark
 from app.pages.benchmark.panels.runs import run_link
 from app.pages.benchmark.scene import MAX_PROBLEMS, clean, clean_progress, load, offered, open_upload
-from app.pages.benchmark.table import rows_csv, series_csv, table_csv, table_html
+from app.pages.benchmark.table import accuracy_csv, rows_csv, series_csv, table_html
 from app.pages.benchmark.takeaway import FILES
 from app.pages.benchmark.texts import progress_html, readouts, samplers_of
 from app.pages.local_geometry.takeaway import read_config
@@ -536,7 +536,7 @@ def test_readouts_and_options():
 
 def test_tables_as_files():
     found = curves(ROWS)
-    assert len(table_csv(accuracy(found)).splitlines()) == 16
+    assert len(accuracy_csv(accuracy(found)).splitlines()) == 16
     assert len(series_csv(found).splitlines()) == 1 + 15 * 8
     assert "'=1+1" in rows_csv([{**ROWS[0], "sampler": "=1+1"}])
 

@@ -329,7 +329,7 @@ def test_a_wall_that_throws_chains_is_named_once_with_its_remedy(sampler, answer
 def test_the_exact_value_is_that_of_the_side_where_chains_are():
     """A prior that vanishes on an axis is a wall; the signs of two odd exponents tell the sides apart."""
     values = [
-        planar_landscape("normal_crossing", k=[3, 1], h=[3, 3], start=[0.5, y]).expected_llc_at(144.8, 1.0, walls=True)
+        planar_landscape("normal_crossing", k=[3, 1], h=[3, 3], start=[0.5, y]).one_sided_llc_at(144.8, 1.0)
         for y in (0.5, -0.5)
     ]
     whole = planar_landscape("normal_crossing", k=[3, 1], h=[3, 3]).expected_llc_at(144.8, 1.0)

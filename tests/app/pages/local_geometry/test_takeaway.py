@@ -23,7 +23,7 @@ from app.sharing.exports import config_json
 from app.sharing.reading import MAX_CHARACTERS, OFFERED, PageConfig
 from llc_core import RunConfig, run
 from llc_core.engine.resolve import resolve
-from llc_core.studies.explain.split import Explanation, Part
+from llc_core.studies.explain.parts import Explanation, Part
 
 PROBLEM = get_problem(ALL[0].problem)
 POINTS = SweepPoints(

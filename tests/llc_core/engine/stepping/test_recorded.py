@@ -12,7 +12,7 @@ from llc_core import DeepLinearNetwork, RunConfig, run
 from llc_core.compute.matrices import prefers_numpy
 from llc_core.compute.philox import fill, normals, philox
 from llc_core.compute.philox_layout import GROUP
-from llc_core.compute.precision import multiply
+from llc_core.compute.precision import ShortProducts
 from llc_core.compute.streams import stream_seed
 from llc_core.engine.run import Run
 from llc_core.samplers import MetropolisSampler, samplers
@@ -193,7 +193,7 @@ def test_short_products_of_differences_keep_the_excess_loss(monkeypatch):
 def test_sums_of_short_products_are_long():
     """Ones from a half up: in bf16 a sum of 10,000 of them would stop growing."""
     a = torch.full((1, 1, 10_000), 0.5)
-    assert float(multiply(a, torch.ones(1, 10_000, 1), short=True)) == 5000
+    assert float(ShortProducts().multiply(a, torch.ones(1, 10_000, 1))) == 5000
 
 
 @pytest.mark.parametrize("gradient, size", [("minibatch", 50), ("minibatch", 5), ("control_variate", 50)])

@@ -19,10 +19,10 @@ from llc_core.engine.coordinates import KroneckerCoordinates
 from llc_core.engine.run import Run
 from llc_core.potentials.deep_linear import data as dln_data
 from llc_core.potentials.deep_linear import tensors as dln_tensors
-from llc_core.potentials.deep_linear.all_chains import Stack
+from llc_core.potentials.deep_linear.all_chains import NumpyAllChains
 from llc_core.potentials.deep_linear.cut import cut_of, multiplications
-from llc_core.potentials.deep_linear.one_chain import Lane
-from llc_core.potentials.deep_linear.one_chain_cut import CutLane
+from llc_core.potentials.deep_linear.one_chain import NumpyChain
+from llc_core.potentials.deep_linear.one_chain_cut import NumpyCutChain
 
 WIDTHS = {
     "whole": ([30, 50, 60, 40, 45], [30, 30, 25, 20], 0),
@@ -55,8 +55,14 @@ def small(numpy_preferred, request):
 def both(network, delta, batch):
     grad = torch.empty_like(delta)
     loss = network._evaluate(delta, batch, grad)
-    wanted = Stack if max(network.widths) < dln_tensors.LANE else CutLane if cut_of(network.widths) else Lane
-    assert isinstance(network._tensors(delta).lane, wanted)
+    wanted = (
+        NumpyAllChains
+        if max(network.widths) < dln_tensors.STACKED_BELOW
+        else NumpyCutChain
+        if cut_of(network.widths)
+        else NumpyChain
+    )
+    assert isinstance(network._tensors(delta).by_numpy, wanted)
     return (loss, grad), network.excess_loss_and_grad(delta, batch)
 
 
@@ -125,7 +131,7 @@ def test_small_differences_are_propagated_and_not_subtracted(lane):
     loss, _ = lane.excess_loss_and_grad(delta.float(), None)
     assert ((loss.double() / exact - 1).abs() <= bound).all()
     on = lane._tensors(torch.empty(0))
-    on.lane.safe = 0.0  # always subtract
+    on.by_numpy.safe = 0.0  # always subtract
     subtracted, _ = lane.excess_loss_and_grad(delta.float(), None)
     assert ((subtracted.double() / exact - 1).abs() > 10 * bound).all()
 

@@ -16,7 +16,7 @@ from llc_core.potentials import build
 from llc_core.references.volume import local_radius, volume_scaling
 from llc_core.samplers import MetropolisSampler, hyperparameters, samplers
 from llc_core.samplers import build as build_sampler
-from llc_core.theory.quadrature import density, posterior
+from llc_core.theory.quadrature import density, one_sided_posterior, posterior
 from llc_core.types import Energy
 
 torch.set_num_threads(1)
@@ -138,7 +138,7 @@ def test_lambda_belongs_to_the_point(values, radius):
 def test_quadrature_around_another_point_agrees_with_brute_force(walls, localization):
     """The crossing then lies inside the Gaussian's reach (γ = 1) or outside of it (γ = 30)."""
     problem = planar_landscape("normal_crossing", k=[1, 1], h=[1, 2], at=[0.0, 2.0], start=[-0.3, 1.5])
-    exact = posterior(problem, localization=localization, walls=walls)
+    exact = (one_sided_posterior if walls else posterior)(problem, localization=localization)
     # Finer across the axis that w0 lies on, and with no point on either.
     mesh = np.meshgrid(np.linspace(-7, 7, 7000), np.linspace(-5, 8, 1000), indexing="ij")
     rho = mesh[0] * mesh[1]
@@ -155,7 +155,7 @@ def test_quadrature_around_another_point_agrees_with_brute_force(walls, localiza
 def test_quadrature_behind_a_wall_that_hides_w0(localization):
     """Chains begin across the wall from w0: their side's density is highest at the wall, wherever w0 lies."""
     problem = planar_landscape("normal_crossing", k=[1, 1], h=[0, 1], at=[0, 3], start=[0.1, -1.0], n=200)
-    exact = posterior(problem, localization=localization, walls=True)
+    exact = one_sided_posterior(problem, localization=localization)
     mesh = np.meshgrid(np.linspace(-9, 9, 6000), np.linspace(-9, 0, 3001)[:-1], indexing="ij")
     c1, c2 = problem.data.mean[0]
     loss = -(c1 * mesh[0] * mesh[1] + c2 * (mesh[0] * mesh[1]) ** 2)
@@ -368,7 +368,7 @@ def test_walls_throw_no_chain_whose_prior_step_is_implicit(step):
     problem = planar_landscape("normal_crossing", k=[1, 1], h=[1, 1], data_sets=100)
     settings = {"chains": 100, "steps": 6000, "burn_in": 0, "localization": 1.0, "dtype": "float64"}
     result = estimate(problem, ProximalSGLD(step_size=step), **settings)
-    side = posterior(problem, walls=True).llc.mean()
+    side = one_sided_posterior(problem).llc.mean()
     allowed = 3 * result.per_chain.std(ddof=1) / 10 + 0.04
     assert result.diverged == 0 and allowed < 0.15
     assert abs(result.per_chain.mean() - side) < allowed
@@ -430,14 +430,14 @@ def test_refusals_name_field_value_and_remedy(values, words):
 
 def test_walls_leave_one_side():
     problem = planar_landscape("normal_crossing", k=[1, 1], h=[2, 2])
-    whole, side = posterior(problem), posterior(problem, walls=True)
+    whole, side = posterior(problem), one_sided_posterior(problem)
     flat = planar_landscape("normal_crossing", k=[1, 1])
     assert side.llc != pytest.approx(whole.llc, rel=1e-3)
-    assert posterior(flat, walls=True).llc == pytest.approx(posterior(flat).llc)
+    assert one_sided_posterior(flat).llc == pytest.approx(posterior(flat).llc)
     one = planar_landscape("normal_crossing", k=[1, 1], h=[0, 2])
-    assert posterior(one, walls=True).llc == pytest.approx(posterior(one).llc), "the other axis has no wall"
+    assert one_sided_posterior(one).llc == pytest.approx(posterior(one).llc), "the other axis has no wall"
     even = planar_landscape("normal_crossing", k=[0, 2], h=[0, 2])
-    assert posterior(even, walls=True).llc == pytest.approx(posterior(even).llc), "w² does not tell the sides apart"
+    assert one_sided_posterior(even).llc == pytest.approx(posterior(even).llc), "w² does not tell the sides apart"
 
 
 def test_a_posterior_without_localisation_needs_a_box():

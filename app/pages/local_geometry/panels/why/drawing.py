@@ -6,7 +6,7 @@ from html import escape
 
 from app.pages.local_geometry.panels.why.job import frame, short_label, value_text
 from app.style import theme
-from llc_core.studies.explain.split import Explanation
+from llc_core.studies.explain.parts import Explanation
 
 WIDTH, ROW, TOP = 640, 34, 44
 LEFT, RIGHT = 190, 510

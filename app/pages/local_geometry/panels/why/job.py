@@ -9,7 +9,8 @@ from html import escape
 from app.runs.tasks import NewestJob
 from app.style.numbers import number, with_error
 from llc_core import Estimate, Potential
-from llc_core.studies.explain.split import BUDGET, Explanation, Part, explaining
+from llc_core.studies.explain.parts import Explanation, Part
+from llc_core.studies.explain.split import BUDGET, explaining
 
 SHORT = {
     "minibatch": "minibatch noise",
@@ -20,7 +21,7 @@ SHORT = {
     "finite_n": "finite n",
     "local_global": "local against global λ",
 }
-"""Names beside the bars, by the keys of `llc_core.studies.explain.split.CAUSES`."""
+"""Names beside the bars, by the keys of `llc_core.studies.explain.parts.CAUSES`."""
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from app.style import theme
 from app.style.layout import card, prose
 from app.style.legend import heading
 from llc_core import Estimate, Potential
-from llc_core.studies.explain.split import Explanation
+from llc_core.studies.explain.parts import Explanation
 
 DRAW_TICKS = 6
 INVITATION = (

@@ -14,7 +14,8 @@ from app.pages.local_geometry.panels.why.panel import WhyPanel
 from app.pages.local_geometry.presets import ALL
 from app.runs.job import Status
 from llc_core import RunConfig, run
-from llc_core.studies.explain.split import CAUSES, Explanation, Part, explain
+from llc_core.studies.explain.parts import CAUSES, Explanation, Part
+from llc_core.studies.explain.split import explain
 
 PROBLEM = get_problem(ALL[0].problem)
 

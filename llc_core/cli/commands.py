@@ -1,0 +1,34 @@
+"""`llc-lab estimate | sweep | export`: the engine from a terminal, without the app. `python -m llc_core` is the same."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import Any
+
+from llc_core.cli.estimate import add_estimate
+from llc_core.cli.stores import add_export, add_stop
+from llc_core.cli.sweep import add_sweep
+
+
+def add_commands(commands: Any) -> None:
+    """Add this module's commands to the sub-parsers of a command line. Each sets `handle`."""
+    add_estimate(commands)
+    add_sweep(commands)
+    add_stop(commands)
+    add_export(commands)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """The command line. Returns the exit status; wrong options end in one sentence and status 2."""
+    parser = argparse.ArgumentParser(prog="python -m llc_core", description=__doc__)
+    add_commands(parser.add_subparsers(required=True, metavar="COMMAND"))
+    return run_command(parser, parser.parse_args(argv))
+
+
+def run_command(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
+    """Call the command's `handle`; a ValueError becomes one sentence and status 2."""
+    try:
+        return int(options.handle(options))
+    except ValueError as error:
+        parser.exit(2, f"llc-lab: {error}\n")

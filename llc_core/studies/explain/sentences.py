@@ -1,0 +1,52 @@
+"""What is said of each part of a split."""
+
+from __future__ import annotations
+
+import math
+
+from llc_core.results import Estimate
+from llc_core.studies.explain.parts import CAUSES, Part
+
+SIGNIFICANT = 2.0
+"""Standard errors from which on a sentence speaks of an effect."""
+NOT_APART = "not told apart"
+WITHOUT = {
+    "minibatch": "The run used full gradients, so there is no minibatch noise.",
+    "step_size": "The accept or reject test leaves no error of the step size.",
+}
+"""Cause → what is said where it adds exactly nothing."""
+
+
+def part_of(causes: list[str], value: float, se: float, how: str, estimate: Estimate, scale: float) -> Part:
+    """The part of these causes together, with its label and its sentence. scale: what shares are given of."""
+    labels = [CAUSES[name][0] for name in causes]
+    label = labels[0]
+    if len(labels) > 1:
+        rest = [text[0].lower() + text[1:] for text in labels[1:]]
+        label = " and ".join([", ".join([label, *rest[:-1]]), rest[-1]])
+        how = NOT_APART
+    if value == 0 and se == 0:
+        sentence = WITHOUT.get("+".join(causes), f"{label} adds nothing here.")
+    else:
+        sentence = _effect(causes, label, value, se, scale) + _drift(causes, estimate) + "."
+    return Part("+".join(causes), label, value, se, sentence, how)
+
+
+def _effect(causes: list[str], label: str, value: float, se: float, scale: float) -> str:
+    if abs(value) <= SIGNIFICANT * se:
+        return f"{label}: no effect beyond the error bar of ±{SIGNIFICANT * se:.2g} was seen"
+    remedy = CAUSES[causes[0]][1] if len(causes) == 1 else f"they were {NOT_APART}"
+    singular = len(causes) == 1 and causes != ["localization"]
+    verb = ("raise" if value > 0 else "lower") + ("s" if singular else "")
+    share = f" ({value / abs(scale):+.0%})" if scale else ""
+    size = f"{abs(value):.3g} ± {se:.2g}" if se else f"{abs(value):.3g}"
+    return f"{label} {verb} the estimate by {size}{share}; {remedy}"
+
+
+def _drift(causes: list[str], estimate: Estimate) -> str:
+    """A chain that still drifts is a reason for the part of mixing."""
+    drift, drift_se = (estimate.diagnostics.get(name, math.nan) for name in ("drift", "drift_se"))
+    if "mixing" in causes and abs(drift) > SIGNIFICANT * drift_se:
+        way = "above" if drift > 0 else "below"
+        return f"; the second half of the chain lies {abs(drift):.2g} {way} the first"
+    return ""
