@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from llc_core.engine.adapting.control import COORDINATE_CHANGES, SHORTEST_ADAPTATION, WATCH_EVERY, coordinate_looks
+from llc_core.engine.adapting.schedule import COORDINATE_CHANGES, SHORTEST_ADAPTATION, WATCH_EVERY, coordinate_looks
 from llc_core.potentials.deep_linear.cut import multiplications
 from llc_core.potentials.deep_linear.data import LinearData
 from llc_core.potentials.deep_linear.random_networks import drawn_widths
