@@ -11,6 +11,7 @@ from torch import Tensor
 
 from llc_core.compute.cores import over_chains
 from llc_core.compute.matrices import prefers_numpy, single_threaded
+from llc_core.groups import Groups
 from llc_core.potentials.base import Factors
 
 SHARE = 0.1
@@ -35,17 +36,16 @@ class KroneckerCoordinates:
         factors: list[Factors],
         n_beta: Tensor,
         localization: Tensor,
-        settings: int,
+        groups: Groups,
         like: Tensor,
-        problems: int = 1,
     ):
-        """n_beta, localization: [C, 1]; each chain gets its own coordinates. settings, problems: see `_shared`."""
+        """n_beta, localization: [C, 1]; each chain gets its own coordinates.  like: of the device and precision wanted."""
         n_beta, localization = n_beta.double().unsqueeze(2), localization.double().unsqueeze(2)
         self.left, self.right, self.slices = [], [], []
         scales, start = [], 0
         for out_factor, in_factor in factors:
-            b, p = torch.linalg.eigh(_shared(out_factor.double(), settings, problems))
-            a, q = torch.linalg.eigh(_shared(in_factor.double(), settings, problems))
+            b, p = torch.linalg.eigh(_with_mean(out_factor.double(), groups))
+            a, q = torch.linalg.eigh(_with_mean(in_factor.double(), groups))
             curvature = n_beta * b.clamp_min(0)[:, :, None] * a.clamp_min(0)[:, None, :] + localization
             least = 1e-12 * curvature.amax(dim=(1, 2), keepdim=True) + 1e-300
             scales.append(curvature.maximum(least).rsqrt().flatten(1))
@@ -103,8 +103,7 @@ class KroneckerCoordinates:
         return result
 
 
-def _shared(factor: Tensor, settings: int, problems: int = 1) -> Tensor:
-    """Each chain's own factor plus a share of the mean over the chains of its problem and setting (problems vary slowest,
-    settings fastest)."""
-    grouped = factor.view(problems, -1, settings, *factor.shape[1:])
-    return (grouped + SHARE * grouped.mean(dim=1, keepdim=True)).view(factor.shape)
+def _with_mean(factor: Tensor, groups: Groups) -> Tensor:
+    """Each chain's own factor plus SHARE of the mean over the chains of its group."""
+    split = groups.split(factor)
+    return (split + SHARE * split.mean(dim=1, keepdim=True)).view(factor.shape)

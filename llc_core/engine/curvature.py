@@ -2,23 +2,43 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import torch
 from torch import Tensor
 
-from llc_core.engine.target import Target
+from llc_core.engine.target import Target, hp_of
+from llc_core.samplers.base import Sampler
+from llc_core.types import Hp, State
 
 
 def top_curvature(
-    target: Target, z: Tensor, vector: Tensor, metric: Tensor | None = None, iterations: int = 3, in_place: bool = False
+    target: Target, z: Tensor, vector: Tensor, metric: Tensor | None = None, iterations: int = 3
 ) -> tuple[Tensor, Tensor]:
     """Largest |eigenvalue| of G^½·∇²U·G^½ at each point z, [C, 1], and the vector [C, D] to go on from.
 
     G is the sampler's diagonal `metric`, or the identity. Power iteration approaches the value from below; warm starts
-    (the returned vector) make few iterations enough. in_place: `vector` itself is changed, which spares copies of it.
+    (the returned vector) make few iterations enough.
     """
     root = None if metric is None else metric.sqrt()
     size = torch.zeros_like(target.n_beta)
-    for _ in range(iterations if in_place else 0):
+    for _ in range(iterations):
+        vector = vector / vector.norm(dim=1, keepdim=True).clamp_min(1e-30)
+        image = target.curvature(z, vector if root is None else root * vector)
+        vector = image if root is None else root * image
+        size = vector.norm(dim=1, keepdim=True)
+    return size, vector
+
+
+def top_curvature_in_place(
+    target: Target, z: Tensor, vector: Tensor, metric: Tensor | None = None, iterations: int = 3
+) -> Tensor:
+    """The same value, [C, 1]; `vector` itself is changed, which spares copies of it. Not in adapted coordinates."""
+    root = None if metric is None else metric.sqrt()
+    size = torch.zeros_like(target.n_beta)
+    for _ in range(iterations):
         vector.div_(vector.norm(dim=1, keepdim=True).clamp_min(1e-30))
         if root is not None:
             vector.mul_(root)
@@ -26,11 +46,84 @@ def top_curvature(
         vector.copy_(image if root is None else image.mul_(root))
         del image
         size = vector.norm(dim=1, keepdim=True)
-    if in_place:
-        return size, vector
-    for _ in range(iterations):
-        vector = vector / vector.norm(dim=1, keepdim=True).clamp_min(1e-30)
-        image = target.curvature(z, vector if root is None else root * vector)
-        vector = image if root is None else root * image
-        size = vector.norm(dim=1, keepdim=True)
-    return size, vector
+    return size
+
+
+class Curvature:
+    """The top curvature at the chains of a run. Remembers the directions that it found, from which the next look goes on."""
+
+    def __init__(self, target: Target, sampler: Sampler, random: torch.Generator):
+        self.target, self.sampler, self.random = target, sampler, random
+        self._vector: Tensor | None = None
+
+    def at(self, state: State, hp: Hp, iterations: int) -> Tensor:
+        """Top curvature where the chains are, [C, 1], with the sampler's metric; not finite where it overflows."""
+        if self._vector is None:
+            self._vector = self._normals_like(state["delta"])
+        metric = self.sampler.metric(state, hp)
+        size, vector = top_curvature(self.target, state["delta"], self._vector, metric, iterations)
+        # An exactly flat point (w0 = 0, γ = 0) maps every vector to 0, from where no iteration would come back.
+        lost = vector.norm(dim=1, keepdim=True) == 0
+        known = torch.where(torch.isfinite(size), vector, self._vector)
+        self._vector = torch.where(lost, self._normals_like(vector), known)
+        return size
+
+    def away(self, state: State, hp: Hp, iterations: int) -> Tensor:
+        """The same at random points a typical distance away from w0. To be asked at the start, after `at`."""
+        assert self._vector is not None
+        z = state["delta"]
+        away = self._normals_like(z) * self.target.potential.typical_scale(z)
+        return top_curvature(self.target, away, self._vector, self.sampler.metric(state, hp), iterations)[0]
+
+    def forget(self) -> None:
+        """The directions are no longer those of the coordinates."""
+        self._vector = None
+
+    def release(self) -> None:
+        """No look will follow soon: give back memory that counts. Here there is none, and the directions stay known."""
+
+    @contextmanager
+    def unchanged(self) -> Iterator[None]:
+        """What is done inside has no influence on later looks."""
+        vector, stream = self._vector, self.random.get_state()
+        yield
+        self._vector = vector
+        self.random.set_state(stream)
+
+    def _normals_like(self, z: Tensor) -> Tensor:
+        return torch.randn(z.shape, generator=self.random, device=z.device, dtype=z.dtype)
+
+
+class CurvatureInTurn(Curvature):
+    """The same, one chain after the other and in place, with one direction [1, D] for all: one chain's is a good start
+    for the next."""
+
+    def at(self, state: State, hp: Hp, iterations: int) -> Tensor:
+        known = self._vector
+        if known is None or not 0 < float(known.norm()) < math.inf:
+            self._vector = self._normals_like(state["delta"][:1])
+        return self._sizes(state, hp, iterations)
+
+    def away(self, state: State, hp: Hp, iterations: int) -> Tensor:
+        """The state is still at w0, so its own memory can hold the points."""
+        z = state["delta"]
+        z.add_(self.target.potential.typical_scale(z))
+        for row in z:
+            row.mul_(self._normals_like(row))
+        size = self._sizes(state, hp, iterations)
+        z.zero_()
+        return size
+
+    def release(self) -> None:
+        self._vector = None
+
+    def _sizes(self, state: State, hp: Hp, iterations: int) -> Tensor:
+        assert self._vector is not None
+        sizes = []
+        for chain in range(len(state["delta"])):
+            row = slice(chain, chain + 1)
+            mine = {name: value[row] for name, value in state.items()}
+            metric = self.sampler.metric(mine, hp_of(hp, row))
+            target = self.target.of(row)
+            sizes.append(top_curvature_in_place(target, mine["delta"], self._vector, metric, iterations))
+        return torch.cat(sizes)

@@ -15,8 +15,9 @@ import torch
 from torch import Tensor
 
 from llc_core.engine.coordinates import KroneckerCoordinates
+from llc_core.groups import Groups
 from llc_core.potentials.base import Batch, Factors, Potential
-from llc_core.types import Energy
+from llc_core.types import Energy, Hp
 
 
 @dataclass
@@ -29,7 +30,6 @@ class Target:
     potential: Potential
     n_beta: Tensor
     localization: Tensor
-    settings: int = 1
     coordinates: KroneckerCoordinates | None = None
 
     def of(self, row: slice) -> Target:
@@ -87,10 +87,13 @@ class Target:
         image = self.n_beta * self.potential.hvp(self.delta(z), move) + self.localization * move
         return self.coordinates.pull_back(image)
 
-    def recoordinate(self, z: Tensor, factors: list[Factors]) -> Tensor:
+    def recoordinate(self, z: Tensor, factors: list[Factors], groups: Groups) -> Tensor:
         """Change to coordinates made from `factors`; returns the new z of the same points."""
         delta = self.delta(z)
-        self.coordinates = KroneckerCoordinates(
-            factors, self.n_beta, self.localization, self.settings, delta, self.potential.problems
-        )
+        self.coordinates = KroneckerCoordinates(factors, self.n_beta, self.localization, groups, delta)
         return self.coordinates.from_delta(delta)
+
+
+def hp_of(hp: Hp, row: slice) -> Hp:
+    """The hyperparameters of some of the chains, beside `Target.of`."""
+    return Hp(**{name: value[row] if isinstance(value, Tensor) else value for name, value in vars(hp).items()})

@@ -17,9 +17,8 @@ from torch import Tensor
 
 from llc_core.compute.streams import torch_stream
 from llc_core.config import MAX_STEPS, RunConfig
-from llc_core.diagnostics import convergence as diagnostics
-from llc_core.diagnostics.verdict import judge
 from llc_core.engine.averages import LossAccumulator
+from llc_core.engine.summary import Chains, make_estimate
 from llc_core.fields import number, whole
 from llc_core.potentials.deep_linear.network import DeepLinearNetwork
 from llc_core.results import Estimate
@@ -73,7 +72,7 @@ def gibbs_reference(
         device="cpu",
         dtype="float64",
     )
-    assert config.n_beta is not None
+    assert config.n_beta is not None and config.localization is not None
     started = time.perf_counter()
     first = config.burn_in_steps(sweeps)
     losses = LossAccumulator(config.chains, sweeps, first, np.full(config.chains, config.n_beta), "same_batch", 0.0)
@@ -85,7 +84,21 @@ def gibbs_reference(
                 sampler.gauge_moves(adapt=sweep < first)
     except torch.linalg.LinAlgError:
         raise ValueError("Products of these weights overflow in float64; give smaller weights or n_beta.") from None
-    return _estimate(problem, config, losses, first, time.perf_counter() - started, sampler.gauge_acceptance())
+    seconds = time.perf_counter() - started
+    trace, trace_steps = losses.trace()
+    seen = Chains(
+        per_chain=losses.llc(),
+        living=losses.alive,
+        trace=trace * config.n_beta,
+        trace_steps=trace_steps,
+        n_beta=config.n_beta,
+        localization=config.localization,
+        steps=sweeps,
+        burn_in=first,
+        seconds=seconds,
+        steps_per_second=config.chains * sweeps / max(seconds, 1e-9),
+    )
+    return make_estimate(problem, config, seen, measured={"gauge_acceptance": sampler.gauge_acceptance()})
 
 
 class Conditional(NamedTuple):
@@ -277,61 +290,3 @@ def _cayley(x: Tensor) -> tuple[Tensor, Tensor]:
 
 def _square(matrices: Tensor) -> Tensor:
     return matrices.square().sum(dim=(1, 2))
-
-
-def _estimate(
-    problem: DeepLinearNetwork,
-    config: RunConfig,
-    losses: LossAccumulator,
-    burn_in: int,
-    seconds: float,
-    gauge_acceptance: float,
-) -> Estimate:
-    assert config.steps is not None and config.n_beta is not None
-    per_chain = losses.llc()
-    trace, rows = losses.trace()
-    trace = trace * config.n_beta
-    kept = trace[rows >= burn_in]
-    llc = float(per_chain.mean())
-    se = diagnostics.standard_error(per_chain, kept)
-    r_hat, ess = diagnostics.r_hat(kept), diagnostics.ess(kept)
-    drift, drift_se = diagnostics.plateau_drift(kept)
-    verdict = judge(
-        llc=llc,
-        se=se,
-        chains=config.chains,
-        dead=int((~losses.alive).sum()),
-        r_hat=r_hat,
-        ess=ess,
-        drift=drift,
-        drift_se=drift_se,
-        step_size=math.nan,
-        stable_step=math.nan,
-        noise_inflation=0.0,
-        kept_steps=config.steps - burn_in,
-    )
-    return Estimate(
-        llc=llc,
-        llc_se=se,
-        per_chain=per_chain,
-        r_hat=r_hat,
-        ess=ess,
-        diverged=int((~losses.alive).sum()),
-        chains=config.chains,
-        converged=verdict,
-        expected=problem.expected_llc(config.n_beta),
-        n=problem.n,
-        dim=problem.dim,
-        baseline_loss=problem.baseline_loss,
-        learning_coefficient=problem.learning_coefficient,
-        local_learning_coefficient=problem.local_learning_coefficient,
-        trace=trace,
-        trace_steps=rows,
-        n_beta=config.n_beta,
-        steps=config.steps,
-        burn_in=burn_in,
-        seconds=seconds,
-        steps_per_second=config.chains * config.steps / max(seconds, 1e-9),
-        config=config,
-        diagnostics={"drift": drift, "drift_se": drift_se, "gauge_acceptance": gauge_acceptance},
-    )

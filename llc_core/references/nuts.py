@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from typing import Any
 
@@ -12,8 +11,7 @@ from torch import Tensor
 
 from llc_core.compute.streams import seeded, stream_seed
 from llc_core.config import MAX_STEPS, RunConfig
-from llc_core.diagnostics import convergence as diagnostics
-from llc_core.diagnostics.verdict import judge
+from llc_core.engine.summary import Chains, make_estimate
 from llc_core.engine.target import Target
 from llc_core.extras import needs
 from llc_core.fields import whole
@@ -82,7 +80,20 @@ def nuts_reference(
             draws = sampler.get_samples()["delta"]
             divergences += sum(len(found) for found in sampler.diagnostics().get("divergences", {}).values())
             trace[:, chain] = _losses(problem, draws, chain, config.chains) * config.n_beta
-    return _estimate(problem, config, trace, divergences, time.perf_counter() - started)
+    seconds = time.perf_counter() - started
+    seen = Chains(
+        per_chain=trace.mean(axis=0),
+        living=np.ones(config.chains, dtype=bool),
+        trace=trace,
+        trace_steps=np.arange(steps),
+        n_beta=config.n_beta,
+        localization=config.localization,
+        steps=steps,
+        burn_in=0,
+        seconds=seconds,
+        steps_per_second=config.chains * steps / max(seconds, 1e-9),
+    )
+    return make_estimate(problem, config, seen, measured={"divergences": float(divergences)})
 
 
 class _Energy(torch.autograd.Function):
@@ -106,50 +117,3 @@ def _losses(problem: Potential, draws: Tensor, chain: int, chains: int) -> np.nd
     rows = draws.repeat_interleave(problem.data_sets, 0).view(len(draws), problem.data_sets, -1).transpose(0, 1)
     losses = problem.excess_loss_and_grad(rows.reshape(-1, problem.dim))[0].view(problem.data_sets, -1)
     return losses[chain * problem.data_sets // chains].numpy()
-
-
-def _estimate(problem: Potential, config: RunConfig, trace: np.ndarray, divergences: int, seconds: float) -> Estimate:
-    assert config.n_beta is not None and config.localization is not None and config.steps is not None
-    per_chain = trace.mean(axis=0)
-    llc, se = float(per_chain.mean()), diagnostics.standard_error(per_chain, trace)
-    r_hat, ess = diagnostics.r_hat(trace), diagnostics.ess(trace)
-    drift, drift_se = diagnostics.plateau_drift(trace)
-    verdict = judge(
-        llc=llc,
-        se=se,
-        chains=config.chains,
-        dead=0,
-        r_hat=r_hat,
-        ess=ess,
-        drift=drift,
-        drift_se=drift_se,
-        step_size=math.nan,
-        stable_step=math.nan,
-        noise_inflation=0.0,
-        kept_steps=config.steps,
-    )
-    return Estimate(
-        llc=llc,
-        llc_se=se,
-        per_chain=per_chain,
-        r_hat=r_hat,
-        ess=ess,
-        diverged=0,
-        chains=config.chains,
-        converged=verdict,
-        expected=problem.expected_llc_at(config.n_beta, config.localization),
-        learning_coefficient=problem.learning_coefficient,
-        local_learning_coefficient=problem.local_learning_coefficient,
-        trace=trace,
-        trace_steps=np.arange(config.steps),
-        n_beta=config.n_beta,
-        steps=config.steps,
-        burn_in=0,
-        seconds=seconds,
-        steps_per_second=config.chains * config.steps / max(seconds, 1e-9),
-        config=config,
-        diagnostics={"drift": drift, "drift_se": drift_se, "divergences": float(divergences)},
-        n=problem.n,
-        dim=problem.dim,
-        baseline_loss=problem.baseline_loss,
-    )

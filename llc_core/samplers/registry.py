@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -57,7 +58,7 @@ def numeric_fields(sampler: Sampler | type[Sampler]) -> dict[str, Hyper]:
 
 
 def hyperparameters(sampler: Sampler, chains: int, like: Tensor, layers: Sequence[tuple[int, ...]] | None = None) -> Hp:
-    """The sampler's fields as [C, 1] tensors (a step_size of None becomes 0, to be set by the driver).
+    """The sampler's fields as [C, 1] tensors (nan for a step_size of None, until the engine has set it).
 
     layers: shapes of the potential's blocks of parameters; None: one vector.
     """
@@ -67,7 +68,8 @@ def hyperparameters(sampler: Sampler, chains: int, like: Tensor, layers: Sequenc
     }
     for name, about in hyper_fields(sampler).items():
         value = getattr(sampler, name)
-        values[name] = (
-            value if about.choices else torch.full((chains, 1), value or 0.0, dtype=like.dtype, device=like.device)
-        )
+        if not about.choices:
+            number = math.nan if value is None else value
+            value = torch.full((chains, 1), number, dtype=like.dtype, device=like.device)
+        values[name] = value
     return Hp(**values)

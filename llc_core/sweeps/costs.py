@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from llc_core.engine.adapting.control import COORDINATE_CHANGES, SHORTEST_ADAPTATION, WATCH_EVERY, coordinate_looks
+from llc_core.engine.adapting.schedule import COORDINATE_CHANGES, SHORTEST_ADAPTATION, WATCH_EVERY, coordinate_looks
 from llc_core.samplers import build
 from llc_core.sweeps.spec import SweepSpec
 from llc_core.sweeps.unit import Unit

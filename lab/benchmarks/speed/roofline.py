@@ -65,7 +65,7 @@ def measure(unit: Unit, steps: int, precision: str, way: str) -> None:
     problem = run.problem
     assert isinstance(problem, DeepLinearNetwork)
     device, rows = run.device, run.count
-    with products.allowed():
+    with products.tf32_if_asked():
         rate = product_rate(problem, rows, device, precision == "bf16")
     bandwidth = copy_rate(rows * problem.dim, device)
     work = operations(unit) / unit.settings["steps"]

@@ -1,8 +1,8 @@
 """A sampler's update and its noise in one compiled loop, for chains whose parameters are many.
 
 torch's operations go through memory once for every term of the formula, and its normals cost twice what those of
-`llc_core.compute.philox` do; the loop makes these where they are used, and reads and writes every parameter once. Compiling it takes
-a second or two in every process, which a short run would not get back: `pays`.
+`llc_core.compute.philox` do. The loop makes these where they are used, and reads and writes every parameter once. Compiling it
+takes a second or two in every process; `worth_compiling` says for which runs that is repaid.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from llc_core.types import Energy, Hp, State
 
 WORTH = 1 << 29
 """Normals of a run, over all its chains and steps, from which on they are made by `llc_core.compute.philox`: about where the time to
-import numba and to compile the loop is had back."""
+import numba and to compile the loop is repaid."""
 
 
-def pays(like: Tensor, dim: int, chains: int, steps: int) -> bool:
+def worth_compiling(like: Tensor, dim: int, chains: int, steps: int) -> bool:
     """Whether a run takes its normals from `llc_core.compute.philox`: where numba is installed, by the run's shape alone, so that the
     same run always has the same numbers."""
     if like.device.type != "cpu" or like.dtype != torch.float32 or dim < GROUP or chains * dim * steps < WORTH:
@@ -37,10 +37,11 @@ def pays(like: Tensor, dim: int, chains: int, steps: int) -> bool:
     return True
 
 
-class OneLoop:
+class CompiledUpdate:
     """The updates of `sampler` by its `Cell`, on states that are changed in place. seed: of the noise.
 
-    Other samplers, and energies with forces of which a cell knows nothing, must go the written way: `serves`.
+    `serves` says whether it can do a step. Samplers without a cell, and energies with forces of which a cell knows nothing,
+    need `Sampler.update`.
     """
 
     def __init__(self, sampler: Sampler, seed: int):
@@ -95,12 +96,8 @@ class OneLoop:
         state.update(after)
 
 
-def row_of(hp: Hp, row: slice) -> Hp:
-    return Hp(**{name: value[row] if isinstance(value, Tensor) else value for name, value in vars(hp).items()})
-
-
 def _kernel() -> Callable[[Cell, int], Callable[..., None]] | None:
-    """`update_kernel.update`; None without numba."""
+    """`compiled_kernel.update`; None without numba."""
     try:
         from llc_core.engine.stepping.compiled_kernel import update
     except ImportError:

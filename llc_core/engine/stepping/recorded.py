@@ -12,7 +12,7 @@ it, which is what the tests compare.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -21,8 +21,10 @@ from torch import Tensor
 from llc_core.compute.gpu import torch_compiled
 from llc_core.compute.philox import normals
 from llc_core.engine.coordinates import KroneckerCoordinates
+from llc_core.engine.stepping.base import Step, Stepper, Watch
+from llc_core.engine.stepping.batches import Batches
+from llc_core.engine.stepping.noise import Noise
 from llc_core.engine.target import Target
-from llc_core.potentials.base import Batch
 from llc_core.samplers.base import Sampler
 from llc_core.types import Energy, Hp, State
 
@@ -30,30 +32,18 @@ WARM_UP = 3
 """Steps before a recording: libraries make their workspaces in the first ones, which a recording must not."""
 
 
-Evaluate = Callable[[Tensor, Batch | None], Energy]
+class Recorded(Stepper):
+    """Draw a batch, evaluate, update. The state lies in fixed memory and is changed in place.
 
-
-class Recorded:
-    """The driver's step: draw a batch, evaluate, update. `step` does one; the state is changed in place.
-
-    draw: a batch for every chain, or None.  evaluate: the energy.  generators: all that these two use.
+    noise: for the start.  seed: of the noise of the steps.  fused: whether the update is compiled.
     """
 
-    def __init__(
-        self,
-        target: Target,
-        sampler: Sampler,
-        draw: Callable[[], Batch | None],
-        evaluate: Evaluate,
-        generators: Sequence[torch.Generator],
-        seed: int,
-        like: Tensor,
-        fused: bool,
-    ):
-        self.target, self.sampler, self.draw, self.evaluate = target, sampler, draw, evaluate
-        self.generators, self.seed = generators, seed
-        self.device = like.device
-        self.update = Update(sampler, seed, fused)
+    in_place = True
+
+    def __init__(self, target: Target, sampler: Sampler, batches: Batches, noise: Noise, seed: int, fused: bool):
+        super().__init__(target, sampler, batches, noise)
+        like = target.n_beta
+        self.update = UpdateInPlace(sampler, seed, fused)
         self.count = torch.zeros((), dtype=torch.int64, device=like.device)
         self.loss = torch.zeros(len(like), dtype=like.dtype, device=like.device)
         self.baseline: Tensor | None = None
@@ -65,13 +55,14 @@ class Recorded:
         self._warm = 0
         self._refused = like.device.type != "cuda"
 
-    def step(
-        self, state: State, hp: Hp, watch: Callable[[Energy], None] | None = None
-    ) -> tuple[State, Tensor, Tensor | None]:
-        """One step from `state`: the new one, ΔL [C] before it and L_m(w0) [b] of the batch.
+    def start(self, home: Tensor, hp: Hp) -> State:
+        state = super().start(home, hp)
+        self.noise.release()
+        return state
 
-        watch: shown the energy before the step, which then is not replayed.
-        """
+    def step(self, state: State, hp: Hp, step: int, watch: Watch | None) -> Step:
+        """A step that is watched is not replayed."""
+        before = state["delta"]
         self._take(state, hp)
         if self.target.coordinates is not self._coordinates:
             self._coordinates, self._graph, self._warm = self.target.coordinates, None, 0
@@ -82,13 +73,15 @@ class Recorded:
         else:
             self._body(watch)
             self._warm += 1
-        return self._state, self.loss.clone(), None if self.baseline is None else self.baseline.clone()
+        baseline = None if self.baseline is None else self.baseline.clone()
+        return Step(self._state, before, self.loss.clone(), baseline)
 
-    def _body(self, watch: Callable[[Energy], None] | None = None) -> None:
-        batch = self.draw()
+    def _body(self, watch: Watch | None = None) -> None:
+        batch = self.batches.draw()
         energy = self.evaluate(self._state["delta"], batch)
         if watch is not None:
-            watch(energy)
+            watch.places(energy.delta)
+            watch.energy(energy)
         if batch is not None:
             if self.baseline is None:
                 self.baseline = batch.baseline_loss.clone()
@@ -98,7 +91,7 @@ class Recorded:
         self.count.add_(1)
 
     def _take(self, state: State, hp: Hp) -> None:
-        """Bring what the driver has changed since the last step into the fixed memory."""
+        """Bring what was changed since the last step into the fixed memory."""
         if not self._state:
             self._state = {name: value.clone() for name, value in state.items()}
         elif state is not self._state:
@@ -116,7 +109,7 @@ class Recorded:
     def _record(self) -> Any:
         graph = torch.cuda.CUDAGraph()
         try:
-            for generator in self.generators:
+            for generator in self.batches.generators:
                 graph.register_generator_state(generator)
             with torch.cuda.graph(graph):
                 self._body()
@@ -130,15 +123,15 @@ class Recorded:
         return graph
 
 
-class Update:
+class UpdateInPlace:
     """A sampler's `update` with the noise made inside, written over the state; `fused`: compiled into one kernel."""
 
     def __init__(self, sampler: Sampler, seed: int, fused: bool):
         self.sampler, self.seed = sampler, seed
-        self._way: Callable[..., None] = torch_compiled(self._update) if fused else self._update
+        self._write: Callable[..., None] = torch_compiled(self._update) if fused else self._update
 
     def __call__(self, state: State, energy: Energy, count: Tensor, hp: Hp) -> None:
-        self._way(state, energy, count, hp)
+        self._write(state, energy, count, hp)
 
     def _update(self, state: State, energy: Energy, count: Tensor, hp: Hp) -> None:
         delta = state["delta"]

@@ -18,7 +18,7 @@ from llc_core.compute.matrices import single_threaded
 Array = np.ndarray[Any, Any]
 
 
-class ChainByChain:
+class NumpyChains:
     """One chain after the other by `_one`, spread over the cores, each thread with its own `_make_memory()`."""
 
     def __init__(self) -> None:
@@ -73,7 +73,7 @@ class _Memory:
         self.upstream = [np.empty((h, inputs), dtype) for h in widths[1:-1]]
 
 
-class NumpyChain(ChainByChain):
+class NumpyChain(NumpyChains):
     """weights, a0: W⁰_l and W⁰_l ⋯ W⁰_1 in the precision of the run. safe: how large the norm of a difference of products
     must be to be taken by subtraction; a smaller one is propagated layer by layer."""
 

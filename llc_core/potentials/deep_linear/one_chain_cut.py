@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from llc_core.potentials.deep_linear.one_chain import Array, ChainByChain, loss_and_force
+from llc_core.potentials.deep_linear.one_chain import Array, NumpyChains, loss_and_force
 
 
 class _Memory:
@@ -24,7 +24,7 @@ class _Memory:
         self.half, self.work = (np.empty(evaluation.p0.shape, dtype) for _ in range(2))
 
 
-class NumpyCutChain(ChainByChain):
+class NumpyCutChain(NumpyChains):
     """weights, p0, slices, safe: as of `NumpyChain`.  above, below: the `dln_cut.parts` of the weights."""
 
     def __init__(

@@ -23,6 +23,7 @@ from llc_core import (
 )
 from llc_core.cli.commands import main
 from llc_core.engine.run import Run
+from llc_core.engine.stepping.noise import NoiseInBlocks
 from llc_core.estimating import until_settled
 from llc_core.potentials.base import Potential
 
@@ -111,7 +112,7 @@ def test_with_all_that_is_watched(burn_in):
     config = RunConfig(sampler={"name": "SGLD"}, gradient="full", steps=200, burn_in=burn_in, chains=3)
     first = compare(config.replace(histogram=histogram), line)
     again = to_end(Run(first.config, line))
-    counts = [current._counter.counts() for current in (first, again) if current._counter]
+    counts = [current._record.counter.counts() for current in (first, again) if current._record.counter]
     assert np.array_equal(*counts) and counts[0].sum() == 3 * (400 - first.burn_in)
 
     torch.manual_seed(0)
@@ -160,7 +161,7 @@ def test_a_lost_chain_counts_nowhere_in_a_histogram():
         current.advance(150)
         current._state["delta"][1] = float("nan")
     to_end(going).go_on()
-    counts = [to_end(current)._counter.counts() for current in (going, whole)]  # type: ignore[union-attr]
+    counts = [to_end(current)._record.counter.counts() for current in (going, whole)]  # type: ignore[union-attr]
     assert np.array_equal(*counts) and counts[0].sum() == 2 * 200
 
 
@@ -189,7 +190,7 @@ def test_random_numbers_are_those_of_the_first_plan(sampler, monkeypatch):
     problem = DeepLinearNetwork.random(widths=[65, 64, 65], layer_ranks=[3, 3], n=10_000, seed=1)
     monkeypatch.setattr("llc_core.engine.stepping.compiled.WORTH", 2 * problem.dim * 61)
     current = compare(RunConfig(sampler={"name": sampler}, steps=60, chains=2), problem)
-    assert current._noise_seed is None
+    assert isinstance(current._stepper.noise, NoiseInBlocks)
     assert Run(current.config.replace(continued_from=None), problem)._noise_seed is not None
 
 

@@ -73,7 +73,7 @@ def test_one_step_of_every_sampler_is_the_cpu_s(name, linear):
         like = torch.empty(0, dtype=torch.float64, device=device)
         hp = hyperparameters(sampler, CHAINS, like, linear.layers)
         ones = torch.ones(CHAINS, 1, dtype=torch.float64, device=device)
-        target = Target(linear, ones * linear.n_beta, ones, 1)
+        target = Target(linear, ones * linear.n_beta, ones)
         noise = torch.randn(
             sampler.noises, CHAINS, linear.dim, dtype=torch.float64, generator=torch.Generator().manual_seed(2)
         )

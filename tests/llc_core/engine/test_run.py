@@ -229,7 +229,7 @@ def test_overflow_in_burn_in_is_started_again_not_fatal():
     problem = DeepLinearNetwork.random(widths=[4, 4, 4], layer_ranks=[1, 1], n=10_000, seed=0)
     current = Run(RunConfig(steps=2000, sampler={"name": "UnderdampedLangevin"}), problem)
     current.advance(101)
-    current._hp.step_size = current._hp.step_size * 3000
+    current._step_size.current = current._step_size.current * 3000
     notes = [note for snapshot in current for note in snapshot.notes]
     result = current.estimates()[0]
     assert any("overflowed" in note for note in notes)
@@ -295,6 +295,6 @@ def test_trajectories_that_are_all_rejected_get_a_smaller_step(seed, monkeypatch
     settings = {"steps": 500, "chains": 2, "progress": False}
     found = estimate(problem, "HMC", **settings)
     assert found.diagnostics["acceptance"] > 0.5 and abs(found.llc / found.expected - 1) < 0.3
-    monkeypatch.setattr("llc_core.engine.adapting.control.REFUSED", -1.0)
+    monkeypatch.setattr("llc_core.engine.adapting.step_limit.REFUSED", -1.0)
     stuck = estimate(problem, "HMC", **settings)
     assert stuck.diagnostics["acceptance"] < 0.1 and stuck.llc < 0.1 * stuck.expected and not stuck.converged

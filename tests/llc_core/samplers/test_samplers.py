@@ -16,7 +16,7 @@ from discrete_law import adam_variance, limit, linear_map, sghmc_variance, sgld_
 from targets import Averages, Quadratic, SkewedTarget, check_mean, moments, sample, skewed_moments
 
 import llc_core
-from llc_core.engine.stepping.compiled import OneLoop
+from llc_core.engine.stepping.compiled import CompiledUpdate
 from llc_core.fields import hyper_fields
 from llc_core.samplers import (
     PSGLD,
@@ -532,7 +532,7 @@ def compiled(sampler: Sampler) -> Sampler:
     """The same sampler, moved by `llc_core.engine.stepping.compiled`; the noise that it is given is not used."""
     pytest.importorskip("numba")
     cls: Any = type(sampler)
-    loop, steps = OneLoop(sampler, seed=5), itertools.count(1)
+    loop, steps = CompiledUpdate(sampler, seed=5), itertools.count(1)
 
     def single(found: Any) -> dict[str, Any]:
         return {k: v.float().clone() if isinstance(v, torch.Tensor) else v for k, v in dict(found).items()}

@@ -12,7 +12,8 @@ from torch.utils.flop_counter import FlopCounterMode
 from llc_core import Run, RunConfig, SweepSpec, estimate
 from llc_core.engine import coordinates
 from llc_core.engine import run as engine
-from llc_core.engine.adapting.control import Control, coordinate_looks
+from llc_core.engine.adapting.coordinate_changes import CoordinateChanges
+from llc_core.engine.adapting.schedule import coordinate_looks
 from llc_core.potentials import DeepLinearNetwork
 from llc_core.potentials.deep_linear import tensors as dln_tensors
 from llc_core.potentials.deep_linear.cut import cut_of, multiplications
@@ -509,7 +510,7 @@ def test_noisy_gradients_keep_the_coordinates(gradient):
 @pytest.mark.parametrize("burn_in", [50, 200, 730, 2000])
 def test_looks_at_the_curvature_are_foretold(burn_in, monkeypatch):
     found = {"looks": 0, "changes": 0}
-    watch, change = Control._watch, Control._change_coordinates
+    collect, change = CoordinateChanges.collect, CoordinateChanges.change
 
     def counted(self, step, state):
         found["changes"] += 1
@@ -517,10 +518,10 @@ def test_looks_at_the_curvature_are_foretold(burn_in, monkeypatch):
 
     def looked(self, state):
         found["looks"] += 1
-        return watch(self, state)
+        return collect(self, state)
 
-    monkeypatch.setattr(Control, "_watch", looked)
-    monkeypatch.setattr(Control, "_change_coordinates", counted)
+    monkeypatch.setattr(CoordinateChanges, "collect", looked)
+    monkeypatch.setattr(CoordinateChanges, "change", counted)
     (unit,) = spec(samplers=["UnderdampedLangevin"], gradients=["full"], steps=2 * burn_in, chains=1).units()
     Run(unit.config).advance(burn_in)
     looks, changes = coordinate_looks(burn_in)

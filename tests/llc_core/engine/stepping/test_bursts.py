@@ -33,7 +33,7 @@ def test_a_flat_network_is_read_right_where_the_step_throws_chains_out(flat, mon
     kept = mended.trace[mended.trace_steps >= mended.burn_in]
     assert kept.max() < 2 * ceiling(np.array([EXACT]), flat.dim)[0]
 
-    monkeypatch.setattr(Run, "_guard", lambda run: None)
+    monkeypatch.setattr("llc_core.engine.stepping.choose.guard", lambda setup, notes: None)
     plain = estimate(flat, **settings)
     assert not plain.converged and (plain.diverged > 4 or plain.llc > 1.2 * EXACT)
     first = int(np.argmax(np.any(plain.trace != mended.trace, axis=1)))
@@ -54,25 +54,25 @@ def finish(run, block=2400):
 
 def test_numbers_do_not_depend_on_how_the_run_is_cut(flat):
     one, other = finish(short(flat), 37), finish(short(flat))
-    assert one._bursts.count.sum() >= 2 and np.array_equal(one._bursts.count, other._bursts.count)
+    assert one._stepper.guard.count.sum() >= 2 and np.array_equal(one._stepper.guard.count, other._stepper.guard.count)
     assert np.array_equal(one.displacements, other.displacements)
 
 
 def test_a_run_that_goes_on_is_the_run_that_is_begun_so(flat):
     on = finish(short(flat, steps=1200, burn_in=600))
     on.go_on(1500)
-    assert on._bursts.count.sum() == 0, "what was put back belongs to the burn-in now"
+    assert on._stepper.guard.count.sum() == 0, "what was put back belongs to the burn-in now"
     finish(on, 7)
     begun = finish(Run(RunConfig.from_dict(on.config.to_dict()), flat))
-    assert on._bursts.count.sum() >= 2 and np.array_equal(on._bursts.count, begun._bursts.count)
+    assert on._stepper.guard.count.sum() >= 2 and np.array_equal(on._stepper.guard.count, begun._stepper.guard.count)
     assert np.array_equal(on.displacements, begun.displacements)
     assert on.estimates()[0].diagnostics == begun.estimates()[0].diagnostics
 
 
 def test_bursts_are_counted_for_each_setting(flat):
     run = finish(short(flat, chains=2, grid={"n_beta": [20.0, 72_382.0]}))
-    assert run._bursts.count.sum() >= 1
-    run._bursts.count[:] = [1, 10, 2, 20]  # chain-major, settings vary fastest
+    assert run._stepper.guard.count.sum() >= 1
+    run._stepper.guard.count[:] = [1, 10, 2, 20]  # chain-major, settings vary fastest
     assert [each.diagnostics["bursts"] for each in run.estimates()] == [3.0, 30.0]
 
 
@@ -81,13 +81,13 @@ def test_updates_in_place_leave_the_kept_places_alone(monkeypatch):
     pytest.importorskip("numba")
     monkeypatch.setattr("llc_core.engine.stepping.compiled.WORTH", 1)
     run = short(DeepLinearNetwork.random(widths=[40, 70, 30, 60], layer_ranks=[25, 20, 20], n=4000, seed=1), chains=2)
-    assert run._one_loop is not None
+    assert run._stepper.compiled is not None
     run.advance(800)  # the last of these makes the first mark
-    kept = {name: value.clone() for name, value in run._bursts._candidate.items()}
+    kept = {name: value.clone() for name, value in run._stepper.guard._candidate.items()}
     now = run.state["delta"]
     run.advance(50)
     assert not torch.equal(run.state["delta"], now)
-    for places in (run._bursts._proven, run._bursts._candidate):
+    for places in (run._stepper.guard._proven, run._stepper.guard._candidate):
         assert all(torch.equal(places[name], value) for name, value in kept.items())
 
 
@@ -100,7 +100,7 @@ def test_the_histogram_counts_where_the_chain_was_put():
     run.advance(1500)
     run._state["delta"][:] = 40.0
     run.advance(500)
-    assert run._bursts.count.sum() == 1
+    assert run._stepper.guard.count.sum() == 1
     counts = run.advance(0).observables["histogram"]
     assert counts[0, -1] == 0 and counts.sum() == 1400
 
@@ -123,7 +123,7 @@ def test_a_posterior_is_left_alone(problem, sampler):
 
 def test_only_steps_that_were_chosen_here_are_mended(flat):
     def guard(**changes):
-        return Run(RunConfig(problem=flat.to_dict(), steps=2000, **changes), flat)._bursts
+        return Run(RunConfig(problem=flat.to_dict(), steps=2000, **changes), flat)._stepper.guard
 
     assert guard() is not None and guard(sampler={"name": "SGLD"}) is not None
     assert guard(sampler={"name": "SGLD", "step_size": 1e-9}) is None

@@ -15,8 +15,9 @@ from llc_core import DeepLinearNetwork, RunConfig, estimate
 from llc_core.compute.philox import fill
 from llc_core.compute.philox_layout import GROUP
 from llc_core.engine.run import Run
-from llc_core.engine.stepping import compiled as one_loop
-from llc_core.engine.stepping.compiled import WORTH, OneLoop, pays
+from llc_core.engine.stepping import compiled as module
+from llc_core.engine.stepping.compiled import WORTH, CompiledUpdate, worth_compiling
+from llc_core.engine.stepping.noise import NoiseByPlace
 from llc_core.samplers import build, hyperparameters, samplers
 
 pytest.importorskip("numba")
@@ -28,7 +29,7 @@ FLOAT = torch.empty(0)
 @pytest.fixture
 def always(monkeypatch):
     """However short the run."""
-    monkeypatch.setattr(one_loop, "WORTH", 1)
+    monkeypatch.setattr(module, "WORTH", 1)
 
 
 @pytest.fixture(scope="module")
@@ -39,28 +40,28 @@ def network():
 def run(problem, sampler, steps: int, cuts: tuple[int, ...] = (), **more) -> Run:
     settings = {"sampler": sampler, "chains": 3, "steps": steps, "seed": 2, "dtype": "float32", **more}
     current = Run(RunConfig(**settings), problem)
-    assert current._noise_seed is not None, "the fixture `always` is missing"
+    assert isinstance(current._stepper.noise, NoiseByPlace), "the fixture `always` is missing"
     for cut in (*cuts, steps):
         current.advance(cut)
     return current
 
 
 def test_it_is_for_long_runs_of_many_parameters_in_single_precision():
-    assert pays(FLOAT, GROUP, 8, WORTH // GROUP)
-    assert not pays(FLOAT, GROUP, 1, WORTH // GROUP - 1)
-    assert not pays(FLOAT, GROUP - 1, 8, WORTH)
-    assert not pays(FLOAT.double(), GROUP, 8, WORTH)
+    assert worth_compiling(FLOAT, GROUP, 8, WORTH // GROUP)
+    assert not worth_compiling(FLOAT, GROUP, 1, WORTH // GROUP - 1)
+    assert not worth_compiling(FLOAT, GROUP - 1, 8, WORTH)
+    assert not worth_compiling(FLOAT.double(), GROUP, 8, WORTH)
 
 
 @pytest.mark.parametrize("gradient", ["full", "minibatch"])
 @pytest.mark.parametrize("name", WITH_CELL)
 def test_the_loop_walks_where_the_written_update_does(always, network, monkeypatch, name, gradient):
     """With its own step sizes; in so short a run no coordinates are adapted, whose eigenvectors turn with every rounding."""
-    ends, loops, step = [], [], OneLoop.step
-    monkeypatch.setattr(OneLoop, "step", lambda self, *arguments: loops.append(step(self, *arguments)))
+    ends, loops, step = [], [], CompiledUpdate.step
+    monkeypatch.setattr(CompiledUpdate, "step", lambda self, *arguments: loops.append(step(self, *arguments)))
     for compiled in (True, False):
         if not compiled:
-            monkeypatch.setattr(OneLoop, "serves", lambda self, energy: False)
+            monkeypatch.setattr(CompiledUpdate, "serves", lambda self, energy: False)
         ends.append(run(network, {"name": name}, 80, gradient=gradient).displacements)
         assert len(loops) == (81 if compiled else 82), "to compile, in both runs, and then in each step of the first"
     assert np.abs(ends[0] - ends[1]).max() < 1e-3 * np.abs(ends[0]).max()
@@ -71,7 +72,9 @@ def test_samplers_without_a_scalar_formula_get_the_same_noise(always, network, m
     sampler = {"name": "PSGLD", "step_size": 1e-9}
     assert build("PSGLD").cell() is None
     asked = []
-    monkeypatch.setattr("llc_core.engine.run.fill", lambda *arguments: asked.append(arguments[2:]) or fill(*arguments))
+    monkeypatch.setattr(
+        "llc_core.engine.stepping.noise.fill", lambda *arguments: asked.append(arguments[2:]) or fill(*arguments)
+    )
     one, other = run(network, sampler, 20), run(network, sampler, 20, (7, 5))
     np.testing.assert_array_equal(one.displacements, other.displacements)
     # Number 0 is for the start, then one for each step: no number is used twice.
@@ -82,9 +85,11 @@ def test_samplers_without_a_scalar_formula_get_the_same_noise(always, network, m
 def test_the_start_and_the_steps_have_different_noise(always, network, monkeypatch):
     """Samplers with a momentum draw it first; the loop's steps follow."""
     asked = []
-    monkeypatch.setattr("llc_core.engine.run.fill", lambda *arguments: asked.append(arguments[2]) or fill(*arguments))
-    words = one_loop.words_of
-    monkeypatch.setattr(one_loop, "words_of", lambda *arguments: asked.append(arguments[1]) or words(*arguments))
+    monkeypatch.setattr(
+        "llc_core.engine.stepping.noise.fill", lambda *arguments: asked.append(arguments[2]) or fill(*arguments)
+    )
+    words = module.words_of
+    monkeypatch.setattr(module, "words_of", lambda *arguments: asked.append(arguments[1]) or words(*arguments))
     run(network, {"name": "SGHMC", "step_size": 1e-9}, 3)
     assert asked == [0, 0, 0, 0, 1, 2, 3], "once to compile, once for each chain's momentum, then for the steps"
 
@@ -175,6 +180,6 @@ def test_the_law_is_the_exact_one(always, sampler, fraction):
 
 def test_noise_that_comes_twice_is_seen(always, monkeypatch):
     """What the comparison above is worth: every second step has the noise of the one before."""
-    words = one_loop.words_of
-    monkeypatch.setattr(one_loop, "words_of", lambda seed, step, row, field=0: words(seed, step // 2, row, field))
+    words = module.words_of
+    monkeypatch.setattr(module, "words_of", lambda seed, step, row, field=0: words(seed, step // 2, row, field))
     assert abs(error_in_standard_errors({"name": "SGLD"}, 0.3)) > 40

@@ -9,9 +9,9 @@ import torch
 
 from llc_core.compute.philox import normals
 from llc_core.compute.philox_layout import GROUP
-from llc_core.engine.stepping.chain_by_chain import ByChain
-from llc_core.engine.stepping.compiled import OneLoop
-from llc_core.engine.target import Target
+from llc_core.engine.stepping.chain_by_chain import ChainByChain
+from llc_core.engine.stepping.compiled import CompiledUpdate
+from llc_core.engine.target import Target, hp_of
 from llc_core.samplers import build
 from llc_core.samplers.registry import hyperparameters, samplers
 from llc_core.types import Energy
@@ -29,33 +29,29 @@ def energy(delta: torch.Tensor, step: int) -> Energy:
     return Energy(grad.sum(1), grad, delta, n_beta, localization)
 
 
-def steps(name: str, driver: ByChain, hp, count: int, compiled: bool) -> dict[str, torch.Tensor]:
+def steps(name: str, driver: ChainByChain, hp, count: int, compiled: bool) -> dict[str, torch.Tensor]:
     torch.manual_seed(0)
     state = driver.start(1e-2 * torch.randn(CHAINS, DIM), hp)
     for step in range(count):
-        driver.steps = step + 1
         whole = energy(state["delta"], step)
         if compiled:
             for chain in range(CHAINS):
                 row = slice(chain, chain + 1)
                 cut = {k: v[row] for k, v in vars(whole).items() if isinstance(v, torch.Tensor)}
                 mine = {k: v[row] for k, v in state.items()}
-                driver._update(mine, Energy(**cut), type(hp)(**{k: _row(v, row) for k, v in vars(hp).items()}), chain)
+                driver._update(mine, Energy(**cut), hp_of(hp, row), chain, step + 1)
         else:
             noise = normals(SEED, torch.tensor(step + 1), (1, CHAINS, DIM), torch.float32)
             state = {k: v.clone() for k, v in driver.sampler.update(state, whole, noise, hp).items()}
     return state
 
 
-def _row(value, row):
-    return value[row] if isinstance(value, torch.Tensor) else value
-
-
-def driver_of(name: str, **fields) -> tuple[ByChain, object]:
-    sampler = build({"name": name, "step_size": 1e-6, **fields})
+def driver_of(name: str, **fields) -> tuple[ChainByChain, object]:
+    sampler = build({"name": name, "step_size": 1e-6, **fields}).complete(False)
     hp = hyperparameters(sampler, CHAINS, torch.empty(1))
     hp.step_size = torch.tensor([[1e-6], [3e-6], [1e-7]])
-    return ByChain(Target(None, torch.ones(CHAINS, 1), torch.ones(CHAINS, 1)), sampler, SEED), hp
+    target = Target(None, torch.ones(CHAINS, 1), torch.ones(CHAINS, 1))
+    return ChainByChain(target, sampler, None, None, SEED), hp
 
 
 def test_the_samplers_that_networks_are_mostly_run_with_have_one():
@@ -87,11 +83,11 @@ def test_half_a_force_does_not_pass_for_a_whole_one():
 @pytest.mark.parametrize("field", ["metric_grad", "hessian_diagonal", "prior_grad"])
 def test_other_forces_go_the_written_way(field):
     plain = energy(torch.zeros(CHAINS, DIM), 0)
-    loop = OneLoop(build("SGLD"), SEED)
+    loop = CompiledUpdate(build("SGLD"), SEED)
     assert loop.serves(plain)
     assert not loop.serves(replace(plain, **{field: plain.loss_grad}))
     assert not loop.serves(replace(plain, loss_grad=plain.loss_grad.double()))
-    assert not OneLoop(build("HMC"), SEED).serves(plain), "it has no scalar formula"
+    assert not CompiledUpdate(build("HMC"), SEED).serves(plain), "it has no scalar formula"
 
 
 @pytest.mark.parametrize("name", [name for name in WITH_CELL if samplers()[name]().adapts_coordinates])
@@ -105,7 +101,7 @@ def test_a_force_in_adapted_coordinates_is_taken_as_a_whole(name):
     state = {"delta": z.clone(), "momentum": momentum.clone()}
     noise = normals(SEED, torch.tensor(7), (1, CHAINS, DIM), torch.float32)
     wanted = sampler.update(state, adapted, noise, hp)
-    loop = OneLoop(sampler, SEED)
+    loop = CompiledUpdate(sampler, SEED)
     assert loop.serves(adapted)
     loop.step(state, adapted, hp, 7)
     for key in wanted:
@@ -114,4 +110,4 @@ def test_a_force_in_adapted_coordinates_is_taken_as_a_whole(name):
 
 def test_only_samplers_that_adapt_coordinates_are_given_a_whole_force():
     plain = energy(torch.zeros(CHAINS, DIM), 0)
-    assert not OneLoop(build("RMSPropSGLD"), SEED).serves(replace(plain, pulled_force=plain.loss_grad))
+    assert not CompiledUpdate(build("RMSPropSGLD"), SEED).serves(replace(plain, pulled_force=plain.loss_grad))

@@ -63,7 +63,7 @@ def kept_where_it_began(problem: DeepLinearNetwork, dtype: str) -> Run:
     sampler = {"name": "SGLD", "step_size": 1e-14}
     config = RunConfig(sampler=sampler, gradient="full", steps=64, burn_in=0, chains=2, dtype=dtype)
     current = Run(config, problem)
-    current._hp.step_size.zero_()
+    current._step_size.current.zero_()
     current.advance(64)
     return current
 

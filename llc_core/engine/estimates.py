@@ -1,0 +1,137 @@
+"""The estimates of a run so far, one for each problem and setting."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from llc_core.compute.streams import torch_stream
+from llc_core.config import RunConfig
+from llc_core.engine.adapting.control import Control
+from llc_core.engine.biases import Biases, measure
+from llc_core.engine.record import Record
+from llc_core.engine.setup import Setup
+from llc_core.engine.stepping.base import Stepper
+from llc_core.engine.stepping.bursts import UNDONE_STEPS
+from llc_core.engine.summary import Chains, Findings, make_estimate
+from llc_core.potentials.base import Batch
+from llc_core.results import Estimate
+from llc_core.types import State
+
+
+class Estimates:
+    """Gathers from a run's parts what `llc_core.engine.summary` makes estimates of.
+
+    Made for one look, at `state`, after `steps` steps that took `seconds`. config: what was done.
+    """
+
+    def __init__(
+        self,
+        setup: Setup,
+        stepper: Stepper,
+        control: Control,
+        record: Record,
+        config: RunConfig,
+        state: State,
+        steps: int,
+    ):
+        self.setup, self.stepper, self.control, self.record = setup, stepper, control, record
+        self.config, self.state, self.steps = config, state, steps
+
+    def all(self, seconds: float) -> list[Estimate]:
+        """Those of the first problem, setting by setting, then of the next."""
+        setup, config = self.setup, self.config
+        self.control.refresh(self.state)
+        biases = self._biases()
+        per_chain, (trace, trace_steps) = self.record.losses.llc(), self.record.losses.trace()
+        found = []
+        for number in range(setup.groups.problems):
+            problem = setup.problem.member(number)
+            # Each is then an estimate of its own problem, like any other.
+            own = config if setup.groups.problems == 1 else config.replace(problem=problem.to_dict())
+            for index, setting in enumerate(setup.settings):
+                mine = setup.groups.rows(number, index)
+                n_beta = float(self.record.losses.n_beta[mine][0])
+                with np.errstate(over="ignore"):  # a chain on its way to infinity
+                    scaled = trace[:, mine] * n_beta
+                chains = Chains(
+                    per_chain=per_chain[mine],
+                    living=self.record.losses.alive[mine],
+                    trace=scaled,
+                    trace_steps=trace_steps,
+                    n_beta=n_beta,
+                    localization=float(setup.target.localization[mine][0]),
+                    steps=self.steps,
+                    burn_in=self.record.burn_in,
+                    seconds=seconds,
+                    steps_per_second=setup.groups.count * self.steps / max(seconds, 1e-9),
+                )
+                findings = self._findings(mine, chains, biases)
+                observers, living, usable = self.record.observers, chains.living, chains.usable
+                found.append(
+                    make_estimate(
+                        problem,
+                        own,
+                        chains,
+                        findings,
+                        setting=setting,
+                        measured={**_numbers(findings), **self._term_sizes(mine, living, findings.step_size)},
+                        fluctuation=observers.fluctuation(mine, living, n_beta / setup.problem.n) if usable else None,
+                        observed=observers.observed(mine, living, n_beta) if usable else None,
+                    )
+                )
+        return found
+
+    def _biases(self) -> Biases:
+        if self.steps == 0:
+            return Biases.nothing(self.setup.groups.count)
+        # A stream of its own, made anew at every look: estimates do not depend on how often they were asked for.
+        stream = torch_stream(self.config.seed, "inflation", self.setup.like.device)
+
+        def draw() -> Batch:
+            batch = self.stepper.batches.draw_from(stream)
+            assert batch is not None
+            return batch
+
+        noisy = draw if self.setup.gradient != "full" else None
+        return measure(self.stepper, self.state, self.control.step_size.hp_at(self.steps), noisy)
+
+    def _findings(self, mine: slice, chains: Chains, biases: Biases) -> Findings:
+        accepted = self.state.get("accepted")
+        bursts = int(self.stepper.bursts[mine].sum())
+        return Findings(
+            step_size=float(self.control.step_size.current[mine][0]),
+            stable_step=float(self.control.stable_step()[mine][0]),
+            noise_inflation=_finite_mean(biases.noise[mine]),
+            step_bias=_finite_mean(biases.step[mine]),
+            rounding=_finite_mean(biases.rounding[mine][chains.living]),
+            exact_losses=self.setup.gradient == "full" and accepted is None,
+            bursts=bursts,
+            undone=bursts * UNDONE_STEPS / max(chains.kept_steps * len(chains.living), 1),
+            acceptance=math.nan if accepted is None else _finite_mean(accepted[mine].double().cpu().numpy()),
+            caveat=self.setup.sampler.caveat(),
+            parameters=self.setup.problem.dim,
+        )
+
+    def _term_sizes(self, mine: slice, living: np.ndarray, step_size: float) -> dict[str, float]:
+        own_coordinates = self.setup.target.coordinates is None
+        dim = self.setup.problem.dim
+        return self.record.observers.term_sizes(mine, living, step_size if own_coordinates else math.nan, dim)
+
+
+def _numbers(findings: Findings) -> dict[str, float]:
+    """What an estimate's diagnostics show of the findings."""
+    return {
+        "step_size": findings.step_size,
+        "stability_limit": findings.stable_step,
+        "noise_inflation": findings.noise_inflation,
+        "step_bias": findings.step_bias,
+        "rounding": findings.rounding,
+        "bursts": float(findings.bursts),
+        "acceptance": findings.acceptance,
+    }
+
+
+def _finite_mean(values: np.ndarray) -> float:
+    return float(values[np.isfinite(values)].mean()) if np.isfinite(values).any() else 0.0

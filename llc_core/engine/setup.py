@@ -1,0 +1,64 @@
+"""What a run is made of before a chain moves."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from llc_core.compute.streams import stream_seed, torch_stream
+from llc_core.engine.resolve import Resolved, is_auto_step
+from llc_core.engine.target import Target
+from llc_core.groups import Groups, settings
+from llc_core.samplers import hyperparameters
+
+STREAMS = ("noise", "batch", "probe", "metric", "hessian")
+
+
+class Setup:
+    """The sizes, the target, the hyperparameters and the random streams of a resolved configuration.
+
+    groups: C chains in all.  like: an empty tensor of the run's device and precision.
+    target, hp: with one number for every chain, [C, 1], the grid's values among them.
+    adapting: in so many first steps something may be adapted. A run that goes on adapts nothing more, so this and
+    `planned_steps` are the numbers with which the run was first begun.
+    streams: a generator for each purpose, so that no use of random numbers shifts those of another.
+    """
+
+    def __init__(self, resolved: Resolved):
+        config = self.config = resolved.config
+        self.problem, self.sampler, self.observable = resolved.problem, resolved.sampler, resolved.observable
+        assert config.steps is not None and config.gradient is not None and config.batch_size is not None
+        assert config.n_beta is not None and config.localization is not None
+        self.steps, self.burn_in = config.steps, config.burn_in_steps(config.steps)
+        self.gradient, self.batch_size = config.gradient, config.batch_size
+        begun = config.continued_from or {"steps": self.steps, "burn_in": self.burn_in}
+        self.planned_steps, self.adapting = begun["steps"], begun["burn_in"]
+        self.auto_step = is_auto_step(self.sampler, config)
+
+        self.settings = settings(config)
+        self.groups = Groups(self.problem.problems, config.chains, len(self.settings))
+        if self.groups.problems > 1 and config.histogram is not None:
+            raise ValueError("histogram counts the visits of one problem; run the networks of a family one by one.")
+
+        device = torch.device(str(config.device))
+        self.like = torch.empty(0, dtype=torch.float64 if config.dtype == "float64" else torch.float32, device=device)
+        self.hp = hyperparameters(self.sampler, self.groups.count, self.like, self.problem.layers)
+        n_beta = self.like.new_full((self.groups.count, 1), config.n_beta)
+        self.target = Target(self.problem, n_beta, torch.full_like(n_beta, config.localization))
+        for name in config.grid:
+            column = self._column([float(setting[name]) for setting in self.settings])
+            setattr(self.target if name in ("n_beta", "localization") else self.hp, name, column)
+
+        self.streams = {name: torch_stream(config.seed, name, device) for name in STREAMS}
+        self.noise_seed = stream_seed(config.seed, "noise")
+
+    def _column(self, values: list[float]) -> Tensor:
+        """[C, 1] from one value for each setting."""
+        return self.like.new_tensor(values).repeat(self.groups.problems * self.groups.chains).unsqueeze(1)
+
+    def home(self) -> Tensor:
+        """Where chains begin, a new tensor δ [C, D]."""
+        home = self.like.new_zeros(self.groups.count, self.problem.dim)
+        if self.problem.start is not None:
+            home += torch.as_tensor(self.problem.start).to(home)
+        return home

@@ -1,0 +1,45 @@
+"""Which stepper a configuration gets."""
+
+from __future__ import annotations
+
+from llc_core.compute.gpu import gpu_stepping
+from llc_core.engine.setup import Setup
+from llc_core.engine.stepping.all_chains import AllChains
+from llc_core.engine.stepping.base import Stepper
+from llc_core.engine.stepping.batches import Batches
+from llc_core.engine.stepping.bursts import SHORTEST, WINDOW, Bursts
+from llc_core.engine.stepping.chain_by_chain import ChainByChain
+from llc_core.engine.stepping.compiled import CompiledUpdate, worth_compiling
+from llc_core.engine.stepping.metropolis import Metropolis
+from llc_core.engine.stepping.noise import NoiseByPlace, NoiseInBlocks
+from llc_core.engine.stepping.recorded import Recorded
+from llc_core.samplers import MetropolisSampler
+
+
+def choose(setup: Setup, notes: list[str]) -> Stepper:
+    """notes: sentences for the user are added to it."""
+    target, sampler, batches, seed = setup.target, setup.sampler, Batches(setup), setup.noise_seed
+    shape = setup.groups.count, setup.problem.dim, setup.like
+    on_gpu, counts = gpu_stepping(), setup.config.histogram is not None
+    blocks = NoiseInBlocks(*shape, setup.streams["noise"])
+    if not isinstance(sampler, MetropolisSampler):  # one that holds several states at once anyway
+        if setup.problem.by_chain:
+            return ChainByChain(target, sampler, batches, blocks, seed)
+        if on_gpu != "plain" and not counts:
+            return Recorded(target, sampler, batches, blocks, seed, fused=on_gpu == "fused")
+    long = worth_compiling(setup.like, setup.problem.dim, setup.groups.count, setup.planned_steps)
+    noise = NoiseByPlace(*shape, seed) if long else blocks
+    if isinstance(sampler, MetropolisSampler):
+        return Metropolis(target, sampler, batches, noise, setup.streams["noise"])
+    compiled = None
+    if long and sampler.cell() is not None and not counts:
+        compiled = CompiledUpdate(sampler, seed)
+        compiled.compile()
+    return AllChains(target, sampler, batches, noise, compiled, guard(setup, notes))
+
+
+def guard(setup: Setup, notes: list[str]) -> Bursts | None:
+    """For steps that were chosen here, where losses are exact; not on a GPU, where a look at every step would wait for it."""
+    if not setup.auto_step or setup.gradient != "full" or setup.like.device.type != "cpu" or setup.adapting < SHORTEST:
+        return None
+    return Bursts(setup.target.n_beta, setup.problem.dim, setup.adapting - WINDOW, setup.burn_in, notes)

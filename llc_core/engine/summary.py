@@ -1,0 +1,159 @@
+"""The one place that makes an `Estimate`: of a run, and of the references."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from llc_core.config import RunConfig
+from llc_core.diagnostics import convergence as diagnostics
+from llc_core.diagnostics.verdict import judge
+from llc_core.observables.base import Mean
+from llc_core.potentials.base import Potential
+from llc_core.results import Estimate
+
+
+@dataclass(frozen=True)
+class Chains:
+    """What was seen of the C chains of one problem at one setting.
+
+    per_chain: λ̂ [C], nan for dead chains.  living: [C].
+    trace: nβ·ΔL [T, C] at the steps trace_steps [T], burn-in included.
+    n_beta, localization: nβ and γ.  steps: done so far, the first `burn_in` of them as burn-in.
+    seconds: of the whole run.  steps_per_second: of all its chains together.
+    """
+
+    per_chain: np.ndarray
+    living: np.ndarray
+    trace: np.ndarray
+    trace_steps: np.ndarray
+    n_beta: float
+    localization: float
+    steps: int
+    burn_in: int
+    seconds: float
+    steps_per_second: float
+
+    @property
+    def dead(self) -> int:
+        return int((~self.living).sum())
+
+    @property
+    def kept_steps(self) -> int:
+        return max(0, self.steps - self.burn_in)
+
+    @property
+    def kept_trace(self) -> np.ndarray:
+        """Of the living chains after burn-in."""
+        return self.trace[self.trace_steps >= self.burn_in][:, self.living]
+
+    @property
+    def usable(self) -> bool:
+        """Whether there is an estimate at all: not where more than half of the chains are dead."""
+        return self.dead <= len(self.living) / 2 and self.kept_steps > 0 and bool(np.isfinite(self.per_chain).any())
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What the verdict weighs beside the chains' losses. What is not known, or does not apply, stays as it is here.
+
+    step_size, stable_step: in use, and the largest stable one.
+    noise_inflation, step_bias, rounding: what is expected to be in λ̂ beside the answer and chance.
+    exact_losses: whether losses are those of all data, of chains that move at every step.
+    bursts: how often a chain was put back after burn-in.  undone: the share of the kept steps that this took.
+    acceptance: of a Metropolis test.  caveat: what is known against the sampler's settings.
+    parameters: D, for the bound on λ; 0: the bound is not checked.
+    """
+
+    step_size: float = math.nan
+    stable_step: float = math.nan
+    noise_inflation: float = 0.0
+    step_bias: float = 0.0
+    rounding: float = 0.0
+    exact_losses: bool = False
+    bursts: int = 0
+    undone: float = 0.0
+    acceptance: float = math.nan
+    caveat: str = ""
+    parameters: int = 0
+
+
+def make_estimate(
+    problem: Potential,
+    config: RunConfig,
+    chains: Chains,
+    findings: Findings | None = None,
+    *,
+    setting: Mapping[str, Any] | None = None,
+    measured: Mapping[str, float] | None = None,
+    fluctuation: Mean | None = None,
+    observed: Mean | None = None,
+) -> Estimate:
+    """The mean over living chains with its error, R-hat, ESS, drift, and the verdict on them.
+
+    measured: further diagnostics, by name.  fluctuation: ν̂.  observed: λ̂ of the observable.
+    """
+    findings, fluctuation, observed = findings or Findings(), fluctuation or Mean(), observed or Mean()
+    kept, alive = chains.kept_trace, chains.per_chain[np.isfinite(chains.per_chain)]
+    llc = se = r_hat = ess = math.nan
+    if chains.usable:
+        llc, se = float(alive.mean()), diagnostics.standard_error(alive, kept)
+        r_hat, ess = diagnostics.r_hat(kept), diagnostics.ess(kept)
+    drift, drift_se = diagnostics.plateau_drift(kept)
+    verdict = judge(
+        llc=llc,
+        se=se,
+        chains=len(chains.living),
+        dead=chains.dead,
+        r_hat=r_hat,
+        ess=ess,
+        drift=drift,
+        drift_se=drift_se,
+        step_size=findings.step_size,
+        stable_step=findings.stable_step,
+        noise_inflation=findings.noise_inflation,
+        step_bias=findings.step_bias,
+        rounding=findings.rounding,
+        spikes=diagnostics.spike_share(kept) if findings.exact_losses else math.nan,
+        bursts=findings.bursts,
+        undone=findings.undone,
+        acceptance=findings.acceptance,
+        kept_steps=chains.kept_steps,
+        caveat=findings.caveat,
+        parameters=findings.parameters,
+    )
+    return Estimate(
+        llc=llc,
+        llc_se=se,
+        per_chain=chains.per_chain,
+        r_hat=r_hat,
+        ess=ess,
+        diverged=chains.dead,
+        chains=len(chains.living),
+        converged=verdict,
+        expected=problem.expected_llc_at(chains.n_beta, chains.localization),
+        learning_coefficient=problem.learning_coefficient,
+        local_learning_coefficient=problem.local_learning_coefficient,
+        trace=chains.trace,
+        trace_steps=chains.trace_steps,
+        n_beta=chains.n_beta,
+        steps=chains.steps,
+        burn_in=chains.burn_in,
+        seconds=chains.seconds,
+        steps_per_second=chains.steps_per_second,
+        config=config,
+        setting=dict(setting or {}),
+        diagnostics={"drift": drift, "drift_se": drift_se, **(measured or {})},
+        n=problem.n,
+        dim=problem.dim,
+        baseline_loss=problem.baseline_loss,
+        singular_fluctuation=fluctuation.value,
+        singular_fluctuation_se=fluctuation.se,
+        observed_llc=observed.value,
+        observed_llc_se=observed.se,
+        observed_per_chain=observed.parts,
+    )
