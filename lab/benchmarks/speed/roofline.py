@@ -41,7 +41,7 @@ def main() -> None:
     parser.add_argument("--settings", type=int, default=1, help="step sizes that run as one batch")
     parser.add_argument("--steps", type=int, default=20)
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
-    parser.add_argument("--ways", nargs="+", choices=ways.WAYS, default=None)
+    parser.add_argument("--ways", nargs="+", choices=ways.STEPPINGS, default=None)
     parser.add_argument("--products", nargs="+", choices=products.PRECISIONS, default=None)
     options = parser.parse_args()
     on_gpu = options.device != "cpu"
@@ -55,7 +55,7 @@ def main() -> None:
     (unit,) = spec.units()
     print(machine())
     for precision in options.products or (products.PRECISIONS if on_gpu else ("float32",)):
-        for way in options.ways or (ways.WAYS if on_gpu else ("plain",)):
+        for way in options.ways or (ways.STEPPINGS if on_gpu else ("plain",)):
             os.environ[products.VARIABLE], os.environ[ways.VARIABLE] = precision, way
             measure(unit, options.steps, precision, way)
 
