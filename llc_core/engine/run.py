@@ -15,7 +15,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from llc_core.bins import Bins
 from llc_core.compute.cores import chains_on_cores, over_chains
 from llc_core.compute.gpu import way
 from llc_core.compute.philox import fill
@@ -34,9 +33,8 @@ from llc_core.engine.stepping.compiled import OneLoop, pays
 from llc_core.engine.stepping.recorded import Recorded
 from llc_core.engine.target import Target
 from llc_core.groups import settings
-from llc_core.observables.base import Mean
+from llc_core.observables.base import Group, Mean, Moment
 from llc_core.observables.observers import Observers
-from llc_core.observables.visits import Counter
 from llc_core.potentials.base import Batch, Potential
 from llc_core.results import Estimate
 from llc_core.samplers import MetropolisSampler, hyperparameters
@@ -142,10 +140,6 @@ class Run:
             self._baseline_losses() if self.gradient != "full" else 0.0,
             forgiving=self._control.rescues_until,
         )
-        self._counter: Counter | None = None
-        if config.histogram is not None:
-            self._counter = Counter(Bins.of(config.histogram), len(self.settings), self.chains, self.device)
-        self._sound = torch.ones(self.count, dtype=torch.bool, device=self.device)
         self._energy: Energy | None = None
         self._last_loss: Tensor | None = None
         self._block = 8
@@ -153,7 +147,7 @@ class Run:
         home = torch.zeros(self.count, self.problem.dim, dtype=self.dtype, device=self.device)
         if self.problem.start is not None:
             home += torch.as_tensor(self.problem.start).to(home)
-        self._observers = Observers(config, self.problem, observable, home)
+        self._observers = Observers(config, self.problem, observable, home, len(self.settings))
         self._home: Tensor | None = None
         if self._by_chain is not None:  # in place: a copy of where it began would be a copy of the parameters per chain
             self._state = self._by_chain.start(home, self._hp)
@@ -195,11 +189,9 @@ class Run:
         total, burn_in = self.config.steps, self.config.burn_in_steps(self.config.steps)
         self._losses.go_on(total, burn_in)
         if burn_in != self.burn_in:
-            self._observers = self._observers.fresh()
+            self._observers.fresh()
             if self._bursts is not None:
                 self._bursts.count_from(burn_in)
-            if self._counter is not None:
-                self._counter.clear()
         self.total_steps, self.burn_in = total, burn_in
 
     def advance(self, steps: int) -> Snapshot:
@@ -208,13 +200,16 @@ class Run:
         steps = min(steps, self.total_steps - self.steps_done)
         losses: list[Tensor] = []
         baselines: list[Tensor] = []
+        weights: list[Tensor] = []
         with torch.no_grad(), allowed(), chains_on_cores() if self.problem.spreads_chains else nullcontext():
             if not self._started:
                 self._control.start(self._state)
                 self._started = True
             for _ in range(steps):
-                loss, baseline = self._step()
+                loss, baseline, weight = self._step()
                 losses.append(loss)
+                if weight is not None:
+                    weights.append(weight)
                 if baseline is not None:
                     baselines.append(baseline)
         rows = torch.stack(losses).double().cpu().numpy() if losses else np.zeros((0, self.count))
@@ -222,6 +217,8 @@ class Run:
         if base is not None:
             base = np.repeat(base, self.count // base.shape[1], axis=1)
         shares = self._share(np.arange(self.steps_done - len(rows), self.steps_done))
+        if weights:
+            shares = shares[:, None] * torch.stack(weights).double().cpu().numpy()
         self._losses.forgiving = self._control.rescues_until
         kept, kept_steps = self._losses.add(rows, base, shares) if len(rows) else (rows, np.zeros(0, dtype=int))
         self.seconds += time.perf_counter() - started
@@ -243,7 +240,7 @@ class Run:
             n_beta=self._losses.n_beta.copy(),
             steps_per_second=self.count * self.steps_done / max(self.seconds, 1e-9),
             notes=notes,
-            observables={} if self._counter is None else {"histogram": self._counter.counts()},
+            observables=self._observers.counts(),
         )
 
     @property
@@ -261,7 +258,8 @@ class Run:
         """w − w0 of every chain now, [C, D], in the coordinates of the parameters: a copy."""
         return self._target.delta(self._state["delta"]).double().cpu().numpy().copy()
 
-    def _step(self) -> tuple[Tensor, Tensor | None]:
+    def _step(self) -> tuple[Tensor, Tensor | None, Tensor | None]:
+        """ΔL [C] before the step, L_m(w0) [b] of its batch, and what the sampler says each chain weighs [C]."""
         if self._last_loss is not None:
             checked = self._control.check(self.steps_done, self._state, self._last_loss)
             if checked is not self._state:  # started again, or in new coordinates: the energy kept is not of this state
@@ -270,23 +268,21 @@ class Run:
                 self._park_dead()
         if self.steps_done == int(ADAPTING_SHARE * self._adapted):
             self._hp.adapting = torch.zeros_like(self._hp.adapting)
-        before = self._state["delta"]
         hp = self._hp_now()
-        watched = self.steps_done - self.burn_in
-        weight = float(self._share(self.steps_done)) if self.config.step_decay else 1.0
+        moment = self._moment(hp)
         if isinstance(self.sampler, MetropolisSampler):
             energy = self._metropolis_step(self.sampler, hp)
             loss, baseline = energy.excess_loss, None
-            self._watch(watched, weight, energy)
+            self._watch(moment, energy)
         elif self._by_chain is not None:
             batch = self._draw(self.gradient, "batch")
-            self._observers.look(watched, before, weight)
-            size = partial(self._observers.size, watched)
-            loss = self._by_chain.step(self._state, hp, batch, self._metric_batch(), self._probe(), size)
+            self._observers.look(moment, self._state["delta"])
+            watch = partial(self._observers.watch, moment)
+            loss = self._by_chain.step(self._state, hp, batch, self._metric_batch(), self._probe(), watch)
             baseline = None if batch is None else batch.baseline_loss
         elif self._recorded is not None:
-            watch = partial(self._watch, watched, weight) if self._observers.due(watched) else None
-            self._state, loss, baseline = self._recorded.step(self._state, hp, watch)
+            seen = partial(self._watch, moment) if self._observers.due(moment.step) else None
+            self._state, loss, baseline = self._recorded.step(self._state, hp, seen)
         else:
             batch = self._draw(self.gradient, "batch")
             # A tensor object of its own: the state may be changed in place, and a potential may remember what it was given.
@@ -294,24 +290,31 @@ class Run:
             if self._bursts is not None:
                 calm = self._bursts.look(self.steps_done, self._state, energy.excess_loss)
                 if calm is not self._state:
-                    self._state, before = calm, calm["delta"]
+                    self._state = calm
+                    moment = self._moment(hp)
                     energy = self._evaluate(self._state["delta"].detach(), batch)
             baseline = None if batch is None else batch.baseline_loss
             loss = energy.excess_loss
-            self._watch(watched, weight, energy)
+            self._watch(moment, energy)
             if self._one_loop is not None and self._one_loop.serves(energy):
                 self._one_loop.step(self._state, energy, hp, self.steps_done + 1)
             else:
                 self._state = self.sampler.update(self._state, energy, self._normals(self.sampler.noises), hp)
-        if self._counter is not None:
-            self._count(self._counter, before, loss)
         self._last_loss = loss
         self.steps_done += 1
-        return loss, baseline
+        return loss, baseline, moment.weights
 
-    def _watch(self, step: int, weight: float, energy: Energy) -> None:
-        self._observers.look(step, energy.delta, weight)
-        self._observers.size(step, energy)
+    def _moment(self, hp: Hp) -> Moment:
+        share = float(self._share(self.steps_done)) if self.config.step_decay else 1.0
+        settled = self.steps_done >= self._adapted or not self._control.auto_step
+        weights = self.sampler.weights(self._state, hp)
+        if weights is not None:
+            weights = weights.clone()  # it may be a part of the state, which may be changed in place
+        return Moment(self.steps_done - self.burn_in, share, weights, settled)
+
+    def _watch(self, moment: Moment, energy: Energy) -> None:
+        self._observers.look(moment, energy.delta)
+        self._observers.watch(moment, energy)
 
     def _guard(self) -> Bursts | None:
         """For steps that were chosen here, where losses are exact; not on a GPU, where a look at every step would wait for it."""
@@ -336,13 +339,6 @@ class Run:
             like.new_empty(self.count, 0),
             fused=way() == "fused",
         )
-
-    def _count(self, counter: Counter, delta: Tensor, loss: Tensor) -> None:
-        """Add where the chains were to the histogram. A chain that has died counts nowhere, though it is put back to w0."""
-        if self.steps_done >= self._adapted or not self._control.auto_step:
-            self._sound = self._sound & torch.isfinite(loss)
-        if self.steps_done >= self.burn_in:
-            counter.add(self.problem.mode + delta.squeeze(1), self._sound, float(self._share(self.steps_done)))
 
     def _share(self, step: Any) -> np.ndarray:
         """Size of step number `step` in units of step_size, which is also its weight in averages."""
@@ -448,7 +444,7 @@ class Run:
         if self.problems > 1:  # each is then an estimate of its own problem, like any other
             members = (self.problem.member(index).to_dict() for index in range(self.problems))
             configs = [self.config.replace(problem=member) for member in members]
-        seen = _Seen(added, self._losses.llc(), *self._losses.trace())
+        seen = _Seen(added, self._losses.llc(), *self._losses.trace(), self._losses.trace_weights())
         return [
             self._estimate(number, index, setting, config, seen)
             for number, config in enumerate(configs)
@@ -493,11 +489,16 @@ class Run:
         steps = seen.steps
         with np.errstate(over="ignore"):  # a chain on its way to infinity
             trace = seen.trace[:, mine] * n_beta
-        kept_trace = trace[steps >= self.burn_in][:, living]
+        share = None if seen.weights is None else self._losses.effective_share()[mine]
+        counted = living if share is None else living & np.isfinite(share)
+        kept_trace = trace[steps >= self.burn_in][:, counted]
         usable = dead <= len(living) / 2 and kept > 0 and bool(alive.any())
         llc = float(per_chain[alive].mean()) if usable else math.nan
-        se = diagnostics.standard_error(per_chain[alive], kept_trace) if usable else math.nan
+        weights = None if seen.weights is None else seen.weights[:, mine][steps >= self.burn_in][:, counted]
+        se = diagnostics.standard_error(per_chain[alive], kept_trace, weights) if usable else math.nan
         r_hat, ess = (diagnostics.r_hat(kept_trace), diagnostics.ess(kept_trace)) if usable else (math.nan, math.nan)
+        if share is not None and usable:
+            ess *= float(share[counted].mean())
         drift, drift_se = diagnostics.plateau_drift(kept_trace)
         step_size = float(self._hp.step_size[mine][0])
         stable = float(self._control.stable_step()[mine][0])
@@ -505,9 +506,10 @@ class Run:
         rounding = _finite_mean(seen.added.rounding[mine][living])
         accepted = self._state.get("accepted")
         acceptance = math.nan if accepted is None else _finite_mean(accepted[mine].double().cpu().numpy())
-        observers, beta = self._observers, n_beta / self.problem.n
-        fluctuation = observers.fluctuation(mine, living, beta) if usable else Mean()
-        observed = observers.observed(mine, living, n_beta) if usable else Mean()
+        observers = self._observers
+        group = Group(mine, living, n_beta, step_size if self._target.coordinates is None else math.nan)
+        fluctuation = observers.fluctuation(group) if usable else Mean()
+        observed = observers.observed(group) if usable else Mean()
         bursts = 0 if self._bursts is None else int(self._bursts.count[mine].sum())
         exact = self.gradient == "full" and accepted is None
         verdict = judge(
@@ -563,9 +565,7 @@ class Run:
                 "rounding": rounding,
                 "bursts": float(bursts),
                 "acceptance": acceptance,
-                **observers.term_sizes(
-                    mine, living, step_size if self._target.coordinates is None else math.nan, self.problem.dim
-                ),
+                **observers.term_sizes(group),
             },
             n=self.problem.n,
             dim=self.problem.dim,
@@ -575,17 +575,20 @@ class Run:
             observed_llc=observed.value,
             observed_llc_se=observed.se,
             observed_per_chain=observed.parts,
+            observables=observers.read(group) if usable else {},
         )
 
 
 @dataclass(frozen=True)
 class _Seen:
-    """What the estimates of all settings are made from: numbers of every chain [C], and ΔL [T, C] with its steps."""
+    """What the estimates of all settings are made from: numbers of every chain [C], and ΔL [T, C] with its steps and
+    the weights [T, C] of its states, None where all weigh the same."""
 
     added: Added
     llc: np.ndarray
     trace: np.ndarray
     steps: np.ndarray
+    weights: np.ndarray | None
 
 
 def _finite_mean(values: np.ndarray) -> float:

@@ -1,11 +1,154 @@
-"""What observables share: means over chains with their errors."""
+"""What an observable is: it is shown the chains every few steps, keeps little of what it saw, and is read out at any time.
+
+A new observable is one new file in this folder. Where a mean along the chains is wanted, derive from `Average` and write
+`measure`; the weighted means, their errors and the memory are then cared for:
+
+    @register
+    @dataclass
+    class SquareDistance(Average):
+        \"\"\"‖w − w0‖², the square of the distance from w0.\"\"\"
+
+        every: int = 10
+
+        def measure(self, seen: Look) -> Tensor:
+            return seen.delta.square().sum(dim=1)
+
+    estimate(problem, observables=[{"name": "SquareDistance", "every": 5}]).observables["SquareDistance"]["mean"]
+
+What is no mean derives from `Observable` and writes `begin`, `look` and `read` (`visits.py` is an example). The fields of
+the dataclass are its options: they are part of the configuration, so they must be JSON.
+
+Shapes: C chains in the run, row c·S + s being chain c of setting s; C' chains shown at once, D parameters. Chains are shown
+before a step, after the burn-in alone. Displacements are in the coordinates of the parameters; losses are means per sample
+in nats, less those at w0, on the step's batch.
+"""
 
 from __future__ import annotations
 
+import dataclasses
+import json
 import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+import torch
+from torch import Tensor
+
+from llc_core.config import MAX_STEPS
+from llc_core.fields import check_hyper, hyper_fields, whole
+from llc_core.potentials.base import Potential
+from llc_core.types import Energy
+
+ROWS = 200_000
+"""Chains × samples whose losses are evaluated at once."""
+
+
+class Moment(NamedTuple):
+    """A step of the run.
+
+    step: counted from the end of burn-in, negative within it.
+    share: size of the step in units of step_size, which is its weight in averages.
+    weights: [C] weights of the chains in averages, beside the share; None: all 1.
+    settled: whether a chain whose loss is not finite is dead from now on. While steps are adapted it is started again.
+    """
+
+    step: int
+    share: float = 1.0
+    weights: Tensor | None = None
+    settled: bool = True
+
+
+@dataclass(frozen=True)
+class Setup:
+    """The run that an observable is to follow.
+
+    problem: what is sampled.  second: the second potential of the run (`estimate(observable=…)`), if there is one.
+    chains: C, those of all settings and problems together.  settings: S.
+    dtype: of the states.  wide: of sums, float64 where the device has it.
+    """
+
+    problem: Potential
+    second: Potential | None
+    chains: int
+    settings: int
+    dtype: torch.dtype
+    device: torch.device
+
+    @property
+    def wide(self) -> torch.dtype:
+        return torch.float32 if self.device.type == "mps" else torch.float64
+
+    def zeros(self, *shape: int) -> Tensor:
+        """Zeros [*shape] for sums, on the run's device."""
+        return torch.zeros(*shape, dtype=self.wide, device=self.device)
+
+
+@dataclass(frozen=True)
+class Look:
+    """What an observable is shown before a step. Nothing of it may be changed or kept: copy what is needed longer.
+
+    step: counted from the end of burn-in.
+    rows: which chains of the run these are; all of them, or one where chains are stepped one after the other.
+    delta: [C', D] displacements w − w0.
+    chain_weights: [C'] weights of the chains in averages, float64.  share: weight of this step, the same for all chains.
+    """
+
+    step: int
+    share: float
+    rows: slice
+    delta: Tensor
+    chain_weights: Tensor
+    problem: Potential
+    step_energy: Energy | None = None
+    alive: Tensor | None = None
+
+    @property
+    def weights(self) -> Tensor:
+        """[C'] what these states weigh in averages: chain_weights · share."""
+        return self.chain_weights * self.share
+
+    @property
+    def energy(self) -> Energy:
+        """Losses, gradients and nβ of this step. The observable's class must say `needs_energy = True`."""
+        assert self.step_energy is not None, "set needs_energy = True in the class of the observable"
+        return self.step_energy
+
+    @property
+    def losses(self) -> Tensor:
+        """[C'] ΔL on the step's batch. The observable's class must say `needs_energy = True`."""
+        return self.energy.excess_loss
+
+    @property
+    def living(self) -> Tensor:
+        """[C'] whether a chain has not died so far. The observable's class must say `needs_living = True`."""
+        assert self.alive is not None, "set needs_living = True in the class of the observable"
+        return self.alive
+
+    def sample_losses(self) -> Iterator[tuple[slice, Tensor]]:
+        """Losses of all single samples (not less those at w0), in parts that bound the memory: (samples, [C', part]).
+
+        The observable's class must say `needs_samples = True`, so that a problem without them is refused.
+        """
+        each = max(64, ROWS // len(self.delta))
+        for start in range(0, self.problem.samples, each):
+            stop = min(start + each, self.problem.samples)
+            yield slice(start, stop), self.problem.per_sample_loss(self.delta, start, stop)
+
+
+@dataclass(frozen=True)
+class Group:
+    """The chains of one problem and setting, for which results are read out.
+
+    rows: their places among the run's chains.  living: [C'] bool; dead chains are in no result.
+    n_beta: nβ.  step_size: in use now; nan where it belongs to other coordinates than w.
+    """
+
+    rows: slice
+    living: np.ndarray
+    n_beta: float
+    step_size: float = math.nan
 
 
 @dataclass(frozen=True)
@@ -16,10 +159,86 @@ class Mean:
     se: float = math.nan
     parts: np.ndarray | None = None
 
+    @classmethod
+    def of(cls, parts: np.ndarray) -> Mean:
+        """From parts [C'], of which those that are not finite are left out."""
+        good = parts[np.isfinite(parts)]
+        if len(good) == 0:
+            return cls(parts=parts)
+        se = float(np.std(good, ddof=1) / math.sqrt(len(good))) if len(good) > 1 else math.nan
+        return cls(float(good.mean()), se, parts)
 
-def _over(parts: np.ndarray) -> Mean:
-    good = parts[np.isfinite(parts)]
-    if len(good) == 0:
-        return Mean(parts=parts)
-    se = float(np.std(good, ddof=1) / math.sqrt(len(good))) if len(good) > 1 else math.nan
-    return Mean(float(good.mean()), se, parts)
+    def arrays(self) -> dict[str, np.ndarray]:
+        found = {"mean": np.array(self.value), "se": np.array(self.se)}
+        return found if self.parts is None else {**found, "parts": self.parts}
+
+
+@dataclass
+class Observable:
+    """Base of all observables. The fields of a derived dataclass are its options.
+
+    every: steps between looks.
+    """
+
+    needs_energy: ClassVar[bool] = False
+    """Whether `look` reads `seen.energy` or `seen.losses`. Chains may then be shown one at a time (`seen.rows`), and in
+    threads: sums that several chains share need a lock. Without it all chains are shown together."""
+    needs_samples: ClassVar[bool] = False
+    """Whether `look` reads `seen.sample_losses()`."""
+    needs_living: ClassVar[bool] = False
+    """Whether `look` reads `seen.living`; what is kept for each chain can leave dead ones out in `read` instead. Chains are
+    then shown as with `needs_energy`."""
+
+    every: int = 10
+
+    def __post_init__(self) -> None:
+        self.every = whole(f"{self.name}.every", self.every, 1, MAX_STEPS)
+        for name, about in hyper_fields(self).items():
+            setattr(self, name, check_hyper(self.name, name, getattr(self, name), about))
+
+    @property
+    def name(self) -> str:
+        return type(self).__name__
+
+    def to_dict(self) -> dict[str, Any]:
+        """{"name": …, options…}: what `registry.build` makes the same observable from, with nothing seen."""
+        options = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        return {"name": self.name, **json.loads(json.dumps(options))}
+
+    @property
+    def in_step(self) -> bool:
+        """Whether it looks when the step's energy is known; else before that, at all chains together."""
+        return self.needs_energy or self.needs_living
+
+    def due(self, step: int) -> bool:
+        """Whether it looks at this step, counted from the end of burn-in."""
+        return step >= 0 and step % self.every == 0
+
+    def check(self, problem: Potential, second: Potential | None) -> None:
+        """ValueError, in one sentence, where it cannot be watched in a run of `problem`."""
+        if self.needs_samples and not gives_samples(problem):
+            raise ValueError(
+                f"{self.name} needs the losses of single samples, which a problem of kind {problem.kind} does not give: "
+                "leave it out of observables."
+            )
+
+    def kept(self, chains: int, problem: Potential) -> int:
+        """About how many numbers of the states' precision it keeps, for the check of the memory."""
+        return 0
+
+    def begin(self, setup: Setup) -> None:
+        """Forget all that was seen and make room: called before a run, and again where more of it becomes burn-in."""
+        raise NotImplementedError
+
+    def look(self, seen: Look) -> None:
+        """Take in the chains `seen.rows`. Memory must not grow with the number of looks."""
+        raise NotImplementedError
+
+    def read(self, group: Group) -> Mapping[str, np.ndarray]:
+        """Arrays by name, from what was seen of the chains of a group so far; changes nothing."""
+        raise NotImplementedError
+
+
+def gives_samples(problem: Potential) -> bool:
+    """Whether the problem knows the losses of single samples."""
+    return type(problem).per_sample_loss is not Potential.per_sample_loss and problem.samples > 0
