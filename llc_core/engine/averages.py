@@ -43,8 +43,8 @@ class LossAccumulator:
     def _clear(self) -> None:
         self.count = 0
         self._sum, self._baseline_sum = np.zeros(len(self.alive)), np.zeros(len(self.alive))
-        # One number for all chains, [1], until chains have weights of their own, [C].
-        self._weight, self._weight_square = np.zeros(1), np.zeros(1)
+        # Σ of weight·share, of weights and of their squares: [1] until chains have weights of their own, then [C].
+        self._total, self._weight, self._weight_square = np.zeros(1), np.zeros(1), np.zeros(1)
 
     def go_on(self, steps: int, burn_in: int) -> None:
         """The run will have `steps` steps in all, and a burn-in that is the one it had or covers all that was done."""
@@ -62,12 +62,18 @@ class LossAccumulator:
         self.thin = thin
 
     def add(
-        self, losses: np.ndarray, baselines: np.ndarray | None, weights: np.ndarray | None = None
+        self,
+        losses: np.ndarray,
+        baselines: np.ndarray | None,
+        weights: np.ndarray | None = None,
+        shares: np.ndarray | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Take ΔL [T, C] of the next T steps and L_m(w0) [T, C]; returns the rows kept for the trace and their steps.
 
         weights: in the average, ≥ 0: [T] of the steps, or [T, C] of every chain's states, of one kind through a run; None:
         all the same.
+        shares: [T] lengths of the steps, which multiply the weights; None: all the same. A longer step is more time of the
+        chain and not a likelier state, so that they are no part of `effective_share` and `trace_weights`.
         """
         steps = np.arange(self.steps, self.steps + len(losses))
         finite = np.isfinite(losses)
@@ -79,10 +85,13 @@ class LossAccumulator:
             self._first_baseline = baselines[0]
         kept = steps >= self.burn_in
         if kept.any():
-            weight = np.ones((int(kept.sum()), 1)) if weights is None else weights[kept].reshape(int(kept.sum()), -1)
-            self._sum = _running(self._sum, losses[kept] * weight)
+            ones = np.ones((int(kept.sum()), 1))
+            weight = ones if weights is None else weights[kept].reshape(len(ones), -1)
+            total = weight if shares is None else weight * shares[kept][:, None]
+            self._sum = _running(self._sum, losses[kept] * total)
             if baselines is not None:
-                self._baseline_sum = _running(self._baseline_sum, baselines[kept] * weight)
+                self._baseline_sum = _running(self._baseline_sum, baselines[kept] * total)
+            self._total = _running(self._total, total)
             self._weight = _running(self._weight, weight)
             self._weight_square = _running(self._weight_square, weight * weight)
             self.count += int(kept.sum())
@@ -99,11 +108,11 @@ class LossAccumulator:
         if self.count == 0:
             return np.full(self.alive.shape, np.nan)
         with np.errstate(invalid="ignore"):  # a chain whose states all weigh nothing has no mean
-            excess = self._sum / self._weight
+            excess = self._sum / self._total
         kind = self.baseline if baseline is None else baseline
         if kind != "same_batch" and self._first_baseline is not None:
             with np.errstate(invalid="ignore"):
-                mean_at_w0 = self._baseline_sum / self._weight
+                mean_at_w0 = self._baseline_sum / self._total
             excess = excess + mean_at_w0 - (self.full_baseline if kind == "full" else self._first_baseline)
         return np.where(self.alive, self.n_beta * excess, np.nan)
 

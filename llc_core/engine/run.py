@@ -33,7 +33,8 @@ from llc_core.engine.stepping.compiled import OneLoop, pays
 from llc_core.engine.stepping.recorded import Recorded
 from llc_core.engine.target import Target
 from llc_core.groups import settings
-from llc_core.observables.base import Group, Mean, Moment
+from llc_core.observables.base import Mean
+from llc_core.observables.look import Group, Moment
 from llc_core.observables.observers import Observers
 from llc_core.potentials.base import Batch, Potential
 from llc_core.results import Estimate
@@ -217,10 +218,11 @@ class Run:
         if base is not None:
             base = np.repeat(base, self.count // base.shape[1], axis=1)
         shares = self._share(np.arange(self.steps_done - len(rows), self.steps_done))
-        if weights:
-            shares = shares[:, None] * torch.stack(weights).double().cpu().numpy()
+        weighed = torch.stack(weights).double().cpu().numpy() if weights else None
         self._losses.forgiving = self._control.rescues_until
-        kept, kept_steps = self._losses.add(rows, base, shares) if len(rows) else (rows, np.zeros(0, dtype=int))
+        kept, kept_steps = (
+            self._losses.add(rows, base, weighed, shares) if len(rows) else (rows, np.zeros(0, dtype=int))
+        )
         self.seconds += time.perf_counter() - started
         notes = tuple(self._control.notes[self._notes_sent :])
         self._notes_sent += len(notes)

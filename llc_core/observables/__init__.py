@@ -4,7 +4,8 @@ from importlib import import_module
 from pkgutil import iter_modules
 
 from llc_core.observables.average import Average
-from llc_core.observables.base import Group, Look, Mean, Observable, Setup
+from llc_core.observables.base import Mean, Observable
+from llc_core.observables.look import Group, Look, Setup
 from llc_core.observables.registry import build, observables, register
 
 for _module in iter_modules(__path__):

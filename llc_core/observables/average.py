@@ -10,7 +10,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from llc_core.observables.base import Group, Look, Observable, Setup
+from llc_core.observables.base import Observable
+from llc_core.observables.look import Group, Look, Setup
 
 
 @dataclass

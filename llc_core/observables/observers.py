@@ -9,8 +9,9 @@ import torch
 from torch import Tensor
 
 from llc_core.config import RunConfig
-from llc_core.observables.base import Group, Look, Mean, Moment, Observable, Setup
+from llc_core.observables.base import Mean, Observable
 from llc_core.observables.functional_variance import FunctionalVariance
+from llc_core.observables.look import Group, Look, Moment, Setup
 from llc_core.observables.registry import build
 from llc_core.observables.second_loss import SecondLoss
 from llc_core.observables.term_sizes import TermSizes

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from llc_core.observables.base import Group, Look, Mean, Observable, Setup
+from llc_core.observables.base import Mean, Observable
+from llc_core.observables.look import Group, Look, Setup
 from llc_core.observables.registry import register
 from llc_core.potentials.base import Potential
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from llc_core.observables.base import Group, Look, Observable, Setup
+from llc_core.observables.base import Observable
+from llc_core.observables.look import Group, Look, Setup
 from llc_core.observables.registry import register
 
 

@@ -9,7 +9,8 @@ import numpy as np
 import torch
 
 from llc_core.bins import Bins
-from llc_core.observables.base import Group, Look, Observable, Setup
+from llc_core.observables.base import Observable
+from llc_core.observables.look import Group, Look, Setup
 from llc_core.observables.registry import register
 from llc_core.potentials.base import Potential
 
