@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -51,6 +51,8 @@ class RunConfig:
     observable: description of a second problem with the same parameters and w0, whose excess loss is averaged along the
         chains of the first (on the data of another distribution: a data-refined coefficient); None: none.
     observe_every: steps between looks at it.
+    observables: what else is watched along the chains: names of registered observables, or tables {"name": …, options…}
+        (see `llc_core.observables`).
     grid: {field: [values]}; settings are the product of the lists, the first field varying slowest.
     device: "cpu", "cuda", …; None: "cpu".  dtype: "float32" or "float64"; None: the engine's choice.
     """
@@ -72,6 +74,7 @@ class RunConfig:
     functional_variance: int | None = None
     observable: Mapping[str, Any] | None = None
     observe_every: int = 10
+    observables: Sequence[Mapping[str, Any] | str] = ()
     grid: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     seed: int = 0
     device: str | None = None
@@ -114,6 +117,7 @@ class RunConfig:
         if self.observable is not None:
             put(self, "observable", _json_mapping("observable", self.observable))
         put(self, "observe_every", whole("observe_every", self.observe_every, 1, MAX_STEPS))
+        put(self, "observables", _observables(self.observables))
         put(self, "grid", _grid(self.grid))
         if self.device is not None and not isinstance(self.device, str):
             put(self, "device", str(self.device))
@@ -225,6 +229,20 @@ def _json_mapping(name: str, value: Any) -> dict[str, Any]:
         return json.loads(json.dumps(dict(value), allow_nan=False))
     except (TypeError, ValueError, RecursionError):
         raise ValueError(f"{name} must hold only finite numbers, texts, lists and mappings.") from None
+
+
+def _observables(value: Any) -> tuple[dict[str, Any], ...]:
+    if not isinstance(value, list | tuple):
+        raise ValueError(f"observables must be a list of names or tables with a name, not a {type(value).__name__}.")
+    found: list[dict[str, Any]] = []
+    for each in value:
+        described = {"name": each} if isinstance(each, str) else _json_mapping("an entry of observables", each)
+        if not isinstance(described.get("name"), str):
+            raise ValueError("An entry of observables needs a name, for example {'name': 'TermSizes', 'every': 20}.")
+        if any(described["name"] == other["name"] for other in found):
+            raise ValueError(f"observables has {described['name']!r:.60} twice; name each one once.")
+        found.append(described)
+    return tuple(found)
 
 
 def _grid(value: Any) -> dict[str, tuple[Any, ...]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ import torch
 from llc_core.config import MAX_STEPS, RunConfig
 from llc_core.engine.run import Run
 from llc_core.fields import whole
+from llc_core.observables import Observable
 from llc_core.potentials.base import Potential
 from llc_core.samplers import Sampler, build
 from llc_core.types import Snapshot
@@ -41,6 +42,7 @@ def estimate(
     functional_variance: int | None = None,
     observable: Potential | None = None,
     observe_every: int = 10,
+    observables: Sequence[Observable | Mapping[str, Any] | str] = (),
     grid: Mapping[str, Any] | None = None,
     seed: int = 0,
     device: str | None = None,
@@ -74,6 +76,7 @@ def estimate(
         histogram=histogram,
         functional_variance=functional_variance,
         observe_every=observe_every,
+        observables=_described(observables),
         chains=chains,
         steps=steps,
         burn_in=burn_in,
@@ -108,6 +111,13 @@ def until_settled(current: Run, max_steps: int | None) -> Iterator[Snapshot]:
         if not (more and any(each.converged.wants_steps for each in current.estimates())):
             return
         current.go_on()
+
+
+def _described(observables: Any) -> Any:
+    """What a configuration takes: observables that are given as objects are described."""
+    if not isinstance(observables, list | tuple):
+        return observables
+    return [each.to_dict() if isinstance(each, Observable) else each for each in observables]
 
 
 def _show(snapshot: Snapshot) -> None:

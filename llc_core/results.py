@@ -34,6 +34,7 @@ class Estimate:
         likelihood), nan unless asked for, with its standard error.
     observed_llc: nβ times the mean excess loss of the configuration's observable along the chains, nan without one;
         observed_per_chain: [C].
+    observables: what the configuration's observables saw, name → {array's name: array}; empty where most chains are dead.
     """
 
     llc: float
@@ -65,6 +66,7 @@ class Estimate:
     observed_llc: float = math.nan
     observed_llc_se: float = math.nan
     observed_per_chain: np.ndarray | None = None
+    observables: Mapping[str, Mapping[str, np.ndarray]] = field(default_factory=dict)
 
     @property
     def relative_error(self) -> float:
@@ -89,6 +91,8 @@ class Estimate:
 
     def to_dataset(self) -> Any:
         """An xarray.Dataset: loss_trace (step, chain), llc per chain, and scalars; attributes hold the configuration.
+
+        Arrays of observables are variables such as "Visits_counts"; their dimensions, "chain" excepted, are their own.
 
         Write it with `.to_netcdf("run.nc", engine="h5netcdf")`. Both need the extra "netcdf".
         """
@@ -132,6 +136,7 @@ class Estimate:
                 "loss_trace": (("step", "chain"), self.trace, {"long_name": "nβ (L(w) − L(w0))"}),
                 "llc_per_chain": (("chain",), self.per_chain),
                 **{k: ((), v) for k, v in scalars.items()},
+                **self._observed_variables(),
             },
             coords={"step": self.trace_steps, "chain": np.arange(self.trace.shape[1])},
             attrs={
@@ -143,6 +148,17 @@ class Estimate:
                 **truth,
             },
         )
+
+    def _observed_variables(self) -> dict[str, tuple[tuple[str, ...], np.ndarray]]:
+        found = {}
+        for owner, arrays in self.observables.items():
+            for key, values in arrays.items():
+                name, array = f"{owner}_{key}", np.asarray(values)
+                dims = [f"{name}_{number}" for number in range(array.ndim)]
+                if key == "per_chain":
+                    dims[0] = "chain"
+                found[name] = (tuple(dims), array)
+        return found
 
     def to_json(self) -> str:
         """Scalars and configuration as JSON (no trace)."""

@@ -61,11 +61,12 @@ def ess(trace: np.ndarray) -> float:
     return _call("ess", trace)
 
 
-def standard_error(per_chain: np.ndarray, trace: np.ndarray) -> float:
+def standard_error(per_chain: np.ndarray, trace: np.ndarray, weights: np.ndarray | None = None) -> float:
     """Standard error of the mean over independent chains.
 
-    per_chain: [C], the mean of each chain.  trace: [T, C].  Four chains or more: from the spread of their means. Fewer:
-    from the means of √T batches within each chain, which needs no second chain.
+    per_chain: [C], the mean of each chain.  trace: [T, C].  weights: [T, C] of the states in the chains' means; None: all
+    the same. Four chains or more: from the spread of their means. Fewer: from the means of √T batches within each chain,
+    which needs no second chain.
     """
     chains = len(per_chain)
     if chains >= 4:
@@ -74,9 +75,22 @@ def standard_error(per_chain: np.ndarray, trace: np.ndarray) -> float:
         return math.nan
     batches = int(math.sqrt(len(trace)))
     width = len(trace) // batches
-    means = trace[: batches * width].reshape(batches, width, chains).mean(axis=1)
-    variances = np.var(means, axis=0, ddof=1) / batches
+    parts = trace[: batches * width].reshape(batches, width, chains)
+    if weights is None or np.ptp(weights) == 0:
+        variances = np.var(parts.mean(axis=1), axis=0, ddof=1) / batches
+    else:
+        variances = _weighted_batch_variance(parts, weights[: batches * width].reshape(batches, width, chains))
     return float(math.sqrt(variances.sum()) / chains)
+
+
+def _weighted_batch_variance(parts: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Variance [C] of Σwx / Σw from batches [B, width, C]: of a ratio of two means, by its linear part (Cochran 1977,
+    eq. 6.13)."""
+    batches = len(parts)
+    weight, total = weights.sum(axis=1), (weights * parts).sum(axis=1)
+    mean = total.sum(axis=0) / weight.sum(axis=0)
+    off = total - mean * weight
+    return batches / (batches - 1) * np.square(off).sum(axis=0) / np.square(weight.sum(axis=0))
 
 
 def plateau_drift(trace: np.ndarray) -> tuple[float, float]:

@@ -14,7 +14,8 @@ TRACE_ROWS = 20_000
 class LossAccumulator:
     """Running λ̂ = nβ·mean(L_t − baseline) for every chain, after burn-in.
 
-    Sums run step by step, so the numbers do not depend on how the run is cut into blocks.
+    The mean is weighted: every state of every chain may have a weight of its own, and a chain's λ̂ is Σw·x / Σw over its own
+    states. Sums run step by step, so the numbers do not depend on how the run is cut into blocks.
     """
 
     def __init__(
@@ -37,10 +38,13 @@ class LossAccumulator:
         self._first_baseline: np.ndarray | None = None
         self._rows: list[np.ndarray] = []
         self._row_steps: list[np.ndarray] = []
+        self._row_weights: list[np.ndarray] = []
 
     def _clear(self) -> None:
-        self.count, self.weights = 0, 0.0
+        self.count = 0
         self._sum, self._baseline_sum = np.zeros(len(self.alive)), np.zeros(len(self.alive))
+        # Σ of weight·share, of weights and of their squares: [1] until chains have weights of their own, then [C].
+        self._total, self._weight, self._weight_square = np.zeros(1), np.zeros(1), np.zeros(1)
 
     def go_on(self, steps: int, burn_in: int) -> None:
         """The run will have `steps` steps in all, and a burn-in that is the one it had or covers all that was done."""
@@ -53,14 +57,23 @@ class LossAccumulator:
             rows, at = self.trace()
             chosen = at % thin == 0
             self._rows, self._row_steps = [rows[chosen]], [at[chosen]]
+            weights = self.trace_weights()
+            self._row_weights = [] if weights is None else [weights[chosen]]
         self.thin = thin
 
     def add(
-        self, losses: np.ndarray, baselines: np.ndarray | None, weights: np.ndarray | None = None
+        self,
+        losses: np.ndarray,
+        baselines: np.ndarray | None,
+        weights: np.ndarray | None = None,
+        shares: np.ndarray | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Take ΔL [T, C] of the next T steps and L_m(w0) [T, C]; returns the rows kept for the trace and their steps.
 
-        weights: [T] of the steps in the average; None: all the same.
+        weights: in the average, ≥ 0: [T] of the steps, or [T, C] of every chain's states, of one kind through a run; None:
+        all the same.
+        shares: [T] lengths of the steps, which multiply the weights; None: all the same. A longer step is more time of the
+        chain and not a likelier state, so that they are no part of `effective_share` and `trace_weights`.
         """
         steps = np.arange(self.steps, self.steps + len(losses))
         finite = np.isfinite(losses)
@@ -72,14 +85,20 @@ class LossAccumulator:
             self._first_baseline = baselines[0]
         kept = steps >= self.burn_in
         if kept.any():
-            weight = np.ones(int(kept.sum())) if weights is None else weights[kept]
-            self._sum = _running(self._sum, losses[kept] * weight[:, None])
+            ones = np.ones((int(kept.sum()), 1))
+            weight = ones if weights is None else weights[kept].reshape(len(ones), -1)
+            total = weight if shares is None else weight * shares[kept][:, None]
+            self._sum = _running(self._sum, losses[kept] * total)
             if baselines is not None:
-                self._baseline_sum = _running(self._baseline_sum, baselines[kept] * weight[:, None])
-            self.weights = float(_running(np.array([self.weights]), weight[:, None])[0])
+                self._baseline_sum = _running(self._baseline_sum, baselines[kept] * total)
+            self._total = _running(self._total, total)
+            self._weight = _running(self._weight, weight)
+            self._weight_square = _running(self._weight_square, weight * weight)
             self.count += int(kept.sum())
         self.steps += len(losses)
         chosen = steps % self.thin == 0
+        if weights is not None and weights.ndim == 2:
+            self._row_weights.append(weights[chosen])
         self._rows.append(losses[chosen])
         self._row_steps.append(steps[chosen])
         return losses[chosen], steps[chosen]
@@ -88,12 +107,25 @@ class LossAccumulator:
         """λ̂ of every chain so far, [C]; nan during burn-in and for dead chains."""
         if self.count == 0:
             return np.full(self.alive.shape, np.nan)
-        excess = self._sum / self.weights
+        with np.errstate(invalid="ignore"):  # a chain whose states all weigh nothing has no mean
+            excess = self._sum / self._total
         kind = self.baseline if baseline is None else baseline
         if kind != "same_batch" and self._first_baseline is not None:
-            mean_at_w0 = self._baseline_sum / self.weights
+            with np.errstate(invalid="ignore"):
+                mean_at_w0 = self._baseline_sum / self._total
             excess = excess + mean_at_w0 - (self.full_baseline if kind == "full" else self._first_baseline)
         return np.where(self.alive, self.n_beta * excess, np.nan)
+
+    def effective_share(self) -> np.ndarray:
+        """Independent states of these weights are worth this share of as many equal ones, [C]: (Σw)²/(count·Σw²), 1 where all
+        weigh the same, nan where all weigh nothing. Source: Kish 1965, "Survey Sampling", section 11.7."""
+        with np.errstate(invalid="ignore"):
+            share = self._weight**2 / (self.count * self._weight_square)
+        return np.broadcast_to(share, self.alive.shape).copy()
+
+    def trace_weights(self) -> np.ndarray | None:
+        """Weights [T, C] of the rows of `trace`; None while no chain has had a weight of its own."""
+        return np.concatenate(self._row_weights) if self._row_weights else None
 
     def trace(self) -> tuple[np.ndarray, np.ndarray]:
         """Rows ΔL [T, C] and their steps [T]."""
@@ -109,4 +141,5 @@ def _thin(steps: int, chains: int) -> int:
 
 
 def _running(start: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    return np.cumsum(np.vstack([start, rows]), axis=0)[-1]
+    """start [C] or [1] plus the rows [T, C], one after the other."""
+    return np.cumsum(np.vstack([np.broadcast_to(start, rows.shape[1:]), rows]), axis=0)[-1]

@@ -15,6 +15,7 @@ from llc_core.engine.setup import Setup
 from llc_core.engine.stepping.base import Stepper
 from llc_core.engine.stepping.bursts import UNDONE_STEPS
 from llc_core.engine.summary import Chains, Findings, make_estimate
+from llc_core.observables.look import Group
 from llc_core.potentials.base import Batch
 from llc_core.results import Estimate
 from llc_core.types import State
@@ -44,7 +45,10 @@ class Estimates:
         setup, config = self.setup, self.config
         self.control.refresh(self.state)
         biases = self._biases()
-        per_chain, (trace, trace_steps) = self.record.losses.llc(), self.record.losses.trace()
+        losses = self.record.losses
+        per_chain, (trace, trace_steps) = losses.llc(), losses.trace()
+        weights = losses.trace_weights()
+        shares = None if weights is None else losses.effective_share()
         found = []
         for number in range(setup.groups.problems):
             problem = setup.problem.member(number)
@@ -52,12 +56,12 @@ class Estimates:
             own = config if setup.groups.problems == 1 else config.replace(problem=problem.to_dict())
             for index, setting in enumerate(setup.settings):
                 mine = setup.groups.rows(number, index)
-                n_beta = float(self.record.losses.n_beta[mine][0])
+                n_beta = float(losses.n_beta[mine][0])
                 with np.errstate(over="ignore"):  # a chain on its way to infinity
                     scaled = trace[:, mine] * n_beta
                 chains = Chains(
                     per_chain=per_chain[mine],
-                    living=self.record.losses.alive[mine],
+                    living=losses.alive[mine],
                     trace=scaled,
                     trace_steps=trace_steps,
                     n_beta=n_beta,
@@ -66,9 +70,13 @@ class Estimates:
                     burn_in=self.record.burn_in,
                     seconds=seconds,
                     steps_per_second=setup.groups.count * self.steps / max(seconds, 1e-9),
+                    weights=None if weights is None else weights[:, mine],
+                    effective_share=None if shares is None else shares[mine],
                 )
                 findings = self._findings(mine, chains, biases)
-                observers, living, usable = self.record.observers, chains.living, chains.usable
+                observers, usable = self.record.observers, chains.usable
+                step_size = findings.step_size if setup.target.coordinates is None else math.nan
+                group = Group(mine, chains.living, n_beta, step_size)
                 found.append(
                     make_estimate(
                         problem,
@@ -76,9 +84,10 @@ class Estimates:
                         chains,
                         findings,
                         setting=setting,
-                        measured={**_numbers(findings), **self._term_sizes(mine, living, findings.step_size)},
-                        fluctuation=observers.fluctuation(mine, living, n_beta / setup.problem.n) if usable else None,
-                        observed=observers.observed(mine, living, n_beta) if usable else None,
+                        measured={**_numbers(findings), **observers.term_sizes(group)},
+                        fluctuation=observers.fluctuation(group) if usable else None,
+                        observed=observers.observed(group) if usable else None,
+                        observables=observers.read(group) if usable else None,
                     )
                 )
         return found
@@ -113,11 +122,6 @@ class Estimates:
             caveat=self.setup.sampler.caveat(),
             parameters=self.setup.problem.dim,
         )
-
-    def _term_sizes(self, mine: slice, living: np.ndarray, step_size: float) -> dict[str, float]:
-        own_coordinates = self.setup.target.coordinates is None
-        dim = self.setup.problem.dim
-        return self.record.observers.term_sizes(mine, living, step_size if own_coordinates else math.nan, dim)
 
 
 def _numbers(findings: Findings) -> dict[str, float]:

@@ -8,6 +8,8 @@ import torch
 
 from llc_core.config import RunConfig
 from llc_core.groups import settings
+from llc_core.observables import build
+from llc_core.observables.functional_variance import FunctionalVariance
 from llc_core.potentials.base import Potential
 
 MEMORY_SHARE = 0.6
@@ -21,7 +23,10 @@ def memory_needed(config: RunConfig, problem: Potential) -> tuple[int, int]:
     """Bytes that the chains of a complete configuration take at the peak of a step, and how many chains there are."""
     count = config.chains * problem.problems * len(settings(config))
     size = 8 if config.dtype == "float64" else 4
-    kept = 0 if config.functional_variance is None else 2 * count * problem.samples * size
+    watched = [build(each) for each in config.observables]
+    if config.functional_variance is not None:
+        watched.append(FunctionalVariance(config.functional_variance))
+    kept = size * sum(each.kept(count, problem) for each in watched)
     copies = count + 4 if problem.by_chain else count * STATE_COPIES
     return copies * problem.dim * size + kept, count
 
@@ -30,7 +35,8 @@ def check_memory(config: RunConfig, problem: Potential) -> None:
     need, count = memory_needed(config, problem)
     room = _memory(str(config.device))
     if room and need > MEMORY_SHARE * room:
-        other = "a smaller network" if config.functional_variance is None else "leave functional_variance out"
+        watched = config.functional_variance is not None or config.observables
+        other = "leave functional_variance and observables out" if watched else "a smaller network"
         raise ValueError(
             f"{count} chains of {problem.dim:,} parameters need about {need / 2**30:.1f} GiB, and "
             f"{MEMORY_SHARE * room / 2**30:.1f} GiB are available: use fewer chains or grid values, or {other}."

@@ -9,6 +9,8 @@ import torch
 from llc_core.config import RunConfig
 from llc_core.engine.memory import check_memory
 from llc_core.fields import check_hyper
+from llc_core.observables import build as build_observable
+from llc_core.observables.base import gives_samples
 from llc_core.potentials import build as build_potential
 from llc_core.potentials.base import Potential
 from llc_core.samplers import MetropolisSampler, Sampler, build, numeric_fields
@@ -57,8 +59,7 @@ def resolve(config: RunConfig, problem: Potential | None = None, observable: Pot
     batch_size = config.batch_size if config.batch_size is not None else problem.batch_size
     if {gradient, config.metric_gradient} - {"full", None} and batch_size > problem.samples > 0:
         raise ValueError(f"batch_size is {batch_size}, but there are only {problem.samples} samples; use at most that.")
-    gives_samples = type(problem).per_sample_loss is not Potential.per_sample_loss and problem.samples > 0
-    if config.functional_variance is not None and not gives_samples:
+    if config.functional_variance is not None and not gives_samples(problem):
         raise ValueError(
             f"functional_variance needs the losses of single samples, which a problem of kind {problem.kind} does not "
             "give: leave it out."
@@ -82,6 +83,7 @@ def resolve(config: RunConfig, problem: Potential | None = None, observable: Pot
         steps=steps,
         n_beta=config.n_beta if config.n_beta is not None else problem.n_beta,
         localization=config.localization if config.localization is not None else problem.localization,
+        observables=[build_observable(each).to_dict() for each in config.observables],
         device=device,
         dtype=dtype,
     )
@@ -91,6 +93,8 @@ def resolve(config: RunConfig, problem: Potential | None = None, observable: Pot
     observable = resolve_observable(complete, problem, observable)
     if observable is not None:
         complete = complete.replace(observable=observable.to_dict())
+    for each in complete.observables:
+        build_observable(each).check(problem, observable)
     return Resolved(complete, problem, sampler, observable)
 
 

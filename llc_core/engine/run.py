@@ -103,8 +103,9 @@ class Run:
         state = self._control.check(step, self._state, last_loss)
         if last_loss is not None and step % PARK_EVERY == 0:
             state = self._stepper.park_dead(state, last_loss)
-        done = self._stepper.step(state, self._step_size.hp_at(step), step, self._record.watch(step))
-        self._record.add(step, done, forgiving=step < self._control.rescues_until)
+        watch = self._record.watch(step, forgiving=step < self._control.rescues_until)
+        done = self._stepper.step(state, self._step_size.hp_at(step), step, watch)
+        self._record.add(done)
         self._state, self._last_loss = done.state, done.loss
         self.steps_done += 1
 

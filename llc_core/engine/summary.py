@@ -23,6 +23,7 @@ class Chains:
 
     per_chain: λ̂ [C], nan for dead chains.  living: [C].
     trace: nβ·ΔL [T, C] at the steps trace_steps [T], burn-in included.
+    weights: [T, C] of the trace's states in averages; None: all the same.  effective_share: [C] by Kish, of these weights.
     n_beta, localization: nβ and γ.  steps: done so far, the first `burn_in` of them as burn-in.
     seconds: of the whole run.  steps_per_second: of all its chains together.
     """
@@ -37,6 +38,8 @@ class Chains:
     burn_in: int
     seconds: float
     steps_per_second: float
+    weights: np.ndarray | None = None
+    effective_share: np.ndarray | None = None
 
     @property
     def dead(self) -> int:
@@ -48,8 +51,18 @@ class Chains:
 
     @property
     def kept_trace(self) -> np.ndarray:
-        """Of the living chains after burn-in."""
-        return self.trace[self.trace_steps >= self.burn_in][:, self.living]
+        """Of the chains that count, after burn-in."""
+        return self.trace[self.trace_steps >= self.burn_in][:, self.counted]
+
+    @property
+    def kept_weights(self) -> np.ndarray | None:
+        """Of the states of `kept_trace`."""
+        return None if self.weights is None else self.weights[self.trace_steps >= self.burn_in][:, self.counted]
+
+    @property
+    def counted(self) -> np.ndarray:
+        """Chains that live and whose states do not all weigh nothing, [C]."""
+        return self.living if self.effective_share is None else self.living & np.isfinite(self.effective_share)
 
     @property
     def usable(self) -> bool:
@@ -92,17 +105,21 @@ def make_estimate(
     measured: Mapping[str, float] | None = None,
     fluctuation: Mean | None = None,
     observed: Mean | None = None,
+    observables: Mapping[str, Mapping[str, np.ndarray]] | None = None,
 ) -> Estimate:
     """The mean over living chains with its error, R-hat, ESS, drift, and the verdict on them.
 
-    measured: further diagnostics, by name.  fluctuation: ν̂.  observed: λ̂ of the observable.
+    measured: further diagnostics, by name.  fluctuation: ν̂.  observed: λ̂ of the second problem.
+    observables: what the configuration's observables saw, by name.
     """
     findings, fluctuation, observed = findings or Findings(), fluctuation or Mean(), observed or Mean()
     kept, alive = chains.kept_trace, chains.per_chain[np.isfinite(chains.per_chain)]
     llc = se = r_hat = ess = math.nan
     if chains.usable:
-        llc, se = float(alive.mean()), diagnostics.standard_error(alive, kept)
+        llc, se = float(alive.mean()), diagnostics.standard_error(alive, kept, chains.kept_weights)
         r_hat, ess = diagnostics.r_hat(kept), diagnostics.ess(kept)
+        if chains.effective_share is not None:
+            ess *= float(chains.effective_share[chains.counted].mean())
     drift, drift_se = diagnostics.plateau_drift(kept)
     verdict = judge(
         llc=llc,
@@ -156,4 +173,5 @@ def make_estimate(
         observed_llc=observed.value,
         observed_llc_se=observed.se,
         observed_per_chain=observed.parts,
+        observables=observables or {},
     )

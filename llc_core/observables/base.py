@@ -1,11 +1,43 @@
-"""What observables share: means over chains with their errors."""
+"""What an observable is: it is shown the chains every few steps, keeps little of what it saw, and is read out at any time.
+
+A new observable is one new file in this folder. Where a mean along the chains is wanted, derive from `Average` and write
+`measure`; the weighted means, their errors and the memory are then cared for:
+
+    @register
+    @dataclass
+    class SquareDistance(Average):
+        \"\"\"‖w − w0‖², the square of the distance from w0.\"\"\"
+
+        every: int = 10
+
+        def measure(self, seen: Look) -> Tensor:
+            return seen.delta.square().sum(dim=1)
+
+    estimate(problem, observables=[{"name": "SquareDistance", "every": 5}]).observables["SquareDistance"]["mean"]
+
+What is no mean derives from `Observable` and writes `begin`, `look` and `read` (`visits.py` is an example). The fields of
+the dataclass are its options: they are part of the configuration, so they must be JSON.
+
+Shapes: C chains in the run, row c·S + s being chain c of setting s; C' chains shown at once, D parameters. Chains are shown
+before a step, after the burn-in alone. Displacements are in the coordinates of the parameters; losses are means per sample
+in nats, less those at w0, on the step's batch.
+"""
 
 from __future__ import annotations
 
+import dataclasses
+import json
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
+
+from llc_core.config import MAX_STEPS
+from llc_core.fields import check_hyper, hyper_fields, whole
+from llc_core.observables.look import Group, Look, RunShape
+from llc_core.potentials.base import Potential
 
 
 @dataclass(frozen=True)
@@ -16,10 +48,86 @@ class Mean:
     se: float = math.nan
     parts: np.ndarray | None = None
 
+    @classmethod
+    def of(cls, parts: np.ndarray) -> Mean:
+        """From parts [C'], of which those that are not finite are left out."""
+        good = parts[np.isfinite(parts)]
+        if len(good) == 0:
+            return cls(parts=parts)
+        se = float(np.std(good, ddof=1) / math.sqrt(len(good))) if len(good) > 1 else math.nan
+        return cls(float(good.mean()), se, parts)
 
-def _over(parts: np.ndarray) -> Mean:
-    good = parts[np.isfinite(parts)]
-    if len(good) == 0:
-        return Mean(parts=parts)
-    se = float(np.std(good, ddof=1) / math.sqrt(len(good))) if len(good) > 1 else math.nan
-    return Mean(float(good.mean()), se, parts)
+    def arrays(self) -> dict[str, np.ndarray]:
+        found = {"mean": np.array(self.value), "se": np.array(self.se)}
+        return found if self.parts is None else {**found, "parts": self.parts}
+
+
+@dataclass
+class Observable:
+    """Base of all observables. The fields of a derived dataclass are its options.
+
+    every: steps between looks.
+    """
+
+    needs_energy: ClassVar[bool] = False
+    """Whether `look` reads `seen.energy` or `seen.losses`. Chains may then be shown one at a time (`seen.rows`), and in
+    threads: sums that several chains share need a lock. Without it all chains are shown together."""
+    needs_samples: ClassVar[bool] = False
+    """Whether `look` reads `seen.sample_losses()`."""
+    needs_living: ClassVar[bool] = False
+    """Whether `look` reads `seen.living`; what is kept for each chain can leave dead ones out in `read` instead. Chains are
+    then shown as with `needs_energy`."""
+
+    every: int = 10
+
+    def __post_init__(self) -> None:
+        self.every = whole(f"{self.name}.every", self.every, 1, MAX_STEPS)
+        for name, about in hyper_fields(self).items():
+            setattr(self, name, check_hyper(self.name, name, getattr(self, name), about))
+
+    @property
+    def name(self) -> str:
+        return type(self).__name__
+
+    def to_dict(self) -> dict[str, Any]:
+        """{"name": …, options…}: what `registry.build` makes the same observable from, with nothing seen."""
+        options = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        return {"name": self.name, **json.loads(json.dumps(options))}
+
+    @property
+    def in_step(self) -> bool:
+        """Whether it looks when the step's energy is known; else before that, at all chains together."""
+        return self.needs_energy or self.needs_living
+
+    def due(self, step: int) -> bool:
+        """Whether it looks at this step, counted from the end of burn-in."""
+        return step >= 0 and step % self.every == 0
+
+    def check(self, problem: Potential, second: Potential | None) -> None:
+        """ValueError, in one sentence, where it cannot be watched in a run of `problem`."""
+        if self.needs_samples and not gives_samples(problem):
+            raise ValueError(
+                f"{self.name} needs the losses of single samples, which a problem of kind {problem.kind} does not give: "
+                "leave it out of observables."
+            )
+
+    def kept(self, chains: int, problem: Potential) -> int:
+        """About how many numbers of the states' precision it keeps, for the check of the memory."""
+        return 0
+
+    def begin(self, setup: RunShape) -> None:
+        """Forget all that was seen and make room: called before a run, and again where more of it becomes burn-in."""
+        raise NotImplementedError
+
+    def look(self, seen: Look) -> None:
+        """Take in the chains `seen.rows`. Memory must not grow with the number of looks."""
+        raise NotImplementedError
+
+    def read(self, group: Group) -> Mapping[str, np.ndarray]:
+        """Arrays by name, from what was seen of the chains of a group so far; changes nothing."""
+        raise NotImplementedError
+
+
+def gives_samples(problem: Potential) -> bool:
+    """Whether the problem knows the losses of single samples."""
+    return type(problem).per_sample_loss is not Potential.per_sample_loss and problem.samples > 0

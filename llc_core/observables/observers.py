@@ -1,99 +1,98 @@
-"""What is watched along the chains beside the loss, in memory that does not grow with the steps.
-
-Everything is looked at before a step, every k-th one after burn-in, and weighted by the step's size.
-"""
+"""All that a run watches along its chains beside the loss, in memory that does not grow with the steps."""
 
 from __future__ import annotations
 
-import math
+from collections.abc import Mapping
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from llc_core.config import RunConfig
-from llc_core.observables.base import Mean, _over
+from llc_core.observables.base import Mean, Observable
 from llc_core.observables.functional_variance import FunctionalVariance
-from llc_core.observables.term_sizes import SIZES_EVERY
+from llc_core.observables.look import Group, Look, Moment, RunShape
+from llc_core.observables.registry import build
+from llc_core.observables.second_loss import SecondLoss
+from llc_core.observables.term_sizes import TermSizes
+from llc_core.observables.visits import Visits
 from llc_core.potentials.base import Potential
 from llc_core.types import Energy
 
 
 class Observers:
-    """All that a run watches: term sizes always, ν̂ and a second loss where the configuration asks for them."""
+    """The observables of a run: term sizes always, others where the configuration asks for them.
 
-    def __init__(self, config: RunConfig, problem: Potential, observable: Potential | None, like: Tensor):
-        """like: [C, D]."""
-        self._made_of = config, problem, observable, like.new_empty(len(like), 0)
-        self.every, self.observable = config.observe_every, observable
-        self.variance_every = config.functional_variance
-        self.variance = FunctionalVariance(problem, like) if self.variance_every else None
-        self.sizes = torch.zeros(3, len(like), dtype=torch.float64, device=like.device)
-        self.looks = 0
-        self.loss = torch.zeros(len(like), dtype=torch.float64, device=like.device)
-        self.loss_weight = 0.0
+    The driver calls `look` before each step and `watch` when the step's energy is known, before the chains move.
+    """
 
-    def fresh(self) -> Observers:
-        """The same, with nothing seen."""
-        return Observers(*self._made_of)
+    def __init__(
+        self, config: RunConfig, problem: Potential, second: Potential | None, like: Tensor, settings: int = 1
+    ):
+        """second: the run's second potential, if it has one.  like: [C, D] of the states.  settings: S."""
+        self.sizes = TermSizes()
+        self.variance = FunctionalVariance(config.functional_variance) if config.functional_variance else None
+        self.second = None if second is None else SecondLoss(config.observe_every)
+        self.visits = None if config.histogram is None else Visits(**config.histogram)
+        self.asked = [build(description) for description in config.observables]
+        own = (self.sizes, self.variance, self.second, self.visits)
+        self._all: list[Observable] = [*(each for each in own if each is not None), *self.asked]
+        # In the step those that want to see its energy, and before it those that want to see all chains together.
+        self._within = [each for each in self._all if each.in_step]
+        self._before = [each for each in self._all if not each.in_step]
+        self._follows = any(each.needs_living for each in self._all)
+        self._setup = RunShape(problem, second, len(like), settings, like.dtype, like.device)
+        self._ones = self._setup.zeros(len(like)) + 1
+        self._living = torch.ones(len(like), dtype=torch.bool, device=like.device)
+        self.fresh()
+
+    def fresh(self) -> None:
+        """Forget all that was seen; which chains have died is kept."""
+        for each in self._all:
+            each.begin(self._setup)
 
     def due(self, step: int) -> bool:
-        """Whether `look` or `size` would do anything at this step."""
-        if step < 0:
-            return False
-        every = [SIZES_EVERY]
-        if self.variance is not None and self.variance_every:
-            every.append(self.variance_every)
-        if self.observable is not None:
-            every.append(self.every)
-        return any(step % k == 0 for k in every)
+        """Whether `look` or `watch` would do anything at this step, counted from the end of burn-in."""
+        return self._follows or any(each.due(step) for each in self._all)
 
-    def look(self, step: int, delta: Tensor, weight: float) -> None:
-        """step: counted from the end of burn-in; nothing happens before.  delta: [C, D] before the step."""
-        if step < 0:
-            return
-        if step % SIZES_EVERY == 0:
-            self.looks += 1
-        if self.variance is not None and self.variance_every and step % self.variance_every == 0:
-            self.variance.add(delta, weight)
-        if self.observable is not None and step % self.every == 0:
-            self.loss += weight * self.observable.excess_loss_and_grad(delta)[0]
-            self.loss_weight += weight
+    def look(self, moment: Moment, delta: Tensor) -> None:
+        """delta: [C, D] of all chains before the step."""
+        due = [each for each in self._before if each.due(moment.step)]
+        if due:
+            seen = self._look(moment, delta, slice(None), None)
+            for each in due:
+                each.look(seen)
 
-    def size(self, step: int, energy: Energy, rows: slice = slice(None)) -> None:
-        """The sizes of the terms of a step, of the chains `rows` that `energy` is of; before the step, after `look`."""
-        if step < 0 or step % SIZES_EVERY:
-            return
-        distance, gradient = energy.delta.square().sum(dim=1), energy.loss_grad.square().sum(dim=1)
-        distance, gradient = distance.double(), gradient.double()
-        localization, n_beta = energy.localization.squeeze(1), energy.n_beta.squeeze(1)
-        sizes = [distance, n_beta * n_beta * gradient, localization * localization * distance]
-        self.sizes[:, rows] += torch.stack(sizes)
+    def watch(self, moment: Moment, energy: Energy, rows: slice = slice(None)) -> None:
+        """energy: of the chains `rows`, before their step."""
+        if self._follows and moment.settled:
+            self._living[rows] &= torch.isfinite(energy.excess_loss)
+        due = [each for each in self._within if each.due(moment.step)]
+        if due:
+            seen = self._look(moment, energy.delta, rows, energy)
+            for each in due:
+                each.look(seen)
 
-    def fluctuation(self, rows: slice, living: np.ndarray, beta: float) -> Mean:
-        return Mean() if self.variance is None else self.variance.fluctuation(rows, living, beta)
+    def _look(self, moment: Moment, delta: Tensor, rows: slice, energy: Energy | None) -> Look:
+        weights = self._ones if moment.weights is None else moment.weights.to(self._ones)
+        living = self._living[rows] if self._follows else None
+        return Look(moment.step, moment.share, rows, delta, weights[rows], self._setup.problem, energy, living)
 
-    def observed(self, rows: slice, living: np.ndarray, n_beta: float) -> Mean:
-        """nβ·mean of the second potential's excess loss."""
-        if self.observable is None or self.loss_weight == 0:
-            return Mean()
-        per_chain = n_beta * self.loss[rows].cpu().numpy() / self.loss_weight
-        return _over(np.where(living, per_chain, np.nan))
+    def fluctuation(self, group: Group) -> Mean:
+        """ν̂; nan where it was not asked for."""
+        return Mean() if self.variance is None else self.variance.mean(group)
 
-    def term_sizes(self, rows: slice, living: np.ndarray, step_size: float, dim: int) -> dict[str, float]:
-        """Root mean squares over steps and living chains: the distance from w0, and the three terms of a step in the
-        half convention, (ε/2)·nβ‖∇L‖, (ε/2)·γ‖w − w0‖ and √(ε·D).
+    def observed(self, group: Group) -> Mean:
+        """nβ·mean of the second potential's excess loss; nan where there is none."""
+        return Mean() if self.second is None else self.second.mean(group)
 
-        step_size: nan where it belongs to other coordinates than w: the terms are then left out."""
-        if self.looks == 0 or not living.any():
-            return {}
-        mean = (self.sizes[:, rows] / self.looks)[:, torch.as_tensor(living, device=self.sizes.device)].mean(dim=1)
-        distance, gradient, localization = mean.sqrt().tolist()
-        if not math.isfinite(step_size):
-            return {"distance": distance}
-        return {
-            "distance": distance,
-            "gradient_term": step_size / 2 * gradient,
-            "localization_term": step_size / 2 * localization,
-            "noise_term": math.sqrt(step_size * dim),
-        }
+    def term_sizes(self, group: Group) -> dict[str, float]:
+        return self.sizes.in_use(group)
+
+    def counts(self) -> dict[str, np.ndarray]:
+        """{"histogram": [S, count + 2]} where the configuration has one: what snapshots show while the run goes on."""
+        return {} if self.visits is None else {"histogram": self.visits.counts()}
+
+    def read(self, group: Group) -> dict[str, Mapping[str, np.ndarray]]:
+        """What the configuration's `observables` saw of a group, by their names."""
+        return {each.name: each.read(group) for each in self.asked}

@@ -92,6 +92,10 @@ class Sampler:
         """
         return None
 
+    def weights(self, state: State, hp: Hp) -> Tensor | None:
+        """[C] ≥ 0, what each chain's `state` weighs in averages; None, for every state: all the same. 0 leaves it out."""
+        return None
+
     def law(self) -> Law | None:
         """The one-dimensional law as step_size → 0; None where there is none (the sampler diverges)."""
         return Law()

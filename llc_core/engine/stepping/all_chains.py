@@ -49,12 +49,12 @@ class AllChains(Stepper):
             if calm is not state:
                 state = calm
                 energy = self.evaluate(state["delta"].detach(), batch)
-        before = state["delta"]
+        weights = self.weights(state, hp)
         if watch is not None:
-            watch.places(energy.delta)
+            watch.places(energy.delta, weights)
             watch.energy(energy)
         if self.compiled is not None and self.compiled.serves(energy):
             self.compiled.step(state, energy, hp, noise_number(step))
         else:
             state = self.sampler.update(state, energy, self.noise.normals(self.sampler.noises, step), hp)
-        return Step(state, before, energy.excess_loss, None if batch is None else batch.baseline_loss)
+        return Step(state, energy.excess_loss, None if batch is None else batch.baseline_loss, weights)

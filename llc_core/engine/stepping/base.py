@@ -23,21 +23,21 @@ from llc_core.types import Energy, Hp, State
 class Step(NamedTuple):
     """One step of all chains.
 
-    state: after it.  before: the places it began at, [C, D], in the sampler's coordinates.  loss: ΔL [C] there.
-    baseline: L_m(w0) [b] of the batches it saw; None: it saw all data.
+    state: after it.  loss: ΔL [C] before it.  baseline: L_m(w0) [b] of the batches it saw; None: it saw all data.
+    weights: [C] what the states before it weigh in averages; None: all the same.
     """
 
     state: State
-    before: Tensor
     loss: Tensor
     baseline: Tensor | None
+    weights: Tensor | None = None
 
 
 class Watch(Protocol):
     """Is shown what chains see before they move."""
 
-    def places(self, delta: Tensor) -> None:
-        """w − w0 of all chains, [C, D]."""
+    def places(self, delta: Tensor, weights: Tensor | None) -> None:
+        """w − w0 of all chains, [C, D], and what they weigh in averages, [C]; None: all the same."""
 
     def energy(self, energy: Energy, rows: slice = slice(None)) -> None:
         """The energy of the chains `rows`; after `places`."""
@@ -68,6 +68,11 @@ class Stepper(ABC):
 
     def evaluate(self, z: Tensor, batch: Batch | None) -> Energy:
         return self.target.evaluate(z, batch, self.batches.for_metric(), self.batches.probe)
+
+    def weights(self, state: State, hp: Hp) -> Tensor | None:
+        """What each chain's state weighs in averages, [C]; None: all the same."""
+        weights = self.sampler.weights(state, hp)
+        return None if weights is None else weights.clone()  # it may be a part of a state that is changed in place
 
     # -- states that are kept -----------------------------------------------------------------------------------------
 

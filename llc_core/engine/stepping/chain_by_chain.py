@@ -61,13 +61,12 @@ class ChainByChain(Stepper):
         return state
 
     def step(self, state: State, hp: Hp, step: int, watch: Watch | None) -> Step:
-        """`before` is the memory of the state, which the step has changed."""
         batch, metric_batch, probe = self.batches.draw(), self.batches.for_metric(), self.batches.probe
         delta = state["delta"]
         count = len(delta)
-        losses = delta.new_empty(count)
+        losses, weights = delta.new_empty(count), self.weights(state, hp)
         if watch is not None:
-            watch.places(delta)
+            watch.places(delta, weights)
 
         def work(chains: Sequence[int]) -> None:
             with torch.no_grad():  # every thread has its own
@@ -87,7 +86,7 @@ class ChainByChain(Stepper):
             over_chains(count, work)
         else:
             work(range(count))
-        return Step(state, delta, losses, None if batch is None else batch.baseline_loss)
+        return Step(state, losses, None if batch is None else batch.baseline_loss, weights)
 
     def _update(self, mine: State, energy: Energy, hp: Hp, chain: int, number: int) -> None:
         """One chain's state, changed in place. number: of the step's noise."""

@@ -29,8 +29,8 @@ class Metropolis(Stepper):
         # Chains that were started again, and new coordinates, come as another state: its energy is not known.
         known = self._known is not None and self._known[0] is state
         energy = self._known[1] if self._known is not None and known else self.evaluate(state["delta"], None)
-        before = state["delta"]
-        uniform = torch.rand(len(before), 1, generator=self.random, dtype=before.dtype, device=before.device)
+        delta, weights = state["delta"], self.weights(state, hp)
+        uniform = torch.rand(len(delta), 1, generator=self.random, dtype=delta.dtype, device=delta.device)
         state, after = self.metropolis.step(
             state,
             energy,
@@ -41,6 +41,6 @@ class Metropolis(Stepper):
         )
         self._known = state, after
         if watch is not None:
-            watch.places(energy.delta)
+            watch.places(energy.delta, weights)
             watch.energy(energy)
-        return Step(state, before, energy.excess_loss, None)
+        return Step(state, energy.excess_loss, None, weights)

@@ -62,8 +62,8 @@ class Recorded(Stepper):
 
     def step(self, state: State, hp: Hp, step: int, watch: Watch | None) -> Step:
         """A step that is watched is not replayed."""
-        before = state["delta"]
         self._take(state, hp)
+        weights = self.weights(self._state, hp)
         if self.target.coordinates is not self._coordinates:
             self._coordinates, self._graph, self._warm = self.target.coordinates, None, 0
         if watch is None and self._graph is None and not self._refused and self._warm >= WARM_UP:
@@ -71,16 +71,16 @@ class Recorded(Stepper):
         if watch is None and self._graph is not None:
             self._graph.replay()
         else:
-            self._body(watch)
+            self._body(watch, weights)
             self._warm += 1
         baseline = None if self.baseline is None else self.baseline.clone()
-        return Step(self._state, before, self.loss.clone(), baseline)
+        return Step(self._state, self.loss.clone(), baseline, weights)
 
-    def _body(self, watch: Watch | None = None) -> None:
+    def _body(self, watch: Watch | None = None, weights: Tensor | None = None) -> None:
         batch = self.batches.draw()
         energy = self.evaluate(self._state["delta"], batch)
         if watch is not None:
-            watch.places(energy.delta)
+            watch.places(energy.delta, weights)
             watch.energy(energy)
         if batch is not None:
             if self.baseline is None:

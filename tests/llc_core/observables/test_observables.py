@@ -13,7 +13,8 @@ from targets import Quadratic
 import llc_core
 from llc_core import DeepLinearNetwork, RunConfig
 from llc_core.bins import Bins
-from llc_core.observables.visits import Counter
+from llc_core.observables import Look, RunShape
+from llc_core.observables.visits import Visits
 from llc_core.potentials.base import EXACT_DIAGONAL, Potential
 from llc_core.samplers import PSGLD, SGLD, RMSPropSGLD
 
@@ -37,12 +38,18 @@ def test_bins_count_what_lies_in_and_outside_them():
     bins = Bins(-1, 1, 4)
     assert bins.counts(np.array([-5, -1, -0.51, 0.0, 0.99, 1.0, 7, np.nan])).tolist() == [1, 2, 0, 1, 1, 2]
     assert bins.density(np.array([1.0, 2, 0, 1, 1, 2])) == pytest.approx(np.array([2, 0, 1, 1]) / 7 / 0.5)
-    counter = Counter(bins, settings=2, chains=2, device=torch.device("cpu"))
-    alive = torch.ones(4, dtype=torch.bool)
-    counter.add(torch.tensor([-5.0, 0.0, math.nan, 0.99]), alive, 0.5)
-    assert counter.counts().tolist() == [[0.5, 0, 0, 0, 0, 0], [0, 0, 0, 0.5, 0.5, 0]]
-    counter.add(torch.zeros(4), torch.tensor([False, True, False, False]), 1.0)
-    assert counter.counts().sum() == 2.5
+    visits, problem = Visits(low=-1, high=1, count=4), Quadratic([1.0])
+    visits.begin(RunShape(problem, None, chains=4, settings=2, dtype=torch.float64, device=torch.device("cpu")))
+
+    def look(x: list[float], share: float, alive: list[bool]) -> None:
+        ones = torch.ones(4, dtype=torch.float64)
+        delta = torch.tensor(x).unsqueeze(1)
+        visits.look(Look(0, share, slice(None), delta, ones, problem, alive=torch.tensor(alive)))
+
+    look([-5.0, 0.0, math.nan, 0.99], 0.5, [True] * 4)
+    assert visits.counts().tolist() == [[0.5, 0, 0, 0, 0, 0], [0, 0, 0, 0.5, 0.5, 0]]
+    look([0.0] * 4, 1.0, [False, True, False, False])
+    assert visits.counts().sum() == 2.5
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,7 @@ from llc_core import (
     wbic,
 )
 from llc_core.engine.run import Run
+from llc_core.observables import Group, Look, RunShape
 from llc_core.observables.functional_variance import FunctionalVariance
 
 torch.set_num_threads(1)
@@ -103,7 +104,7 @@ def test_the_laws_at_beta_one_have_the_books_form():
 
 @pytest.mark.parametrize("decay", [0.0, 0.3])
 def test_streamed_variance_is_that_of_the_stored_losses(monkeypatch, decay):
-    monkeypatch.setattr("llc_core.observables.functional_variance.ROWS", 300)  # several chunks of samples
+    monkeypatch.setattr("llc_core.observables.look.ROWS", 300)  # several chunks of samples
     problem = DeepLinearNetwork.random(widths=[3, 2], n=500, seed=0)
     config = RunConfig(
         sampler={"name": "SGLD", "step_size": 1e-6},
@@ -121,14 +122,14 @@ def test_streamed_variance_is_that_of_the_stored_losses(monkeypatch, decay):
             weights.append((step + 1.0) ** -decay)
         run.advance(1)
     per_chain = np.stack([np.cov(np.array(losses)[:, c].T, aweights=weights, bias=True).trace() for c in range(3)])
-    within = run._record.observers.variance
-    assert (within.square.sum(dim=1) / within.weight).numpy() == pytest.approx(per_chain)
+    within = run._observers.variance
+    assert (within.squares.sum(dim=1) / within.weight).numpy() == pytest.approx(per_chain)
     pooled = np.concatenate([np.array(losses)[:, c] for c in range(3)])
     expected = np.cov(pooled.T, aweights=np.tile(weights, 3), bias=True).trace()
     beta = problem.n_beta / problem.n
     assert run.estimates()[0].singular_fluctuation == pytest.approx(beta / 2 * expected)
     # memory does not grow with the steps
-    assert within.mean.shape == within.square.shape == (3, 500)
+    assert within.means.shape == within.squares.shape == (3, 500)
 
 
 def check_fluctuation(result, exact, factor=1.0):
@@ -165,12 +166,15 @@ def test_nu_of_a_regular_network():
 
 def test_dead_chains_are_left_out_of_nu():
     problem = planar_landscape("normal_crossing", k=[0, 1])
-    watch = FunctionalVariance(problem, torch.zeros(3, 2, dtype=torch.float64))
+    watch = FunctionalVariance()
+    watch.begin(RunShape(problem, None, 3, 1, torch.float64, torch.device("cpu")))
+    ones = torch.ones(3, dtype=torch.float64)
     for w in (-0.1, 0.0, 0.1, 0.05):
-        watch.add(torch.tensor([[0, w], [0, -w], [0, math.nan]]).double(), 1.0)
-    good = watch.fluctuation(slice(None), np.array([True, True, False]), 0.1)
+        delta = torch.tensor([[0, w], [0, -w], [0, math.nan]]).double()
+        watch.look(Look(0, 1.0, slice(None), delta, ones, problem))
+    good = watch.mean(Group(slice(None), np.array([True, True, False]), 0.1 * problem.n))
     assert good.value > 0 and math.isfinite(good.se)
-    assert math.isnan(watch.fluctuation(slice(None), np.array([False] * 3), 0.1).value)
+    assert math.isnan(watch.mean(Group(slice(None), np.array([False] * 3), 0.1 * problem.n)).value)
 
 
 # -- criteria ---------------------------------------------------------------------------------------------------------
