@@ -45,7 +45,7 @@ class Record:
     def watch(self, step: int) -> Watch | None:
         """Who is to be shown step number `step`; None: nobody."""
         since = step - self.burn_in
-        if not self.observers.due(since):
+        if since < 0 or not self.observers.due(since):
             return None
         return _Observing(self.observers, since, float(self.step_size.share(step)))
 
