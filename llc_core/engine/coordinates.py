@@ -16,8 +16,8 @@ from llc_core.potentials.base import Factors
 
 SHARE = 0.1
 """Weight of the mean over chains that is added to each chain's own factors. Directions that carry the posterior of one
-chain in a deep, low-rank network are others in the next; a common metric is too heavy for all of them (the estimate
-then stalls up to 15% too high), an unmixed one too light for those a chain turns into (it then overflows)."""
+chain in a deep, low-rank network are other ones in the next chain. One metric for all chains is too heavy (the estimate
+then stalls up to 15% too high). Each chain's own alone is too light for directions it turns into later (it then overflows)."""
 
 
 SPREAD = 4_000

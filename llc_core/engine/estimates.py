@@ -52,7 +52,7 @@ class Estimates:
         found = []
         for number in range(setup.groups.problems):
             problem = setup.problem.member(number)
-            # Each is then an estimate of its own problem, like any other.
+            # Of several problems each gets an estimate that can stand alone.
             own = config if setup.groups.problems == 1 else config.replace(problem=problem.to_dict())
             for index, setting in enumerate(setup.settings):
                 mine = setup.groups.rows(number, index)

@@ -39,6 +39,7 @@ class Control:
             step_size.wait_for_coordinates()
         self._limit = StepLimit(stepper.curvature(random), stepper.sampler, groups, step_size)
         self._restarts = Restarts(stepper, groups)
+        self._metric_freezes_at = int(ADAPTING_SHARE * burn_in)
         self._origin = 0
         self.rescues_until = burn_in if step_size.automatic else 0
         """Chains that blow up in steps before this one start again; they are not dead."""
@@ -55,11 +56,11 @@ class Control:
 
         loss: ΔL [C] before the last step; None before the first.
         """
-        if loss is not None:
+        if loss is not None and step <= self.burn_in:
             self._restarts.see_first(loss)
-            if 0 < step <= self.burn_in and (step % WATCH_EVERY == 0 or step == self.burn_in):
+            if step % WATCH_EVERY == 0 or step == self.burn_in:
                 state = self._look(step, state, loss)
-        if step == int(ADAPTING_SHARE * self.burn_in):
+        if step == self._metric_freezes_at:
             self.step_size.end_metric_adaptation()
         return state
 

@@ -29,7 +29,7 @@ class Batches:
 
     def draw(self) -> Batch | None:
         """The next batch of every chain; None: gradients see all data."""
-        return self.draw_from(self._batch)
+        return None if self.gradient == "full" else self.draw_from(self._batch)
 
     def draw_from(self, stream: torch.Generator) -> Batch | None:
         return self._draw(self.gradient, stream)

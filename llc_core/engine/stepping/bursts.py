@@ -1,8 +1,8 @@
 """Chains that an automatic step throws out are put back.
 
-A step size is frozen after burn-in, and a chain may come to places much steeper than those it was measured at: the
-integrator is then unstable, the loss doubles at every step, and where the chain is far enough out it comes back. A few dozen
-such steps have made λ̂ of a run half as large again as it should be; R-hat, which reads ranks, hardly sees them.
+A step size is frozen after burn-in. A chain may later come to places much steeper than those where the step was measured.
+The integrator is unstable there: the loss doubles at every step, until the chain is so far out that it comes back. A few
+dozen such steps have raised λ̂ of a run by half. R-hat, which reads ranks, hardly sees them.
 """
 
 from __future__ import annotations
@@ -21,26 +21,31 @@ Array = np.ndarray[Any, Any]
 WINDOW = 100
 """Steps between the places that a chain may be put back to."""
 UNDONE_STEPS = 1.5 * WINDOW
-"""Steps that a chain loses when it is put back, mostly."""
+"""Steps that a chain loses when it is put back, on average."""
 SHORTEST = 5 * WINDOW
 """In runs with a shorter burn-in the loss may still be rising fast: nothing is put back."""
 ROOM, TIMES = 100.0, 10.0
 CALM = 0.1
 """Share of the way to the ceiling that a window must stay below for its beginning to be a place to come back to."""
 TRIES = 20
-"""How often a chain goes back to one place; after that it may go where it goes."""
+"""A chain goes back to one place at most so often; after that it is left alone."""
 NOTES = 10
 
 
 def ceiling(level: Array, dim: int) -> Array:
-    """What nβ·ΔL does not reach where it is mostly near `level`: at equilibrium it varies as a gamma law there does, or, where w0
-    is no minimum, as one of a mean below `dim`. The steps of a burst below it stay in λ̂: about 3·ceiling/(chains·steps)."""
+    """A value that nβ·ΔL of a sound chain does not reach, if it is mostly near `level`.
+
+    At equilibrium nβ·ΔL varies as a gamma law does; where w0 is no minimum, as one whose mean is below `dim`. The steps of a
+    burst that lie below the ceiling stay in λ̂ and add about 3·ceiling/(chains·steps) to it.
+    """
     return level + ROOM + TIMES * np.maximum(level, math.sqrt(dim))
 
 
 class Bursts:
-    """Looks at every chain's loss from step `first` on; one that is above its `ceiling` goes back to where the chain was at least
-    100 steps before, mostly 100 to 200, at rest, and from there meets other noise.
+    """Looks at every chain's loss from step `first` on, and puts a chain back whose loss is above its `ceiling`.
+
+    The chain goes back to where it was at least WINDOW steps before, mostly one to two windows. It starts there at rest, and
+    meets other noise.
 
     n_beta: [C, 1].  counted_from: step from which on `count` counts how often each chain was put back, [C].
     notes: sentences for the user are added to it.
@@ -67,8 +72,8 @@ class Bursts:
         self.count[:] = 0
 
     def look(self, step: int, state: State, loss: Tensor) -> State:
-        """Step number `step`, at which ΔL [C] is the loss at `state`. Returns the state to go on from: another one where a chain
-        was put back, and its loss must then be taken again."""
+        """loss: ΔL [C] at `state`, before step number `step`. Returns the state to go on from. Where a chain was put back it is
+        another one, whose loss must be evaluated anew."""
         if step < self.first:
             return state
         place = (step - self.first) % WINDOW
@@ -81,7 +86,7 @@ class Bursts:
 
     def _mark(self, state: State) -> None:
         """The end of a window. A chain may be put back to where a calm window began: an end may be the beginning of a burst."""
-        # A burst is short, so the median does not see it. A chain that was lost before has no level, and stays lost.
+        # A burst is short, so the median does not see it. A chain that was dead before has no level, and is not put back.
         level = np.median(self._window, axis=0)
         self._level = np.where(np.isfinite(level), np.maximum(self._level, level), self._level)
         self._ceiling = ceiling(self._level, self.dim)

@@ -22,7 +22,7 @@ def choose(setup: Setup, notes: list[str]) -> Stepper:
     shape = setup.groups.count, setup.problem.dim, setup.like
     on_gpu, counts = gpu_stepping(), setup.config.histogram is not None
     blocks = NoiseInBlocks(*shape, setup.streams["noise"])
-    if not isinstance(sampler, MetropolisSampler):  # one that holds several states at once anyway
+    if not isinstance(sampler, MetropolisSampler):  # these hold several states at once in any case
         if setup.problem.by_chain:
             return ChainByChain(target, sampler, batches, blocks, seed)
         if on_gpu != "plain" and not counts:
@@ -39,7 +39,10 @@ def choose(setup: Setup, notes: list[str]) -> Stepper:
 
 
 def guard(setup: Setup, notes: list[str]) -> Bursts | None:
-    """For steps that were chosen here, where losses are exact; not on a GPU, where a look at every step would wait for it."""
+    """What puts chains back after a burst: where the engine chose the step size and losses are exact; else None.
+
+    Not on a GPU: a look at every step would wait for the device.
+    """
     if not setup.auto_step or setup.gradient != "full" or setup.like.device.type != "cpu" or setup.adapting < SHORTEST:
         return None
     return Bursts(setup.target.n_beta, setup.problem.dim, setup.adapting - WINDOW, setup.burn_in, notes)

@@ -23,7 +23,7 @@ from llc_core import (
 )
 from llc_core.cli.commands import main
 from llc_core.engine.run import Run
-from llc_core.engine.stepping.noise import NoiseInBlocks
+from llc_core.engine.stepping.noise import NoiseByPlace, NoiseInBlocks
 from llc_core.estimating import until_settled
 from llc_core.potentials.base import Potential
 
@@ -191,7 +191,8 @@ def test_random_numbers_are_those_of_the_first_plan(sampler, monkeypatch):
     monkeypatch.setattr("llc_core.engine.stepping.compiled.WORTH", 2 * problem.dim * 61)
     current = compare(RunConfig(sampler={"name": sampler}, steps=60, chains=2), problem)
     assert isinstance(current._stepper.noise, NoiseInBlocks)
-    assert Run(current.config.replace(continued_from=None), problem)._noise_seed is not None
+    begun_so_long = Run(current.config.replace(continued_from=None), problem)
+    assert isinstance(begun_so_long._stepper.noise, NoiseByPlace)
 
 
 def test_chains_of_a_large_network_one_after_another(monkeypatch):

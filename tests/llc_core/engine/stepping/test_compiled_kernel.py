@@ -47,7 +47,11 @@ def steps(name: str, driver: ChainByChain, hp, count: int, compiled: bool) -> di
 
 
 def driver_of(name: str, **fields) -> tuple[ChainByChain, object]:
-    sampler = build({"name": name, "step_size": 1e-6, **fields}).complete(False)
+    if (
+        name == "UnderdampedLangevin"
+    ):  # its automatic friction is so small beside 1/step_size that rounding would decide
+        fields["friction"] = 1e5
+    sampler = build({"name": name, "step_size": 1e-6, **fields})
     hp = hyperparameters(sampler, CHAINS, torch.empty(1))
     hp.step_size = torch.tensor([[1e-6], [3e-6], [1e-7]])
     target = Target(None, torch.ones(CHAINS, 1), torch.ones(CHAINS, 1))
