@@ -66,7 +66,7 @@ class Mean:
 class Observable:
     """Base of all observables. The fields of a derived dataclass are its options.
 
-    every: steps between looks.
+    every: steps between looks, the first of which is at the end of burn-in.
     """
 
     needs_energy: ClassVar[bool] = False
@@ -98,10 +98,6 @@ class Observable:
     def in_step(self) -> bool:
         """Whether it looks when the step's energy is known; else before that, at all chains together."""
         return self.needs_energy or self.needs_living
-
-    def due(self, step: int) -> bool:
-        """Whether it looks at this step, counted from the end of burn-in."""
-        return step >= 0 and step % self.every == 0
 
     def check(self, problem: Potential, second: Potential | None) -> None:
         """ValueError, in one sentence, where it cannot be watched in a run of `problem`."""

@@ -40,6 +40,7 @@ class Observers:
         # In the step those that want to see its energy, and before it those that want to see all chains together.
         self._within = [each for each in self._all if each.in_step]
         self._before = [each for each in self._all if not each.in_step]
+        self._periods = sorted({each.every for each in self._all})
         self._follows = any(each.needs_living for each in self._all)
         self._setup = RunShape(problem, second, len(like), settings, like.dtype, like.device)
         self._ones = self._setup.zeros(len(like)) + 1
@@ -53,30 +54,32 @@ class Observers:
 
     def due(self, step: int) -> bool:
         """Whether `look` or `watch` would do anything at this step, counted from the end of burn-in."""
-        return self._follows or any(each.due(step) for each in self._all)
+        return self._follows or step >= 0 and any(step % every == 0 for every in self._periods)
 
     def look(self, moment: Moment, delta: Tensor) -> None:
         """delta: [C, D] of all chains before the step."""
-        due = [each for each in self._before if each.due(moment.step)]
-        if due:
-            seen = self._look(moment, delta, slice(None), None)
-            for each in due:
-                each.look(seen)
+        self._show(self._before, moment, delta, slice(None), None)
 
     def watch(self, moment: Moment, energy: Energy, rows: slice = slice(None)) -> None:
         """energy: of the chains `rows`, before their step."""
         if self._follows and moment.settled:
             self._living[rows] &= torch.isfinite(energy.excess_loss)
-        due = [each for each in self._within if each.due(moment.step)]
-        if due:
-            seen = self._look(moment, energy.delta, rows, energy)
-            for each in due:
-                each.look(seen)
+        self._show(self._within, moment, energy.delta, rows, energy)
 
-    def _look(self, moment: Moment, delta: Tensor, rows: slice, energy: Energy | None) -> Look:
+    def _show(
+        self, observables: list[Observable], moment: Moment, delta: Tensor, rows: slice, energy: Energy | None
+    ) -> None:
+        step = moment.step
+        if step < 0:
+            return
+        due = [each for each in observables if step % each.every == 0]
+        if not due:
+            return
         weights = self._ones if moment.weights is None else moment.weights.to(self._ones)
         living = self._living[rows] if self._follows else None
-        return Look(moment.step, moment.share, rows, delta, weights[rows], self._setup.problem, energy, living)
+        seen = Look(step, moment.share, rows, delta, weights[rows], self._setup.problem, energy, living)
+        for each in due:
+            each.look(seen)
 
     def fluctuation(self, group: Group) -> Mean:
         """ν̂; nan where it was not asked for."""
