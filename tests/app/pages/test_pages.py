@@ -20,6 +20,7 @@ from app.pages.local_geometry.config import get_problem
 from app.pages.local_geometry.pictures import draw_network
 from app.pages.local_geometry.presets import ALL, available
 from app.runs.job import State, Status
+from app.style import numbers
 from app.style.figures import GrowingRange, nice_above
 from app.style.formula import displayable
 from llc_core import LearningCoefficient, RunConfig, Verdict
@@ -82,14 +83,14 @@ def test_formulas_are_split_where_they_may_wrap():
 
 
 def test_numbers_carry_as_many_digits_as_their_error_has_to_say():
-    assert texts.with_error(7.21634, 0.0312) == "7.216 ± 0.031"
-    assert texts.with_error(149.5, 2.4) == "149.5 ± 2.4"
-    assert texts.with_error(41234.0, 120.0) == "41,234 ± 120"
-    assert texts.with_error(float("nan"), 1.0) == texts.UNKNOWN
-    assert texts.with_error(3.5, float("nan")) == "3.5"
-    assert texts.coefficient(LearningCoefficient(Fraction(15, 2), 3)) == "15/2 = 7.5 (m = 3)"
-    assert texts.coefficient(LearningCoefficient(Fraction(29), None)) == "29 (m = ?)"
-    assert texts.power_of_ten(10**6) == "10⁶" and texts.power_of_ten(1234) == "1,234"
+    assert numbers.with_error(7.21634, 0.0312) == "7.216 ± 0.031"
+    assert numbers.with_error(149.5, 2.4) == "149.5 ± 2.4"
+    assert numbers.with_error(41234.0, 120.0) == "41,234 ± 120"
+    assert numbers.with_error(float("nan"), 1.0) == numbers.UNKNOWN
+    assert numbers.with_error(3.5, float("nan")) == "3.5"
+    assert numbers.coefficient(LearningCoefficient(Fraction(15, 2), 3)) == "15/2 = 7.5 (m = 3)"
+    assert numbers.coefficient(LearningCoefficient(Fraction(29), None)) == "29 (m = ?)"
+    assert numbers.power_of_ten(10**6) == "10⁶" and numbers.power_of_ten(1234) == "1,234"
 
 
 def judged(
