@@ -4,7 +4,7 @@ PORT ?= 5006
 BIN := .venv/bin
 CORE := .venv-core/bin
 
-.PHONY: env app test test-all lint clean
+.PHONY: env app test test-all test-core lint clean
 
 env: .venv/.ready
 
@@ -41,5 +41,14 @@ test: lint
 test-all: test
 	$(BIN)/python -m pytest tests/browser -m slow
 
+# The engine with the core alone: its fast tests, and those of the command line. `make test` runs all of them in .venv, so
+# these only show that nothing of an extra is needed; what needs one is skipped and counted.
+CORE_TESTS := tests/app/server/test_core_only.py $(addprefix tests/llc_core/,test_extras.py compute diagnostics networks \
+	sweeps theory engine/test_run.py potentials/deep_linear/test_network.py potentials/module/test_network.py)
+test-core: export OMP_NUM_THREADS = 1
+test-core: .venv-core/.ready
+	$(CORE)/python -m pytest -o addopts="--import-mode=importlib -p no:cacheprovider" -q -m "not slow" \
+		-n 2 --dist loadfile $(CORE_TESTS)
+
 clean:
-	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache
+	rm -rf .venv .venv-core .pytest_cache .mypy_cache .ruff_cache

@@ -187,6 +187,7 @@ def test_a_thinned_trace_is_thinned_further(tiny, monkeypatch):
 @pytest.mark.parametrize("sampler", ["SGLD", "UnderdampedLangevin"])
 def test_random_numbers_are_those_of_the_first_plan(sampler, monkeypatch):
     """Runs above a number of normals make them in another way: what begins below it must not change its way."""
+    pytest.importorskip("numba")
     problem = DeepLinearNetwork.random(widths=[65, 64, 65], layer_ranks=[3, 3], n=10_000, seed=1)
     monkeypatch.setattr("llc_core.engine.stepping.compiled.WORTH", 2 * problem.dim * 61)
     current = compare(RunConfig(sampler={"name": sampler}, steps=60, chains=2), problem)

@@ -203,12 +203,11 @@ def test_an_exactly_flat_start_without_prior():
 
 
 def test_results_travel(tiny, tmp_path):
+    xarray = pytest.importorskip("xarray")
     result = estimate(tiny, steps=200)
     dataset = result.to_dataset()
     assert dataset["loss_trace"].shape == (200, 4)
     dataset.to_netcdf(tmp_path / "run.nc", engine="h5netcdf")
-    import xarray
-
     again = xarray.open_dataset(tmp_path / "run.nc", engine="h5netcdf")
     assert float(again["llc"]) == pytest.approx(result.llc)
     assert json.loads(again.attrs["config"]) == result.config.to_dict()

@@ -139,6 +139,7 @@ def test_chains_that_diverge_are_dropped_and_counted():
 
 
 def test_without_numba_numpy_gives_the_same_numbers_and_says_so(monkeypatch):
+    pytest.importorskip("numba")
     sampler = FrozenPSGLD(step_size=0.01)
     compiled = run_of(sampler, "skewed", burn_in=40)
     compiled.advance(100)
@@ -249,8 +250,7 @@ class Planted(PSGLD):
 
 @lru_cache
 def _louder(move):
-    import numba
-
+    numba = pytest.importorskip("numba")
     move = numba.njit(move)
 
     def louder(a, b, g, h, p):

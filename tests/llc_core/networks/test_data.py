@@ -86,17 +86,18 @@ def test_mnist_names_what_is_missing_or_does_not_fit(folder):
 
 
 def test_mnist_without_the_network_is_one_sentence(monkeypatch):
-    import sklearn.datasets
+    datasets = pytest.importorskip("sklearn.datasets")
 
     def offline(*args, **more):
         raise OSError("no route")
 
-    monkeypatch.setattr(sklearn.datasets, "fetch_openml", offline)
+    monkeypatch.setattr(datasets, "fetch_openml", offline)
     with pytest.raises(ValueError, match="could not be fetched from OpenML .* pass the folder"):
         mnist()
 
 
 def test_digits():
+    pytest.importorskip("sklearn")
     data = digits()
     assert len(data) == 1438 and len(data.test_targets) == 359
     assert data.inputs.min() == 0 and data.inputs.max() == 1

@@ -181,6 +181,7 @@ def test_bad_training_options_are_named(options, words):
 
 
 def test_training_until_a_loss_ends_there():
+    pytest.importorskip("sklearn")
     data = digits()
     record = train(build_model("mlp"), data, MomentumSGD(), steps=3000, until_loss=0.3)
     assert 0.2 < record.last.train_loss <= 0.3 and record.steps < 1000 and record.last.test_accuracy > 0.85
@@ -188,6 +189,7 @@ def test_training_until_a_loss_ends_there():
 
 @pytest.mark.parametrize("kind", ["mlp", "small_cnn"])
 def test_networks_learn_the_digits(kind):
+    pytest.importorskip("sklearn")
     model = build_model(kind)
     record = train(model, digits(), Adam(learning_rate=5e-3), steps=400)
     assert record.last.test_accuracy > 0.88
@@ -330,6 +332,7 @@ def test_the_mean_of_langevin_steps_lands_where_the_coefficient_is_lower():
     from lab.benchmarks.accuracy.entropy_sgd import measured, same_loss
 
     pytest.importorskip("arviz_stats")  # R-hat
+    pytest.importorskip("sklearn")
     data = digits()
     for seed in (0, 1):
         entropy, sgd = same_loss(data, rate=1.0, seed=seed, loss=0.1)

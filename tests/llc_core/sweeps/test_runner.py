@@ -43,9 +43,10 @@ if __name__ == "__main__":
 @pytest.fixture(scope="module")
 def scheduler():
     """Address of a cluster of two workers in processes of their own."""
-    from distributed import LocalCluster
-
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=40) as cluster:
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=40
+    ) as cluster:
         yield cluster.scheduler_address
 
 
@@ -262,6 +263,7 @@ def test_wrong_words_end_in_one_sentence(sweep_file, words, message, capsys, tmp
 
 
 def test_an_estimate_from_the_command_line(tmp_path, capsys):
+    pytest.importorskip("h5netcdf")
     out = tmp_path / "run.nc"
     assert main(["estimate", "--widths", "4", "3", "4", "--steps", "300", "--json", "--out", str(out)]) == 0
     found = json.loads(capsys.readouterr().out)

@@ -436,6 +436,7 @@ def test_a_spreadsheet_runs_nothing_of_an_export(tmp_path, small_rows):
 
 
 def test_several_sweeps_in_one_store_lose_no_row(small_rows):
+    pytest.importorskip("xarray")
     longer = [{**row, "key": f"b{row['key']}", "steps": 400, "llc": 2.0} for row in small_rows]
     wider = [{**row, "key": f"c{row['key']}", "steps": 400, "chains": 9, "llc": 3.0} for row in small_rows]
     again = [{**row, "key": f"d{row['key']}", "config": "{}", "llc": 4.0} for row in small_rows]
