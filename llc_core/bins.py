@@ -1,4 +1,4 @@
-"""Equal bins on a stretch of the line, with one more on either side for what lies outside."""
+"""Equal bins on an interval, and one more on either side for what lies outside."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Bins:
         return (self.edges[:-1] + self.edges[1:]) / 2
 
     def counts(self, x: np.ndarray) -> np.ndarray:
-        """How many of x fall into each bin, [count + 2]; nan falls nowhere."""
+        """How many of x lie in each bin, [count + 2]; nan and infinity are not counted."""
         x = x[np.isfinite(x)]
         index = np.clip(np.floor((x - self.low) / self.width), -1, self.count).astype(int) + 1
         return np.bincount(index, minlength=self.count + 2).astype(float)

@@ -1,4 +1,4 @@
-"""RunConfig: everything that determines a run's numbers, small enough for a link."""
+"""RunConfig: everything that determines the numbers of a run. As JSON it is small enough for a link."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ class RunConfig:
     localization: γ, precision of the Gaussian prior centred at w0; None: the problem's choice (1 for networks).
     chains: chains per setting.  steps: None: the engine's choice.
     burn_in: an int counts steps, a float is a fraction of the steps.
-    continued_from: {"steps": …, "burn_in": …} that the run was begun with, where it went on for longer (`Run.go_on`): what is
-        adapted was adapted in that burn-in. None: it was not continued.
+    continued_from: {"steps": …, "burn_in": …} with which a run began that was then made longer (`Run.go_on`). Step sizes and
+        the like were adapted in that first burn-in. None: the run was not made longer.
     step_decay: step t has size ε·(t + 1)^(−step_decay), and averages are weighted by the step sizes; 0: constant.
     histogram: {"low": −4, "high": 4, "count": 80}: for problems with one parameter, count where the chains are after
         burn-in (see `llc_core.bins.Bins`); None: do not.
@@ -130,7 +130,7 @@ class RunConfig:
         return min(max(count, 0), steps - 1)
 
     def longer(self, more: int | None = None) -> RunConfig:
-        """This run with `more` further steps, None: as many as it has; steps must be known. `Run.go_on` says what becomes burn-in."""
+        """This run with `more` further steps; None: as many as it has. steps must be set. `Run.go_on` says what becomes burn-in."""
         if self.steps is None:
             raise ValueError("steps is not known yet; give it, or take the configuration of a run.")
         added = self.steps if more is None else whole("steps", more, 1, MAX_STEPS)
@@ -142,7 +142,7 @@ class RunConfig:
         )
 
     def begun_anew(self) -> RunConfig:
-        """As long as this run, with the same share of burn-in, and not the continuation of a shorter one."""
+        """A run of the same length and share of burn-in that is long from the start, and not a shorter one made longer."""
         if self.continued_from is None or self.steps is None:
             return self
         return self.replace(continued_from=None, burn_in=self.burn_in_steps(self.steps) / self.steps)
@@ -155,7 +155,7 @@ class RunConfig:
         return json.loads(json.dumps(result))
 
     def to_json(self) -> str:
-        """Keys are in order, but for those of the grid, whose order says which field varies slowest."""
+        """JSON with sorted keys, except in `grid`: there the order says which field varies slowest."""
         ordered = json.loads(json.dumps(self.to_dict(), sort_keys=True))
         return json.dumps({**ordered, "grid": self.to_dict()["grid"]})
 

@@ -40,7 +40,7 @@ def hyper_fields(owner: Any) -> dict[str, Hyper]:
 
 
 def of_environment(variable: str, choices: Sequence[str]) -> str:
-    """What an environment variable chooses, the first of `choices` where it is not set; ValueError for another text."""
+    """The choice that an environment variable makes; if it is not set, the first of `choices`. ValueError for another text."""
     wish = os.environ.get(variable, "") or choices[0]
     if wish not in choices:
         raise ValueError(f"{variable} is {wish!r}; it must be one of {', '.join(choices)}.")

@@ -1,4 +1,4 @@
-"""The values that cross module borders. Frozen: what was measured cannot be edited afterwards."""
+"""The values that modules hand to each other. They are frozen: what was measured cannot be edited afterwards."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class Energy:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A copy of what happened since the snapshot before: safe to keep, never changed later.
+    """A copy of what happened since the last snapshot: safe to keep, never changed later.
 
     steps: number of steps done so far.           burn_in: step at which averaging starts.
     recorded: [T] step numbers of the new rows.   excess_loss: [T, C] ΔL of every chain (NaN once a chain is dead).
@@ -119,7 +119,7 @@ class Snapshot:
 class Verdict:
     """Whether a number can be trusted, and why, in words. True in a boolean context when it can.
 
-    wants_steps: what is asked for is a longer run of the same chains (`Run.go_on`).
+    wants_steps: whether a longer run of the same chains would help (`Run.go_on`).
     """
 
     ok: bool
@@ -141,6 +141,6 @@ State = dict[str, Tensor]
 Hp = SimpleNamespace
 """One attribute per hyperparameter: a [C, 1] tensor for numbers, the plain text for named options.
 
-Two more are the driver's: `adapting` [C, 1], 1 in the first ADAPTING_SHARE of the burn-in and 0 after it, and `layers`,
+The engine adds two more: `adapting` [C, 1], which is 1 in the first ADAPTING_SHARE of the burn-in and 0 after it, and `layers`,
 the shapes of the blocks that the D parameters consist of, in their order.
 """

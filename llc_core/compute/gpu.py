@@ -1,4 +1,4 @@
-"""How a run on a GPU is stepped, which the environment variable LLC_LAB_GPU chooses; `llc_core.engine.stepping.recorded` says what that means."""
+"""How a run on a GPU does its steps, as the environment variable LLC_LAB_GPU says. `engine.stepping.recorded` explains the choices."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ STEPPINGS = ("plain", "graphs", "fused")
 
 
 def gpu_stepping() -> str:
-    """How runs on this device's kind are stepped: one of STEPPINGS. ValueError for another text."""
+    """How runs on a GPU do their steps: one of STEPPINGS. ValueError for another text in the environment."""
     return of_environment(VARIABLE, STEPPINGS)
 
 
 def torch_compiled(method: Callable[..., Any]) -> Callable[..., Any]:
     """A bound method by torch.compile, with a cache of its own.
 
-    torch counts the compilations of a piece of code, whoever calls it, and from the ninth on runs it uncompiled: in a sweep
-    that would be every run after the eighth. So each gets a copy of the code, which is freed with it.
+    torch counts how often a piece of code is compiled, over all callers, and from the ninth time on runs it uncompiled. In a
+    sweep that would be every run after the eighth. Each run therefore gets a copy of the code, which is freed with the run.
     """
     assert isinstance(method, MethodType), "a bound method"
     plain = method.__func__

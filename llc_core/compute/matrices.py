@@ -1,9 +1,9 @@
-"""Which matrix library a CPU should use, and blocks of chains on its cores.
+"""Which matrix library a CPU uses: numpy's or torch's.
 
 torch brings MKL, numpy OpenBLAS. On AMD processors OpenBLAS is the faster one for the matrices of a chain (measured, one
 thread, GFLOP/s: 93 against 74 at 100×100, 89 against 75 at 400×400), on Intel ones MKL. The choice depends on the
-machine alone and not on a stopwatch, so that the same machine gives the same numbers. LLC_LAB_BLAS=torch or numpy
-overrides it (auto: as said).
+processor and not on a measured time, so that the same machine gives the same numbers. LLC_LAB_BLAS=torch or numpy
+overrides it; auto is the default.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def openblas() -> Any | None:
 
 @lru_cache(maxsize=1)
 def prefers_numpy() -> bool:
-    """Whether products of a chain's matrices are left to numpy on this machine."""
+    """Whether numpy multiplies the matrices of a chain on this machine."""
     wish = of_environment(VARIABLE, CHOICES)
     if wish != "auto":
         return wish == "numpy" and openblas() is not None
@@ -54,7 +54,7 @@ def prefers_numpy() -> bool:
 
 @contextmanager
 def single_threaded() -> Iterator[None]:
-    """OpenBLAS on one thread inside, as before outside: chains are what is spread over the cores. May be nested."""
+    """Inside, OpenBLAS uses one thread, because the chains are spread over the cores. Afterwards it uses as many as before. May be nested."""
     global _USERS, _THREADS_BEFORE
     library = openblas()
     if library is None:

@@ -1,7 +1,7 @@
 """Random numbers that are a function of (seed, step, place), the same on every device.
 
-A generator with a state hands out numbers in an order; these can be made where and when they are needed: inside a
-compiled kernel of a GPU, or, on a CPU, in a loop that the compiler turns into vector instructions (measured on an AMD
+A generator with a state gives its numbers one after the other. These can be made where and when they are needed: inside a
+compiled kernel of a GPU, or on a CPU in a loop of vector instructions (measured on an AMD
 EPYC: 0.9 ns for a number, torch's generator 3.4 ns).
 Source: Salmon, Moraes, Dror & Shaw 2011, Philox4x32-10; Box & Muller 1958.
 """
@@ -120,12 +120,12 @@ def fill_uniforms(out: Tensor, seed: int, start: int = 0) -> Tensor:
 
 
 def words_of(seed: int, step: int, row: int, field: int = 0) -> tuple[int, int, int, int, int]:
-    """What the compiled loops need of a stream: three words of the counters, two of the key."""
+    """A stream as the compiled loops take it: three words of the counters, two of the key."""
     return (row << 8) | field, step & MASK, step >> 32, seed & MASK, seed >> 32
 
 
 def _compiled(out: Tensor, start: int) -> Any | None:
-    """The module of loops, where they can fill this."""
+    """The module of compiled loops; None where they cannot fill this, or where numba is missing."""
     if out.device.type != "cpu" or out.dtype != torch.float32 or start % GROUP:
         return None
     try:

@@ -1,7 +1,7 @@
 """`llc_core.compute.philox` as loops that LLVM turns into vector instructions. Imports numba: import it inside functions.
 
-Every loop does one kind of work over LANE numbers in the first-level cache and calls nothing, which is what the vectoriser
-asks for. Logarithm, sine and cosine are the single-precision polynomials of Cephes (Moshier 1992), right to 2 units in the
+Every loop does one kind of work over LANE numbers in the first-level cache and calls nothing: only such loops become vector
+instructions. Logarithm, sine and cosine are the single-precision polynomials of Cephes (Moshier 1992), right to 2 units in the
 last place; that of the logarithm reads exponent and mantissa from the bits.
 """
 
@@ -19,9 +19,10 @@ OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": True, "error_model": "nump
 
 
 def numba_compiled(function: Any) -> Any:
-    """By numba, which keeps the result for the next process where there is a folder to keep it in (compiling takes seconds).
+    """A function compiled by numba. Compiling takes seconds, so numba stores the result if it finds a folder for it.
 
-    It is made anew when this file changes; whoever changes the constants of `llc_core.compute.philox` must touch this one, too.
+    numba compiles again when this file changes, and only then. Whoever changes a constant in `philox_layout` must therefore
+    change this file too.
     """
     try:
         return njit(**OPTIONS, cache=True)(function)
@@ -72,7 +73,7 @@ def fill_groups(out: Any, group: int, chain: int, step_low: int, step_high: int,
 def fill_uniform_groups(
     out: Any, group: int, chain: int, step_low: int, step_high: int, key_low: int, key_high: int
 ) -> None:
-    """The same with numbers between 0 and 1, one from each word."""
+    """As `fill_groups`, with numbers between 0 and 1, one from each word."""
     a, b, c, d = (
         np.empty(LANE, np.uint32),
         np.empty(LANE, np.uint32),

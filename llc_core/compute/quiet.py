@@ -1,4 +1,4 @@
-"""Warnings that are expected, kept from the user. Python's state of warnings belongs to the process, so threads take turns."""
+"""Expected warnings are collected and not shown to the user."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ _TURN = threading.RLock()
 
 @contextmanager
 def catching_warnings() -> Iterator[list[warnings.WarningMessage]]:
-    """The warnings that this thread raises inside; they are not shown. Those of others are, as before.
+    """Collects the warnings that this thread raises inside, and does not show them. Warnings from other threads are shown as usual.
 
-    Two blocks of `warnings.catch_warnings` that overlap in two threads leave the one's state in place for good.
+    Threads take turns, because `warnings.catch_warnings` saves and restores the state of the whole process: if two blocks
+    overlapped in two threads, the state of one of them would stay for good.
     """
     mine, found = threading.get_ident(), list[warnings.WarningMessage]()
     with _TURN, warnings.catch_warnings():

@@ -1,4 +1,4 @@
-"""Numbers written in scalar functions (the 1 of 1/(λ + √V)) in the precision of the chains.
+"""Compile scalar functions so that the plain numbers in them (the 1 of 1/(λ + √V)) have the precision of the chains.
 
 numba makes float32 + 1 a float64, which halves the width of vector instructions and adds conversions: five times the
 time of the inner loop. This pass of its compiler gives such numbers the type of the chains instead.

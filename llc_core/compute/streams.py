@@ -1,4 +1,4 @@
-"""Named random streams: each part of a run has its own, so none depends on how the others are consumed."""
+"""Named random streams: each part of a run has its own, so that none depends on how much the others draw."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _TURN = threading.RLock()
 
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
-    """Inside, torch's own random state begins at `seed`; outside, it is as it was.
+    """Inside, torch's global random state begins at `seed`; afterwards it is what it was before.
 
-    For code that takes no generator, such as the first weights of torch.nn's layers. That state belongs to all threads, so those
-    that need it take turns: else one draws what was meant for another, and neither can be repeated.
+    This is for code that takes no generator, such as the first weights of torch.nn's layers. All threads share that state, so
+    they take turns here. Otherwise one thread would draw another's numbers, and neither could be repeated.
     """
     with _TURN, torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)

@@ -1,4 +1,4 @@
-"""The signs by which to judge one estimate: each with its number, whether it is fine, and a plain sentence."""
+"""Signals by which to judge one estimate: each has its number, whether it is fine, and a plain sentence."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from llc_core.diagnostics.convergence import DRIFT_SHARE, ESS_LIMIT, R_HAT_LIMIT
 from llc_core.results import Estimate
 
 FAR = 1.5
-"""A chain held by the localisation alone is √(D/γ) from w0."""
+"""A chain counts as too far from w0 beyond this multiple of √(D/γ), its distance if only the localisation held it."""
 
 
 @dataclass(frozen=True)
 class Signal:
-    """name: short, for people.  value: nan where it could not be measured.  ok: not known to be bad.
+    """name: short, for people.  value: nan if it was not measured.  ok: False if it is known to be bad.
 
-    note: a consequence of a setting that the reader should know of, and no fault of the chains; `ok` is then True.
+    note: whether it is a consequence of a setting that the reader should know of, and no fault of the chains; ok is then True.
     """
 
     name: str
@@ -29,13 +29,15 @@ class Signal:
 
 
 def health(estimate: Estimate) -> list[Signal]:
-    """What an estimate's own numbers say about it, in a fixed order; signs that need a limit leave γ = 0 or one chain out.
+    """What an estimate's own numbers say about it, in a fixed order.
 
-    Dead chains, R-hat, ESS, drift, sign, spikes, distance from w0, and the three terms of a step in the half convention,
-    (ε/2)nβ‖∇L‖, (ε/2)γ‖w − w0‖ and √(εD), as root mean squares (overdamped samplers in the coordinates of w only).
+    Dead chains, R-hat, ESS, drift, sign, spikes, distance from w0, and the three terms of a step: (ε/2)nβ‖∇L‖, (ε/2)γ‖w − w0‖
+    and √(εD), as root mean squares. The terms are there for overdamped samplers in the coordinates of w only. A signal that
+    was not measured has the value nan and is fine.
 
-    A localisation that is stronger than the loss is a note: γ is the reader's choice of a neighbourhood, 100 for the networks
-    of Lau, Murfet & Wei, and where most directions are flat it may well be the stronger while the chains are sound.
+    A localisation that is stronger than the loss is a note and no fault. γ is the reader's choice of a neighbourhood (100 for
+    the networks of Lau, Murfet & Wei), and it may be the stronger force in sound chains if most directions are flat.
+    Raises ValueError for anything that is not an Estimate.
     """
     if not isinstance(estimate, Estimate):
         raise ValueError(f"estimate must be an Estimate, not a {type(estimate).__name__}.")

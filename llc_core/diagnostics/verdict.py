@@ -12,16 +12,17 @@ from llc_core.types import Verdict
 SE_SHARE = 0.05
 BEYOND = 4
 """No learning coefficient is above half the number of parameters (Watanabe 2009, theorem 7.2, for losses that are analytic at
-a minimum); an estimate so many times above it is of chains that were thrown out, or began far away, and are still there."""
+a minimum). If an estimate is this many times above it, its chains are far from w0: they were thrown out, or began there."""
 NEAR_LIMIT = 0.5
-"""Share of the stability limit from which on a step size may be what throws chains out."""
+"""From this share of the stability limit on, the step size may be the reason that chains are thrown out."""
 AT_LIMIT = 0.9
-"""Share from which on a loss that rises is laid to the step: chains carried to steeper places had theirs at 97 and 98%. Below it
-a rising loss mostly says that the run is short."""
+"""From this share of the stability limit on, a rising loss is put down to the step size: chains that were carried to steeper
+places had steps at 97 and 98%. Below it, a rising loss mostly means that the run is too short."""
 UNDONE_SHARE = 0.05
 LOW_ACCEPTANCE = 0.1
 ROUNDING_SHARE = 0.02
-"""The loss where a chain is shows less than what rounding has done to its way there: 5% where an estimate was 78% too high."""
+"""Rounding may be this share of the estimate. The measure sees only the end of a chain's way: it was 5% for an estimate that was
+78% too high."""
 
 
 def judge(
@@ -49,8 +50,8 @@ def judge(
 ) -> Verdict:
     """The most serious finding first; a clean run says what was checked.
 
-    spikes: `diagnostics.spike_share`, where losses are exact.  bursts: how often `llc_core.engine.stepping.bursts` put a chain back after
-    burn-in; undone: the share of the kept steps that this took.
+    spikes: `convergence.spike_share`, if the losses are exact.  bursts: how often a chain was put back after burn-in
+    (`llc_core.engine.stepping.bursts`).  undone: the share of the kept steps that this cost.
     """
     smaller = _smaller(step_size, stable_step)
     if dead > chains / 2:

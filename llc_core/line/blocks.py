@@ -12,7 +12,7 @@ from llc_core.compute.streams import torch_stream
 from llc_core.samplers.forms import Line
 
 CHUNK = 32
-"""Steps whose normals are drawn at once: a block's normals then stay in the cache until they are used."""
+"""Steps whose normals are drawn at once; so few that they stay in the cache until they are used."""
 
 
 class Chains(Protocol):
@@ -73,5 +73,5 @@ class Block:
 
 
 def block_count(chains: int) -> int:
-    """Depends on the number of chains alone, so that the numbers do not depend on the machine."""
+    """How many blocks there are. It depends on the chains alone, so that the numbers do not depend on the machine."""
     return -(-chains // 1024) if chains < 8192 else 8 * -(-chains // 32_768)

@@ -1,4 +1,4 @@
-"""The inner loop on the line: compiled from a sampler's `Line` and a landscape, or in plain numpy without numba."""
+"""The inner loop of chains on the line, compiled from a sampler's `Line` and a landscape; plain numpy where numba is missing."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from llc_core.samplers.base import ADAPTING_SHARE
 from llc_core.samplers.forms import Line
 
 FAST = {"nsz", "arcp", "contract", "reassoc"}
-"""All of "fastmath" but what would make nan, infinity and the square root of 0 undefined."""
+"""All options of "fastmath" except those that make nan, infinity and the square root of 0 undefined."""
 
 Kernel = Callable[..., None]
 

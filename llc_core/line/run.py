@@ -1,7 +1,7 @@
-"""Many chains on the line at the speed of the machine: a compiled kernel for any sampler that has a `line()`.
+"""Many chains on the line, as fast as the machine can: a compiled kernel for every sampler that has a `line()`.
 
-The engine (`llc_core.engine.run`) runs every sampler on every potential; this runs those that can be written as scalar
-arithmetic, on landscapes, about a hundred times faster, and keeps histograms and moments instead of traces.
+The engine (`llc_core.engine.run`) runs every sampler on every potential. This runs samplers that can be written as scalar
+arithmetic, on landscapes only. It is about a hundred times faster, and keeps histograms and moments instead of traces.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ FIRST_STEPS = 32
 BLOCK_SECONDS = 0.04
 """Between two snapshots of an iteration, which begins with FIRST_STEPS."""
 RECORD_EVERY = 8
-"""Neighbouring states are nearly the same: counting all of them would cost time and add little."""
+"""Steps between two counts. Neighbouring states are nearly the same: counting all would cost time and add little."""
 MAX_CHAINS = 2_000_000
 MAX_STEPS = 1_000_000_000
 
@@ -45,7 +45,7 @@ class LineRun:
     start: "target" draws the starting points from the target's law, "mode" puts all chains at the mode.
     threads: None: one per core.  record_every: steps between two counts.
 
-    The numbers depend neither on `threads` nor on how the run is cut. Raises ValueError for arguments that cannot be.
+    The numbers depend neither on `threads` nor on how many steps are done at a time. Raises ValueError for arguments that cannot be.
     """
 
     def __init__(
@@ -186,7 +186,7 @@ def _step_size(sampler: Sampler) -> float:
 
 
 def _burn_in(value: Any, steps: int) -> int:
-    """Steps of burn-in, of an int that counts them or a float that is a fraction."""
+    """Steps of burn-in. value: an int counts steps, a float is a fraction of the steps."""
     result = number("burn_in", value)
     if result < 0:
         raise ValueError(f"burn_in is {result:g}; it must be at least 0.")

@@ -23,7 +23,7 @@ MNIST_FILES = {
 
 @dataclass(frozen=True)
 class Split:
-    """A data set in two parts. inputs, targets: trained on, and what L_n is the loss of; test_…: held out."""
+    """A data set in two parts. inputs, targets: for training; L_n is the loss on them.  test_inputs, test_targets: held out."""
 
     name: str
     inputs: Tensor

@@ -12,7 +12,7 @@ import numpy as np
 
 TYPES = {0x08: "u1", 0x09: "i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
 LARGEST = 1 << 32
-"""Bytes: a header is not to be believed beyond that."""
+"""Most bytes of an array. A header that says more is not believed."""
 
 
 def read_idx(path: str | Path) -> np.ndarray:

@@ -29,7 +29,8 @@ def mlp(widths: Sequence[int] = (64, 64, 64, 10), activation: str = "relu") -> n
 
 
 def small_cnn(side: int = 8, channels: Sequence[int] = (8, 16), classes: int = 10) -> nn.Module:
-    """Square images of one channel, given as vectors: two 3 × 3 convolutions, a halving after each, a linear layer."""
+    """For square images of one channel, given as vectors: two 3 × 3 convolutions, each followed by pooling that halves the image,
+    then a linear layer."""
     side, classes = whole("side", side, 4, 4096), whole("classes", classes, 2, LARGEST_WIDTH)
     if isinstance(channels, str) or not isinstance(channels, Sequence) or len(channels) != 2:
         raise ValueError(f"channels is {channels!r}; give two numbers, as in [8, 16].")

@@ -1,6 +1,6 @@
-"""Optimisers as frozen descriptions: each moves a list of parameters in place by gradients that it asks for.
+"""Optimisers as frozen descriptions: each moves a list of parameters in place, by gradients that it asks for.
 
-They are written out, as samplers are, so that what a figure says of them can be read in one place.
+They are written out as samplers are, so that one can read here what exactly was run.
 """
 
 from __future__ import annotations

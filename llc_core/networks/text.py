@@ -1,4 +1,4 @@
-"""Synthetic text: a token source with two things to learn, pairs of tokens first and copying from the context later."""
+"""Synthetic text with two things to learn: pairs of tokens, and later copying from the context."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def synthetic_text(
 ) -> Split:
     """Sequences of tokens; the target at each place is the next token. As many again are held out.
 
-    A sequence is a Markov chain with a fixed random transition matrix (one of the source's, not of the sequence). A share
-    `repeated` of the sequences goes through its first part, of random length, again and again: predicting these is what
-    induction heads do (Olsson et al. 2022), the others need only the previous token.
+    A sequence is a Markov chain. All sequences have the same random transition matrix. A share `repeated` of the sequences
+    repeats its first part, of random length, again and again: to predict these takes induction heads (Olsson et al. 2022).
+    The other sequences need only the previous token.
     """
     sequences, length = whole("sequences", sequences, 1, 10**7), whole("length", length, 4, 10**5)
     vocabulary = whole("vocabulary", vocabulary, 2, 10**5)

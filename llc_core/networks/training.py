@@ -18,7 +18,7 @@ from llc_core.networks.optimizers import Optimizer, build_optimizer
 from llc_core.potentials.module.losses import Loss, as_loss
 
 ROWS = 2048
-"""Rows of one pass when losses over a whole data set are measured."""
+"""Rows of one pass when the loss over a whole data set is measured."""
 BATCH = 64
 
 StateDict = dict[str, Tensor]
@@ -26,8 +26,11 @@ StateDict = dict[str, Tensor]
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """The network after `step` steps. train_loss: L_n, mean over the training rows; accuracies: nan where targets are no
-    classes; test_…: on the rows held out."""
+    """The network after `step` steps.
+
+    state: its state_dict.  train_loss: L_n, mean over the training rows.  train_accuracy: nan if targets are no classes.
+    test_loss, test_accuracy: on the rows held out.
+    """
 
     step: int
     state: StateDict
@@ -159,7 +162,7 @@ def _checkpoint(step: int, model: nn.Module, data: Split, loss: Loss) -> Checkpo
 
 
 def _batches(size: int, batch_size: int, generator: torch.Generator) -> Iterator[Tensor]:
-    """Rows of one minibatch after the other; the rest of an epoch that fills no batch is left out."""
+    """Row numbers of one minibatch after the other. Rows at the end of an epoch that do not fill a batch are left out."""
     while True:
         order = torch.randperm(size, generator=generator)
         for start in range(0, size - batch_size + 1, batch_size):

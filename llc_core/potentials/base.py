@@ -50,13 +50,14 @@ class Potential:
     localization: float = 1.0
     """γ where none is asked for."""
     mode: float = 0.0
-    """w0 itself, for potentials with one parameter: where the chain is on the line is mode + δ."""
+    """w0 itself, for potentials with one parameter: the chain's position on the line is mode + δ."""
     by_chain = False
-    """Whether the driver goes chain after chain, in place (`llc_core.engine.stepping.chain_by_chain`): slower to start, least memory."""
+    """Whether the engine steps one chain after the other, in place (`llc_core.engine.stepping.chain_by_chain`): this needs the least
+    memory and costs more per call."""
     spreads_chains = False
-    """Whether the potential itself spreads chains over the cores (`llc_core.compute.matrices`): torch's own threads then only disturb."""
+    """Whether the potential itself spreads chains over the cores (`llc_core.compute.cores`); torch's own threads would then disturb."""
     samples: int = 0
-    """Distinct samples a minibatch can be drawn from, and that `per_sample_loss` knows."""
+    """Number of distinct samples from which minibatches are drawn, and which `per_sample_loss` knows."""
     data_sets: int = 1
     """Data sets side by side: chain c of C uses data set c // (C / data_sets)."""
     problems: int = 1
@@ -89,7 +90,7 @@ class Potential:
         return None
 
     def prior_prox(self, before: Tensor, moved: Tensor, size: Tensor) -> Tensor:
-        """δ with δ − size·∇log φ(δ) = `moved` [C, D], of the solutions the one on `before`'s side of the prior's zeros.
+        """δ with δ − size·∇log φ(δ) = `moved` [C, D]. Of several solutions it is the one on the same side of the prior's zeros as `before`.
 
         size: [C, 1]. Asked for by `ProximalSGLD` alone, and only where there is a prior.
         """
@@ -100,7 +101,7 @@ class Potential:
         return self
 
     def prepare(self, like: Tensor) -> None:
-        """Called before a run: where and in which precision, those of `like`, the run will evaluate."""
+        """Called before a run, which will evaluate on the device and in the precision of `like`."""
 
     def draw(
         self, generator: torch.Generator, chains: int, batch_size: int, gradient: str, dtype: torch.dtype
@@ -116,7 +117,7 @@ class Potential:
         raise NotImplementedError
 
     def rounding(self, delta: Tensor) -> Tensor | None:
-        """How far ΔL at δ [C, D], in the precision of δ, is from what float64 gives there, [C]; None where that is not known."""
+        """|ΔL in the precision of δ − ΔL in float64| at δ [C, D], [C]; None where it is not known."""
         return None
 
     def per_sample_loss(self, delta: Tensor, start: int, stop: int) -> Tensor:
@@ -138,8 +139,8 @@ class Potential:
     def hessian_diagonal(self, delta: Tensor, batch: Batch | None, generator: torch.Generator) -> Tensor:
         """Diagonal of the loss's Hessian at δ, [C, D]; on all data.
 
-        By default exact, from D Hessian products, up to EXACT_DIAGONAL parameters; above that one Rademacher probe z,
-        z ⊙ Hz, which is unbiased (Hutchinson). Potentials that know better override this.
+        By default it is exact up to EXACT_DIAGONAL parameters, from D Hessian products. Above that it is z ⊙ Hz for one
+        Rademacher probe z, which is unbiased (Hutchinson). Potentials that know more override this.
         """
         if self.dim <= EXACT_DIAGONAL:
             columns = [
@@ -157,7 +158,7 @@ class Potential:
         raise NotImplementedError(f"{self.kind} has no model of its curvature.")
 
     def typical_scale(self, like: Tensor) -> Tensor | float:
-        """Size of a displacement that changes the loss in earnest: a number, or one per parameter [D]."""
+        """Typical size of a parameter, with which displacements are compared: a number, or one per parameter [D]."""
         return 0.1
 
     def default_sampler(self, gradient: str) -> str:

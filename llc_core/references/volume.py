@@ -19,7 +19,7 @@ LOW, HIGH = 1e-30, 1e-2
 """Range of ε, in units of the largest K near w0 (about 1 around a crossing)."""
 RADIUS = 1.0
 CLEAR = 0.8
-"""Of the way to the nearest point with another λ."""
+"""The box goes this part of the way to the nearest point with another λ."""
 POINTS = 1200
 """Cells along one parameter."""
 CURVE = 100
@@ -57,12 +57,12 @@ def volume_scaling(
 ) -> VolumeScaling:
     """V(ε) within `radius` of w0 (a "box" |w_i − w0_i| < radius or a "ball"), with the monomial prior, normalised to 1.
 
-    Cells are of equal size in t, w_i − w0_i = s·sinh(t), with one random point in each (always the same ones): small ε are
-    resolved as well as large ones, to about 10⁻³ of V at 1200 × 1200 cells.
+    Cells are of equal size in t, w_i − w0_i = s·sinh(t), so that small ε are resolved as well as large ones. Each cell has one
+    random point, the same at every call. At 1200 × 1200 cells V is right to about 10⁻³.
 
-    radius: None: 1, or less where the box would reach a point with another λ (`local_radius`).  low, high: range of ε;
-    None: 10⁻³⁰ to 10⁻², times what K is beside a crossing when around the crossing it is 1. Raises ValueError, one sentence,
-    for a radius or a range that cannot be.
+    radius: None: 1, or less if the box would reach a point with another λ (`local_radius`).
+    low, high: range of ε; None: 10⁻³⁰ to 10⁻², in units of the largest K near w0.
+    Raises ValueError with one sentence for a radius or a range that cannot be.
     """
     if not isinstance(problem, Planar):
         raise ValueError(f"problem must be a planar landscape, not a {type(problem).__name__}.")
@@ -92,7 +92,7 @@ def volume_scaling(
 
 
 def local_radius(problem: Planar) -> float:
-    """Half width of a box around w0 that reaches no point with a λ of its own, at most RADIUS."""
+    """Half width of a box around w0 that reaches no point with another λ, at most RADIUS."""
     model = problem.model
     if model.name == "line_and_point":
         # The line w1 = 1 and the point 0 have the distance 1.
@@ -103,7 +103,7 @@ def local_radius(problem: Planar) -> float:
 
 
 def _size(problem: Planar, radius: float) -> float:
-    """How much smaller K is in a box around a w0 beside a crossing than around the crossing itself."""
+    """Size of K in the box, where it is 1 around a crossing: smaller around a w0 that lies beside the crossing."""
     model = problem.model
     if model.name != "normal_crossing" or not any(model.w0) or radius > local_radius(problem):
         return 1.0
@@ -118,7 +118,7 @@ def _cells(problem: Planar, radius: float, shape: str, low: float, points: int) 
     edge = np.arcsinh(radius / scale)
     step = 2 * edge / points
     corner = np.meshgrid(*[np.arange(points) * step - edge] * dim, indexing="ij")
-    # One random point in each cell: on an even grid a whole row of cells crosses ε at once where {K < ε} follows an axis.
+    # The points are random because {K < ε} may follow an axis: on an even grid a whole row of cells would cross ε at once.
     stream = numpy_stream(0, "volume")
     t = [c + step * stream.random(c.shape) for c in corner]
     delta = [scale * np.sinh(u) for u in t]

@@ -10,7 +10,7 @@ for _module in iter_modules(__path__):
     import_module(f"{__name__}.{_module.name}")
 
 __all__ = ["MetropolisSampler", "Sampler", *samplers()]
-"""The classes only: `llc_core` exports these, and a function named like this package would hide it there."""
+"""Only the classes. `llc_core` exports them, and exporting the function `samplers` would hide this package there."""
 
 
 def __getattr__(name: str) -> type[Sampler]:

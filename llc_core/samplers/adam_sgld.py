@@ -73,8 +73,8 @@ class AdamSGLD(Sampler):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        # The law is spoilt by the delay (relative excess κ/(1 − β₁)) long before the chain is unstable, so the default
-        # is not a fixed fraction of the limit: it is (1 − β₁) times the default step of SGLD.
+        # The delay widens the law (relative excess κ/(1 − β₁)) long before the chain is unstable. The default step is
+        # therefore not a fixed fraction of the limit: it is (1 − β₁) times the default step of SGLD.
         safety = 0.1 * (1 - self.beta1) ** 2 / (1 + self.beta1)
         object.__setattr__(self, "safety", safety)
 
@@ -112,7 +112,7 @@ class AdamSGLD(Sampler):
         return Law(lambda slope: 1 / np.sqrt(slope**2 + self.stability), 0.0)
 
     def line(self) -> Line:
-        """As it is once β₁^{t+1} and β₂^{t+1} have vanished, without the bias corrections, on a target without prior (γ = 0)."""
+        """The sampler late in a run, when the bias corrections are 1, on a target without prior (γ = 0)."""
         return Line(_remember, _move, (self.beta1, self.beta2, self.stability), (0.0, 1.0), remembered=2)
 
 

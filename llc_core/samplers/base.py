@@ -1,7 +1,7 @@
 """What a sampler is: hyperparameters, a state, and one pure update.
 
 A new sampler is one new file in this folder: a frozen dataclass derived from `Sampler`, registered with `@register`.
-The driver (`llc_core.engine.run`) owns evaluation, random streams, dead chains, recording and step-size adaptation.
+The engine (`llc_core.engine.run`) owns evaluation, random streams, dead chains, recording and step-size adaptation.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from llc_core.samplers.forms import Cell, Law, Line
 from llc_core.types import Energy, Hp, State
 
 ADAPTING_SHARE = 0.5
-"""Part of the burn-in in which a metric that is to be frozen adapts. While it does the chain follows another law, which
-the rest of the burn-in must forget: frozen only at the end of 750 steps, second moments were 9% too large, at half 3%."""
+"""Share of the burn-in in which a metric adapts before it is frozen. While it adapts, the chain follows another law, and the
+rest of the burn-in must forget it. With a burn-in of 750 steps, second moments were 9% too large if the metric was frozen at
+its end, and 3% if it was frozen after half."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class Sampler:
     noises: ClassVar[int] = 1
     order: ClassVar[int] = 1
     elementwise: ClassVar[bool] = False
-    """Whether `update` may be done on some of the parameters at a time: none of them reads another."""
+    """Whether `update` treats every parameter by itself, so that it may be done on some of them at a time."""
     safety: ClassVar[float] = 0.25
     """Default step size as a fraction of the largest stable one."""
 
@@ -52,7 +53,7 @@ class Sampler:
 
     @property
     def adapts_coordinates(self) -> bool:
-        """Whether the driver should adapt a constant metric during burn-in (see `llc_core.engine.target`)."""
+        """Whether the engine should adapt a constant metric during burn-in (see `llc_core.engine.target`)."""
         return False
 
     @property
@@ -61,8 +62,10 @@ class Sampler:
         return False
 
     def complete(self, factors: bool) -> Sampler:
-        """This sampler with its automatic options settled, step_size excepted; `factors`: the potential has a model of
-        its curvature, so that coordinates can be adapted."""
+        """This sampler with its automatic options settled, except step_size.
+
+        factors: whether the potential has a model of its curvature, so that coordinates can be adapted.
+        """
         return self
 
     def init(self, delta: Tensor, noise: Tensor, hp: Hp) -> State:
@@ -88,7 +91,7 @@ class Sampler:
     def step_bias_factor(self, hp: Hp) -> Tensor | None:
         """k [C, 1] such that step_size alone adds about k·E[nβ∇Lᵀ G ∇U] to λ̂, or None: nothing to first order.
 
-        The loss's own share of ∇U counts, not the localisation's: that one's energy is no part of λ̂.
+        Only the loss's share of ∇U counts, since the energy of the localisation is no part of λ̂.
         """
         return None
 
@@ -105,7 +108,7 @@ class Sampler:
         return None
 
     def cell(self) -> Cell | None:
-        """`update` as scalar arithmetic, which a test compares with it; None where it has no such form."""
+        """`update` as scalar arithmetic; None where it has no such form. A test compares the two."""
         return None
 
     def caveat(self) -> str:

@@ -1,4 +1,4 @@
-"""Other forms that a sampler can give of itself: its limit law, its form on the line, its update number by number."""
+"""Other forms of a sampler: its limit law, its step on the line, and its update for single numbers."""
 
 from __future__ import annotations
 
@@ -53,13 +53,13 @@ class Line:
 
 @dataclass(frozen=True)
 class Cell:
-    """A step of one parameter as scalar arithmetic: made into one compiled loop, noise and all, over long rows of them.
+    """A step of one parameter as scalar arithmetic. It becomes one compiled loop over many parameters, noise included.
 
     step: (δ, a, b, gradient of the mean loss g, standard normal z, p) ↦ (δ, a, b); plain arithmetic and numpy functions.
         A sampler that adapts its coordinates must read g only as nβ·g + γ·δ.
-    numbers: (state, nβ, γ, hp) ↦ p, some columns [C, 1] in double precision, from the chains' state before the step.
+    numbers: (state before the step, nβ, γ, hp) ↦ p, a tuple of columns [C, 1] in double precision.
     memories: names of a and b, other tensors of the state that have the parameters' shape; two at most.
-    scalars: (state, hp) ↦ all else of the state, after the step, from what it was before; None: there is nothing else.
+    scalars: (state, hp) ↦ the rest of the state after the step, from the state before it; None: there is no rest.
     """
 
     step: Callable[..., Any]

@@ -16,8 +16,8 @@ from llc_core.types import Energy, Hp, State
 
 JITTER = 0.2
 JITTER_LEVELS = 256
-"""The step's uniform number is split in two: which of so many equal parts it is in sets the jitter, where it lies in
-that part the Metropolis test. The two are independent and uniform."""
+"""One uniform number serves two purposes. [0, 1] is cut into this many equal parts: the part that it lies in sets the jitter, and
+its place within the part is used for the Metropolis test. The two are independent and uniform."""
 
 
 @register
@@ -27,9 +27,9 @@ class HMC(MetropolisSampler):
 
         p ← p − (h/2)∇U(w);  w ← w + h·p;  p ← p − (h/2)∇U(w),   L times,
 
-    then the end point is accepted with probability min(1, e^{−ΔH}), H = U(w) + ‖p‖²/2; else w stays where it was. Each
-    trajectory uses h times a factor drawn evenly from 1 ± 0.2, the same for all its steps: no direction can then have a
-    period that fits the trajectory's length for ever.
+    then the end point is accepted with probability min(1, e^{−ΔH}), H = U(w) + ‖p‖²/2; otherwise w stays. Each trajectory
+    uses h times a factor drawn evenly from 1 ± 0.2, the same for all its steps. Otherwise the length of a trajectory could be
+    the period of some direction, which would then never move.
 
     Law: exactly exp(−U) at every step size; a step that is too large shows as a low acceptance and not as a bias.
     Evaluations per step: L, all on the full data. Source: Duane et al. 1987; Neal 2011.
@@ -92,7 +92,7 @@ class HMC(MetropolisSampler):
         count = hp.leapfrog_steps.round()
         position, momentum, end = state["delta"], noise[0], energy
         for index in range(int(count.max())):
-            # Chains with fewer steps than the longest wait at their end points: a step of size 0 changes nothing.
+            # A chain that has done its steps waits for the longest trajectory with steps of size 0, which change nothing.
             h = torch.where(index < count, jittered, 0.0)
             momentum = torch.addcmul(momentum, end.force, -h / 2)
             position = torch.addcmul(position, momentum, h)

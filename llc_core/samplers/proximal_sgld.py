@@ -19,8 +19,8 @@ class ProximalSGLD(OverdampedSampler):
     """y = w − (ε/2)(nβ∇L + γ(w − w0)) + √ε·N(0, 1);  w ← x with x − (ε/2)·∇log φ(x) = y.
 
     φ is the prior beside the Gaussian localisation. For φ = |w|^h the new w is (y ± √(y² + 2εh))/2 with the sign of the
-    old w: a chain never crosses the wall at 0, and the force h/w, which throws an explicit step from near the wall any
-    distance, moves it by at most √(εh/2). Where there is no such prior it is SGLD.
+    old w. A chain therefore never crosses the wall at 0. Near the wall the force h/w moves it by at most √(εh/2), where an
+    explicit step could go any distance. Without such a prior the sampler is SGLD.
 
     Law: exp(−U) as ε → 0 on the side of the walls where the chain began; on a quadratic that of SGLD.
     Source: Salim, Kovalev & Richtárik 2019 (stochastic proximal Langevin algorithm), whose step is ε/2 here; for |w|^h

@@ -17,8 +17,8 @@ from llc_core.types import Energy, Hp, State
 
 MAX_DECAY = 0.999999
 TINY = 1e-18
-"""Keeps 0/0 out of Γ where gradient and V are both 0; Γ is 0 there. Not smaller: the square of a gradient below it is 0
-in single precision, and Γ would be what is left of g/√V."""
+"""Added so that Γ is 0 and not 0/0 where gradient and V are both 0. It must not be smaller: in single precision the square of a
+smaller gradient is 0, and g/√V would be wrong."""
 
 
 def alpha_field() -> Any:
@@ -47,8 +47,8 @@ def stability_field() -> Any:
 class PSGLD(OverdampedSampler):
     """V ← αV + (1 − α)g²;  G = 1/(λ + √V);  w ← w + (ε/2)(−G∇U + Γ) + √(εG)·N(0, 1).
 
-    g is the gradient of the mean loss alone (no nβ, no prior) and V starts at 0, as printed; in the "inside" form at 1,
-    as in TensorFlow Probability: there λ is usually tiny, and from a first step of size 1/λ a chain needs long to return.
+    g is the gradient of the mean loss alone (no nβ, no prior). V starts at 0, as printed. In the "inside" form it starts at 1,
+    as in TensorFlow Probability, where λ is usually tiny: a first step of size 1/λ would take a chain far away.
     Γ_i is the derivative of G_i by w_i with the old V held fixed, which brings a factor 1 − α:
     Γ_i = −(1 − α)·g_i·∂g_i/∂w_i / (√V_i (λ + √V_i)²), with the diagonal of the loss's Hessian for ∂g_i/∂w_i.
     stability_form "inside": G = 1/√(λ² + V), Γ_i = −(1 − α)·g_i·∂g_i/∂w_i·G³ (the form of TensorFlow Probability).

@@ -80,7 +80,7 @@ class RMSPropSGLD(OverdampedSampler):
         return Law(lambda slope: 1 / np.sqrt(slope**2 + self.stability), 0.0)
 
     def line(self) -> Line:
-        """As it is once β^{t+1} has vanished: without the bias correction."""
+        """The sampler late in a run, when the bias correction 1 − β^{t+1} is 1."""
         return Line(remember_square, _move, (self.beta, self.stability), (1.0, 0.0), remembered=1)
 
     def cell(self) -> Cell:
@@ -92,7 +92,7 @@ def count_up(state: State, hp: Hp) -> State:
 
 
 def inverse_root(square: Tensor, count: Tensor, decay: Tensor, stability: Tensor) -> Tensor:
-    """1/√(v̂ + a), [C, D], a fresh tensor. Before the first step v̂ counts as 0: no metric of the run will be larger."""
+    """1/√(v̂ + a), [C, D], a new tensor. Before the first step v̂ counts as 0, so that no later metric is larger."""
     correction = torch.where(count > 0, 1 / (1 - decay**count), torch.zeros_like(count))
     return (square * correction).add_(stability).rsqrt_()
 

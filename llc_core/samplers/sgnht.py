@@ -87,11 +87,11 @@ class SGNHT(Sampler):
         return Cell(_step, _numbers, memories=("momentum",), scalars=_thermostat)
 
     def stable_step(self, curvature: Tensor, hp: Hp) -> Tensor:
-        """With the friction held at A. A free thermostat brakes harder and survives more, but samples another law."""
+        """The limit if the friction were held at A. A thermostat raises its friction and survives larger steps, but samples another law."""
         return hp.friction / curvature
 
     def noise_factor(self, hp: Hp) -> Tensor:
-        """As SGHMC, the value before the thermostat has reacted; afterwards it is less, and 0 for isotropic noise."""
+        """That of SGHMC: the value before the thermostat reacts. Afterwards it is smaller, and 0 for isotropic noise."""
         return hp.step_size / (4 * hp.friction)
 
     def law(self) -> Law | None:

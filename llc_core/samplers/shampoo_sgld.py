@@ -21,8 +21,8 @@ from llc_core.types import Energy, Hp, State
 FULL_MODE = 128
 """Modes up to this size keep a full matrix, longer ones its diagonal: an eigendecomposition costs size³ per step."""
 CONDITION = 1e-6
-"""Eigenvalues of a mode's matrix count as at least this share of the largest: it averages so few steps that it has
-hardly any rank in the other directions, and single precision cannot tell them from 0."""
+"""Eigenvalues of a mode's matrix count as at least this share of the largest. The matrix averages few steps, so that most of its
+eigenvalues are near 0, and single precision cannot tell them from 0."""
 TINY = 1e-30
 
 

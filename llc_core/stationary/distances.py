@@ -36,8 +36,8 @@ def kl_divergence(p: Any, q: Any) -> float:
 def wasserstein(p: Any, q: Any, bins: Bins | Mapping[str, Any] | None = None) -> float:
     """Wasserstein-1 distance, in units of x, of two arrays of masses or counts [count + 2] in `bins`.
 
-    The mass of a bin sits at its centre; that of a tail half a bin outside the last edge, so that what is far out counts
-    too little: choose bins that hold nearly everything.
+    The mass of a bin counts as lying at its centre, and that of a tail half a bin outside the last edge. Mass far out then
+    counts too little: choose bins that hold nearly all of it.
     """
     p, q = _shares(p, q)
     return float(np.abs(np.cumsum(p - q)[:-1]).sum() * Bins.of(bins).width)

@@ -23,25 +23,25 @@ from llc_core.stationary.limit import SamplerLike, TargetLike, limit_law
 from llc_core.stationary.operator import Operator, stationary
 
 FAR_OUT = 1e-9
-"""The interval begins at this quantile of the limit law, WIDER than that from the mode."""
+"""The first interval ends at this quantile of the limit law, moved away from the mode by the factor WIDER."""
 WIDER = 1.1
 ATTEMPTS = 7
-"""So often it may grow by half where too much mass lies at an end; this is tried out on the rough grid."""
+"""The interval grows by half at an end with too much mass, at most this often. The rough grid is enough to find out."""
 ROUGH = 0.4
 AT_AN_END = 1e-6
-"""Mass near an end, or probability of a step beyond it, that does not matter."""
+"""Mass near an end, or probability of a step beyond it, that is negligible."""
 LOST = 1e-3
-"""The same when it means that the chain runs away."""
+"""Mass near an end, or probability of a step beyond it, from which on the chain counts as running away."""
 FREEZING = 50
-"""Largest number of iterations for the metric that reproduces itself."""
+"""Most iterations to find a frozen metric that the chain would learn again under itself."""
 CHANGE = 0.02
 """Total variation between the rough and the wanted grid from which the law does not count as converged."""
 NEAR = 0.02
 """Share of the nodes that counts as near an end."""
 WITHOUT_MEMORY = 4.0
-"""So many times more positions where there is no memory: they cost little, and at α = 0 Γ jumps where U′ = 0."""
+"""A chain without memory gets this many times more positions: they cost little, and at α = 0 Γ jumps where U′ = 0."""
 MANY = 4.0
-"""Up to this resolution: beyond it the dense matrix costs more than it brings."""
+"""But it gets no higher resolution than this: the dense matrix would cost more than it gains."""
 
 
 class DivergesError(ValueError):

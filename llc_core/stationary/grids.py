@@ -15,9 +15,9 @@ from llc_core.stationary.target_shape import slope_zeros, target_scale
 SPACING = 0.05
 """Distance of positions, in scales of a well of the target."""
 GROW = 4.0
-"""So many scales out the distance begins to grow with the distance from the mode."""
+"""From this many scales on, the distance between nodes grows with the distance from the mode."""
 WELL = 2.0
-"""A well narrower than the widest is resolved by itself, so many of its scales to either side."""
+"""A well narrower than the widest has denser nodes, up to this many of its own scales on either side."""
 LAYER = 4.0
 """Nodes per width of the layer at a zero of the slope."""
 MEMORY_SPACING = 0.12
@@ -83,8 +83,7 @@ def position_axis(
 
 
 def _between_nodes(axis: Axis, zeros: np.ndarray) -> Axis:
-    """The axis, shifted a little between zeros of the slope so that all of them lie at the same place between nodes:
-    midway in the end, as Γ may jump there."""
+    """The axis, shifted a little so that every zero of the slope lies midway between two nodes, since Γ may jump there."""
     if len(zeros) < 2:
         return axis
     gaps = np.diff(zeros)
@@ -135,7 +134,7 @@ def remembers(line: Line) -> bool:
 def memory_axis(line: Line, slopes: np.ndarray, step: float, axis: Axis, resolution: float) -> MemoryAxis | None:
     """Nodes of the memory between its values at rest at all positions; None where nothing is remembered.
 
-    Their distance follows log G: what a memory does to the chain changes no faster than that.
+    Their distance follows log G, because the effect of a memory on the chain changes no faster than that.
     """
     if not remembers(line):
         return None

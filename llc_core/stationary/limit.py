@@ -29,7 +29,7 @@ from llc_core.stationary.panels import (
 )
 
 HOPELESS = 1e6
-"""A rise of U that no factor G makes up for."""
+"""Where U is this much above its minimum, the density is 0, whatever G is there."""
 
 SamplerLike = Sampler | Mapping[str, Any] | str
 TargetLike = Landscape | Mapping[str, Any] | str
@@ -90,7 +90,7 @@ class LimitLaw:
         return float(bisect_all(lambda x: self.cumulative(x) - u, np.array([a]), np.array([b]))[0])
 
     def _to_nearer_end(self, x: Any) -> np.ndarray:
-        """P(X ≤ x) left of the mode and −P(X > x) from there on, each without loss of digits."""
+        """P(X ≤ x) left of the mode and −P(X > x) right of it: both keep all digits far out in the tails."""
         panels = self._panels
         edges = panels.edges
         x = np.clip(np.asarray(x, dtype=float), edges[0], edges[-1])
@@ -148,7 +148,7 @@ class LimitLaw:
                 result = result - (1 - self.law.gamma_share) * np.log(self.metric(x))
             if self.law.extra_drift is not None:
                 result = result + self._work(x)
-            # so far up that G itself has no value any more
+            # so far up that G overflows
             result = np.where(self.target.energy(x) - self._at_mode > HOPELESS, -np.inf, result)
         return np.where(np.isnan(result), -np.inf, result)
 

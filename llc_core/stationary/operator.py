@@ -51,7 +51,7 @@ class Operator:
             a = np.broadcast_to(memory.nodes[:, None], (self.memories, self.positions))
             after = line.memory(a, 0.0, slope, line.parameters)[0]
             if memory.root:
-                # below what one step leaves in the memory no chain comes, and Γ may have a pole there
+                # no chain has a memory below what one step leaves in it, and Γ may have a pole there
                 a = np.maximum(a, line.memory(np.zeros_like(x), 0.0, slope, line.parameters)[0])
             self.remember = _carry(memory.index(after), self.memories, self.positions)
         drift, metric = line.move(a, np.zeros_like(a), slope, curvature, line.parameters)
@@ -92,9 +92,10 @@ class Operator:
 def stationary(operator: Operator) -> tuple[np.ndarray, float]:
     """Stationary masses of the states [memories × positions], and the total variation by which one more step changes the law.
 
-    Positions settle in 1/ε steps, memories in 1/(1 − α), mostly sooner. So the law of the position, given the memory's
-    conditional law, is solved for directly, and steps improve the conditional law, a few times (aggregation and
-    disaggregation); GMRES removes the rest, with the same small problem as its preconditioner.
+    Positions settle in 1/ε steps, memories in 1/(1 − α) steps, which is mostly sooner. The law of the position is therefore
+    solved for directly, with the memory's conditional law held fixed; steps of the chain then improve the conditional law. This
+    is done a few times (aggregation and disaggregation). GMRES removes the rest, with the same small problem as its
+    preconditioner.
     """
     if operator.remember is None:
         mass = _law(_factors(operator.move.toarray()))

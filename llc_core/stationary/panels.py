@@ -14,10 +14,11 @@ NODES, WEIGHTS = np.polynomial.legendre.leggauss(14)
 BASE_PANELS = 160
 """Panels between the bounds of the target, before refinement."""
 FINEST = 2.0**-44
-"""Panels shrink by halves towards a zero of the slope down to this part of the target's scale."""
+"""Towards a zero of the slope, panels halve in width down to this part of the target's scale."""
 DOUBLINGS = 64
-"""Panels beyond the bounds double in width, at most so often."""
+"""Beyond the bounds, panels double in width, this many times."""
 NEGLIGIBLE = 1e-18
+"""Share of a sum that does not count."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Which unit a worker gets next: those of one problem go to one worker, which then makes the problem's data only once."""
+"""Which unit a worker gets next. Units of one problem go to one worker, which then makes the problem's data only once."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ from llc_core.sweeps.unit import Unit
 
 
 class Assignment:
-    """Units in their order, by problem. A worker stays with its problem, then takes the next one that nobody has; when
-    there is none it helps where most is left."""
+    """Units that are not given out yet, by problem.
+
+    A worker stays with its problem until that is done. It then takes the next problem that no other worker has, and if there
+    is none it helps with the problem of which most is left.
+    """
 
     def __init__(self, units: Iterable[Unit]):
         self._left: dict[str, deque[Unit]] = {}
@@ -20,7 +23,7 @@ class Assignment:
             self._left.setdefault(json.dumps(unit.description, sort_keys=True), deque()).append(unit)
 
     def next(self, worker: str | None) -> Unit | None:
-        """The next unit for this worker, which is then out of the list; None when all are."""
+        """The next unit for this worker, which is then given out; None when all are."""
         if not self._left:
             return None
         problem = self._at.get(worker)
@@ -36,6 +39,6 @@ class Assignment:
         return unit
 
     def forget(self, workers: Iterable[str | None]) -> None:
-        """Only these are still there: problems of all others are free."""
+        """Forget all workers but these: other workers may take their problems."""
         there = set(workers)
         self._at = {worker: problem for worker, problem in self._at.items() if worker in there}

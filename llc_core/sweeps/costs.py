@@ -1,4 +1,4 @@
-"""What a sweep will cost: floating-point operations counted, hours from a calibration on this device."""
+"""What a sweep will cost: operations are counted, and hours follow from short trials on this device."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from llc_core.sweeps.unit import Unit
 TRIALS = 12
 TRIAL_SECONDS = 0.4
 LARGEST_TRIAL = 3_000_000
-"""Parameters above which a problem is not made just to be timed; the fitted line is continued instead."""
+"""A problem with more parameters is not made just to be timed; its time follows from the fit to smaller ones."""
 TRIAL_BURN_IN = 200
-"""In which coordinates are changed at step 10 for the first time: a trial is timed with them."""
+"""Steps of burn-in in a trial. Coordinates are first changed at step 10, so that the trial is timed with them."""
 LOOK = 1 / 3
-"""Cost of a look at the curvature beside that of a change of coordinates: 3 iterations to 12, and no decomposition."""
+"""Cost of a look at the curvature in units of a change of coordinates: it takes 3 iterations instead of 12, and no decomposition."""
 
 
 def operations(unit: Unit) -> float:
@@ -58,8 +58,11 @@ def parameters(unit: Unit) -> int:
 
 @dataclass(frozen=True)
 class Costs:
-    """units, rows: how many.  operations: of all of them.  hours: expected on one worker like this device, and
-    spread: standard deviation of log(measured / fitted) over the trials. rate: fitted operations per second."""
+    """What a sweep costs.
+
+    units, rows: how many.  operations: floating-point operations of all units.  hours: expected for one worker on this device.
+    spread: standard deviation of log(measured / fitted) over the trials.  rate: fitted operations per second.  trials: how many.
+    """
 
     units: int
     rows: int
@@ -113,7 +116,7 @@ def _features(unit: Unit) -> tuple[float, float, float]:
 
 
 def _trial(unit: Unit) -> tuple[float, float]:
-    """Expected seconds of all steps of a unit, from some of the first; and of making the data of one problem."""
+    """Expected seconds of all steps of a unit, from its first steps; and seconds to make the data of one problem."""
     from llc_core.engine.run import Run
 
     if adapts(unit):
@@ -132,7 +135,7 @@ def _trial(unit: Unit) -> tuple[float, float]:
 
 
 def _trial_in_coordinates(unit: Unit) -> tuple[float, float]:
-    """The same where coordinates are adapted: steps and looks at the curvature are timed apart, for looks get rarer."""
+    """The same if coordinates are adapted: steps and looks at the curvature are timed apart, because looks become rarer."""
     from llc_core.engine.run import Run
 
     steps = unit.settings["steps"]

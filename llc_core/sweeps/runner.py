@@ -1,4 +1,4 @@
-"""The client of a sweep: hands units to workers, records what comes back, and is the only one that writes."""
+"""The client of a sweep: it hands units to workers and records what they return. It alone writes to the store."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from llc_core.sweeps.unit import Unit
 from llc_core.sweeps.worker import Cancelled, cancel, rows_of, run_unit
 
 QUEUED_PER_THREAD = 2
-"""Units at a worker or on their way: one runs, and one is there when it ends. What is there cannot go to another."""
+"""Units that a worker holds: one that runs, and one to begin with when that ends. More could not go to another worker any more."""
 REPORT_SECONDS = 1.0
 POLL_SECONDS = 0.25
 
@@ -76,7 +76,7 @@ def run_sweep(
         raise ValueError(f"spec is a {type(spec).__name__}; give a SweepSpec, such as SweepSpec.from_toml(path).")
     check_cluster(scheduler, workers)
     with Store(store) as file, file.writing():
-        _forget(request_of(file.path))  # of an earlier sweep, which ended before it saw it
+        _forget(request_of(file.path))  # a request to an earlier sweep, which ended before it saw it
         finished = file.keys(with_errors=not retry_errors)
         wanted = list(spec.units())
         left = [rest for unit in wanted for rest in unit.without(finished)]
@@ -206,7 +206,7 @@ def _forget(request: Path) -> None:
 
 
 def _drain(arrived: queue.SimpleQueue[Any]) -> list[Any]:
-    """What has arrived; waits a moment where nothing has."""
+    """What has arrived; if nothing has, wait a moment for it."""
     try:
         found = [arrived.get(timeout=POLL_SECONDS)]
     except queue.Empty:

@@ -26,8 +26,8 @@ PAPER = ("SGLD", "RMSPropSGLD", "AdamSGLD", "SGHMC", "SGNHT")
 """The samplers of Hitchcock & Hoogland come first everywhere."""
 CLOSE = 0.05
 THROWN = 100
-"""A λ̂ more than so many times half the number of parameters, which no learning coefficient exceeds, counts as no estimate: one
-such row, of up to 10¹¹ times the truth, would make every mean meaningless. Hitchcock & Hoogland count only what is not a number."""
+"""No learning coefficient exceeds half the number of parameters. A λ̂ above this many times that bound counts as no estimate: one
+such row, of up to 10¹¹ times the truth, would make every mean meaningless. Hitchcock & Hoogland leave out only nan."""
 MOST_NAN = 0.1
 """A step size at which more problems than this have no estimate is not a good one, however accurate the others are."""
 
@@ -71,10 +71,10 @@ class Curve:
 
     @property
     def best(self) -> int | None:
-        """Index of the step size with the least root mean square relative error among the usable ones, where a missing
-        estimate counts as wrong by 100%: else leaving out the worst network would make a step size better.
+        """Index of the usable step size with the least root mean square relative error; None without any estimate.
 
-        Where none is usable: among those with the fewest missing estimates. None without any estimate.
+        A missing estimate counts as wrong by 100%. Otherwise a step size would become better by losing the worst network.
+        If no step size is usable, it is the best of those with the fewest missing estimates.
         """
         there = np.isfinite(self.mean)
         if not there.any():

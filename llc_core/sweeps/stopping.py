@@ -9,7 +9,7 @@ from llc_core.sweeps.store import Store
 
 
 def request_of(store: str | Path) -> Path:
-    """The file whose being there asks the sweep of a store to end."""
+    """The file that asks the sweep of a store to end, if it exists."""
     return Path(f"{store}.stop")
 
 
@@ -25,7 +25,7 @@ def ask_to_stop(store: str | Path) -> None:
             pass
     except ValueError:  # somebody holds the writer's place
         running = True
-    except (OSError, sqlite3.Error):  # another user's: whether it runs cannot be seen
+    except (OSError, sqlite3.Error):  # it belongs to another user, and we cannot see whether it runs
         running = True
     else:
         running = False

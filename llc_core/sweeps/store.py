@@ -104,7 +104,7 @@ class Store:
         if not tables and not self.readonly:
             columns = ", ".join(f"{name} {kind}" for name, kind in COLUMNS.items())
             with self._db:
-                self._db.execute("BEGIN IMMEDIATE")  # all of it or nothing, should this process be killed here
+                self._db.execute("BEGIN IMMEDIATE")  # all or nothing, even if this process is killed here
                 self._db.execute(f"CREATE TABLE IF NOT EXISTS results ({columns})")
                 self._db.execute(f"CREATE TABLE IF NOT EXISTS progress ({PROGRESS})")
                 self._db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
@@ -130,7 +130,7 @@ class Store:
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[None]:
-        """Holds the place of the only writer; ValueError while another process has it. A killed one gives it back."""
+        """Inside, this process is the only writer; ValueError while another one is. A killed process stops being the writer."""
         with contextlib.ExitStack() as stack:
             try:
                 file = stack.enter_context(open(f"{self.path}.lock", "a"))
@@ -162,7 +162,7 @@ class Store:
         return [dict(row) for row in self._db.execute(f"SELECT {', '.join(COLUMNS)} FROM results ORDER BY {order}")]
 
     def keys(self, with_errors: bool = True) -> set[str]:
-        """Keys of what is finished; without errors: of what need not be run again."""
+        """Keys of all rows. with_errors: False leaves out rows with an error, which can be run again."""
         where = "" if with_errors else " WHERE status != 'error'"
         return {key for (key,) in self._db.execute(f"SELECT key FROM results{where}")}
 
@@ -208,7 +208,7 @@ def columns(rows: Iterable[Mapping[str, Any]]) -> dict[str, list[Any]]:
 
 
 def _lock(file: Any) -> bool:
-    """Whether this process now holds the file. The system gives it back when the process ends, however it ends."""
+    """Lock the file; returns whether that succeeded. The system unlocks it when the process ends, however it ends."""
     try:
         import fcntl
     except ImportError:  # Windows

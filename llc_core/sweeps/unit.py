@@ -15,9 +15,9 @@ from llc_core.potentials import ProblemClass, Workload, problem_class
 
 @dataclass(frozen=True)
 class Unit:
-    """Problems of one shape (mostly one problem) × one sampler × one gradient: all step sizes and chains are one batch.
+    """What a worker runs as one batch: problems of one shape (mostly one problem), one sampler and one gradient, all step sizes.
 
-    It is what a worker runs. Its rows are those of the first problem's step sizes, then of the next one's.
+    It gives a row for each problem and step size: those of the first problem first.
     """
 
     size_class: str
@@ -71,7 +71,7 @@ class Unit:
         return key_of(self.config)
 
     def without(self, finished: set[str]) -> list[Unit]:
-        """What is left of it: itself, nothing, or units of those problems that miss the same step sizes."""
+        """What is left of it: itself, nothing, or a unit for each group of problems that miss the same step sizes."""
         missing: dict[int, tuple[float, ...]] = {}
         for (seed, index), key in zip(self.rows, self.keys, strict=True):
             if key not in finished:

@@ -1,4 +1,4 @@
-"""What a worker does with one unit: run it, and return its rows. It writes nothing and raises nothing."""
+"""What a worker does with one unit: run it and return its rows. It writes nothing; an error of the run is a row too."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from typing import Any
 from llc_core.sweeps.unit import Unit, key_of, text_of
 
 KEPT_PROBLEMS = 2
-"""Problems that a worker keeps: the units of one problem come together. Each has up to 256 MB of rows, on a GPU in their place
-up to 1 GB of moments, or 4 GB for a family of networks that go side by side."""
+"""Problems that a worker keeps, since the units of one problem follow each other. Each has up to 256 MB of rows; on a GPU it has
+up to 1 GB of moments instead, or 4 GB for a family of networks side by side."""
 MAX_ERROR = 500
 
 _cancelled: set[str] = set()
@@ -55,7 +55,7 @@ def run_unit(values: Mapping[str, Any], sweep: str = "") -> list[dict[str, Any]]
         gc.collect()
         return [row for seed in unit.problems for row in run_unit(unit.of([seed]).to_dict(), sweep)]
     if str(unit.settings["device"] or "").startswith("cuda"):
-        gc.collect()  # a problem's tables are freed with its cycles, which allocating on a GPU does not look for
+        gc.collect()  # a problem is part of reference cycles, and allocating on a GPU does not collect these
     if found is None:
         found = [{"status": "error", "error": text} for _ in unit.rows]
     seconds = (time.perf_counter() - started) / len(unit.rows)
@@ -95,7 +95,7 @@ def _run(unit: Unit, sweep: str) -> list[dict[str, Any]]:
     problem = _problem(json.dumps(unit.description, sort_keys=True))
     run = Run(unit.config, problem)
     for _ in run:
-        # An orphan, whose client was killed, has nobody to give its rows to.
+        # If the client was killed, nobody takes the rows any more.
         if sweep in _cancelled or os.getppid() != parent:
             raise Cancelled
     printed = run.llc_per_chain("first_batch")

@@ -1,7 +1,7 @@
-"""All chains of a small network at once by numpy's stacked products, in memory that is used again.
+"""All chains of a small network at once, by numpy's stacked products and in memory that is kept between steps.
 
-A step of a small network is all calls and no arithmetic: numpy's cost a half to a fifth of torch's, and here there are
-fewer. The numbers are those of `DeepLinearNetwork._evaluate` up to rounding.
+A step of a small network takes its time in calls and not in arithmetic. A call of numpy costs a half to a fifth of one of
+torch, and fewer are made here. The numbers are those of `LinearPotential._evaluate` up to rounding.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from torch import Tensor
 from llc_core.compute.precision import Products
 
 WORTH = 1.15
-"""How many times fewer multiplications a cut must need: it makes more, smaller products."""
+"""A cut must save at least this factor of multiplications, since it makes more and smaller products."""
 
 
 def cut_of(widths: Sequence[int]) -> int:
@@ -31,7 +31,7 @@ def saving(widths: Sequence[int], cut: int) -> float:
 
 
 def multiplications(widths: Sequence[int], cut: int) -> int:
-    """Of one loss and its gradient from the moments of the inputs, differences from w0 propagated. cut 0: none."""
+    """Multiplications of one loss and its gradient, with differences from w0 propagated. cut: the layer of the cut; 0: no cut."""
     inputs, outputs = widths[0], widths[-1]
     sizes = [a * b for a, b in zip(widths, widths[1:], strict=False)]
     moments = outputs * inputs * inputs

@@ -23,21 +23,21 @@ ROUND_ROWS = 10_000
 KEPT_NUMBERS = 64_000_000
 """Largest size of the kept moments of all batches (256 MB in float32)."""
 GPU_KEPT_NUMBERS = 250_000_000
-"""The same on a GPU, 1 GB: there they are made all at once, and the rows are let go of."""
+"""The same on a GPU, 1 GB. There all are made at once, and the rows are then dropped."""
 CHUNK = 16_384
 GPU_PASSES = 50
-"""How often all rows may be gone through to make the moments of all batches, whose size need not divide them."""
+"""Passes over all rows that the moments of all batches may take. More than one are needed if the batch size does not divide n."""
 LEARNT_NUMBERS = 16_000_000
-"""Numbers in rows that are worked on at once on a GPU."""
+"""Numbers of the rows that a GPU works on at once."""
 
 
 class LinearData:
     """n samples as a deterministic function of the seed.
 
-    Where n rows of (inputs + outputs) numbers exceed POOL_NUMBERS, only `rows` < n distinct rows are made, each
-    standing for n/rows samples; their noise is then shifted by a linear function of x so that the cross moment Snx has
-    exactly its law at n samples (rows i.i.d. N(0, noise_std²·Sxx/n) given Sxx). Without that shift the estimate's
-    finite-n bias would be that of `rows` samples. Full gradients and minibatches always describe the same data.
+    If n rows of (inputs + outputs) numbers exceed POOL_NUMBERS, only `rows` < n distinct rows are made, and each stands
+    for n/rows samples. Their noise is then shifted by a linear function of x, so that the cross moment Snx has exactly its
+    law at n samples (rows i.i.d. N(0, noise_std²·Sxx/n) given Sxx). Without the shift the estimate's finite-n bias would be
+    that of `rows` samples. Full gradients and minibatches always describe the same data.
     """
 
     def __init__(self, inputs: int, outputs: int, n: int, noise_std: float, seed: int):
@@ -112,17 +112,17 @@ class LinearData:
         return self._pools[key]
 
     def work_on(self, device: torch.device) -> None:
-        """Make the moments over all data there, where rows can be made there."""
+        """Make the moments over all data on this device, if rows can be made there."""
 
     def has_rows(self, device: torch.device, dtype: torch.dtype) -> bool:
         return (str(device), dtype) in self._pools
 
     def forget_rows(self, device: torch.device, dtype: torch.dtype) -> None:
-        """Let go of the rows that `pool` keeps on a device."""
+        """Drop the rows that `pool` keeps on a device."""
         self._pools.pop((str(device), dtype), None)
 
     def kept(self, device: torch.device, dtype: torch.dtype, size: int) -> KeptBatches | None:
-        """Batches of `size` rows whose moments are kept; None where that would take too much."""
+        """Batches of `size` rows whose moments are kept; None if they would take too much memory."""
         key = (str(device), dtype, size)
         if key not in self._kept:
             count = self.kept_count(size, device.type != "cpu")
@@ -130,7 +130,7 @@ class LinearData:
         return self._kept[key]
 
     def kept_count(self, size: int, on_gpu: bool = False) -> int:
-        """How many batches of `size` rows are kept; 0 where their moments would take too much, or, on a GPU, too long."""
+        """How many batches of `size` rows are kept; 0 if their moments would take too much memory, or too long to make on a GPU."""
         count = self.rows // math.gcd(self.rows, size)
         if size < self.inputs or (on_gpu and count * size > GPU_PASSES * self.rows):
             return 0
@@ -140,10 +140,10 @@ class LinearData:
     def batches(self, generator: torch.Generator, count: int, size: int, dtype: torch.dtype) -> Iterator[Tensor]:
         """`count` independent batches of `size` rows (x, noise, |noise|²), each [size, N + outputs + 1], one after another.
 
-        A batch is one of the kept ones where there are such. Else it is a run of consecutive rows from a uniformly random
-        place, the end joined to the beginning: every row is equally likely, so gradients are unbiased, and as the rows
-        are i.i.d. the batch means vary as those of random subsets do. No row is copied; picking single rows all over
-        memory took longer than using them. This is the CPU's way, `gather` that of other devices.
+        If batches are kept, it is one of these. Otherwise it is a run of consecutive rows from a uniformly random place, the
+        end joined to the beginning. Every row is equally likely, so that gradients are unbiased; the rows are i.i.d., so that
+        batch means vary as those of random subsets do. No row is copied: to pick single rows all over the memory took longer
+        than to use them. This is for CPUs; other devices use `gather`.
         """
         kept = self.kept(generator.device, dtype, size)
         if kept is not None:
@@ -153,15 +153,17 @@ class LinearData:
         return (self.run(start, size, generator.device, dtype) for start in starts)
 
     def gather(self, generator: torch.Generator, count: int, size: int, dtype: torch.dtype) -> Tensor:
-        """Runs of consecutive rows as in `batches`, copied together on the generator's device, [count, size, …]: no number
-        comes back from the device, so that the step can be recorded."""
+        """Runs of consecutive rows as in `batches`, copied together on the generator's device, [count, size, …].
+
+        No number returns from the device to the host, so that the step can be recorded.
+        """
         starts = torch.randint(self.rows, (count, 1), generator=generator, device=generator.device)
         return self.rows_at((starts + torch.arange(size, device=generator.device)) % self.rows, dtype, in_step=True)
 
     def rows_at(self, index: Tensor, dtype: torch.dtype, in_step: bool = False) -> Tensor:
         """Rows (x, noise, |noise|²) by their numbers (any shape), [..., N + outputs + 1].
 
-        in_step: whether rows of this many numbers are wanted again and again, so that compiling would pay.
+        in_step: whether it is called in every step with the same shape, so that compiling is worth its time.
         """
         return self.pool(index.device, dtype)[index]
 
@@ -208,7 +210,7 @@ class KeptBatches:
         return self.sxx[places], self.snx[places], self.baseline[places]
 
     def _learn(self, k: int) -> None:
-        """Only finished numbers are written: two threads may learn the same batch, and one read what the other writes again."""
+        """Only final numbers are written, since one thread may read a batch while another computes it a second time."""
         rows = self.rows(k)
         x, noise = rows[:, : self.data.inputs], rows[:, self.data.inputs : -1]
         self.sxx[k] = torch.mm(x.T, x).div_(self.size)
@@ -221,14 +223,14 @@ class KeptBatches:
 
 
 def tables(data: LinearData, count: int, device: torch.device, dtype: torch.dtype) -> tuple[Tensor, Tensor, Tensor]:
-    """Room for XᵀX/size, (noise)ᵀX/size and mean |noise|² of `count` batches."""
+    """Empty tables for XᵀX/size, (noise)ᵀX/size and mean |noise|² of `count` batches."""
     sxx = torch.empty(count, data.inputs, data.inputs, dtype=dtype, device=device)
     snx = torch.empty(count, data.outputs, data.inputs, dtype=dtype, device=device)
     return sxx, snx, torch.empty(count, dtype=dtype, device=device)
 
 
 def fill_tables(data: LinearData, size: int, sxx: Tensor, snx: Tensor, baseline: Tensor) -> None:
-    """The moments of all batches of `size` rows, many in one product. A pool that this needs does not stay."""
+    """Write the moments of all batches of `size` rows, many in one product. A pool made for this is dropped afterwards."""
     device, dtype = sxx.device, sxx.dtype
     had_rows = data.has_rows(device, dtype)
     each = max(1, LEARNT_NUMBERS // (size * (data.inputs + data.outputs)))

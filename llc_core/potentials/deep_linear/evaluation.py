@@ -11,7 +11,7 @@ from llc_core.potentials.base import Batch, Factors, Potential
 from llc_core.potentials.deep_linear.tensors import Tensors
 
 MOST_ROUNDED = 1 << 24
-"""Numbers in the displacements of all chains up to which rounding is measured: it takes their copies in float64."""
+"""Rounding is measured up to this many numbers in the displacements of all chains, because it copies them to float64."""
 
 
 class LinearPotential(Potential):
@@ -52,7 +52,7 @@ class LinearPotential(Potential):
         return self._evaluate(delta, batch, grad), grad
 
     def rounding(self, delta: Tensor) -> Tensor | None:
-        """Of a deep network far from w0 the products of some layers are large and of others tiny, and cancel."""
+        """Far from w0 the products of some layers of a deep network are large, others are tiny, and they cancel."""
         if delta.dtype == torch.float64 or delta.device.type == "mps" or delta.numel() > MOST_ROUNDED:
             return None
         exact = self.excess_loss_and_grad(delta.double())[0]
@@ -78,7 +78,7 @@ class LinearPotential(Potential):
         return loss
 
     def _evaluate_rows(self, on: Tensors, delta: Tensor, x: Tensor, noise: Tensor, grad: Tensor) -> Tensor:
-        """The same on batch rows: cheaper than moments when the input is wider than the batch."""
+        """As `_evaluate`, from the rows of a batch: cheaper than moments if the batch has fewer rows than there are inputs."""
         each = delta.shape[0] // x.shape[0]
         if each > 1:
             x, noise = x.repeat_interleave(each, 0), noise.repeat_interleave(each, 0)
@@ -90,7 +90,7 @@ class LinearPotential(Potential):
         return loss
 
     def hessian_diagonal(self, delta: Tensor, batch: Batch | None, generator: torch.Generator) -> Tensor:
-        """Exact, on the batch where there is one: the loss is quadratic in each weight alone."""
+        """Exact, since the loss is quadratic in each single weight; of the batch, if there is one."""
         on = self._tensors(delta)
         sxx = on.sxx
         if batch is not None:

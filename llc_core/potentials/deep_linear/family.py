@@ -1,4 +1,5 @@
-"""Deep linear networks of one shape side by side: all their chains are one batch, which a small network does not fill."""
+"""Deep linear networks of one shape side by side: the chains of all are one batch, because those of one small network are too few
+to fill a device."""
 
 from __future__ import annotations
 
@@ -17,15 +18,15 @@ from llc_core.potentials.deep_linear.tensors import STACKED_BELOW, Tensors
 from llc_core.potentials.deep_linear.virtual_data import VirtualData
 
 KEPT = 4
-"""Runs with other numbers of chains, on one family at the same time, whose tensors are kept; the tensors that a recorded step
-reads (`llc_core.engine.stepping.recorded`) must outlive it, so no more than these may be recorded side by side."""
+"""Tensors are kept for this many runs with different numbers of chains. A recorded step (`llc_core.engine.stepping.recorded`)
+needs its tensors as long as it lives, so that no more recorded runs than these may share a family."""
 
 
 class DeepLinearFamily(LinearPotential):
     """Several `DeepLinearNetwork`s with the same widths, n, noise_std and kind of data: chain c of C is of network c // (C / problems).
 
     A run on it gives one estimate for each network and setting. Every network has its own data, its own automatic step
-    sizes and its own adapted coordinates; what they share is the time in which a step of all chains is started.
+    sizes and its own adapted coordinates. What they share are the calls that start a step.
 
     Raises ValueError for networks that do not go together.
     """
@@ -77,11 +78,11 @@ class DeepLinearFamily(LinearPotential):
         return self._on[key]
 
     def _apart(self, like: Tensor) -> bool:
-        """Whether each network goes by itself: a core is full with one chain of a wide one, and its own ways are faster."""
+        """Whether each network is evaluated by itself: one chain of a wide network fills a core, and its own evaluation is faster."""
         return like.device.type == "cpu" and max(self.widths) >= STACKED_BELOW
 
     def _each(self, count: int, work: Callable[[DeepLinearNetwork, slice], Any]) -> list[Any]:
-        """What `work` says of every network and its rows of `count`."""
+        """The result of `work` for every network and its rows of `count`."""
         size = count // self.problems
         return [work(network, slice(i * size, (i + 1) * size)) for i, network in enumerate(self.networks)]
 
@@ -188,9 +189,9 @@ def _owner(chains: int, problems: int, device: torch.device) -> Tensor:
 
 
 class KeptOfFamily:
-    """`KeptBatches` of several networks, off the CPU: a draw is one look into each table.
+    """`KeptBatches` of several networks, on a GPU: a draw is one look-up in each table.
 
-    It knows nothing of the family, so that its memory is free as soon as the family is.
+    It holds no reference to the family, so that its memory is freed together with the family.
     """
 
     def __init__(

@@ -29,7 +29,7 @@ class DeepLinearNetwork(LinearPotential):
 
     weights: W_1, …, W_M as arrays [H_l, H_{l−1}] (numpy, torch or nested lists).
     n: number of samples.  noise_std: standard deviation of the output noise.  seed: of the data.
-    virtual: make every one of the n rows where it is used (`VirtualData`), other data than those kept in memory.
+    virtual: make every one of the n rows where it is used (`VirtualData`). These are other data than with virtual=False.
 
     Inputs are uniform on [−10, 10]^{H_0}; outputs are P0·x + noise, P0 = W_M ⋯ W_1, so w0 is a true parameter.
     Loss: mean over samples of the SUM over outputs of the squared error, no ½.
@@ -91,7 +91,7 @@ class DeepLinearNetwork(LinearPotential):
 
     @cached_property
     def rank_table(self) -> list[list[int]]:
-        """rank(W_t ⋯ W_{s+1}) at [s][t]: from the masks of a generated network, numerical for given weights."""
+        """rank(W_t ⋯ W_{s+1}) at [s][t]: exact for a random network, numerical for given weights."""
         if self._source is not None:
             return self._source.rank_table
         return numerical_rank_table(self.weights)

@@ -1,7 +1,7 @@
-"""Chain after chain by numpy's matrix products, in memory that is used again: the CPU's way for all but small networks.
+"""One chain after the other by numpy's matrix products: how a CPU evaluates all but small networks.
 
-A chain's matrices stay in its core's cache, no step asks for memory, and chains are spread over the cores. The numbers
-are those of `DeepLinearNetwork._evaluate` up to rounding.
+A chain's matrices stay in its core's cache, no step allocates memory, and chains are spread over the cores. The numbers
+are those of `LinearPotential._evaluate` up to rounding.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Array = np.ndarray[Any, Any]
 
 
 class NumpyChains:
-    """One chain after the other by `_one`, spread over the cores, each thread with its own `_make_memory()`."""
+    """Evaluates one chain after the other with `_one`. Chains are spread over the cores; each thread has its own memory."""
 
     def __init__(self) -> None:
         self._local = PerThread()
@@ -52,7 +52,7 @@ class NumpyChains:
 
 
 def loss_and_force(m: Any, difference: Array, sxx: Array, snx: Array) -> tuple[float, Array]:
-    """ΔL and its gradient in W_M ⋯ W_1 from the difference of that from w0; in m.half and m.work."""
+    """ΔL and its gradient in W_M ⋯ W_1, from the difference of this product from its value at w0. Overwrites m.half and m.work."""
     np.matmul(difference, sxx, out=m.half)
     np.subtract(m.half, snx, out=m.half)
     np.subtract(m.half, snx, out=m.work)
@@ -74,8 +74,10 @@ class _Memory:
 
 
 class NumpyChain(NumpyChains):
-    """weights, a0: W⁰_l and W⁰_l ⋯ W⁰_1 in the precision of the run. safe: how large the norm of a difference of products
-    must be to be taken by subtraction; a smaller one is propagated layer by layer."""
+    """weights, a0: W⁰_l and W⁰_l ⋯ W⁰_1 in the precision of the run.
+
+    safe: a difference of products with a norm above this is computed by subtraction, a smaller one layer by layer.
+    """
 
     def __init__(self, weights: Sequence[Array], a0: Sequence[Array], p0: Array, slices: Sequence[Any], safe: float):
         super().__init__()

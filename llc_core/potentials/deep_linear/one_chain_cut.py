@@ -1,4 +1,4 @@
-"""Chain after chain by numpy's matrix products on a network cut in two at its narrowest layer (`dln_cut`)."""
+"""One chain after the other by numpy's matrix products, on a network cut in two at its narrowest layer (see `cut.py`)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class _Memory:
 
 
 class NumpyCutChain(NumpyChains):
-    """weights, p0, slices, safe: as of `NumpyChain`.  above, below: the `dln_cut.parts` of the weights."""
+    """weights, p0, slices, safe: as of `NumpyChain`.  above, below: the `cut.parts` of the weights."""
 
     def __init__(
         self,

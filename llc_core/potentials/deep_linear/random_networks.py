@@ -38,7 +38,7 @@ class RandomNetwork:
 def draw_network(
     size_class: str | None, ranks: str, widths: Sequence[int] | None, layer_ranks: Sequence[int] | None, seed: int
 ) -> RandomNetwork:
-    """Xavier-normal layers of the wished widths and ranks; ValueError for what cannot be."""
+    """Xavier-normal layers of these widths and ranks; ValueError with one sentence if they are impossible."""
     if (size_class is None) == (widths is None):
         raise ValueError("Give either size_class (for example '1K') or widths (for example [10, 8, 10]), and not both.")
     choice("ranks", ranks, RANKS)

@@ -1,4 +1,4 @@
-"""What a linear network's evaluation needs on a device: weights, products at w0, moments, and the passes over them.
+"""What the evaluation of a linear network needs on a device: weights, products at w0, moments, and the passes over them.
 
 All evaluation is on displacements: with W_l = W⁰_l + δ_l the difference from w0 is propagated,
 E_l = W_l E_{l−1} + δ_l A⁰_{l−1}, so that L(w) − L(w0) never comes from subtracting two large numbers.
@@ -23,19 +23,19 @@ from llc_core.potentials.deep_linear.one_chain import NumpyChain
 from llc_core.potentials.deep_linear.one_chain_cut import NumpyCutChain
 
 ONE_BY_ONE = 192
-"""From this width on a CPU evaluates chain after chain: one chain's matrices then stay in its cache, and the allocator
-hands out the same warm memory again instead of fresh pages (1.3 times faster at width 400)."""
+"""From this width on, a CPU evaluates one chain after the other. A chain's matrices then stay in the cache, and the allocator
+returns the same memory again instead of new pages (1.3 times faster at width 400)."""
 STACKED_BELOW = 48
 """A CPU on which numpy has the faster products takes all chains at once through `NumpyAllChains` below this width. From it on it goes
 chain after chain through `NumpyChain`."""
 WIDE_SAVING = 1.5
-"""How many times fewer multiplications a cut must need where a network is evaluated chain after chain by torch."""
+"""A network that torch evaluates one chain after the other is cut in two if that takes this many times fewer multiplications."""
 SAFE_DIGITS = 1e3
-"""How far a difference of products must stand above their rounding to be taken by subtraction."""
+"""A difference of products is computed by subtraction if it is this many times larger than the products' rounding."""
 
 
 class Tensors:
-    """Of networks of one shape (mostly: of one network), on one device in one precision.
+    """The tensors of networks of one shape (mostly of one network), on one device and in one precision.
 
     networks: have weights, widths, and data with sxx and snx.  each: chains of each network. Weights and products have a
     row for every chain, or one for all where there is one network; moments have a row for every network.
@@ -68,7 +68,7 @@ class Tensors:
 
     @cached_property
     def parts(self) -> tuple[list[Tensor], list[Tensor]]:
-        """`dln_cut.parts` of every network at w0."""
+        """`cut.parts` of every network at w0."""
         above, below = zip(*(parts(list(network.weights), self.cut) for network in self.networks), strict=True)
         return [self._put(rows) for rows in zip(*above, strict=True)], [
             self._put(rows) for rows in zip(*below, strict=True)
@@ -143,8 +143,8 @@ class Tensors:
     def differences(self, delta: Tensor) -> tuple[list[Tensor], list[Tensor], Tensor]:
         """Weights, what each layer is given, and D = W_M ⋯ W_1 − P0.
 
-        A wide network evaluated alone on a CPU subtracts the two products, one matrix product a layer instead of two,
-        whenever D stands out of their rounding by SAFE_DIGITS; so D is as good as the propagated one.
+        For one chain of a wide network on a CPU, D is the difference of two products: this takes one matrix product a layer
+        instead of two. If D is less than SAFE_DIGITS times their rounding, it is propagated layer by layer instead.
         """
         alone = len(delta) == 1 and delta.device.type == "cpu"
         if alone and self.is_wide and len(self.slices) > 1 and not self.products.is_short:
@@ -218,7 +218,7 @@ def cut_on(widths: Sequence[int], device: str) -> int:
 
 
 def _arrays(tensors: Sequence[Tensor]) -> list[Any]:
-    """Of the one network there is."""
+    """Of the only network."""
     return [tensor[0].numpy() for tensor in tensors]
 
 

@@ -1,4 +1,4 @@
-"""Data of a deep linear network that are nowhere kept: row i is a function of (seed, i), made where it is used."""
+"""Data of a deep linear network that are kept nowhere: row i is a function of (seed, i) and is made where it is used."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class VirtualData(LinearData):
     """`LinearData` with n distinct rows, whatever n and the widths, and no pool of them.
 
     x_ij is the uniform and noise_ij the normal number at place i·N + j and i·outputs + j of a stream of the seed
-    (`llc_core.compute.philox`), in single precision: the same rows on every device, to its rounding. On a CPU a compiled loop makes
-    them; on a GPU it takes some 400 small operations, which LLC_LAB_GPU=fused compiles into two or three kernels where rows
+    (`llc_core.compute.philox`), in single precision: the same rows on every device, up to rounding. On a CPU a compiled loop
+    makes them. On a GPU it takes some 400 small operations; LLC_LAB_GPU=fused compiles them into two or three kernels if rows
     are made in every step. The full-data moments take one pass over all n rows.
 
     Raises ValueError where n rows have more numbers than a stream.
@@ -42,7 +42,7 @@ class VirtualData(LinearData):
         self._seeds: dict[str, Seeds] = {}
 
     def seeds_on(self, device: torch.device) -> Seeds:
-        """Of inputs and noise, [1] each. They are kept: a step that is being recorded must bring nothing from the host."""
+        """Seeds of inputs and noise, [1] each. They are kept on the device, because a recorded step must take nothing from the host."""
         key = str(device)
         if key not in self._seeds:
             self._seeds[key] = tuple(torch.tensor([seed], device=device) for seed in self.seeds)
@@ -71,7 +71,7 @@ class VirtualData(LinearData):
         each = max(1, LEARNT_NUMBERS * len(index) // max(1, index.numel() * (self.inputs + self.outputs)))
         if len(x_seed) == 1:
             x_seed, noise_seed = x_seed.expand(len(index)), noise_seed.expand(len(index))
-        # In blocks, since what is made on the way takes a dozen times what comes out.
+        # In blocks, since intermediate results take a dozen times the memory of the result.
         parts = zip(x_seed.split(each), noise_seed.split(each), index.split(each), strict=True)
         made = [maker.made(*part) for part in parts]
         return (made[0] if len(made) == 1 else torch.cat(made)).to(dtype)

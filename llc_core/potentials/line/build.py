@@ -15,8 +15,8 @@ def landscape(target: Landscape | Mapping[str, Any] | str) -> Landscape:
     """A landscape from itself, a name in LANDSCAPES, or its JSON description.
 
     {"kind": "landscape", "name": "normal"}; or {"points": [[x, density], …]} in place of the name, see
-    `llc_core.potentials.line.tables.PointsLandscape`; or {"expression": "exp(-x^4/4)", "of": "density" | "energy"}, see
-    `llc_core.potentials.line.tables.ExpressionLandscape`. Raises ValueError with a sentence for anything else.
+    `llc_core.potentials.line.points.PointsLandscape`; or {"expression": "exp(-x^4/4)", "of": "density" | "energy"}, see
+    `llc_core.potentials.line.formula.ExpressionLandscape`. Raises ValueError with a sentence for anything else.
     """
     if isinstance(target, Landscape):
         return target

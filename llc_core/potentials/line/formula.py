@@ -56,7 +56,7 @@ class ExpressionLandscape(TableLandscape):
 
 
 def _range(jet: Callable[[np.ndarray], Jet], of: str) -> tuple[float, float]:
-    """Where U is within DEPTH of its minimum; ValueError where exp(−U) is not a density that we can follow."""
+    """The interval in which U is within DEPTH of its minimum; ValueError if exp(−U) is no density, or none that a table can hold."""
     low, high = -WIDEST, WIDEST
     for _ in range(4):
         x = np.linspace(low, high, SCAN)

@@ -68,7 +68,10 @@ def _points(points: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _drawn(x: np.ndarray, density: np.ndarray) -> tuple[Callable[[np.ndarray], Jet], float, float]:
-    """The jet of U through the points, and the range to tabulate. Its curvature jumps at the points: left to the table."""
+    """U through the points with its derivatives, and the range to tabulate.
+
+    The curvature jumps at the points. It is nan between them here, and the table takes it from the slopes.
+    """
     energy = -np.log(density / density.max())
     slopes = PchipInterpolator(x, energy).derivative()(x)
     slopes[0], slopes[-1] = min(slopes[0], 0.0), max(slopes[-1], 0.0)

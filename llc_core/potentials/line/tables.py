@@ -1,4 +1,4 @@
-"""Landscapes as tables, fast in compiled kernels and on any device; those that users draw or write are made of them.
+"""Landscapes as tables, which are fast in compiled kernels and on any device. Landscapes that users draw or write become tables.
 
 On equal cells the slope U′ is a cubic that has the given slope and curvature at the knots; U is its integral and U″ its
 derivative, so the three agree exactly and U″ is continuous. Beyond the table U′ goes on as a straight line (its last

@@ -1,7 +1,7 @@
 """Forward and backward pass of a fully connected stack for one chain: plain matrices, buffers and views that are kept.
 
-It is what `network_dense` does, without the dimension of the chains: a step of 784-256-256-10 makes 235 calls in place of
-514 for each chain, which counts where several threads share one interpreter.
+It does what `dense.DensePasses` does, without a dimension for the chains. A step of 784-256-256-10 then makes 235 calls for
+each chain instead of 514, which matters where several threads share one interpreter.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from llc_core.potentials.module.passes import Position, Weights
 
 @dataclass
 class _Buffers:
-    """Of one thread for one number of rows: before and after each activation, and slopes."""
+    """Buffers of one thread for one number of rows: values before and after each activation, and slopes."""
 
     z: list[Tensor]
     a: list[Tensor | None]

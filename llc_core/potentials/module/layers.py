@@ -1,7 +1,7 @@
 """Recognise a fully connected stack: linear layers with elementwise activations between them, however it is written.
 
 The forward method is traced symbolically and must be one chain of known steps; whatever is not recognised is evaluated
-by vmap, which is slower and needs to know nothing.
+by vmap, which is slower and works for any module.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ FUNCTIONS: dict[Any, str] = {
 }
 RESHAPES = (torch.reshape, "view", "reshape")
 SHAPES = (getattr, operator.getitem, "size", "numel")
-"""Steps that only read a shape: they may hang off the chain."""
+"""Operations that only read a shape; they may branch off the chain of layers."""
 
 
 @dataclass(frozen=True)
@@ -49,9 +49,9 @@ class Dense:
 class _Traced(fx.Tracer):
     """Records what a module's forward method does to one input.
 
-    `fx.Tracer.trace` replaces `nn.Module.__call__` for the whole process: a run in another thread then fails, and two traces that
-    overlap leave it replaced for good. An input that records what is done to it needs none of that: every layer is called as it
-    is, down to the functions of torch.nn.functional.
+    `fx.Tracer.trace` replaces `nn.Module.__call__` in the whole process: a run in another thread then fails, and two traces that
+    overlap leave it replaced for good. This tracer instead passes in an object that records what is done to it. Every layer is
+    called as it is, down to the functions of torch.nn.functional.
     """
 
     def __init__(self, module: nn.Module):

@@ -1,4 +1,7 @@
-"""Any torch.nn.Module with data and a loss per sample, at the point w0 where its parameters are now."""
+"""Any torch.nn.Module with data and a loss per sample, at the point w0 where its parameters are now.
+
+The file is long because the class says in one place what it takes; how a pass is made lies in the files beside it.
+"""
 
 from __future__ import annotations
 
@@ -23,22 +26,22 @@ from llc_core.potentials.module.rows import Rows, TensorData, chunks
 from llc_core.potentials.module.trial import activation_bytes, dense_agrees, try_module, vmap_problem
 
 CHUNK_BYTES = {"cpu": 1 << 25, "cuda": 1 << 31, "mps": 1 << 29}
-"""Memory for the activations of one pass. On a CPU more would only leave the caches."""
+"""Bytes for the activations of one pass. On a CPU more would not fit into the caches."""
 CURVATURE_ROWS = 1024
-"""Rows on which curvature is measured: it sets a step size, for which a sample of the data is enough, and on all rows it
-would cost more than the run."""
+"""Rows on which curvature is measured. It sets a step size, for which a sample of the data is enough; on all rows it would cost
+more than the run."""
 LARGEST_DEFAULT_BATCH = 500
 BY_CHAIN = {"cpu": 200_000, "cuda": 50_000_000, "mps": 10_000_000}
-"""From this many moving parameters on the driver goes chain after chain. On a CPU that is also 6% faster from here on
-(784-256-256-10, batch 256); a GPU wants all chains at once for as long as they fit."""
+"""From this many moving parameters on, the engine steps one chain after the other. On a CPU this is then 6% faster too
+(784-256-256-10, batch 256). A GPU is faster with all chains at once as long as they fit."""
 SPREAD = 1_000_000
-"""Up to this many moving parameters chains that are evaluated one by one go to all cores, each with its own gradient."""
+"""Chains that are evaluated one by one are spread over the cores up to this many moving parameters: each needs its own gradient."""
 METHODS = ("auto", "dense", "vmap", "loop")
 SAMPLED_FIRST = ("control_variate", "minibatch", "full")
-"""Where a batch size is given. A control variate costs 1.7 to 2 times as much a step, and is worth it near w0: at the
-automatic step of SGLD, batch 500 of n = 10⁴, λ̂ of linear and logistic regressions came out 7 to 11% too high with it and
-20 to 55% without. Far from w0 it neither helps nor harms: on a trained network of 404 parameters gradient noise adds 0.5%
-with it and 2.5% without at γ = 100, and 1% either way at γ = 1."""
+"""Gradients if a batch size is given, the default first. A step with a control variate costs 1.7 to 2 times as much, which is
+worth it near w0: at SGLD's automatic step, batch 500 of n = 10⁴, λ̂ of linear and logistic regressions was 7 to 11% too high
+with it and 20 to 55% without. Far from w0 it makes no difference: on a trained network of 404 parameters gradient noise adds
+0.5% with it and 2.5% without at γ = 100, but 1% either way at γ = 1."""
 
 
 class NetworkPotential(Potential):
@@ -287,7 +290,7 @@ class NetworkPotential(Potential):
         if place.gradient is None:
             gradient = place.zero(self.dim)
             self._add_grad(place, Position(place.zero(self.dim)), None, self.samples, 1.0, gradient)
-            place.gradient = gradient  # when it is whole: chains may run side by side
+            place.gradient = gradient  # only once it is complete: chains in other threads may read it
         return place.gradient
 
     @cached_property

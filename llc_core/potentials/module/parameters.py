@@ -131,8 +131,8 @@ def _list(names: Mapping[str, Any]) -> str:
 def frozen_copy(module: nn.Module) -> tuple[nn.Module, dict[str, Tensor]]:
     """The module in eval mode without its numbers, and the numbers: name → tensor, detached clones.
 
-    The copy keeps tensors that are used twice shared, and holds no memory: its parameters and buffers are on the meta
-    device, to be put in place at each call. So later training of the module does not move w0.
+    Tensors that are used twice stay shared in the copy. It holds no memory: its parameters and buffers are on the meta device,
+    and each call puts numbers in their place. Later training of the module therefore does not move w0.
     """
     import copy
 

@@ -97,13 +97,13 @@ class Weights:
 
 
 class ModulePerThread:
-    """The module, once for each thread that asks: a call puts its numbers into the module for as long as it lasts."""
+    """A copy of the module for each thread, because a call puts its numbers into the module while it runs."""
 
     def __init__(self, module: nn.Module):
         self._module, self._mine = module, PerThread()
 
     def mine(self) -> nn.Module:
-        """Without numbers, so that it takes no memory."""
+        """This thread's copy. It is without numbers and takes no memory."""
         if not hasattr(self._mine, "module"):
             self._mine.module = copy.deepcopy(self._module)
         module: nn.Module = self._mine.module
@@ -124,7 +124,7 @@ class Vmapped:
 
     @contextmanager
     def _plainly(self) -> Iterator[None]:
-        """With attention as matrix products, if there is any: the first pass tells."""
+        """Inside, attention is done by matrix products. The first pass finds out whether the module has attention at all."""
         if self._attends is False:
             yield
             return
@@ -222,9 +222,9 @@ def _for_vmap(rows: Rows) -> tuple[tuple[Tensor, ...], Tensor, int | None]:
 class PlainAttention(TorchFunctionMode):
     """Attention as matrix products: the fused kernels have no rule for vmap.
 
-    torch's own switches (`sdpa_kernel`, `mha.set_fastpath_enabled`) are those of the whole process: other threads would compute by
-    other kernels for a while, or for good. This belongs to one thread, and where it is on, torch's layers of attention take the
-    path of their ordinary operations.
+    torch's own switches (`sdpa_kernel`, `mha.set_fastpath_enabled`) change the whole process: other threads would use other
+    kernels for a while, or for good. This mode changes one thread only. While it is on, torch's attention layers use their
+    ordinary operations.
     """
 
     def __init__(self) -> None:
@@ -243,7 +243,7 @@ class PlainAttention(TorchFunctionMode):
 
 
 def _with_weights(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor | None]:
-    """Who asks for the weights as well gets plain products; what torch calls inside is out of the mode's reach."""
+    """Attention with its weights asked for: torch then uses plain products inside, where this mode cannot reach."""
     given = signature(F.multi_head_attention_forward).bind(*args, **kwargs)
     wanted = given.arguments.get("need_weights", True)
     given.arguments["need_weights"] = True

@@ -47,8 +47,8 @@ class TensorData:
     """Inputs and targets, checked, and put into one fixed random order.
 
     A minibatch is a run of consecutive rows from a uniformly random place, the end joined to the beginning: every row
-    is equally likely, and on a CPU no row is copied. Data sets often come sorted by class, where such a run would be
-    of one class only; so the rows are shuffled once, by a seed of their own (`shuffle=False` keeps the order given).
+    is equally likely, and on a CPU no row is copied. Data sets are often sorted by class, and such a run would then hold one
+    class only. The rows are therefore shuffled once, with a fixed seed (`shuffle=False` keeps the order given).
 
     order: [n], which row of the data given stands at each place.
     """

@@ -1,4 +1,4 @@
-"""What is tried on two rows before a run: so that what cannot work is said at once, and in one sentence."""
+"""Two rows are tried before a run, so that a module that cannot work is refused at once and in one sentence."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MIXING = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d, nn.SyncBatchNorm)
 
 
 def try_module(passes: Looped, rows: Callable[[int, int], Rows], targets: Tensor) -> None:
-    """Evaluate two rows at w0; ValueError says what stands in the way."""
+    """Evaluate two rows at w0; ValueError says what is wrong with module, loss or data."""
     for name, part in passes.modules.mine().named_modules():
         if isinstance(part, MIXING) and not part.track_running_stats:
             raise ValueError(
@@ -95,7 +95,7 @@ def dense_agrees(dense: DensePasses, loop: Looped, rows: Rows, like: Tensor) -> 
 
 
 def activation_bytes(passes: Looped, rows: Callable[[int, int], Rows], dim: int) -> int:
-    """Bytes that one row's forward pass keeps for its backward pass, and as many again for the backward pass."""
+    """Bytes for one row: what its forward pass keeps for the backward pass, and as much again for the backward pass itself."""
     here = rows(0, ROWS)
     moving = passes.weights.at(Position(torch.zeros(1, dim)))
     moving = {name: w[0].requires_grad_() for name, w in moving.items()}

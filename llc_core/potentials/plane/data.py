@@ -1,7 +1,8 @@
 """Data sets of a planar landscape, and the few numbers through which a loss depends on them.
 
 The model is y_j = ρ_j(w)·x_j + s·N(0, 1), the truth ρ = 0. So the log-likelihood ratio of sample i against w0 is
-c_i·φ(w) with φ = (ρ_1, …, ρ_q, ρ_1², …, ρ_q²) and c_i = (x·y, −x²/2)/s²: means and second moments of c_i say all.
+c_i·φ(w) with φ = (ρ_1, …, ρ_q, ρ_1², …, ρ_q²) and c_i = (x·y, −x²/2)/s². Losses depend on the data only through means and
+second moments of c_i.
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ from torch import Tensor
 from llc_core.compute.streams import torch_stream
 
 MAX_NUMBERS = 200_000_000
-"""Largest data_sets × n × outputs: their x and y are kept for losses of single samples."""
+"""Largest data_sets × n × outputs. All x and y are kept in memory, for the losses of single samples."""
 
 
 class PlanarData:
-    """`sets` independent data sets of n samples; set r does not depend on how many there are."""
+    """`sets` independent data sets of n samples. Set r is the same however many sets there are."""
 
     def __init__(self, sets: int, n: int, outputs: int, noise_std: float, seed: int):
         if sets * n * outputs > MAX_NUMBERS:

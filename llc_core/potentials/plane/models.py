@@ -1,7 +1,7 @@
 """The functions behind planar landscapes: ρ(w), its slopes, and the learning coefficients that are known exactly.
 
 All functions take displacements δ = w − w0 as a sequence of equally shaped arrays or tensors, one per parameter: near w0
-nothing is then lost to rounding, however small the distance.
+nothing is then lost to rounding, however close a point is.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from llc_core.types import LearningCoefficient
 Point = tuple[float, ...]
 MAX_POWER = 12
 FARTHEST = 5.0
-"""Of a w0 from 0: at γ = 1 the place where the axes cross must lie well within the posterior's reach for quadrature."""
+"""Largest distance of w0 from 0. At γ = 1 quadrature needs the crossing of the axes well within the posterior's reach."""
 POINTS: Mapping[str, Point] = {"U": (1.0, 0.3), "V": (0.0, 0.0)}
 
 

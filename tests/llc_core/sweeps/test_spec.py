@@ -1,4 +1,4 @@
-"""Sweeps: what is run, what a worker returns, what the store holds; the machinery is in test_sweep_machinery."""
+"""Sweeps: what is run, what a worker returns, what the store holds."""
 
 import csv
 import json

@@ -30,7 +30,7 @@ WIDTHS = {
     "cut after the first layer": ([60, 12, 40, 50], [12, 10, 8], 1),
     "cut before the last layer": ([50, 40, 60, 12, 60], [35, 30, 10, 9], 3),
 }
-"""Widths, ranks, and where the network is cut in two (`dln_cut`)."""
+"""Widths, ranks, and where the network is cut in two."""
 
 
 @pytest.fixture
