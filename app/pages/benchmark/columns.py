@@ -102,20 +102,20 @@ def look(sampler: str) -> tuple[str, str]:
 
 
 @dataclass(frozen=True)
-class Shape:
-    """One figure: what is on its axes. Columns x and y of a curve [S] → places [S]."""
+class Axes:
+    """What is on the axes of a figure: a curve → places [S] of its S step sizes.  bands: whether bands are drawn."""
 
     x: Callable[[Curve], np.ndarray]
     y: Callable[[Curve], np.ndarray]
     bands: bool = False
 
 
-def points(found: Sequence[Curve], shape: Shape) -> Columns:
+def points(found: Sequence[Curve], axes: Axes) -> Columns:
     """One row for each curve and step size that can be drawn; `index` is the place of the step size in its curve."""
     rows: list[dict[str, Any]] = []
     for c in found:
         color, marker = look(c.sampler)
-        for i, (x, y) in enumerate(zip(shape.x(c).tolist(), shape.y(c).tolist(), strict=True)):
+        for i, (x, y) in enumerate(zip(axes.x(c).tolist(), axes.y(c).tolist(), strict=True)):
             if math.isfinite(x) and math.isfinite(y):
                 rows.append(
                     {
@@ -135,12 +135,12 @@ POINT_COLUMNS = (
 )
 
 
-def lines(found: Sequence[Curve], shape: Shape, gradient: str) -> Columns:
+def lines(found: Sequence[Curve], axes: Axes, gradient: str) -> Columns:
     """One row for each curve of a gradient; those of unknown gradients are drawn like the last one."""
     mine = [c for c in found if (c.gradient if c.gradient in GRADIENTS else GRADIENTS[-1]) == gradient]
     return {
-        "xs": [shape.x(c).tolist() for c in mine],
-        "ys": [shape.y(c).tolist() for c in mine],
+        "xs": [axes.x(c).tolist() for c in mine],
+        "ys": [axes.y(c).tolist() for c in mine],
         "color": [look(c.sampler)[0] for c in mine],
         "key": [c.key for c in mine],
     }
