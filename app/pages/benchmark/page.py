@@ -188,7 +188,7 @@ class Benchmark:
                     self._store = replace(self._store, content=content)
                     self._show(self._in_this_store(self._config))
         except ValueError:
-            return  # being written, or gone: the next look will tell
+            return  # the store is being written, or it is gone: the next look shows which
         except Exception as error:
             self.close()
             report(error)
