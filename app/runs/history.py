@@ -30,7 +30,7 @@ class NewRows:
 
     steps [T], losses [T, C]: nβ·ΔL of every chain.  recent [T]: moving average over steps and living chains.
     at [K], llc [K], se [K]: running λ̂ with its standard error, from the first step after burn-in on.
-    again: they replace all that the reader has, since the run goes on for longer than it was begun for.
+    again: they replace all rows that the reader has, because the run was made longer.
     """
 
     cursor: Cursor
@@ -44,7 +44,7 @@ class NewRows:
 
 
 class History:
-    """Append-only, but for `go_on`. Rows are evenly thinned over the whole run, so the picture covers it at any length."""
+    """Rows are only added, except in `go_on`. They are evenly thinned, so that they cover a run of any length."""
 
     def __init__(self, chains: int, total_steps: int):
         self._generation = 0
@@ -86,7 +86,7 @@ class History:
         self._add_losses(snapshot)
         # The first few averages jump about and would only stretch the axis.
         shown_from = snapshot.burn_in + (snapshot.total_steps - snapshot.burn_in) // 50
-        # The last one is the one that the verdict is about, however near the one before it is.
+        # The last estimate is always kept, because the verdict is about it.
         due = max(self._next_estimate, shown_from)
         last = snapshot.steps == snapshot.total_steps and not self._shows(snapshot.steps)
         if (snapshot.steps >= due or last) and self._estimate_count < len(self._estimates):

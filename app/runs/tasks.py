@@ -1,4 +1,4 @@
-"""Kinds of jobs of the run manager: a list of calculations whose results add up, and one of which only the newest counts."""
+"""Kinds of jobs: a `TaskJob` does a list of calculations and keeps every result; of a `NewestJob` only the newest state counts."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class NoRows:
 
 
 class NewestJob:
-    """What is new comes with the state: nothing to judge, and no rows."""
+    """All that is new is in the state: there is nothing to judge, and the log has no rows."""
 
     log = NoRows()
 

@@ -12,6 +12,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from app.components.base import text_beside
 from app.pages.benchmark.columns import SHORT, TITLES, label
 from app.pages.benchmark.config import options, same_ranks
 from app.pages.benchmark.scene import read
@@ -29,6 +30,7 @@ FIGURE_WORDS = (
     "that estimate and truth order alike."
 )
 MOST_MESSAGES = 20
+_STYLE = text_beside(__file__, "report.css")
 
 
 def write_report(store_path: str | Path, out_path: str | Path) -> Path:
@@ -202,26 +204,3 @@ def _versions() -> str:
     found |= {module.__name__: module.__version__ for module in (torch, numpy, bokeh, holoviews)}
     words = ", ".join(f"{name} {version}" for name, version in found.items())
     return f"<footer><p class=small>{datetime.now(UTC):%Y-%m-%d %H:%M} UTC. {escape(words)}.</p></footer>"
-
-
-_STYLE = """
-:root { color-scheme: light; --panel-primary-color: #0B5A8A; }
-body { margin: 0; background: #fff; color: #1b1f24; font: 16px/1.45 system-ui, sans-serif; }
-main { max-width: 1180px; margin: 0 auto; padding: 24px 18px 48px; }
-h1 { font-size: 1.6rem; } h2 { font-size: 1.25rem; margin: 36px 0 8px; } h3 { font-size: 1rem; margin: 20px 0 6px; }
-dl { display: grid; grid-template-columns: repeat(auto-fit, minmax(110px, 1fr)); gap: 8px; margin: 0 0 12px; }
-dl div { padding: 7px 10px; border-radius: 8px; background: #f2f4f6; }
-dt { font-size: .75rem; } dd { margin: 2px 0 0; font-weight: 700; font-size: 1.1rem; }
-.verdict { padding: 8px 12px; border-left: 4px solid #8a8f98; border-radius: 6px; background: #f2f4f6; }
-.verdict.good { border-color: #009E73; } .verdict.warn { border-color: #E69F00; }
-table { border-collapse: collapse; font-size: .875rem; width: 100%; }
-th, td { padding: 4px 10px 4px 0; text-align: right; font-variant-numeric: tabular-nums; font-weight: 400; white-space: nowrap; }
-th:first-child, .left td { text-align: left; white-space: normal; }
-thead th { font-size: .75rem; vertical-align: bottom; white-space: normal; }
-tbody tr { border-top: 1px solid #dde1e6; }
-tr.close th, tr.close td { font-weight: 700; }
-.scroll { overflow-x: auto; }
-figure { margin: 18px 0; break-inside: avoid; } figcaption { font-weight: 700; margin-bottom: 4px; }
-pre { white-space: pre-wrap; overflow-wrap: anywhere; font-size: .8125rem; background: #f2f4f6; padding: 10px; border-radius: 8px; }
-.small { font-size: .8125rem; }
-"""

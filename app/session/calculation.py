@@ -12,7 +12,7 @@ from app.runs.manager import background
 from app.runs.tasks import TaskJob
 
 
-class Later:
+class BackgroundTask:
     """take: called with the answer.  fail: called with a sentence. Both in the session's own callbacks, from `poll`."""
 
     def __init__(self, take: Callable[[Any], None], fail: Callable[[str], None]):

@@ -23,8 +23,8 @@ _notebook: list[WeakMethod[Callable[[str], None]]] = []
 class _Leaving(logging.Filter):
     """A visitor who leaves while messages are under way is no error.
 
-    What was sent: nobody retrieves the exception of a closed socket (panel #3341). What was received: Bokeh takes it up after
-    the connection has lost its session, and fails an assertion there.
+    A message to a closed socket raises an exception that nobody retrieves (panel #3341). A message from a visitor who has left
+    reaches Bokeh after the connection has lost its session; an assertion fails there.
     """
 
     def filter(self, record: logging.LogRecord) -> bool:

@@ -38,7 +38,7 @@ def house_style(plot: figure) -> None:
     plot.toolbar.logo = None
     plot.toolbar.autohide = True
     plot.background_fill_alpha = plot.border_fill_alpha = 0
-    plot.outline_line_color = None  # not its alpha: the dark theme draws every outline that has a colour
+    plot.outline_line_color = None  # not by its alpha: the dark theme draws every outline that has a colour
     plot.xgrid.grid_line_color = None
     plot.ygrid.grid_line_alpha = 0.5
 
@@ -94,7 +94,10 @@ def run_figure(y_label: str, y_range: Any, name: str, **options: Any) -> figure:
 
 
 def add(source: ColumnDataSource, columns: dict[str, np.ndarray], again: bool) -> None:
-    """New rows, or all rows anew. Not emptied and then streamed: what is sent in one message would be drawn twice."""
+    """Show new rows. again: they replace all others.
+
+    To empty the source and then stream would draw the rows twice, because both go to the browser in one message.
+    """
     if again:
         source.data = columns
     else:
@@ -129,7 +132,7 @@ class RunFigure:
         self._shade.right = self._word.x = burn_in
         share = burn_in / total_steps
         self._word.visible = self._shade.visible = share > 0.08
-        # Upright in a narrow strip, where it would be cut off.
+        # In a narrow strip the word stands upright: it would be cut off otherwise.
         upright = share < 0.25
         self._word.update(
             angle=math.pi / 2 if upright else 0,

@@ -27,7 +27,7 @@ SIDEBAR_WIDTH = 340
 WAIT_MILLISECONDS = 100
 
 
-class _Calm(param.Parameterized):
+class _NeverBusy(param.Parameterized):
     busy = param.Boolean(False)
 
 
@@ -59,9 +59,9 @@ class Shell:
         )
         # The page follows Panel's busy flag, which flips twice per callback and each time walks all models of the page:
         # at twenty polls a second that alone occupies a processor, and the global flag keeps closed pages in memory.
-        # Following a flag of its own instead cuts that tie.
+        # Here the page follows a flag of its own, which never changes.
         with edit_readonly(self.page):
-            self.page.busy = _Calm().param.busy
+            self.page.busy = _NeverBusy().param.busy
         # Panel learns from the page request that its style sheets lie on this server. A session that is made without one,
         # because the first had expired before a slow browser came back for it, would ask for them on the internet.
         if pn.state.curdoc is not None:

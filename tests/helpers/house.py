@@ -39,7 +39,7 @@ PAGE_FLOORS: Sequence[frozenset[str]] = [
     frozenset({"config"}),
     frozenset({"presets"}),
     frozenset({"scene"}),
-    frozenset({"job", "figures", "pictures", "editor", "controls", "columns", "table"}),
+    frozenset({"job", "figures", "drawing", "pictures", "editor", "controls", "columns", "table"}),
     frozenset({"texts"}),
     frozenset({"panels", "takeaway"}),
     frozenset({"page"}),

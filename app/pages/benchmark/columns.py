@@ -31,12 +31,12 @@ FIRST = (*PAPER, "UnderdampedLangevin", "HMC")
 SHORT = {"full": "full data", "control_variate": "control variate", "minibatch": "minibatch"}
 MARKS = (0.05, 0.2, 1.0, 5.0, 20.0, 100.0, 1e3, 1e4, 1e5, 1e6, 1e7)
 FEW_MARKS = (0.05, 1.0, 20.0, 1e3, 1e5, 1e7)
-"""Ticks of relative errors, for a frame that ends near and one that reaches far."""
+"""Ticks of relative errors: all of them where errors are small, fewer where they reach far."""
 FAR = 50.0
 MOST_POWERS = 6
 LEAST_FRAME, LEAST_SD = 0.3, 0.06
 LEAST_GAP = 0.045
-"""Of an axis, between zero and the next label."""
+"""Least share of an axis between zero and the next label."""
 
 Columns = dict[str, list[Any]]
 
@@ -51,7 +51,7 @@ def place(error: float) -> float:
 
 
 def tick_text(error: float) -> str:
-    """As percent, and from ten on as a multiple of λ."""
+    """A relative error in percent, and from 10 on as a multiple of λ."""
     sign = "+" if error > 0 else "−" if error < 0 else ""
     size = abs(error)
     return f"{sign}{size:.0%}" if size < 10 else f"{sign}{size:,.0f}×"
@@ -62,7 +62,7 @@ def error_ticks(low: float, high: float, most: int = 99) -> list[tuple[float, st
     marks = FEW_MARKS if max(-low, high) > place(FAR) else MARKS
     values = [*(-m for m in reversed(marks)), 0.0, *marks]
     ticks = [(place(v), tick_text(v)) for v in values if low <= place(v) <= high]
-    # Where errors reach millions, the labels around zero would lie on it.
+    # Where errors reach millions, the labels next to zero would overlap that of zero.
     ticks = [tick for tick in ticks if tick[0] == 0 or abs(tick[0]) >= LEAST_GAP * (high - low)]
     zero = next(i for i, (at, _) in enumerate(ticks) if at == 0)
     every = math.ceil(len(ticks) / most)
@@ -70,7 +70,7 @@ def error_ticks(low: float, high: float, most: int = 99) -> list[tuple[float, st
 
 
 def sd_ticks(high: float) -> list[tuple[float, str]]:
-    """The same for standard deviations, from zero up."""
+    """As `error_ticks`, for standard deviations, which begin at zero."""
     near = [(place(v), f"{v:.0%}") for v in (0.01, 0.02)] if high < place(FAR) else []
     return sorted([*near, *((at, text.lstrip("+")) for at, text in error_ticks(0.0, high))])
 
@@ -83,14 +83,14 @@ def step_ticks(low: float, high: float) -> tuple[list[float], list[float]]:
 
 
 def label(sampler: str, gradient: str = "") -> str:
-    """For people."""
+    """The name of a sampler, and of its gradient, for people."""
     known = samplers().get(sampler)
     name = (known.label or sampler) if known else _plain(sampler)
     return f"{name}, {SHORT.get(gradient, _plain(gradient))}" if gradient else name
 
 
 def _plain(text: str) -> str:
-    """What a store calls something, without the marks that would make a figure fetch a library of formulas."""
+    """A name from a store without $ and \\, which would make a figure load a library of formulas from the internet."""
     return text.replace("$", "").replace("\\", "")
 
 
@@ -102,20 +102,20 @@ def look(sampler: str) -> tuple[str, str]:
 
 
 @dataclass(frozen=True)
-class Shape:
-    """One figure: what is on its axes. Columns x and y of a curve [S] → places [S]."""
+class Axes:
+    """What is on the axes of a figure: a curve → places [S] of its S step sizes.  bands: whether bands are drawn."""
 
     x: Callable[[Curve], np.ndarray]
     y: Callable[[Curve], np.ndarray]
     bands: bool = False
 
 
-def points(found: Sequence[Curve], shape: Shape) -> Columns:
+def points(found: Sequence[Curve], axes: Axes) -> Columns:
     """One row for each curve and step size that can be drawn; `index` is the place of the step size in its curve."""
     rows: list[dict[str, Any]] = []
     for c in found:
         color, marker = look(c.sampler)
-        for i, (x, y) in enumerate(zip(shape.x(c).tolist(), shape.y(c).tolist(), strict=True)):
+        for i, (x, y) in enumerate(zip(axes.x(c).tolist(), axes.y(c).tolist(), strict=True)):
             if math.isfinite(x) and math.isfinite(y):
                 rows.append(
                     {
@@ -135,12 +135,12 @@ POINT_COLUMNS = (
 )
 
 
-def lines(found: Sequence[Curve], shape: Shape, gradient: str) -> Columns:
+def lines(found: Sequence[Curve], axes: Axes, gradient: str) -> Columns:
     """One row for each curve of a gradient; those of unknown gradients are drawn like the last one."""
     mine = [c for c in found if (c.gradient if c.gradient in GRADIENTS else GRADIENTS[-1]) == gradient]
     return {
-        "xs": [shape.x(c).tolist() for c in mine],
-        "ys": [shape.y(c).tolist() for c in mine],
+        "xs": [axes.x(c).tolist() for c in mine],
+        "ys": [axes.y(c).tolist() for c in mine],
         "color": [look(c.sampler)[0] for c in mine],
         "key": [c.key for c in mine],
     }
@@ -162,7 +162,7 @@ def bands(found: Sequence[Curve], spread: bool = True) -> Columns:
 
 
 def error_frame(found: Sequence[Curve], spread: bool) -> tuple[float, float]:
-    """Ends of the axis of relative errors: they hold every mean, and bands up to as much again."""
+    """Ends of the axis of relative errors. Every mean fits; a band fits as far as it is no wider than its mean."""
     ends = [-LEAST_FRAME, LEAST_FRAME]
     for c in found:
         mean = c.mean[np.isfinite(c.mean)]

@@ -1,4 +1,4 @@
-"""What of a store is shown, and how it is judged: what a link of the page "Benchmark" holds."""
+"""The configuration of the page "Benchmark": which runs of a store are shown, and what they are judged by."""
 
 from __future__ import annotations
 
@@ -10,21 +10,22 @@ from typing import Any
 from llc_core.fields import choice
 from llc_core.sweeps.series import ESTIMATORS, GRADIENTS, PAPER, TRUTHS, Row, present, select
 
-ALL = "all"
+EVERY = "all"
+"""Stands for no filter; in links it is written “all”."""
 FILTERS = ("size_class", "ranks", "gradient")
 
 
 @dataclass(frozen=True)
-class Choice:
+class BenchmarkConfig:
     """store: by name, "" for none.  size_class, ranks, gradient: one value of the store, or "all".
 
     hidden: samplers that are not shown.  estimator, truth: keys of ESTIMATORS and TRUTHS.  spread: whether bands are drawn.
     """
 
     store: str = ""
-    size_class: str = ALL
-    ranks: str = ALL
-    gradient: str = ALL
+    size_class: str = EVERY
+    ranks: str = EVERY
+    gradient: str = EVERY
     hidden: tuple[str, ...] = ()
     estimator: str = "same_batch"
     truth: str = "expected"
@@ -35,7 +36,7 @@ class Choice:
 
     def rows(self, rows: Sequence[Row]) -> list[Row]:
         """Those that are chosen, hidden samplers included."""
-        return select(rows, **{n: None if getattr(self, n) == ALL else getattr(self, n) for n in FILTERS})
+        return select(rows, **{n: None if getattr(self, n) == EVERY else getattr(self, n) for n in FILTERS})
 
 
 def options(rows: Sequence[Row]) -> dict[str, list[str]]:
@@ -49,18 +50,18 @@ def options(rows: Sequence[Row]) -> dict[str, list[str]]:
     }
 
 
-def read_choice(values: Mapping[str, Any], rows: Sequence[Row]) -> Choice:
-    """The choice in a link or file for a store with these rows; ValueError, one sentence, for anything else."""
+def read_config(values: Mapping[str, Any], rows: Sequence[Row]) -> BenchmarkConfig:
+    """The configuration in a link or file for a store with these rows; ValueError, one sentence, for anything else."""
     if not isinstance(values, Mapping):
         raise ValueError("The configuration must be a mapping of names to values.")
-    known = Choice.__dataclass_fields__
+    known = BenchmarkConfig.__dataclass_fields__
     for name in values:
         if name not in known:
             raise ValueError(f"This page has no setting {str(name)[:40]!r}; it has {', '.join(known)}.")
     there = options(rows)
     found: dict[str, Any] = {name: values[name] for name in ("store",) if name in values}
     for name in FILTERS:
-        found[name] = choice(name, values.get(name, ALL), (ALL, *there[name]))
+        found[name] = choice(name, values.get(name, EVERY), (EVERY, *there[name]))
     found["estimator"] = choice("estimator", values.get("estimator", "same_batch"), tuple(ESTIMATORS))
     found["truth"] = choice("truth", values.get("truth", "expected"), tuple(TRUTHS))
     hidden, spread = values.get("hidden", []), values.get("spread", True)
@@ -68,32 +69,33 @@ def read_choice(values: Mapping[str, Any], rows: Sequence[Row]) -> Choice:
         raise ValueError(f"hidden must list samplers of this store: {', '.join(there['sampler']) or 'it has none'}.")
     if not isinstance(spread, bool):
         raise ValueError(f"spread is {str(spread)[:40]!r}; it must be true or false.")
-    return Choice(**found, hidden=tuple(dict.fromkeys(hidden)), spread=spread)
+    return BenchmarkConfig(**found, hidden=tuple(dict.fromkeys(hidden)), spread=spread)
 
 
-def fitting(wanted: Choice, rows: Sequence[Row]) -> Choice:
-    """The same choice where another store has it; else all."""
+def fitting(wanted: BenchmarkConfig, rows: Sequence[Row]) -> BenchmarkConfig:
+    """The same configuration where another store has what it names; where it has not, all."""
     there = options(rows)
-    kept = {name: getattr(wanted, name) if getattr(wanted, name) in there[name] else ALL for name in FILTERS}
+    kept = {name: getattr(wanted, name) if getattr(wanted, name) in there[name] else EVERY for name in FILTERS}
     hidden = tuple(name for name in wanted.hidden if name in there["sampler"])
-    return Choice(
+    return BenchmarkConfig(
         wanted.store, **kept, hidden=hidden, estimator=wanted.estimator, truth=wanted.truth, spread=wanted.spread
     )
 
 
 def same_ranks(rows: Sequence[Row]) -> bool:
-    """Whether all samplers with all their gradients ran on networks of the same kinds of ranks. How many of a kind each has run
-    so far is not asked: a sweep that goes on would never compare."""
+    """Whether all samplers with all their gradients ran on networks of the same kinds of ranks.
+
+    How many networks of a kind each has run does not count: while a sweep runs these numbers always differ.
+    """
     kinds: dict[tuple[Any, ...], set[Any]] = {}
     for row in rows:
         kinds.setdefault((row["size_class"], row["sampler"], row["gradient"]), set()).add(row["ranks"])
     return all(found == {row["ranks"] for row in rows if row["size_class"] == key[0]} for key, found in kinds.items())
 
 
-def comparable(wanted: Choice, rows: Sequence[Row]) -> Choice:
-    """The same choice, with one kind of ranks where runs of all kinds would be samplers on different networks: that on
-    which most runs are."""
-    if wanted.ranks != ALL or same_ranks(wanted.rows(rows)):
+def comparable(wanted: BenchmarkConfig, rows: Sequence[Row]) -> BenchmarkConfig:
+    """The same configuration, with one kind of ranks where samplers ran on different networks: the kind of most runs."""
+    if wanted.ranks != EVERY or same_ranks(wanted.rows(rows)):
         return wanted
     counts = Counter(row["ranks"] for row in wanted.rows(rows))
     return replace(wanted, ranks=counts.most_common(1)[0][0])

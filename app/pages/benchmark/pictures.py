@@ -1,4 +1,4 @@
-"""The pictures on the tiles."""
+"""Tiles of the presets, and the pictures on them."""
 
 from __future__ import annotations
 
@@ -19,3 +19,7 @@ def picture(preset: BenchmarkPreset) -> str:
         f'<path d="M4 {height / 2}H{width - 4}" stroke="{truth}" stroke-width="1.5" stroke-dasharray="2 3"/>'
         f'<path d="{path}" fill="none" stroke="{theme.ESTIMATE}" stroke-width="1.8"/>{dots}</svg>'
     )
+
+
+def tile(preset: BenchmarkPreset) -> dict[str, str]:
+    return {"name": preset.name, "title": preset.title, "tip": preset.lesson, "picture": picture(preset)}

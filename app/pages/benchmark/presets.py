@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class BenchmarkPreset:
-    """settings: fields of `Choice` that differ from its defaults.  curve: heights of its picture, 0 is no error."""
+    """settings: fields of `BenchmarkConfig` that differ from its defaults.  curve: heights of its picture, 0 is no error."""
 
     name: str
     title: str
@@ -18,7 +18,7 @@ class BenchmarkPreset:
     curve: tuple[float, ...] = ()
 
 
-ALL = (
+PRESETS = (
     BenchmarkPreset(
         "paper",
         "As printed",

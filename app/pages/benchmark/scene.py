@@ -36,10 +36,30 @@ class Content:
     progress: Mapping[str, Any] | None = None
 
 
+@dataclass(frozen=True)
+class OpenStore:
+    """The store that the page shows. path: None without a store, and for a visitor's file.  file: the name of such a file."""
+
+    content: Content = Content()
+    path: Path | None = None
+    file: str = ""
+
+
+def open_store(name: str, there: Mapping[str, Path]) -> OpenStore:
+    """A store by its name, "" for none; ValueError, one sentence, where it cannot be read.  there: as from `offered`."""
+    if not name:
+        return OpenStore()
+    try:
+        return OpenStore(load(there[name]), there[name])
+    except ValueError as error:
+        raise ValueError(str(error).replace(repr(str(there[name])), f"“{name}”")) from None
+
+
 def offered() -> dict[str, Path]:
     """Stores to choose from by name: those that come with the program, then those of this server's folders.
 
-    Of one folder by name with numbers as numbers, so that small classes come first."""
+    Those of one folder are sorted by name, numbers as numbers, so that small classes come first.
+    """
     folders = [RESULTS, *map(Path, os.environ.get(FOLDERS, ".").split(os.pathsep))]
     found: dict[str, Path] = {}
     for folder in folders:

@@ -7,15 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from app.pages.benchmark.columns import TITLES
-from app.pages.benchmark.config import ALL as EVERY
-from app.pages.benchmark.config import FILTERS, Choice
+from app.pages.benchmark.config import EVERY, FILTERS, BenchmarkConfig
 from app.pages.benchmark.table import accuracy_csv, rows_csv, series_csv
 from app.sharing.desk import TakeawayDesk
+from app.sharing.json_files import read_json
 from app.sharing.takeaway_menu import TakeawayMenu
 from llc_core.sweeps.series import Accuracy, Curve, Row
 
 NAME = "llc_benchmark"
-MAX_CHARACTERS = 100_000
 FILES = [
     {"key": "table", "label": "Accuracy table (CSV)"},
     {"key": "series", "label": "Series of the figures (CSV)"},
@@ -30,18 +29,23 @@ class BenchmarkTakeaway(TakeawayDesk):
     """apply: called with the mapping of a configuration file."""
 
     def __init__(self, apply: Callable[[Mapping[str, Any]], None]):
-        super().__init__(TakeawayMenu(files=FILES, figures=FIGURES, margin=0), read_file, apply)
+        super().__init__(TakeawayMenu(files=FILES, figures=FIGURES, margin=0), config_from_file, apply)
         self._rows: Sequence[Row] = ()
         self._curves: Sequence[Curve] = ()
         self._table: Sequence[Accuracy] = ()
 
     def show(
-        self, choice: Choice, path: str, rows: Sequence[Row], curves: Sequence[Curve], table: Sequence[Accuracy]
+        self,
+        config: BenchmarkConfig,
+        path: str,
+        rows: Sequence[Row],
+        curves: Sequence[Curve],
+        table: Sequence[Accuracy],
     ) -> None:
         """path: of the store, as a script finds it."""
         self._rows, self._curves, self._table = rows, curves, table
-        text = json.dumps(choice.to_dict(), indent=1, ensure_ascii=False) + "\n"
-        self.menu.param.update(code=python_code(choice, path), configuration=text)
+        text = json.dumps(config.to_dict(), indent=1, ensure_ascii=False) + "\n"
+        self.menu.param.update(code=python_code(config, path), configuration=text)
 
     def content(self, key: str) -> tuple[str, str | bytes]:
         if not self._rows:
@@ -58,9 +62,9 @@ class BenchmarkTakeaway(TakeawayDesk):
         return f"{NAME}_{key}.csv", makers[key]()
 
 
-def python_code(choice: Choice, path: str) -> str:
+def python_code(config: BenchmarkConfig, path: str) -> str:
     """A script that runs as pasted: the same table and the same figures."""
-    chosen = {name: getattr(choice, name) for name in FILTERS if getattr(choice, name) != EVERY}
+    chosen = {name: getattr(config, name) for name in FILTERS if getattr(config, name) != EVERY}
     filters = "".join(f", {name}={value!r}" for name, value in chosen.items())
     lines = [
         "import holoviews as hv",
@@ -70,26 +74,22 @@ def python_code(choice: Choice, path: str) -> str:
         "from llc_core.sweeps.store import results",
         "",
         f"rows = select(results({path!r}){filters})",
-        f"found = curves(rows, estimator={choice.estimator!r}, truth={choice.truth!r})",
+        f"found = curves(rows, estimator={config.estimator!r}, truth={config.truth!r})",
     ]
-    if choice.hidden:
-        lines.append(f"found = [curve for curve in found if curve.sampler not in {sorted(choice.hidden)!r}]")
+    if config.hidden:
+        lines.append(f"found = [curve for curve in found if curve.sampler not in {sorted(config.hidden)!r}]")
     lines += [
         "for line in accuracy(found):",
         "    print(line)",
         "hv.extension('bokeh')",
-        f"hv.Layout([figure(found, spread={choice.spread}) for figure in FIGURES.values()]).cols(1)",
+        f"hv.Layout([figure(found, spread={config.spread}) for figure in FIGURES.values()]).cols(1)",
     ]
     return "\n".join(lines) + "\n"
 
 
-def read_file(text: str) -> Mapping[str, Any]:
-    if len(text) > MAX_CHARACTERS:
-        raise ValueError(f"This file has {len(text):,} characters; a configuration has at most {MAX_CHARACTERS:,}.")
-    try:
-        values = json.loads(text)
-    except (ValueError, RecursionError):
-        raise ValueError("This file is not valid JSON.") from None
+def config_from_file(text: str) -> Mapping[str, Any]:
+    """The mapping in a configuration file; ValueError, one sentence, for anything else."""
+    values = read_json(text, "a configuration")
     if not isinstance(values, dict):
         raise ValueError("The configuration must be a mapping of names to values.")
     return values

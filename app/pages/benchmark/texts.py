@@ -13,6 +13,11 @@ from app.pages.benchmark.table import percent
 from app.style.numbers import number_text
 from llc_core.sweeps.series import CLOSE, Accuracy, Row, error_of, lost, present
 
+OWN_CHOICE = "Your own choice of runs and of what they are judged by."
+NOTHING = (
+    "There is no store of a sweep here yet: write what to run into a TOML file, start `llc-lab sweep FILE.toml --store "
+    "NAME.sqlite` in the folder in which this server runs, and open this page again, or open a store from a file."
+)
 READOUTS = [
     {"key": "runs", "label": "Runs", "tip": "Rows of the store that are shown: one for each problem, sampler, gradient and step size."},
     {"key": "problems", "label": "Problems", "tip": "Random networks with known coefficients; each is run by every sampler."},

@@ -82,7 +82,7 @@ class LawFigure:
         density = bins.density(counts)
         if np.isfinite(density).all():
             self.histogram.patch({"top": [(slice(0, bins.count), density)]})
-            # A single bin may leave the frame while there are few samples; a shape must not.
+            # While there are few samples a single bin may be cut off; the shape of the histogram must not.
             self._frame.y.cover(0, float(np.quantile(density, 0.97)))
 
     def show_exact(self, x: np.ndarray, density: np.ndarray) -> None:
@@ -106,7 +106,7 @@ class MetricFigure:
         self.plot = _line_figure(METRIC_HEIGHT, frame.x, self._y, "G(θ)", f"metric_figure_{side}")
         self.plot.yaxis.ticker.desired_num_ticks = 3  # type: ignore[attr-defined]
         self.plot.xaxis.visible = False
-        self.plot.min_border_bottom = 8  # half a number
+        self.plot.min_border_bottom = 8  # room for half the height of a number
         self.source = ColumnDataSource({"x": [], "metric": []}, name=f"metric_{side}")
         self.plot.varea("x", y1=0, y2="metric", source=self.source, fill_color=theme.RECENT, fill_alpha=0.25)
         self.plot.line("x", "metric", source=self.source, line_width=2, line_color=theme.RECENT)

@@ -191,11 +191,11 @@ class StationaryBias:
         if state.version != self._drawn:
             self._drawn = state.version
             self._draw(state, rows, over)
-        # The picture comes first: what is below, and the exact operator, share the processor with it.
+        # The histograms come first: what lies below, and the exact laws, take processor time from them.
         seen = over or state.steps > self._config.burn_in_steps or state.status is Status.PAUSED
         if self._below is not None:
             self._below.exact.poll(seen)
-            self._below.matters.poll()
+            self._below.llc_errors.poll()
         elif seen:
             self._below = Below(self._config, self._on_exact)
             self._foot.objects = self._below.views

@@ -12,7 +12,7 @@ import panel as pn
 from app.pages.landscapes.figures import PlaneFigure
 from app.pages.landscapes.job import SHOWN
 from app.pages.landscapes.scene import posterior_heights, window
-from app.session.calculation import Later
+from app.session.calculation import BackgroundTask
 from app.style import theme
 from app.style.layout import card, one_of, plotted, prose
 from app.style.legend import legend
@@ -40,7 +40,7 @@ class PlanePanel:
         self.ground.param.watch(self._on_ground, "value")
         self.click = one_of({"Click sets w0": "w0", "Click sets start": "start"}, "w0")
         self.click.param.watch(self._on_ground, "value")
-        self._later = Later(self._take, self._say)
+        self._later = BackgroundTask(self._take, self._say)
         self._ready = False
         self._words = prose(margin=(4, 0, 0, 0))
         head = legend(

@@ -9,7 +9,7 @@ import numpy as np
 from bokeh.models import ColumnDataSource, Range1d
 
 from app.components.readouts import Numbers
-from app.session.calculation import Later
+from app.session.calculation import BackgroundTask
 from app.style import theme
 from app.style.figures import house_figure
 from app.style.layout import card, plotted, prose
@@ -42,7 +42,7 @@ class VolumePanel:
     def __init__(self) -> None:
         self.found: VolumeScaling | None = None
         self._problem: Planar | None = None
-        self._later = Later(self._take, self._say)
+        self._later = BackgroundTask(self._take, self._say)
         self.plot = house_figure(
             "volume_figure",
             HEIGHT,

@@ -8,7 +8,7 @@ from app.pages.stationary_bias.config import BiasConfig
 from app.pages.stationary_bias.figures import DistanceFigure
 from app.pages.stationary_bias.panels.exact.job import ExactBias
 from app.pages.stationary_bias.panels.exact.panel import ExactPanel
-from app.pages.stationary_bias.panels.matters.panel import Matters
+from app.pages.stationary_bias.panels.llc_errors.panel import LlcErrors
 from app.style.layout import card, pair, plotted
 from app.style.legend import legend
 
@@ -31,9 +31,9 @@ class Below:
         self.distances = DistanceFigure()
         self.exact = ExactPanel()
         self.exact.listener = on_exact
-        self.matters = Matters()
+        self.llc_errors = LlcErrors()
         distances = card(legend("Distance of the histograms", LEGEND, "distances"), plotted(self.distances.plot))
-        self.views = [pair(distances, self.exact.view), self.matters.view]
+        self.views = [pair(distances, self.exact.view), self.llc_errors.view]
         self.reset(config)
 
     def reset(self, config: BiasConfig) -> None:
@@ -42,4 +42,4 @@ class Below:
 
     def close(self) -> None:
         self.exact.close()
-        self.matters.close()
+        self.llc_errors.close()

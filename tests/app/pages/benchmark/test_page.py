@@ -18,15 +18,15 @@ import pytest
 from synthetic_store import failed_row, synthetic_rows, write_store
 
 from app.pages.benchmark.columns import error_ticks, label, look, place, sd_ticks, step_ticks, tick_text
-from app.pages.benchmark.config import Choice, comparable, options, read_choice, same_ranks
-from app.pages.benchmark.figures import FIGURES, Shown
+from app.pages.benchmark.config import BenchmarkConfig, comparable, options, read_config, same_ranks
+from app.pages.benchmark.figures import FIGURES, SweepFigure
 from app.pages.benchmark.page import Benchmark
 from app.pages.benchmark.panels.runs import run_link
 from app.pages.benchmark.scene import MAX_PROBLEMS, clean, clean_progress, load, offered, open_upload
 from app.pages.benchmark.table import accuracy_csv, rows_csv, series_csv, table_html
 from app.pages.benchmark.takeaway import FILES
 from app.pages.benchmark.texts import progress_html, readouts, samplers_of
-from app.pages.local_geometry.takeaway import read_config
+from app.pages.local_geometry.takeaway import read_config as read_run
 from app.server.report import report_html, sections, write_report
 from app.session.ownership import may_stop
 from app.sharing.links import decode
@@ -194,7 +194,7 @@ def test_figures_hold_the_series(name):
     assert isinstance(drawn, hv.Overlay)
     plot = hv.render(drawn, backend="bokeh")
     assert plot.name == name and len(plot.legend[0].items) == len(found) == 10
-    shown = Shown(name)
+    shown = SweepFigure(name)
     shown.show(found)
     for kind, data in sources(shown.plot).items():
         assert json.dumps(data) == json.dumps(sources(plot)[kind])
@@ -216,7 +216,7 @@ def test_figures_hold_the_series(name):
 
 
 def test_a_tap_names_the_curve_and_the_step_size():
-    shown, taps = Shown("relative_error"), []
+    shown, taps = SweepFigure("relative_error"), []
     shown.on_tap = lambda key, index: taps.append((key, index))
     found = curves(ROWS)
     shown.show(found)
@@ -380,42 +380,55 @@ def view(stores):
 
 
 def test_the_page_shows_what_is_chosen(view):
-    assert view.readouts.values["runs"] == f"{len(ROWS) + 1:,}" and view.readouts.values["errors"] == "1"
-    view.filters["gradient"].value = "full"
-    view.filters["ranks"].value = "paper"
+    assert view.results.numbers.values["runs"] == f"{len(ROWS) + 1:,}" and view.results.numbers.values["errors"] == "1"
+    view.editor.filters["gradient"].value = "full"
+    view.editor.filters["ranks"].value = "paper"
     chosen = select(ROWS, gradient="full", ranks="paper")
-    assert view.configuration()["gradient"] == "full" and view.readouts.values["runs"] == f"{len(chosen)}"
-    assert sources(view.figures["relative_error"].plot)["points"]["error"] == pytest.approx(
+    assert view.configuration()["gradient"] == "full" and view.results.numbers.values["runs"] == f"{len(chosen)}"
+    assert sources(view.results.figures["relative_error"].plot)["points"]["error"] == pytest.approx(
         [e for c in curves(chosen) for e in c.mean if math.isfinite(e)]
     )
-    view.estimator.value = "printed"
-    view.toggles._handle_msg({"toggle": "SGLD"})
+    view.editor.estimator.value = "printed"
+    view.results.toggles._handle_msg({"toggle": "SGLD"})
     assert (
         view.configuration()["hidden"] == ["SGLD"]
-        and "|full" in sources(view.figures["nan_share"].plot)["points"]["key"][0]
+        and "|full" in sources(view.results.figures["nan_share"].plot)["points"]["key"][0]
     )
-    assert not any(key.startswith("SGLD|") for key in sources(view.figures["nan_share"].plot)["points"]["key"])
+    assert not any(key.startswith("SGLD|") for key in sources(view.results.figures["nan_share"].plot)["points"]["key"])
     view.tiles._handle_msg({"select": "control"})
     assert view.configuration()["gradient"] == "control_variate" and view.tiles.selected == "control"
     assert view.configuration()["hidden"] == []
 
 
+def test_a_link_is_read_once_and_shown_as_it_is(view, monkeypatch):
+    read, shown = [], []
+    monkeypatch.setattr("app.pages.benchmark.page.read_config", lambda *a: read.append(a) or read_config(*a))
+    monkeypatch.setattr(view.results, "show", lambda *a: shown.append(a))
+    wanted = BenchmarkConfig("swept", "1K", "paper", "full", ("HMC",), "printed", "global", False)
+    view.restore(wanted.to_dict())
+    assert len(read) == 1 and [config for config, _ in shown] == [wanted]
+    assert view.configuration() == wanted.to_dict()
+    assert view.editor.filters["ranks"].value == "paper" and view.editor.truth.value == "global"
+    view.editor.spread.value = True
+    assert len(shown) == 2 and shown[1][0] == replace(wanted, spread=True), "one change is shown once"
+
+
 def test_ranks_are_one_kind_where_samplers_would_not_compare_until_somebody_chooses(view):
     equal = synthetic_rows(3, ["SGLD", "HMC"], ["full"], 2, ranks=["equal"])
     both = [*equal, *synthetic_rows(3, ["SGLD"], ["full"], 2, ranks=["paper"])]
-    usual = view._content
-    view._content = replace(usual, rows=clean(both))
+    usual = view._store
+    view._store = replace(usual, content=replace(usual.content, rows=clean(both)))
     view.tiles._handle_msg({"select": "full"})
-    assert view.configuration()["ranks"] == "equal" and view.readouts.values["runs"] == str(len(equal))
+    assert view.configuration()["ranks"] == "equal" and view.results.numbers.values["runs"] == str(len(equal))
     view.tiles._handle_msg({"select": "global"})
     assert view.configuration()["ranks"] == "paper"
-    view.truth.value = "expected"
+    view.editor.truth.value = "expected"
     assert view.configuration()["ranks"] == "paper", "what the preset chose stays"
     view.tiles._handle_msg({"select": "full"})
-    view.filters["ranks"].value = "all"
-    view.estimator.value = "printed"
-    assert view.configuration()["ranks"] == "all" and view.readouts.values["runs"] == str(len(both))
-    view._content = usual
+    view.editor.filters["ranks"].value = "all"
+    view.editor.estimator.value = "printed"
+    assert view.configuration()["ranks"] == "all" and view.results.numbers.values["runs"] == str(len(both))
+    view._store = usual
     view.tiles._handle_msg({"select": "full"})
     assert view.configuration()["ranks"] == "all", "all samplers of this store have both kinds"
 
@@ -435,14 +448,14 @@ def test_every_file_can_be_taken_away_and_the_script_runs(view, stores):
 
 def test_a_point_leads_to_its_runs_and_they_open_on_the_page_that_has_them(view):
     view.tiles._handle_msg({"select": "full"})
-    view.figures["relative_error"].on_tap("HMC|full", 2)
-    assert view.runs.curve.value == "HMC|full"
-    links = re.findall(r'href="\?c=([\w-]+)"', view.runs.table.object)
+    view.results.figures["relative_error"].on_tap("HMC|full", 2)
+    assert view.results.runs.curve.value == "HMC|full"
+    links = re.findall(r'href="\?c=([\w-]+)"', view.results.runs.table.object)
     assert len(links) == 12
     link = decode(links[0])
-    found = read_config(RunConfig.from_dict(dict(link.config)))
+    found = read_run(RunConfig.from_dict(dict(link.config)))
     assert link.page == "local-geometry" and found.settings["sampler"]["name"] == "HMC"
-    assert found.settings["sampler"]["step_size"] == view.runs.step.value
+    assert found.settings["sampler"]["step_size"] == view.results.runs.step.value
     with pytest.raises(ValueError, match="No page"):
         run_link({"config": json.dumps({"problem": {"kind": "network"}})})
 
@@ -452,21 +465,21 @@ def test_without_a_store_the_page_says_how_to_make_one(tmp_path, monkeypatch):
     monkeypatch.setattr("app.pages.benchmark.scene.RESULTS", tmp_path)
     made = Benchmark()
     assert made._empty.visible and not made._filled.visible and "llc-lab sweep" in made._empty[1].object
-    assert read_choice(made.configuration(), ()) == made._choice
+    assert read_config(made.configuration(), ()) == made._config
     made.close()
 
 
 def test_an_opened_file_is_shown_and_does_not_travel_in_links(view, folder):
-    view.upload.filename = "mine.sqlite"
-    view.upload.value = (folder / "swept.sqlite").read_bytes()
-    assert view.lesson.object == "<p>Runs from mine.sqlite.</p>" and not view.fault.visible
+    view.editor.upload.filename = "mine.sqlite"
+    view.editor.upload.value = (folder / "swept.sqlite").read_bytes()
+    assert view.lesson.object == "<p>Runs from mine.sqlite.</p>" and not view.editor.fault.visible
     with pytest.raises(ValueError, match="cannot travel in a link"):
         view.configuration()
-    view.upload.filename = "<i>bad</i>"
-    view.upload.value = b"nothing"
-    assert view.fault.visible and "&lt;i&gt;bad&lt;/i&gt;" in view.fault.object
-    view.store.value = "swept"
-    assert view.configuration()["store"] == "swept" and not view.fault.visible
+    view.editor.upload.filename = "<i>bad</i>"
+    view.editor.upload.value = b"nothing"
+    assert view.editor.fault.visible and "&lt;i&gt;bad&lt;/i&gt;" in view.editor.fault.object
+    view.editor.store.value = "swept"
+    assert view.configuration()["store"] == "swept" and not view.editor.fault.visible
 
 
 def test_a_growing_store_is_followed(stores, tmp_path, monkeypatch):
@@ -474,10 +487,10 @@ def test_a_growing_store_is_followed(stores, tmp_path, monkeypatch):
     path = write_store(tmp_path / "runs.sqlite", ROWS[:40], state="running", done=40, total=400, seconds_left=90.0)
     made = Benchmark()
     made.restore({"store": "runs"})
-    assert "40 of 400 runs are done, 2 min left." in made.progress.object
+    assert "40 of 400 runs are done, 2 min left." in made.progress.words.object
     write_store(path, ROWS[:80], state="finished", done=80, total=400)
     made._poll()
-    assert made.readouts.values["runs"] == "80" and not made.progress.visible
+    assert made.results.numbers.values["runs"] == "80" and not made.progress.words.visible
     made.close()
 
 
@@ -489,20 +502,24 @@ def test_a_running_sweep_can_be_stopped_by_its_owner_alone(stores, tmp_path, mon
         monkeypatch.setenv("LLC_LAB_STOP_SWEEPS", allowed)
         made = Benchmark()
         made.restore({"store": "runs"})
-        shown.append(made.stop.visible)
+        shown.append(made.progress.button.visible)
     assert shown == [False, True]
-    made.stop.clicks += 1
-    assert "nothing to stop" in made.fault.object and not request_of(path).exists()
+    made.progress.button.clicks += 1
+    assert "nothing to stop" in made.editor.fault.object and not request_of(path).exists()
     with Store(path) as store, store.writing():
-        made.stop.clicks += 1
-        assert request_of(path).exists() and made.stop.disabled
+        made.progress.button.clicks += 1
+        assert request_of(path).exists() and made.progress.button.disabled
     write_store(tmp_path / "others.sqlite", ROWS[:20], state="running", done=20, total=400, seconds_left=90.0)
     made.restore({"store": "others"})
-    assert made.stop.visible and not made.stop.disabled and made.stop.label == "Stop the sweep"
+    assert (
+        made.progress.button.visible
+        and not made.progress.button.disabled
+        and made.progress.button.label == "Stop the sweep"
+    )
     made.restore({"store": "runs"})
     write_store(path, ROWS[:40], state="stopped", done=40, total=400)
     made._poll()
-    assert not made.stop.visible and not made.stop.disabled
+    assert not made.progress.button.visible and not made.progress.button.disabled
     made.close()
 
 
@@ -566,8 +583,8 @@ def test_samplers_are_compared_on_the_same_ranks():
     rows = synthetic_rows(3, ["SGLD", "HMC"], ["full"], 2, ranks=["equal"])
     both = [*rows, *synthetic_rows(3, ["SGLD"], ["full"], 2, ranks=["paper"])]
     assert same_ranks(rows) and not same_ranks(both) and same_ranks(select(both, ranks="paper"))
-    assert comparable(Choice(), rows).ranks == "all" and comparable(Choice(), both).ranks == "equal"
-    assert comparable(Choice(ranks="paper"), both).ranks == "paper"
+    assert comparable(BenchmarkConfig(), rows).ranks == "all" and comparable(BenchmarkConfig(), both).ranks == "equal"
+    assert comparable(BenchmarkConfig(ranks="paper"), both).ranks == "paper"
     assert [(title, len(mine)) for title, mine in sections(both)] == [
         ("Size class 1K, ranks equal", len(rows)),
         ("Size class 1K, ranks paper", len(both) - len(rows)),

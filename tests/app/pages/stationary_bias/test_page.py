@@ -17,7 +17,7 @@ from app.pages.stationary_bias.controls.points import FIRST_POINTS, parse_points
 from app.pages.stationary_bias.job import BiasJob, DistanceLog, line_run, measure
 from app.pages.stationary_bias.page import StationaryBias
 from app.pages.stationary_bias.panels.exact import job as bias_exact
-from app.pages.stationary_bias.panels.matters import results as bias_matters
+from app.pages.stationary_bias.panels.llc_errors import results as llc_errors
 from app.pages.stationary_bias.panels.side import laws, readouts
 from app.pages.stationary_bias.pictures import draw_scene
 from app.pages.stationary_bias.presets import PRESETS
@@ -254,15 +254,15 @@ def test_the_section_on_the_estimate_reads_the_benchmark(tmp_path):
         ],
     }
     path = tmp_path / "adaptive_llc.json"
-    assert bias_matters.results(path) is None
-    bias_matters.results.cache_clear()
+    assert llc_errors.results(path) is None
+    llc_errors.results.cache_clear()
     path.write_text(json.dumps(found))
-    loaded = bias_matters.results(path)
-    bias_matters.results.cache_clear()
-    assert np.allclose(bias_matters.errors(loaded, 0.1, "expected")["SGLD"], [(0, -0.2, 0.01), (2, 0.0, 0.01)])
-    rows = {entry["method"]: entry for entry in bias_matters.summary(loaded, 0.1)}
+    loaded = llc_errors.results(path)
+    llc_errors.results.cache_clear()
+    assert np.allclose(llc_errors.errors(loaded, 0.1, "expected")["SGLD"], [(0, -0.2, 0.01), (2, 0.0, 0.01)])
+    rows = {entry["method"]: entry for entry in llc_errors.summary(loaded, 0.1)}
     assert rows["SGLD"]["gibbs"] == pytest.approx(0.125) and rows["RMSProp a=1e-4"]["gibbs_size"] == pytest.approx(0.5)
-    assert "50.0%" in bias_matters.table(list(rows.values())) and "50.0%" in bias_matters.advice(loaded, 0.1)
+    assert "50.0%" in llc_errors.table(list(rows.values())) and "50.0%" in llc_errors.advice(loaded, 0.1)
 
 
 def test_an_automatic_step_gets_a_number():

@@ -66,6 +66,6 @@ class Side:
         tone, words = verdict(config, prediction, measured)
         note = burn_in_note(config, prediction)
         note = f' <span class="note">{escape(note)}</span>' if note else ""
-        # Read aloud when the run rests; while numbers move a screen reader would never stop talking.
+        # A screen reader reads this when the run rests; while numbers change it would never stop talking.
         live = "off" if state.status == "running" else "polite"
         self.verdict.object = f'<p class="{tone}" aria-live="{live}"><b>{WORDS[self.side]}.</b> {words}{note}</p>'

@@ -10,8 +10,8 @@ from typing import Any
 import panel as pn
 import panel_material_ui as pmui
 
-from app.pages.stationary_bias.panels.matters.figure import ErrorFigure
-from app.pages.stationary_bias.panels.matters.results import (
+from app.pages.stationary_bias.panels.llc_errors.figure import ErrorFigure
+from app.pages.stationary_bias.panels.llc_errors.results import (
     MISSING,
     REFERENCES,
     advice,
@@ -34,7 +34,7 @@ from llc_core.potentials import build
 LIVE_STEPS = 20_000
 
 
-class Matters:
+class LlcErrors:
     """The section at the foot of the page. `poll` and `close` belong to its live run."""
 
     def __init__(self) -> None:

@@ -1,0 +1,1 @@
+"""How the figures of a sweep are drawn with HoloViews and Bokeh."""

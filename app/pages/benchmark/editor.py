@@ -1,0 +1,104 @@
+"""The side bar of the page "Benchmark": which store, which runs of it, and what they are judged by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from html import escape
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+
+from app.pages.benchmark.columns import SHORT
+from app.pages.benchmark.config import EVERY, BenchmarkConfig, options
+from app.style.layout import complaint
+from app.style.legend import heading
+from llc_core.sweeps.series import ESTIMATOR_WORDS, TRUTH_WORDS, Row
+
+FROM_FILE = "\0file"
+"""In the list of stores: the file that was opened."""
+FILTER_LABELS = {"size_class": "Size class", "ranks": "Ranks", "gradient": "Gradient"}
+
+
+class Editor:
+    """Shows a configuration, and tells what the visitor changes.
+
+    on_store: called with the name of another store.  on_file: called with the content and the name of a visitor's file.
+    on_change: called with the changed configuration, and whether the visitor has chosen the ranks just now.
+    """
+
+    def __init__(self) -> None:
+        self.on_store: Callable[[str], None] = lambda name: None
+        self.on_file: Callable[[bytes, str], None] = lambda content, name: None
+        self.on_change: Callable[[BenchmarkConfig, bool], None] = lambda config, ranks_chosen: None
+        self._config = BenchmarkConfig()
+        self._quiet = False
+        self.store = self._select("Store", {})
+        self.upload = pmui.FileInput(
+            label="Open a store", accept=".sqlite,.db", sizing_mode="stretch_width", margin=(6, 0, 14, 0)
+        )
+        self.upload.param.watch(self._on_upload, "value")
+        self.fault = complaint()
+        self.filters = {name: self._select(text, {}) for name, text in FILTER_LABELS.items()}
+        self.estimator = self._select("Estimate", {text: key for key, text in ESTIMATOR_WORDS.items()})
+        self.truth = self._select("Truth", {text: key for key, text in TRUTH_WORDS.items()})
+        self.spread = pmui.Checkbox(label="Bands of one standard deviation", value=True, margin=(4, 0))
+        self.spread.param.watch(self._on_select, "value")
+        self.view = pn.Column(
+            heading("Sweep"), self.store, self.upload, self.fault,
+            heading("Which runs"), *self.filters.values(),
+            heading("Judged by"), self.estimator, self.truth, self.spread,
+            sizing_mode="stretch_width", margin=(4, 16, 24, 16),
+        )  # fmt: skip
+
+    def show(self, config: BenchmarkConfig, rows: Sequence[Row], stores: Iterable[str], file: str) -> None:
+        """Show a configuration without reporting changes. rows: of the open store.  file: its name where it is a file."""
+        self._config, self._quiet = config, True
+        try:
+            listed = {name: name for name in stores}
+            if file:
+                listed = {file[:60]: FROM_FILE, **listed}
+            self.store.param.update(options=listed or {"none yet": ""}, value=FROM_FILE if file else config.store)
+            there = options(rows)
+            for name, select in self.filters.items():
+                words = {(SHORT.get(value, value) if name == "gradient" else value): value for value in there[name]}
+                select.param.update(options={"all": EVERY, **words}, value=getattr(config, name))
+            self.estimator.value, self.truth.value, self.spread.value = config.estimator, config.truth, config.spread
+        finally:
+            self._quiet = False
+
+    def complain(self, message: str) -> None:
+        """Show a sentence; "" takes it away."""
+        self.fault.param.update(object=f'<span role="alert">{escape(message)}</span>', visible=bool(message))
+
+    def _select(self, label: str, values: dict[str, Any]) -> pmui.Select:
+        select = pmui.Select(
+            label=label, options=values, size="small", sizing_mode="stretch_width", margin=(8, 0),
+            value=next(iter(values.values()), None),
+        )  # fmt: skip
+        select.param.watch(self._on_select, "value")
+        return select
+
+    def _on_select(self, event: Any) -> None:
+        if self._quiet:
+            return
+        with pn.io.hold():
+            if event.obj is self.store and self.store.value != FROM_FILE:
+                self.on_store(self.store.value)
+                return
+            config = replace(
+                self._config,
+                **{name: select.value for name, select in self.filters.items()},
+                estimator=self.estimator.value,
+                truth=self.truth.value,
+                spread=self.spread.value,
+            )
+            self.on_change(config, event.obj is self.filters["ranks"])
+
+    def _on_upload(self, event: Any) -> None:
+        content, name = self.upload.value, str(self.upload.filename or "")
+        if content:
+            self.upload.value = None  # so that the same file can be opened again
+            with pn.io.hold():
+                self.on_file(content, name)

@@ -1,0 +1,1 @@
+"""Panel "Does it matter for λ̂?": what the bias of a sampler does to estimates of λ."""

@@ -1,1 +1,0 @@
-"""Panel "Does it matter?": what the bias does to estimates of λ."""
