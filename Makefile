@@ -4,7 +4,7 @@ PORT ?= 5006
 BIN := .venv/bin
 CORE := .venv-core/bin
 
-.PHONY: env app test test-all test-core lint clean
+.PHONY: env app test test-fast test-all test-core lint clean
 
 env: .venv/.ready
 
@@ -33,13 +33,20 @@ lint: env
 
 # Everything keeps to one thread, notebooks and servers too, so two cores take two files at a time: threads that wait for a
 # busy core made notebooks ten times slower.
-test test-all: export OMP_NUM_THREADS = 1
+# tests/conftest.py puts the longest files first, so that no worker is left alone with one at the end.
+test test-fast test-all: export OMP_NUM_THREADS = 1
+PYTEST := $(BIN)/python -m pytest
+SIDE_BY_SIDE := -n 2 --dist loadfile --no-loadscope-reorder
 test: lint
-	$(BIN)/python -m pytest -n 2 --dist loadfile --durations=30
+	$(PYTEST) $(SIDE_BY_SIDE) --durations=30
+
+# For daily work: neither browsers nor notebooks, and no single test that takes long.
+test-fast: lint
+	$(PYTEST) $(SIDE_BY_SIDE) tests --ignore=tests/browser -m "not slow and not long"
 
 # Also every control of every page by mouse and by keyboard, and the dark phone: about ten minutes more.
 test-all: test
-	$(BIN)/python -m pytest tests/browser -m slow
+	$(PYTEST) tests/browser -m slow
 
 # The engine with the core alone: its fast tests, and those of the command line. `make test` runs all of them in .venv, so
 # these only show that nothing of an extra is needed; what needs one is skipped and counted.

@@ -7,9 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
+@pytest.mark.long
 def test_the_readme_runs():
     text = (ROOT / "README.md").read_text()
     code = "\n".join(re.findall(r"```python\n(.*?)```", text, re.S)).replace(

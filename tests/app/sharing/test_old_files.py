@@ -60,6 +60,7 @@ def test_an_old_configuration_opens(untouched, key):
     assert json.loads(untouched[key].takeaway.content("config")[1]) == content(f"{key}.json"), "and is handed out again"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("key", SCRIPTS)
 def test_an_old_script_runs_and_prints_the_same(key, tmp_path, capsys):
     """Rounding moves a chain by far less than a twentieth of its own noise."""

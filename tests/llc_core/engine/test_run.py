@@ -155,6 +155,7 @@ def test_minibatch_noise_is_predicted_and_flagged(tiny):
     assert exact.diagnostics["noise_inflation"] == 0
 
 
+@pytest.mark.long
 def test_adapted_and_unit_mass_sample_the_same_law():
     problem = DeepLinearNetwork.random(widths=[5, 4, 5], layer_ranks=[3, 3], n=100_000, seed=3)
     adapted = estimate(problem, UnderdampedLangevin(), steps=6000, chains=16)

@@ -298,6 +298,7 @@ def test_gauge_moves_change_no_result(widths, ranks):
 # -- against Hamiltonian Monte Carlo ----------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "widths, ranks, n_beta, mass",
     [
@@ -364,6 +365,7 @@ LARGE = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name, widths, pieces, printed, local, m, everywhere", LARGE, ids=[row[0] for row in LARGE])
 def test_large_weights_show_the_local_value_of_the_note(name, widths, pieces, printed, local, m, everywhere):
     """Entries of w0 near 10, γ = 1, nβ = 10¹²: within 1% of the note's figure, once the multiplicity is allowed for.
@@ -382,6 +384,7 @@ def test_large_weights_show_the_local_value_of_the_note(name, widths, pieces, pr
     assert result.llc + (m - 1) / math.log(n_beta) == pytest.approx(printed, rel=0.01)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("n_beta, printed", [(1e4, 32.6), (1e6, 33.1), (1e8, 33.3)])
 def test_weights_of_xavier_size_show_the_global_value_of_the_note(n_beta, printed):
     """H = (10, 8, 8, 10), local 37.5, global 33.5, γ = 1: within 1% of the note's λ̂ at every nβ.

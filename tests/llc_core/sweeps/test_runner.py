@@ -149,6 +149,7 @@ def test_what_fails_is_a_row_and_can_be_tried_again(scheduler, tmp_path):
     assert (again.done, again.errors) == (4, 0)
 
 
+@pytest.mark.long
 def test_a_worker_that_is_killed_loses_nothing(whole, tmp_path, monkeypatch):
     trap, log = tmp_path / "trap", tmp_path / "log"
     trap.touch()
@@ -159,6 +160,7 @@ def test_a_worker_that_is_killed_loses_nothing(whole, tmp_path, monkeypatch):
     assert numbers(results(tmp_path / "a.sqlite")) == numbers(whole)
 
 
+@pytest.mark.long
 def test_a_client_that_is_killed_loses_nothing_that_was_recorded(whole, tmp_path):
     """Killed without a word after its first rows. `lab.benchmarks.speed.sweeps` does this ten times, at random moments."""
     path, log, file = tmp_path / "a.sqlite", tmp_path / "log", tmp_path / "sweep.toml"

@@ -433,6 +433,7 @@ def test_ranks_are_one_kind_where_samplers_would_not_compare_until_somebody_choo
     assert view.configuration()["ranks"] == "all", "all samplers of this store have both kinds"
 
 
+@pytest.mark.long
 def test_every_file_can_be_taken_away_and_the_script_runs(view, stores):
     contents = {item["key"]: view.takeaway.content(item["key"]) for item in FILES}
     assert len({name for name, _ in contents.values()}) == len(FILES)
@@ -566,6 +567,7 @@ def without_scripts(text: str) -> str:
 # -- the report -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_the_report_is_one_file_that_loads_nothing(folder, tmp_path):
     out = write_report(folder / "swept.sqlite", tmp_path / "report.html")
     text = out.read_text(encoding="utf-8")

@@ -47,6 +47,7 @@ def page():
     return takeaway, given, job
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", CONFIGS)
 def test_the_python_runs_as_pasted_and_gives_the_same_numbers(name):
     job = finished(CONFIGS[name])

@@ -167,6 +167,7 @@ def test_the_map_is_for_samplers_with_a_plateau():
         CalibrationPanel.job(choice, settings)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["trained", "layer", "head"])
 def test_the_python_that_is_copied_runs_as_pasted(name):
     choice, settings = read_choice({**next(p.config for p in ALL if p.name == name), "steps": 100, "chains": 2})
