@@ -32,7 +32,7 @@ def _crossing(k: list[int], h: list[int] | None = None, **more: Any) -> dict[str
     return {"k": k, "h": h or [0, 0], **more}
 
 
-ALL = (
+PRESETS = (
     LandscapePreset(
         "regular",
         "Regular",

@@ -11,7 +11,7 @@ from app.style.numbers import UNKNOWN, exact, number, with_error
 from llc_core import Estimate, Planar
 
 _BY_KEY = {item["key"]: item for item in texts.READOUTS}
-READOUTS = [
+CELLS = [
     _BY_KEY["llc"],
     {
         "key": "exact",
@@ -36,8 +36,8 @@ READOUTS = [
     _BY_KEY["speed"],
 ]
 FEW = 32
-ANSWERS = ["exact", "error", "local", "multiplicity"]
-"""Cells that tell what λ̂ should be."""
+EXACT_CELLS = ["exact", "error", "local", "multiplicity"]
+"""Keys of the cells that tell what λ̂ should be."""
 
 
 def readout_values(state: State, problem: Planar, value: float | None) -> dict[str, str]:

@@ -13,7 +13,6 @@ import panel as pn
 from app.components.tiles import Tiles
 from app.components.toggles import Toggles
 from app.components.transport import Transport
-from app.pages.answers import Answers
 from app.pages.base import PageInfo
 from app.pages.stationary_bias.config import SIDES, BiasConfig
 from app.pages.stationary_bias.controls import RunPanel
@@ -33,6 +32,7 @@ from app.pages.stationary_bias.texts import (
 )
 from app.runs.job import OVER, State, Status
 from app.session.live import Live
+from app.sharing.exact_answers import ExactAnswers
 from app.style import theme
 from app.style.layout import card, complaint, page, pair, plotted, prose, side_bar, toolbar
 from app.style.legend import legend, swatch
@@ -118,7 +118,7 @@ class StationaryBias:
         self._foot = pn.Column(sizing_mode="stretch_width", margin=0, styles={"gap": "12px"}, stylesheets=[theme.TALL])
         self._frame = Frame()
         self.sides = {side: _Side(side, self._frame) for side in SIDES}
-        self.answers = Answers(
+        self.answers = ExactAnswers(
             self._foot,
             *(side.verdict for side in self.sides.values()),
             cells={side.numbers: [f"{name}_{key}" for key in ANSWERS] for name, side in self.sides.items()},

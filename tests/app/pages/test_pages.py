@@ -12,13 +12,13 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from app.controls.run_controls import DEFAULTS
+from app.controls.run_fields import DEFAULTS
 from app.estimates import texts
 from app.estimates.figures import EstimateFigure, LossFigure, first_range
 from app.pages import load_pages
 from app.pages.local_geometry.config import get_problem
 from app.pages.local_geometry.pictures import draw_network
-from app.pages.local_geometry.presets import ALL, available
+from app.pages.local_geometry.presets import PRESETS, available
 from app.runs.job import State, Status
 from app.style.figures import GrowingRange, nice_above
 from app.style.formula import displayable
@@ -45,7 +45,7 @@ def test_pages_are_found():
 
 def test_presets_are_possible_and_each_says_one_thing():
     chosen = available(samplers())
-    assert len(chosen) >= 6 and len({preset.name for preset in ALL}) == len(ALL)
+    assert len(chosen) >= 6 and len({preset.name for preset in PRESETS}) == len(PRESETS)
     for preset in chosen:
         problem = get_problem(preset.problem)
         resolve(RunConfig(problem=problem.to_dict(), **{**DEFAULTS, **preset.settings}), problem)
@@ -53,7 +53,7 @@ def test_presets_are_possible_and_each_says_one_thing():
 
 
 def test_the_regular_preset_is_regular_and_the_singular_one_is_not():
-    problems = {preset.name: get_problem(preset.problem) for preset in ALL}
+    problems = {preset.name: get_problem(preset.problem) for preset in PRESETS}
     assert float(problems["regular"].local_learning_coefficient) == problems["regular"].dim / 2
     assert float(problems["singular"].local_learning_coefficient) < problems["singular"].dim / 4
     assert problems["local"].local_learning_coefficient.value == 32

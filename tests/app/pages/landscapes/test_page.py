@@ -14,13 +14,13 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from app.controls.run_controls import DEFAULTS
+from app.controls.run_fields import DEFAULTS
 from app.pages.landscapes.config import described, get_landscape
 from app.pages.landscapes.job import SHOWN, TRAIL, LandscapeJob, TrailCursor
 from app.pages.landscapes.page import Landscapes
 from app.pages.landscapes.panels.points import PointsJob, points_csv, summary
 from app.pages.landscapes.pictures import draw_landscape
-from app.pages.landscapes.presets import ALL
+from app.pages.landscapes.presets import PRESETS
 from app.pages.landscapes.scene import LOSS_LEVELS, loss_heights, posterior_heights, true_parameters, window
 from app.pages.landscapes.takeaway import FILES, read_config, read_file
 from app.pages.landscapes.texts import agrees, verdict
@@ -29,7 +29,7 @@ from llc_core import Planar, RunConfig, planar_landscape
 from llc_core.engine.resolve import resolve
 from llc_core.types import Verdict
 
-PRESETS = {preset.name: preset for preset in ALL}
+BY_NAME = {preset.name: preset for preset in PRESETS}
 CROSSING = {"kind": "planar", "name": "normal_crossing", "k": [1, 1]}
 
 
@@ -54,9 +54,9 @@ def view():
 # -- presets ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize("name", BY_NAME)
 def test_every_preset_gives_the_numbers_of_its_lesson(name):
-    preset = PRESETS[name]
+    preset = BY_NAME[name]
     job, _ = job_of(get_landscape(preset.problem), **preset.settings)
     estimate = finished(job).judge()
     # Every decimal in the sentence is λ̂ or the exact value of this run, or of the two presets it names.
@@ -72,11 +72,11 @@ def test_every_preset_gives_the_numbers_of_its_lesson(name):
 
 
 def test_presets_are_pictures_with_one_sentence_each():
-    assert len(PRESETS) == len(ALL) >= 6 and len({preset.title for preset in ALL}) == len(ALL)
-    for preset in ALL:
+    assert len(BY_NAME) == len(PRESETS) >= 6 and len({preset.title for preset in PRESETS}) == len(PRESETS)
+    for preset in PRESETS:
         assert 60 < len(preset.lesson) < 140 and preset.lesson.endswith(".")
         ElementTree.fromstring(draw_landscape(get_landscape(preset.problem)))
-    truths = {preset.name: get_landscape(preset.problem).local_learning_coefficient for preset in ALL}
+    truths = {preset.name: get_landscape(preset.problem).local_learning_coefficient for preset in PRESETS}
     assert [str(truths[name].value) for name in ("regular", "line", "crossing", "square", "cube", "prior", "U", "V")] == [
         "1", "1/2", "1/2", "1/4", "1/6", "2/3", "1/2", "1/4",
     ]  # fmt: skip
@@ -119,9 +119,9 @@ def test_the_snapshot_of_many_turns_is_that_of_one():
 # -- what is drawn ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize("name", BY_NAME)
 def test_the_window_holds_the_start_the_truth_and_most_of_the_posterior(name):
-    problem = get_landscape(PRESETS[name].problem)
+    problem = get_landscape(BY_NAME[name].problem)
     shown = window(problem, problem.n_beta)
     for i, (center, off) in enumerate(zip(problem.model.w0, problem.start, strict=True)):
         assert shown.low[i] < center + off < shown.high[i]
@@ -151,7 +151,7 @@ def test_a_start_far_out_widens_the_window():
 # -- configurations ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize("name", BY_NAME)
 def test_a_configuration_comes_back(view, name):
     view._on_preset(name)
     view.restore(view.configuration())
@@ -159,7 +159,7 @@ def test_a_configuration_comes_back(view, name):
     view._on_preset("crossing")
     view.restore(first)
     assert json.loads(json.dumps(view.configuration())) == first
-    assert view.editor.problem == described(PRESETS[name].problem)
+    assert view.editor.problem == described(BY_NAME[name].problem)
 
 
 @pytest.mark.parametrize(
@@ -334,7 +334,7 @@ def test_the_exact_value_is_that_of_the_side_where_chains_are():
     ]
     whole = planar_landscape("normal_crossing", k=[3, 1], h=[3, 3]).expected_llc_at(144.8, 1.0)
     assert values == pytest.approx([0.5401, 0.7434], abs=1e-3) and values[0] < whole < values[1]
-    job, _ = job_of(get_landscape(PRESETS["prior"].problem), steps=200)
+    job, _ = job_of(get_landscape(BY_NAME["prior"].problem), steps=200)
     assert job.log.exact == pytest.approx(0.5401, abs=1e-3)
 
 

@@ -13,11 +13,12 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from app.controls.run_controls import DEFAULTS, Controls
+from app.controls.run_controls import Controls
+from app.controls.run_fields import DEFAULTS
 from app.pages.local_geometry.config import get_problem
 from app.pages.local_geometry.panels.sweep.job import SweepPoints
 from app.pages.local_geometry.panels.why.drawing import drawing
-from app.pages.local_geometry.presets import ALL
+from app.pages.local_geometry.presets import PRESETS
 from app.pages.local_geometry.takeaway import FILES, Takeaway, read_file
 from app.sharing.exports import config_json
 from app.sharing.reading import MAX_CHARACTERS, OFFERED, PageConfig
@@ -25,7 +26,7 @@ from llc_core import RunConfig, run
 from llc_core.engine.resolve import resolve
 from llc_core.studies.explain.split import Explanation, Part
 
-PROBLEM = get_problem(ALL[0].problem)
+PROBLEM = get_problem(PRESETS[0].problem)
 POINTS = SweepPoints(
     9, 9, "step_size", np.array([0.1, 0.2]), np.array([7.0, np.nan]), np.array([0.1, np.nan]), np.array([7.0, 7.0]),
     np.array([0.0, 1.0]), verdicts=("trust it", "dead"),
@@ -118,7 +119,7 @@ def test_a_page_s_configuration_comes_back_as_it_was():
     """50 random configurations of the side bar: out as a file, in again, and resolved to the same run."""
     pick = random.Random(1)
     for _ in range(50):
-        preset = pick.choice(ALL)
+        preset = pick.choice(PRESETS)
         problem = get_problem(preset.problem)
         settings = {
             **DEFAULTS,

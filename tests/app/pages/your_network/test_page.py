@@ -18,7 +18,7 @@ from app.pages.your_network.job import _build
 from app.pages.your_network.page import PAGE, _read_weights
 from app.pages.your_network.panels.calibration import CalibrationPanel
 from app.pages.your_network.panels.over_training import OverTraining
-from app.pages.your_network.presets import ALL
+from app.pages.your_network.presets import PRESETS
 from app.pages.your_network.scene import potential, selection, trained
 from app.pages.your_network.takeaway import ZooTakeaway, over_training_csv, read_choice, read_file
 from llc_core import Estimate
@@ -43,18 +43,18 @@ def view():
 
 
 def test_a_trained_network_reads_far_below_half_its_parameters():
-    found = finished(ALL[0].config)
+    found = finished(PRESETS[0].config)
     assert found.converged, found.converged.reason
     assert 1 < found.llc < 20 and found.dim == 2410
 
 
 def test_before_training_the_estimate_is_negative_and_the_verdict_says_why():
-    found = finished({**next(p.config for p in ALL if p.name == "start"), "steps": 600})
+    found = finished({**next(p.config for p in PRESETS if p.name == "start"), "steps": 600})
     assert found.llc < 0 and "w0 may not be a minimum" in str(found.converged)
 
 
 def test_a_layer_moves_alone():
-    choice, _ = read_choice(next(p.config for p in ALL if p.name == "layer"))
+    choice, _ = read_choice(next(p.config for p in PRESETS if p.name == "layer"))
     assert potential(choice).dim == 64 * 10 + 10
 
 
@@ -75,7 +75,7 @@ def test_every_part_of_every_network_can_move(network):
         assert 0 < dim <= sum(p.numel() for p in model.parameters())
 
 
-@pytest.mark.parametrize("preset", ALL, ids=lambda p: p.name)
+@pytest.mark.parametrize("preset", PRESETS, ids=lambda p: p.name)
 def test_a_choice_comes_back_from_a_link_and_a_file(view, preset):
     choice, settings = read_choice({**preset.config, **QUICK, "train_seed": 0, "seed": 5})
     view.restore({**choice.to_dict(), **settings})
@@ -169,7 +169,7 @@ def test_the_map_is_for_samplers_with_a_plateau():
 
 @pytest.mark.parametrize("name", ["trained", "layer", "head"])
 def test_the_python_that_is_copied_runs_as_pasted(name):
-    choice, settings = read_choice({**next(p.config for p in ALL if p.name == name), "steps": 100, "chains": 2})
+    choice, settings = read_choice({**next(p.config for p in PRESETS if p.name == name), "steps": 100, "chains": 2})
     takeaway = ZooTakeaway(lambda found: None, lambda: [])
     takeaway.show(choice, settings)
     done = subprocess.run([sys.executable, "-c", takeaway.menu.code], capture_output=True, text=True, check=False)

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from app.controls.fields import field_label, is_logarithmic
+from app.controls.labels import field_label
+from app.controls.scales import is_logarithmic
 from app.runs.allowance import check_allowance
 from app.runs.tasks import NewestJob
 from llc_core import Potential, Run, RunConfig

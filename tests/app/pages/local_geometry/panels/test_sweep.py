@@ -9,7 +9,7 @@ import pytest
 from bokeh.models import NoOverlap
 from bokeh.models.axes import LogAxis
 
-from app.controls.run_controls import DEFAULTS
+from app.controls.run_fields import DEFAULTS
 from app.pages.local_geometry.config import get_problem
 from app.pages.local_geometry.panels.sweep.figure import SweepFigure, _scale
 from app.pages.local_geometry.panels.sweep.job import (
@@ -25,19 +25,19 @@ from app.pages.local_geometry.panels.sweep.job import (
     values_between,
 )
 from app.pages.local_geometry.panels.sweep.panel import SweepPanel
-from app.pages.local_geometry.presets import ALL
+from app.pages.local_geometry.presets import PRESETS
 from app.runs.job import Status
 from llc_core import RunConfig, run
 from llc_core.engine.resolve import resolve
 from llc_core.fields import Hyper
 from llc_core.samplers.registry import build, numeric_fields, samplers
 
-PROBLEM = get_problem(ALL[0].problem)
+PROBLEM = get_problem(PRESETS[0].problem)
 
 
 def config(**changes) -> RunConfig:
     """The page's default run."""
-    values = {**DEFAULTS, **ALL[0].settings, **changes}
+    values = {**DEFAULTS, **PRESETS[0].settings, **changes}
     return RunConfig(problem=PROBLEM.to_dict(), **values)
 
 
@@ -229,8 +229,8 @@ def test_a_page_that_closes_ends_its_sweep_and_touches_nothing_on_the_screen():
 
 def test_the_figures_come_with_the_first_sweep_and_not_with_a_refused_one():
     panel = SweepPanel()
-    config = RunConfig(problem=ALL[0].problem, **ALL[0].settings)
-    problem = get_problem(ALL[0].problem)
+    config = RunConfig(problem=PRESETS[0].problem, **PRESETS[0].settings)
+    problem = get_problem(PRESETS[0].problem)
     resolved = resolve(config, problem)
     config, sampler = resolved.config, resolved.sampler
     panel.show(config, problem, sampler)
