@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from fractions import Fraction
 from types import SimpleNamespace
 from xml.etree import ElementTree
 
+import house
 import numpy as np
 import pytest
+import toy_page
 
+import app.pages
 from app.controls.run_fields import DEFAULTS
 from app.estimates import texts
 from app.estimates.figures import EstimateFigure, LossFigure, first_range
@@ -20,6 +24,8 @@ from app.pages.local_geometry.config import get_problem
 from app.pages.local_geometry.pictures import draw_network
 from app.pages.local_geometry.presets import PRESETS, available
 from app.runs.job import State, Status
+from app.runs.manager import manager
+from app.style import numbers
 from app.style.figures import GrowingRange, nice_above
 from app.style.formula import displayable
 from llc_core import LearningCoefficient, RunConfig, Verdict
@@ -41,6 +47,41 @@ def test_pages_are_found():
         "Your network",
         "Benchmark",
     ]
+
+
+@pytest.fixture
+def toy(tmp_path, monkeypatch):
+    """The pages with one more, in a folder of its own; it is gone afterwards."""
+    toy_page.write(tmp_path)
+    monkeypatch.setattr(app.pages, "__path__", [*app.pages.__path__, str(tmp_path)])
+    yield next(page for page in load_pages() if page.key == "toy")
+    for name in [name for name in sys.modules if name.split(".")[:3] == ["app", "pages", "toy"]]:
+        del sys.modules[name]
+    del app.pages.toy
+
+
+def test_a_page_is_one_folder(toy):
+    assert set(toy_page.MODULES) == {"__init__", *house.PAGE_NAMES}
+    view = toy.build()
+    try:
+        view.restore({"problem": {"width": 4}, "steps": 200, "chains": 2})
+        assert view.configuration()["problem"] == {"width": 4} and view.words.object == "<p>λ is 4.</p>"
+        view._live.run = manager().submit(view._live._build)
+        limit = time.monotonic() + 60
+        while view._live.run.state.status is not Status.FINISHED or view._live.run.state.estimate.steps < 200:
+            assert time.monotonic() < limit
+            view._live._poll()
+            time.sleep(0.01)
+        view._live._poll()
+        assert view.transport.step == 200 and len(view.losses.source.data["step"]) == 200
+        view.editor.width._on_user("text", "12")
+        assert view.trouble.visible and "width is 12" in view.trouble.object
+    finally:
+        view.close()
+
+
+def test_afterwards_the_toy_is_gone():
+    assert "toy" not in [page.key for page in load_pages()]
 
 
 def test_presets_are_possible_and_each_says_one_thing():
@@ -82,14 +123,14 @@ def test_formulas_are_split_where_they_may_wrap():
 
 
 def test_numbers_carry_as_many_digits_as_their_error_has_to_say():
-    assert texts.with_error(7.21634, 0.0312) == "7.216 ± 0.031"
-    assert texts.with_error(149.5, 2.4) == "149.5 ± 2.4"
-    assert texts.with_error(41234.0, 120.0) == "41,234 ± 120"
-    assert texts.with_error(float("nan"), 1.0) == texts.UNKNOWN
-    assert texts.with_error(3.5, float("nan")) == "3.5"
-    assert texts.coefficient(LearningCoefficient(Fraction(15, 2), 3)) == "15/2 = 7.5 (m = 3)"
-    assert texts.coefficient(LearningCoefficient(Fraction(29), None)) == "29 (m = ?)"
-    assert texts.power_of_ten(10**6) == "10⁶" and texts.power_of_ten(1234) == "1,234"
+    assert numbers.with_error(7.21634, 0.0312) == "7.216 ± 0.031"
+    assert numbers.with_error(149.5, 2.4) == "149.5 ± 2.4"
+    assert numbers.with_error(41234.0, 120.0) == "41,234 ± 120"
+    assert numbers.with_error(float("nan"), 1.0) == numbers.UNKNOWN
+    assert numbers.with_error(3.5, float("nan")) == "3.5"
+    assert numbers.coefficient(LearningCoefficient(Fraction(15, 2), 3)) == "15/2 = 7.5 (m = 3)"
+    assert numbers.coefficient(LearningCoefficient(Fraction(29), None)) == "29 (m = ?)"
+    assert numbers.power_of_ten(10**6) == "10⁶" and numbers.power_of_ten(1234) == "1,234"
 
 
 def judged(

@@ -21,10 +21,18 @@ from app.pages.landscapes.page import Landscapes
 from app.pages.landscapes.panels.points import PointsJob, points_csv, summary
 from app.pages.landscapes.pictures import draw_landscape
 from app.pages.landscapes.presets import PRESETS
-from app.pages.landscapes.scene import LOSS_LEVELS, loss_heights, posterior_heights, true_parameters, window
-from app.pages.landscapes.takeaway import FILES, read_config, read_file
+from app.pages.landscapes.scene import (
+    LOSS_LEVELS,
+    link_config,
+    loss_heights,
+    posterior_heights,
+    true_parameters,
+    window,
+)
+from app.pages.landscapes.takeaway import FILES
 from app.pages.landscapes.texts import agrees, verdict
 from app.runs.job import State, Status
+from app.sharing.reading import parse_file
 from llc_core import Planar, RunConfig, planar_landscape
 from llc_core.engine.resolve import resolve
 from llc_core.types import Verdict
@@ -368,9 +376,9 @@ def test_answers_can_be_withheld(view):
     assert not view.volume.view.visible and not view.points.view.visible
     assert set(view.readouts.withheld) == {"exact", "error", "local", "multiplicity"}
     assert not any(line.visible for line in (*view.losses.answers, *view.estimates.answers))
-    assert "exact" not in view._curves.legends[1].object and "λ at w0" not in view._curves.legends[1].object
+    assert "exact" not in view.curves.legends[1].object and "λ at w0" not in view.curves.legends[1].object
     state, _ = state_of(0.357)
-    view._exact = 0.356
+    view.exact = 0.356
     view._show_words(state)
     assert "0.356" not in view.verdict.object and "1/2" not in view.verdict.object
 
@@ -395,9 +403,9 @@ def test_the_python_runs_as_pasted_and_the_files_hold_what_was_seen(view):
     assert float(rows["llc"]) == estimate.llc
     assert len(contents["traces"][1].splitlines()) == len(estimate.trace) + 1
     assert contents["netcdf"][1][1:4] == b"HDF"
-    again = read_file(contents["config"][1])
+    again = link_config(parse_file(contents["config"][1]))
     assert again.problem == view.editor.problem and again.settings["seed"] == 3
-    assert read_config(RunConfig.from_json(contents["config"][1])) == again
+    assert again.complete == view.config.complete
 
 
 def test_there_is_nothing_to_save_before_the_first_estimate(view):
