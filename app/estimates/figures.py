@@ -109,15 +109,15 @@ class EstimateFigure(RunFigure):
             # The moving average starts at 0 and enters from below; only from above must the frame follow it.
             self.y.cover(math.inf, float(np.nanmax(rows.recent)))
 
-    def curve(self) -> Curve:
+    def curve(self) -> RunningEstimate:
         """The running estimate as it is now."""
         data = self.source.data
-        return Curve(*(np.array(data[name], dtype=float) for name in ("step", "llc", "low", "high")))
+        return RunningEstimate(*(np.array(data[name], dtype=float) for name in ("step", "llc", "low", "high")))
 
-    def show_pinned(self, curve: Curve | None) -> None:
+    def show_pinned(self, curve: RunningEstimate | None) -> None:
         """Lay another run's estimate under this one's; None takes it away. Call after `reset`."""
         empty = np.zeros(0)
-        one = curve if curve is not None else Curve(empty, empty, empty, empty)
+        one = curve if curve is not None else RunningEstimate(empty, empty, empty, empty)
         self.pinned.data = {"step": one.at, "llc": one.llc, "low": one.low, "high": one.high}
         finite = one.llc[len(one.llc) // 4 :]
         finite = finite[np.isfinite(finite)]
@@ -135,7 +135,7 @@ def first_range(known: Sequence[float]) -> tuple[float, float]:
 
 
 @dataclass(frozen=True)
-class Curve:
+class RunningEstimate:
     """Running estimate: at, llc, low, high, each [K]."""
 
     at: np.ndarray

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
-from typing import Any, Protocol
+from typing import Any
 
 import panel as pn
 
@@ -14,79 +14,26 @@ from app.components.transport import Transport
 from app.controls.run_controls import Controls
 from app.estimates import texts
 from app.estimates.compare_panel import ComparePanel
+from app.estimates.contract import PageContract, Preset
 from app.estimates.curves import Curves
 from app.estimates.going_on import go_on
-from app.runs.history import Cursor
-from app.runs.job import OVER, Job, State
-from app.session.live import POLL_MILLISECONDS, Live
+from app.runs.job import OVER, State
+from app.session.live import Live
 from app.sharing.exact_answers import ExactAnswers
 from app.sharing.reading import PageConfig
 from app.style import theme
 from app.style.layout import card, complaint, page, prose, side_bar
-from llc_core import Estimate, RunConfig
 
 
-class Preset(Protocol):
-    """What a tile shows; `EstimatePage.of_preset` knows the rest."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def title(self) -> str: ...
-    @property
-    def lesson(self) -> str: ...
-
-
-class Editor(Protocol):
-    """The side bar's first half. `listener` is called after a change by the visitor."""
-
-    listener: Callable[[], None]
-
-    def show(self, problem: Any) -> None:
-        """Show `PageConfig.problem` without reporting a change."""
-
-
-class Takeaway(Protocol):
-    """The menu of files, see `app.sharing.desk.EstimateDesk`."""
-
-    def show(self, config: Any) -> None:
-        """The page runs this `PageConfig` now."""
-
-    def update(self, estimate: Estimate | None) -> None: ...
-
-
-class CardPanel(Protocol):
-    """A card with a calculation of its own."""
-
-    def poll(self) -> None: ...
-    def close(self) -> None: ...
-
-
-class EstimatePage:
+class EstimatePage(PageContract):
     """One visitor's page. Everything here runs in the session's own callbacks; the run lives in the manager.
 
     A preset, a link, a file and the side bar each give a `PageConfig`, which is resolved once, and `run` starts it.
     Widgets show the configuration. They are read only after the visitor has changed one of them.
 
-    A page makes its own widgets after `super().__init__`, and calls `compose` at the end. It defines
-      picture                             the drawing on a preset's tile
-      of_preset, of_link, of_side_bar     the configuration that each of them means
-      job                                 what the run manager steps
-      reset                               its figures and panels, for a new run
-    and, where it differs from other pages, what else is below "what a page may define".
+    A page makes its own widgets after `super().__init__`, and calls `compose` at the end. What else it defines is said in
+    `app.estimates.contract`.
     """
-
-    period = POLL_MILLISECONDS
-    """Milliseconds between two polls. The figures are renewed at every poll."""
-    counter_ticks, word_ticks = 2, 10
-    """The counter is renewed at every second poll, numbers and words at every tenth."""
-    starting = "starting…"
-    """Caption of a run that has just been started."""
-
-    editor: Editor
-    takeaway: Takeaway
-    config: PageConfig
-    """What is run now."""
 
     def __init__(self, presets: Sequence[Preset], curves: Curves, controls: Controls, cells: Sequence[Any]) -> None:
         """cells: the read-outs below the transport, as `Numbers` takes them."""
@@ -108,7 +55,6 @@ class EstimatePage:
         self.controls = controls
         self.controls.listener = self._on_settings
         self.trouble = complaint()
-        self.panels: Sequence[CardPanel] = ()
 
     def compose(
         self, first: str, side: Mapping[str, Sequence[Any]], below_numbers: Sequence[Any], cards: Sequence[Any]
@@ -124,95 +70,6 @@ class EstimatePage:
         self.main: list[Any] = [page(top, numbers, *cards)]
         self.on_answers()
         self._on_preset(first)
-
-    # -- what a page must define --------------------------------------------------------------------------------------
-
-    def picture(self, preset: Any) -> str:
-        """SVG for the preset's tile."""
-        raise NotImplementedError
-
-    def of_preset(self, preset: Any) -> PageConfig:
-        raise NotImplementedError
-
-    def of_link(self, values: Any) -> PageConfig:
-        """What a link or a file says, checked as a whole. Raises ValueError, one sentence, where it cannot be run."""
-        raise NotImplementedError
-
-    def of_side_bar(self) -> PageConfig:
-        """What editor and controls say now. Raises ValueError as `of_link`."""
-        raise NotImplementedError
-
-    def job(self, config: PageConfig) -> Callable[[], Job]:
-        """What builds the run, in a thread of the manager."""
-        raise NotImplementedError
-
-    def reset(self, config: PageConfig) -> None:
-        """A run of `config` begins: empty the figures, and tell the panels."""
-        raise NotImplementedError
-
-    # -- what a page may define ---------------------------------------------------------------------------------------
-
-    @property
-    def parts(self) -> dict[str, list[Any]]:
-        """What a link can leave out: see `app.pages.base.PageView`."""
-        return {"presets": [self.tiles], "texts": [self.lesson]}
-
-    def configuration(self) -> dict[str, Any]:
-        """What is run, for a link: the fields of RunConfig that differ from their defaults."""
-        defaults = RunConfig().to_dict()
-        values = RunConfig(problem=self.config.problem, **self.config.settings).to_dict()
-        return {name: value for name, value in values.items() if value != defaults[name]}
-
-    def cursor(self) -> Any:
-        """Where the rows of a new run's log begin."""
-        return Cursor()
-
-    def compared(self, config: PageConfig) -> RunConfig:
-        """What is compared with a pinned run."""
-        return config.complete
-
-    def show(self, config: PageConfig) -> None:
-        """Set editor and controls, without reporting changes."""
-        self.editor.show(config.problem)
-        self.controls.show(config.settings)
-
-    def stream(self, rows: Any) -> None:
-        """New rows of the run's log."""
-        self.losses.stream(rows)
-        self.estimates.stream(rows)
-
-    def poll(self, built: bool) -> None:
-        """Look at the panels' calculations. built: whether the run has been built, which goes first."""
-        for panel in self.panels:
-            panel.poll()
-
-    def caption(self, state: State) -> str:
-        return texts.caption(state)
-
-    def numbers(self, state: State) -> dict[str, str]:
-        """Values of the read-outs."""
-        return texts.readout_values(state, None)
-
-    def judge(self, state: State) -> tuple[str, str]:
-        """Tone and HTML of the verdict."""
-        return texts.verdict(state, self.answers.visible)
-
-    def show_estimate(self, state: State) -> None:
-        """Show what the latest estimate changes beside read-outs and verdict."""
-
-    def on_longer(self, config: PageConfig) -> None:
-        """The present run has become longer; its rows come anew."""
-
-    def on_answers(self) -> None:
-        """The exact answers are shown or withheld now."""
-        self.curves.show_answers(self.answers.visible)
-        self._worded = -1
-
-    def close(self) -> None:
-        """Free the run; called when the session ends or the page changes."""
-        self._live.close()
-        for panel in self.panels:
-            panel.close()
 
     # -- ways to a run ------------------------------------------------------------------------------------------------
 
@@ -267,6 +124,12 @@ class EstimatePage:
         self.complain("")
         self.run(config, preset, lesson)
 
+    def close(self) -> None:
+        """Free the run; called when the session ends or the page changes."""
+        self._live.close()
+        for panel in self.panels:
+            panel.close()
+
     # -- what the visitor does ----------------------------------------------------------------------------------------
 
     def _on_preset(self, name: str) -> None:
@@ -299,6 +162,11 @@ class EstimatePage:
                 self.compare.go_on(self.compared(longer))
                 self.takeaway.show(longer)
                 self.on_longer(longer)
+
+    def on_answers(self) -> None:
+        """The exact answers are shown or withheld now."""
+        self.curves.show_answers(self.answers.visible)
+        self._worded = -1
 
     # -- what the run does --------------------------------------------------------------------------------------------
 
