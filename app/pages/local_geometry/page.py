@@ -101,7 +101,7 @@ class LocalGeometry(EstimatePage):
         self.losses.reset(scene.config.chains, total, burn_in, scene.local, scene.expected)
         self.estimates.reset(total, burn_in, scene.lines)
         self.exact.values = exact_values(scene)
-        self.editor.drawing.object = draw_network(scene.problem.widths, scene.problem.layer_ranks)
+        self.editor.draw(scene.problem.widths, scene.problem.layer_ranks)
         self.method.show(config.resolved.sampler)
         self.sweep.show(scene.config, scene.problem, config.resolved.sampler)
         self.why.show(scene.problem)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from app.pages.local_geometry.panels.sweep.job import SweepPoints
+from app.pages.local_geometry.panels.sweep.points import SweepPoints
 from app.sharing.desk import EstimateDesk
 from app.sharing.exports import config_json, python_code, table_csv
 from app.sharing.reading import PageConfig, parse_file

@@ -60,6 +60,15 @@ class TrainingFigures:
             y_axis_label="λ̂, no unit",
             min_border=8,
         )
+        self._draw_estimates()
+        self._marks = []
+        for plot in (self.losses, self.llc):
+            plot.xaxis.formatter = NumeralTickFormatter(format="0.[0]a")
+            mark = Span(dimension="height", location=None, line_color=theme.EXPECTED, line_width=2, line_dash=[2, 4])
+            plot.add_layout(mark)
+            self._marks.append(mark)
+
+    def _draw_estimates(self) -> None:
         whisker = Whisker(
             base="step", lower="low", upper="high", source=self.found, line_color=theme.ESTIMATE, line_width=2
         )
@@ -71,12 +80,6 @@ class TrainingFigures:
         self.llc.add_tools(
             HoverTool(renderers=[points], tooltips=[("after", "@step steps"), ("λ̂", "@llc{0.00}"), ("", "@words")])
         )
-        self._marks = []
-        for plot in (self.losses, self.llc):
-            plot.xaxis.formatter = NumeralTickFormatter(format="0.[0]a")
-            mark = Span(dimension="height", location=None, line_color=theme.EXPECTED, line_width=2, line_dash=[2, 4])
-            plot.add_layout(mark)
-            self._marks.append(mark)
 
     def show(self, training: Training | None) -> None:
         kept = () if training is None else training.checkpoints

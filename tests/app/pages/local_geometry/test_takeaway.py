@@ -16,7 +16,7 @@ import pytest
 from app.controls.run_controls import Controls
 from app.controls.run_fields import DEFAULTS
 from app.pages.local_geometry.config import get_problem
-from app.pages.local_geometry.panels.sweep.job import SweepPoints
+from app.pages.local_geometry.panels.sweep.points import SweepPoints
 from app.pages.local_geometry.panels.why.drawing import drawing
 from app.pages.local_geometry.presets import PRESETS
 from app.pages.local_geometry.scene import link_config

@@ -21,7 +21,7 @@ from bokeh.models import (
 from bokeh.models.axes import LinearAxis, LogAxis
 from bokeh.plotting import figure
 
-from app.pages.local_geometry.panels.sweep.job import SweepPoints
+from app.pages.local_geometry.panels.sweep.points import SweepPoints
 from app.style import theme
 from app.style.figures import house_figure, nice_above
 from app.style.numbers import number_text

@@ -12,19 +12,17 @@ from bokeh.models.axes import LogAxis
 from app.controls.run_fields import DEFAULTS
 from app.pages.local_geometry.config import get_problem
 from app.pages.local_geometry.panels.sweep.figure import SweepFigure, _scale
-from app.pages.local_geometry.panels.sweep.job import (
+from app.pages.local_geometry.panels.sweep.job import SweepJob, mean_over_living, same_question
+from app.pages.local_geometry.panels.sweep.panel import SweepPanel
+from app.pages.local_geometry.panels.sweep.points import SweepPoints
+from app.pages.local_geometry.panels.sweep.values import (
     BEYOND,
     COMMON,
-    SweepJob,
-    SweepPoints,
-    over_chains,
-    same_question,
     step_sizes,
     sweepable,
     values_around,
     values_between,
 )
-from app.pages.local_geometry.panels.sweep.panel import SweepPanel
 from app.pages.local_geometry.presets import PRESETS
 from app.runs.job import Status
 from llc_core import RunConfig, run
@@ -113,10 +111,10 @@ def test_points_move_from_the_first_block_on_and_are_no_averages_in_burn_in():
 def test_over_chains_leaves_dead_chains_out():
     nan = np.nan
     values = np.array([[1.0, nan, 5.0], [3.0, nan, nan], [2.0, 4.0, nan], [6.0, 4.0, 3.0], [nan, nan, nan]])
-    mean, se = over_chains(values)
+    mean, se = mean_over_living(values)
     assert mean[0] == 3 and se[0] == pytest.approx(math.sqrt(14 / 3 / 4))
     assert math.isnan(mean[1]) and math.isnan(mean[2]), "most chains are dead"
-    assert math.isnan(over_chains(values[:2])[1][0]), "two chains have no spread to speak of"
+    assert math.isnan(mean_over_living(values[:2])[1][0]), "two chains have no spread to speak of"
 
 
 def test_the_best_is_not_a_small_error_by_chance():
