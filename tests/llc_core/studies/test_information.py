@@ -103,7 +103,7 @@ def test_the_laws_at_beta_one_have_the_books_form():
 
 @pytest.mark.parametrize("decay", [0.0, 0.3])
 def test_streamed_variance_is_that_of_the_stored_losses(monkeypatch, decay):
-    monkeypatch.setattr("llc_core.observables.observers.ROWS", 300)  # several chunks of samples
+    monkeypatch.setattr("llc_core.observables.functional_variance.ROWS", 300)  # several chunks of samples
     problem = DeepLinearNetwork.random(widths=[3, 2], n=500, seed=0)
     config = RunConfig(
         sampler={"name": "SGLD", "step_size": 1e-6},

@@ -31,7 +31,7 @@ SMALL = {
 }
 CLIENT = """
 import sys
-from lab.benchmarks import sweep_work
+from lab.benchmarks.speed import sweep_work
 from llc_core import SweepSpec, run_sweep
 if __name__ == "__main__":
     spec, store, work = sys.argv[1:4]

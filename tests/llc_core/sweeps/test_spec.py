@@ -9,8 +9,8 @@ import pytest
 from torch.utils.flop_counter import FlopCounterMode
 
 from llc_core import Run, RunConfig, SweepSpec, estimate
+from llc_core.engine import coordinates as engine_coordinates
 from llc_core.engine import run as engine
-from llc_core.engine import target
 from llc_core.engine.adapting.control import Control, coordinate_looks
 from llc_core.potentials import DeepLinearNetwork
 from llc_core.potentials.deep_linear import tensors as dln_tensors
@@ -465,7 +465,7 @@ def test_operations_are_those_of_the_engine_s_products(gradient, batch_size, pro
 @pytest.mark.parametrize("sampler, gradients", [("UnderdampedLangevin", 1), ("HMC", 10)])
 def test_operations_count_the_change_of_coordinates(sampler, gradients, monkeypatch):
     monkeypatch.setattr(dln_tensors, "prefers_numpy", lambda: False)
-    monkeypatch.setattr(target, "prefers_numpy", lambda: False)
+    monkeypatch.setattr(engine_coordinates, "prefers_numpy", lambda: False)
     (unit,) = spec(samplers=[sampler], gradients=["full"], steps=400).units()
     run = Run(unit.config)
 

@@ -12,7 +12,7 @@ import torch
 from llc_core import DeepLinearNetwork, RunConfig
 from llc_core.compute.cores import over_chains
 from llc_core.compute.matrices import openblas, single_threaded
-from llc_core.engine import target
+from llc_core.engine import coordinates as engine_coordinates
 from llc_core.engine.run import Run
 from llc_core.potentials.deep_linear import data as dln_data
 from llc_core.potentials.deep_linear import tensors as dln_tensors
@@ -34,7 +34,7 @@ WIDTHS = {
 def numpy_preferred(monkeypatch):
     """Whatever the machine's own choice is."""
     monkeypatch.setattr(dln_tensors, "prefers_numpy", lambda: True)
-    monkeypatch.setattr(target, "prefers_numpy", lambda: True)
+    monkeypatch.setattr(engine_coordinates, "prefers_numpy", lambda: True)
 
 
 @pytest.fixture(params=WIDTHS)
@@ -146,7 +146,7 @@ def test_numbers_do_not_depend_on_the_number_of_threads(lane):
 def test_coordinates_turn_alike_by_numpy_and_torch(small, transpose):
     delta = torch.randn(5, small.dim, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     one = torch.ones(5, 1, dtype=torch.float64)
-    coordinates = target.KroneckerCoordinates(small.kronecker_factors(delta), 1e4 * one, one, 1, delta)
+    coordinates = engine_coordinates.KroneckerCoordinates(small.kronecker_factors(delta), 1e4 * one, one, 1, delta)
     assert coordinates._arrays
     turned = coordinates._rotate(delta, transpose)
     coordinates._arrays = []
