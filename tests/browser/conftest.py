@@ -191,7 +191,7 @@ def app(page, address) -> Iterator[App]:
     app = App(page, address)
     page.set_viewport_size({"width": 1600, "height": 1000})
     yield app
-    assert not app.pages.local_geometry.config, "\n".join(app.pages.local_geometry.config)
+    assert not app.problems, "\n".join(app.problems)
 
 
 @pytest.fixture
