@@ -181,7 +181,7 @@ class NumberField(Field):
         self._value = value
         if value is not None:
             self._live = value
-        # The browser may show other text for the same value (“1e2” for 100): make it show ours.
+        # The browser may show the same value as other text, such as “1e2” for 100: send it ours.
         self.widget.param.trigger("text")
         self._show()
         if changed:

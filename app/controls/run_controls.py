@@ -163,7 +163,7 @@ def _own_defaults(sampler: Any) -> dict[str, Any]:
 
 
 def as_share(settings: Mapping[str, Any]) -> dict[str, float]:
-    """The burn-in as its field shows it, where the settings are those of a run that went on; else nothing."""
+    """{"burn_in": share} for settings of a run that went on, whose burn-in is a number of steps; else empty."""
     if settings.get("continued_from") is None:
         return {}
     return {"burn_in": settings["burn_in"] / settings["steps"]}

@@ -7,11 +7,11 @@ import math
 from llc_core.fields import Hyper
 
 DECADES = 3
-"""How far a logarithmic slider reaches to either side of its reference value; typed entry takes the full range."""
+"""Powers of ten that a logarithmic slider covers on either side of its reference value. Typing reaches the full range."""
 
 
 def is_logarithmic(about: Hyper) -> bool:
-    """By the field's word, or because a linear slider over its range could not be aimed."""
+    """Whether the field says so, or its range is too wide for a linear slider to be set exactly."""
     return about.log or (about.low >= 0 and about.high / max(about.low, 1.0) > 1e4)
 
 

@@ -45,7 +45,7 @@ class ComparePanel:
         self._current = RunCard(config, {})
 
     def go_on(self, config: RunConfig) -> None:
-        """The present run is longer now, and its figure has been framed for it."""
+        """The present run has become longer, and its figure has its new range already."""
         if self._current is not None:
             self._current = RunCard(config, self._current.values)
             self._figure.show_pinned(self._curve)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
 from app.controls.run_controls import LENGTH
 from app.runs.allowance import check_allowance
+from app.sharing.json_files import read_json
 from llc_core import Potential, RunConfig
 from llc_core.engine.resolve import Resolved, automatic_dtype, resolve
 
-MAX_CHARACTERS = 100_000
 OFFERED = (
     "sampler",
     "gradient",
@@ -91,12 +90,7 @@ def refuse_unoffered(config: RunConfig) -> None:
 
 def parse_file(text: str) -> Any:
     """The JSON in a configuration file. Raises ValueError, one sentence, where it is too long or no JSON."""
-    if len(text) > MAX_CHARACTERS:
-        raise ValueError(f"This file has {len(text):,} characters; a run configuration has at most {MAX_CHARACTERS:,}.")
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        raise ValueError("The run configuration is not valid JSON.") from None
+    return read_json(text, "a run configuration")
 
 
 def _resolve_here(config: RunConfig, problem: Potential) -> Resolved:

@@ -91,7 +91,7 @@ def agrees(estimate: Estimate, value: float) -> bool:
 
 
 def finite(problem: Planar, n_beta: float, value: float) -> str:
-    """The finite-n effect in words."""
+    """How λ̂ at this n differs from λ, in words."""
     local = problem.local_learning_coefficient
     share = value / float(local) - 1
     way = "below" if share < 0 else "above"
@@ -105,7 +105,7 @@ def finite(problem: Planar, n_beta: float, value: float) -> str:
 
 
 def thrown(problem: Planar, estimate: Estimate) -> str:
-    """What helps chains that diverged at a wall of the prior, or nothing."""
+    """A sentence on what helps chains that diverged where the prior is 0; empty where none did."""
     explicit = problem.has_prior and estimate.config.sampler["name"] != PROXIMAL
     return _THROWN[0].upper() + _THROWN[1:] + "." if explicit and estimate.diverged else ""
 

@@ -104,5 +104,5 @@ def parts(network: str) -> dict[str, str]:
 
 
 def pattern(layer: str) -> str:
-    """What names all parameters of a layer; a parameter of the network itself is its own layer."""
+    """A pattern for the names of all parameters of a layer. The parameter "positions" belongs to no layer."""
     return layer if layer == "positions" else f"{layer}.*"

@@ -30,7 +30,7 @@ from llc_core.networks import Split, Training, build_model, digits, head_masks, 
 
 Trained = tuple[nn.Module, Training]
 KEPT = 24
-"""Trained networks in memory; the one that has not been asked for the longest makes room."""
+"""Number of trained networks in memory. The one that was used least recently is dropped first."""
 
 
 @dataclass(frozen=True)

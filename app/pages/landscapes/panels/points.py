@@ -151,7 +151,7 @@ class PointsPanel(JobPanel):
             self._means[at].location = mean if math.isfinite(mean) else None
             dead = len(progress.llc[at]) - len(values)
             parts.append(with_sd(at, mean, se, sd) + (f" ({dead} chains overflowed)" if dead else "") + ".")
-        # The first steps are one high peak, which would leave the rest low.
+        # During the first steps all values lie in one high bar, and an axis that follows it would be too high afterwards.
         if top > float(self.plot.y_range.end) and 5 * progress.steps > progress.total_steps:
             self.plot.y_range.update(end=1.15 * top, reset_end=1.15 * top)
         gap, error, _ = summary(progress.llc["U"] - progress.llc["V"])
@@ -175,7 +175,7 @@ def points_csv(found: PointsProgress) -> str:
 
 
 def _bars(values: np.ndarray) -> dict[str, np.ndarray]:
-    """What lies outside the frame is counted in its last bars."""
+    """Counts of the values in each bin; values outside the frame are counted in the outermost bars."""
     width = (EDGES[1] - EDGES[0]) / 2
     counts, _ = np.histogram(np.clip(values, EDGES[0] + width, EDGES[-1] - width), EDGES)
     return {"left": EDGES[:-1], "right": EDGES[1:], "top": counts.astype(float)}

@@ -21,7 +21,7 @@ from llc_core.references.volume import local_radius
 
 HEIGHT = 300
 EVERY = 3
-"""Of the curve's points every third is drawn."""
+"""Every third point of the curve is drawn."""
 
 CELLS = [
     {

@@ -58,7 +58,7 @@ class OverTraining(ChoicePanel):
         self.figures.mark(None if from_file else choice.checkpoint)
 
     def ready(self) -> None:
-        """The choice has been trained."""
+        """The chosen network has been trained: show its training."""
         if self.choice is None or len(self.figures.source.data["step"]):
             return
         found = known(self.choice)

@@ -22,7 +22,8 @@ from app.pages.local_geometry.presets import PRESETS
 from app.pages.local_geometry.scene import link_config
 from app.pages.local_geometry.takeaway import FILES, Takeaway
 from app.sharing.exports import config_json
-from app.sharing.reading import MAX_CHARACTERS, OFFERED, PageConfig, from_side_bar, parse_file
+from app.sharing.json_files import MAX_CHARACTERS
+from app.sharing.reading import OFFERED, PageConfig, from_side_bar, parse_file
 from llc_core import RunConfig, run
 from llc_core.engine.resolve import resolve
 from llc_core.studies.explain.split import Explanation, Part

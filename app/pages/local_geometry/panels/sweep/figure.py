@@ -28,9 +28,9 @@ from app.style.numbers import number_text
 
 HEIGHT, DEAD_HEIGHT = 250, 96
 TICK_GAP = 6
-"""Pixels between two numbers of an axis: on a phone 2 and 2.5 would read 22.5."""
+"""Least pixels between two numbers of an axis. Without a gap, 2 and 2.5 read as 22.5 on a phone."""
 LARGEST_SHOWN = 1.0
-"""Relative errors above this are drawn at the edge of the frame: they would flatten all others."""
+"""Larger relative errors are drawn at the edge of the frame, since all others would look flat beside them."""
 LEAST_SHOWN = 0.05
 FAINT, CLEAR = 0.35, 1.0
 COLUMNS = ("value", "shown", "low", "high", "text", "error", "llc", "expected", "dead", "verdict", "alpha")

@@ -35,9 +35,9 @@ MAX_CHAINS, MAX_STEPS = 8, 5_000
 PROBE_CHAINS, PROBE_STEPS, PROBE_BURN_IN = 4, 800, 0.9
 """A short automatic run finds the engine's step size and the stability limit."""
 FEWEST_CHAINS = 4
-"""With fewer, the spread of the chains says too little; the engine then reads the error from their traces, at the end."""
+"""With fewer chains their spread is no error bar while they run. At the end the engine takes the error from their traces."""
 RECENT = 0.5
-"""Weight of the newest block in what is shown of the chains before the average begins."""
+"""Weight of the newest block in the level that is shown during burn-in."""
 
 
 class SweepJob(NewestJob):
@@ -154,7 +154,7 @@ class SweepJob(NewestJob):
         )
 
     def _level(self, snapshot: Any) -> np.ndarray:
-        """[C] where the loss of each chain has been lately."""
+        """[C] recent level of nβ·ΔL of each chain."""
         rows = snapshot.excess_loss * snapshot.n_beta
         if not len(rows):
             return np.full(len(snapshot.alive), math.nan) if self._recent is None else self._recent

@@ -86,7 +86,7 @@ class SweepPanel(JobPanel):
         )
 
     def show(self, config: RunConfig, problem: Potential, sampler: Sampler) -> None:
-        """The page runs something now. A sweep that is of other settings ends; its points stay, with a word."""
+        """The page runs this now. A sweep of other settings is stopped; its points stay, and a sentence says so."""
         self._config, self._problem, self._sampler = config, problem, sampler
         fields = {label: name for name, label in sweepable(sampler).items()}
         if self.field.options != fields:
@@ -129,7 +129,7 @@ class SweepPanel(JobPanel):
     # -- what the user does -------------------------------------------------------------------------------------------
 
     def _on_field(self, event: object) -> None:
-        """Ends are of one field."""
+        """The ends belong to the former field: empty them."""
         for end in self.ends:
             end.value = ""
 

@@ -14,13 +14,13 @@ from llc_core.samplers.registry import numeric_fields
 
 COUNT = 12
 ABOVE, BEYOND = 5, 1.5
-"""So many values lie above the engine's step size, and the last one at this multiple of the stability limit."""
+"""Number of values above the engine's step size, and the last of them as a multiple of the stability limit."""
 LOWEST = 0.01
-"""The smallest value of a sweep of step sizes, as a share of the engine's, where the limit is far away."""
+"""Smallest step size of a sweep as a share of the engine's, where the stability limit is far away."""
 DECADES = 1.5
 """How far a sweep of another logarithmic field reaches to either side of its value."""
 UNKNOWN_RATIO = 3.0
-"""Reach above the engine's step size where the stability limit is not known."""
+"""Largest step size as a multiple of the engine's, where the stability limit is not known."""
 Values = tuple[float, ...]
 Ends = tuple[float | None, float | None]
 COMMON = {
@@ -39,7 +39,7 @@ def step_sizes(about: Hyper, default: float, limit: float, count: int = COUNT) -
     """Evenly in the logarithm, the engine's own among them, up to beyond the stability limit."""
     highest = BEYOND * limit if math.isfinite(limit) and limit > default else UNKNOWN_RATIO * default
     above = (highest / default) ** (1 / ABOVE)
-    # A sampler with a tiny safety factor has its limit far above; below, nothing is to be seen that far away.
+    # Where the stability limit is far above the engine's step size, a range as wide below it would show nothing new.
     below = min(above, LOWEST ** (-1 / (count - 1 - ABOVE)))
     values = [default * (above if k > 0 else below) ** k for k in range(ABOVE - count + 1, ABOVE + 1)]
     return _within(about, values)
