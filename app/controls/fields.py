@@ -6,7 +6,6 @@ A widget reports a change when the slider is released or the entry is confirmed,
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -14,47 +13,12 @@ import panel as pn
 import panel_material_ui as pmui
 
 from app.components.slider import SliderEntry
+from app.controls.labels import field_label
+from app.controls.scales import is_logarithmic, slider_range
 from app.style.numbers import number_text
 from llc_core.fields import Hyper, check_hyper, whole
 
 AUTOMATIC = "automatic"
-DECADES = 3
-"""How far a logarithmic slider reaches to either side of its reference value; typed entry takes the full range."""
-_GREEK = {
-    **{"alpha": "α", "beta": "β", "gamma": "γ", "epsilon": "ε", "eta": "η", "theta": "θ", "lambda": "λ", "mu": "μ"},
-    **{"sigma": "σ", "tau": "τ", "rho": "ρ", "delta": "δ", "kappa": "κ", "xi": "ξ"},
-}
-_SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
-
-
-def plain_symbol(latex: str) -> str:
-    r"""A LaTeX symbol as plain text, since labels cannot hold mathematics: r"\beta_1" → "β₁"."""
-    text = re.sub(r"\\([a-z]+)", lambda m: _GREEK.get(m[1], ""), latex)
-    text = re.sub(r"_\{?([0-9]+)\}?", lambda m: m[1].translate(_SUBSCRIPTS), text)
-    return re.sub(r"[{}$\\^]", "", text).strip()
-
-
-def field_label(name: str, about: Hyper) -> str:
-    words = name.replace("_", " ").capitalize()
-    symbol = plain_symbol(about.symbol)
-    return f"{words} {symbol}" if symbol else words
-
-
-def is_logarithmic(about: Hyper) -> bool:
-    """By the field's word, or because a linear slider over its range could not be aimed."""
-    return about.log or (about.low >= 0 and about.high / max(about.low, 1.0) > 1e4)
-
-
-def slider_range(about: Hyper, reference: float) -> tuple[float, float]:
-    """End points of the slider, in the units it moves in (decimal logarithms where logarithmic)."""
-    if is_logarithmic(about):
-        reference = reference if reference > 0 else 1.0
-        low = max(about.low, reference * 10**-DECADES) if about.low > 0 else reference * 10**-DECADES
-        high = min(about.high, reference * 10**DECADES)
-        return math.log10(low), math.log10(max(high, low * 10))
-    low = about.low if math.isfinite(about.low) else reference - max(1.0, abs(reference))
-    high = about.high if math.isfinite(about.high) else reference + max(1.0, abs(reference))
-    return low, high
 
 
 class Field(pn.viewable.Viewer):
@@ -217,7 +181,7 @@ class NumberField(Field):
         self._value = value
         if value is not None:
             self._live = value
-        # The browser may show other text for the same value (“1e2” for 100): make it show ours.
+        # The browser may show the same value as other text, such as “1e2” for 100: send it ours.
         self.widget.param.trigger("text")
         self._show()
         if changed:

@@ -9,32 +9,16 @@ from typing import Any
 import panel as pn
 import panel_material_ui as pmui
 
-from app.controls.fields import ChoiceField, Field, NumberField, make_field
-from llc_core.config import DTYPES, GRADIENTS, RunConfig
-from llc_core.fields import Hyper, hyper_fields
+from app.controls.fields import Field, NumberField, make_field
+from app.controls.run_fields import DEFAULTS, gradient_field, run_fields, sampler_field
+from llc_core.config import GRADIENTS, RunConfig
+from llc_core.fields import hyper_fields
 from llc_core.samplers.registry import samplers
 
 LENGTH = ("steps", "burn_in", "continued_from")
 """Fields of RunConfig that say how long a run is."""
-GRADIENT_LABELS = {"full": "full data (exact)", "control_variate": "control variate", "minibatch": "minibatch (plain)"}
-MAX_CHAINS = 32
-DEFAULTS: dict[str, Any] = {
-    "sampler": {"name": "UnderdampedLangevin"},
-    "gradient": "full",
-    "chains": 10,
-    "steps": 20_000,
-    "burn_in": 0.5,
-    "continued_from": None,
-    "localization": 1.0,
-    "n_beta": None,
-    "batch_size": 500,
-    "seed": 0,
-    "dtype": None,
-}
-
-
-def _whole(low: int, high: int, help: str, log: bool = False) -> Hyper:
-    return Hyper(low, high, log=log, help=help)
+FOLDED = ("localization", "n_beta", "burn_in", "batch_size", "seed", "dtype")
+"""Fields in the part that is folded at first, below the sampler's own."""
 
 
 class Controls(pn.viewable.Viewer):
@@ -48,86 +32,8 @@ class Controls(pn.viewable.Viewer):
         self.listener: Callable[[], None] = lambda: None
         self._samplers = samplers()
         self._longer: dict[str, Any] = {}
-        first = DEFAULTS["sampler"]["name"]
-        names = tuple(sorted(self._samplers, key=lambda name: (name != first, name)))
-        labels = {name: cls.label or name for name, cls in self._samplers.items()}
-        self.sampler = ChoiceField(
-            "sampler",
-            Hyper(choices=names, help="The rule that moves the chains. Each has its own step size and its own errors."),
-            names[0],
-            labels,
-        )
-        self.gradient = ChoiceField(
-            "gradient",
-            Hyper(
-                choices=tuple(reversed(gradients)),
-                help="Full data: exact. Minibatch: noisy. Control variate: minibatch minus its known error at w0.",
-            ),
-            DEFAULTS["gradient"],
-            GRADIENT_LABELS,
-        )
-        self.fields: dict[str, Field] = {
-            "chains": NumberField(
-                "chains",
-                _whole(
-                    1, MAX_CHAINS, "Independent chains. Their spread gives the error bar; R-hat needs at least two."
-                ),
-                DEFAULTS["chains"],
-                integer=True,
-            ),
-            "steps": NumberField(
-                "steps",
-                _whole(100, 10_000_000, "Steps of each chain.", log=True),
-                DEFAULTS["steps"],
-                integer=True,
-                span=(1_000, 1_000_000),
-            ),
-            "burn_in": NumberField(
-                "burn_in",
-                Hyper(0.0, 0.95, help="Share of the steps that is left out of the average while the chains settle."),
-                DEFAULTS["burn_in"],
-                label="Burn-in (share)",
-            ),
-            "localization": NumberField(
-                "localization",
-                Hyper(0.0, 1e9, log=True, symbol=r"\gamma", help="Strength of the spring that ties the chains to w0."),
-                DEFAULTS["localization"],
-                span=(1e-3, 1e6),
-            ),
-            "n_beta": NumberField(
-                "n_beta",
-                Hyper(1.0, 1e12, log=True, auto=True, help="Inverse temperature times n. Automatic: n / log n."),
-                DEFAULTS["n_beta"],
-                label="nβ",
-                span=(10, 1e8),
-            ),
-            "batch_size": NumberField(
-                "batch_size",
-                _whole(1, 100_000, "Samples in each minibatch; not used with full data.", log=True),
-                DEFAULTS["batch_size"],
-                integer=True,
-                span=(10, 10_000),
-            ),
-            "seed": NumberField(
-                "seed",
-                _whole(0, 999_999, "Seed of the chains' noise."),
-                DEFAULTS["seed"],
-                label="Chain seed",
-                integer=True,
-                span=(0, 100),
-            ),
-            "dtype": ChoiceField(
-                "dtype",
-                Hyper(
-                    choices=DTYPES,
-                    auto=True,
-                    help="Digits of the chains' arithmetic. Float64 is slower, and for networks whose verdict says that rounding "
-                    "spoils the loss. Automatic: float32, and float64 for samplers that accept or reject.",
-                ),
-                DEFAULTS["dtype"],
-                label="Precision (dtype)",
-            ),
-        }
+        self.sampler, self.gradient = sampler_field(self._samplers), gradient_field(gradients)
+        self.fields = run_fields()
         self._own: dict[str, Field] = {}
         self._step_place = pn.Column(sizing_mode="stretch_width", margin=0)
         self._own_place = pn.Column(sizing_mode="stretch_width", margin=0)
@@ -136,24 +42,18 @@ class Controls(pn.viewable.Viewer):
         for field in self.fields.values():
             field.listener = self._changed
         self._rebuild({})
-        batches = len(gradients) > 1
-        shown = ("localization", "n_beta", "burn_in", *(["batch_size"] if batches else []), "seed", "dtype")
-        self._view = pn.Column(
+        self._view = self._arrange(batches=len(gradients) > 1)
+
+    def _arrange(self, batches: bool) -> pn.Column:
+        folded = [self.fields[name] for name in FOLDED if batches or name != "batch_size"]
+        return pn.Column(
             self.sampler,
             *([self.gradient] if batches else []),
             self._step_place,
             self.fields["chains"],
             self.fields["steps"],
             pmui.Accordion(
-                (
-                    "Advanced",
-                    pn.Column(
-                        self._own_place,
-                        *(self.fields[name] for name in shown),
-                        sizing_mode="stretch_width",
-                        margin=(0, 6),
-                    ),
-                ),
+                ("Advanced", pn.Column(self._own_place, *folded, sizing_mode="stretch_width", margin=(0, 6))),
                 active=[],
                 dynamic=True,  # not built until it is opened: the page loads sooner
                 title_variant="subtitle2",
@@ -180,17 +80,18 @@ class Controls(pn.viewable.Viewer):
         A run that went on has its steps and burn-in to the step, which no share of a field says.
         """
         own = {name: field.value for name, field in self._own.items()}
-        rest = {name: field.value for name, field in self.fields.items()}
-        rest |= self._longer or {"continued_from": None}
-        return {"sampler": {"name": self.sampler.value, **own}, "gradient": self.gradient.value, **rest}
+        found = {name: field.value for name, field in self.fields.items()}
+        found |= {"sampler": {"name": self.sampler.value, **own}, "gradient": self.gradient.value}
+        found |= self._longer or {"continued_from": None}
+        return {name: found[name] for name in DEFAULTS}
 
     def go_on(self, config: RunConfig) -> None:
-        """The run on the page goes on, and is now that of `config`: show how long it is."""
+        """The present run continues and is now that of `config`: show how long it is."""
         self._take({name: getattr(config, name) for name in LENGTH})
 
     def show(self, settings: Mapping[str, Any]) -> None:
         """Set every field, defaults where `settings` says nothing, without reporting changes."""
-        values = {**DEFAULTS, **settings}
+        values = completed(settings)
         self._take({name: values[name] for name in LENGTH})
         sampler = dict(values["sampler"])
         self.sampler.set(sampler.pop("name"))
@@ -225,10 +126,9 @@ class Controls(pn.viewable.Viewer):
     def _rebuild(self, values: Mapping[str, Any]) -> None:
         """Widgets for the sampler's own fields."""
         cls = self.sampler_class
-        defaults = {f.name: f.default for f in dataclasses.fields(cls)}
+        values = {**_own_defaults(cls), **values}
         self._own = {
-            name: make_field(cls.__name__, name, about, values.get(name, defaults[name]))
-            for name, about in hyper_fields(cls).items()
+            name: make_field(cls.__name__, name, about, values[name]) for name, about in hyper_fields(cls).items()
         }
         for field in self._own.values():
             field.listener = self._changed
@@ -236,7 +136,7 @@ class Controls(pn.viewable.Viewer):
         self._own_place.objects = [f for name, f in self._own.items() if name != "step_size"]
 
     def forget(self) -> None:
-        """What was run does not go on: something else on the page has changed."""
+        """The next run starts from the beginning: it does not continue the present one."""
         self._longer = {}
 
     def _take(self, length: dict[str, Any]) -> None:
@@ -250,8 +150,20 @@ class Controls(pn.viewable.Viewer):
         self.listener()
 
 
+def completed(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """A value for every control: what `settings` says, else its default."""
+    values = {**DEFAULTS, **settings}
+    name = values["sampler"]["name"]
+    return {**values, "sampler": {"name": name, **_own_defaults(samplers()[name]), **values["sampler"]}}
+
+
+def _own_defaults(sampler: Any) -> dict[str, Any]:
+    """The sampler's own fields, without its name."""
+    return {field.name: field.default for field in dataclasses.fields(sampler) if field.name in hyper_fields(sampler)}
+
+
 def as_share(settings: Mapping[str, Any]) -> dict[str, float]:
-    """The burn-in as its field shows it, where the settings are those of a run that went on; else nothing."""
+    """{"burn_in": share} for settings of a run that went on, whose burn-in is a number of steps; else empty."""
     if settings.get("continued_from") is None:
         return {}
     return {"burn_in": settings["burn_in"] / settings["steps"]}

@@ -8,7 +8,7 @@ import panel as pn
 import panel_material_ui as pmui
 
 from app.estimates.comparison import RunCard, table
-from app.estimates.figures import Curve, EstimateFigure
+from app.estimates.figures import EstimateFigure, RunningEstimate
 from app.style import theme
 from app.style.layout import prose
 from llc_core import RunConfig
@@ -25,7 +25,7 @@ class ComparePanel:
         self._figure = figure
         self._current: RunCard | None = None
         self.pinned: RunCard | None = None
-        self._curve: Curve | None = None
+        self._curve: RunningEstimate | None = None
         self._following = False
         self.button = pmui.Button(label=_PIN, size="small", variant="outlined", margin=0)
         self.button.on_click(self._on_button)
@@ -45,7 +45,7 @@ class ComparePanel:
         self._current = RunCard(config, {})
 
     def go_on(self, config: RunConfig) -> None:
-        """The present run is longer now, and its figure has been framed for it."""
+        """The present run has become longer, and its figure has its new range already."""
         if self._current is not None:
             self._current = RunCard(config, self._current.values)
             self._figure.show_pinned(self._curve)

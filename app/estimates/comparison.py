@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from app.controls.fields import field_label
-from app.controls.run_controls import GRADIENT_LABELS
+from app.controls.labels import field_label
+from app.controls.run_fields import GRADIENT_LABELS
 from app.style import theme
 from app.style.numbers import UNKNOWN, number_text
 from llc_core import RunConfig

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from app.estimates.figures import EstimateFigure, LossFigure
+from app.runs.history import NewRows
 from app.style.layout import plotted
 from app.style.legend import legend, legend_html
 
 CHAINS = ("chains", "nβ (L(w) − L(w₀)) of each chain")
 ESTIMATE = [("estimate", "λ̂ ± 2 s.e."), ("recent", "moving average")]
-ANSWERS = ("local", "global", "expected")
+EXACT_LINES = ("local", "global", "expected")
 """Kinds of lines that show exact answers."""
 
 
@@ -32,8 +33,13 @@ class Curves:
         self.losses.frame(total_steps, burn_in)
         self.estimates.frame(total_steps, burn_in)
 
+    def stream(self, rows: NewRows) -> None:
+        """New rows of the run's log."""
+        self.losses.stream(rows)
+        self.estimates.stream(rows)
+
     def show_answers(self, visible: bool) -> None:
         """The legends name the exact answers, or do not."""
         for pane, (title, entries, figure) in zip(self.legends, self._entries, strict=True):
-            kept = [entry for entry in entries if visible or entry[0] not in ANSWERS]
+            kept = [entry for entry in entries if visible or entry[0] not in EXACT_LINES]
             pane.object = legend_html(title, kept, figure)

@@ -43,7 +43,7 @@ class LossFigure(RunFigure):
         self.y.reset(-0.02 * high, high)
 
     def expect(self, value: float | None) -> None:
-        """The expected λ̂ has become known."""
+        """Show the expected λ̂, which has just become known."""
         self._expected.location = value
 
     def stream(self, rows: NewRows) -> None:
@@ -53,7 +53,7 @@ class LossFigure(RunFigure):
         add(self.source, {"step": rows.steps.astype(float), **columns}, rows.again)
         finite = rows.losses[np.isfinite(rows.losses)]
         if len(finite):
-            # A single spike may leave the frame; a level must not.
+            # A single spike may lie outside the frame, a lasting level may not.
             low, high = np.quantile(finite, [0.01, 0.99])
             self.y.cover(low if low < 0 else math.inf, high)
 
@@ -92,7 +92,7 @@ class EstimateFigure(RunFigure):
         self.y.reset(*first_range(known))
 
     def expect(self, value: float | None) -> None:
-        """The expected λ̂ has become known."""
+        """Show the expected λ̂, which has just become known."""
         self._lines["expected"].location = value
         if value is not None:
             self.y.cover(0.9 * value, 1.1 * value)
@@ -106,18 +106,18 @@ class EstimateFigure(RunFigure):
         if len(rows.at):
             self.y.cover(float(np.nanmin(rows.llc)), float(np.nanmax(rows.llc)))
         if len(rows.recent) and np.isfinite(rows.recent).any():
-            # The moving average starts at 0 and enters from below; only from above must the frame follow it.
+            # The moving average starts at 0 and rises into the frame. The frame must only follow it upwards.
             self.y.cover(math.inf, float(np.nanmax(rows.recent)))
 
-    def curve(self) -> Curve:
+    def curve(self) -> RunningEstimate:
         """The running estimate as it is now."""
         data = self.source.data
-        return Curve(*(np.array(data[name], dtype=float) for name in ("step", "llc", "low", "high")))
+        return RunningEstimate(*(np.array(data[name], dtype=float) for name in ("step", "llc", "low", "high")))
 
-    def show_pinned(self, curve: Curve | None) -> None:
+    def show_pinned(self, curve: RunningEstimate | None) -> None:
         """Lay another run's estimate under this one's; None takes it away. Call after `reset`."""
         empty = np.zeros(0)
-        one = curve if curve is not None else Curve(empty, empty, empty, empty)
+        one = curve if curve is not None else RunningEstimate(empty, empty, empty, empty)
         self.pinned.data = {"step": one.at, "llc": one.llc, "low": one.low, "high": one.high}
         finite = one.llc[len(one.llc) // 4 :]
         finite = finite[np.isfinite(finite)]
@@ -128,14 +128,14 @@ class EstimateFigure(RunFigure):
 
 
 def first_range(known: Sequence[float]) -> tuple[float, float]:
-    """Room around the exact values, near enough that a difference of a few percent is seen."""
+    """A range around the exact values in which a difference of a few percent can be seen."""
     low, high = min(known), max(known)
     room = max(0.35 * high, 1.2 * (high - low))
     return max(0.0, low - room), high + 0.8 * room
 
 
 @dataclass(frozen=True)
-class Curve:
+class RunningEstimate:
     """Running estimate: at, llc, low, high, each [K]."""
 
     at: np.ndarray

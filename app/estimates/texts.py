@@ -129,11 +129,11 @@ def verdict(state: State, with_answers: bool = True) -> tuple[str, str]:
 
 
 MISS = 0.05
-"""Share by which λ̂ may differ from its expected value, itself an approximation, without a word."""
+"""Relative difference between λ̂ and its expected value that is not mentioned: the expected value is approximate too."""
 
 
 def _missed(estimate: Estimate) -> tuple[str, str] | None:
-    """What the exact answer says against chains that agree with each other (opening, reason); None where it does not."""
+    """(opening, reason) where the chains agree with each other but not with the exact answer; None where they agree with both."""
     relative = estimate.relative_error
     if estimate.expected is None or not abs(relative) > max(MISS, 4 * estimate.llc_se / estimate.expected):
         return None

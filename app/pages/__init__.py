@@ -1,6 +1,16 @@
-"""The pages of the app. A new page is one new folder here whose `page.py` defines PAGE = PageInfo(…).
+"""The pages of the app. A page is one folder here.
 
-This package is imported before the engine is ready; page modules may import it, and are loaded by `load_pages`.
+Its modules are named the same on every page, and each imports only from those before it:
+  config     what can be set, as JSON
+  presets    its tiles, data only
+  scene      what is there before a chain moves: a configuration that is resolved, exact values
+  job, figures, pictures, editor, controls, columns, table     where needed
+  texts      numbers and sentences
+  panels     cards with a calculation of their own, and takeaway, the menu of files
+  page       all of it together, and PAGE = PageInfo(…)
+Pages that estimate λ share the base in `app.estimates.page`.
+
+This package is imported before the engine is ready. `load_pages` imports the pages when it is.
 """
 
 from __future__ import annotations
@@ -8,7 +18,7 @@ from __future__ import annotations
 from importlib import import_module
 from pkgutil import iter_modules
 
-# The browser must know every component before a page is sent that is filled later, when the engine is there.
+# A page is sent before the engine is ready and filled afterwards. By then the browser must know every component.
 from app.components import slider  # noqa: F401
 from app.pages.base import PageInfo
 from app.sharing import takeaway_menu  # noqa: F401

@@ -13,7 +13,9 @@ from app.runs.manager import RunHandle, manager
 from app.session.errors import report
 
 POLL_MILLISECONDS = 50
+"""Time between two polls, unless a page wants another."""
 GONE_MILLISECONDS = 2000
+"""A run ends when no browser has been connected for so long."""
 
 
 class Live:
@@ -30,7 +32,7 @@ class Live:
         self._callback: Any = None
         self._alone = 0
         self._document = pn.state.curdoc
-        # Weakly: Panel keeps what waits for a browser that never comes (a health check, say) for good.
+        # A weak reference, since Panel keeps this callback for ever where no browser connects, as with a health check.
         start = WeakMethod(self._on_load)
         pn.state.onload(lambda: (begin := start()) and begin())
 
@@ -86,7 +88,7 @@ class Live:
             self.run.cancel()
 
     def _on_load(self) -> None:
-        """The page is on the screen: start. Not earlier, since the run would take its time from the loading page."""
+        """The page is on the screen, so the run may start. An earlier run would slow down the loading of the page."""
         self._callback = pn.state.add_periodic_callback(self._tick, period=self._period)
         if self.run is None and self._build is not None:
             self.run = manager().submit(self._build)
@@ -96,7 +98,7 @@ class Live:
             with pn.io.hold():
                 self._poll()
         except Exception as error:
-            # Twenty messages a second would help nobody: say it once and stop.
+            # Every poll would repeat the message, twenty times a second: say it once and stop polling.
             if self._callback is not None:
                 self._callback.stop()
             report(error)
@@ -113,6 +115,6 @@ class Live:
         self._show(state, rows)
 
     def _watched(self) -> bool:
-        """Whether a browser is connected: sessions outlive their pages by some time, runs need not."""
+        """Whether a browser is connected. A session lives on for some time after its page is closed; its run need not."""
         session = getattr(getattr(self._document, "session_context", None), "session", None)
         return session is None or session.connection_count > 0

@@ -1,16 +1,17 @@
-"""A configuration from a file, read as a whole before anything of it is applied."""
+"""The configuration of a page that estimates λ, resolved once: from its side bar, or from a link or a file."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass, fields, replace
+from typing import Any, Self
 
+from app.controls.run_controls import LENGTH
 from app.runs.allowance import check_allowance
+from app.sharing.json_files import read_json
 from llc_core import Potential, RunConfig
-from llc_core.engine.resolve import resolve
+from llc_core.engine.resolve import Resolved, automatic_dtype, resolve
 
-MAX_CHARACTERS = 100_000
 OFFERED = (
     "sampler",
     "gradient",
@@ -24,20 +25,62 @@ OFFERED = (
     "seed",
     "dtype",
 )
-"""Fields of RunConfig that the page "Local geometry" has a control for, the problem aside."""
+"""Fields of RunConfig that the side bar has a control for."""
 IGNORED = ("problem", "device")
+"""Fields that are no setting of the side bar: the editor shows the problem, and pages run on the CPU."""
 
 
 @dataclass(frozen=True)
 class PageConfig:
-    """problem: description of a deep linear network.  settings: values for the side bar, keys as in OFFERED."""
+    """What a page shows and what it runs. Everything in it has been checked.
 
-    problem: Mapping[str, Any]
+    problem: what the page's editor shows.  settings: what the other controls show, keys as in OFFERED.
+    resolved: the same with nothing left open; the run takes it as it is.
+    """
+
+    problem: Any
     settings: Mapping[str, Any]
+    resolved: Resolved
+
+    @property
+    def complete(self) -> RunConfig:
+        """The complete configuration of the run."""
+        return self.resolved.config
+
+    @property
+    def lengths(self) -> tuple[int, int]:
+        """Steps of the run, and those of burn-in."""
+        assert self.complete.steps is not None
+        return self.complete.steps, self.complete.burn_in_steps(self.complete.steps)
+
+    def longer(self) -> Self:
+        """The run that goes on until it has twice as many steps."""
+        config = self.complete.longer()
+        settings = {**self.settings, **{name: getattr(config, name) for name in LENGTH}}
+        return replace(self, settings=settings, resolved=replace(self.resolved, config=config))
+
+
+def from_side_bar(description: Any, settings: Mapping[str, Any], problem: Potential) -> PageConfig:
+    """What the controls say. Raises ValueError, one sentence, where it cannot be run here."""
+    resolved = _resolve_here(RunConfig(problem=problem.to_dict(), **settings), problem)
+    return PageConfig(description, settings, resolved)
+
+
+def from_configuration(description: Any, config: RunConfig, problem: Potential) -> PageConfig:
+    """What a link or a file says, with the settings that show it. Raises ValueError as `from_side_bar`."""
+    resolved = _resolve_here(config.replace(device=None), problem)
+    complete = resolved.config
+    assert complete.steps is not None
+    if isinstance(config.burn_in, int) and config.continued_from is None:  # the side bar has a share of the steps
+        complete = complete.replace(burn_in=config.burn_in / complete.steps)
+    settings = {name: getattr(complete, name) for name in OFFERED}
+    settings["n_beta"] = config.n_beta
+    settings["dtype"] = None if config.dtype == automatic_dtype(resolved.sampler) else config.dtype
+    return PageConfig(description, settings, replace(resolved, config=complete))
 
 
 def refuse_unoffered(config: RunConfig) -> None:
-    """ValueError where a field of the configuration has no control on a page."""
+    """Raises ValueError where a field of the configuration has no control on a page."""
     defaults = RunConfig()
     for field in fields(config):
         name, value = field.name, getattr(config, field.name)
@@ -45,16 +88,13 @@ def refuse_unoffered(config: RunConfig) -> None:
             raise ValueError(f"{name} is {value!r}; this page has no control for it: use llc_core.estimate instead.")
 
 
-def page_config(config: RunConfig, problem: Potential) -> PageConfig:
-    """What a page has to show for `config` of `problem`; ValueError where it cannot be run here."""
-    complete = resolve(config.replace(device=None), problem).config
-    check_allowance(complete, problem)
-    assert complete.sampler is not None and complete.steps is not None
-    settings = {name: getattr(complete, name) for name in OFFERED}
-    settings["n_beta"] = config.n_beta
-    automatic = resolve(config.replace(device=None, dtype=None), problem).config.dtype
-    settings["dtype"] = None if config.dtype == automatic else config.dtype
-    if isinstance(config.burn_in, int) and config.continued_from is None:
-        settings["burn_in"] = config.burn_in / complete.steps
-    description = {name: value for name, value in config.problem.items() if value is not None}
-    return PageConfig(description, settings)
+def parse_file(text: str) -> Any:
+    """The JSON in a configuration file. Raises ValueError, one sentence, where it is too long or no JSON."""
+    return read_json(text, "a run configuration")
+
+
+def _resolve_here(config: RunConfig, problem: Potential) -> Resolved:
+    """Resolve, and refuse what takes more memory than a visitor may have."""
+    resolved = resolve(config, problem)
+    check_allowance(resolved.config, problem)
+    return resolved

@@ -94,10 +94,10 @@ def _first_run() -> None:
     """A first run and its estimate load kernels, the statistics library and the data of the first preset."""
     try:
         from app.pages.local_geometry.config import get_problem
-        from app.pages.local_geometry.presets import ALL
+        from app.pages.local_geometry.presets import PRESETS
         from llc_core import RunConfig, run
 
-        problem = get_problem(ALL[0].problem)
+        problem = get_problem(PRESETS[0].problem)
         small = run(RunConfig(problem=problem.to_dict(), chains=2, steps=200), problem)
         small.advance(200)
         small.estimates()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 
@@ -27,6 +27,12 @@ class Resolved:
     problem: Potential
     sampler: Sampler
     observable: Potential | None = None
+
+    def at(self, problem: Potential) -> Resolved:
+        """The same run at another point of the same problem: the network with other weights, of the same data and shape."""
+        complete = self.config.replace(problem=problem.to_dict())
+        _prepare(problem, complete)
+        return replace(self, config=complete, problem=problem)
 
 
 def resolve(config: RunConfig, problem: Potential | None = None, observable: Potential | None = None) -> Resolved:
@@ -73,7 +79,7 @@ def resolve(config: RunConfig, problem: Potential | None = None, observable: Pot
         raise ValueError(
             f"burn_in is {config.burn_in} steps but the run has only {steps}; leave steps to average over."
         )
-    dtype = config.dtype or ("float64" if isinstance(sampler, MetropolisSampler) else "float32")
+    dtype = config.dtype or automatic_dtype(sampler)
     device = _device(config.device)
     complete = config.replace(
         problem=described,
@@ -87,7 +93,7 @@ def resolve(config: RunConfig, problem: Potential | None = None, observable: Pot
         device=device,
         dtype=dtype,
     )
-    problem.prepare(torch.empty(0, dtype=torch.float64 if dtype == "float64" else torch.float32, device=device))
+    _prepare(problem, complete)
     check_grid(complete, sampler)
     check_memory(complete, problem)
     observable = resolve_observable(complete, problem, observable)
@@ -132,6 +138,17 @@ def check_grid(config: RunConfig, sampler: Sampler) -> None:
         else:
             allowed = ", ".join([*fields, "n_beta", "localization"])
             raise ValueError(f"grid has no field {name!r} for {sampler.name}; choose among {allowed}.")
+
+
+def automatic_dtype(sampler: Sampler) -> str:
+    """The precision of a run that names none: methods that accept or reject compare small differences of energies."""
+    return "float64" if isinstance(sampler, MetropolisSampler) else "float32"
+
+
+def _prepare(problem: Potential, config: RunConfig) -> None:
+    """Tell the problem where and in which precision it will be evaluated."""
+    dtype = torch.float64 if config.dtype == "float64" else torch.float32
+    problem.prepare(torch.empty(0, dtype=dtype, device=config.device))
 
 
 def _device(name: str | None) -> str:

@@ -14,9 +14,9 @@ MAX_SAMPLES = 100_000
 REACH = 10.0
 """How far from 0 chains may begin."""
 NEAREST = 0.01
-"""Nearer to a crossing no box around w0 leaves it out and still has room for a fit."""
+"""Smallest distance of w0 from a crossing. Below it, a box around w0 that excludes the crossing is too small for a fit."""
 MAX_POWER = 6
-"""Higher exponents make ridges so sharp that exact values would take a minute."""
+"""Largest exponent. Higher ones make ridges so sharp that the exact values take a minute."""
 FIXED = {"noise_std": 0.5, "data_sets": 1}
 """Keys of a landscape that the page has no control for."""
 

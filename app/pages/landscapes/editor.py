@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from html import escape
 from typing import Any
 
 import panel as pn
 import panel_material_ui as pmui
 
-from app.controls.fields import ChoiceField, NumberField
 from app.controls.parsing import parse_numbers, parse_reals
-from app.pages.landscapes.config import MAX_SAMPLES, REACH, described, get_landscape
+from app.pages.landscapes.config import described, get_landscape
+from app.pages.landscapes.controls import (
+    OTHER,
+    entry,
+    for_people,
+    landscape_field,
+    listed,
+    point_field,
+    sample_field,
+    seed_field,
+    start_fields,
+    two,
+)
 from app.pages.landscapes.scene import nearest_truth
 from app.style.formula import displayable
 from app.style.layout import complaint
-from llc_core.fields import Hyper
 from llc_core.potentials.plane.models import POINTS as POINTS_AT
-
-NAMES = {
-    "normal_crossing": "Normal crossing",
-    "line_and_point": "Line and point",
-    "quadratic": "Quadratic (regular)",
-}
-POINTS = {"U": "U = (1, 0.3), on the line", "V": "V = (0, 0), the singular point", "other": "another point of the line"}
-OTHER = [1.0, -0.8]
-"""The other point until one is chosen."""
 
 
 class LandscapeEditor(pn.viewable.Viewer):
@@ -40,48 +40,15 @@ class LandscapeEditor(pn.viewable.Viewer):
         self.listener: Callable[[], None] = lambda: None
         self.problem: dict[str, Any] = {}
         self._quiet = False
-        self.choice = ChoiceField(
-            "landscape",
-            Hyper(choices=tuple(NAMES), help="The function ρ of the model y = ρ(w)·x + noise. The truth is ρ = 0."),
-            "normal_crossing",
-            NAMES,
-        )
+        self.choice = landscape_field()
         self.formula = pn.pane.LaTeX("", renderer="katex", sizing_mode="stretch_width", margin=(2, 0, 4, 0))
-        self.k = _entry("Exponents k₁, k₂", "1, 1")
-        self.h = _entry("Prior exponents h₁, h₂", "0, 0")
-        self.scales = _entry("Scales s₁, s₂", "1, 1")
-        self.at = ChoiceField(
-            "at", Hyper(choices=tuple(POINTS), help="The point w0 whose λ is estimated."), "V", POINTS, label="Point w0"
-        )
-        self.w0 = _entry("Point w0: coordinates w₁, w₂", "0, 0")
+        self.k, self.h = entry("Exponents k₁, k₂", "1, 1"), entry("Prior exponents h₁, h₂", "0, 0")
+        self.scales = entry("Scales s₁, s₂", "1, 1")
+        self.at = point_field()
+        self.w0 = entry("Point w0: coordinates w₁, w₂", "0, 0")
         self.message = complaint(margin=0)
         self._own = pn.Column(sizing_mode="stretch_width", margin=0)
-        self.start = [
-            NumberField(
-                f"start_w{i + 1}",
-                Hyper(-REACH, REACH, help="Where all chains begin; a click on the landscape can set it too."),
-                0.1,
-                label=f"Start w{'₁₂'[i]}",
-                span=(-3.0, 3.0),
-            )
-            for i in range(2)
-        ]
-        self.n = NumberField(
-            "n",
-            Hyper(3, MAX_SAMPLES, log=True, help="Samples in the data set. λ is what remains as n grows."),
-            1000,
-            label="Samples n",
-            integer=True,
-            span=(10, MAX_SAMPLES),
-        )
-        self.seed = NumberField(
-            "seed",
-            Hyper(0, 999_999, help="Seed of the data set."),
-            0,
-            label="Data seed",
-            integer=True,
-            span=(0, 100),
-        )
+        self.start, self.n, self.seed = start_fields(), sample_field(), seed_field()
         self._view = pn.Column(
             self.choice,
             self.formula,
@@ -95,8 +62,8 @@ class LandscapeEditor(pn.viewable.Viewer):
         )
         self.choice.listener = self._on_landscape
         self.at.listener = self._on_named_point
-        for entry in (self.k, self.h, self.scales):
-            entry.param.watch(self._on_function, "value")
+        for text in (self.k, self.h, self.scales):
+            text.param.watch(self._on_function, "value")
         self.w0.param.watch(self._on_place, "value")
         for field in (*self.start, self.n, self.seed):
             field.listener = self._on_change
@@ -117,10 +84,10 @@ class LandscapeEditor(pn.viewable.Viewer):
                 field.set(value)
             named = values.get("at") if isinstance(values.get("at"), str) else "other"
             self.at.set(named)
-            self.w0.value = _listed(get_landscape(values).model.w0)
-            for key, entry in (("k", self.k), ("h", self.h), ("scales", self.scales)):
+            self.w0.value = listed(get_landscape(values).model.w0)
+            for key, text in (("k", self.k), ("h", self.h), ("scales", self.scales)):
                 if key in values:
-                    entry.value = ", ".join(f"{v:g}" for v in values[key])
+                    text.value = ", ".join(f"{v:g}" for v in values[key])
         finally:
             self._quiet = False
         self.problem = values
@@ -135,7 +102,7 @@ class LandscapeEditor(pn.viewable.Viewer):
         """Make the true parameter nearest to a place that was clicked the new w0; chains begin there."""
         point = nearest_truth(get_landscape(self.problem), x, y)
         if point is not None:
-            self._put(self.w0, _listed(point))
+            self._put(self.w0, listed(point))
             self._try(lambda: self.read(with_start=False))
 
     def _try(self, wanted: Callable[[], dict[str, Any]]) -> None:
@@ -152,20 +119,20 @@ class LandscapeEditor(pn.viewable.Viewer):
         own: dict[str, Any]
         if name == "normal_crossing":
             own = {
-                "k": _two(parse_numbers(self.k.value, "Exponents", "1, 3"), "Exponents"),
-                "h": _two(parse_numbers(self.h.value, "Prior exponents", "0, 0"), "Prior exponents"),
+                "k": two(parse_numbers(self.k.value, "Exponents", "1, 3"), "Exponents"),
+                "h": two(parse_numbers(self.h.value, "Prior exponents", "0, 0"), "Prior exponents"),
                 **({"at": point} if any(point := self._point()) else {}),
             }
         elif name == "line_and_point":
             point = self._point()
             own = {"at": next((name for name, at in POINTS_AT.items() if list(at) == point), point)}
         else:
-            own = {"scales": _two(parse_reals(self.scales.value, "Scales"), "Scales")}
+            own = {"scales": two(parse_reals(self.scales.value, "Scales"), "Scales")}
         start = {"start": [field.value for field in self.start]} if with_start else {}
         return {"kind": "planar", "name": name, **own, "n": self.n.value, "seed": self.seed.value, **start}
 
     def _point(self) -> list[float]:
-        return _two(parse_reals(self.w0.value, "Point w0"), "Point w0")
+        return two(parse_reals(self.w0.value, "Point w0"), "Point w0")
 
     def _arrange(self) -> None:
         name = self.choice.value
@@ -177,13 +144,13 @@ class LandscapeEditor(pn.viewable.Viewer):
         self.formula.object = displayable(get_landscape(self.problem).model.formula)
 
     def _on_landscape(self) -> None:
-        """Another landscape: w0 and the start are where it says."""
+        """Another landscape has been chosen: it says where w0 and the start are."""
         if self.choice.value != "quadratic":
             self._put(self.w0, "0, 0")
         self._on_place()
 
     def _on_function(self, event: Any) -> None:
-        """Another function around the same w0. A prior may have come up at the start, which then moves off it."""
+        """Another function around the same w0. Where its prior is 0 at the start, the chains begin where the landscape says."""
         if self._quiet:
             return
         try:
@@ -195,18 +162,19 @@ class LandscapeEditor(pn.viewable.Viewer):
 
     def _on_named_point(self) -> None:
         point = POINTS_AT.get(self.at.value, OTHER)
-        self._put(self.w0, _listed(point))
+        self._put(self.w0, listed(point))
         self._on_place()
 
-    def _put(self, entry: pmui.TextInput, text: str) -> None:
+    def _put(self, place: pmui.TextInput, text: str) -> None:
+        """Set an entry without reporting a change."""
         quiet, self._quiet = self._quiet, True
         try:
-            entry.value = text
+            place.value = text
         finally:
             self._quiet = quiet
 
     def _on_place(self, event: Any = None) -> None:
-        """Another w0: chains begin where the landscape says."""
+        """w0 has changed: the landscape says where the chains begin."""
         self._on_change(with_start=False)
 
     def _on_change(self, event: Any = None, with_start: bool = True) -> None:
@@ -227,42 +195,11 @@ class LandscapeEditor(pn.viewable.Viewer):
 
     def _complain(self, message: str) -> None:
         message = for_people(message)
-        for entry, words in (
+        for place, words in (
             (self.k, ("Exponents", "Exponent ")),
             (self.h, ("Prior",)),
             (self.scales, ("Scale",)),
             (self.w0, ("Point",)),
         ):
-            entry.error_state = message.startswith(words)
+            place.error_state = message.startswith(words)
         self.message.param.update(object=f'<span role="alert">{escape(message)}</span>', visible=bool(message))
-
-
-def for_people(message: str) -> str:
-    """The engine's names in the words of this page: "k[1] is -6; …" → "Exponent k₂ is -6; …"."""
-    words = {"k": "Exponent k", "h": "Prior exponent h", "scales": "Scale s", "start": "Start w"}
-    message = re.sub(r"^(k|h|scales|start)\[([01])\]", lambda m: f"{words[m[1]]}{'₁₂'[int(m[2])]}", message)
-    plain = {"k": "Exponents k", "h": "Prior exponents h", "scales": "Scales"}
-    message = re.sub(r"^at\[([01])\]", lambda m: f"Point w0: w{'₁₂'[int(m[1])]}", message)
-    message = re.sub(r"^at(?= is)", "Point w0", message)
-    return re.sub(r"^(k|h|scales)\b(?= is| has)", lambda m: plain[m[1]], message)
-
-
-def _listed(values: Sequence[float]) -> str:
-    return ", ".join(f"{v:.12g}" for v in values)
-
-
-def _two(values: list[Any], what: str) -> list[Any]:
-    if len(values) != 2:
-        raise ValueError(f"{what}: write two numbers, one for each of w₁ and w₂.")
-    return values
-
-
-def _entry(label: str, placeholder: str) -> pmui.TextInput:
-    return pmui.TextInput(
-        label=label,
-        value=placeholder,
-        placeholder=placeholder,
-        size="small",
-        sizing_mode="stretch_width",
-        margin=(8, 0),
-    )

@@ -39,7 +39,7 @@ class PlaneFigure:
         self.images = {
             name: ColumnDataSource({"image": [], "x": [], "y": [], "dw": [], "dh": []}, name=name) for name in GROUND
         }
-        # A picture, not filled contours: the browser paints it again with every move of the chains.
+        # An image is faster than filled contours, and the browser paints it again whenever the chains move.
         self.grounds = {
             name: self.plot.image(
                 "image", "x", "y", "dw", "dh", source=self.images[name],

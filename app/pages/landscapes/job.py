@@ -60,7 +60,7 @@ class TrailLog:
 
 
 class LandscapeJob:
-    """Chains on a landscape. Exact finite-n values are worked out first, where nobody has to wait for them later."""
+    """Chains on a landscape. The exact value at this n is calculated first, in the thread that builds the job."""
 
     def __init__(self, resolved: Resolved):
         config, problem = resolved.config, resolved.problem
@@ -81,7 +81,7 @@ class LandscapeJob:
         return self._job.finished
 
     def advance(self, steps: int) -> Snapshot:
-        """In short turns, with a look at the positions after each."""
+        """Step in short turns and record the positions after each of them."""
         parts = []
         while True:
             parts.append(self._job.advance(min(self._every, steps)))

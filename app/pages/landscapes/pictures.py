@@ -11,7 +11,7 @@ from llc_core import Planar
 
 WIDTH, HEIGHT = 112, 52
 EVERY = 6
-"""Of the grid's lines every sixth is used."""
+"""Every sixth line of the grid is used."""
 
 
 def draw_landscape(problem: Planar) -> str:

@@ -25,14 +25,14 @@ class LandscapePreset:
 
 WATCHED = {"burn_in": 0.1, "steps": 12_000}
 PAPER = {"sampler": {"name": "SGLD", "step_size": 1e-4}, "burn_in": 0.0, "steps": 5_000}
-"""Of Lau, Murfet & Wei's figure 1: so short that chains stay where they begin."""
+"""As in figure 1 of Lau, Murfet & Wei: runs so short that chains stay near their start."""
 
 
 def _crossing(k: list[int], h: list[int] | None = None, **more: Any) -> dict[str, Any]:
     return {"k": k, "h": h or [0, 0], **more}
 
 
-ALL = (
+PRESETS = (
     LandscapePreset(
         "regular",
         "Regular",

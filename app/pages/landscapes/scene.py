@@ -1,13 +1,22 @@
-"""What is drawn of a landscape before any chain moves: its window, its loss, where the truth lies, its posterior."""
+"""What is there before a chain moves: a configuration with its landscape, and what is drawn of it.
+
+That is the window, the loss, where the truth lies, and the posterior.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from app.controls.run_controls import completed
+from app.pages.landscapes.config import described, get_landscape
+from app.pages.landscapes.presets import LandscapePreset
+from app.sharing.reading import PageConfig, from_configuration, from_side_bar, refuse_unoffered
 from app.style.figures import nice_above
-from llc_core import Planar, density
+from llc_core import Planar, RunConfig, density
 from llc_core.potentials.plane.models import FARTHEST
 
 GRID = 241
@@ -20,6 +29,35 @@ GROUND = {"loss": "#3f7cac", "posterior": "#7a5aa6"}
 """Deeper colour: lower loss, higher density. Both fade into the page's own background, light or dark."""
 
 Segment = tuple[tuple[float, float], tuple[float, float]]
+
+
+def preset_config(preset: LandscapePreset) -> PageConfig:
+    return side_bar_config(described(preset.problem), completed(preset.settings))
+
+
+def side_bar_config(description: Mapping[str, Any], settings: Mapping[str, Any]) -> PageConfig:
+    """The landscape of the editor with the settings of the controls. Raises ValueError, one sentence."""
+    return from_side_bar(description, settings, get_landscape(description))
+
+
+def link_config(values: Any) -> PageConfig:
+    """The configuration in a link or a file. Raises ValueError, one sentence, for anything that cannot be run here."""
+    config = RunConfig.from_dict(values)
+    kind = config.problem.get("kind")
+    if kind != "planar":
+        named = "missing" if kind is None else f"of kind {kind!r}"
+        raise ValueError(f"problem is {named}; this page runs planar landscapes, kind 'planar'.")
+    refuse_unoffered(config)
+    if config.gradient not in (None, "full"):
+        raise ValueError(f"gradient is {config.gradient!r}; planar landscapes have full gradients only.")
+    description = described(config.problem)
+    return from_configuration(description, config, get_landscape(description))
+
+
+def landscape_of(config: PageConfig) -> Planar:
+    problem = config.resolved.problem
+    assert isinstance(problem, Planar)
+    return problem
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from app.style.numbers import UNKNOWN, exact, number, with_error
 from llc_core import Estimate, Planar
 
 _BY_KEY = {item["key"]: item for item in texts.READOUTS}
-READOUTS = [
+CELLS = [
     _BY_KEY["llc"],
     {
         "key": "exact",
@@ -36,8 +36,8 @@ READOUTS = [
     _BY_KEY["speed"],
 ]
 FEW = 32
-ANSWERS = ["exact", "error", "local", "multiplicity"]
-"""Cells that tell what λ̂ should be."""
+EXACT_CELLS = ["exact", "error", "local", "multiplicity"]
+"""Keys of the cells that tell what λ̂ should be."""
 
 
 def readout_values(state: State, problem: Planar, value: float | None) -> dict[str, str]:
@@ -91,7 +91,7 @@ def agrees(estimate: Estimate, value: float) -> bool:
 
 
 def finite(problem: Planar, n_beta: float, value: float) -> str:
-    """The finite-n effect in words."""
+    """How λ̂ at this n differs from λ, in words."""
     local = problem.local_learning_coefficient
     share = value / float(local) - 1
     way = "below" if share < 0 else "above"
@@ -105,7 +105,7 @@ def finite(problem: Planar, n_beta: float, value: float) -> str:
 
 
 def thrown(problem: Planar, estimate: Estimate) -> str:
-    """What helps chains that diverged at a wall of the prior, or nothing."""
+    """A sentence on what helps chains that diverged where the prior is 0; empty where none did."""
     explicit = problem.has_prior and estimate.config.sampler["name"] != PROXIMAL
     return _THROWN[0].upper() + _THROWN[1:] + "." if explicit and estimate.diverged else ""
 

@@ -11,7 +11,7 @@ from llc_core import DeepLinearNetwork
 from llc_core.potentials import build
 
 MAX_PARAMETERS = 200_000
-"""Larger networks run too slowly on a shared processor to be watched."""
+"""Larger networks run too slowly to be watched on a processor that visitors share."""
 
 
 def check_size(parameters: int) -> None:

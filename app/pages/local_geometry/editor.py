@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -45,20 +45,8 @@ class NetworkEditor(pn.viewable.Viewer):
             sizing_mode="stretch_width",
             margin=(0, 0, 8, 0),
         )
-        self.widths = pmui.TextInput(
-            label="Widths (input first)",
-            placeholder="8, 6, 8",
-            size="small",
-            sizing_mode="stretch_width",
-            margin=(8, 0),
-        )
-        self.ranks = pmui.TextInput(
-            label="Layer ranks (empty: full)",
-            placeholder="full",
-            size="small",
-            sizing_mode="stretch_width",
-            margin=(8, 0),
-        )
+        self.widths = _entry("Widths (input first)", "8, 6, 8")
+        self.ranks = _entry("Layer ranks (empty: full)", "full")
         self.message = complaint(margin=0)
         self._class = ChoiceField("size_class", Hyper(choices=SIZE_CLASSES), "1K", label="Size (parameters)")
         self._rule = ChoiceField("ranks", Hyper(choices=RANKS), "equal", RANK_LABELS, label="Ranks")
@@ -108,7 +96,8 @@ class NetworkEditor(pn.viewable.Viewer):
         self._arrange()
         self._complain("")
 
-    def draw(self, widths: list[int], ranks: list[int]) -> None:
+    def draw(self, widths: Sequence[int], ranks: Sequence[int]) -> None:
+        """Show the network that is run now."""
         self.drawing.object = draw_network(widths, ranks)
 
     def read(self) -> dict[str, Any]:
@@ -162,6 +151,12 @@ def for_people(message: str) -> str:
     message = re.sub(r"^widths\[(\d+)\]", lambda m: f"Width number {int(m[1]) + 1}", message)
     message = re.sub(r"^layer_ranks\[(\d+)\]", lambda m: f"The rank of layer {int(m[1]) + 1}", message)
     return re.sub(r"^widths\b", "The list of widths", re.sub(r"^layer_ranks\b", "Layer ranks: the list", message))
+
+
+def _entry(label: str, placeholder: str) -> pmui.TextInput:
+    return pmui.TextInput(
+        label=label, placeholder=placeholder, size="small", sizing_mode="stretch_width", margin=(8, 0)
+    )
 
 
 def _full(widths: list[int]) -> list[int]:

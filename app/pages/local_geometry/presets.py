@@ -29,7 +29,7 @@ class Preset:
         return sampler["name"] if sampler else None
 
 
-ALL = (
+PRESETS = (
     Preset(
         "tiny",
         "Tiny",
@@ -117,4 +117,4 @@ ALL = (
 
 def available(samplers: Mapping[str, Any]) -> list[Preset]:
     """The presets whose sampler is registered."""
-    return [preset for preset in ALL if preset.sampler is None or preset.sampler in samplers]
+    return [preset for preset in PRESETS if preset.sampler is None or preset.sampler in samplers]

@@ -3,38 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
-from app.pages.local_geometry.config import get_problem
-from app.pages.local_geometry.panels.sweep.job import SweepPoints
+from app.pages.local_geometry.panels.sweep.points import SweepPoints
 from app.sharing.desk import EstimateDesk
 from app.sharing.exports import config_json, python_code
-from app.sharing.reading import MAX_CHARACTERS, PageConfig, page_config, refuse_unoffered
+from app.sharing.reading import PageConfig, parse_file
 from app.sharing.takeaway_menu import TakeawayMenu
-from llc_core import RunConfig
 from llc_core.studies.explain.parts import Explanation
 from llc_core.sweeps.csv_tables import table_csv
 
 NAME = "llc_run"
+FILES = [
+    {"key": "traces", "label": "Traces (CSV)"},
+    {"key": "results", "label": "Results (CSV)"},
+    {"key": "netcdf", "label": "Everything (NetCDF)"},
+    {"key": "sweep", "label": "Sweep (CSV)"},
+    {"key": "why", "label": "Error split (CSV)"},
+    {"key": "config", "label": "Configuration (JSON)"},
+    {"key": "python", "label": "Python script"},
+]
+FIGURES = [
+    {"name": "losses", "label": "Loss traces"},
+    {"name": "estimates", "label": "Running estimate"},
+    {"name": "sweep_figure", "label": "Sweep"},
+    {"name": "sweep_dead", "label": "Sweep: dead chains"},
+    {"name": "Error split", "label": "Error split"},
+    {"name": "Number line", "label": "Number line"},
+    {"name": "Network of", "label": "Network"},
+]
+"""Bokeh figures by their name; drawings by the first words of their description."""
 
 
 class Takeaway(EstimateDesk):
-    """apply: called with a `PageConfig` that has been checked as a whole, and may raise ValueError.
+    """apply: called with the content of a configuration file; may raise ValueError.
 
     sweep, why: the points of the page's sweep and its split of the error, or None.
     """
 
     def __init__(
         self,
-        apply: Callable[[PageConfig], None],
+        apply: Callable[[Any], None],
         sweep: Callable[[], SweepPoints | None],
         why: Callable[[], Explanation | None],
     ):
-        super().__init__(NAME, TakeawayMenu(files=FILES, figures=FIGURES, margin=0), read_file, apply)
+        super().__init__(NAME, TakeawayMenu(files=FILES, figures=FIGURES, margin=0), parse_file, apply)
         self._sweep, self._why = sweep, why
 
-    def show(self, config: RunConfig) -> None:
-        """The page runs this now."""
-        self.begin(python_code(config), config_json(config))
+    def show(self, config: PageConfig) -> None:
+        self.begin(python_code(config.complete), config_json(config.complete))
 
     def own(self, key: str) -> tuple[str, str]:
         if key == "sweep":
@@ -64,44 +81,3 @@ def why_csv(found: Explanation) -> str:
     return table_csv(
         ["part", "value", "se", "sentence", "how"], [*rows, ("sum", found.total, found.total_se, told, "")]
     )
-
-
-FILES = [
-    {"key": "traces", "label": "Traces (CSV)"},
-    {"key": "results", "label": "Results (CSV)"},
-    {"key": "netcdf", "label": "Everything (NetCDF)"},
-    {"key": "sweep", "label": "Sweep (CSV)"},
-    {"key": "why", "label": "Error split (CSV)"},
-    {"key": "config", "label": "Configuration (JSON)"},
-    {"key": "python", "label": "Python script"},
-]
-
-
-FIGURES = [
-    {"name": "losses", "label": "Loss traces"},
-    {"name": "estimates", "label": "Running estimate"},
-    {"name": "sweep_figure", "label": "Sweep"},
-    {"name": "sweep_dead", "label": "Sweep: dead chains"},
-    {"name": "Error split", "label": "Error split"},
-    {"name": "Number line", "label": "Number line"},
-    {"name": "Network of", "label": "Network"},
-]
-"""Bokeh figures by their name; drawings by the first words of their description."""
-
-
-def read_file(text: str) -> PageConfig:
-    """The content of a configuration file; ValueError with one sentence for anything that cannot be run here."""
-    if len(text) > MAX_CHARACTERS:
-        raise ValueError(f"This file has {len(text):,} characters; a run configuration has at most {MAX_CHARACTERS:,}.")
-    return read_config(RunConfig.from_json(text))
-
-
-def read_config(config: RunConfig) -> PageConfig:
-    """What the page has to show for `config`; ValueError as `read_file`."""
-    kind = config.problem.get("kind")
-    if kind is None:
-        raise ValueError('problem is missing; name a network such as {"kind": "dln", "widths": [4, 3, 4]}.')
-    if kind != "dln":
-        raise ValueError(f"problem is of kind {kind!r}; this page runs deep linear networks, kind 'dln'.")
-    refuse_unoffered(config)
-    return page_config(config, get_problem(config.problem))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from app.pages.local_geometry.scene import Scene
 from app.style.numbers import coefficient, number, power_of_ten
-from llc_core import DeepLinearNetwork
 
 EXACT = [
     {
@@ -46,7 +46,9 @@ EXACT = [
 ]
 
 
-def exact_values(problem: DeepLinearNetwork, n_beta: float, expected: float) -> dict[str, str]:
+def exact_values(scene: Scene) -> dict[str, str]:
+    """Values of EXACT."""
+    problem, n_beta = scene.problem, scene.config.n_beta
     return {
         "local": coefficient(problem.local_learning_coefficient),
         "global": coefficient(problem.learning_coefficient),
@@ -55,5 +57,5 @@ def exact_values(problem: DeepLinearNetwork, n_beta: float, expected: float) -> 
         "rank": str(problem.rank),
         "n": power_of_ten(problem.n),
         "n_beta": number(n_beta, 5),
-        "expected": number(expected),
+        "expected": number(scene.expected),
     }

@@ -13,7 +13,6 @@ import panel as pn
 from app.components.tiles import Tiles
 from app.components.toggles import Toggles
 from app.components.transport import Transport
-from app.pages.answers import Answers
 from app.pages.base import PageInfo
 from app.pages.stationary_bias.config import SIDES, BiasConfig
 from app.pages.stationary_bias.controls.run import RunPanel
@@ -30,6 +29,7 @@ from app.pages.stationary_bias.takeaway import BiasTakeaway
 from app.pages.stationary_bias.texts import FIRST_SHOWN, OWN_SETTINGS, SHOWN, caption, trouble
 from app.runs.job import OVER, State, Status
 from app.session.live import Live
+from app.sharing.exact_answers import ExactAnswers
 from app.style import theme
 from app.style.layout import card, complaint, page, pair, prose, side_bar, toolbar
 from app.style.legend import swatch
@@ -71,7 +71,7 @@ class StationaryBias:
         self._foot = pn.Column(sizing_mode="stretch_width", margin=0, styles={"gap": "12px"}, stylesheets=[theme.TALL])
         self._frame = Frame()
         self.sides = {side: Side(side, self._frame) for side in SIDES}
-        self.answers = Answers(
+        self.answers = ExactAnswers(
             self._foot,
             *(side.verdict for side in self.sides.values()),
             cells={side.numbers: [f"{name}_{key}" for key in ANSWERS] for name, side in self.sides.items()},

@@ -9,7 +9,7 @@ from typing import Any
 from llc_core.networks import build_model
 
 ALL_PARTS = "all"
-DEFAULTS: dict[str, Any] = {
+ESTIMATE_DEFAULTS: dict[str, Any] = {
     "sampler": {"name": "SGLD"},
     "gradient": "minibatch",
     "chains": 4,
@@ -22,11 +22,11 @@ DEFAULTS: dict[str, Any] = {
     "seed": 0,
     "dtype": None,
 }
-"""Of the estimate. γ = 100 as in Lau, Murfet & Wei."""
+"""Settings of the estimate where a configuration says nothing. γ = 100 as in Lau, Murfet & Wei."""
 
 
 @dataclass(frozen=True)
-class Choice:
+class NetworkChoice:
     """checkpoint: after so many training steps.  part: "all", "layer:name" or "head:layer.head"."""
 
     network: str
@@ -47,10 +47,12 @@ OPTIMIZERS: dict[str, dict[str, Any]] = {
 
 
 @dataclass(frozen=True)
-class Entry:
-    """One network of the zoo. settings: of RunConfig, where they differ from the page's defaults.
+class OfferedNetwork:
+    """A network that the page trains.
 
-    rates: fields of optimisers, by name, that differ here."""
+    steps: of its training.  checkpoints: after how many of them it is kept.
+    settings: of RunConfig, where they differ from the page's defaults.  rates: fields of optimisers that differ, by name.
+    """
 
     title: str
     model: Mapping[str, Any]
@@ -61,22 +63,22 @@ class Entry:
     rates: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
-ZOO = {
-    "small": Entry(
+NETWORKS = {
+    "small": OfferedNetwork(
         "Digits, one hidden layer of 32",
         {"kind": "mlp", "widths": [64, 32, 10]},
         "digits",
         1000,
         (0, 30, 100, 200, 400, 700, 1000),
     ),
-    "deep": Entry(
+    "deep": OfferedNetwork(
         "Digits, two hidden layers of 64",
         {"kind": "mlp", "widths": [64, 64, 64, 10]},
         "digits",
         1500,
         (0, 50, 150, 300, 600, 1000, 1500),
     ),
-    "heads": Entry(
+    "heads": OfferedNetwork(
         "Tokens, two layers of four attention heads",
         {"kind": "transformer", "vocabulary": 12, "length": 16, "dim": 16, "layers": 2, "heads": 4},
         "text",
@@ -89,8 +91,8 @@ ZOO = {
 
 
 def parts(network: str) -> dict[str, str]:
-    """What may move: words → the value of `Choice.part`."""
-    model = build_model(ZOO[network].model)
+    """What may move: words → the value of `NetworkChoice.part`."""
+    model = build_model(NETWORKS[network].model)
     found = {"all parameters": ALL_PARTS}
     names = dict.fromkeys(name.rsplit(".", 1)[0] for name, _ in model.named_parameters())
     found.update({f"layer {name}": f"layer:{name}" for name in names})
@@ -102,5 +104,5 @@ def parts(network: str) -> dict[str, str]:
 
 
 def pattern(layer: str) -> str:
-    """What names all parameters of a layer; a parameter of the network itself is its own layer."""
+    """A pattern for the names of all parameters of a layer. The parameter "positions" belongs to no layer."""
     return layer if layer == "positions" else f"{layer}.*"

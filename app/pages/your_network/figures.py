@@ -60,6 +60,15 @@ class TrainingFigures:
             y_axis_label="λ̂, no unit",
             min_border=8,
         )
+        self._draw_estimates()
+        self._marks = []
+        for plot in (self.losses, self.llc):
+            plot.xaxis.formatter = NumeralTickFormatter(format="0.[0]a")
+            mark = Span(dimension="height", location=None, line_color=theme.EXPECTED, line_width=2, line_dash=[2, 4])
+            plot.add_layout(mark)
+            self._marks.append(mark)
+
+    def _draw_estimates(self) -> None:
         whisker = Whisker(
             base="step", lower="low", upper="high", source=self.found, line_color=theme.ESTIMATE, line_width=2
         )
@@ -71,12 +80,6 @@ class TrainingFigures:
         self.llc.add_tools(
             HoverTool(renderers=[points], tooltips=[("after", "@step steps"), ("λ̂", "@llc{0.00}"), ("", "@words")])
         )
-        self._marks = []
-        for plot in (self.losses, self.llc):
-            plot.xaxis.formatter = NumeralTickFormatter(format="0.[0]a")
-            mark = Span(dimension="height", location=None, line_color=theme.EXPECTED, line_width=2, line_dash=[2, 4])
-            plot.add_layout(mark)
-            self._marks.append(mark)
 
     def show(self, training: Training | None) -> None:
         kept = () if training is None else training.checkpoints
@@ -109,7 +112,7 @@ class TrainingFigures:
 
 
 class CalibrationFigure:
-    """λ̂ by localisation (three columns, which fit a phone) and step size; refused cells are pale, the pick has a frame."""
+    """λ̂ by step size (rows) and localisation (three columns, which fit a phone). Refused cells are pale, the pick is framed."""
 
     def __init__(self) -> None:
         self._x, self._y = FactorRange(), FactorRange()
@@ -146,7 +149,7 @@ class CalibrationFigure:
         )
 
     def show(self, found: Calibration) -> None:
-        """At the nβ of the pick, else at the first."""
+        """Draw the map at the nβ of the pick, or at the first nβ where nothing was picked."""
         b = found.chosen[2] if found.chosen is not None else 0
         steps, gammas = [number_text(e) for e in found.step_size], [number_text(g) for g in found.localization]
         self._x.factors, self._y.factors = gammas, steps
@@ -161,7 +164,7 @@ class CalibrationFigure:
             for g, x in enumerate(gammas):
                 llc, fine = float(found.llc[e, g, b]), bool(found.ok[e, g, b])
                 text = f"{llc:.3g}" if math.isfinite(llc) else "dead"
-                # The low colours of the scale are dark; pale cells lie on the page's own ground, light or dark.
+                # The low end of the colour scale is dark. Pale cells show the page's background, which may be light or dark.
                 ink = PALE_INK if not fine else "#ffffff" if llc < low + 0.6 * (high - low) else "#000000"
                 frame = 4 if found.chosen is not None and found.chosen[:2] == (e, g) else 0
                 rows.append((x, y, llc, 0.85 if fine else 0.15, text, ink, str(found.reason[e, g, b]), frame))

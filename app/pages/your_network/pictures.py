@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from app.pages.your_network.presets import ZooPreset
+from app.pages.your_network.presets import NetworkPreset
 from app.style.theme import ESTIMATE, LOCAL
 
 
-def picture(preset: ZooPreset) -> str:
+def picture(preset: NetworkPreset) -> str:
     """SVG of layers of dots; what moves is coloured."""
     width, height = 112, 52
     columns = len(preset.shape)

@@ -8,8 +8,8 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class ZooPreset:
-    """config: what `app.pages.your_network.config.read_choice` reads."""
+class NetworkPreset:
+    """config: what `app.pages.your_network.scene.link_config` reads.  shape: units of each layer on the tile."""
 
     name: str
     title: str
@@ -18,40 +18,40 @@ class ZooPreset:
     shape: tuple[int, ...] = (5, 4, 3)
 
 
-ALL = (
-    ZooPreset(
+PRESETS = (
+    NetworkPreset(
         "trained",
         "Trained",
         "A network of 2,410 parameters that reads digits: λ̂ is a few, not 1,205, which is what d/2 would be.",
         {"network": "small"},
     ),
-    ZooPreset(
+    NetworkPreset(
         "halfway",
         "Half-way",
         "The same network after 100 steps: no minimum yet. Pin it and compare it with the trained one.",
         {"network": "small", "checkpoint": 100},
     ),
-    ZooPreset(
+    NetworkPreset(
         "start",
         "Not trained",
         "Before training w0 is no minimum: nearby the loss is lower, and λ̂ is negative. The verdict says so.",
         {"network": "small", "checkpoint": 0},
     ),
-    ZooPreset(
+    NetworkPreset(
         "layer",
         "One layer",
         "Only the last layer moves: λ̂ of a part of the network, with the rest held fast.",
         {"network": "deep", "part": "layer:4"},
         (5, 4, 4, 3),
     ),
-    ZooPreset(
+    NetworkPreset(
         "entropy",
         "Entropy-SGD",
         "The deeper network, trained by entropy-SGD, which looks for wide valleys. Compare it with plain SGD.",
         {"network": "deep", "optimizer": "Entropy-SGD"},
         (5, 4, 4, 3),
     ),
-    ZooPreset(
+    NetworkPreset(
         "head",
         "One head",
         "A transformer on tokens: only the first attention head of layer 1 moves.",

@@ -1,4 +1,4 @@
-"""Networks that are trained here, in seconds, and kept: what the page "Your network" measures.
+"""What is there before a chain moves: a configuration, and networks that are trained here, in seconds, and kept.
 
 Trainings are shared by all sessions: they depend on nothing but the choice.
 """
@@ -8,18 +8,94 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from torch import Tensor, nn
 
-from app.pages.your_network.config import ALL_PARTS, OPTIMIZERS, ZOO, Choice, pattern
-from llc_core import NetworkPotential
+from app.pages.your_network.config import (
+    ALL_PARTS,
+    ESTIMATE_DEFAULTS,
+    NETWORKS,
+    OPTIMIZERS,
+    NetworkChoice,
+    parts,
+    pattern,
+)
+from app.sharing.reading import PageConfig, from_configuration, from_side_bar
+from llc_core import NetworkPotential, RunConfig
+from llc_core.fields import choice, whole
 from llc_core.networks import Split, Training, build_model, digits, head_masks, potential_at, synthetic_text, train
 
 Trained = tuple[nn.Module, Training]
 KEPT = 24
-"""Trained networks in memory; the one that has not been asked for the longest makes room."""
+"""Number of trained networks in memory. The one that was used least recently is dropped first."""
+
+
+@dataclass(frozen=True)
+class NetworkConfig(PageConfig):
+    """problem: a `NetworkChoice`.  weights: the parameters of a file, in place of those of the checkpoint.
+
+    resolved: the run with the network before its training, which has the same shape and data: nothing has to be trained to
+    check a configuration, and the job puts the trained network in (`Resolved.at`).
+    """
+
+    weights: Mapping[str, Tensor] | None = None
+
+    @property
+    def choice(self) -> NetworkChoice:
+        assert isinstance(self.problem, NetworkChoice)
+        return self.problem
+
+
+def side_bar_config(
+    choice: NetworkChoice, settings: Mapping[str, Any], weights: Mapping[str, Tensor] | None = None
+) -> NetworkConfig:
+    """What is selected, with the settings of the controls. Raises ValueError, one sentence."""
+    found = from_side_bar(choice, settings, _of_shape(choice, settings))
+    return NetworkConfig(choice, found.settings, found.resolved, weights)
+
+
+def link_config(values: Any) -> NetworkConfig:
+    """The configuration in a link or a file. Raises ValueError, one sentence, for anything that cannot be run here."""
+    if not isinstance(values, Mapping):
+        raise ValueError("The configuration must be a mapping of names to values.")
+    known = [*NetworkChoice.__dataclass_fields__, *ESTIMATE_DEFAULTS]
+    for name in values:
+        if name not in known:
+            raise ValueError(f"This page has no setting {name!r}; it has {', '.join(known)}.")
+    chosen = _choice_in(values)
+    given = {name: value for name, value in values.items() if name in ESTIMATE_DEFAULTS}
+    settings = {**ESTIMATE_DEFAULTS, **NETWORKS[chosen.network].settings, **given}
+    problem = _of_shape(chosen, settings)
+    found = from_configuration(chosen, RunConfig(problem=problem.to_dict(), **settings), problem)
+    return NetworkConfig(chosen, found.settings, found.resolved)
+
+
+def _choice_in(values: Mapping[str, Any]) -> NetworkChoice:
+    network = choice("network", values.get("network", next(iter(NETWORKS))), tuple(NETWORKS))
+    offered = NETWORKS[network]
+    checkpoint = whole("checkpoint", values.get("checkpoint", offered.steps))
+    if checkpoint not in offered.checkpoints:
+        kept = ", ".join(map(str, offered.checkpoints))
+        raise ValueError(f"checkpoint is {checkpoint}; this network was kept after {kept} steps.")
+    return NetworkChoice(
+        network,
+        choice("optimizer", values.get("optimizer", next(iter(OPTIMIZERS))), tuple(OPTIMIZERS)),
+        whole("train_seed", values.get("train_seed", 0), 0, 999_999),
+        checkpoint,
+        choice("part", values.get("part", ALL_PARTS), tuple(parts(network).values())),
+    )
+
+
+def _of_shape(choice: NetworkChoice, settings: Mapping[str, Any]) -> NetworkPotential:
+    """The network before its training."""
+    batch_size = settings["batch_size"]
+    if not isinstance(batch_size, int) or isinstance(batch_size, bool) or batch_size < 1:
+        raise ValueError(f"batch_size is {batch_size!r}; it must be a whole number of at least 1.")
+    return untrained(choice.network, choice.part, batch_size)
+
 
 _lock = threading.Lock()
 _trained: OrderedDict[tuple[str, str, int], Trained] = OrderedDict()
@@ -34,7 +110,7 @@ def data(name: str) -> Split:
 
 
 def _train(network: str, optimizer: str, seed: int) -> Trained:
-    entry = ZOO[network]
+    entry = NETWORKS[network]
     model = build_model(entry.model, seed)
     options = optimizer_of(network, optimizer)
     record = train(model, data(entry.data), options, steps=entry.steps, checkpoints=entry.checkpoints, seed=seed)
@@ -44,10 +120,10 @@ def _train(network: str, optimizer: str, seed: int) -> Trained:
 def optimizer_of(network: str, optimizer: str) -> dict[str, Any]:
     """Description of the optimiser, with the learning rate that suits the network."""
     options = dict(OPTIMIZERS[optimizer])
-    return {**options, **ZOO[network].rates.get(options["name"], {})}
+    return {**options, **NETWORKS[network].rates.get(options["name"], {})}
 
 
-def known(choice: Choice) -> Trained | None:
+def known(choice: NetworkChoice) -> Trained | None:
     """The network after training, and the record, if it has been trained. Never waits."""
     key = choice.network, choice.optimizer, choice.train_seed
     with _lock:
@@ -56,7 +132,7 @@ def known(choice: Choice) -> Trained | None:
         return _trained.get(key)
 
 
-def trained(choice: Choice) -> Trained:
+def trained(choice: NetworkChoice) -> Trained:
     """The network after training, and the record; trains at the first call, which takes seconds."""
     key = choice.network, choice.optimizer, choice.train_seed
     with _lock:
@@ -84,8 +160,9 @@ def selection(model: nn.Module, part: str) -> str | dict[str, Tensor] | None:
 
 
 @lru_cache(maxsize=24)
-def _untrained(network: str, part: str, batch_size: int) -> NetworkPotential:
-    entry = ZOO[network]
+def untrained(network: str, part: str, batch_size: int) -> NetworkPotential:
+    """Used in the sessions' own callbacks only, one after the other: it holds buffers."""
+    entry = NETWORKS[network]
     model = build_model(entry.model)
     return potential_at(
         model, model.state_dict(), data(entry.data), parameters=selection(model, part), batch_size=batch_size
@@ -93,7 +170,7 @@ def _untrained(network: str, part: str, batch_size: int) -> NetworkPotential:
 
 
 def potential(
-    choice: Choice, state: Mapping[str, Tensor] | None = None, batch_size: int | None = None
+    choice: NetworkChoice, state: Mapping[str, Tensor] | None = None, batch_size: int | None = None
 ) -> NetworkPotential:
     """The training loss at the chosen checkpoint, or at the parameters `state` of a file.
 
@@ -102,4 +179,4 @@ def potential(
     model, record = trained(choice)
     at = state if state is not None else next(c for c in record.checkpoints if c.step == choice.checkpoint)
     parameters = selection(model, choice.part)
-    return potential_at(model, at, data(ZOO[choice.network].data), parameters=parameters, batch_size=batch_size)
+    return potential_at(model, at, data(NETWORKS[choice.network].data), parameters=parameters, batch_size=batch_size)

@@ -1,17 +1,17 @@
-"""The sentences of this page, without calculations."""
+"""Sentences of the page "Your network"."""
 
 from __future__ import annotations
 
 from html import escape
 
 from app.estimates.texts import READOUTS
-from app.pages.your_network.config import ZOO, Choice
+from app.pages.your_network.config import NETWORKS, NetworkChoice
 from llc_core import Estimate, health
 
 CELLS = [item for item in READOUTS if item["key"] not in ("expected", "error")]
 
 
-def _signs(estimate: Estimate) -> str:
+def signs_of_health(estimate: Estimate) -> str:
     """HTML: one row for each sign of health."""
     rows = "".join(
         f"<tr><th scope=row>{'✗' if not sign.ok else '•' if sign.note else '✓'} {escape(sign.name)}</th>"
@@ -21,10 +21,11 @@ def _signs(estimate: Estimate) -> str:
     return f"<table><tbody>{rows}</tbody></table>"
 
 
-def _about(choice: Choice) -> str:
-    entry = ZOO[choice.network]
+def about(choice: NetworkChoice) -> str:
+    """HTML: what is measured, and what its λ̂ can be judged by."""
+    network = NETWORKS[choice.network]
     words = (
-        f"{entry.title}, trained for {entry.steps:,} steps by {choice.optimizer}, here, on data that come with the app. "
+        f"{network.title}, trained for {network.steps:,} steps by {choice.optimizer}, here, on data that come with the app. "
         "The loss is the cross entropy over the training rows, and λ̂ is taken at the chosen checkpoint over what moves; "
         "everything else keeps its value. There is no exact answer for such a network: the signs of health, the "
         "calibration and the comparison of checkpoints are what there is to judge a number by. Weights of the same "

@@ -8,8 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.controls.fields import NumberField, make_field, plain_symbol, slider_range
-from app.controls.run_controls import DEFAULTS, Controls
+from app.controls.fields import NumberField, make_field
+from app.controls.labels import plain_symbol
+from app.controls.run_controls import Controls
+from app.controls.run_fields import DEFAULTS
+from app.controls.scales import slider_range
 from app.style.numbers import number_text
 from llc_core import DeepLinearNetwork, RunConfig
 from llc_core.engine.resolve import resolve

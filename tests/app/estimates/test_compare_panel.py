@@ -7,21 +7,21 @@ import dataclasses
 import numpy as np
 import pytest
 
-from app.controls.run_controls import DEFAULTS
+from app.controls.run_fields import DEFAULTS
 from app.estimates.compare_panel import ComparePanel
 from app.estimates.comparison import NAMES, RunCard, differences, table
 from app.estimates.figures import EstimateFigure
 from app.pages.local_geometry.config import get_problem
-from app.pages.local_geometry.presets import ALL
+from app.pages.local_geometry.presets import PRESETS
 from app.runs.history import Cursor, NewRows
 from llc_core import RunConfig
 from llc_core.engine.resolve import resolve
 
-PROBLEM = get_problem(ALL[0].problem)
+PROBLEM = get_problem(PRESETS[0].problem)
 
 
 def complete(**changes) -> RunConfig:
-    problem = get_problem(changes.pop("problem", ALL[0].problem))
+    problem = get_problem(changes.pop("problem", PRESETS[0].problem))
     return resolve(RunConfig(problem=problem.to_dict(), **{**DEFAULTS, **changes}), problem).config
 
 
@@ -42,7 +42,7 @@ BASE = complete()
         ({"gradient": "minibatch"}, ["gradient minibatch (plain) instead of full data (exact)"]),
         ({"batch_size": 100}, []),
         (
-            {"problem": ALL[1].problem},
+            {"problem": PRESETS[1].problem},
             ["network 8–6 (ranks 6, seed 0) instead of 4–3–4 (ranks 3, 3, seed 1)"],
         ),
         (

@@ -83,8 +83,7 @@ def test_go_on(view):
     sent = decode(encode(Link("any", config))).config
     assert json.loads(view.takeaway.menu.configuration)["continued_from"] == config["continued_from"]
     assert "{'steps': 200, 'burn_in': 100}" in view.takeaway.menu.code
-    if hasattr(view, "compare"):
-        assert view.compare._current.config.continued_from == config["continued_from"]
+    assert view.compare._current.config.continued_from == config["continued_from"]
     if not hasattr(view, "over_training"):
         with redirect_stdout(io.StringIO()) as said:
             exec(compile(view.takeaway.menu.code, "script", "exec"), {"__name__": "script"})
@@ -112,8 +111,8 @@ def another_seed(view: Any) -> None:
 
 
 def another_network(view: Any) -> None:
-    if hasattr(view, "checkpoint"):
-        view.checkpoint.value = view.checkpoint.values[0]
+    if hasattr(view, "over_training"):
+        view.editor.checkpoint.value = view.editor.checkpoint.values[0]
     else:
         view.editor.listener()
 
@@ -162,8 +161,7 @@ def test_a_run_too_long_for_the_page_is_refused_and_stays(view, monkeypatch):
         Controls, "check", lambda self, settings: (_ for _ in ()).throw(ValueError("steps is too many."))
     )
     view._on_command("more")
-    complaint = view.fault if hasattr(view, "fault") else view.trouble
-    assert complaint.visible and "steps is too many." in complaint.object
+    assert view.trouble.visible and "steps is too many." in view.trouble.object
     assert view._live.run.state.status is Status.FINISHED and view._live.can_go_on
 
 

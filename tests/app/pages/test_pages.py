@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from fractions import Fraction
 from types import SimpleNamespace
 from xml.etree import ElementTree
 
+import house
 import numpy as np
 import pytest
+import toy_page
 
-from app.controls.run_controls import DEFAULTS
+import app.pages
+from app.controls.run_fields import DEFAULTS
 from app.estimates import texts
 from app.estimates.figures import EstimateFigure, LossFigure, first_range
 from app.pages import load_pages
 from app.pages.local_geometry.config import get_problem
 from app.pages.local_geometry.pictures import draw_network
-from app.pages.local_geometry.presets import ALL, available
+from app.pages.local_geometry.presets import PRESETS, available
 from app.runs.job import State, Status
+from app.runs.manager import manager
 from app.style import numbers
 from app.style.figures import GrowingRange, nice_above
 from app.style.formula import displayable
@@ -44,9 +49,44 @@ def test_pages_are_found():
     ]
 
 
+@pytest.fixture
+def toy(tmp_path, monkeypatch):
+    """The pages with one more, in a folder of its own; it is gone afterwards."""
+    toy_page.write(tmp_path)
+    monkeypatch.setattr(app.pages, "__path__", [*app.pages.__path__, str(tmp_path)])
+    yield next(page for page in load_pages() if page.key == "toy")
+    for name in [name for name in sys.modules if name.split(".")[:3] == ["app", "pages", "toy"]]:
+        del sys.modules[name]
+    del app.pages.toy
+
+
+def test_a_page_is_one_folder(toy):
+    assert set(toy_page.MODULES) == {"__init__", *house.PAGE_NAMES}
+    view = toy.build()
+    try:
+        view.restore({"problem": {"width": 4}, "steps": 200, "chains": 2})
+        assert view.configuration()["problem"] == {"width": 4} and view.words.object == "<p>λ is 4.</p>"
+        view._live.run = manager().submit(view._live._build)
+        limit = time.monotonic() + 60
+        while view._live.run.state.status is not Status.FINISHED or view._live.run.state.estimate.steps < 200:
+            assert time.monotonic() < limit
+            view._live._poll()
+            time.sleep(0.01)
+        view._live._poll()
+        assert view.transport.step == 200 and len(view.losses.source.data["step"]) == 200
+        view.editor.width._on_user("text", "12")
+        assert view.trouble.visible and "width is 12" in view.trouble.object
+    finally:
+        view.close()
+
+
+def test_afterwards_the_toy_is_gone():
+    assert "toy" not in [page.key for page in load_pages()]
+
+
 def test_presets_are_possible_and_each_says_one_thing():
     chosen = available(samplers())
-    assert len(chosen) >= 6 and len({preset.name for preset in ALL}) == len(ALL)
+    assert len(chosen) >= 6 and len({preset.name for preset in PRESETS}) == len(PRESETS)
     for preset in chosen:
         problem = get_problem(preset.problem)
         resolve(RunConfig(problem=problem.to_dict(), **{**DEFAULTS, **preset.settings}), problem)
@@ -54,7 +94,7 @@ def test_presets_are_possible_and_each_says_one_thing():
 
 
 def test_the_regular_preset_is_regular_and_the_singular_one_is_not():
-    problems = {preset.name: get_problem(preset.problem) for preset in ALL}
+    problems = {preset.name: get_problem(preset.problem) for preset in PRESETS}
     assert float(problems["regular"].local_learning_coefficient) == problems["regular"].dim / 2
     assert float(problems["singular"].local_learning_coefficient) < problems["singular"].dim / 4
     assert problems["local"].local_learning_coefficient.value == 32

@@ -6,7 +6,8 @@ import pytest
 
 from app.pages import load_pages
 from app.pages.local_geometry.config import MAX_PARAMETERS, get_problem
-from app.pages.local_geometry.panels.sweep.job import COUNT, SweepJob
+from app.pages.local_geometry.panels.sweep.job import SweepJob
+from app.pages.local_geometry.panels.sweep.values import COUNT
 from app.runs.allowance import DEFAULT_MEGABYTES, VISITOR_MEMORY, allowance, check_allowance
 from llc_core import RunConfig
 from llc_core.engine.resolve import resolve

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from synthetic_store import synthetic_rows, write_store
 
 from app.pages import load_pages
-from app.pages.local_geometry.presets import ALL as PRESETS
+from app.pages.local_geometry.presets import PRESETS
 from app.pages.stationary_bias.presets import PRESETS as BIAS_PRESETS
 from app.sharing.links import HIDEABLE, Link, decode, encode
 from app.window import warmup
@@ -275,12 +275,12 @@ def withheld(key: str):
 def test_a_class_can_be_left_to_guess_the_learning_coefficient():
     view = withheld("local-geometry")
     try:
-        problem = view._problem
+        problem = view.scene.problem
         exact = f"{float(problem.local_learning_coefficient):g}"
-        assert not view._exact.visible and not view.sweep.view.visible and not view.why.view.visible
+        assert not view.exact_card.visible and not view.sweep.view.visible and not view.why.view.visible
         assert set(view.readouts.withheld) == {"expected", "error"}
         assert not any(line.visible for line in (*view.losses.answers, *view.estimates.answers))
-        for legend in view._curves.legends:
+        for legend in view.curves.legends:
             assert "expected" not in legend.object and "local" not in legend.object
         assert exact not in view.verdict.object
     finally:

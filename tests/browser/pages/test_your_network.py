@@ -9,7 +9,7 @@ import torch
 from page_scripts import SOURCE
 from playwright.sync_api import expect
 
-from app.pages.your_network.config import ZOO
+from app.pages.your_network.config import NETWORKS
 from app.sharing.links import Link, encode
 from llc_core.networks import build_model
 
@@ -28,7 +28,7 @@ def mine(app):
 def test_a_checkpoint_and_a_part_are_chosen_and_compared(mine):
     app, page = mine, mine.page
     first = app.number("llc")
-    assert len(app.source("training")["step"]) == len(ZOO["small"].checkpoints)
+    assert len(app.source("training")["step"]) == len(NETWORKS["small"].checkpoints)
     app.button("Pin this run").click()
     page.get_by_role("combobox", name="Checkpoint").click()
     page.get_by_text("after 100 steps", exact=True).click()
@@ -60,7 +60,7 @@ def test_the_map_gives_its_pick_to_the_side_bar_and_checkpoints_come_in(mine):
 def test_weights_from_a_file_and_from_a_wrong_one(mine):
     page = mine.page
     content = io.BytesIO()
-    torch.save(build_model(ZOO["small"].model, seed=9).state_dict(), content)
+    torch.save(build_model(NETWORKS["small"].model, seed=9).state_dict(), content)
     chooser = page.locator("input[type=file][accept='.safetensors,.pt']")
     chooser.set_input_files({"name": "mine.pt", "mimeType": "application/octet-stream", "buffer": content.getvalue()})
     expect(page.get_by_text("Weights from mine.pt.")).to_be_visible()

@@ -91,20 +91,10 @@ class PointsPanel(JobPanel):
             x_axis_label="λ̂ of one data set",
             y_axis_label="data sets",
         )
-        self.sources, self._means = {}, {}
+        self.sources: dict[str, ColumnDataSource] = {}
+        self._means: dict[str, Span] = {}
         for at in AT:
-            source = ColumnDataSource(_bars(np.zeros(0)), name=f"points_{at}")
-            self.plot.quad(
-                left="left", right="right", top="top", bottom=0, source=source, fill_color=COLORS[at], fill_alpha=0.5,
-                line_color=COLORS[at], line_width=1.5, hatch_pattern="right_diagonal_line" if at == "V" else None,
-                hatch_color=COLORS[at], hatch_alpha=0.6, hatch_scale=8,
-            )  # fmt: skip
-            self.sources[at] = source
-            truth = Span(location=TRUTH[at], dimension="height", line_color=COLORS[at], line_width=2.5)
-            mean = Span(dimension="height", line_color=COLORS[at], line_width=2.5, line_dash=[3, 4], location=None)
-            self.plot.add_layout(truth)
-            self.plot.add_layout(mean)
-            self._means[at] = mean
+            self._draw_bars(at)
         self.sets = one_of({f"{count} data sets": count for count in SETS}, 200)
         self.length = one_of({"5,000 steps": LENGTHS[0], "40,000": LENGTHS[1]}, LENGTHS[0])
         self.spring = one_of({f"γ = {value:g}": value for value in SPRINGS}, 1.0)
@@ -123,6 +113,21 @@ class PointsPanel(JobPanel):
             self.bar(self.sets, self.length, self.spring, margin=(4, 0, 0, 0)),
             self.words,
         )
+
+    def _draw_bars(self, at: str) -> None:
+        """The bars of one point, its λ and its mean."""
+        source = ColumnDataSource(_bars(np.zeros(0)), name=f"points_{at}")
+        self.plot.quad(
+            left="left", right="right", top="top", bottom=0, source=source, fill_color=COLORS[at], fill_alpha=0.5,
+            line_color=COLORS[at], line_width=1.5, hatch_pattern="right_diagonal_line" if at == "V" else None,
+            hatch_color=COLORS[at], hatch_alpha=0.6, hatch_scale=8,
+        )  # fmt: skip
+        self.sources[at] = source
+        truth = Span(location=TRUTH[at], dimension="height", line_color=COLORS[at], line_width=2.5)
+        mean = Span(dimension="height", line_color=COLORS[at], line_width=2.5, line_dash=[3, 4], location=None)
+        self.plot.add_layout(truth)
+        self.plot.add_layout(mean)
+        self._means[at] = mean
 
     def begin(self) -> Callable[[], Job]:
         self.plot.y_range.update(start=0, end=0.2 * self.sets.value, reset_start=0, reset_end=0.2 * self.sets.value)
@@ -146,7 +151,7 @@ class PointsPanel(JobPanel):
             self._means[at].location = mean if math.isfinite(mean) else None
             dead = len(progress.llc[at]) - len(values)
             parts.append(with_sd(at, mean, se, sd) + (f" ({dead} chains overflowed)" if dead else "") + ".")
-        # The first steps are one high peak, which would leave the rest low.
+        # During the first steps all values lie in one high bar, and an axis that follows it would be too high afterwards.
         if top > float(self.plot.y_range.end) and 5 * progress.steps > progress.total_steps:
             self.plot.y_range.update(end=1.15 * top, reset_end=1.15 * top)
         gap, error, _ = summary(progress.llc["U"] - progress.llc["V"])
@@ -170,7 +175,7 @@ def points_csv(found: PointsProgress) -> str:
 
 
 def _bars(values: np.ndarray) -> dict[str, np.ndarray]:
-    """What lies outside the frame is counted in its last bars."""
+    """Counts of the values in each bin; values outside the frame are counted in the outermost bars."""
     width = (EDGES[1] - EDGES[0]) / 2
     counts, _ = np.histogram(np.clip(values, EDGES[0] + width, EDGES[-1] - width), EDGES)
     return {"left": EDGES[:-1], "right": EDGES[1:], "top": counts.astype(float)}

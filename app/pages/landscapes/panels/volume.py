@@ -21,9 +21,9 @@ from llc_core.sweeps.csv_tables import table_csv
 
 HEIGHT = 300
 EVERY = 3
-"""Of the curve's points every third is drawn."""
+"""Every third point of the curve is drawn."""
 
-READOUTS = [
+CELLS = [
     {
         "key": "slope",
         "label": "fitted λ",
@@ -57,7 +57,7 @@ class VolumePanel:
             "x", "y", source=self.fit, line_color=theme.LOCAL, line_width=2.5, line_dash=theme.DASHES["predicted"]
         )
         self.plot.scatter("x", "y", source=self.source, size=7, fill_color=theme.ESTIMATE, line_color=None)
-        self.numbers = Numbers(items=READOUTS, least="84px", sizing_mode="stretch_width", margin=(6, 0, 0, 0))
+        self.numbers = Numbers(items=CELLS, least="84px", sizing_mode="stretch_width", margin=(6, 0, 0, 0))
         self._words = prose(margin=(8, 0, 0, 0))
         dots = "".join(f'<circle cx="{x}" cy="7" r="3" fill="{theme.ESTIMATE}"/>' for x in (4, 13, 22))
         dashes = f'<path d="M0 7h26" stroke="{theme.LOCAL}" stroke-width="2.5" stroke-dasharray="9 4"/>'

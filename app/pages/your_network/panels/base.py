@@ -6,21 +6,21 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from app.pages.your_network.config import Choice
+from app.pages.your_network.config import NetworkChoice
 from app.runs.job import Job
 from app.runs.manager import background
 from app.session.job_panel import JobPanel
 
 
-class _ChoicePanel(JobPanel):
-    """A job about the page's choice and settings: `prepare` empties the panel, `job` makes what is run."""
+class ChoicePanel(JobPanel):
+    """A job about the page's choice and settings. `prepare` empties the panel, `job` makes what is run."""
 
     tone = "small muted"
 
     def __init__(self, label: str, invitation: str):
         super().__init__(label, invitation, runs=background, width=150)
         self.words.styles = {"flex": "1 1 240px"}
-        self.choice: Choice | None = None
+        self.choice: NetworkChoice | None = None
         self.settings: dict[str, Any] = {}
 
     def begin(self) -> Callable[[], Job] | None:
@@ -33,5 +33,5 @@ class _ChoicePanel(JobPanel):
         raise NotImplementedError
 
     @staticmethod
-    def job(choice: Choice, settings: dict[str, Any]) -> Job:
+    def job(choice: NetworkChoice, settings: dict[str, Any]) -> Job:
         raise NotImplementedError

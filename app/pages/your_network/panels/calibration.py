@@ -8,10 +8,9 @@ from typing import Any
 
 import panel_material_ui as pmui
 
-from app.pages.your_network.config import Choice
+from app.pages.your_network.config import NetworkChoice
 from app.pages.your_network.figures import CalibrationFigure
-from app.pages.your_network.panels.base import _ChoicePanel
-from app.pages.your_network.panels.over_training import _of_map
+from app.pages.your_network.panels.base import ChoicePanel
 from app.pages.your_network.scene import potential
 from app.runs.job import State
 from app.runs.tasks import TaskJob
@@ -21,12 +20,11 @@ from llc_core import calibrate
 from llc_core.studies.calibration.search import Calibration
 
 CALIBRATION_STEPS = 600
-
-
 CALIBRATED = ("SGLD", "RMSPropSGLD")
+"""Samplers that the map is made for."""
 
 
-class CalibrationPanel(_ChoicePanel):
+class CalibrationPanel(ChoicePanel):
     """`listener` is called with (step_size, localization) when the pick is to be used."""
 
     def __init__(self) -> None:
@@ -49,8 +47,8 @@ class CalibrationPanel(_ChoicePanel):
             self.use,
         )
 
-    def show(self, choice: Choice, settings: dict[str, Any]) -> None:
-        if choice != self.choice or _of_map(settings) != _of_map(self.settings):
+    def show(self, choice: NetworkChoice, settings: dict[str, Any]) -> None:
+        if choice != self.choice or _map_settings(settings) != _map_settings(self.settings):
             self.stop()
             self.use.visible = False
             if self.found is not None:
@@ -77,7 +75,7 @@ class CalibrationPanel(_ChoicePanel):
             self.listener(float(self.found.step_size[e]), float(self.found.localization[g]))
 
     @staticmethod
-    def job(choice: Choice, settings: dict[str, Any]) -> TaskJob:
+    def job(choice: NetworkChoice, settings: dict[str, Any]) -> TaskJob:
         sampler = settings["sampler"]["name"]
         if sampler not in CALIBRATED:
             raise ValueError(f"The map is for {' and '.join(CALIBRATED)}; choose one of them in place of {sampler}.")
@@ -92,3 +90,8 @@ class CalibrationPanel(_ChoicePanel):
             )  # fmt: skip
 
         return TaskJob([run])
+
+
+def _map_settings(settings: dict[str, Any]) -> tuple[Any, ...]:
+    """Settings that the whole map depends on; step size and localisation are its axes."""
+    return settings.get("sampler", {}).get("name"), settings.get("dtype"), settings.get("n_beta")

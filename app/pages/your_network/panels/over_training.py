@@ -1,4 +1,4 @@
-"""Two background jobs of the page "Your network": λ̂ at every checkpoint, and the calibration of the sampler."""
+"""Panel "Over training": λ̂ at every checkpoint, one after the other."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from app.pages.your_network.config import Choice
+from app.pages.your_network.config import NetworkChoice
 from app.pages.your_network.figures import TrainingFigures
-from app.pages.your_network.panels.base import _ChoicePanel
+from app.pages.your_network.panels.base import ChoicePanel
 from app.pages.your_network.scene import known, potential, trained
 from app.runs.job import State
 from app.runs.tasks import TaskJob
@@ -17,7 +17,7 @@ from app.style.legend import legend
 from llc_core import Estimate, estimate
 
 
-class OverTraining(_ChoicePanel):
+class OverTraining(ChoicePanel):
     """`show` tells what is chosen now; `found` holds what was estimated."""
 
     def __init__(self) -> None:
@@ -26,7 +26,7 @@ class OverTraining(_ChoicePanel):
         )
         self.figures = TrainingFigures()
         self.found: list[tuple[int, Estimate]] = []
-        self._known: Choice | None = None
+        self._known: NetworkChoice | None = None
         self.view = card(
             legend(
                 "Over training",
@@ -43,7 +43,7 @@ class OverTraining(_ChoicePanel):
             plotted(self.figures.llc),
         )
 
-    def show(self, choice: Choice, settings: dict[str, Any], from_file: bool) -> None:
+    def show(self, choice: NetworkChoice, settings: dict[str, Any], from_file: bool) -> None:
         question = replace(choice, checkpoint=0)
         if question != self._known or settings != self.settings:
             self.stop()
@@ -58,7 +58,7 @@ class OverTraining(_ChoicePanel):
         self.figures.mark(None if from_file else choice.checkpoint)
 
     def ready(self) -> None:
-        """The choice has been trained."""
+        """The chosen network has been trained: show its training."""
         if self.choice is None or len(self.figures.source.data["step"]):
             return
         found = known(self.choice)
@@ -81,14 +81,9 @@ class OverTraining(_ChoicePanel):
             )
 
     @staticmethod
-    def job(choice: Choice, settings: dict[str, Any]) -> TaskJob:
+    def job(choice: NetworkChoice, settings: dict[str, Any]) -> TaskJob:
         def one(step: int) -> tuple[int, Estimate]:
             at = potential(replace(choice, checkpoint=step), batch_size=settings["batch_size"])
             return step, estimate(at, progress=False, **settings)
 
         return TaskJob([partial(one, c.step) for c in trained(choice)[1].checkpoints])
-
-
-def _of_map(settings: dict[str, Any]) -> tuple[Any, ...]:
-    """What of the settings makes a map another one, the ε and γ that it picks aside."""
-    return settings.get("sampler", {}).get("name"), settings.get("dtype"), settings.get("n_beta")

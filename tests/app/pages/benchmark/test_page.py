@@ -26,11 +26,10 @@ from app.pages.benchmark.scene import MAX_PROBLEMS, clean, clean_progress, load,
 from app.pages.benchmark.table import accuracy_csv, rows_csv, series_csv, table_html
 from app.pages.benchmark.takeaway import FILES
 from app.pages.benchmark.texts import progress_html, readouts, samplers_of
-from app.pages.local_geometry.takeaway import read_config as read_run
+from app.pages.local_geometry.scene import link_config
 from app.server.report import report_html, sections, write_report
 from app.session.ownership import may_stop
 from app.sharing.links import decode
-from llc_core import RunConfig
 from llc_core.samplers.registry import samplers
 from llc_core.sweeps.series import accuracy, curves, error_of, ordered_pairs, select
 from llc_core.sweeps.stopping import request_of
@@ -454,7 +453,7 @@ def test_a_point_leads_to_its_runs_and_they_open_on_the_page_that_has_them(view)
     links = re.findall(r'href="\?c=([\w-]+)"', view.results.runs.table.object)
     assert len(links) == 12
     link = decode(links[0])
-    found = read_run(RunConfig.from_dict(dict(link.config)))
+    found = link_config(link.config)
     assert link.page == "local-geometry" and found.settings["sampler"]["name"] == "HMC"
     assert found.settings["sampler"]["step_size"] == view.results.runs.step.value
     with pytest.raises(ValueError, match="No page"):

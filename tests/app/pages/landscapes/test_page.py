@@ -14,22 +14,30 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from app.controls.run_controls import DEFAULTS
+from app.controls.run_fields import DEFAULTS
 from app.pages.landscapes.config import described, get_landscape
 from app.pages.landscapes.job import SHOWN, TRAIL, LandscapeJob, TrailCursor
 from app.pages.landscapes.page import Landscapes
 from app.pages.landscapes.panels.points import PointsJob, points_csv, summary
 from app.pages.landscapes.pictures import draw_landscape
-from app.pages.landscapes.presets import ALL
-from app.pages.landscapes.scene import LOSS_LEVELS, loss_heights, posterior_heights, true_parameters, window
-from app.pages.landscapes.takeaway import FILES, read_config, read_file
+from app.pages.landscapes.presets import PRESETS
+from app.pages.landscapes.scene import (
+    LOSS_LEVELS,
+    link_config,
+    loss_heights,
+    posterior_heights,
+    true_parameters,
+    window,
+)
+from app.pages.landscapes.takeaway import FILES
 from app.pages.landscapes.texts import agrees, verdict
 from app.runs.job import State, Status
+from app.sharing.reading import parse_file
 from llc_core import Planar, RunConfig, planar_landscape
 from llc_core.engine.resolve import resolve
 from llc_core.types import Verdict
 
-PRESETS = {preset.name: preset for preset in ALL}
+BY_NAME = {preset.name: preset for preset in PRESETS}
 CROSSING = {"kind": "planar", "name": "normal_crossing", "k": [1, 1]}
 
 
@@ -55,9 +63,9 @@ def view():
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize("name", BY_NAME)
 def test_every_preset_gives_the_numbers_of_its_lesson(name):
-    preset = PRESETS[name]
+    preset = BY_NAME[name]
     job, _ = job_of(get_landscape(preset.problem), **preset.settings)
     estimate = finished(job).judge()
     # Every decimal in the sentence is λ̂ or the exact value of this run, or of the two presets it names.
@@ -73,11 +81,11 @@ def test_every_preset_gives_the_numbers_of_its_lesson(name):
 
 
 def test_presets_are_pictures_with_one_sentence_each():
-    assert len(PRESETS) == len(ALL) >= 6 and len({preset.title for preset in ALL}) == len(ALL)
-    for preset in ALL:
+    assert len(BY_NAME) == len(PRESETS) >= 6 and len({preset.title for preset in PRESETS}) == len(PRESETS)
+    for preset in PRESETS:
         assert 60 < len(preset.lesson) < 140 and preset.lesson.endswith(".")
         ElementTree.fromstring(draw_landscape(get_landscape(preset.problem)))
-    truths = {preset.name: get_landscape(preset.problem).local_learning_coefficient for preset in ALL}
+    truths = {preset.name: get_landscape(preset.problem).local_learning_coefficient for preset in PRESETS}
     assert [str(truths[name].value) for name in ("regular", "line", "crossing", "square", "cube", "prior", "U", "V")] == [
         "1", "1/2", "1/2", "1/4", "1/6", "2/3", "1/2", "1/4",
     ]  # fmt: skip
@@ -120,9 +128,9 @@ def test_the_snapshot_of_many_turns_is_that_of_one():
 # -- what is drawn ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize("name", BY_NAME)
 def test_the_window_holds_the_start_the_truth_and_most_of_the_posterior(name):
-    problem = get_landscape(PRESETS[name].problem)
+    problem = get_landscape(BY_NAME[name].problem)
     shown = window(problem, problem.n_beta)
     for i, (center, off) in enumerate(zip(problem.model.w0, problem.start, strict=True)):
         assert shown.low[i] < center + off < shown.high[i]
@@ -152,7 +160,7 @@ def test_a_start_far_out_widens_the_window():
 # -- configurations ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize("name", BY_NAME)
 def test_a_configuration_comes_back(view, name):
     view._on_preset(name)
     view.restore(view.configuration())
@@ -160,7 +168,7 @@ def test_a_configuration_comes_back(view, name):
     view._on_preset("crossing")
     view.restore(first)
     assert json.loads(json.dumps(view.configuration())) == first
-    assert view.editor.problem == described(PRESETS[name].problem)
+    assert view.editor.problem == described(BY_NAME[name].problem)
 
 
 @pytest.mark.parametrize(
@@ -335,7 +343,7 @@ def test_the_exact_value_is_that_of_the_side_where_chains_are():
     ]
     whole = planar_landscape("normal_crossing", k=[3, 1], h=[3, 3]).expected_llc_at(144.8, 1.0)
     assert values == pytest.approx([0.5401, 0.7434], abs=1e-3) and values[0] < whole < values[1]
-    job, _ = job_of(get_landscape(PRESETS["prior"].problem), steps=200)
+    job, _ = job_of(get_landscape(BY_NAME["prior"].problem), steps=200)
     assert job.log.exact == pytest.approx(0.5401, abs=1e-3)
 
 
@@ -369,9 +377,9 @@ def test_answers_can_be_withheld(view):
     assert not view.volume.view.visible and not view.points.view.visible
     assert set(view.readouts.withheld) == {"exact", "error", "local", "multiplicity"}
     assert not any(line.visible for line in (*view.losses.answers, *view.estimates.answers))
-    assert "exact" not in view._curves.legends[1].object and "λ at w0" not in view._curves.legends[1].object
+    assert "exact" not in view.curves.legends[1].object and "λ at w0" not in view.curves.legends[1].object
     state, _ = state_of(0.357)
-    view._exact = 0.356
+    view.exact = 0.356
     view._show_words(state)
     assert "0.356" not in view.verdict.object and "1/2" not in view.verdict.object
 
@@ -397,9 +405,9 @@ def test_the_python_runs_as_pasted_and_the_files_hold_what_was_seen(view):
     assert float(rows["llc"]) == estimate.llc
     assert len(contents["traces"][1].splitlines()) == len(estimate.trace) + 1
     assert contents["netcdf"][1][1:4] == b"HDF"
-    again = read_file(contents["config"][1])
+    again = link_config(parse_file(contents["config"][1]))
     assert again.problem == view.editor.problem and again.settings["seed"] == 3
-    assert read_config(RunConfig.from_json(contents["config"][1])) == again
+    assert again.complete == view.config.complete
 
 
 def test_there_is_nothing_to_save_before_the_first_estimate(view):

@@ -6,16 +6,16 @@ import math
 
 import pytest
 
-from app.controls.run_controls import DEFAULTS
+from app.controls.run_fields import DEFAULTS
 from app.pages.local_geometry.config import get_problem
-from app.pages.local_geometry.presets import ALL
+from app.pages.local_geometry.presets import PRESETS
 from llc_core import Estimate, RunConfig, run
 
-PRESETS = {preset.name: preset for preset in ALL}
+BY_NAME = {preset.name: preset for preset in PRESETS}
 
 
 def measured(name: str, **changes) -> Estimate:
-    preset = PRESETS[name]
+    preset = BY_NAME[name]
     problem = get_problem(preset.problem)
     whole = run(RunConfig(problem=problem.to_dict(), **{**DEFAULTS, **preset.settings, **changes}), problem)
     for _ in whole:
@@ -31,7 +31,7 @@ def within(found: Estimate, expected: float, room: float = 0.0) -> bool:
 def test_tiny_meets_its_expected_value():
     found = measured("tiny", steps=4000)
     assert within(found, found.expected) and found.converged
-    assert get_problem(PRESETS["tiny"].problem).dim / 2 == 12
+    assert get_problem(BY_NAME["tiny"].problem).dim / 2 == 12
 
 
 def test_regular_is_half_the_parameters():
@@ -85,6 +85,6 @@ def test_printed_sghmc_doubles_the_temperature():
 
 
 def test_every_preset_s_claim_is_measured_here():
-    assert set(PRESETS) == {
+    assert set(BY_NAME) == {
         *("tiny", "regular", "singular", "local", "wanderer", "minibatch", "step", "small", "rmsprop", "printed"),
     }

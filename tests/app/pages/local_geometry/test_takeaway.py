@@ -13,29 +13,39 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from app.controls.run_controls import DEFAULTS, Controls
+from app.controls.run_controls import Controls
+from app.controls.run_fields import DEFAULTS
 from app.pages.local_geometry.config import get_problem
-from app.pages.local_geometry.panels.sweep.job import SweepPoints
+from app.pages.local_geometry.panels.sweep.points import SweepPoints
 from app.pages.local_geometry.panels.why.drawing import drawing
-from app.pages.local_geometry.presets import ALL
-from app.pages.local_geometry.takeaway import FILES, Takeaway, read_file
+from app.pages.local_geometry.presets import PRESETS
+from app.pages.local_geometry.scene import link_config
+from app.pages.local_geometry.takeaway import FILES, Takeaway
 from app.sharing.exports import config_json
-from app.sharing.reading import MAX_CHARACTERS, OFFERED, PageConfig
+from app.sharing.json_files import MAX_CHARACTERS
+from app.sharing.reading import OFFERED, PageConfig, from_side_bar, parse_file
 from llc_core import RunConfig, run
 from llc_core.engine.resolve import resolve
 from llc_core.studies.explain.parts import Explanation, Part
 
-PROBLEM = get_problem(ALL[0].problem)
+PROBLEM = get_problem(PRESETS[0].problem)
 POINTS = SweepPoints(
     9, 9, "step_size", np.array([0.1, 0.2]), np.array([7.0, np.nan]), np.array([0.1, np.nan]), np.array([7.0, 7.0]),
     np.array([0.0, 1.0]), verdicts=("trust it", "dead"),
 )  # fmt: skip
 
 
+def page_config(**changes) -> PageConfig:
+    return from_side_bar(PROBLEM.to_dict(), {**DEFAULTS, "steps": 200, "chains": 2, **changes}, PROBLEM)
+
+
 def complete(**changes) -> RunConfig:
-    return resolve(
-        RunConfig(problem=PROBLEM.to_dict(), **{**DEFAULTS, "steps": 200, "chains": 2, **changes}), PROBLEM
-    ).config
+    return page_config(**changes).complete
+
+
+def read(text: str) -> PageConfig:
+    """What the page makes of a file."""
+    return link_config(parse_file(text))
 
 
 SPLIT = Explanation(
@@ -55,11 +65,11 @@ SPLIT = Explanation(
 @pytest.fixture(scope="module")
 def taken() -> tuple[Takeaway, list[PageConfig]]:
     applied: list[PageConfig] = []
-    takeaway = Takeaway(applied.append, lambda: POINTS, lambda: SPLIT)
+    takeaway = Takeaway(lambda values: applied.append(link_config(values)), lambda: POINTS, lambda: SPLIT)
     whole = run(complete(), PROBLEM)
     for _ in whole:
         pass
-    takeaway.show(whole.config)
+    takeaway.show(page_config())
     takeaway.update(whole.estimates()[0])
     return takeaway, applied
 
@@ -100,7 +110,7 @@ def test_a_split_is_a_table_and_a_drawing_of_the_same_numbers(taken):
 
 def test_before_the_first_estimate_files_are_refused_in_words():
     takeaway = Takeaway(lambda config: None, lambda: None, lambda: None)
-    takeaway.show(complete())
+    takeaway.show(page_config())
     for key in ("traces", "results", "netcdf"):
         takeaway._on_want(key)
         assert takeaway.menu.message == {
@@ -118,7 +128,7 @@ def test_a_page_s_configuration_comes_back_as_it_was():
     """50 random configurations of the side bar: out as a file, in again, and resolved to the same run."""
     pick = random.Random(1)
     for _ in range(50):
-        preset = pick.choice(ALL)
+        preset = pick.choice(PRESETS)
         problem = get_problem(preset.problem)
         settings = {
             **DEFAULTS,
@@ -131,10 +141,11 @@ def test_a_page_s_configuration_comes_back_as_it_was():
             "dtype": pick.choice((None, "float32", "float64")),
         }
         config = resolve(RunConfig(problem=problem.to_dict(), **settings), problem).config
-        found = read_file(config_json(config))
+        found = read(config_json(config))
+        assert found.complete == config, "what is run"
         Controls().check(found.settings)
         again = resolve(RunConfig(problem=get_problem(found.problem).to_dict(), **found.settings), problem).config
-        assert again == config
+        assert again == config, "and what the side bar shows"
         assert found.settings["dtype"] in (None, settings["dtype"])
 
 
@@ -158,7 +169,7 @@ def test_what_cannot_be_run_here_is_refused_in_one_sentence(taken, changes, mess
     takeaway, applied = taken
     values = {**json.loads(config_json(complete())), **changes}
     with pytest.raises(ValueError, match=message) as caught:
-        read_file(json.dumps(values))
+        read(json.dumps(values))
     assert str(caught.value).endswith(".")
     before = list(applied)
     takeaway._on_upload(json.dumps(values))
@@ -170,7 +181,7 @@ def test_what_cannot_be_run_here_is_refused_in_one_sentence(taken, changes, mess
 )
 def test_what_is_no_configuration_is_refused(text):
     with pytest.raises(ValueError, match=r"\.$"):
-        read_file(text)
+        read(text)
 
 
 def test_values_beyond_the_controls_are_refused_before_anything_changes():
@@ -180,7 +191,7 @@ def test_values_beyond_the_controls_are_refused_before_anything_changes():
         ({"steps": 5}, "steps is 5"),
         ({"seed": 10**7}, "seed is"),
     ):
-        found = read_file(config_json(complete(**{"burn_in": 0.5, **changes})))
+        found = read(config_json(complete(**{"burn_in": 0.5, **changes})))
         with pytest.raises(ValueError, match=message):
             controls.check(found.settings)
 

@@ -12,15 +12,17 @@ from typing import Any
 import pytest
 import torch
 
-from app.pages.your_network import scene as zoo
-from app.pages.your_network.config import OPTIMIZERS, ZOO, Choice, parts
-from app.pages.your_network.job import _build
-from app.pages.your_network.page import PAGE, _read_weights
+from app.pages.your_network import scene
+from app.pages.your_network.config import NETWORKS, OPTIMIZERS, NetworkChoice, parts
+from app.pages.your_network.editor import read_weights
+from app.pages.your_network.job import build
+from app.pages.your_network.page import PAGE
 from app.pages.your_network.panels.calibration import CalibrationPanel
 from app.pages.your_network.panels.over_training import OverTraining
-from app.pages.your_network.presets import ALL
-from app.pages.your_network.scene import potential, selection, trained
-from app.pages.your_network.takeaway import ZooTakeaway, over_training_csv, read_choice, read_file
+from app.pages.your_network.presets import PRESETS
+from app.pages.your_network.scene import link_config, potential, selection, trained
+from app.pages.your_network.takeaway import NetworkTakeaway, over_training_csv
+from app.sharing.reading import parse_file
 from llc_core import Estimate
 from llc_core.networks import build_model
 
@@ -28,8 +30,7 @@ QUICK = {"steps": 300, "batch_size": 64}
 
 
 def finished(config) -> Estimate:
-    choice, settings = read_choice(config)
-    job = _build(choice, settings, None)
+    job = build(link_config(config))
     while not job.finished:
         job.advance(500)
     return job.judge()
@@ -43,47 +44,48 @@ def view():
 
 
 def test_a_trained_network_reads_far_below_half_its_parameters():
-    found = finished(ALL[0].config)
+    found = finished(PRESETS[0].config)
     assert found.converged, found.converged.reason
     assert 1 < found.llc < 20 and found.dim == 2410
 
 
 def test_before_training_the_estimate_is_negative_and_the_verdict_says_why():
-    found = finished({**next(p.config for p in ALL if p.name == "start"), "steps": 600})
+    found = finished({**next(p.config for p in PRESETS if p.name == "start"), "steps": 600})
     assert found.llc < 0 and "w0 may not be a minimum" in str(found.converged)
 
 
 def test_a_layer_moves_alone():
-    choice, _ = read_choice(next(p.config for p in ALL if p.name == "layer"))
-    assert potential(choice).dim == 64 * 10 + 10
+    found = link_config(next(p.config for p in PRESETS if p.name == "layer"))
+    assert potential(found.choice).dim == 64 * 10 + 10
 
 
 def test_heads_are_disjoint_parts_of_the_transformer():
-    model = build_model(ZOO["heads"].model)
+    model = build_model(NETWORKS["heads"].model)
     masks = [selection(model, part) for part in parts("heads").values() if part.startswith("head:0.")]
     assert len(masks) == 4
     total = sum(mask["blocks.0.attention.query.weight"].int() for mask in masks)
     assert (total == 1).all()
 
 
-@pytest.mark.parametrize("network", ZOO)
+@pytest.mark.parametrize("network", NETWORKS)
 def test_every_part_of_every_network_can_move(network):
-    model, _ = trained(Choice(network, next(iter(OPTIMIZERS)), 0, ZOO[network].steps, "all"))
+    model, _ = trained(NetworkChoice(network, next(iter(OPTIMIZERS)), 0, NETWORKS[network].steps, "all"))
     for part in parts(network).values():
-        choice = Choice(network, next(iter(OPTIMIZERS)), 0, ZOO[network].steps, part)
+        choice = NetworkChoice(network, next(iter(OPTIMIZERS)), 0, NETWORKS[network].steps, part)
         dim = potential(choice, batch_size=16).dim
         assert 0 < dim <= sum(p.numel() for p in model.parameters())
 
 
-@pytest.mark.parametrize("preset", ALL, ids=lambda p: p.name)
+@pytest.mark.parametrize("preset", PRESETS, ids=lambda p: p.name)
 def test_a_choice_comes_back_from_a_link_and_a_file(view, preset):
-    choice, settings = read_choice({**preset.config, **QUICK, "train_seed": 0, "seed": 5})
-    view.restore({**choice.to_dict(), **settings})
+    found = link_config({**preset.config, **QUICK, "train_seed": 0, "seed": 5})
+    choice = found.choice
+    view.restore({**choice.to_dict(), **found.settings})
     first = json.loads(json.dumps(view.configuration()))
     assert {k: first[k] for k in choice.to_dict()} == choice.to_dict() and first["seed"] == 5
     view.restore(first)
     assert json.loads(json.dumps(view.configuration())) == first
-    assert read_file(view.takeaway.menu.configuration)[0] == choice
+    assert link_config(parse_file(view.takeaway.menu.configuration)).choice == choice
 
 
 @pytest.mark.parametrize(
@@ -115,12 +117,17 @@ def weights(model: torch.nn.Module) -> bytes:
 
 def test_weights_come_from_a_file_of_plain_tensors(view):
     view.restore({"network": "small", **QUICK})
-    model = build_model(ZOO["small"].model, seed=3)
-    found = _read_weights(weights(model), "mine.pt", view._choice)
-    at = potential(view._choice, found)
+    model = build_model(NETWORKS["small"].model, seed=3)
+    found = read_weights(weights(model), "mine.pt", "small")
+    at = potential(view.config.choice, found)
     assert at.baseline_loss > 2, "fresh weights know nothing of digits"
-    view.upload.param.update(filename="mine.pt", value=weights(model))
-    assert view._state is not None
+    view.editor.upload.param.update(filename="mine.pt", value=weights(model))
+    assert view.config.weights is not None and view.lesson.object == "<p>Weights from mine.pt.</p>"
+    view.controls.fields["chains"].set(3)
+    view.controls._changed()
+    assert view.config.weights is not None and view.config.settings["chains"] == 3, "settings change, the weights stay"
+    job = build(view.config)
+    assert job._run.problem.baseline_loss == pytest.approx(at.baseline_loss)
     with pytest.raises(ValueError, match="cannot travel in a link"):
         view.configuration()
 
@@ -136,9 +143,9 @@ def test_weights_come_from_a_file_of_plain_tensors(view):
 )
 def test_other_files_are_refused_in_one_sentence(view, content, name, words):
     view.restore({"network": "small", **QUICK})
-    view.upload.param.update(filename=name, value=content)
-    assert words in view.fault.object and view.fault.visible and view._state is None
-    assert "/" not in view.fault.object.split("role")[1].split(">")[1].split("<")[0].replace("a.pt", "")
+    view.editor.upload.param.update(filename=name, value=content)
+    assert words in view.trouble.object and view.trouble.visible and view.config.weights is None
+    assert "/" not in view.trouble.object.split("role")[1].split(">")[1].split("<")[0].replace("a.pt", "")
 
 
 def test_a_file_that_runs_code_is_not_run(view, tmp_path):
@@ -148,13 +155,13 @@ def test_a_file_that_runs_code_is_not_run(view, tmp_path):
         def __reduce__(self):
             return open, (str(tmp_path / "run"), "w")
 
-    view.upload.param.update(filename="b.pt", value=pickle.dumps(Planted()))
-    assert view._state is None and not (tmp_path / "run").exists()
+    view.editor.upload.param.update(filename="b.pt", value=pickle.dumps(Planted()))
+    assert view.config.weights is None and not (tmp_path / "run").exists()
 
 
 def test_checkpoints_one_after_the_other():
-    choice, settings = read_choice({"network": "small", **QUICK})
-    job = OverTraining.job(choice, settings)
+    config = link_config({"network": "small", **QUICK})
+    job = OverTraining.job(config.choice, dict(config.settings))
     found = [job._tasks[i]() for i in (0, len(job._tasks) - 1)]
     assert [step for step, _ in found] == [0, 1000] and found[0][1].llc < found[1][1].llc
     rows = over_training_csv(found).splitlines()
@@ -162,27 +169,27 @@ def test_checkpoints_one_after_the_other():
 
 
 def test_the_map_is_for_samplers_with_a_plateau():
-    choice, settings = read_choice({"network": "small", "sampler": {"name": "HMC"}, "gradient": "full"})
+    config = link_config({"network": "small", "sampler": {"name": "HMC"}, "gradient": "full"})
     with pytest.raises(ValueError, match="SGLD and RMSPropSGLD"):
-        CalibrationPanel.job(choice, settings)
+        CalibrationPanel.job(config.choice, dict(config.settings))
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", ["trained", "layer", "head"])
 def test_the_python_that_is_copied_runs_as_pasted(name):
-    choice, settings = read_choice({**next(p.config for p in ALL if p.name == name), "steps": 100, "chains": 2})
-    takeaway = ZooTakeaway(lambda found: None, lambda: [])
-    takeaway.show(choice, settings)
+    config = link_config({**next(p.config for p in PRESETS if p.name == name), "steps": 100, "chains": 2})
+    takeaway = NetworkTakeaway(lambda values: None, lambda: [])
+    takeaway.show(config)
     done = subprocess.run([sys.executable, "-c", takeaway.menu.code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    job = _build(choice, settings, None)
+    job = build(config)
     while not job.finished:
         job.advance(100)
     assert f"λ̂ = {job.judge().llc:.4g}" in done.stdout, "the same numbers"
 
 
-def choice(seed: int) -> Choice:
-    return Choice(network="small", optimizer="momentum", train_seed=seed, checkpoint=0, part="all")
+def choice(seed: int) -> NetworkChoice:
+    return NetworkChoice(network="small", optimizer="momentum", train_seed=seed, checkpoint=0, part="all")
 
 
 def test_one_training_does_not_hold_up_the_others(monkeypatch):
@@ -194,23 +201,23 @@ def test_one_training_does_not_hold_up_the_others(monkeypatch):
             assert begin.wait(30)
         return seed, "record"
 
-    monkeypatch.setattr(zoo, "_train", slow)
-    monkeypatch.setattr(zoo, "_trained", type(zoo._trained)())
-    threads = [threading.Thread(target=zoo.trained, args=(wanted[0],)) for _ in range(2)]
+    monkeypatch.setattr(scene, "_train", slow)
+    monkeypatch.setattr(scene, "_trained", type(scene._trained)())
+    threads = [threading.Thread(target=scene.trained, args=(wanted[0],)) for _ in range(2)]
     for thread in threads:
         thread.start()
-    assert zoo.trained(wanted[1]) == (902, "record") == zoo.known(wanted[1])
-    assert zoo.known(wanted[0]) is None, "and who only looks does not wait"
+    assert scene.trained(wanted[1]) == (902, "record") == scene.known(wanted[1])
+    assert scene.known(wanted[0]) is None, "and who only looks does not wait"
     begin.set()
     for thread in threads:
         thread.join(30)
-    assert zoo.known(wanted[0]) == (901, "record")
+    assert scene.known(wanted[0]) == (901, "record")
 
 
 def test_trained_networks_make_room(monkeypatch):
-    monkeypatch.setattr(zoo, "_train", lambda network, optimizer, seed: (seed, "record"))
-    monkeypatch.setattr(zoo, "_trained", type(zoo._trained)())
-    for seed in range(zoo.KEPT + 2):
-        zoo.trained(choice(seed))
-        zoo.known(choice(0))
-    assert len(zoo._trained) == zoo.KEPT and zoo.known(choice(0)) and not zoo.known(choice(1))
+    monkeypatch.setattr(scene, "_train", lambda network, optimizer, seed: (seed, "record"))
+    monkeypatch.setattr(scene, "_trained", type(scene._trained)())
+    for seed in range(scene.KEPT + 2):
+        scene.trained(choice(seed))
+        scene.known(choice(0))
+    assert len(scene._trained) == scene.KEPT and scene.known(choice(0)) and not scene.known(choice(1))

@@ -21,16 +21,16 @@ from bokeh.models import (
 from bokeh.models.axes import LinearAxis, LogAxis
 from bokeh.plotting import figure
 
-from app.pages.local_geometry.panels.sweep.job import SweepPoints
+from app.pages.local_geometry.panels.sweep.points import SweepPoints
 from app.style import theme
 from app.style.figures import house_figure, nice_above
 from app.style.numbers import number_text
 
 HEIGHT, DEAD_HEIGHT = 250, 96
 TICK_GAP = 6
-"""Pixels between two numbers of an axis: on a phone 2 and 2.5 would read 22.5."""
+"""Least pixels between two numbers of an axis. Without a gap, 2 and 2.5 read as 22.5 on a phone."""
 LARGEST_SHOWN = 1.0
-"""Relative errors above this are drawn at the edge of the frame: they would flatten all others."""
+"""Larger relative errors are drawn at the edge of the frame, since all others would look flat beside them."""
 LEAST_SHOWN = 0.05
 FAINT, CLEAR = 0.35, 1.0
 COLUMNS = ("value", "shown", "low", "high", "text", "error", "llc", "expected", "dead", "verdict", "alpha")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -11,20 +10,15 @@ import panel as pn
 import panel_material_ui as pmui
 
 from app.pages.local_geometry.panels.sweep.figure import SweepFigure
-from app.pages.local_geometry.panels.sweep.job import (
-    SweepJob,
-    SweepPoints,
-    about_field,
-    check_ends,
-    same_question,
-    sweepable,
-)
+from app.pages.local_geometry.panels.sweep.job import SweepJob, same_question
+from app.pages.local_geometry.panels.sweep.points import SweepPoints
+from app.pages.local_geometry.panels.sweep.values import about_field, check_ends, sweepable
+from app.pages.local_geometry.panels.sweep.words import parse_end, words
 from app.runs.job import OVER, Job, State, Status
 from app.session.job_panel import JobPanel
 from app.style import theme
 from app.style.layout import card, plotted
 from app.style.legend import heading, legend
-from app.style.numbers import number_text
 from llc_core import Potential, RunConfig
 from llc_core.samplers.base import Sampler
 
@@ -72,9 +66,17 @@ class SweepPanel(JobPanel):
         )
         self.take = pmui.Button(label="Use the best", size="small", variant="outlined", margin=0, visible=False)
         self.take.on_click(self._on_take)
-        # Not before a sweep: an empty frame tells nothing, and a page with two figures less opens half a second sooner.
-        # Hidden as a whole: a pane of a figure takes `visible` back from its figure.
-        self.drawn = pn.Column(
+        self.drawn = self._drawn()
+        chosen = (self.field, *self.ends, self.button, self.take)
+        row = pn.FlexBox(*chosen, gap="10px", align_items="center", sizing_mode="stretch_width", margin=(8, 0))
+        self.view = card(heading("Sweep"), row, self.drawn, self.words)
+
+    def _drawn(self) -> pn.Column:
+        """The figures, hidden until there is a sweep: an empty frame tells nothing, and the page opens half a second sooner.
+
+        They are hidden as a whole, since a pane of a figure takes `visible` back from its figure.
+        """
+        return pn.Column(
             legend("Sweep", _MARKS, "sweep_figure", headed=False),
             plotted(self.figure.plot),
             plotted(self.figure.dead_plot),
@@ -82,24 +84,9 @@ class SweepPanel(JobPanel):
             margin=0,
             visible=False,
         )
-        self.view = card(
-            heading("Sweep"),
-            pn.FlexBox(
-                self.field,
-                *self.ends,
-                self.button,
-                self.take,
-                gap="10px",
-                align_items="center",
-                sizing_mode="stretch_width",
-                margin=(8, 0),
-            ),
-            self.drawn,
-            self.words,
-        )
 
     def show(self, config: RunConfig, problem: Potential, sampler: Sampler) -> None:
-        """The page runs something now. A sweep that is of other settings ends; its points stay, with a word."""
+        """The page runs this now. A sweep of other settings is stopped; its points stay, and a sentence says so."""
         self._config, self._problem, self._sampler = config, problem, sampler
         fields = {label: name for name, label in sweepable(sampler).items()}
         if self.field.options != fields:
@@ -142,7 +129,7 @@ class SweepPanel(JobPanel):
     # -- what the user does -------------------------------------------------------------------------------------------
 
     def _on_field(self, event: object) -> None:
-        """Ends are of one field."""
+        """The ends belong to the former field: empty them."""
         for end in self.ends:
             end.value = ""
 
@@ -180,40 +167,3 @@ class SweepPanel(JobPanel):
         if self.found is not None and len(self.found.values):
             self.say(words(self.found))
             self.take.visible = self.found.best is not None
-
-
-def parse_end(name: str, text: str) -> float | None:
-    """A number as people type it, None where nothing is written; ValueError with one sentence."""
-    short = text.strip()
-    if not short:
-        return None
-    try:
-        return float(short.replace("−", "-").replace(",", "").replace(" ", ""))
-    except ValueError:
-        shown = short if len(short) <= 20 else short[:17] + "..."
-        raise ValueError(
-            f"{name}: “{shown}” is not a number; write for example 1e-4, or nothing to have it automatic."
-        ) from None
-
-
-def words(found: SweepPoints) -> str:
-    """What the points say, for people."""
-    size = f"{len(found.values)} values, {found.chains} chains of {found.chain_steps:,} steps each"
-    if not found.averaging:
-        return f"{size}. Burn-in: the faint points show where the chains are, not yet an average."
-    if found.best is None:
-        return f"{size}. No value has an estimate: most chains are dead everywhere."
-    value, error = float(found.values[found.best]), float(found.error[found.best])
-    se = float(found.error_se[found.best])
-    shown = f"{round(error, 3) + 0.0:+.1%}".replace("-", "−") + (f" ± {2 * se:.1%}" if math.isfinite(se) else "")
-    text = f"{size}. Smallest error, its error bar included, at {number_text(value)}: {shown}"
-    if math.isfinite(found.default):
-        ratio = value / found.default
-        own = f"the engine’s choice {number_text(found.default)}"
-        text += f" ({own})" if abs(ratio - 1) < 0.02 else f" ({ratio:.2g} times {own})"
-    text += "."
-    if math.isfinite(found.limit):
-        text += f" Above {number_text(found.limit)} the chains are unstable."
-    elif found.dead.max() > 0:
-        text += f" Chains died at {int((found.dead > 0).sum())} of {len(found.values)} values."
-    return text

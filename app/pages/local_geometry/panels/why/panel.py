@@ -65,7 +65,7 @@ class WhyPanel(JobPanel):
         )
 
     def show(self, problem: Potential) -> None:
-        """Another run has begun: what was explained is gone."""
+        """Another run has begun: forget the former explanation."""
         self.stop()
         self._problem, self._estimate, self.found = problem, None, None
         self.button.disabled = True

@@ -9,35 +9,33 @@ import pytest
 from bokeh.models import NoOverlap
 from bokeh.models.axes import LogAxis
 
-from app.controls.run_controls import DEFAULTS
+from app.controls.run_fields import DEFAULTS
 from app.pages.local_geometry.config import get_problem
 from app.pages.local_geometry.panels.sweep.figure import SweepFigure, _scale
-from app.pages.local_geometry.panels.sweep.job import (
+from app.pages.local_geometry.panels.sweep.job import SweepJob, mean_over_living, same_question
+from app.pages.local_geometry.panels.sweep.panel import SweepPanel
+from app.pages.local_geometry.panels.sweep.points import SweepPoints
+from app.pages.local_geometry.panels.sweep.values import (
     BEYOND,
     COMMON,
-    SweepJob,
-    SweepPoints,
-    over_chains,
-    same_question,
     step_sizes,
     sweepable,
     values_around,
     values_between,
 )
-from app.pages.local_geometry.panels.sweep.panel import SweepPanel
-from app.pages.local_geometry.presets import ALL
+from app.pages.local_geometry.presets import PRESETS
 from app.runs.job import Status
 from llc_core import RunConfig, run
 from llc_core.engine.resolve import resolve
 from llc_core.fields import Hyper
 from llc_core.samplers.registry import build, numeric_fields, samplers
 
-PROBLEM = get_problem(ALL[0].problem)
+PROBLEM = get_problem(PRESETS[0].problem)
 
 
 def config(**changes) -> RunConfig:
     """The page's default run."""
-    values = {**DEFAULTS, **ALL[0].settings, **changes}
+    values = {**DEFAULTS, **PRESETS[0].settings, **changes}
     return RunConfig(problem=PROBLEM.to_dict(), **values)
 
 
@@ -113,10 +111,10 @@ def test_points_move_from_the_first_block_on_and_are_no_averages_in_burn_in():
 def test_over_chains_leaves_dead_chains_out():
     nan = np.nan
     values = np.array([[1.0, nan, 5.0], [3.0, nan, nan], [2.0, 4.0, nan], [6.0, 4.0, 3.0], [nan, nan, nan]])
-    mean, se = over_chains(values)
+    mean, se = mean_over_living(values)
     assert mean[0] == 3 and se[0] == pytest.approx(math.sqrt(14 / 3 / 4))
     assert math.isnan(mean[1]) and math.isnan(mean[2]), "most chains are dead"
-    assert math.isnan(over_chains(values[:2])[1][0]), "two chains have no spread to speak of"
+    assert math.isnan(mean_over_living(values[:2])[1][0]), "two chains have no spread to speak of"
 
 
 def test_the_best_is_not_a_small_error_by_chance():
@@ -229,8 +227,8 @@ def test_a_page_that_closes_ends_its_sweep_and_touches_nothing_on_the_screen():
 
 def test_the_figures_come_with_the_first_sweep_and_not_with_a_refused_one():
     panel = SweepPanel()
-    config = RunConfig(problem=ALL[0].problem, **ALL[0].settings)
-    problem = get_problem(ALL[0].problem)
+    config = RunConfig(problem=PRESETS[0].problem, **PRESETS[0].settings)
+    problem = get_problem(PRESETS[0].problem)
     resolved = resolve(config, problem)
     config, sampler = resolved.config, resolved.sampler
     panel.show(config, problem, sampler)

@@ -7,17 +7,17 @@ import re
 import numpy as np
 import pytest
 
-from app.controls.run_controls import DEFAULTS
+from app.controls.run_fields import DEFAULTS
 from app.pages.local_geometry.config import get_problem
 from app.pages.local_geometry.panels.why.job import WhyJob, bars, opening, short_label, signed, value_text
 from app.pages.local_geometry.panels.why.panel import WhyPanel
-from app.pages.local_geometry.presets import ALL
+from app.pages.local_geometry.presets import PRESETS
 from app.runs.job import Status
 from llc_core import RunConfig, run
 from llc_core.studies.explain.parts import CAUSES, Explanation, Part
 from llc_core.studies.explain.split import explain
 
-PROBLEM = get_problem(ALL[0].problem)
+PROBLEM = get_problem(PRESETS[0].problem)
 
 
 def estimate_of(**changes):
@@ -125,6 +125,6 @@ def test_the_panel_runs_it_through_the_manager_and_stops_at_once(noisy):
 
 
 def test_a_run_that_cannot_be_split_is_refused_in_words(noisy):
-    other = get_problem(ALL[1].problem)
+    other = get_problem(PRESETS[1].problem)
     with pytest.raises(ValueError, match="problem is not the one that was estimated"):
         WhyJob(noisy, other)

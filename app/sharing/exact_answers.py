@@ -8,7 +8,7 @@ from typing import Any
 from app.components.readouts import Numbers
 
 
-class Answers:
+class ExactAnswers:
     """shown: panes and lines that show them.  cells: keys of numbers that do.  changed: called after a change.
 
     `visible` is what `app.window.shell` sets; words that depend on the answers ask it.

@@ -1,0 +1,207 @@
+"""The base of every page that estimates λ: presets, transport, read-outs, verdict, curves, and one way to start a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from html import escape
+from typing import Any
+
+import panel as pn
+
+from app.components.readouts import Numbers
+from app.components.tiles import Tiles
+from app.components.transport import Transport
+from app.controls.run_controls import Controls
+from app.estimates import texts
+from app.estimates.compare_panel import ComparePanel
+from app.estimates.contract import PageContract, Preset
+from app.estimates.curves import Curves
+from app.estimates.going_on import go_on
+from app.runs.job import OVER, State
+from app.session.live import Live
+from app.sharing.exact_answers import ExactAnswers
+from app.sharing.reading import PageConfig
+from app.style import theme
+from app.style.layout import card, complaint, page, prose, side_bar
+
+
+class EstimatePage(PageContract):
+    """One visitor's page. Everything here runs in the session's own callbacks; the run lives in the manager.
+
+    A preset, a link, a file and the side bar each give a `PageConfig`, which is resolved once, and `run` starts it.
+    Widgets show the configuration. They are read only after the visitor has changed one of them.
+
+    A page makes its own widgets after `super().__init__`, and calls `compose` at the end. What else it defines is said in
+    `app.estimates.contract`.
+    """
+
+    def __init__(self, presets: Sequence[Preset], curves: Curves, controls: Controls, cells: Sequence[Any]) -> None:
+        """cells: the read-outs below the transport, as `Numbers` takes them."""
+        self._presets = {preset.name: preset for preset in presets}
+        self._live = Live(self._on_poll, self.period)
+        self._ticks = 0
+        self._forget_versions()
+        self.tiles = Tiles(items=[self._tile(preset) for preset in presets], sizing_mode="stretch_width", margin=0)
+        self.tiles.listener = self._on_preset
+        self.lesson = prose(theme.LESSON, margin=(10, 2, 0, 2))
+        self.transport = Transport(sizing_mode="stretch_width", margin=0)
+        self.transport.listener = self._on_command
+        self.readouts = Numbers(items=list(cells), sizing_mode="stretch_width", margin=(12, 0, 0, 0))
+        self.verdict = prose(theme.VERDICT, margin=(10, 0, 0, 0))
+        self.curves = curves
+        self.losses, self.estimates = curves.losses, curves.estimates
+        self.compare = ComparePanel(self.estimates)
+        self.answers = ExactAnswers()
+        self.controls = controls
+        self.controls.listener = self._on_settings
+        self.trouble = complaint()
+
+    def compose(
+        self, first: str, side: Mapping[str, Sequence[Any]], below_numbers: Sequence[Any], cards: Sequence[Any]
+    ) -> None:
+        """Put the page together and open it with the preset `first`.
+
+        side: headings of the side bar, and what stands below each.  below_numbers: what follows the verdict in its card.
+        """
+        self.editor.listener = self._on_settings
+        self.sidebar: list[Any] = [side_bar(side)]
+        top = pn.Column(self.tiles, self.lesson, sizing_mode="stretch_width", margin=0)
+        numbers = card(self.transport, self.readouts, self.verdict, *below_numbers)
+        self.main: list[Any] = [page(top, numbers, *cards)]
+        self.on_answers()
+        self._on_preset(first)
+
+    # -- ways to a run ------------------------------------------------------------------------------------------------
+
+    def run(self, config: PageConfig, preset: str = "", lesson: str = "", playing: bool = True) -> None:
+        """Start a run of what the widgets show; the former run ends.
+
+        preset: name of the tile that is marked.  lesson: the sentence below the tiles; empty: it stays.
+        """
+        self.config = config
+        self.compare.begin(self.compared(config))
+        self._live.start(self.job(config), self.cursor(), playing)
+        self._forget_versions()
+        self.tiles.selected = preset
+        if lesson:
+            self.lesson.object = f"<p>{escape(lesson)}</p>"
+        self.transport.begin(*config.lengths, playing, self.starting)
+        self.controls.show_live({**config.resolved.sampler.to_dict(), "n_beta": config.complete.n_beta})
+        self.reset(config)
+        self.compare.draw()
+        self.takeaway.show(config)
+        self._show_words(State())
+
+    def restore(self, configuration: Any) -> None:
+        """Show and run what a link or a file says. Raises ValueError before anything has changed."""
+        config = self.of_link(configuration)
+        self.controls.check(config.settings)
+        self._show_and_run(config)
+
+    def change(self, wanted: Callable[[], PageConfig], lesson: str = texts.OWN_SETTINGS, show: bool = False) -> None:
+        """Run what is wanted now; where it cannot be run say why, and the present run stays.
+
+        show: whether the widgets do not show it yet.
+        """
+        with pn.io.hold():
+            try:
+                config = wanted()
+            except ValueError as error:
+                self.complain(str(error))
+                return
+            self._show_and_run(config, lesson=lesson) if show else self._accept(config, lesson=lesson)
+
+    def complain(self, message: str) -> None:
+        """Say in the side bar what cannot be run; an empty message takes it back."""
+        self.trouble.param.update(object=f'<span role="alert">{escape(message)}</span>', visible=bool(message))
+
+    def _show_and_run(self, config: PageConfig, preset: str = "", lesson: str = texts.OWN_SETTINGS) -> None:
+        with pn.io.hold():
+            self.show(config)
+            self._accept(config, preset, lesson)
+
+    def _accept(self, config: PageConfig, preset: str = "", lesson: str = texts.OWN_SETTINGS) -> None:
+        self.complain("")
+        self.run(config, preset, lesson)
+
+    def close(self) -> None:
+        """Free the run; called when the session ends or the page changes."""
+        self._live.close()
+        for panel in self.panels:
+            panel.close()
+
+    # -- what the visitor does ----------------------------------------------------------------------------------------
+
+    def _on_preset(self, name: str) -> None:
+        preset = self._presets[name]
+        self._show_and_run(self.of_preset(preset), name, preset.lesson)
+
+    def _on_settings(self) -> None:
+        self.controls.forget()
+        self.change(self.of_side_bar)
+
+    def _on_command(self, command: str) -> None:
+        if command == "more":
+            self._go_on()
+            return
+        self.transport.playing = self._live.command(command, self.transport.stride, self._start_again)
+
+    def _start_again(self, playing: bool) -> None:
+        self.run(self.config, self.tiles.selected, playing=playing)
+
+    def _go_on(self) -> None:
+        """Make the finished run twice as long."""
+        with pn.io.hold():
+            try:
+                longer = go_on(self._live, self.config, self.controls, self.curves, self.transport)
+            except ValueError as error:
+                self.complain(str(error))
+                return
+            if longer is not None:
+                self.config = longer
+                self.compare.go_on(self.compared(longer))
+                self.takeaway.show(longer)
+                self.on_longer(longer)
+
+    def on_answers(self) -> None:
+        """The exact answers are shown or withheld now."""
+        self.curves.show_answers(self.answers.visible)
+        self._worded = -1
+
+    # -- what the run does --------------------------------------------------------------------------------------------
+
+    def _on_poll(self, state: State, rows: Any) -> None:
+        self._ticks += 1
+        over = state.status in OVER
+        if rows is not None and state.version != self._streamed:
+            self._live.cursor, self._streamed = rows.cursor, state.version
+            self.stream(rows)
+        if state.version != self._counted and (over or self._ticks % self.counter_ticks == 0):
+            self._counted = state.version
+            playing = self._live.playing and not over
+            self.transport.param.update(
+                step=state.steps, caption=self.caption(state), playing=playing, more=self._live.can_go_on
+            )
+        self.poll(rows is not None)
+        if state.version != self._worded and (over or self._ticks % self.word_ticks == 0):
+            self._worded = state.version
+            self._show_words(state)
+
+    def _show_words(self, state: State) -> None:
+        values = self.readouts.values = self.numbers(state)
+        self.compare.update(values if self.answers.visible else texts.without_answers(values))
+        self.takeaway.update(state.estimate)
+        tone, words = self.judge(state)
+        # Read aloud when the run rests; while numbers move a screen reader would never stop talking.
+        live = "off" if state.status == "running" else "polite"
+        self.verdict.object = f'<p class="{tone}" aria-live="{live}">{words}</p>'
+        if state.snapshot is not None:
+            self.controls.show_live({"step_size": float(state.snapshot.step_size[0])})
+        self.show_estimate(state)
+
+    def _forget_versions(self) -> None:
+        """Nothing of the run's state has been shown yet."""
+        self._streamed = self._counted = self._worded = -1
+
+    def _tile(self, preset: Preset) -> dict[str, str]:
+        return {"name": preset.name, "title": preset.title, "tip": preset.lesson, "picture": self.picture(preset)}

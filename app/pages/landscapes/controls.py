@@ -1,0 +1,82 @@
+"""The entries of the landscape editor: what each takes, and the engine's sentences in the words of this page."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import panel_material_ui as pmui
+
+from app.controls.fields import ChoiceField, NumberField
+from app.pages.landscapes.config import MAX_SAMPLES, REACH
+from llc_core.fields import Hyper
+
+NAMES = {
+    "normal_crossing": "Normal crossing",
+    "line_and_point": "Line and point",
+    "quadratic": "Quadratic (regular)",
+}
+POINTS = {"U": "U = (1, 0.3), on the line", "V": "V = (0, 0), the singular point", "other": "another point of the line"}
+OTHER = [1.0, -0.8]
+"""The other point until one is chosen."""
+
+
+def landscape_field() -> ChoiceField:
+    help = "The function ρ of the model y = ρ(w)·x + noise. The truth is ρ = 0."
+    return ChoiceField("landscape", Hyper(choices=tuple(NAMES), help=help), "normal_crossing", NAMES)
+
+
+def point_field() -> ChoiceField:
+    """Named points of the landscape "line and point"."""
+    about = Hyper(choices=tuple(POINTS), help="The point w0 whose λ is estimated.")
+    return ChoiceField("at", about, "V", POINTS, label="Point w0")
+
+
+def start_fields() -> list[NumberField]:
+    """One field for each of w₁ and w₂."""
+    about = Hyper(-REACH, REACH, help="Where all chains begin; a click on the landscape can set it too.")
+    return [NumberField(f"start_w{i + 1}", about, 0.1, label=f"Start w{'₁₂'[i]}", span=(-3.0, 3.0)) for i in range(2)]
+
+
+def sample_field() -> NumberField:
+    about = Hyper(3, MAX_SAMPLES, log=True, help="Samples in the data set. λ is what remains as n grows.")
+    return NumberField("n", about, 1000, label="Samples n", integer=True, span=(10, MAX_SAMPLES))
+
+
+def seed_field() -> NumberField:
+    about = Hyper(0, 999_999, help="Seed of the data set.")
+    return NumberField("seed", about, 0, label="Data seed", integer=True, span=(0, 100))
+
+
+def entry(label: str, placeholder: str) -> pmui.TextInput:
+    return pmui.TextInput(
+        label=label,
+        value=placeholder,
+        placeholder=placeholder,
+        size="small",
+        sizing_mode="stretch_width",
+        margin=(8, 0),
+    )
+
+
+def listed(values: Sequence[float]) -> str:
+    """Coordinates as an entry shows them."""
+    return ", ".join(f"{v:.12g}" for v in values)
+
+
+def two(values: list[Any], what: str) -> list[Any]:
+    """Raises ValueError where the entry `what` has not exactly two numbers."""
+    if len(values) != 2:
+        raise ValueError(f"{what}: write two numbers, one for each of w₁ and w₂.")
+    return values
+
+
+def for_people(message: str) -> str:
+    """The engine's names in the words of this page: "k[1] is -6; …" → "Exponent k₂ is -6; …"."""
+    words = {"k": "Exponent k", "h": "Prior exponent h", "scales": "Scale s", "start": "Start w"}
+    message = re.sub(r"^(k|h|scales|start)\[([01])\]", lambda m: f"{words[m[1]]}{'₁₂'[int(m[2])]}", message)
+    plain = {"k": "Exponents k", "h": "Prior exponents h", "scales": "Scales"}
+    message = re.sub(r"^at\[([01])\]", lambda m: f"Point w0: w{'₁₂'[int(m[1])]}", message)
+    message = re.sub(r"^at(?= is)", "Point w0", message)
+    return re.sub(r"^(k|h|scales)\b(?= is| has)", lambda m: plain[m[1]], message)
