@@ -47,6 +47,7 @@ class Subject:
             sampler=described,
             grid={},
             histogram=None,
+            observables=[],
             n_beta=estimate.n_beta,
             localization=float(localization),
             steps=estimate.steps,

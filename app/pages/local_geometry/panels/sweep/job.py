@@ -52,7 +52,7 @@ class SweepJob(NewestJob):
     def __init__(
         self, config: RunConfig, problem: Potential, field: str, count: int = COUNT, ends: Ends = (None, None)
     ):
-        config = config.replace(grid={}, histogram=None).begun_anew()
+        config = config.replace(grid={}, histogram=None, observables=[]).begun_anew()
         resolved = resolve(config, problem)
         self._config, self._problem, sampler = resolved.config, resolved.problem, resolved.sampler
         known = sweepable(sampler)
