@@ -1,4 +1,5 @@
-"""RunConfig: everything that determines the numbers of a run. As JSON it is small enough for a link."""
+"""RunConfig: everything that determines the numbers of a run. As JSON it is small enough for a link. Long, since a field is
+named, explained and checked in one place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The data of a deep linear network: y = P0·x + noise, with x uniform on [−10, 10]^N.
+"""The data of a deep linear network: y = P0·x + noise, with x uniform on [−10, 10]^N. Long, since data and the batches kept
+of it need one another.
 
 Losses of linear networks depend on the data only through Sxx = XᵀX/n and Snx = (noise)ᵀX/n, so exact full-data
 gradients cost nothing in n. Minibatches are drawn from a pool of rows held in memory.

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+from llc_core.potentials.line.jets import FUNCTIONS, Jet, chain, constant_power, exp_of, log_of, product
 
 MAX_LENGTH = 200
 MAX_DEPTH = 40
@@ -23,62 +24,8 @@ CONSTANTS = {"pi": math.pi, "e": math.e}
 OTHER_SIGNS = str.maketrans({"−": "-", "–": "-", "·": "*", "×": "*", "÷": "/", "π": "pi"})
 TOKEN = re.compile(r"\s*((?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|[A-Za-z_][A-Za-z_0-9]*|\*\*|[-+*/^()])")
 
-Jet = tuple[np.ndarray, np.ndarray, np.ndarray]
-"""A value and its first and second derivative."""
 Node = tuple[Any, ...]
 """("number", value), ("x",), ("minus", node), (function, node) or (operator, left, right)."""
-
-
-def _chain(u: Jet, f: Any, f1: Any, f2: Any) -> Jet:
-    """f(u), from f and its derivatives at u."""
-    return f, f1 * u[1], f2 * u[1] ** 2 + f1 * u[2]
-
-
-def _exp(u: Jet) -> Jet:
-    f = np.exp(u[0])
-    return _chain(u, f, f, f)
-
-
-def _log(u: Jet) -> Jet:
-    return _chain(u, np.log(u[0]), 1 / u[0], -1 / u[0] ** 2)
-
-
-def _sqrt(u: Jet) -> Jet:
-    f = np.sqrt(u[0])
-    return _chain(u, f, 0.5 / f, -0.25 / (f * u[0]))
-
-
-def _sin(u: Jet) -> Jet:
-    return _chain(u, np.sin(u[0]), np.cos(u[0]), -np.sin(u[0]))
-
-
-def _cos(u: Jet) -> Jet:
-    return _chain(u, np.cos(u[0]), -np.sin(u[0]), -np.cos(u[0]))
-
-
-def _tanh(u: Jet) -> Jet:
-    f = np.tanh(u[0])
-    return _chain(u, f, 1 - f**2, -2 * f * (1 - f**2))
-
-
-def _abs(u: Jet) -> Jet:
-    return _chain(u, np.abs(u[0]), np.sign(u[0]), 0 * u[0])
-
-
-def _cosh(u: Jet) -> Jet:
-    return _chain(u, np.cosh(u[0]), np.sinh(u[0]), np.cosh(u[0]))
-
-
-FUNCTIONS: dict[str, Callable[[Jet], Jet]] = {
-    "exp": _exp,
-    "log": _log,
-    "sqrt": _sqrt,
-    "sin": _sin,
-    "cos": _cos,
-    "tanh": _tanh,
-    "abs": _abs,
-    "cosh": _cosh,
-}
 
 
 @dataclass(frozen=True)
@@ -227,23 +174,12 @@ def _jet(node: Node, x: np.ndarray) -> Jet:
     if kind == "-":
         return u[0] - v[0], u[1] - v[1], u[2] - v[2]
     if kind == "*":
-        return _product(u, v)
+        return product(u, v)
     if kind == "/":
-        return _product(u, _chain(v, 1 / v[0], -1 / v[0] ** 2, 2 / v[0] ** 3))
+        return product(u, chain(v, 1 / v[0], -1 / v[0] ** 2, 2 / v[0] ** 3))
     if _has_x(node[2]):
-        return _exp(_product(v, _log(u)))
-    return _constant_power(u, float(v[0].flat[0]) if v[0].size else 0.0)
-
-
-def _product(u: Jet, v: Jet) -> Jet:
-    return u[0] * v[0], u[1] * v[0] + u[0] * v[1], u[2] * v[0] + 2 * u[1] * v[1] + u[0] * v[2]
-
-
-def _constant_power(u: Jet, n: float) -> Jet:
-    """uⁿ; coefficients that are 0 must not meet an infinite power of 0."""
-    f1 = n * u[0] ** (n - 1) if n != 0 else 0 * u[0]
-    f2 = n * (n - 1) * u[0] ** (n - 2) if n not in (0, 1) else 0 * u[0]
-    return _chain(u, u[0] ** n, f1, f2)
+        return exp_of(product(v, log_of(u)))
+    return constant_power(u, float(v[0].flat[0]) if v[0].size else 0.0)
 
 
 def _has_x(node: Node) -> bool:

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from llc_core.fields import choice
-from llc_core.potentials.line.expressions import Jet, parse
+from llc_core.potentials.line.expressions import parse
+from llc_core.potentials.line.jets import Jet
 from llc_core.potentials.line.tables import WIDEST, TableLandscape
 
 SCAN = 20_001

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.interpolate import CubicHermiteSpline, PchipInterpolator
 
 from llc_core.fields import number
-from llc_core.potentials.line.expressions import Jet
+from llc_core.potentials.line.jets import Jet
 from llc_core.potentials.line.tables import WIDEST, TableLandscape
 
 POINTS = (3, 60)

@@ -15,7 +15,7 @@ import torch
 from scipy.optimize import brentq
 from torch import Tensor
 
-from llc_core.potentials.line.expressions import Jet
+from llc_core.potentials.line.jets import Jet
 from llc_core.potentials.line.landscape import Landscape, Shape
 
 WIDEST = 50.0

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from app.server import cli, jupyter
+from app.server import cli, jupyter, ports
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -115,7 +115,7 @@ def test_a_busy_port_is_refused_before_anything_starts(capsys):
 
 def test_unknown_addresses_are_refused():
     with pytest.raises(ValueError, match="is not known here"):
-        cli.check_free("nowhere.invalid", 5006)
+        ports.check_free("nowhere.invalid", 5006)
 
 
 def test_a_server_lets_in_those_who_know_the_password(tmp_path):

@@ -15,8 +15,9 @@ from llc_core.config import RunConfig
 from llc_core.engine.run import Run
 from llc_core.estimating import estimate
 from llc_core.potentials import DeepLinearNetwork
-from llc_core.references import gibbs
-from llc_core.references.gibbs import BlockedGibbs, Conditional, gibbs_reference
+from llc_core.references import blocked_gibbs
+from llc_core.references.blocked_gibbs import BlockedGibbs, Conditional
+from llc_core.references.gibbs import gibbs_reference
 from llc_core.results import Estimate
 from llc_core.samplers import HMC
 
@@ -274,13 +275,13 @@ def test_gauge_moves_keep_the_product_and_the_prior(widths, step):
 
 @pytest.mark.parametrize("bug", ["determinant forgotten", "determinant inverted", "always accepted"])
 def test_the_check_of_gauge_moves_catches(bug, monkeypatch):
-    cayley = gibbs._cayley
+    cayley = blocked_gibbs._cayley
     if bug == "always accepted":
         monkeypatch.setattr(BlockedGibbs, "_uniforms", lambda self, shape: torch.zeros(*shape, dtype=torch.float64) - 1)
         widths, step = [2, 1, 3], 0.5
     else:
         sign = 0.0 if bug == "determinant forgotten" else -1.0
-        monkeypatch.setattr(gibbs, "_cayley", lambda x: (cayley(x)[0], sign * cayley(x)[1]))
+        monkeypatch.setattr(blocked_gibbs, "_cayley", lambda x: (cayley(x)[0], sign * cayley(x)[1]))
         widths, step = [4, 2, 1], 0.4
     with pytest.raises(AssertionError, match="standard errors"):
         assert_gauge_moves_keep_the_prior(widths, step)

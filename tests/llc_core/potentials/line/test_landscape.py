@@ -13,7 +13,8 @@ from scipy.special import digamma
 
 import llc_core
 from llc_core.potentials import LANDSCAPES, build, landscape
-from llc_core.potentials.line.expressions import CONSTANTS, FUNCTIONS, parse
+from llc_core.potentials.line.expressions import CONSTANTS, parse
+from llc_core.potentials.line.jets import FUNCTIONS
 
 torch.set_num_threads(1)
 

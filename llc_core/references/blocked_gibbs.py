@@ -1,0 +1,212 @@
+"""Blocked Gibbs sweeps of a deep linear network, and moves along the symmetries that leave its product alone."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from llc_core.compute.streams import torch_stream
+from llc_core.potentials.deep_linear.network import DeepLinearNetwork
+
+LEAPFROG_STEPS = 5
+
+
+TARGET_ACCEPTANCE = 0.8
+
+
+ADAPTATION = 0.1
+"""How far the logarithm of a gauge step moves per unit of missed acceptance, during burn-in."""
+
+
+class Conditional(NamedTuple):
+    """A normal law of a matrix Δ: left·Z·rightᵀ with independent Z_ij ~ N(mean_ij, 1/precision_ij).
+
+    left [C, p, p], right [C, q, q]: orthogonal.  mean, precision: [C, p, q].
+    """
+
+    left: Tensor
+    right: Tensor
+    mean: Tensor
+    precision: Tensor
+
+    def draw(self, normals: Tensor) -> Tensor:
+        """Δ [C, p, q] from standard normals [C, p, q]."""
+        return self.left @ (self.mean + normals / self.precision.sqrt()) @ self.right.mT
+
+
+class Basis(NamedTuple):
+    """Orthogonal eigenvectors [C, q, q] (in columns) and eigenvalues [C, q] of a positive semidefinite matrix."""
+
+    vectors: Tensor
+    values: Tensor
+
+
+def gram_basis(factor: Tensor) -> Basis:
+    """Eigenbasis of factorᵀ·factor for factor [C, p, q].
+
+    From the singular values of the factor: those of the product would lose half the digits, and an eigenvalue of
+    size 10⁻¹⁶ in place of 0 matters once it is multiplied by a large nβ.
+    """
+    rows, columns = factor.shape[-2:]
+    if rows > columns:
+        factor = torch.linalg.qr(factor, mode="r")[1]
+    _, singular, vectors = torch.linalg.svd(factor, full_matrices=True)
+    values = torch.nn.functional.pad(singular.square(), (0, columns - singular.shape[-1]))
+    return Basis(vectors.mT, values)
+
+
+class BlockedGibbs:
+    """The chains of a blocked Gibbs sampler, all starting at w0.
+
+    deltas: displacements δ_l [C, H_l, H_{l−1}] of every layer.  weights: W_l = W⁰_l + δ_l.
+    difference: W_M ⋯ W_1 − P0 there, [C, H_M, H_0].
+    """
+
+    def __init__(self, problem: DeepLinearNetwork, chains: int, n_beta: float, localization: float, seed: int):
+        self.n_beta, self.localization, self.chains = n_beta, localization, chains
+        self.w0 = [torch.from_numpy(w) for w in problem.weights]
+        self.deltas = [torch.zeros(chains, *w.shape, dtype=torch.float64) for w in self.w0]
+        self.products0 = [torch.eye(problem.widths[0], dtype=torch.float64)]
+        for w in self.w0[:-1]:
+            self.products0.append(w @ self.products0[-1])
+        self.sxx, self.snx = problem.data.sxx, problem.data.snx
+        values, vectors = torch.linalg.eigh(self.sxx)
+        self.root = vectors * values.clamp_min(0).sqrt()  # root·rootᵀ = Sxx
+        self.difference = torch.zeros(chains, problem.widths[-1], problem.widths[0], dtype=torch.float64)
+        self.random = torch_stream(seed, "gibbs")
+        inner = len(self.w0) - 1
+        self._gauge_step = [torch.full((chains, 1, 1), 0.5, dtype=torch.float64) for _ in range(inner)]
+        self._gauge_metric = [self._metric(vertex) for vertex in range(1, inner + 1)]
+        self._accepted, self._tried = 0.0, 0
+
+    @property
+    def weights(self) -> list[Tensor]:
+        return [w + d for w, d in zip(self.w0, self.deltas, strict=True)]
+
+    def sweep(self) -> Tensor:
+        """Draw every layer once, the first layer first; returns ΔL [C]."""
+        weights = self.weights
+        aboves = [torch.eye(self.difference.shape[1], dtype=torch.float64).unsqueeze(0)]
+        for w in weights[:0:-1]:
+            aboves.append(aboves[-1] @ w)
+        below = self.products0[0].unsqueeze(0)
+        error = torch.zeros_like(below)
+        for layer, above in enumerate(reversed(aboves)):
+            law = self.conditional(layer, above, below)
+            change = law.draw(self._normals(self.deltas[layer].shape))
+            self.deltas[layer] = self.deltas[layer] + change
+            self.difference = self.difference + above @ change @ below
+            # The difference from w0 is propagated, never found by subtracting two products.
+            error = (self.w0[layer] + self.deltas[layer]) @ error + self.deltas[layer] @ self.products0[layer]
+            if layer + 1 < len(weights):
+                below = self.products0[layer + 1] + error
+        self.difference = error
+        return ((error @ self.sxx - 2 * self.snx) * error).sum(dim=(1, 2))
+
+    def conditional(self, layer: int, above: Tensor, below: Tensor) -> Conditional:
+        """The law of the change Δ of one layer (counted from 0) given all other layers.
+
+        With B = `above` = W_M ⋯ W_{l+1} [C, H_M, H_l], A = `below` = W_{l−1} ⋯ W_1 [C, H_{l−1}, H_0],
+        D = W_M ⋯ W_1 − P0 and the layer's displacement δ, all as they are now,
+
+            U(Δ) = nβ[tr((D + BΔA) Sxx (D + BΔA)ᵀ) − 2 tr((D + BΔA) Snxᵀ)] + (γ/2)‖δ + Δ‖²,
+
+        which is normal with precision 2nβ (A Sxx Aᵀ) ⊗ (BᵀB) + γI: diagonal in the eigenbases of BᵀB and A Sxx Aᵀ.
+        The expansion is about the present point, where D Sxx − Snx is small, and not about Δ = −δ: the rounding error
+        of the mean then stays far below its standard deviation.
+        """
+        left, right = gram_basis(above), gram_basis((below @ self.root).mT)
+        pull = above.mT @ (self.difference @ self.sxx - self.snx) @ below.mT
+        force = 2 * self.n_beta * pull + self.localization * self.deltas[layer]
+        precision = 2 * self.n_beta * left.values.unsqueeze(-1) * right.values.unsqueeze(-2) + self.localization
+        mean = -(left.vectors.mT @ force @ right.vectors) / precision
+        return Conditional(left.vectors, right.vectors, mean, precision)
+
+    def gauge_moves(self, adapt: bool) -> None:
+        """One gauge move at every hidden vertex; with `adapt` the step sizes learn from the acceptance."""
+        for vertex in range(1, len(self.w0)):
+            step = self._gauge_step[vertex - 1]
+            rate = self.gauge_move(vertex, step * (0.8 + 0.4 * self._uniforms(step.shape)))
+            if adapt:
+                self._gauge_step[vertex - 1] = step * torch.exp(ADAPTATION * (rate - TARGET_ACCEPTANCE))
+            else:
+                self._accepted += float(rate.mean())
+                self._tried += 1
+
+    def gauge_move(self, vertex: int, step: Tensor) -> Tensor:
+        """Hamiltonian move of G in W_l → G W_l, W_{l+1} → W_{l+1} G⁻¹ at hidden vertex l; returns acceptance rates [C, 1, 1].
+
+        The product and so the loss stay as they are; what changes is the prior. As a linear map of the weights the move
+        has determinant |det G|^(H_{l−1} − H_{l+1}) (G acts on the H_{l−1} columns of W_l and, inverted, on the H_{l+1}
+        rows of W_{l+1}), so with respect to Haar measure G has the potential
+
+            V(G) = (γ/2)(‖G W_l − W⁰_l‖² + ‖W_{l+1} G⁻¹ − W⁰_{l+1}‖²) − (H_{l−1} − H_{l+1}) log|det G|,
+
+        and moving G by any chain that keeps exp(−V)·Haar leaves the posterior invariant (Liu & Sabatti 2000).
+        Leapfrog steps G ← cay(εX) G with the Cayley map keep Haar measure and are reversible, since cay(−X) = cay(X)⁻¹;
+        the Metropolis test does the rest. step: [C, 1, 1].
+        """
+        left, right, mass = self._gauge_metric[vertex - 1]
+        exponent = self.w0[vertex - 1].shape[1] - self.w0[vertex].shape[0]
+        eye = torch.eye(len(self.w0[vertex - 1]), dtype=torch.float64)
+        lower, upper = self.deltas[vertex - 1], self.deltas[vertex]
+        log_det = torch.zeros(self.chains, dtype=torch.float64)
+
+        def potential() -> Tensor:
+            return self.localization / 2 * (_square(lower) + _square(upper)) - exponent * log_det
+
+        def slope() -> Tensor:
+            """Derivative of V along X ↦ exp(tX)G, in the coordinates of the metric."""
+            below, above = self.w0[vertex - 1] + lower, self.w0[vertex] + upper
+            direct = self.localization * (lower @ below.mT - above.mT @ upper) - exponent * eye
+            return left.mT @ direct @ right
+
+        momentum = self._normals((self.chains, *mass.shape)) * mass.sqrt()
+        start = potential() + _square(momentum / mass.sqrt()) / 2
+        momentum = momentum - step / 2 * slope()
+        for index in range(LEAPFROG_STEPS):
+            half = step / 2 * (left @ (momentum / mass) @ right.mT)
+            below, above = self.w0[vertex - 1] + lower, self.w0[vertex] + upper
+            forth, log_minus = _cayley(half)
+            back, log_plus = _cayley(-half)
+            lower, upper, log_det = lower + forth @ below, upper + above @ back, log_det + log_plus - log_minus
+            momentum = momentum - (step if index < LEAPFROG_STEPS - 1 else step / 2) * slope()
+        gain = start - potential() - _square(momentum / mass.sqrt()) / 2
+        rate = torch.nan_to_num(gain, nan=-math.inf).clamp_max(0).exp().view(-1, 1, 1)
+        accept = self._uniforms(rate.shape) < rate
+        self.deltas[vertex - 1] = torch.where(accept, lower, self.deltas[vertex - 1])
+        self.deltas[vertex] = torch.where(accept, upper, self.deltas[vertex])
+        return rate
+
+    def gauge_acceptance(self) -> float:
+        """Mean acceptance of the gauge moves since burn-in; nan if there were none."""
+        return self._accepted / self._tried if self._tried else math.nan
+
+    def _metric(self, vertex: int) -> tuple[Tensor, Tensor, Tensor]:
+        """left, right [H, H] orthogonal and the mass [H, H] of the gauge moves in the coordinates Z of X = left·Z·rightᵀ.
+
+        The mass is the curvature of V at w0, diagonal in these bases, plus what the prior's spread adds on average.
+        """
+        lower, upper = self.w0[vertex - 1], self.w0[vertex]
+        left, right = gram_basis(upper), gram_basis(lower.mT)
+        curvature = self.localization * (left.values.unsqueeze(-1) + right.values.unsqueeze(-2))
+        return left.vectors, right.vectors, curvature + lower.shape[1] + upper.shape[0]
+
+    def _normals(self, shape: Any) -> Tensor:
+        return torch.randn(*shape, dtype=torch.float64, generator=self.random)
+
+    def _uniforms(self, shape: Any) -> Tensor:
+        return torch.rand(*shape, dtype=torch.float64, generator=self.random)
+
+
+def _cayley(x: Tensor) -> tuple[Tensor, Tensor]:
+    """(I − x)⁻¹(I + x) − I for x [C, H, H] (the Cayley map of 2x, less the identity), and log|det(I − x)| [C]."""
+    factors, pivots = torch.linalg.lu_factor(torch.eye(x.shape[-1], dtype=x.dtype) - x)
+    return torch.linalg.lu_solve(factors, pivots, 2 * x), factors.diagonal(dim1=1, dim2=2).abs().log().sum(dim=1)
+
+
+def _square(matrices: Tensor) -> Tensor:
+    return matrices.square().sum(dim=(1, 2))
