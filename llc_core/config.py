@@ -152,7 +152,11 @@ class RunConfig:
         return dataclasses.replace(self, **changes)
 
     def to_dict(self) -> dict[str, Any]:
+        """Every field, as JSON has it. `observables` is left out where it is empty: the keys of rows in stores are made of
+        configurations, and rows from before there were observables must be found again."""
         result = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+        if not self.observables:
+            del result["observables"]
         return json.loads(json.dumps(result))
 
     def to_json(self) -> str:

@@ -17,7 +17,7 @@ _WIDTH = 110
 def python_code(config: RunConfig) -> str:
     """A script that runs as pasted and gives the numbers of this configuration."""
     defaults = RunConfig().to_dict()
-    values = {k: v for k, v in config.to_dict().items() if v != defaults[k]}
+    values = {k: v for k, v in config.to_dict().items() if v != defaults.get(k)}
     lines = ["import llc_core", "from llc_core import RunConfig", ""]
     lines += ["config = RunConfig("]
     lines += [f"    {name}={_indented(value)}," for name, value in values.items()]

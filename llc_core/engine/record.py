@@ -40,7 +40,7 @@ class Record:
     def watch(self, step: int, forgiving: bool) -> Watch | None:
         """Who is to be shown step number `step`; None: nobody. forgiving: chains that it loses start again and live on."""
         since = step - self.burn_in
-        if since < 0 or not self.observers.due(since):
+        if not self.observers.due(since):
             return None
         return _Observing(self.observers, Moment(since, float(self.step_size.share(step)), settled=not forgiving))
 

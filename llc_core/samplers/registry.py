@@ -69,7 +69,8 @@ def hyperparameters(sampler: Sampler, chains: int, like: Tensor, layers: Sequenc
     for name, about in hyper_fields(sampler).items():
         value = getattr(sampler, name)
         if not about.choices:
-            number = math.nan if value is None else value
+            missing = math.nan if name == "step_size" else 0.0
+            number = missing if value is None else value
             value = torch.full((chains, 1), number, dtype=like.dtype, device=like.device)
         values[name] = value
     return Hp(**values)

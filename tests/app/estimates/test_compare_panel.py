@@ -59,7 +59,13 @@ def test_differences_are_told_in_words(changes, words):
 
 
 def test_no_field_of_a_configuration_is_forgotten():
-    watched = {"histogram", "functional_variance", "observable", "observe_every"}  # what is looked at changes no run
+    watched = {
+        "histogram",
+        "functional_variance",
+        "observable",
+        "observe_every",
+        "observables",
+    }  # what is looked at changes no run
     fields = {field.name for field in dataclasses.fields(BASE)} - watched - {"grid"}
     assert fields == {*NAMES, "problem", "sampler"}
     noisy = complete(gradient="minibatch")

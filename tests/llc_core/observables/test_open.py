@@ -159,10 +159,10 @@ def test_dead_chains_are_left_out(known):
     register(Gradients)
     run, places, _ = watched(Quadratic([3.0, 0.5]), n_beta=1.0, observables=["Gradients"])
     group = Group(slice(None), np.array([True, False, True, True, True]), 1.0)
-    found = run._observers.read(group)["Gradients"]
+    found = run._record.observers.read(group)["Gradients"]
     by_hand = (np.array([3.0, 0.5]) * places[::4]).mean(axis=0)[[0, 2, 3, 4]]
     assert np.isnan(found["per_chain"][1]).all() and found["mean"] == pytest.approx(by_hand.mean(axis=0))
-    nobody = run._observers.read(Group(slice(None), np.zeros(5, dtype=bool), 1.0))["Gradients"]
+    nobody = run._record.observers.read(Group(slice(None), np.zeros(5, dtype=bool), 1.0))["Gradients"]
     assert np.isnan(nobody["mean"]).all() and np.isnan(nobody["se"]).all()
 
 

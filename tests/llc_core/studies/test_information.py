@@ -122,7 +122,7 @@ def test_streamed_variance_is_that_of_the_stored_losses(monkeypatch, decay):
             weights.append((step + 1.0) ** -decay)
         run.advance(1)
     per_chain = np.stack([np.cov(np.array(losses)[:, c].T, aweights=weights, bias=True).trace() for c in range(3)])
-    within = run._observers.variance
+    within = run._record.observers.variance
     assert (within.squares.sum(dim=1) / within.weight).numpy() == pytest.approx(per_chain)
     pooled = np.concatenate([np.array(losses)[:, c] for c in range(3)])
     expected = np.cov(pooled.T, aweights=np.tile(weights, 3), bias=True).trace()

@@ -31,7 +31,7 @@ def test_an_old_sweep_is_read_alike_from_toml_and_json():
 def test_an_old_sweep_that_is_finished_starts_nothing(tmp_path, monkeypatch):
     """Rows are found by keys made of what is run; any other key would run everything again."""
     shutil.copy(OLD / "store.sqlite", tmp_path)
-    monkeypatch.setattr(runner, "_client", None)
+    monkeypatch.setattr(runner, "client_of", None)
     last = run_sweep(SweepSpec.from_toml(OLD / "sweep.toml"), tmp_path / "store.sqlite")
     assert (last.state, last.done, last.errors) == ("finished", 16, 0)
 

@@ -141,7 +141,7 @@ def run_link(row: Mapping[str, Any]) -> str:
     if page is None or config.grid:
         raise ValueError("No page runs this configuration.")
     defaults = RunConfig().to_dict()
-    values = {k: v for k, v in config.to_dict().items() if v != defaults[k] and k not in NOT_CARRIED}
+    values = {k: v for k, v in config.to_dict().items() if v != defaults.get(k) and k not in NOT_CARRIED}
     return encode(Link(page, values))
 
 

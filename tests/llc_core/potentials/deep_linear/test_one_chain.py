@@ -117,7 +117,7 @@ def compare(network, gradient, size, dtype):
     batch = None if gradient == "full" else network.draw(generator, 3, 250, gradient, dtype)
     (loss, grad), (ours, our_grad) = both(network, delta, batch)
     number = passes(network)
-    at = condition(network, delta, batch, getattr(network._tensors(delta).lane, "safe", math.inf))
+    at = condition(network, delta, batch, getattr(network._tensors(delta).by_numpy, "safe", math.inf))
     assert ((our_grad - grad).abs().amax(1) / grad.abs().amax(1) <= likely(number.gradient, dtype) * at.gradient).all()
     assert ((ours / loss - 1).abs() <= likely(number.loss, dtype) * at.loss).all()
 
