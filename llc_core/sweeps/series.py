@@ -1,4 +1,5 @@
-"""From the rows of a sweep's store to the series of its figures: pure functions on lists of dictionaries.
+"""From the rows of a sweep's store to the series of its figures: pure functions on lists of dictionaries. Long, since figures
+and table must count errors and lost runs alike.
 
 The quantities are those of Hitchcock & Hoogland (Figures 3 and 5–8): relative error of λ̂ by step size, share of runs without
 an estimate, and how often two problems are ordered by their estimates as by their true values.

@@ -46,6 +46,8 @@ PAGE_FLOORS: Sequence[frozenset[str]] = [
 ]
 PAGE_NAMES = ("config", "editor", "page", "pictures", "presets", "scene", "takeaway", "texts")
 """What every page folder has."""
+LARGE = 240
+"""Lines of a file that can still be seen at once, more or less."""
 FOREIGN = {
     "llc_core": {"app", "lab", "panel", "bokeh", "holoviews", "param"},
     "app": {"lab"},
@@ -243,3 +245,12 @@ def names_hidden_by_modules(tree: Tree) -> Iterator[str]:
                     inner = f"{node.module}.{alias.name}"
                     if file_of(tree, module) and file_of(tree, inner) is None:
                         yield f"{path} gives {name}, which is the name of a module there too."
+
+
+def large_without_a_reason(tree: Tree) -> Iterator[str]:
+    """Files of llc_core and app that cannot be seen at once and whose first words do not say why."""
+    for path, text in tree.items():
+        if path.startswith(("llc_core/", "app/")) and text.count("\n") > LARGE:
+            first = (ast.get_docstring(ast.parse(text)) or "").split("\n\n")[0]
+            if "Long, since" not in first.replace("\n", " "):
+                yield f"{path} has {text.count(chr(10))} lines and does not say why: “… Long, since …”."

@@ -50,6 +50,7 @@ RULES = {
     "every page has the eight names": lambda tree: house.missing_page_names(tree),
     "no test imports a test": lambda tree: house.tests_that_import_tests(tree),
     "no module hides a public name": lambda tree: house.names_hidden_by_modules(tree),
+    "large files say why": lambda tree: house.large_without_a_reason(tree),
 }
 PLANTED = {
     "imports are absolute": {"app/style/theme.py": "from . import layout"},
@@ -78,6 +79,7 @@ PLANTED = {
         f"app/pages/landscapes/{name}.py": "" for name in house.PAGE_NAMES if name != "scene"
     },
     "no test imports a test": {"tests/llc_core/test_a.py": "from test_b import helper", "tests/app/test_b.py": ""},
+    "large files say why": {"llc_core/types.py": '"""All types."""\n' + "x = 1\n" * 300},
     "no module hides a public name": {
         "llc_core/__init__.py": "from llc_core.diagnostics.signals import health",
         "llc_core/diagnostics/signals.py": "",

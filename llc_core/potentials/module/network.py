@@ -1,6 +1,5 @@
-"""Any torch.nn.Module with data and a loss per sample, at the point w0 where its parameters are now.
-
-The file is long because the class says in one place what it takes; how a pass is made lies in the files beside it.
+"""Any torch.nn.Module with data and a loss per sample, at the point w0 where its parameters are now. Long, since
+the class says in one place what it takes; how a pass is made lies in the files beside it.
 """
 
 from __future__ import annotations
