@@ -18,8 +18,7 @@ from __future__ import annotations
 from importlib import import_module
 from pkgutil import iter_modules
 
-# A page is sent before the engine is ready and filled afterwards. By then the browser must know every component.
-from app.components import slider  # noqa: F401
+import app.components  # noqa: F401  a page is sent before the engine is ready: all that may fill it must be known by then
 from app.pages.base import PageInfo
 from app.sharing import takeaway_menu  # noqa: F401
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -56,3 +58,29 @@ def test_every_file_is_used_and_packaged():
 def test_a_file_that_is_missing_is_seen_when_the_module_is_imported():
     with pytest.raises(FileNotFoundError):
         text_beside(__file__, "missing.js")
+
+
+KNOWN = """
+from panel.custom import JSComponent
+
+def of_the_app():
+    kinds, found = [JSComponent], set()
+    while kinds:
+        kinds += kinds.pop().__subclasses__()
+        found |= {kind.__name__ for kind in kinds if kind.__module__.startswith("app.")}
+    return found
+
+from app.window.shell import Shell
+before = of_the_app()
+from app.pages import load_pages
+load_pages()
+print(len(before), sorted(of_the_app() - before))
+"""
+
+
+def test_every_component_is_known_before_the_pages_are_loaded():
+    """The first visitor of a fresh server gets the document before that; what is registered later he never sees."""
+    root = Path(__file__).resolve().parents[3]
+    done = subprocess.run([sys.executable, "-c", KNOWN], capture_output=True, text=True, cwd=root, check=True)
+    count, late = done.stdout.strip().split(" ", 1)
+    assert late == "[]" and int(count) >= 12
