@@ -7,9 +7,10 @@ import os
 
 from llc_core import Potential, RunConfig
 from llc_core.engine.memory import memory_needed
+from llc_core.potentials import Price
 
 VISITOR_MEMORY = "LLC_LAB_VISITOR_MEMORY"
-"""The megabytes that one run of a visitor may take, in the environment."""
+"""The megabytes that one run of a visitor may take, in the environment: its problem as many, and its chains as many."""
 DEFAULT_MEGABYTES = 600.0
 """Room for 32 chains of the largest network that the page takes, and in float32 for a sweep of 12 × 4 chains of it."""
 
@@ -26,6 +27,18 @@ def allowance() -> float:
     if not value > 0:
         raise ValueError(f"{VISITOR_MEMORY} is {text!r}; set it to a number of megabytes above 0, such as 600.")
     return value
+
+
+def check_price(price: Price, remedy: str) -> None:
+    """ValueError, one sentence, for a problem whose data and products take more than a visitor may have.
+
+    It is said from the problem's description, before any of it is made. remedy: what makes such a problem smaller.
+    """
+    if price.peak > allowance() * 2**20:
+        raise ValueError(
+            f"This problem needs {price.peak / 2**20:,.0f} MB for its data and products, and this server gives each run "
+            f"{allowance():,.0f} MB: {remedy}."
+        )
 
 
 def check_allowance(config: RunConfig, problem: Potential) -> None:

@@ -9,11 +9,15 @@ from llc_core.potentials.base import Batch, Potential, ProblemClass, Workload
 from llc_core.potentials.deep_linear.costs import RandomLinearNetworks
 from llc_core.potentials.deep_linear.family import DeepLinearFamily
 from llc_core.potentials.deep_linear.network import DeepLinearNetwork
-from llc_core.potentials.line.build import landscape
+from llc_core.potentials.deep_linear.prices import linear_price
+from llc_core.potentials.line.build import landscape, line_price
 from llc_core.potentials.line.landscape import Landscape
 from llc_core.potentials.line.named import LANDSCAPES
 from llc_core.potentials.module.network import NetworkPotential
+from llc_core.potentials.plane.prices import planar_price
 from llc_core.potentials.plane.regression import PLANAR, Planar, planar_from, planar_landscape
+from llc_core.potentials.prices import Price
+from llc_core.theory.rank_checks import show
 
 __all__ = [
     "LANDSCAPES",
@@ -25,11 +29,13 @@ __all__ = [
     "NetworkPotential",
     "Planar",
     "Potential",
+    "Price",
     "ProblemClass",
     "Workload",
     "build",
     "landscape",
     "planar_landscape",
+    "price",
     "problem_class",
 ]
 
@@ -39,25 +45,40 @@ _DLN_KEYS = {"size_class", "ranks", "widths", "layer_ranks", "n", "noise_std", "
 
 def build(description: Mapping[str, Any]) -> Potential:
     """The potential that a JSON description stands for; ValueError says what is wrong with it."""
-    if not isinstance(description, Mapping):
-        raise ValueError(
-            f"problem must be a mapping such as {{'kind': 'dln', 'size_class': '1K'}}, not a {type(description).__name__}."
-        )
-    values = dict(description)
-    kind = values.pop("kind", None)
-    if kind == "object":
-        raise ValueError(
-            "This configuration describes a problem that exists only as an object; pass the object beside it."
-        )
+    kind, values = _kind(description)
     if kind == "landscape":
         return landscape(values)
     if kind == "planar":
         return planar_from(values)
     if kind == "dln_family":
-        return _family(values)
-    if kind != "dln":
-        raise ValueError(f"Unknown problem kind {kind!r}; known: dln, dln_family, landscape, planar.")
+        return DeepLinearFamily([DeepLinearNetwork.random(**member) for member in _members(values)])
     return DeepLinearNetwork.random(**_known(values))
+
+
+def price(
+    description: Mapping[str, Any],
+    *,
+    gradient: str | None = None,
+    batch_size: int | None = None,
+    dtype: str | None = None,
+) -> Price:
+    """What the described potential takes in memory, with nothing of it made; ValueError as `build`.
+
+    It counts what is made once, for a run on a CPU: w0, ranks, data, products, and one chain's evaluation. The states of
+    the chains come on top, see `llc_core.engine.memory`.
+    gradient, batch_size, dtype: as in RunConfig; where they are None, the cheapest: full gradients in single precision.
+    """
+    kind, values = _kind(description)
+    if kind == "landscape":
+        return line_price(values)
+    if kind == "planar":
+        return planar_price(values)
+    run: dict[str, Any] = {"gradient": gradient or "full", "batch_size": batch_size, "dtype": dtype or "float32"}
+    members = _members(values) if kind == "dln_family" else [_known(values)]
+    prices = [linear_price(**member, **run) for member in members]
+    # Those of a family are evaluated together.
+    sums = (sum(getattr(each, name) for each in prices) for name in ("parameters", "held", "peak"))
+    return Price(*sums)
 
 
 def problem_class(name: str, ranks: str = "equal", virtual: bool = False) -> ProblemClass:
@@ -72,11 +93,28 @@ def _known(values: dict[str, Any]) -> dict[str, Any]:
     values.pop("kind", None)
     unknown = sorted(set(map(str, values)) - _DLN_KEYS)
     if unknown:
-        raise ValueError(f"Unknown key {unknown[0]!r} in the problem; known keys: {', '.join(sorted(_DLN_KEYS))}.")
+        raise ValueError(f"Unknown key {show(unknown[0])} in the problem; known keys: {', '.join(sorted(_DLN_KEYS))}.")
     return values
 
 
-def _family(values: Mapping[str, Any]) -> DeepLinearFamily:
+def _kind(description: Any) -> tuple[str, dict[str, Any]]:
+    """The kind of a described potential, and everything else in its description."""
+    if not isinstance(description, Mapping):
+        raise ValueError(
+            f"problem must be a mapping such as {{'kind': 'dln', 'size_class': '1K'}}, not a {type(description).__name__}."
+        )
+    values = dict(description)
+    kind = values.pop("kind", None)
+    if kind == "object":
+        raise ValueError(
+            "This configuration describes a problem that exists only as an object; pass the object beside it."
+        )
+    if kind not in ("dln", "dln_family", "landscape", "planar"):
+        raise ValueError(f"Unknown problem kind {show(kind)}; known: dln, dln_family, landscape, planar.")
+    return kind, values
+
+
+def _members(values: Mapping[str, Any]) -> list[dict[str, Any]]:
     members = values.get("networks")
     if set(values) != {"networks"} or not isinstance(members, list | tuple) or not 0 < len(members) <= MOST_NETWORKS:
         raise ValueError(
@@ -85,4 +123,4 @@ def _family(values: Mapping[str, Any]) -> DeepLinearFamily:
     for member in members:
         if not isinstance(member, Mapping) or member.get("kind") != "dln":
             raise ValueError("Every one of networks must be a mapping such as {'kind': 'dln', 'widths': [10, 8, 10]}.")
-    return DeepLinearFamily([DeepLinearNetwork.random(**_known(dict(member))) for member in members])
+    return [_known(dict(member)) for member in members]

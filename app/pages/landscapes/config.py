@@ -7,8 +7,10 @@ from functools import lru_cache
 from json import dumps, loads
 from typing import Any
 
+from app.runs.allowance import check_price
 from llc_core import Planar
-from llc_core.potentials import build
+from llc_core.potentials import build, price
+from llc_core.theory.rank_checks import show
 
 MAX_SAMPLES = 100_000
 REACH = 10.0
@@ -26,11 +28,18 @@ def get_landscape(description: Mapping[str, Any]) -> Planar:
 
     Landscapes are read-only, so sessions and restarts share them together with their data and their quadratures.
     """
+    if description.get("kind") != "planar":
+        raise ValueError(
+            f"problem is of kind {show(description.get('kind'))}; this page runs planar landscapes, kind 'planar'."
+        )
+    found = price(description)
+    if found.parameters != 2:
+        raise ValueError(f"This landscape has {found.parameters} parameter; this page draws those of two.")
+    samples = description.get("n", 0)
+    if samples > MAX_SAMPLES:
+        raise ValueError(f"n is {samples:,}; this page takes at most {MAX_SAMPLES:,} samples.")
+    check_price(found, "use a smaller n")
     problem = _landscape(dumps(dict(description), sort_keys=True))
-    if problem.dim != 2:
-        raise ValueError(f"This landscape has {problem.dim} parameter; this page draws those of two.")
-    if problem.n > MAX_SAMPLES:
-        raise ValueError(f"n is {problem.n:,}; this page takes at most {MAX_SAMPLES:,} samples.")
     for name in ("k", "h"):
         for i, power in enumerate(problem.model.parameters.get(name, ())):
             if power > MAX_POWER:
@@ -50,8 +59,7 @@ def get_landscape(description: Mapping[str, Any]) -> Planar:
 @lru_cache(maxsize=16)
 def _landscape(text: str) -> Planar:
     found = build(loads(text))
-    if not isinstance(found, Planar):
-        raise ValueError(f"problem is of kind {found.kind!r}; this page runs planar landscapes, kind 'planar'.")
+    assert isinstance(found, Planar)
     return found
 
 

@@ -18,6 +18,7 @@ from app.sharing.reading import PageConfig, from_configuration, from_side_bar, r
 from app.style.figures import nice_above
 from llc_core import Planar, RunConfig, density
 from llc_core.potentials.plane.models import FARTHEST
+from llc_core.theory.rank_checks import show
 
 GRID = 241
 LOSS_LEVELS = np.linspace(-3.0, 4.0, 15)
@@ -45,7 +46,7 @@ def link_config(values: Any) -> PageConfig:
     config = RunConfig.from_dict(values)
     kind = config.problem.get("kind")
     if kind != "planar":
-        named = "missing" if kind is None else f"of kind {kind!r}"
+        named = "missing" if kind is None else f"of kind {show(kind)}"
         raise ValueError(f"problem is {named}; this page runs planar landscapes, kind 'planar'.")
     refuse_unoffered(config)
     if config.gradient not in (None, "full"):

@@ -106,7 +106,7 @@ class NetworkEditor(pn.viewable.Viewer):
         if self._mode.value == RANDOM:
             return {"kind": "dln", "size_class": self._class.value, "ranks": self._rule.value, "seed": seed}
         widths = check_architecture(parse_numbers(self.widths.value, "Widths"))
-        check_size(sum(a * b for a, b in zip(widths, widths[1:], strict=False)))
+        check_size({"kind": "dln", "widths": widths})
         ranks = _full(widths)
         rule = self.ranks.value.strip().lower()
         if rule in RANKS and rule != "full":

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.controls.run_controls import completed
-from app.pages.local_geometry.config import get_problem
+from app.pages.local_geometry.config import RUN, get_problem
 from app.pages.local_geometry.presets import Preset
 from app.sharing.reading import PageConfig, from_configuration, from_side_bar, refuse_unoffered
 from llc_core import DeepLinearNetwork, RunConfig
+from llc_core.theory.rank_checks import show
 
 
 def preset_config(preset: Preset) -> PageConfig:
@@ -19,7 +20,7 @@ def preset_config(preset: Preset) -> PageConfig:
 
 def side_bar_config(description: Mapping[str, Any], settings: Mapping[str, Any]) -> PageConfig:
     """The network of the editor with the settings of the controls. Raises ValueError, one sentence."""
-    return from_side_bar(description, settings, get_problem(description))
+    return from_side_bar(description, settings, get_problem(description, settings))
 
 
 def link_config(values: Any) -> PageConfig:
@@ -29,10 +30,11 @@ def link_config(values: Any) -> PageConfig:
     if kind is None:
         raise ValueError('problem is missing; name a network such as {"kind": "dln", "widths": [4, 3, 4]}.')
     if kind != "dln":
-        raise ValueError(f"problem is of kind {kind!r}; this page runs deep linear networks, kind 'dln'.")
+        raise ValueError(f"problem is of kind {show(kind)}; this page runs deep linear networks, kind 'dln'.")
     refuse_unoffered(config)
     description = {name: value for name, value in config.problem.items() if value is not None}
-    return from_configuration(description, config, get_problem(config.problem))
+    run = {name: getattr(config, name) for name in RUN}
+    return from_configuration(description, config, get_problem(config.problem, run))
 
 
 @dataclass(frozen=True)

@@ -12,13 +12,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from llc_core.fields import number, truth, whole
+from llc_core.fields import number, whole
 from llc_core.potentials.base import Batch
-from llc_core.potentials.deep_linear.data import LinearData
 from llc_core.potentials.deep_linear.evaluation import LinearPotential
 from llc_core.potentials.deep_linear.random_networks import RandomNetwork, draw_network
 from llc_core.potentials.deep_linear.tensors import Tensors
-from llc_core.potentials.deep_linear.virtual_data import VirtualData
+from llc_core.potentials.deep_linear.virtual_data import data_of
 from llc_core.theory.coefficients import learning_coefficient, local_learning_coefficient
 from llc_core.theory.rank_tables import numerical_rank_table
 from llc_core.types import LearningCoefficient
@@ -44,16 +43,10 @@ class DeepLinearNetwork(LinearPotential):
         self, weights: Sequence[Any], n: int = 10**6, noise_std: float = 0.5, seed: int = 0, virtual: bool = False
     ):
         self.weights = _as_weights(weights)
-        self.n = whole("n", n, 3, 10**15)
-        self.noise_std = number("noise_std", noise_std)
-        if self.noise_std < 0:
-            raise ValueError(f"noise_std is {self.noise_std:g}; it is a standard deviation and must be at least 0.")
-        self.seed = whole("seed", seed, 0, 2**63 - 1)
         self.widths = [self.weights[0].shape[1], *(w.shape[0] for w in self.weights)]
         self.dim = sum(w.size for w in self.weights)
-        self.virtual = truth("virtual", virtual)
-        data = VirtualData if self.virtual else LinearData
-        self.data = data(self.widths[0], self.widths[-1], self.n, self.noise_std, self.seed)
+        self.data = data_of(self.widths[0], self.widths[-1], n, noise_std, seed, virtual)
+        self.n, self.noise_std, self.seed, self.virtual = self.data.n, self.data.noise_std, self.data.seed, virtual
         self._source: RandomNetwork | None = None
         self._on: dict[tuple[str, torch.dtype], Tensors] = {}
 
@@ -80,8 +73,6 @@ class DeepLinearNetwork(LinearPotential):
         layer_ranks: rank of each layer, made by zeroing rows.
         """
         seed = whole("seed", seed, 0, 2**63 - 1)
-        if ranks is None:
-            ranks = "full" if size_class is None else "equal"
         network = draw_network(size_class, ranks, widths, layer_ranks, seed)
         result = cls(network.weights, n=n, noise_std=noise_std, seed=seed, virtual=virtual)
         result._source = network

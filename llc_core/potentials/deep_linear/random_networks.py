@@ -36,21 +36,19 @@ class RandomNetwork:
 
 
 def draw_network(
-    size_class: str | None, ranks: str, widths: Sequence[int] | None, layer_ranks: Sequence[int] | None, seed: int
+    size_class: str | None,
+    ranks: str | None,
+    widths: Sequence[int] | None,
+    layer_ranks: Sequence[int] | None,
+    seed: int,
 ) -> RandomNetwork:
     """Xavier-normal layers of these widths and ranks; ValueError with one sentence if they are impossible."""
-    if (size_class is None) == (widths is None):
-        raise ValueError("Give either size_class (for example '1K') or widths (for example [10, 8, 10]), and not both.")
-    choice("ranks", ranks, RANKS)
     random = numpy_stream(seed, "network")
-    if size_class is not None:
-        if layer_ranks is not None:
-            raise ValueError("layer_ranks needs widths; with a size_class choose ranks='equal', 'full' or 'paper'.")
-        sizes = _draw_sizes(size_class, random)
-        description: dict[str, Any] = {"size_class": size_class, "ranks": ranks, "seed": seed}
-    else:
-        sizes = check_architecture(widths)
-        description = {"widths": sizes, "ranks": ranks, "seed": seed}
+    sizes = asked_widths(size_class, ranks, widths, layer_ranks, random)
+    if ranks is None:
+        ranks = "full" if size_class is None else "equal"
+    size: dict[str, Any] = {"widths": sizes} if size_class is None else {"size_class": size_class}
+    description = {**size, "ranks": ranks, "seed": seed}
     layers = len(sizes) - 1
     rows: list[Sequence[int] | None] = [None] * layers
     columns: list[Sequence[int] | None] = [None] * layers
@@ -80,6 +78,27 @@ def draw_network(
             w[:, np.setdiff1d(np.arange(sizes[i]), np.asarray(columns[i], dtype=int))] = 0
         weights.append(w)
     return RandomNetwork(weights, masked_rank_table(sizes, rows, columns), description)
+
+
+def asked_widths(
+    size_class: str | None, ranks: str | None, widths: Any, layer_ranks: Any, random: np.random.Generator
+) -> list[int]:
+    """Widths of a network that is asked for; ValueError as `draw_network`, and nothing is made.
+
+    random: the network's stream, from which a size class draws its widths first.
+    """
+    if (size_class is None) == (widths is None):
+        raise ValueError("Give either size_class (for example '1K') or widths (for example [10, 8, 10]), and not both.")
+    if ranks is not None:
+        choice("ranks", ranks, RANKS)
+    if size_class is not None:
+        if layer_ranks is not None:
+            raise ValueError("layer_ranks needs widths; with a size_class choose ranks='equal', 'full' or 'paper'.")
+        return _draw_sizes(size_class, random)
+    sizes = check_architecture(widths)
+    if layer_ranks is not None:
+        check_layer_ranks(sizes, layer_ranks)
+    return sizes
 
 
 def drawn_widths(size_class: str, seed: int) -> list[int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -13,6 +14,7 @@ from llc_core.compute.gpu import gpu_stepping, torch_compiled
 from llc_core.compute.philox import MOST_PLACES, fill, fill_uniforms, normals_at, uniforms_at
 from llc_core.compute.philox_layout import GROUP
 from llc_core.compute.streams import stream_seed
+from llc_core.fields import number, truth, whole
 from llc_core.potentials.deep_linear.data import CHUNK, INPUT_RANGE, LEARNT_NUMBERS, LinearData
 
 Seeds = tuple[Tensor, ...]
@@ -95,6 +97,16 @@ class VirtualData(LinearData):
         torch.mul(_numbers(_fill_normals, self.seeds[1], start, count, self.outputs), self.noise_std, out=to_noise)
         torch.linalg.vecdot(to_noise, to_noise, out=z[:, -1])
         return z
+
+
+def data_of(inputs: int, outputs: int, n: Any, noise_std: Any, seed: Any, virtual: Any) -> LinearData:
+    """The data of a network, checked, of which nothing is made yet; ValueError for what cannot be."""
+    samples = whole("n", n, 3, 10**15)
+    noise = number("noise_std", noise_std)
+    if noise < 0:
+        raise ValueError(f"noise_std is {noise:g}; it is a standard deviation and must be at least 0.")
+    kind = VirtualData if truth("virtual", virtual) else LinearData
+    return kind(inputs, outputs, samples, noise, whole("seed", seed, 0, 2**63 - 1))
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from llc_core.potentials.line.landscape import Landscape, Shape
+from llc_core.theory.rank_checks import show
 from llc_core.types import LearningCoefficient
 
 
@@ -35,7 +36,7 @@ class NamedLandscape(Landscape):
 
     def __init__(self, name: str):
         if not isinstance(name, str) or name not in _NAMED:
-            raise ValueError(f"Unknown landscape {name!r}; choose one of {', '.join(_NAMED)}.")
+            raise ValueError(f"Unknown landscape {show(name)}; choose one of {', '.join(_NAMED)}.")
         about = _NAMED[name]
         self.name, self.label, self.formula, self.about = name, about.label, about.formula, about.about
         self.mode, self.bounds = about.mode, about.bounds

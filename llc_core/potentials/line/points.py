@@ -31,7 +31,7 @@ class PointsLandscape(TableLandscape):
     about = "A density drawn through points, with Gaussian tails outside of them."
 
     def __init__(self, points: Sequence[Sequence[float]]):
-        x, density = _points(points)
+        x, density = check_points(points)
         self.points = tuple(zip(x.tolist(), density.tolist(), strict=True))
         self.tabulate(*_drawn(x, density))
 
@@ -39,7 +39,8 @@ class PointsLandscape(TableLandscape):
         return {"kind": self.kind, "points": [list(point) for point in self.points]}
 
 
-def _points(points: Any) -> tuple[np.ndarray, np.ndarray]:
+def check_points(points: Any) -> tuple[np.ndarray, np.ndarray]:
+    """x and density of the points, sorted; ValueError for points that are none of a density."""
     if isinstance(points, np.ndarray):
         points = points.tolist()
     if not isinstance(points, Sequence) or isinstance(points, str | bytes):

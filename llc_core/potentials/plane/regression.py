@@ -15,6 +15,7 @@ from llc_core.potentials.base import Batch, Potential
 from llc_core.potentials.plane.data import PlanarData
 from llc_core.potentials.plane.models import MODELS, Model
 from llc_core.theory import quadrature
+from llc_core.theory.rank_checks import show
 from llc_core.types import LearningCoefficient
 
 PLANAR = tuple(MODELS)
@@ -201,12 +202,12 @@ def planar_landscape(name: Any, **values: Any) -> Planar:
     λ and multiplicity are exact, see `llc_core.potentials.plane.models`. ValueError says what does not fit.
     """
     if not isinstance(name, str) or name not in MODELS:
-        raise ValueError(f"Unknown planar landscape {name!r}; choose one of {', '.join(MODELS)}.")
+        raise ValueError(f"Unknown planar landscape {show(name)}; choose one of {', '.join(MODELS)}.")
     own = tuple(inspect.signature(MODELS[name]).parameters)
     unknown = sorted(str(key) for key in values if key not in own + COMMON_KEYS)
     if unknown:
         raise ValueError(
-            f"Unknown key {unknown[0]!r} in the planar landscape; {name} has {', '.join(own + COMMON_KEYS[1:])}."
+            f"Unknown key {show(unknown[0])} in the planar landscape; {name} has {', '.join(own + COMMON_KEYS[1:])}."
         )
     model = MODELS[name](**{key: value for key, value in values.items() if key in own})
     return Planar(model, **{key: value for key, value in values.items() if key not in own})
@@ -225,7 +226,7 @@ def _start(model: Model, start: Any) -> tuple[float, ...]:
     if start is None:
         return model.start
     if isinstance(start, str | bytes) or not hasattr(start, "__len__") or len(start) != model.dim:
-        raise ValueError(f"start is {start!r}; give {model.dim} coordinate(s) of w.")
+        raise ValueError(f"start is {show(start)}; give {model.dim} coordinate(s) of w.")
     point = [number(f"start[{i}]", value) for i, value in enumerate(start)]
     for i, (value, power) in enumerate(zip(point, model.powers, strict=True)):
         if power and value == 0:

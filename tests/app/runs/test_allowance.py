@@ -13,6 +13,8 @@ from llc_core import RunConfig
 from llc_core.engine.resolve import resolve
 
 WIDE = {"kind": "dln", "widths": [200, 200, 200], "seed": 0}
+FEW_ROWS = {**WIDE, "n": 1000}
+"""So that its chains are what takes the memory, and not its data."""
 
 
 def complete(**changes):
@@ -25,7 +27,7 @@ def test_the_limit_counts_chains_times_parameters(monkeypatch):
     monkeypatch.setenv(VISITOR_MEMORY, "13")
     check_allowance(config, problem)
     with pytest.raises(ValueError, match=r"^8 chains of 80,000 parameters need 24 MB, and this server .* 13 MB: use"):
-        check_allowance(complete(chains=8)[0], problem)
+        check_allowance(config.replace(chains=8), problem)
     grid = config.replace(sampler={"name": "SGLD"}, grid={"step_size": (1e-9, 1e-8)})
     with pytest.raises(ValueError, match="^8 chains"):
         check_allowance(grid, problem)
@@ -49,14 +51,14 @@ def test_a_page_refuses_and_keeps_what_it_had(monkeypatch):
     view = page.build()
     try:
         before = view.configuration()
-        monkeypatch.setenv(VISITOR_MEMORY, "13")
+        monkeypatch.setenv(VISITOR_MEMORY, "40")
         with pytest.raises(ValueError, match="chains of 80,000 parameters need"):
-            view.restore({"problem": WIDE, "chains": 8})
+            view.restore({"problem": FEW_ROWS, "chains": 16})
         assert view.configuration() == before
         view.controls.show({**view.controls.values, "chains": 32})
-        view.editor.problem = WIDE
+        view.editor.problem = FEW_ROWS
         view._on_settings()
-        assert view.trouble.visible and "this server gives each run 13 MB" in view.trouble.object
+        assert view.trouble.visible and "this server gives each run 40 MB" in view.trouble.object
     finally:
         view.close()
 
