@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from llc_core.fields import short
 from llc_core.potentials.base import Batch, Potential, ProblemClass, Workload
 from llc_core.potentials.deep_linear.costs import RandomLinearNetworks
 from llc_core.potentials.deep_linear.family import DeepLinearFamily
@@ -56,7 +57,7 @@ def build(description: Mapping[str, Any]) -> Potential:
     if kind == "dln_family":
         return _family(values)
     if kind != "dln":
-        raise ValueError(f"Unknown problem kind {kind!r}; known: dln, dln_family, landscape, planar.")
+        raise ValueError(f"Unknown problem kind {short(kind)}; known: dln, dln_family, landscape, planar.")
     return DeepLinearNetwork.random(**_known(values))
 
 
@@ -72,7 +73,7 @@ def _known(values: dict[str, Any]) -> dict[str, Any]:
     values.pop("kind", None)
     unknown = sorted(set(map(str, values)) - _DLN_KEYS)
     if unknown:
-        raise ValueError(f"Unknown key {unknown[0]!r} in the problem; known keys: {', '.join(sorted(_DLN_KEYS))}.")
+        raise ValueError(f"Unknown key {short(unknown[0])} in the problem; known keys: {', '.join(sorted(_DLN_KEYS))}.")
     return values
 
 
