@@ -4,13 +4,14 @@ named, explained and checked in one place."""
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from llc_core.bins import Bins
-from llc_core.fields import choice, number, whole
+from llc_core.fields import choice, number, short, whole
 
 GRADIENTS = ("minibatch", "control_variate", "full")
 BASELINES = ("same_batch", "full", "first_batch")
@@ -26,7 +27,7 @@ SMALLEST, LARGEST = 1e-12, 1e18
 
 @dataclass(frozen=True)
 class RunConfig:
-    """One run. Same (config, device) → same numbers.
+    """One run. Same (config, device) → same numbers, whatever precision, device or autocast the process has set torch to.
 
     problem: JSON description of the potential ({"kind": "dln", …}), or {"kind": "object", "fingerprint": …} for an
         object passed beside the config.
@@ -121,9 +122,9 @@ class RunConfig:
         put(self, "observables", _observables(self.observables))
         put(self, "grid", _grid(self.grid))
         if self.device is not None and not isinstance(self.device, str):
-            put(self, "device", str(self.device))
+            put(self, "device", _name("device", self.device))
         if self.dtype is not None:
-            put(self, "dtype", choice("dtype", str(self.dtype).removeprefix("torch."), DTYPES))
+            put(self, "dtype", choice("dtype", _name("dtype", self.dtype).removeprefix("torch."), DTYPES))
 
     def burn_in_steps(self, steps: int) -> int:
         """Number of steps that are left out of the average when the run has `steps` steps."""
@@ -173,7 +174,7 @@ class RunConfig:
         unknown = sorted(str(k) for k in data if k not in known)
         if unknown:
             raise ValueError(
-                f"Unknown key {unknown[0]!r} in the run configuration; known keys: {', '.join(sorted(known))}."
+                f"Unknown key {short(unknown[0])} in the run configuration; known keys: {', '.join(sorted(known))}."
             )
         return cls(**data)
 
@@ -227,6 +228,13 @@ def _continued_from(value: Any, steps: int | None, burn_in: int | float) -> dict
     return {"steps": first, "burn_in": adapted}
 
 
+def _name(field: str, value: Any) -> str:
+    """What torch's devices and precisions are called."""
+    if isinstance(value, Mapping | list | tuple):
+        raise ValueError(f"{field} is {short(value)}; give a name.")
+    return str(value)
+
+
 def _json_mapping(name: str, value: Any) -> dict[str, Any]:
     if not isinstance(value, Mapping):
         raise ValueError(f"{name} must be a mapping of names to values, not a {type(value).__name__}.")
@@ -245,7 +253,7 @@ def _observables(value: Any) -> tuple[dict[str, Any], ...]:
         if not isinstance(described.get("name"), str):
             raise ValueError("An entry of observables needs a name, for example {'name': 'TermSizes', 'every': 20}.")
         if any(described["name"] == other["name"] for other in found):
-            raise ValueError(f"observables has {described['name']!r:.60} twice; name each one once.")
+            raise ValueError(f"observables has {short(described['name'])} twice; name each one once.")
         found.append(described)
     return tuple(found)
 
@@ -258,12 +266,17 @@ def _grid(value: Any) -> dict[str, tuple[Any, ...]]:
     result: dict[str, tuple[Any, ...]] = {}
     size = 1
     for name, values in value.items():
-        if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
-            raise ValueError(f"grid[{name!r}] must be a list of values.")
-        result[str(name)] = tuple(number(f"grid[{name!r}]", v) for v in values)
-        if not result[str(name)]:
-            raise ValueError(f"grid[{name!r}] is empty; give at least one value or leave the field out.")
-        size *= len(result[str(name)])
+        label = f"grid[{short(name)}]"
+        try:
+            listed = None if isinstance(values, str | bytes) else list(itertools.islice(values, MAX_GRID + 1))
+        except (TypeError, RuntimeError):  # a tensor without dimensions, for one
+            listed = None
+        if listed is None:
+            raise ValueError(f"{label} is {short(values)}; it must be a list of values.")
+        if not listed:
+            raise ValueError(f"{label} is empty; give at least one value or leave the field out.")
+        result[str(name)] = tuple(number(label, v) for v in listed)
+        size *= len(listed)
     if size > MAX_GRID:
         raise ValueError(f"grid has {size} settings; at most {MAX_GRID} fit in one run.")
     return result

@@ -50,13 +50,13 @@ def of_environment(variable: str, choices: Sequence[str]) -> str:
 def number(name: str, value: Any) -> float:
     """`value` as a finite float, or a ValueError that names the field."""
     if isinstance(value, (bool, str | bytes)) or value is None:
-        raise ValueError(f"{name} must be a number, not {_short(value)}.")
+        raise ValueError(f"{name} must be a number, not {short(value)}.")
     try:
         result = float(value)
-    except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"{name} must be a number, not {_short(value)}.") from None
+    except (TypeError, ValueError, ArithmeticError, RuntimeError):  # Decimals and tensors raise the latter two
+        raise ValueError(f"{name} must be a number, not {short(value)}.") from None
     if not math.isfinite(result):
-        raise ValueError(f"{name} must be a finite number, not {_short(value)}.")
+        raise ValueError(f"{name} must be a finite number, not {short(value)}.")
     return result
 
 
@@ -64,26 +64,26 @@ def whole(name: str, value: Any, low: int | None = None, high: int | None = None
     """`value` as an int within [low, high], or a ValueError that names the field, the value and the remedy."""
     result = number(name, value)
     if result != int(result):
-        raise ValueError(f"{name} must be a whole number, not {_short(value)}.")
+        raise ValueError(f"{name} must be a whole number, not {short(value)}.")
     result_int = int(value)
     if low is not None and result_int < low:
-        raise ValueError(f"{name} is {_short(value)}; it must be at least {low}.")
+        raise ValueError(f"{name} is {short(value)}; it must be at least {low}.")
     if high is not None and result_int > high:
-        raise ValueError(f"{name} is {_short(value)}; it must be at most {high}.")
+        raise ValueError(f"{name} is {short(value)}; it must be at most {high}.")
     return result_int
 
 
 def truth(name: str, value: Any) -> bool:
     """`value` if it is true or false, or a ValueError that names the field."""
     if not isinstance(value, bool):
-        raise ValueError(f"{name} is {_short(value)}; it must be true or false.")
+        raise ValueError(f"{name} is {short(value)}; it must be true or false.")
     return value
 
 
 def choice(name: str, value: Any, options: tuple[str, ...]) -> str:
     """`value` if it is one of `options`, or a ValueError that lists them."""
     if not isinstance(value, str) or value not in options:
-        raise ValueError(f"{name} is {_short(value)}; choose one of {', '.join(options)}.")
+        raise ValueError(f"{name} is {short(value)}; choose one of {', '.join(options)}.")
     return value
 
 
@@ -100,13 +100,20 @@ def check_hyper(owner: str, name: str, value: Any, about: Hyper) -> Any:
     too_low = result <= about.low if about.open_low else result < about.low
     if too_low or result > about.high:
         left = "greater than" if about.open_low else "at least"
-        raise ValueError(f"{label} is {_short(value)}; it must be {left} {about.low:g} and at most {about.high:g}.")
+        raise ValueError(f"{label} is {short(value)}; it must be {left} {about.low:g} and at most {about.high:g}.")
     return result
 
 
-def _short(value: Any) -> str:
+def short(value: Any) -> str:
+    """`value` as a sentence shows it: in one line of at most 60 characters, whatever it is."""
     try:
         text = repr(value)
-    except Exception:
+    except Exception:  # nested too deeply, or a number of too many digits
         text = f"a {type(value).__name__}"
+    return one_line(text)
+
+
+def one_line(text: str) -> str:
+    """A text from elsewhere, such as the name of a file, in one line of at most 60 characters."""
+    text = " ".join("".join(c if c.isprintable() or c.isspace() else "?" for c in text[:1000]).split())
     return text if len(text) <= 60 else text[:57] + "..."

@@ -21,6 +21,7 @@ from app.runs.allowance import VISITOR_MEMORY
 from app.server.access import PASSWORD, WILDCARDS, allowed_origins, authentication
 from app.server.ports import check_free, free_port
 from llc_core.cli.commands import add_commands, run_command
+from llc_core.cli.outputs import say
 from llc_core.extras import needs
 
 HERE = Path(__file__).parent
@@ -46,7 +47,7 @@ def _serve(options: argparse.Namespace) -> int:
         from app.session.ownership import VARIABLE
 
         os.environ.setdefault(VARIABLE, "0")  # visitors may all seem to come from this machine
-    print(f"LLC Lab: {url(options)}   (stop with Ctrl+C)", flush=True)
+    say(f"LLC Lab: {url(options)}   (stop with Ctrl+C)", flush=True)
     panel = argparse.ArgumentParser(prog="panel serve")
     command = Serve(parser=panel)
     command.invoke(panel.parse_args(arguments))
@@ -103,7 +104,7 @@ def _report(options: argparse.Namespace) -> int:
         from app.server.report import write_report
 
     write_report(options.store, options.out)
-    print(f"The report is in {options.out}.")
+    say(f"The report is in {options.out}.")
     return 0
 
 

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from llc_core.cli.outputs import check_out
+from llc_core.cli.outputs import check_out, say
 from llc_core.config import DTYPES, GRADIENTS, RunConfig
 from llc_core.extras import needs
 from llc_core.fields import whole
@@ -66,16 +66,17 @@ def _estimate(options: argparse.Namespace) -> int:
     if shown:
         sys.stderr.write("\r")
     found = current.estimates()
-    for index, each in enumerate(found):
-        if len(found) > 1:
-            names = [] if current.problems == 1 else [f"problem {index // len(current.settings)}"]
-            print(", ".join(names + [f"{name} = {value:g}" for name, value in each.setting.items()]))
-        print(each.to_json() if options.json else each)
-    if options.out is not None:
-        try:
+    try:
+        if options.out is not None:  # a file first: a terminal may be closed by now
             found[0].to_dataset().to_netcdf(options.out, engine="h5netcdf")
-        except OSError as error:
-            raise ValueError(f"--out {str(options.out)!r} cannot be written ({error.strerror or error}).") from None
+    except OSError as error:
+        raise ValueError(f"--out {str(options.out)!r} cannot be written ({error.strerror or error}).") from None
+    finally:  # also where the file could not be written
+        for index, each in enumerate(found):
+            if len(found) > 1:
+                names = [] if current.problems == 1 else [f"problem {index // len(current.settings)}"]
+                say(", ".join(names + [f"{name} = {value:g}" for name, value in each.setting.items()]))
+            say(each.to_json() if options.json else str(each))
     return 0
 
 

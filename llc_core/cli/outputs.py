@@ -1,7 +1,8 @@
-"""Where a command writes to: checked before the work, not after it."""
+"""What a command gives: files whose paths are checked before the work and not after it, and words in the terminal."""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 
@@ -10,3 +11,9 @@ def check_out(path: Path) -> None:
         raise ValueError(f"--out is {str(path)!r}, but there is no such folder; make it first.")
     if path.is_dir():
         raise ValueError(f"--out is {str(path)!r}, which is a folder; give the name of a file in it.")
+
+
+def say(text: str, flush: bool = False) -> None:
+    """Print; what the output's encoding has no letters for becomes "?": no result is lost for its λ."""
+    encoding = sys.stdout.encoding or "utf-8"
+    print(text.encode(encoding, "replace").decode(encoding), flush=flush)

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from llc_core.cli.outputs import check_out
+from llc_core.cli.outputs import check_out, say
 from llc_core.sweeps.export import FORMATS, export
 from llc_core.sweeps.stopping import ask_to_stop
 from llc_core.sweeps.store import results
@@ -29,7 +29,7 @@ def add_export(commands: Any) -> None:
 
 def _stop(options: argparse.Namespace) -> int:
     ask_to_stop(options.store)
-    print(f"The sweep of {options.store} was asked to stop; what it recorded stays.")
+    say(f"The sweep of {options.store} was asked to stop; what it recorded stays.")
     return 0
 
 
@@ -44,5 +44,5 @@ def _export(options: argparse.Namespace) -> int:
         raise ValueError(
             f"{str(options.out)!r} cannot be written ({error.strerror or error}); check the path."
         ) from None
-    print(f"{len(rows):,} rows are in {options.out}.")
+    say(f"{len(rows):,} rows are in {options.out}.")
     return 0

@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from llc_core.cli.outputs import say
 from llc_core.sweeps.cluster import worker_count
 from llc_core.sweeps.costs import Costs, measure_costs
 from llc_core.sweeps.runner import Progress, run_sweep
@@ -54,12 +55,12 @@ def _sweep(options: argparse.Namespace) -> int:
         ),
     )
     if last.state == "stopped":
-        print(
+        say(
             f"Stopped: {last.done:,} of {last.total:,} rows are in {options.store}. The same command goes on from there."
         )
         return 130
     failed = f", {last.errors:,} of them errors (their text is in the store)" if last.errors else ""
-    print(f"{last.total:,} rows are in {options.store}{failed}.")
+    say(f"{last.total:,} rows are in {options.store}{failed}.")
     return 0
 
 
@@ -85,7 +86,7 @@ def _dry_run(spec: SweepSpec, options: argparse.Namespace) -> int:
         with Store(options.store, readonly=True) as store:
             done = store.keys(with_errors=not options.retry_errors)
     left: list[Unit] = [rest for unit in spec.units() for rest in unit.without(done)]
-    print(dry_run_text(measure_costs(spec, left), worker_count(options.workers, spec.device)))
+    say(dry_run_text(measure_costs(spec, left), worker_count(options.workers, spec.device)))
     return 0
 
 

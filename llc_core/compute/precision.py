@@ -1,4 +1,7 @@
-"""How precise the large matrix products of linear networks are on a device.
+"""How precise numbers are: what torch makes of its settings for the whole process, and the large products of linear networks.
+
+A run has the same numbers whatever the process's defaults are. Tensors are therefore made with their precision and device
+named (SINGLE, EXACT or those of another tensor), and runs go outside of autocast.
 
 LLC_LAB_PRODUCTS: "float32" (the default), "tf32" (10 bits, on devices that have it) or "bf16" (7 bits; sums stay in
 float32). The factors are differences from w0. The error is therefore relative to the excess loss and not to the loss itself:
@@ -9,7 +12,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -23,6 +27,22 @@ PRECISIONS = ("float32", "tf32", "bf16")
 def precision() -> str:
     """One of PRECISIONS; ValueError for another text in the environment."""
     return of_environment(VARIABLE, PRECISIONS)
+
+
+SINGLE: dict[str, Any] = {"dtype": torch.float32, "device": "cpu"}
+EXACT: dict[str, Any] = {"dtype": torch.float64, "device": "cpu"}
+"""Arguments for new tensors on the host."""
+AUTOCAST = ("cpu", "cuda", "mps")
+
+
+@contextmanager
+def full_precision() -> Iterator[None]:
+    """Inside, torch.autocast shortens nothing, whatever the caller has it do. Every thread has its own such setting."""
+    with ExitStack() as stack:
+        for device in AUTOCAST:
+            if torch.is_autocast_enabled(device):
+                stack.enter_context(torch.autocast(device, enabled=False))
+        yield
 
 
 _LOCK = threading.Lock()

@@ -8,7 +8,7 @@ import torch
 
 from llc_core.config import RunConfig
 from llc_core.engine.memory import check_memory
-from llc_core.fields import check_hyper
+from llc_core.fields import check_hyper, short
 from llc_core.observables import build as build_observable
 from llc_core.observables.base import gives_samples
 from llc_core.potentials import build as build_potential
@@ -137,7 +137,7 @@ def check_grid(config: RunConfig, sampler: Sampler) -> None:
                 config.replace(grid={}, **{name: value})
         else:
             allowed = ", ".join([*fields, "n_beta", "localization"])
-            raise ValueError(f"grid has no field {name!r} for {sampler.name}; choose among {allowed}.")
+            raise ValueError(f"grid has no field {short(name)} for {sampler.name}; choose among {allowed}.")
 
 
 def automatic_dtype(sampler: Sampler) -> str:
@@ -157,11 +157,13 @@ def _device(name: str | None) -> str:
     try:
         device = torch.device(name)
     except (RuntimeError, TypeError):
-        raise ValueError(f"device is {name!r}; use for example 'cpu' or 'cuda'.") from None
+        raise ValueError(f"device is {short(name)}; use for example 'cpu' or 'cuda'.") from None
     if device.type == "cuda" and not torch.cuda.is_available():
-        raise ValueError(f"device is {name!r}, but no CUDA device is available here; use 'cpu'.")
+        raise ValueError(f"device is {short(name)}, but no CUDA device is available here; use 'cpu'.")
+    if device.type == "mps" and not torch.backends.mps.is_available():
+        raise ValueError(f"device is {short(name)}, but no MPS device is available here; use 'cpu'.")
     if device.type not in ("cpu", "cuda", "mps"):
-        raise ValueError(f"device is {name!r}; use 'cpu', 'cuda' or 'mps'.")
+        raise ValueError(f"device is {short(name)}; use 'cpu', 'cuda' or 'mps'.")
     return str(device)
 
 

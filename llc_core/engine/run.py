@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from llc_core.compute.cores import chains_on_cores
-from llc_core.compute.precision import tf32_if_asked
+from llc_core.compute.precision import full_precision, tf32_if_asked
 from llc_core.config import RunConfig
 from llc_core.engine.adapting.control import Control
 from llc_core.engine.adapting.step_size import StepSize
@@ -40,6 +40,7 @@ class Run:
     total_steps, burn_in: of the whole run.  steps_done, seconds: so far.
     """
 
+    @full_precision()
     def __init__(
         self, config: RunConfig | Resolved, problem: Potential | None = None, observable: Potential | None = None
     ):
@@ -84,6 +85,7 @@ class Run:
             self._block = min(MAX_BLOCK, max(1, int(wished)))
             yield snapshot
 
+    @full_precision()
     def advance(self, steps: int) -> Snapshot:
         """Do up to `steps` more steps of every chain and report them."""
         started = time.perf_counter()
@@ -130,6 +132,7 @@ class Run:
 
     # -- what there is to see -----------------------------------------------------------------------------------------
 
+    @full_precision()
     def estimates(self) -> list[Estimate]:
         """One Estimate per setting, from the steps done so far; of the first problem, then of the next, where there are
         several side by side."""
@@ -154,6 +157,7 @@ class Run:
         return self._stepper.copy(self._state)
 
     @property
+    @full_precision()
     def displacements(self) -> np.ndarray:
         """w − w0 of every chain now, [C, D], in the coordinates of the parameters: a copy."""
         return self._target.delta(self._state["delta"]).double().cpu().numpy().copy()

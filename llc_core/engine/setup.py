@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from llc_core.compute.precision import SINGLE
 from llc_core.compute.streams import stream_seed, torch_stream
 from llc_core.engine.resolve import Resolved, is_auto_step
 from llc_core.engine.target import Target
@@ -60,5 +61,6 @@ class Setup:
         """Where chains begin, a new tensor δ [C, D]."""
         home = self.like.new_zeros(self.groups.count, self.problem.dim)
         if self.problem.start is not None:
-            home += torch.as_tensor(self.problem.start).to(home)
+            # In single precision even where the run is in double: the numbers of earlier runs stay.
+            home += torch.as_tensor(self.problem.start, **SINGLE).to(home)
         return home

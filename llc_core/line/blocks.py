@@ -40,7 +40,7 @@ class Block:
         self.sums = np.zeros(4)
         self.diverged = 0
         self.stream = torch_stream(run.seed, f"line/{index}")
-        self.noise = torch.empty(CHUNK, len(first), dtype=getattr(torch, run.dtype))
+        self.noise = torch.empty(CHUNK, len(first), dtype=getattr(torch, run.dtype), device="cpu")
         self.used = CHUNK
 
     def advance(self, done: int, steps: int) -> None:

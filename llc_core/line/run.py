@@ -17,6 +17,7 @@ import torch
 
 from llc_core.bins import Bins
 from llc_core.compute.cores import available_cores
+from llc_core.compute.precision import EXACT
 from llc_core.compute.streams import torch_stream
 from llc_core.fields import choice, number, whole
 from llc_core.line.blocks import Block, block_count
@@ -159,7 +160,7 @@ class LineRun:
         if self.start == "mode":
             return np.full(self.chains, self.target.mode, dtype=self.dtype)
         stream = torch_stream(self.seed, "line/start")
-        uniform = torch.rand(self.chains, generator=stream, dtype=torch.float64).numpy()
+        uniform = torch.rand(self.chains, generator=stream, **EXACT).numpy()
         return self.target.quantile(uniform).astype(self.dtype)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from llc_core.compute.precision import SINGLE
 from llc_core.fields import whole
 
 
@@ -14,10 +15,10 @@ class Attention(nn.Module):
     def __init__(self, dim: int, heads: int):
         super().__init__()
         self.heads = heads
-        self.query = nn.Linear(dim, dim, bias=False)
-        self.key = nn.Linear(dim, dim, bias=False)
-        self.value = nn.Linear(dim, dim, bias=False)
-        self.out = nn.Linear(dim, dim, bias=False)
+        self.query = nn.Linear(dim, dim, bias=False, **SINGLE)
+        self.key = nn.Linear(dim, dim, bias=False, **SINGLE)
+        self.value = nn.Linear(dim, dim, bias=False, **SINGLE)
+        self.out = nn.Linear(dim, dim, bias=False, **SINGLE)
 
     def per_head(self, x: Tensor) -> Tensor:
         """What each head writes before `out`, [B, heads, T, dim / heads]."""
@@ -35,7 +36,7 @@ class Attention(nn.Module):
 class Block(nn.Module):
     def __init__(self, dim: int, heads: int):
         super().__init__()
-        self.norm = nn.LayerNorm(dim)
+        self.norm = nn.LayerNorm(dim, **SINGLE)
         self.attention = Attention(dim, heads)
 
     def forward(self, x: Tensor) -> Tensor:
@@ -47,11 +48,11 @@ class AttentionOnly(nn.Module):
 
     def __init__(self, vocabulary: int, length: int, dim: int, layers: int, heads: int):
         super().__init__()
-        self.tokens = nn.Embedding(vocabulary, dim)
-        self.positions = nn.Parameter(0.02 * torch.randn(length, dim))
+        self.tokens = nn.Embedding(vocabulary, dim, **SINGLE)
+        self.positions = nn.Parameter(0.02 * torch.randn(length, dim, **SINGLE))
         self.blocks = nn.ModuleList(Block(dim, heads) for _ in range(layers))
-        self.norm = nn.LayerNorm(dim)
-        self.logits = nn.Linear(dim, vocabulary, bias=False)
+        self.norm = nn.LayerNorm(dim, **SINGLE)
+        self.logits = nn.Linear(dim, vocabulary, bias=False, **SINGLE)
 
     def forward(self, tokens: Tensor) -> Tensor:
         x = self.tokens(tokens) + self.positions[: tokens.shape[1]]
@@ -70,7 +71,7 @@ def head_masks(model: nn.Module, layer: int, head: int) -> dict[str, Tensor]:
         raise ValueError(f"model is a {type(model).__name__} without attention; build a 'transformer'.")
     name, part = list(found.items())[whole("layer", layer, 0, len(found) - 1)]
     size = part.query.out_features // part.heads
-    mine = torch.zeros(part.query.out_features, dtype=torch.bool)
+    mine = torch.zeros(part.query.out_features, dtype=torch.bool, device="cpu")
     start = size * whole("head", head, 0, part.heads - 1)
     mine[start : start + size] = True
     masks = {}

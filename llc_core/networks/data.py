@@ -55,9 +55,9 @@ def digits(test_share: float = 0.2, seed: int = 0) -> Split:
     if not 0 < share < 1:
         raise ValueError(f"test_share is {test_share!r}; it must be greater than 0 and less than 1.")
     found = load_digits()
-    inputs = torch.as_tensor(found.data, dtype=torch.float32) / 16
-    targets = torch.as_tensor(found.target, dtype=torch.int64)
-    order = torch.randperm(len(targets), generator=torch_stream(whole("seed", seed), "split"))
+    inputs = torch.as_tensor(found.data, dtype=torch.float32, device="cpu") / 16
+    targets = torch.as_tensor(found.target, dtype=torch.int64, device="cpu")
+    order = torch.randperm(len(targets), generator=torch_stream(whole("seed", seed), "split"), device="cpu")
     cut = min(len(order) - 1, max(1, round(share * len(order))))
     test, train = order[:cut], order[cut:]
     return Split("digits", inputs[train], targets[train], inputs[test], targets[test])
@@ -85,7 +85,7 @@ def _mnist_files(folder: Path) -> Split:
             raise ValueError(
                 f"{image_file} holds {len(images)} images but {label_file} {len(labels)} labels; take both from one source."
             )
-        parts += [_pixels(images), torch.as_tensor(labels.astype(np.int64))]
+        parts += [_pixels(images), torch.from_numpy(labels.astype(np.int64))]
     if parts[0].shape[1] != parts[2].shape[1]:
         raise ValueError(
             f"The images in {folder} have {parts[0].shape[1]} pixels for training and {parts[2].shape[1]} for testing; "
@@ -104,7 +104,7 @@ def _mnist_openml() -> Split:
             f"MNIST could not be fetched from OpenML ({type(error).__name__}); pass the folder that holds "
             f"{MNIST_FILES['train'][0]} and the other three files, plain or .gz."
         ) from None
-    images, labels = _pixels(np.asarray(found.data)), torch.as_tensor(np.asarray(found.target).astype(np.int64))
+    images, labels = _pixels(np.asarray(found.data)), torch.from_numpy(np.asarray(found.target).astype(np.int64))
     return Split("MNIST", images[:60_000], labels[:60_000], images[60_000:], labels[60_000:])
 
 
@@ -116,7 +116,7 @@ def _present(folder: Path, name: str) -> Path:
 
 
 def _pixels(images: np.ndarray) -> Tensor:
-    return torch.as_tensor(images.reshape(len(images), -1).astype(np.float32)) / 255
+    return torch.from_numpy(images.reshape(len(images), -1).astype(np.float32)) / 255
 
 
 def _kind(array: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import torch
 from torch import Tensor
 
 from llc_core.extras import needs
+from llc_core.fields import one_line, short
 
 SUFFIXES = (".safetensors", ".pt")
 
@@ -30,29 +32,49 @@ def save_state(path: str | Path, state: dict[str, Tensor]) -> Path:
 def load_state(path: str | Path) -> dict[str, Tensor]:
     """The state_dict in a file that `save_state` wrote. Raises ValueError for anything that is not plain tensors."""
     path = Path(path)
-    if not path.is_file():
-        raise ValueError(f"{path} does not exist; name a file that save_state wrote.")
+    ending, name = _ending(path), one_line(path.name)
+    if not _is_file(path):
+        raise ValueError(f"{name} does not exist; name a file that save_state wrote.")
     try:
-        if _ending(path) == ".pt":
+        if ending == ".pt":
+            _check_size(path)
             state: Any = torch.load(path, map_location="cpu", weights_only=True)
         else:
             state = _safetensors(path).load_file(str(path))
     except ValueError:
         raise
     except Exception as error:
-        raise ValueError(f"{path} holds no plain tensors ({type(error).__name__}); it was not read.") from None
+        raise ValueError(f"{name} holds no plain tensors ({type(error).__name__}); it was not read.") from None
     if not isinstance(state, dict) or not all(isinstance(v, Tensor) and isinstance(k, str) for k, v in state.items()):
-        raise ValueError(f"{path} holds no mapping from names to tensors; name a file that save_state wrote.")
-    return state
+        raise ValueError(f"{name} holds no mapping from names to tensors; name a file that save_state wrote.")
+    return dict(state)  # without what a file may say beside its tensors, such as torch's _metadata
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a name longer than there can be
+        return False
+
+
+def _check_size(path: Path) -> None:
+    """A few kilobytes may say that they unpack to gigabytes. torch stores without compression, in the form of a zip."""
+    with zipfile.ZipFile(path) as archive:
+        unpacked = sum(part.file_size for part in archive.infolist())
+    if unpacked > path.stat().st_size:
+        raise ValueError(
+            f"{one_line(path.name)} has {path.stat().st_size:,} bytes and unpacks to {unpacked:,}; write it with save_state, "
+            "which compresses nothing."
+        )
 
 
 def _ending(path: Path) -> str:
     if path.suffix not in SUFFIXES:
-        raise ValueError(f"path is {str(path)!r}; it must end in one of {', '.join(SUFFIXES)}.")
+        raise ValueError(f"path is {short(path.name)}; it must end in one of {', '.join(SUFFIXES)}.")
     return path.suffix
 
 
 def _safetensors(path: Path) -> Any:
-    with needs(f"{path.name} (the ending .pt needs nothing more)", extra="networks"):
+    with needs(f"{one_line(path.name)} (the ending .pt needs nothing more)", extra="networks"):
         import safetensors.torch
     return safetensors.torch

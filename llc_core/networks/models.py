@@ -8,6 +8,7 @@ from typing import Any
 
 from torch import nn
 
+from llc_core.compute.precision import SINGLE
 from llc_core.compute.streams import seeded, stream_seed
 from llc_core.fields import choice, whole
 from llc_core.networks.attention import AttentionOnly
@@ -24,7 +25,7 @@ def mlp(widths: Sequence[int] = (64, 64, 64, 10), activation: str = "relu") -> n
     between = ACTIVATIONS[choice("activation", activation, tuple(ACTIVATIONS))]
     layers: list[nn.Module] = []
     for inputs, outputs in zip(sizes, sizes[1:], strict=False):
-        layers += [nn.Linear(inputs, outputs), between()]
+        layers += [nn.Linear(inputs, outputs, **SINGLE), between()]
     return nn.Sequential(*layers[:-1])
 
 
@@ -37,10 +38,10 @@ def small_cnn(side: int = 8, channels: Sequence[int] = (8, 16), classes: int = 1
     first, second = (whole("channels", c, 1, LARGEST_WIDTH) for c in channels)
     return nn.Sequential(
         nn.Unflatten(1, (1, side, side)),
-        *(nn.Conv2d(1, first, 3, padding=1), nn.ReLU(), nn.AvgPool2d(2)),
-        *(nn.Conv2d(first, second, 3, padding=1), nn.ReLU(), nn.AvgPool2d(2)),
+        *(nn.Conv2d(1, first, 3, padding=1, **SINGLE), nn.ReLU(), nn.AvgPool2d(2)),
+        *(nn.Conv2d(first, second, 3, padding=1, **SINGLE), nn.ReLU(), nn.AvgPool2d(2)),
         nn.Flatten(),
-        nn.Linear(second * (side // 4) ** 2, classes),
+        nn.Linear(second * (side // 4) ** 2, classes, **SINGLE),
     )
 
 

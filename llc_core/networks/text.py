@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from llc_core.compute.precision import SINGLE
 from llc_core.compute.streams import torch_stream
 from llc_core.fields import number, whole
 from llc_core.networks.data import Split
@@ -32,19 +33,19 @@ def synthetic_text(
     if not 0 <= share <= 1:
         raise ValueError(f"repeated is {repeated!r}; it must be at least 0 and at most 1.")
     generator = torch_stream(whole("seed", seed), "text")
-    table = torch.softmax(SHARPNESS * torch.randn(vocabulary, vocabulary, generator=generator), 1)
+    table = torch.softmax(SHARPNESS * torch.randn(vocabulary, vocabulary, generator=generator, **SINGLE), 1)
     tokens = _chains(table, 2 * sequences, length + 1, generator)
-    period = torch.randint(length // 4, length // 2 + 1, (2 * sequences, 1), generator=generator)
-    again = torch.rand(2 * sequences, 1, generator=generator) < share
-    places = torch.arange(length + 1).expand(2 * sequences, -1)
+    period = torch.randint(length // 4, length // 2 + 1, (2 * sequences, 1), generator=generator, device="cpu")
+    again = torch.rand(2 * sequences, 1, generator=generator, **SINGLE) < share
+    places = torch.arange(length + 1, device="cpu").expand(2 * sequences, -1)
     tokens = tokens.gather(1, torch.where(again, places % period, places))
     inputs, targets = tokens[:, :-1].contiguous(), tokens[:, 1:].contiguous()
     return Split("synthetic text", inputs[:sequences], targets[:sequences], inputs[sequences:], targets[sequences:])
 
 
 def _chains(table: Tensor, count: int, length: int, generator: torch.Generator) -> Tensor:
-    tokens = torch.empty(count, length, dtype=torch.int64)
-    tokens[:, 0] = torch.randint(len(table), (count,), generator=generator)
+    tokens = torch.empty(count, length, dtype=torch.int64, device="cpu")
+    tokens[:, 0] = torch.randint(len(table), (count,), generator=generator, device="cpu")
     for t in range(1, length):
         tokens[:, t] = torch.multinomial(table[tokens[:, t - 1]], 1, generator=generator).squeeze(1)
     return tokens

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from llc_core.compute.precision import full_precision
 from llc_core.compute.streams import torch_stream
 from llc_core.fields import whole
 from llc_core.networks.data import Split
@@ -64,6 +65,7 @@ class Training:
         )
 
 
+@full_precision()
 def train(
     model: nn.Module,
     data: Split,
@@ -164,6 +166,6 @@ def _checkpoint(step: int, model: nn.Module, data: Split, loss: Loss) -> Checkpo
 def _batches(size: int, batch_size: int, generator: torch.Generator) -> Iterator[Tensor]:
     """Row numbers of one minibatch after the other. Rows at the end of an epoch that do not fill a batch are left out."""
     while True:
-        order = torch.randperm(size, generator=generator)
+        order = torch.randperm(size, generator=generator, device="cpu")
         for start in range(0, size - batch_size + 1, batch_size):
             yield order[start : start + batch_size]

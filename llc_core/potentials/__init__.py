@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from llc_core.fields import short
 from llc_core.potentials.base import Batch, Potential, ProblemClass, Workload
 from llc_core.potentials.deep_linear.costs import RandomLinearNetworks
 from llc_core.potentials.deep_linear.family import DeepLinearFamily
@@ -17,7 +18,6 @@ from llc_core.potentials.module.network import NetworkPotential
 from llc_core.potentials.plane.prices import planar_price
 from llc_core.potentials.plane.regression import PLANAR, Planar, planar_from, planar_landscape
 from llc_core.potentials.prices import Price
-from llc_core.theory.rank_checks import show
 
 __all__ = [
     "LANDSCAPES",
@@ -93,7 +93,7 @@ def _known(values: dict[str, Any]) -> dict[str, Any]:
     values.pop("kind", None)
     unknown = sorted(set(map(str, values)) - _DLN_KEYS)
     if unknown:
-        raise ValueError(f"Unknown key {show(unknown[0])} in the problem; known keys: {', '.join(sorted(_DLN_KEYS))}.")
+        raise ValueError(f"Unknown key {short(unknown[0])} in the problem; known keys: {', '.join(sorted(_DLN_KEYS))}.")
     return values
 
 
@@ -110,7 +110,7 @@ def _kind(description: Any) -> tuple[str, dict[str, Any]]:
             "This configuration describes a problem that exists only as an object; pass the object beside it."
         )
     if kind not in ("dln", "dln_family", "landscape", "planar"):
-        raise ValueError(f"Unknown problem kind {show(kind)}; known: dln, dln_family, landscape, planar.")
+        raise ValueError(f"Unknown problem kind {short(kind)}; known: dln, dln_family, landscape, planar.")
     return kind, values
 
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from llc_core.compute.precision import EXACT
 from llc_core.compute.streams import torch_stream
 from llc_core.potentials.deep_linear.network import DeepLinearNetwork
 
@@ -68,17 +69,17 @@ class BlockedGibbs:
     def __init__(self, problem: DeepLinearNetwork, chains: int, n_beta: float, localization: float, seed: int):
         self.n_beta, self.localization, self.chains = n_beta, localization, chains
         self.w0 = [torch.from_numpy(w) for w in problem.weights]
-        self.deltas = [torch.zeros(chains, *w.shape, dtype=torch.float64) for w in self.w0]
-        self.products0 = [torch.eye(problem.widths[0], dtype=torch.float64)]
+        self.deltas = [torch.zeros(chains, *w.shape, **EXACT) for w in self.w0]
+        self.products0 = [torch.eye(problem.widths[0], **EXACT)]
         for w in self.w0[:-1]:
             self.products0.append(w @ self.products0[-1])
         self.sxx, self.snx = problem.data.sxx, problem.data.snx
         values, vectors = torch.linalg.eigh(self.sxx)
         self.root = vectors * values.clamp_min(0).sqrt()  # root·rootᵀ = Sxx
-        self.difference = torch.zeros(chains, problem.widths[-1], problem.widths[0], dtype=torch.float64)
+        self.difference = torch.zeros(chains, problem.widths[-1], problem.widths[0], **EXACT)
         self.random = torch_stream(seed, "gibbs")
         inner = len(self.w0) - 1
-        self._gauge_step = [torch.full((chains, 1, 1), 0.5, dtype=torch.float64) for _ in range(inner)]
+        self._gauge_step = [torch.full((chains, 1, 1), 0.5, **EXACT) for _ in range(inner)]
         self._gauge_metric = [self._metric(vertex) for vertex in range(1, inner + 1)]
         self._accepted, self._tried = 0.0, 0
 
@@ -89,7 +90,7 @@ class BlockedGibbs:
     def sweep(self) -> Tensor:
         """Draw every layer once, the first layer first; returns ΔL [C]."""
         weights = self.weights
-        aboves = [torch.eye(self.difference.shape[1], dtype=torch.float64).unsqueeze(0)]
+        aboves = [torch.eye(self.difference.shape[1], **EXACT).unsqueeze(0)]
         for w in weights[:0:-1]:
             aboves.append(aboves[-1] @ w)
         below = self.products0[0].unsqueeze(0)
@@ -151,9 +152,9 @@ class BlockedGibbs:
         """
         left, right, mass = self._gauge_metric[vertex - 1]
         exponent = self.w0[vertex - 1].shape[1] - self.w0[vertex].shape[0]
-        eye = torch.eye(len(self.w0[vertex - 1]), dtype=torch.float64)
+        eye = torch.eye(len(self.w0[vertex - 1]), **EXACT)
         lower, upper = self.deltas[vertex - 1], self.deltas[vertex]
-        log_det = torch.zeros(self.chains, dtype=torch.float64)
+        log_det = torch.zeros(self.chains, **EXACT)
 
         def potential() -> Tensor:
             return self.localization / 2 * (_square(lower) + _square(upper)) - exponent * log_det
@@ -196,15 +197,15 @@ class BlockedGibbs:
         return left.vectors, right.vectors, curvature + lower.shape[1] + upper.shape[0]
 
     def _normals(self, shape: Any) -> Tensor:
-        return torch.randn(*shape, dtype=torch.float64, generator=self.random)
+        return torch.randn(*shape, generator=self.random, **EXACT)
 
     def _uniforms(self, shape: Any) -> Tensor:
-        return torch.rand(*shape, dtype=torch.float64, generator=self.random)
+        return torch.rand(*shape, generator=self.random, **EXACT)
 
 
 def _cayley(x: Tensor) -> tuple[Tensor, Tensor]:
     """(I − x)⁻¹(I + x) − I for x [C, H, H] (the Cayley map of 2x, less the identity), and log|det(I − x)| [C]."""
-    factors, pivots = torch.linalg.lu_factor(torch.eye(x.shape[-1], dtype=x.dtype) - x)
+    factors, pivots = torch.linalg.lu_factor(torch.eye(x.shape[-1], dtype=x.dtype, device=x.device) - x)
     return torch.linalg.lu_solve(factors, pivots, 2 * x), factors.diagonal(dim1=1, dim2=2).abs().log().sum(dim=1)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from llc_core.compute.precision import EXACT
 from llc_core.compute.streams import seeded, stream_seed
 from llc_core.config import MAX_STEPS, RunConfig
 from llc_core.engine.summary import Chains, make_estimate
@@ -63,13 +64,13 @@ def nuts_reference(
     )
     assert config.n_beta is not None and config.localization is not None
     started = time.perf_counter()
-    column = torch.ones(config.chains, 1, dtype=torch.float64)
+    column = torch.ones(config.chains, 1, **EXACT)
     target = Target(problem, config.n_beta * column, config.localization * column)
     trace, divergences = np.empty((steps, config.chains)), 0
     for chain in range(config.chains):
         with seeded(stream_seed(config.seed, f"nuts {chain}")):
-            first = torch.as_tensor(problem.start or [0.0] * problem.dim, dtype=torch.float64)
-            first = first + START_SPREAD * torch.randn(problem.dim, dtype=torch.float64)
+            first = torch.as_tensor(problem.start or [0.0] * problem.dim, **EXACT)
+            first = first + START_SPREAD * torch.randn(problem.dim, **EXACT)
 
             def energy(values: dict[str, Tensor], chain: int = chain) -> Tensor:
                 return _Energy.apply(values["delta"], target, chain)

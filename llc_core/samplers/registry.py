@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from llc_core.fields import Hyper, hyper_fields
+from llc_core.fields import Hyper, hyper_fields, short
 from llc_core.samplers.base import Sampler
 from llc_core.types import Hp
 
@@ -37,19 +37,19 @@ def build(description: Sampler | Mapping[str, Any] | str) -> Sampler:
         description = {"name": description}
     if not isinstance(description, Mapping):
         raise ValueError(
-            f"sampler is {description!r:.60}; give a sampler such as SGLD(), its name, or a table with a name."
+            f"sampler is {short(description)}; give a sampler such as SGLD(), its name, or a table with a name."
         )
     values = dict(description)
     if "name" not in values:
-        raise ValueError(f"sampler {values!r:.60} has no name; add one of {', '.join(_REGISTRY)}.")
+        raise ValueError(f"sampler {short(values)} has no name; add one of {', '.join(_REGISTRY)}.")
     name = values.pop("name")
-    if name not in _REGISTRY:
-        raise ValueError(f"Unknown sampler {name!r}; choose one of {', '.join(_REGISTRY)}.")
+    if not isinstance(name, str) or name not in _REGISTRY:
+        raise ValueError(f"Unknown sampler {short(name)}; choose one of {', '.join(_REGISTRY)}.")
     cls = _REGISTRY[name]
     known = {f.name for f in dataclasses.fields(cls)}
     for key in values:
         if key not in known:
-            raise ValueError(f"{name} has no field {key!r}; its fields are {', '.join(sorted(known))}.")
+            raise ValueError(f"{name} has no field {short(key)}; its fields are {', '.join(sorted(known))}.")
     return cls(**values)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
@@ -12,10 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from llc_core.config import DTYPES, GRADIENTS, RunConfig
-from llc_core.fields import choice, truth, whole
+from llc_core.fields import choice, one_line, short, truth, whole
 from llc_core.potentials import problem_class
 from llc_core.samplers import MetropolisSampler, build
 from llc_core.sweeps.spec_fields import (
+    PLAIN,
     kinds_of_ranks,
     label_of,
     names,
@@ -27,6 +29,9 @@ from llc_core.sweeps.spec_fields import (
 from llc_core.sweeps.unit import Unit, workload
 
 LARGEST_FILE = 1_000_000
+_PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+"""
+LONG_KEY = re.compile(rf"(?<![\w-])(?:{_PART}\.[ \t]*+){{20}}")
+"""A key such as a.a.a.… of so many parts: the time to read it grows as their square, and no sweep has one."""
 SETTINGS = ("chains", "steps", "seed", "burn_in", "localization", "n_beta", "batch_size", "dtype", "device")
 """Fields of a sweep that are those of all its runs."""
 LEAST_UNITS = 8
@@ -86,6 +91,10 @@ class SweepSpec:
         put("steps", whole("steps", self.steps, 1, 1_000_000_000))
         put("seed", whole("seed", self.seed, 0, 2**63 - 1))
         usual = RunConfig()
+        checked = RunConfig(**{name: getattr(self, name) for name in SETTINGS})
+        for name in SETTINGS:
+            if type(getattr(self, name)) not in PLAIN:
+                put(name, getattr(checked, name))
         if (
             self.burn_in != usual.burn_in
             and type(self.burn_in) is int
@@ -142,7 +151,7 @@ class SweepSpec:
         known = [f.name for f in fields(cls)]
         for name in values:
             if name not in known:
-                raise ValueError(f"A sweep has no key {name!r}; its keys are {', '.join(known)}.")
+                raise ValueError(f"A sweep has no key {short(name)}; its keys are {', '.join(known)}.")
         for name in ("samplers", "step_sizes"):
             if name not in values:
                 raise ValueError(f"{name} is missing in the sweep; give for example {_EXAMPLES[name]}.")
@@ -154,13 +163,20 @@ class SweepSpec:
         try:
             content = Path(path).read_bytes()
         except OSError as error:
-            raise ValueError(f"{str(path)!r} cannot be read ({error.strerror}); check the path.") from None
+            raise ValueError(f"{short(str(path))} cannot be read ({error.strerror}); check the path.") from None
         if len(content) > LARGEST_FILE:
-            raise ValueError(f"{str(path)!r} has {len(content):,} bytes; a sweep has at most {LARGEST_FILE:,}.")
+            raise ValueError(f"{short(str(path))} has {len(content):,} bytes; a sweep has at most {LARGEST_FILE:,}.")
         try:
-            values = tomllib.loads(content.decode())
+            text = content.decode()
+            if LONG_KEY.search(text):
+                raise RecursionError
+            values = tomllib.loads(text)
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise ValueError(f"{str(path)!r} is not valid TOML: {error}.") from None
+            raise ValueError(f"{short(str(path))} is not valid TOML: {one_line(str(error))}.") from None
+        except RecursionError:
+            raise ValueError(
+                f"The file {short(str(path))} is nested too deeply; write tables in a table at most."
+            ) from None
         return cls.from_dict(values)
 
 

@@ -6,12 +6,14 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from llc_core.fields import check_hyper, choice, hyper_fields, number, whole
+from llc_core.fields import check_hyper, choice, hyper_fields, number, short, whole
 from llc_core.potentials import problem_class
 from llc_core.samplers import build
 
 OTHERS = "others"
 """In step_sizes: of the samplers that are not named there."""
+PLAIN = (int, float, str, bool, type(None))
+"""What JSON has for single values; others, such as numpy's, are stored as what they are read as."""
 MAX_STEP_SIZES = 1000
 MAX_PROBLEMS = 1_000_000
 
@@ -39,7 +41,7 @@ def size_classes(value: Any) -> tuple[str, ...]:
     items = (value,) if isinstance(value, str) else _list("size_class", value)
     for item in items:
         if not isinstance(item, str):
-            raise ValueError(f"size_class holds {item!r}; give names such as '1K' or widths such as '10-8-10'.")
+            raise ValueError(f"size_class holds {short(item)}; give names such as '1K' or widths such as '10-8-10'.")
     return tuple(dict.fromkeys(problem_class(item).name for item in items))
 
 
@@ -48,7 +50,7 @@ def kinds_of_ranks(value: Any) -> tuple[str, ...]:
     items = (value,) if isinstance(value, str) else _list("ranks", value)
     for item in items:
         if not isinstance(item, str):
-            raise ValueError(f"ranks holds {item!r}; give names such as 'equal'.")
+            raise ValueError(f"ranks holds {short(item)}; give names such as 'equal'.")
     return tuple(dict.fromkeys(items))
 
 
@@ -56,7 +58,7 @@ def problem_seeds(value: Any) -> tuple[int, ...]:
     if isinstance(value, list | tuple):
         return tuple(dict.fromkeys(whole("problems", seed, 0, 2**31) for seed in _list("problems", value)))
     if isinstance(value, str) or value is None:
-        raise ValueError(f"problems is {value!r:.60}; give how many, or a list of seeds such as [0, 1, 2].")
+        raise ValueError(f"problems is {short(value)}; give how many, or a list of seeds such as [0, 1, 2].")
     return tuple(range(whole("problems", value, 1, MAX_PROBLEMS)))
 
 
@@ -72,7 +74,8 @@ def sampler_tables(value: Any) -> tuple[dict[str, Any], ...]:
             raise ValueError(f"samplers: {error}") from None
         # Without what is the default anyway, so that the same sampler has one key however it is written.
         plain = type(built)()
-        given = {k: v for k, v in dict(values).items() if k != "name" and getattr(built, k) != getattr(plain, k)}
+        changed = [k for k in dict(values) if k != "name" and getattr(built, k) != getattr(plain, k)]
+        given = {k: values[k] if type(values[k]) in PLAIN else getattr(built, k) for k in changed}
         found[label_of(built.to_dict())] = {"name": built.name, **given}
     return tuple(found.values())
 
@@ -84,7 +87,7 @@ def step_sizes_of(value: Any, samplers: tuple[Mapping[str, Any], ...]) -> dict[s
         value = {OTHERS: value}
     for name in value:
         if name not in labels and name != OTHERS and name not in {s.name for s in labels.values()}:
-            raise ValueError(f"step_sizes names {name!r}; the samplers of this sweep are {', '.join(labels)}.")
+            raise ValueError(f"step_sizes names {short(name)}; the samplers of this sweep are {', '.join(labels)}.")
     found = {}
     for label, sampler in labels.items():
         given = value.get(label, value.get(sampler.name, value.get(OTHERS)))
@@ -99,7 +102,7 @@ def step_sizes_of(value: Any, samplers: tuple[Mapping[str, Any], ...]) -> dict[s
 def _sizes(value: Any) -> list[float]:
     if isinstance(value, Mapping):
         if set(value) != {"from", "to", "count"}:
-            raise ValueError(f"step_sizes has the keys {', '.join(map(str, value))}; give from, to and count.")
+            raise ValueError(f"step_sizes has the keys {short(list(value))}; give from, to and count.")
         low, high = number("step_sizes.from", value["from"]), number("step_sizes.to", value["to"])
         count = whole("step_sizes.count", value["count"], 1, MAX_STEP_SIZES)
         if not 0 < low <= high:
@@ -114,5 +117,5 @@ def _sizes(value: Any) -> list[float]:
 
 def _list(name: str, value: Any) -> list[Any]:
     if not isinstance(value, list | tuple) or not value:
-        raise ValueError(f"{name} is {value!r:.60}; give a list of at least one.")
+        raise ValueError(f"{name} is {short(value)}; give a list of at least one.")
     return list(value)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sentences import tells
@@ -207,3 +210,51 @@ def test_a_burn_in_fraction_of_any_real_type():
     assert RunConfig(burn_in=np.float32(0.5)).burn_in == 0.5
     assert RunConfig(burn_in=Fraction(1, 2)).burn_in == 0.5
     assert RunConfig(burn_in=7.0).burn_in == 7
+
+
+def nested(depth: int) -> dict:
+    found: dict = {}
+    for _ in range(depth):
+        found = {"a": found}
+    return found
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"grid": {"step_size": torch.tensor(1e-8)}},
+        {"grid": {"step_size": torch.zeros(2, 2)}},
+        {"grid": {"step_size": torch.empty(2, device="meta")}},
+        {"grid": {"step_size": itertools.count(1)}},
+        {"grid": {"x" * 100_000: 3}},
+        {"seed": nested(50_000)},
+        {"device": nested(50_000)},
+        {"dtype": nested(50_000)},
+        {"chains": Decimal("sNaN")},
+        {"observables": ["x" * 100_000] * 2},
+        {"x" * 100_000: 1},
+    ],
+)
+def test_configurations_of_odd_values_are_one_sentence(given):
+    with pytest.raises(ValueError) as caught:
+        RunConfig.from_dict(given)
+    tells(caught.value)
+
+
+@pytest.mark.parametrize("depth", [900, 5_000, 50_000])
+def test_json_that_is_nested_deeply_is_one_sentence(depth):
+    text = '{"seed": ' + "[" * depth + "]" * depth + "}"
+    with pytest.raises(ValueError) as caught:
+        RunConfig.from_json(text)
+    tells(caught.value)
+
+
+def test_a_grid_of_a_tensor_is_its_numbers():
+    assert RunConfig(grid={"n_beta": torch.tensor([2.0, 3.0])}).grid == {"n_beta": (2.0, 3.0)}
+
+
+@pytest.mark.parametrize("device", ["x" * 100_000, "cpu:" + "9" * 100_000])
+def test_long_devices_are_not_echoed_whole(device):
+    with pytest.raises(ValueError) as caught:
+        estimate(DeepLinearNetwork.random(widths=[3, 2]), steps=10, device=device)
+    tells(caught.value)

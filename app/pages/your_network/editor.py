@@ -12,7 +12,9 @@ import panel_material_ui as pmui
 from torch import Tensor
 
 from app.pages.your_network.config import ALL_PARTS, NETWORKS, OPTIMIZERS, NetworkChoice, parts
+from llc_core.fields import one_line
 from llc_core.networks import build_model, load_state
+from llc_core.networks.files import SUFFIXES
 
 LARGEST_FILE = 64_000_000
 FROM_FILE = -1
@@ -102,15 +104,18 @@ class CheckpointEditor(pn.viewable.Viewer):
 
 def read_weights(content: bytes, name: str, network: str) -> dict[str, Tensor]:
     """Parameters in the file `name`. Raises ValueError, one sentence, where they are none of this network."""
+    ending, name = Path(name).suffix, one_line(name)
+    if ending not in SUFFIXES:
+        raise ValueError(f"{name} is of another kind; weights must end in one of {', '.join(SUFFIXES)}.")
     if len(content) > LARGEST_FILE:
         raise ValueError(f"{name} has {len(content) / 1e6:.0f} MB; weights for this page have at most 64 MB.")
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / f"weights{Path(name).suffix}"
+        path = Path(folder) / f"weights{ending}"
         path.write_bytes(content)
         try:
             weights = load_state(path)
         except ValueError as error:
-            raise ValueError(str(error).replace(str(path), name)) from None
+            raise ValueError(str(error).replace(path.name, name)) from None
     offered = NETWORKS[network]
     try:
         build_model(offered.model).load_state_dict(weights)

@@ -90,4 +90,4 @@ class StepLimit:
         refused = least < REFUSED
         self._backoff = torch.where(refused, self._backoff / 2, self._backoff)
         self._backoff = torch.where(least > TAKEN, (GROWTH * self._backoff).clamp_max(1.0), self._backoff)
-        return torch.where(refused, 0.5, GROWTH)
+        return torch.full_like(least, GROWTH).masked_fill_(refused, 0.5)

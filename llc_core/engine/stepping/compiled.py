@@ -15,6 +15,7 @@ from torch import Tensor
 from llc_core.compute.cores import over_chains
 from llc_core.compute.philox import fill, words_of
 from llc_core.compute.philox_layout import GROUP
+from llc_core.compute.precision import SINGLE
 from llc_core.samplers.base import Sampler
 from llc_core.samplers.forms import Cell
 from llc_core.samplers.registry import hyperparameters
@@ -51,11 +52,11 @@ class CompiledUpdate:
 
     def compile(self) -> None:
         """Now, and not at the first step."""
-        one = torch.zeros(1, 1)
-        fill(torch.empty(1), self.seed, 0, 0)
+        one = torch.zeros(1, 1, **SINGLE)
+        fill(torch.empty(1, **SINGLE), self.seed, 0, 0)
         if self._update is not None:
             hp = hyperparameters(self.sampler, 1, one)
-            state = dict(self.sampler.init(torch.zeros(1, 1), torch.zeros(1, 1), hp))
+            state = dict(self.sampler.init(torch.zeros(1, 1, **SINGLE), torch.zeros(1, 1, **SINGLE), hp))
             self.step(state, Energy(one[0], one, one, one, one), hp, 0)
 
     def serves(self, energy: Energy) -> bool:

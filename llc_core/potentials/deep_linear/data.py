@@ -14,6 +14,7 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
+from llc_core.compute.precision import EXACT, SINGLE, full_precision
 from llc_core.compute.streams import torch_stream
 
 INPUT_RANGE = 10.0
@@ -55,8 +56,8 @@ class LinearData:
         draw_x, draw_noise = torch_stream(self.seed, "inputs"), torch_stream(self.seed, "noise")
         for start in range(0, self.rows, CHUNK):
             rows = min(CHUNK, self.rows - start)
-            x = torch.empty(rows, self.inputs).uniform_(-INPUT_RANGE, INPUT_RANGE, generator=draw_x)
-            noise = torch.empty(rows, self.outputs).normal_(0.0, self.noise_std, generator=draw_noise)
+            x = torch.empty(rows, self.inputs, **SINGLE).uniform_(-INPUT_RANGE, INPUT_RANGE, generator=draw_x)
+            noise = torch.empty(rows, self.outputs, **SINGLE).normal_(0.0, self.noise_std, generator=draw_noise)
             yield slice(start, start + rows), x, noise
 
     @cached_property
@@ -71,12 +72,10 @@ class LinearData:
             snx.addmm_(noise64.T, x64)
             total += noise64.square().sum()
         sxx, snx, square = sxx.cpu() / self.rows, snx.cpu() / self.rows, float(total) / self.rows
-        shift = torch.zeros(self.inputs, self.outputs, dtype=torch.float64)
+        shift = torch.zeros(self.inputs, self.outputs, **EXACT)
         if self.rows < self.n:
             pool_snx = snx
-            normals = torch.randn(
-                self.outputs, self.inputs, dtype=torch.float64, generator=torch_stream(self.seed, "moments")
-            )
+            normals = torch.randn(self.outputs, self.inputs, generator=torch_stream(self.seed, "moments"), **EXACT)
             root = torch.linalg.cholesky(sxx)
             snx = normals @ root.T * (self.noise_std / math.sqrt(self.n))
             shift = torch.cholesky_solve((pool_snx - snx).T, root)
@@ -102,15 +101,19 @@ class LinearData:
         """Rows (x, noise, |noise|²) in memory on `device`, [rows, N + outputs + 1]."""
         key = (str(device), dtype)
         if key not in self._pools:
-            pool = torch.empty(self.rows, self.inputs + self.outputs + 1, dtype=dtype)
-            shift = self._moments[2].to(torch.float32) if self.rows < self.n else None
-            for where, x, noise in self._chunks():
-                pool[where, : self.inputs] = x
-                noise = noise if shift is None else noise - x @ shift
-                pool[where, self.inputs : -1] = noise
-                pool[where, -1] = noise.square().sum(dim=1)
-            self._pools[key] = pool.to(device)
+            self._pools[key] = self._made_pool(dtype).to(device)
         return self._pools[key]
+
+    @full_precision()
+    def _made_pool(self, dtype: torch.dtype) -> Tensor:
+        pool = torch.empty(self.rows, self.inputs + self.outputs + 1, dtype=dtype, device="cpu")
+        shift = self._moments[2].to(torch.float32) if self.rows < self.n else None
+        for where, x, noise in self._chunks():
+            pool[where, : self.inputs] = x
+            noise = noise if shift is None else noise - x @ shift
+            pool[where, self.inputs : -1] = noise
+            pool[where, -1] = noise.square().sum(dim=1)
+        return pool
 
     def work_on(self, device: torch.device) -> None:
         """Make the moments over all data on this device, if rows can be made there."""
@@ -150,7 +153,7 @@ class LinearData:
         if kept is not None:
             starts = [k * size % self.rows for k in kept.places(generator, count).tolist()]
         else:
-            starts = torch.randint(self.rows, (count,), generator=generator).tolist()
+            starts = torch.randint(self.rows, (count,), generator=generator, device="cpu").tolist()
         return (self.run(start, size, generator.device, dtype) for start in starts)
 
     def gather(self, generator: torch.Generator, count: int, size: int, dtype: torch.dtype) -> Tensor:
@@ -210,6 +213,7 @@ class KeptBatches:
                     known[k] = True
         return self.sxx[places], self.snx[places], self.baseline[places]
 
+    @full_precision()
     def _learn(self, k: int) -> None:
         """Only final numbers are written, since one thread may read a batch while another computes it a second time."""
         rows = self.rows(k)
@@ -230,6 +234,7 @@ def tables(data: LinearData, count: int, device: torch.device, dtype: torch.dtyp
     return sxx, snx, torch.empty(count, dtype=dtype, device=device)
 
 
+@full_precision()
 def fill_tables(data: LinearData, size: int, sxx: Tensor, snx: Tensor, baseline: Tensor) -> None:
     """Write the moments of all batches of `size` rows, many in one product. A pool made for this is dropped afterwards."""
     device, dtype = sxx.device, sxx.dtype

@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from llc_core.compute.precision import SINGLE
 from llc_core.fields import number, whole
 from llc_core.potentials.base import Batch
 from llc_core.potentials.deep_linear.evaluation import LinearPotential
@@ -184,7 +185,7 @@ class DeepLinearNetwork(LinearPotential):
 
     def typical_scale(self, like: Tensor) -> Tensor:
         """The Xavier standard deviation of each layer's entries."""
-        parts = [torch.full((w.size,), math.sqrt(2 / sum(w.shape))) for w in self.weights]
+        parts = [torch.full((w.size,), math.sqrt(2 / sum(w.shape)), **SINGLE) for w in self.weights]
         return torch.cat(parts).to(like)
 
     def to_dict(self) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from llc_core.compute.streams import numpy_stream
-from llc_core.fields import choice, whole
+from llc_core.fields import choice, short, whole
 from llc_core.theory.rank_tables import masked_rank_table
 
 SIZE_CLASSES: dict[str, tuple[tuple[int, int], tuple[int, int]]] = {
@@ -116,7 +116,7 @@ def architecture(text: str) -> list[int] | None:
         return check_architecture([int(part) for part in parts])
     if text not in SIZE_CLASSES:
         raise ValueError(
-            f"size_class is {text!r}; choose one of {', '.join(SIZE_CLASSES)}, or widths such as '10-8-10'."
+            f"size_class is {short(text)}; choose one of {', '.join(SIZE_CLASSES)}, or widths such as '10-8-10'."
         )
     return None
 

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from llc_core.compute.matrices import prefers_numpy
-from llc_core.compute.precision import products_in
+from llc_core.compute.precision import EXACT, products_in
 from llc_core.potentials.base import Factors
 from llc_core.potentials.deep_linear.all_chains import NumpyAllChains
 from llc_core.potentials.deep_linear.cut import Cut, cut_of, parts, saving
@@ -61,9 +61,7 @@ class Tensors:
 
     def _put(self, arrays: Sequence[np.ndarray]) -> Tensor:
         """One array of every network, for its chains."""
-        rows = torch.stack([torch.as_tensor(array, dtype=torch.float64) for array in arrays]).to(
-            self.device, self.dtype
-        )
+        rows = torch.stack([torch.as_tensor(array, **EXACT) for array in arrays]).to(self.device, self.dtype)
         return rows if len(rows) == 1 else rows.repeat_interleave(self.each, 0)
 
     @cached_property
@@ -179,7 +177,7 @@ class Tensors:
         chains = delta.shape[0]
         each = sxx if len(sxx) == 1 else spread(sxx, chains)
         inputs = [i.expand(chains, -1, -1) for i in self.inputs(errors[:-1], a0)]
-        after = torch.eye(weights[-1].shape[1]).to(delta).expand(chains, -1, -1)
+        after = torch.eye(weights[-1].shape[1], dtype=delta.dtype, device=delta.device).expand(chains, -1, -1)
         factors: list[Factors] = []
         for w, before in zip(reversed(weights), reversed(inputs), strict=True):
             b = 2 * torch.bmm(after.transpose(1, 2), after)

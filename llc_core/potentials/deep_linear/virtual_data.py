@@ -13,6 +13,7 @@ from torch import Tensor
 from llc_core.compute.gpu import gpu_stepping, torch_compiled
 from llc_core.compute.philox import MOST_PLACES, fill, fill_uniforms, normals_at, uniforms_at
 from llc_core.compute.philox_layout import GROUP
+from llc_core.compute.precision import SINGLE
 from llc_core.compute.streams import stream_seed
 from llc_core.fields import number, truth, whole
 from llc_core.potentials.deep_linear.data import CHUNK, INPUT_RANGE, LEARNT_NUMBERS, LinearData
@@ -89,7 +90,7 @@ class VirtualData(LinearData):
     def _consecutive(self, start: int, count: int, device: torch.device) -> Tensor:
         if device.type != "cpu":
             return self.rows_at(torch.arange(start, start + count, device=device), torch.float32)
-        z = torch.empty(count, self.inputs + self.outputs + 1)
+        z = torch.empty(count, self.inputs + self.outputs + 1, **SINGLE)
         to_x, to_noise = z[:, : self.inputs], z[:, self.inputs : -1]
         torch.add(_numbers(fill_uniforms, self.seeds[0], start, count, self.inputs), -0.5, out=to_x).mul_(
             2 * INPUT_RANGE
@@ -142,4 +143,4 @@ def _fill_normals(out: Tensor, seed: int, start: int) -> Tensor:
 def _numbers(filling: Callable[[Tensor, int, int], Tensor], seed: int, start: int, count: int, width: int) -> Tensor:
     """The numbers of rows start … start + count − 1, [count, width]; the loops begin at a multiple of GROUP."""
     begin, end = start * width // GROUP * GROUP, (start + count) * width
-    return filling(torch.empty(end - begin), seed, begin)[start * width - begin :].view(count, width)
+    return filling(torch.empty(end - begin, **SINGLE), seed, begin)[start * width - begin :].view(count, width)

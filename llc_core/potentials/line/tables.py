@@ -138,7 +138,7 @@ class TableLandscape(Landscape):
         kept: dict[Any, Tensor] = self.__dict__.setdefault("_tensors", {})
         key = (like.device, like.dtype)
         if key not in kept:
-            kept[key] = torch.as_tensor(self.parameters).to(like.dtype).to(like.device)
+            kept[key] = torch.as_tensor(self.parameters, device="cpu").to(like.dtype).to(like.device)
         return kept[key]
 
 

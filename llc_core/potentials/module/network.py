@@ -14,6 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from llc_core.compute.precision import SINGLE, full_precision
 from llc_core.fields import choice, whole
 from llc_core.potentials.base import Batch, Potential
 from llc_core.potentials.module.dense import DensePasses
@@ -108,10 +109,11 @@ class NetworkPotential(Potential):
         self.chunk = None if chunk is None else whole("chunk", chunk, 1)
         self.module, self._numbers = frozen_copy(module)
         self._on: dict[tuple[str, torch.dtype], _Place] = {}
-        self._home = torch.empty(0)
+        self._home = torch.empty(0, **SINGLE)
         self.stack: list[Dense] | None = None
         self.method = choice("method", method, METHODS)
-        self._row_bytes = self._settle()
+        with full_precision():
+            self._row_bytes = self._settle()
 
     def _stack_agrees(self) -> bool:
         precision = torch.float64 if self.dim < BY_CHAIN["cpu"] else torch.float32
@@ -284,6 +286,7 @@ class NetworkPotential(Potential):
             total += (place.passes.add(point, rows, weight / count, grad) - base).sum(1)
         return total.mul_(weight / count)
 
+    @full_precision()
     def _gradient_at_w0(self, place: _Place) -> Tensor:
         """∇L_n(w0), [1, D], computed once."""
         if place.gradient is None:
@@ -336,7 +339,7 @@ class _Place:
     @cached_property
     def base(self) -> Tensor:
         """Losses of all rows at w0, [rows]."""
-        with torch.no_grad():
+        with torch.no_grad(), full_precision():
             at_w0 = self.zero(self.network.dim)
             base = self.network.per_sample_loss(at_w0, 0, self.network.samples)[0]
         if not bool(torch.isfinite(base).all()):

@@ -109,7 +109,7 @@ def _places(name: str, tensor: Tensor, mask: Any) -> Tensor | None:
     if mask is True:
         return None
     try:
-        array = mask.detach().cpu() if isinstance(mask, Tensor) else torch.as_tensor(np.asarray(mask))
+        array = mask.detach().cpu() if isinstance(mask, Tensor) else torch.as_tensor(np.asarray(mask), device="cpu")
     except (TypeError, ValueError, RuntimeError):
         raise ValueError(f"parameters[{name!r}] is not a mask; give True or a boolean tensor.") from None
     if array.dtype != torch.bool:

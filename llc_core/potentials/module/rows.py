@@ -57,9 +57,9 @@ class TensorData:
         given = _tensors(data)
         _check(given)
         self.size = len(given[0])
-        self.order = torch.arange(self.size)
+        self.order = torch.arange(self.size, device="cpu")
         if shuffle:
-            self.order = torch.randperm(self.size, generator=torch_stream(0, "rows"))
+            self.order = torch.randperm(self.size, generator=torch_stream(0, "rows"), device="cpu")
         self.fields = [(x[self.order.to(x.device)] if shuffle else x.clone()).contiguous() for x in given]
         self._on: dict[tuple[str, torch.dtype], list[Tensor]] = {}
 
@@ -106,7 +106,7 @@ def _tensors(data: Any) -> list[Tensor]:
     if isinstance(data, torch.utils.data.TensorDataset):
         data = data.tensors
     if isinstance(data, tuple | list) and len(data) >= 2 and all(isinstance(x, Tensor | np.ndarray) for x in data):
-        return [torch.as_tensor(x).detach() for x in data]
+        return [_tensor(x).detach() for x in data]
     if isinstance(data, torch.utils.data.DataLoader):
         return _join(torch.cat, _columns(data, "the loader's batches"))
     if hasattr(data, "__getitem__") and hasattr(data, "__len__") and not isinstance(data, str | bytes | dict | Tensor):
@@ -115,6 +115,16 @@ def _tensors(data: Any) -> list[Tensor]:
     raise ValueError(
         f"data is a {type(data).__name__}; pass a tuple (inputs, targets) of tensors, a Dataset or a DataLoader."
     )
+
+
+def _tensor(value: Any) -> Tensor:
+    """Tensors and arrays keep their precision; plain numbers get single precision, whatever torch's default is."""
+    if isinstance(value, Tensor):
+        return value
+    array = np.asarray(value)
+    if array.dtype == np.float64 and not isinstance(value, np.ndarray | np.generic):
+        array = array.astype(np.float32)
+    return torch.as_tensor(array, device="cpu")
 
 
 def _join(how: Callable[[list[Tensor]], Tensor], columns: list[list[Tensor]]) -> list[Tensor]:
@@ -132,7 +142,7 @@ def _columns(rows: Iterable[Any], what: str) -> list[list[Tensor]]:
         columns = columns or [[] for _ in row]
         try:
             for column, value in zip(columns, row, strict=True):
-                column.append(torch.as_tensor(value))
+                column.append(_tensor(value))
         except (TypeError, ValueError, RuntimeError):
             raise ValueError(f"data: {what} are not all pairs of tensors or numbers; make them so.") from None
     if not columns:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
+from llc_core.compute.precision import SINGLE
 from llc_core.compute.quiet import catching_warnings
 from llc_core.potentials.module.dense import DensePasses
 from llc_core.potentials.module.losses import cross_entropy
@@ -79,7 +80,9 @@ def dense_agrees(dense: DensePasses, loop: Looped, rows: Rows, like: Tensor) -> 
 
     like: [1, D] of the precision to use. The two gradients are subtracted as they are made, to spare a copy.
     """
-    delta = torch.linspace(-1, 1, like.shape[1], dtype=like.dtype).unsqueeze(0) / like.shape[1] ** 0.5
+    delta = (
+        torch.linspace(-1, 1, like.shape[1], dtype=like.dtype, device=like.device).unsqueeze(0) / like.shape[1] ** 0.5
+    )
     grad = torch.zeros_like(delta)
     try:
         with torch.no_grad():
@@ -97,7 +100,7 @@ def dense_agrees(dense: DensePasses, loop: Looped, rows: Rows, like: Tensor) -> 
 def activation_bytes(passes: Looped, rows: Callable[[int, int], Rows], dim: int) -> int:
     """Bytes for one row: what its forward pass keeps for the backward pass, and as much again for the backward pass itself."""
     here = rows(0, ROWS)
-    moving = passes.weights.at(Position(torch.zeros(1, dim)))
+    moving = passes.weights.at(Position(torch.zeros(1, dim, **SINGLE)))
     moving = {name: w[0].requires_grad_() for name, w in moving.items()}
     weights = {w.untyped_storage().data_ptr() for w in [*passes.weights.still.values(), *moving.values()]}
     seen: dict[int, int] = {}
@@ -115,10 +118,10 @@ def activation_bytes(passes: Looped, rows: Callable[[int, int], Rows], dim: int)
 
 def vmap_problem(passes: Vmapped, rows: Callable[[int, int], Rows], dim: int) -> str:
     """Why vmap cannot do this module, in a few words; empty where it can."""
-    delta = torch.zeros(1, dim).expand(CHAINS, -1)
+    delta = torch.zeros(1, dim, **SINGLE).expand(CHAINS, -1)
     try:
         with catching_warnings() as found, torch.no_grad():
-            passes.add(Position(delta), rows(0, ROWS), 1.0, torch.zeros(CHAINS, dim))
+            passes.add(Position(delta), rows(0, ROWS), 1.0, torch.zeros(CHAINS, dim, **SINGLE))
             passes.losses(Position(delta), rows(0, ROWS))
     except Exception as error:
         return _first_line(error).rstrip(".")

@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from llc_core.compute.precision import EXACT
 from llc_core.compute.streams import torch_stream
 
 MAX_NUMBERS = 200_000_000
@@ -34,7 +35,7 @@ class PlanarData:
     def xy(self) -> tuple[Tensor, Tensor]:
         """x and y [R, q, n], float64."""
         stream = torch_stream(self.seed, "planar data")
-        drawn = [torch.randn(2, self.outputs, self.n, generator=stream, dtype=torch.float64) for _ in range(self.sets)]
+        drawn = [torch.randn(2, self.outputs, self.n, generator=stream, **EXACT) for _ in range(self.sets)]
         both = torch.stack(drawn)
         return both[:, 0], both[:, 1] * self.noise_std
 

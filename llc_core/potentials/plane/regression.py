@@ -159,7 +159,12 @@ class Planar(Potential):
         """Means of c_i that belong to ρ and to ρ², of each row's data set, both [q, C]."""
         key = (len(like), str(like.device), like.dtype)
         if key not in self._of_rows:
-            mean = torch.as_tensor(self.data.mean).to(like).repeat_interleave(self._each(len(like)), 0).T.contiguous()
+            mean = (
+                torch.as_tensor(self.data.mean, device="cpu")
+                .to(like)
+                .repeat_interleave(self._each(len(like)), 0)
+                .T.contiguous()
+            )
             self._of_rows[key] = mean[: self.model.outputs], mean[self.model.outputs :]
         return self._of_rows[key]
 

@@ -4,9 +4,13 @@ import csv
 import json
 import math
 import sqlite3
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
+import torch
+from sentences import tells
 from torch.utils.flop_counter import FlopCounterMode
 
 from llc_core import Run, RunConfig, SweepSpec, estimate
@@ -43,6 +47,61 @@ def small_rows():
     """Rows of the unit of SMALL, as a worker returns them."""
     (unit,) = spec().units()
     return worker.run_unit(unit.to_dict())
+
+
+# -- what is given ----------------------------------------------------------------------------------------------------
+
+
+DEEP = 50_000
+
+
+@pytest.mark.parametrize(
+    "text", ["chains = " + "[" * DEEP, "steps = " + "{a=" * DEEP, "samplers" + ".a" * DEEP + " = 1"]
+)
+def test_a_file_that_is_nested_deeply_is_one_sentence(tmp_path, text):
+    (tmp_path / "deep.toml").write_text("step_sizes = [1e-8]\n" + text)
+    with pytest.raises(ValueError) as caught:
+        SweepSpec.from_toml(tmp_path / "deep.toml")
+    tells(caught.value)
+
+
+@pytest.mark.parametrize("as_given", [np.float32, np.float64, Decimal, Fraction, torch.tensor])
+def test_numbers_of_other_libraries_are_those_they_stand_for(as_given):
+    given = {"localization": 2, "n_beta": 64, "burn_in": 0.25, "batch_size": 32, "seed": 1}
+    plain, found = spec(**given), spec(**{name: as_given(value) for name, value in given.items()})
+    sampler = {"name": "RMSPropSGLD", "stability": as_given(0.5)}
+    assert spec(samplers=[sampler]).to_dict() == spec(samplers=[{"name": "RMSPropSGLD", "stability": 0.5}]).to_dict()
+    assert [u.keys for u in found.units()] == [u.keys for u in plain.units()]
+    assert SweepSpec.from_dict(found.to_dict()) == found
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"size_class": "9-" * DEEP},
+        {"size_class": "x" * 2 * DEEP},
+        {"size_class": [Fraction(1, 3)]},
+        {"ranks": "x" * 2 * DEEP},
+        {"ranks": [np.arange(1000)]},
+        {"samplers": ["x" * 2 * DEEP]},
+        {"samplers": [{"name": ["SGLD"]}]},
+        {"samplers": [{"name": "SGLD", "x" * 2 * DEEP: 1}]},
+        {"samplers": torch.zeros(40, 40)},
+        {"step_sizes": {"x" * 2 * DEEP: [1e-8]}},
+        {"step_sizes": torch.full((9,), 1e-8)},
+        {"step_sizes": [torch.full((2,), 1e-8)]},
+        {"step_sizes": [Decimal("sNaN")]},
+        {"problems": np.arange(3)},
+        {"burn_in": np.array([0.1, 0.2])},
+        {"n_beta": torch.zeros(3)},
+        {"device": {"x": 1}},
+        {"x" * 2 * DEEP: 1},
+    ],
+)
+def test_what_cannot_be_is_said_in_one_sentence_and_not_echoed_whole(changes):
+    with pytest.raises(ValueError) as caught:
+        spec(**changes)
+    tells(caught.value)
 
 
 # -- what is run ------------------------------------------------------------------------------------------------------

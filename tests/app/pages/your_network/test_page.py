@@ -139,6 +139,9 @@ def test_weights_come_from_a_file_of_plain_tensors(view):
         (b"not weights", "a.bin", "must end in one of"),
         (weights(torch.nn.Linear(2, 2)), "a.pt", "choose the network that they belong to"),
         (b"\0" * 64_000_001, "a.pt", "at most 64 MB"),
+        (b"not weights", "a." + "b" * 400, "must end in one of"),
+        (b"not weights", "a.pt\nb", "must end in one of"),
+        (b"not weights", "two\nlines.pt", "two lines.pt holds no plain tensors"),
     ],
 )
 def test_other_files_are_refused_in_one_sentence(view, content, name, words):

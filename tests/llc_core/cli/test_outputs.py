@@ -1,0 +1,47 @@
+"""What a command says and writes, where the terminal is poor or gone."""
+
+from __future__ import annotations
+
+import io
+import sys
+
+import pytest
+
+from llc_core.cli.commands import main
+
+SHORT = ["estimate", "--widths", "3", "2", "--steps", "60", "--chains", "2"]
+
+
+def test_a_result_is_shown_where_the_output_has_no_greek_letters(monkeypatch):
+    written = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding="ascii", write_through=True))
+    assert main(SHORT) == 0
+    assert written.getvalue().startswith(b"?? = ") and b"R-hat" in written.getvalue()
+
+
+class Closed(io.StringIO):
+    def write(self, text: str) -> int:
+        raise BrokenPipeError("nobody reads")
+
+
+def test_a_file_is_written_before_anything_is_printed(monkeypatch, tmp_path):
+    pytest.importorskip("h5netcdf")
+    monkeypatch.setattr(sys, "stdout", Closed())
+    with pytest.raises(BrokenPipeError):
+        main([*SHORT, "--out", str(tmp_path / "a.nc")])
+    assert (tmp_path / "a.nc").stat().st_size > 0
+
+
+def test_a_result_whose_file_cannot_be_written_is_shown(monkeypatch, tmp_path, capsys):
+    xarray = pytest.importorskip("xarray")
+    pytest.importorskip("h5netcdf")
+
+    def full(self: object, *given: object, **more: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(xarray.Dataset, "to_netcdf", full)
+    with pytest.raises(SystemExit) as ended:
+        main([*SHORT, "--out", str(tmp_path / "a.nc")])
+    said = capsys.readouterr()
+    assert ended.value.code == 2 and "cannot be written (No space left on device)" in said.err
+    assert said.out.startswith("λ̂ = ")

@@ -1,0 +1,147 @@
+"""The same configuration has the same numbers whatever the process has set torch to, or whatever it runs inside of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from functools import cache
+
+import numpy as np
+import pytest
+import torch
+
+from llc_core import DeepLinearNetwork, NetworkPotential, estimate
+from llc_core.line.run import LineRun
+from llc_core.networks import build_model, synthetic_text, train
+from llc_core.networks.data import Split
+from llc_core.potentials import landscape, planar_landscape
+from llc_core.potentials.deep_linear import data as linear_data
+from llc_core.references.gibbs import gibbs_reference
+from llc_core.samplers import samplers
+
+
+@contextmanager
+def default_dtype(dtype: torch.dtype) -> Iterator[None]:
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(dtype)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(before)
+
+
+SETTINGS = ("float64", "float16", "bfloat16", "meta", "autocast")
+
+
+def settings(name: str) -> AbstractContextManager[object]:
+    if name == "meta":
+        return torch.device("meta")
+    if name == "autocast":
+        return torch.autocast("cpu", torch.bfloat16)
+    return default_dtype(getattr(torch, name))
+
+
+def run(problem, sampler=None, **more) -> bytes:
+    found = estimate(problem, sampler, chains=2, **{"steps": 120, "seed": 3, "progress": False, **more})
+    return np.array([found.llc, *found.trace.ravel()]).tobytes()
+
+
+def linear(gradient: str, virtual: bool = False, **more) -> bytes:
+    problem = DeepLinearNetwork.random(widths=[6, 5, 6], n=2000, seed=4, virtual=virtual)
+    return run(problem, gradient=gradient, **more)
+
+
+def cut_pool(gradient: str) -> bytes:
+    """Data with fewer rows in memory than samples."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(linear_data, "POOL_NUMBERS", 12 * 500)
+        return linear(gradient, batch_size=5)
+
+
+def numbers(*shape: int) -> np.ndarray:
+    return np.random.default_rng(0).normal(size=shape)
+
+
+def network(method: str, **more) -> bytes:
+    data = numbers(40, 3), (numbers(40) > 0).astype(np.int64)
+    problem = NetworkPotential(build_model({"kind": "mlp", "widths": [3, 5, 2]}), "cross_entropy", data, method=method)
+    return run(problem, **more)
+
+
+def plain_numbers() -> bytes:
+    """A data set of Python's numbers."""
+    data = [([0.1 * i, 0.3], [0.7 * i]) for i in range(20)]
+    return run(NetworkPotential(build_model({"kind": "mlp", "widths": [2, 3, 1]}), "mse", data), dtype="float64")
+
+
+def attention() -> bytes:
+    model = build_model({"kind": "transformer", "vocabulary": 4, "length": 6, "dim": 4, "layers": 1, "heads": 2})
+    text = synthetic_text(sequences=12, length=6, vocabulary=4)
+    return run(NetworkPotential(model, "cross_entropy", text.pair), steps=20)
+
+
+def trained() -> bytes:
+    model, x, y = build_model({"kind": "small_cnn", "side": 4}), numbers(24, 16), np.arange(24) % 10
+    half = (torch.from_numpy(x.astype(np.float32)), torch.from_numpy(y))
+    record = train(model, Split("toy", *half, *half), steps=5, batch_size=8)
+    return b"".join(value.numpy().tobytes() for value in record.last.state.values())
+
+
+def gibbs() -> bytes:
+    found = gibbs_reference(DeepLinearNetwork.random(widths=[3, 2, 3], n=2000, seed=1), chains=2, sweeps=40)
+    return np.array([found.llc, *found.trace.ravel()]).tobytes()
+
+
+CASES = {
+    **{f"linear, {gradient}": lambda g=gradient: linear(g) for gradient in ("full", "minibatch", "control_variate")},
+    "linear, few rows a batch": lambda: linear("minibatch", batch_size=4),
+    "linear, float64": lambda: linear("control_variate", dtype="float64"),
+    "linear, virtual": lambda: linear("minibatch", virtual=True),
+    "linear, cut pool": lambda: cut_pool("minibatch"),
+    **{f"sampler {name}": lambda s=name: linear("full", sampler=s, steps=60) for name in samplers()},
+    **{f"network, {how}": lambda m=how: network(m, steps=40) for how in ("dense", "vmap", "loop")},
+    "network, minibatch": lambda: network("auto", gradient="minibatch", batch_size=7),
+    "network, control variate": lambda: network("vmap", gradient="control_variate", batch_size=7, steps=40),
+    "network of plain numbers": plain_numbers,
+    "transformer": attention,
+    "training": trained,
+    "plane": lambda: run(planar_landscape("normal_crossing", start=[0.1, 0.3])),
+    "plane, float64": lambda: run(planar_landscape("normal_crossing", start=[0.1, 0.3]), "HMC"),
+    "line": lambda: run(landscape("double_well")),
+    "many chains on the line": lambda: (
+        LineRun({"name": "SGLD", "step_size": 1e-3}, "double_well", chains=50, steps=20, seed=1)
+        .advance(20)
+        .moments.tobytes()
+    ),
+    "Gibbs": gibbs,
+}
+
+
+@cache
+def usual(case: str) -> bytes:
+    return CASES[case]()
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_numbers_do_not_depend_on_the_process_s_settings(case):
+    expected = usual(case)
+    for name in SETTINGS:
+        with settings(name):
+            assert CASES[case]() == expected, name
+
+
+def test_what_is_kept_of_a_problem_is_not_made_by_the_caller_s_autocast():
+    """Losses at w0 and batches are kept: who looks at them first must not change the run after."""
+    expected = network("vmap", gradient="control_variate", batch_size=7, steps=20)
+    data = numbers(40, 3), (numbers(40) > 0).astype(np.int64)
+    problem = NetworkPotential(build_model({"kind": "mlp", "widths": [3, 5, 2]}), "cross_entropy", data, method="vmap")
+    with settings("autocast"):
+        assert problem.baseline_loss > 0
+    assert run(problem, gradient="control_variate", batch_size=7, steps=20) == expected
+
+
+def test_a_device_that_is_not_here_is_refused_in_a_sentence():
+    if torch.backends.mps.is_available():
+        pytest.skip("there is one")
+    with pytest.raises(ValueError, match="no MPS device is available here; use 'cpu'"):
+        linear("full", device="mps")
