@@ -1,7 +1,6 @@
 """The store of a sweep: one SQLite file, one row per configuration, written only when its run is finished.
 
-One process writes; any number may read meanwhile. The file is always whole: a killed writer leaves the rows that it had
-recorded.
+One process writes; any number may read meanwhile. The file is always whole: what a killed writer recorded stays.
 """
 
 from __future__ import annotations
@@ -11,8 +10,12 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
+
+from llc_core.sweeps.locks import lock
+from llc_core.sweeps.reading import LENGTH, check_plain, in_chunks, open_to_read, open_to_write, reading
 
 SCHEMA_VERSION = 1
 COLUMNS: dict[str, str] = {
@@ -57,7 +60,8 @@ PROGRESS = (
     "id INTEGER PRIMARY KEY CHECK (id = 1), spec TEXT, done INTEGER, total INTEGER, errors INTEGER, running INTEGER, \
 seconds_left REAL, state TEXT, updated TEXT"
 )
-BUSY_SECONDS = 30.0
+SAID = ("spec", "done", "total", "errors", "running", "seconds_left", "state", "updated")
+ORDER = ("size_class", "ranks", "problem", "sampler", "gradient", "step_size")
 
 
 class Store:
@@ -77,19 +81,16 @@ class Store:
             raise ValueError(f"The folder of the store {str(path)!r} does not exist; make it first.")
         if self.path.is_dir():
             raise ValueError(f"The store {str(path)!r} is a folder; give the path of a file.")
-        address = f"{self.path.resolve().as_uri()}?mode={'ro' if readonly else 'rwc'}"
-        # The progress display may read from another thread; SQLite's own lock keeps order.
         try:
-            self._db = sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS, check_same_thread=False)
+            self._db = (open_to_read if readonly else open_to_write)(self.path)
         except sqlite3.OperationalError as error:
             raise ValueError(
                 f"The store {str(path)!r} cannot be opened ({error}); give a file that you may read"
                 f"{'' if readonly else ' and write'}."
             ) from None
-        self._db.row_factory = sqlite3.Row
         try:
             self._check()
-        except sqlite3.DatabaseError:
+        except (sqlite3.DatabaseError, UnicodeError):
             self._db.close()
             raise ValueError(
                 f"{str(path)!r} is not a store of LLC Lab; give a file that `llc-lab sweep` made."
@@ -99,9 +100,8 @@ class Store:
             raise
 
     def _check(self) -> None:
-        self._db.execute("PRAGMA trusted_schema = OFF")
-        tables = {name for (name,) in self._db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-        if not tables and not self.readonly:
+        empty = self._db.execute("SELECT 1 FROM sqlite_master").fetchone() is None
+        if empty and not self.readonly:
             columns = ", ".join(f"{name} {kind}" for name, kind in COLUMNS.items())
             with self._db:
                 self._db.execute("BEGIN IMMEDIATE")  # all or nothing, even if this process is killed here
@@ -110,14 +110,14 @@ class Store:
                 self._db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
             return
         (version,) = self._db.execute("PRAGMA user_version").fetchone()
-        found = {row["name"] for row in self._db.execute("PRAGMA table_info(results)")}
-        if not version or (version == SCHEMA_VERSION and set(COLUMNS) - found):
-            raise sqlite3.DatabaseError("made by another program")
-        if version != SCHEMA_VERSION:
+        if version not in (0, SCHEMA_VERSION):
             raise ValueError(
                 f"{str(self.path)!r} is of another version of LLC Lab (of stores {version}, not {SCHEMA_VERSION}); use that one, "
                 "or give a new file."
             )
+        if not version:
+            raise sqlite3.DatabaseError("made by another program")
+        check_plain(self._db, {"results": COLUMNS, "progress": ("id", *SAID)})
 
     def __enter__(self) -> Store:
         return self
@@ -139,7 +139,7 @@ class Store:
                     f"The store {str(self.path)!r} cannot be written ({error.strerror} beside it); give a file in a folder "
                     "that you may write to."
                 ) from None
-            if not _lock(file):
+            if not lock(file):
                 raise ValueError(f"Another sweep is writing to {str(self.path)!r}; wait for it, or give another store.")
             yield
 
@@ -156,22 +156,50 @@ class Store:
                 [{**dict.fromkeys(COLUMNS), "finished": now, **row} for row in rows],
             )
 
-    def rows(self) -> list[dict[str, Any]]:
-        """Every finished row, ordered by what was run."""
-        order = "size_class, ranks, problem, sampler, gradient, step_size"
-        return [dict(row) for row in self._db.execute(f"SELECT {', '.join(COLUMNS)} FROM results ORDER BY {order}")]
+    def rows(self, most: int | None = None) -> list[dict[str, Any]]:
+        """Every finished row, ordered by what was run; ValueError where there are more than `most`, or the file is damaged."""
+        names = tuple(COLUMNS)
+        found: list[tuple[Any, ...]] = []
+        with self._reading() as size:
+            for chunk in in_chunks(self._db.execute(f"SELECT {', '.join(names)} FROM results"), size):
+                found += chunk
+                if most is not None and len(found) > most:
+                    raise ValueError(f"{str(self.path)!r} has more than {most:,} rows; give a smaller store.")
+            try:
+                found.sort(key=itemgetter(*map(names.index, ORDER)))
+            except TypeError:
+                raise sqlite3.DatabaseError("texts and numbers in one column") from None
+        return [dict(zip(names, row, strict=True)) for row in found]
 
     def keys(self, with_errors: bool = True) -> set[str]:
         """Keys of all rows. with_errors: False leaves out rows with an error, which can be run again."""
         where = "" if with_errors else " WHERE status != 'error'"
-        return {key for (key,) in self._db.execute(f"SELECT key FROM results{where}")}
+        with self._reading() as size:
+            chunks = in_chunks(self._db.execute(f"SELECT key FROM results{where}"), size)
+            return {key for chunk in chunks for (key,) in chunk}
+
+    def mark(self) -> object:
+        """Something that changes when rows are added or replaced, and not when the sweep only says where it stands."""
+        with self._reading() as size:
+            most = size // len(COLUMNS)  # a row takes more bytes than it has columns
+            inner = f"SELECT finished FROM results LIMIT {most}"
+            return self._db.execute(f"SELECT count(*), max(finished) FROM ({inner})").fetchone()
+
+    def _reading(self) -> contextlib.AbstractContextManager[int]:
+        return reading(self._db, self.path, timed=self.readonly)
 
     # -- progress -----------------------------------------------------------------------------------------------------
 
     def report(self, spec: Mapping[str, Any], state: str, **numbers: Any) -> None:
         """Say where the sweep stands: done, total, errors (rows), running (units), seconds_left."""
+        text = json.dumps(dict(spec))
+        if len(text) > LENGTH // 2:  # a reader would refuse it
+            raise ValueError(
+                f"The description of the sweep has {len(text):,} characters, and a store holds {LENGTH // 2:,}; give problems as "
+                "a number, or make several sweeps."
+            )
         row = {
-            "spec": json.dumps(dict(spec)),
+            "spec": text,
             "state": state,
             "updated": datetime.now(UTC).isoformat(timespec="seconds"),
             **dict.fromkeys(("done", "total", "errors", "running", "seconds_left")),
@@ -186,12 +214,17 @@ class Store:
     def progress(self) -> dict[str, Any] | None:
         """The last report: spec, state ("running", "stopped", "finished"), done, total, errors, running, seconds_left,
         updated (ISO time, UTC); None before the first."""
-        row = self._db.execute("SELECT * FROM progress").fetchone()
-        if row is None:
-            return None
-        found = dict(row)
-        found.pop("id")
-        found["spec"] = json.loads(found["spec"])
+        with self._reading():
+            row = self._db.execute(f"SELECT {', '.join(SAID)} FROM progress LIMIT 1").fetchone()
+            if row is None:
+                return None
+            found = dict(zip(SAID, row, strict=True))
+            try:
+                found["spec"] = json.loads(found["spec"])
+            except (TypeError, ValueError, RecursionError):
+                raise sqlite3.DatabaseError("its description of the sweep is no JSON") from None
+            if not isinstance(found["spec"], dict):
+                raise sqlite3.DatabaseError("its description of the sweep names no settings")
         return found
 
 
@@ -205,22 +238,3 @@ def columns(rows: Iterable[Mapping[str, Any]]) -> dict[str, list[Any]]:
     """Rows as columns, in the order of the table."""
     rows = list(rows)
     return {name: [row[name] for row in rows] for name in COLUMNS}
-
-
-def _lock(file: Any) -> bool:
-    """Lock the file; returns whether that succeeded. The system unlocks it when the process ends, however it ends."""
-    try:
-        import fcntl
-    except ImportError:  # Windows
-        import msvcrt
-
-        try:
-            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
-        except OSError:
-            return False
-        return True
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
 import math
 import os
 import re
-import sqlite3
 import tempfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -85,7 +82,7 @@ def progress_of(path: Path) -> Mapping[str, Any] | None:
     try:
         with Store(path, readonly=True) as store:
             return clean_progress(store.progress())
-    except (ValueError, sqlite3.Error):
+    except ValueError:
         return None
 
 
@@ -100,19 +97,15 @@ def open_upload(content: bytes, name: str) -> Content:
         path = Path(folder) / "store.sqlite"
         path.write_bytes(content)
         try:
-            _check_plain(path)
             return read(path)
         except ValueError as error:
             raise ValueError(str(error).replace(repr(str(path)), shown)) from None
 
 
 def read(path: Path) -> Content:
-    """ValueError, one sentence, where the file is no store."""
-    try:
-        with Store(path, readonly=True) as store:
-            return Content(clean(store.rows()), clean_progress(store.progress()))
-    except (json.JSONDecodeError, sqlite3.Error, UnicodeError, OverflowError):
-        raise ValueError(f"{str(path)!r} cannot be read: it is damaged, or not a store of LLC Lab.") from None
+    """ValueError, one sentence, where the file is no store, or too long for a page."""
+    with Store(path, readonly=True) as store:
+        return Content(clean(store.rows(MAX_ROWS)), clean_progress(store.progress()))
 
 
 @lru_cache(maxsize=8)
@@ -121,21 +114,14 @@ def _load(path: Path, mark: object) -> Content:
 
 
 def _mark(path: Path) -> object:
-    """Something that changes when rows are added or replaced, and not when the sweep only says where it stands."""
-    if not path.is_file():
-        return None
-    try:
-        with contextlib.closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection:
-            return connection.execute("SELECT count(*), max(finished) FROM results").fetchone()
-    except sqlite3.Error:
-        return None
+    with Store(path, readonly=True) as store:
+        return store.mark()
 
 
 def clean(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Rows of checked types: names are short texts, numbers finite or None. ValueError for a store that is none."""
-    if len(rows) > MAX_ROWS:
-        raise ValueError(f"This store has {len(rows):,} rows; at most {MAX_ROWS:,} are shown here.")
-    result = [{name: _value(name, kind, row.get(name)) for name, kind in COLUMNS.items()} for row in rows]
+    columns = [_column(name, kind, [row.get(name) for row in rows]) for name, kind in COLUMNS.items()]
+    result = [dict(zip(COLUMNS, values, strict=True)) for values in zip(*columns, strict=True)]
     for row in result:
         if row["status"] not in STATES:
             raise ValueError(f"This store has a row with status {row['status']!r}; a row is ok, diverged or error.")
@@ -161,30 +147,19 @@ def clean_progress(said: Mapping[str, Any] | None) -> dict[str, Any] | None:
     return {**texts, **numbers, "seconds_left": left, "spec": spec if isinstance(spec, dict) else {}}
 
 
+def _column(name: str, kind: str, values: Sequence[Any]) -> list[Any]:
+    """The same text is kept once: most columns have a few, each in every row anew."""
+    kept: dict[str, Any] = {}
+    checked = (_value(name, kind, value) for value in values)
+    return [kept.setdefault(value, value) for value in checked] if kind.startswith("TEXT") else list(checked)
+
+
 def _value(name: str, kind: str, value: Any) -> Any:
     if kind.startswith("TEXT"):
         return value[: LENGTHS.get(name, NAME_LENGTH)] if isinstance(value, str) else None if name == "error" else ""
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         return None
     return int(value) if kind.startswith("INTEGER") else float(value)
-
-
-def _check_plain(path: Path) -> None:
-    """Before anything is read of it: `results` is a table, no view or module, and is not too long."""
-    connection = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)
-    try:
-        connection.execute("PRAGMA trusted_schema = OFF")
-        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 1_000_000)
-        found = connection.execute("SELECT type, sql FROM sqlite_master WHERE name = 'results'").fetchall()
-        if len(found) != 1 or found[0][0] != "table" or "virtual" in str(found[0][1]).lower().split("(")[0]:
-            raise ValueError(f"{str(path)!r} is not a store of LLC Lab; give a file that `llc-lab sweep` made.")
-        (count,) = connection.execute("SELECT count(*) FROM results").fetchone()
-        if count > MAX_ROWS:
-            raise ValueError(f"This store has {count:,} rows; at most {MAX_ROWS:,} are shown here.")
-    except (sqlite3.Error, UnicodeError):
-        raise ValueError(f"{str(path)!r} cannot be read: it is damaged, or not a store of LLC Lab.") from None
-    finally:
-        connection.close()
 
 
 def _is_sqlite(path: Path) -> bool:

@@ -15,6 +15,7 @@ from itertools import combinations
 import holoviews as hv
 import numpy as np
 import pytest
+from hostile_stores import HOSTILE, one_sentence
 from synthetic_store import failed_row, synthetic_rows, write_store
 
 from app.pages.benchmark.columns import error_ticks, label, look, place, sd_ticks, step_ticks, tick_text
@@ -22,7 +23,16 @@ from app.pages.benchmark.config import BenchmarkConfig, comparable, options, rea
 from app.pages.benchmark.figures import FIGURES, SweepFigure
 from app.pages.benchmark.page import Benchmark
 from app.pages.benchmark.panels.runs import run_link
-from app.pages.benchmark.scene import MAX_PROBLEMS, clean, clean_progress, load, offered, open_upload
+from app.pages.benchmark.scene import (
+    MAX_PROBLEMS,
+    SIGNATURE,
+    clean,
+    clean_progress,
+    load,
+    offered,
+    open_store,
+    open_upload,
+)
 from app.pages.benchmark.table import accuracy_csv, rows_csv, series_csv, table_html
 from app.pages.benchmark.takeaway import FILES
 from app.pages.benchmark.texts import progress_html, readouts, samplers_of
@@ -33,7 +43,7 @@ from app.sharing.links import decode
 from llc_core.samplers.registry import samplers
 from llc_core.sweeps.series import accuracy, curves, error_of, ordered_pairs, select
 from llc_core.sweeps.stopping import request_of
-from llc_core.sweeps.store import COLUMNS, Store
+from llc_core.sweeps.store import COLUMNS, SAID, Store
 
 ROWS = synthetic_rows()
 
@@ -287,16 +297,11 @@ def sqlite_file(path, *commands) -> bytes:
     return path.read_bytes()
 
 
-def one_sentence(error) -> bool:
-    text = str(error.value)
-    return text.endswith(".") and "\n" not in text and len(text) < 300 and "/tmp" not in text
-
-
 @pytest.mark.parametrize("content", [b"", b"nothing", b"SQLite format 3\0", b"SQLite format 3\0" + b"\xff" * 4096])
 def test_garbage_is_refused_in_one_sentence(content):
     with pytest.raises(ValueError, match="store") as error:
         open_upload(content, "<b>x</b>.sqlite")
-    assert one_sentence(error)
+    assert one_sentence(error.value)
 
 
 def test_other_data_bases_and_damaged_stores_are_refused(folder, tmp_path):
@@ -313,7 +318,7 @@ def test_other_data_bases_and_damaged_stores_are_refused(folder, tmp_path):
         "version": sqlite_file(tmp_path / "d.db", f"CREATE TABLE results ({names})", "PRAGMA user_version = 99"),
         "status": sqlite_file(
             tmp_path / "e.db", f"CREATE TABLE results ({names})", f"INSERT INTO results VALUES ({values})",
-            "CREATE TABLE progress (id)", "PRAGMA user_version = 1",
+            f"CREATE TABLE progress (id, {', '.join(SAID)})", "PRAGMA user_version = 1",
         ),
         "progress": sqlite_file(
             write_store(tmp_path / "f.db", ROWS[:2], state="running"), "UPDATE progress SET spec = 'no JSON'"
@@ -324,8 +329,31 @@ def test_other_data_bases_and_damaged_stores_are_refused(folder, tmp_path):
     for name, content in cases.items():
         with pytest.raises(ValueError) as error:
             open_upload(content, f"{name}.sqlite")
-        assert one_sentence(error), (name, str(error.value))
+        assert one_sentence(error.value), (name, str(error.value))
     assert len(open_upload(whole, "whole.sqlite").rows) == len(ROWS) + 1
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_stores_are_one_sentence_from_a_visitor_and_from_a_folder(tmp_path, monkeypatch, name):
+    path = tmp_path / "theirs.sqlite"
+    HOSTILE[name](path)
+    with pytest.raises(ValueError, match="store") as error:
+        open_upload(path.read_bytes(), "theirs.sqlite")
+    assert one_sentence(error.value)
+    monkeypatch.setenv("LLC_LAB_STORES", str(tmp_path))
+    there = offered()
+    assert ("theirs" in there) == path.read_bytes().startswith(SIGNATURE)
+    if "theirs" in there:
+        with pytest.raises(ValueError, match="“theirs”") as error:
+            open_store("theirs", there)
+        assert one_sentence(error.value)
+
+
+def test_a_store_of_too_many_rows_for_a_page_is_one_sentence(folder, monkeypatch):
+    monkeypatch.setattr("app.pages.benchmark.scene.MAX_ROWS", 100)
+    with pytest.raises(ValueError, match="“mine” has more than 100 rows") as error:
+        open_upload((folder / "swept.sqlite").read_bytes(), "mine")
+    assert one_sentence(error.value)
 
 
 def test_values_of_a_store_are_checked_one_by_one():
