@@ -126,7 +126,7 @@ def a_configuration_is_brought_back(app):
     expect(page.locator(".count")).to_contain_text("of 700")
     expect(page.locator("[data-key=dim]")).to_have_text("40")
     for content, message in (
-        (b"<script>alert(1)</script>", "The run configuration is not valid JSON."),
+        (b"<script>alert(1)</script>", "This file is not valid JSON."),
         (json.dumps({**values, "chains": 5000}).encode(), "chains is 5000; it must be at most 32."),
     ):
         chooser.set_input_files({"name": "a.json", "mimeType": "application/json", "buffer": content})

@@ -216,7 +216,7 @@ def test_pages_change_and_the_run_of_the_one_left_ends(app, here):
     left = manager()._runs[0]
     visitor.button("Local geometry").click()
     expect(app.page.locator(".count")).to_have_text(re.compile(r"step [1-9][\d,]* of 8,000"))
-    assert left.state.status in OVER, "the first page's run is over"
+    assert left.handle.state.status in OVER, "the first page's run is over"
     assert manager().active <= 1
     expect(visitor.button("Local geometry")).to_have_attribute("aria-current", "page")
     expect(app.page.get_by_role("group", name="Presets")).to_have_count(1)
