@@ -62,5 +62,7 @@ class Setup:
         home = self.like.new_zeros(self.groups.count, self.problem.dim)
         if self.problem.start is not None:
             # In single precision even where the run is in double: the numbers of earlier runs stay.
-            home += torch.as_tensor(self.problem.start, **SINGLE).to(home)
+            start = self.problem.start
+            # An array keeps its precision; plain numbers are float32, whatever the default of the process is.
+            home += (torch.as_tensor(start) if hasattr(start, "dtype") else torch.as_tensor(start, **SINGLE)).to(home)
         return home
