@@ -61,7 +61,6 @@ class Setup:
         """Where chains begin, a new tensor δ [C, D]."""
         home = self.like.new_zeros(self.groups.count, self.problem.dim)
         if self.problem.start is not None:
-            # In single precision even where the run is in double: the numbers of earlier runs stay.
             start = self.problem.start
             # An array keeps its precision; plain numbers are float32, whatever the default of the process is.
             home += (torch.as_tensor(start) if hasattr(start, "dtype") else torch.as_tensor(start, **SINGLE)).to(home)
