@@ -15,6 +15,11 @@ from llc_core.potentials import build as build_potential
 from llc_core.potentials.base import Potential
 from llc_core.samplers import MetropolisSampler, Sampler, build, numeric_fields
 
+OF_TARGET = {"n_beta", "localization"}
+"""Fields of a grid that belong to the target; the others are hyperparameters of the sampler."""
+UNDERDAMPED = "UnderdampedLangevin"
+"""What takes the place of exact draws where these cannot be made."""
+
 
 @dataclass(frozen=True)
 class Resolved:
@@ -40,40 +45,16 @@ def resolve(config: RunConfig, problem: Potential | None = None, observable: Pot
 
     problem, observable: live objects in place of those that the configuration describes.
     """
-    if problem is None:
-        problem = build_potential(config.problem)
-    elif not isinstance(problem, Potential):
-        raise ValueError(
-            f"problem must be a potential such as DeepLinearNetwork.random('1K'), not a {type(problem).__name__}."
-        )
-    described = problem.to_dict()
-    if config.problem.get("kind") == "object" and config.problem != described:
-        raise ValueError(
-            "The configuration describes another problem than the one passed beside it; pass one of the two."
-        )
-    gradient = config.gradient
-    if gradient is None:
-        gradient = problem.gradients[0]
-    if gradient not in problem.gradients:
-        raise ValueError(f"gradient is {gradient!r}; this problem offers {', '.join(problem.gradients)}.")
-    if config.metric_gradient is not None and config.metric_gradient not in problem.gradients:
-        raise ValueError(
-            f"metric_gradient is {config.metric_gradient!r}; this problem offers {', '.join(problem.gradients)}."
-        )
-    if config.histogram is not None and problem.dim != 1:
-        raise ValueError(f"histogram needs a problem with one parameter; this one has {problem.dim:,}: leave it out.")
+    problem = _problem(config, problem)
+    gradient = config.gradient if config.gradient is not None else problem.gradients[0]
     batch_size = config.batch_size if config.batch_size is not None else problem.batch_size
-    if {gradient, config.metric_gradient} - {"full", None} and batch_size > problem.samples > 0:
-        raise ValueError(f"batch_size is {batch_size}, but there are only {problem.samples} samples; use at most that.")
-    if config.functional_variance is not None and not gives_samples(problem):
-        raise ValueError(
-            f"functional_variance needs the losses of single samples, which a problem of kind {problem.kind} does not "
-            "give: leave it out."
-        )
-    sampler = build(config.sampler if config.sampler is not None else problem.default_sampler(gradient))
+    _check_fit(config, problem, gradient, batch_size)
+    sampler = build(config.sampler) if config.sampler is not None else _default_sampler(config, problem, gradient)
     sampler = sampler.complete(problem.has_factors and gradient == "full")
     if isinstance(sampler, MetropolisSampler) and gradient != "full":
         raise ValueError(f"{sampler.name} accepts or rejects by exact energies; use gradient='full'.")
+    if sampler.needs_conditionals:
+        _check_conditionals(config, problem, sampler, gradient)
     steps = config.steps if config.steps is not None else problem.default_steps(gradient, sampler.name)
     if isinstance(config.burn_in, int) and config.burn_in >= steps:
         raise ValueError(
@@ -82,7 +63,7 @@ def resolve(config: RunConfig, problem: Potential | None = None, observable: Pot
     dtype = config.dtype or automatic_dtype(sampler)
     device = _device(config.device)
     complete = config.replace(
-        problem=described,
+        problem=problem.to_dict(),
         sampler=sampler.to_dict(),
         gradient=gradient,
         batch_size=batch_size,
@@ -102,6 +83,70 @@ def resolve(config: RunConfig, problem: Potential | None = None, observable: Pot
     for each in complete.observables:
         build_observable(each).check(problem, observable)
     return Resolved(complete, problem, sampler, observable)
+
+
+def _problem(config: RunConfig, problem: Potential | None) -> Potential:
+    """The live problem, or the one that the configuration describes."""
+    if problem is None:
+        return build_potential(config.problem)
+    if not isinstance(problem, Potential):
+        raise ValueError(
+            f"problem must be a potential such as DeepLinearNetwork.random('1K'), not a {type(problem).__name__}."
+        )
+    if config.problem.get("kind") == "object" and config.problem != problem.to_dict():
+        raise ValueError(
+            "The configuration describes another problem than the one passed beside it; pass one of the two."
+        )
+    return problem
+
+
+def _check_fit(config: RunConfig, problem: Potential, gradient: str, batch_size: int) -> None:
+    """Raises ValueError where the configuration asks for what the problem does not offer."""
+    offered = ", ".join(problem.gradients)
+    if gradient not in problem.gradients:
+        raise ValueError(f"gradient is {gradient!r}; this problem offers {offered}.")
+    if config.metric_gradient is not None and config.metric_gradient not in problem.gradients:
+        raise ValueError(f"metric_gradient is {config.metric_gradient!r}; this problem offers {offered}.")
+    if config.histogram is not None and problem.dim != 1:
+        raise ValueError(f"histogram needs a problem with one parameter; this one has {problem.dim:,}: leave it out.")
+    if {gradient, config.metric_gradient} - {"full", None} and batch_size > problem.samples > 0:
+        raise ValueError(f"batch_size is {batch_size}, but there are only {problem.samples} samples; use at most that.")
+    if config.functional_variance is not None and not gives_samples(problem):
+        raise ValueError(
+            f"functional_variance needs the losses of single samples, which a problem of kind {problem.kind} does not "
+            "give: leave it out."
+        )
+
+
+def _default_sampler(config: RunConfig, problem: Potential, gradient: str) -> Sampler:
+    """The problem's own choice; exact draws only where steps are left open too, since a number of steps is one of Langevin
+    steps, and where they can be made."""
+    chosen = build(problem.default_sampler(gradient))
+    if not chosen.needs_conditionals:
+        return chosen
+    can = config.steps is None and set(config.grid) <= OF_TARGET and config.metric_gradient is None
+    can &= config.device in (None, "cpu") and config.dtype != "float32" and not _without_localization(config)
+    return chosen if can else build(UNDERDAMPED)
+
+
+def _without_localization(config: RunConfig) -> bool:
+    gammas = config.grid.get("localization", (config.localization,))
+    return any(gamma is not None and gamma <= 0 for gamma in gammas)
+
+
+def _check_conditionals(config: RunConfig, problem: Potential, sampler: Sampler, gradient: str) -> None:
+    """Raises ValueError where a sampler that draws from exact conditional laws cannot run."""
+    if not problem.has_conditionals:
+        raise ValueError(
+            f"{sampler.name} draws from exact conditional laws, which a problem of kind {problem.kind} does not have; use "
+            f"{UNDERDAMPED}."
+        )
+    if gradient != "full":
+        raise ValueError(f"{sampler.name} sees all data at once; use gradient='full'.")
+    if _without_localization(config):
+        raise ValueError(f"localization is 0; the laws that {sampler.name} draws from are proper only above 0.")
+    if config.dtype == "float32":
+        raise ValueError(f"dtype is float32; {sampler.name} works in float64: leave dtype out.")
 
 
 def resolve_observable(config: RunConfig, problem: Potential, observable: Potential | None) -> Potential | None:
@@ -141,8 +186,10 @@ def check_grid(config: RunConfig, sampler: Sampler) -> None:
 
 
 def automatic_dtype(sampler: Sampler) -> str:
-    """The precision of a run that names none: methods that accept or reject compare small differences of energies."""
-    return "float64" if isinstance(sampler, MetropolisSampler) else "float32"
+    """The precision of a run that names none: methods that accept or reject compare small differences of energies, and
+    exact draws invert matrices."""
+    exact = isinstance(sampler, MetropolisSampler) or sampler.needs_conditionals
+    return "float64" if exact else "float32"
 
 
 def _prepare(problem: Potential, config: RunConfig) -> None:

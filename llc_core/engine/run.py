@@ -59,7 +59,7 @@ class Run:
         self._notes: list[str] = []
         self._notes_sent = 0
         self._target = setup.target
-        self._step_size = StepSize(setup.hp, setup.auto_step, resolved.config.step_decay)
+        self._step_size = StepSize.begun(setup)
         self._stepper = choose(setup, self._notes)
         self._control = Control(
             self._stepper, setup.groups, self._step_size, setup.adapting, setup.streams["probe"], self._notes

@@ -7,19 +7,18 @@ from torch import Tensor
 
 from llc_core.compute.precision import SINGLE
 from llc_core.compute.streams import stream_seed, torch_stream
-from llc_core.engine.resolve import Resolved, is_auto_step
+from llc_core.engine.resolve import OF_TARGET, Resolved, is_auto_step
 from llc_core.engine.target import Target
 from llc_core.groups import Groups, settings
-from llc_core.samplers import hyperparameters
 
 STREAMS = ("noise", "batch", "probe", "metric", "hessian")
 
 
 class Setup:
-    """The sizes, the target, the hyperparameters and the random streams of a resolved configuration.
+    """The sizes, the target and the random streams of a resolved configuration.
 
     groups: C chains in all.  like: an empty tensor of the run's device and precision.
-    target, hp: with one number for every chain, [C, 1], the grid's values among them.
+    target: with one number for every chain, [C, 1], the grid's values among them.
     adapting: in so many first steps something may be adapted. A run that goes on adapts nothing more, so this and
     `planned_steps` are the numbers with which the run was first begun.
     streams: a generator for each purpose, so that no use of random numbers shifts those of another.
@@ -43,19 +42,18 @@ class Setup:
 
         device = torch.device(str(config.device))
         self.like = torch.empty(0, dtype=torch.float64 if config.dtype == "float64" else torch.float32, device=device)
-        self.hp = hyperparameters(self.sampler, self.groups.count, self.like, self.problem.layers)
         n_beta = self.like.new_full((self.groups.count, 1), config.n_beta)
         self.target = Target(self.problem, n_beta, torch.full_like(n_beta, config.localization))
-        for name in config.grid:
-            column = self._column([float(setting[name]) for setting in self.settings])
-            setattr(self.target if name in ("n_beta", "localization") else self.hp, name, column)
+        for name in OF_TARGET & set(config.grid):
+            setattr(self.target, name, self.of_grid(name))
 
         self.streams = {name: torch_stream(config.seed, name, device) for name in STREAMS}
         self.noise_seed = stream_seed(config.seed, "noise")
 
-    def _column(self, values: list[float]) -> Tensor:
-        """[C, 1] from one value for each setting."""
-        return self.like.new_tensor(values).repeat(self.groups.problems * self.groups.chains).unsqueeze(1)
+    def of_grid(self, name: str) -> Tensor:
+        """What the grid says of the field `name`, for every chain, [C, 1]."""
+        values = self.like.new_tensor([float(setting[name]) for setting in self.settings])
+        return values.repeat(self.groups.problems * self.groups.chains).unsqueeze(1)
 
     def home(self) -> Tensor:
         """Where chains begin, a new tensor δ [C, D]."""

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
+from llc_core.potentials.conditionals import Conditionals
 from llc_core.types import LearningCoefficient
 
 Factors = tuple[Tensor, Tensor]
@@ -66,6 +67,8 @@ class Potential:
     """Displacement at which chains begin, D numbers; None: at w0. The baseline and the localisation stay at w0."""
     has_factors = False
     """Whether `kronecker_factors` gives a model of the curvature."""
+    has_conditionals = False
+    """Whether `conditionals` draws blocks of parameters exactly."""
     learning_coefficient: LearningCoefficient | None = None
     local_learning_coefficient: LearningCoefficient | None = None
 
@@ -156,6 +159,13 @@ class Potential:
     def kronecker_factors(self, delta: Tensor) -> list[Factors]:
         """Factors of each layer's curvature at each chain of δ [C, D]."""
         raise NotImplementedError(f"{self.kind} has no model of its curvature.")
+
+    def conditionals(self, n_beta: Tensor, localization: Tensor, seed: int, symmetries: bool) -> Conditionals:
+        """Chains for `Gibbs`, one for each row of n_beta and localization [C, 1]; float64, on all data.
+
+        symmetries: whether they also move along the symmetries of the loss.
+        """
+        raise NotImplementedError(f"{self.kind} has no exact conditional laws.")
 
     def typical_scale(self, like: Tensor) -> Tensor | float:
         """Typical size of a parameter, with which displacements are compared: a number, or one per parameter [D]."""

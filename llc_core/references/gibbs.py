@@ -16,8 +16,8 @@ from llc_core.config import MAX_STEPS, RunConfig
 from llc_core.engine.averages import LossAccumulator
 from llc_core.engine.summary import Chains, make_estimate
 from llc_core.fields import number, whole
+from llc_core.potentials.deep_linear.blocked_gibbs import BlockedGibbs
 from llc_core.potentials.deep_linear.network import DeepLinearNetwork
-from llc_core.references.blocked_gibbs import BlockedGibbs
 from llc_core.results import Estimate
 
 

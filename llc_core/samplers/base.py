@@ -40,6 +40,8 @@ class Sampler:
     order: ClassVar[int] = 1
     elementwise: ClassVar[bool] = False
     """Whether `update` treats every parameter by itself, so that it may be done on some of them at a time."""
+    needs_conditionals: ClassVar[bool] = False
+    """Whether only potentials with `has_conditionals` will do; it has no step size then, and the potential makes the draws."""
     safety: ClassVar[float] = 0.25
     """Default step size as a fraction of the largest stable one."""
 

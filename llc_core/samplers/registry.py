@@ -22,9 +22,12 @@ def register(cls: type[Sampler]) -> type[Sampler]:
     return cls
 
 
-def samplers() -> Mapping[str, type[Sampler]]:
-    """All registered samplers by name."""
-    return dict(_REGISTRY)
+def samplers(conditionals: bool = False) -> Mapping[str, type[Sampler]]:
+    """The registered samplers by name that any potential will do for.
+
+    conditionals: also those that ask for a potential with exact conditional laws.
+    """
+    return {name: cls for name, cls in _REGISTRY.items() if conditionals or not cls.needs_conditionals}
 
 
 def build(description: Sampler | Mapping[str, Any] | str) -> Sampler:
@@ -58,7 +61,7 @@ def numeric_fields(sampler: Sampler | type[Sampler]) -> dict[str, Hyper]:
 
 
 def hyperparameters(sampler: Sampler, chains: int, like: Tensor, layers: Sequence[tuple[int, ...]] | None = None) -> Hp:
-    """The sampler's fields as [C, 1] tensors (nan for a step_size of None, until the engine has set it).
+    """The sampler's fields as [C, 1] tensors (nan for a step_size of None, until the engine has set it, or where it has none).
 
     layers: shapes of the potential's blocks of parameters; None: one vector.
     """
@@ -73,4 +76,5 @@ def hyperparameters(sampler: Sampler, chains: int, like: Tensor, layers: Sequenc
             number = missing if value is None else value
             value = torch.full((chains, 1), number, dtype=like.dtype, device=like.device)
         values[name] = value
+    values.setdefault("step_size", torch.full((chains, 1), math.nan, dtype=like.dtype, device=like.device))
     return Hp(**values)

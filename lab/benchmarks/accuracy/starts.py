@@ -17,7 +17,7 @@ import torch
 from lab.benchmarks.machine import machine
 from llc_core import DeepLinearNetwork, RunConfig
 from llc_core.engine.run import Run
-from llc_core.references.blocked_gibbs import BlockedGibbs
+from llc_core.potentials.deep_linear.blocked_gibbs import BlockedGibbs
 
 CHAINS = 4
 

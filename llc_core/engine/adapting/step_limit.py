@@ -41,6 +41,8 @@ class StepLimit:
 
     def measure(self, state: State, thorough: bool) -> None:
         """thorough: where no look before makes a few iterations enough."""
+        if self.sampler.needs_conditionals:  # there is no step to limit
+            return
         hp = self.step_size.hp
         size = self.curvature.at(state, hp, FIRST_ITERATIONS if thorough else ITERATIONS)
         if not self.step_size.automatic:

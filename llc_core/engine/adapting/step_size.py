@@ -9,6 +9,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from llc_core.engine.resolve import OF_TARGET
+from llc_core.engine.setup import Setup
+from llc_core.samplers import hyperparameters
 from llc_core.types import Hp
 
 
@@ -25,6 +28,15 @@ class StepSize:
     def __init__(self, hp: Hp, automatic: bool, decay: float = 0.0):
         self.hp, self.automatic, self.decay = hp, automatic, decay
         self._given: Tensor | None = None
+
+    @classmethod
+    def begun(cls, setup: Setup) -> StepSize:
+        """That of a run which has not moved yet: the sampler's, or the grid's, or automatic."""
+        hp = hyperparameters(setup.sampler, setup.groups.count, setup.like, setup.problem.layers)
+        for name in setup.config.grid:
+            if name not in OF_TARGET:
+                setattr(hp, name, setup.of_grid(name))
+        return cls(hp, setup.auto_step, setup.config.step_decay)
 
     @property
     def current(self) -> Tensor:

@@ -10,6 +10,7 @@ from llc_core.engine.stepping.batches import Batches
 from llc_core.engine.stepping.bursts import SHORTEST, WINDOW, Bursts
 from llc_core.engine.stepping.chain_by_chain import ChainByChain
 from llc_core.engine.stepping.compiled import CompiledUpdate, worth_compiling
+from llc_core.engine.stepping.exact_draws import ExactDraws
 from llc_core.engine.stepping.metropolis import Metropolis
 from llc_core.engine.stepping.noise import NoiseByPlace, NoiseInBlocks
 from llc_core.engine.stepping.recorded import Recorded
@@ -22,6 +23,11 @@ def choose(setup: Setup, notes: list[str]) -> Stepper:
     shape = setup.groups.count, setup.problem.dim, setup.like
     on_gpu, counts = gpu_stepping(), setup.config.histogram is not None
     blocks = NoiseInBlocks(*shape, setup.streams["noise"])
+    if sampler.needs_conditionals:
+        symmetries = getattr(sampler, "gauge_moves", "on") == "on"
+        conditionals = setup.problem.conditionals(target.n_beta, target.localization, setup.config.seed, symmetries)
+        apart = setup.config.chains > 1 and setup.problem.start is None
+        return ExactDraws(target, sampler, batches, blocks, conditionals, apart, setup.adapting)
     if not isinstance(sampler, MetropolisSampler):  # these hold several states at once in any case
         if setup.problem.by_chain:
             return ChainByChain(target, sampler, batches, blocks, seed)

@@ -15,6 +15,8 @@ from torch import Tensor
 from llc_core.compute.precision import SINGLE
 from llc_core.fields import number, whole
 from llc_core.potentials.base import Batch
+from llc_core.potentials.deep_linear.blocked_gibbs import BlockedGibbs
+from llc_core.potentials.deep_linear.default_run import gibbs_is_cheap, usual_sweeps
 from llc_core.potentials.deep_linear.evaluation import LinearPotential
 from llc_core.potentials.deep_linear.random_networks import RandomNetwork, draw_network
 from llc_core.potentials.deep_linear.tensors import Tensors
@@ -39,6 +41,7 @@ class DeepLinearNetwork(LinearPotential):
     """
 
     kind = "dln"
+    has_conditionals = True
 
     def __init__(
         self, weights: Sequence[Any], n: int = 10**6, noise_std: float = 0.5, seed: int = 0, virtual: bool = False
@@ -121,6 +124,12 @@ class DeepLinearNetwork(LinearPotential):
         multiplicity = local.multiplicity or 1
         return float(local) * (1 - 2 * beta * self.noise_std**2) - (multiplicity - 1) / max(math.log(n_beta), 1.0)
 
+    def default_sampler(self, gradient: str) -> str:
+        return "Gibbs" if gradient == "full" and gibbs_is_cheap(self.dim) else super().default_sampler(gradient)
+
+    def default_steps(self, gradient: str, sampler: str) -> int:
+        return usual_sweeps(self.dim) if sampler == "Gibbs" else super().default_steps(gradient, sampler)
+
     def prepare(self, like: Tensor) -> None:
         self.data.work_on(like.device)
         self.spreads_chains = self._tensors(like).by_numpy is not None
@@ -182,6 +191,10 @@ class DeepLinearNetwork(LinearPotential):
         difference = on.forward(delta, None)[1][-1]
         residual = torch.matmul(difference, rows[:, :inputs].T).sub_(rows[:, inputs:-1].T)
         return residual.square_().sum(dim=1)
+
+    def conditionals(self, n_beta: Tensor, localization: Tensor, seed: int, symmetries: bool) -> BlockedGibbs:
+        strength, pull = (value.detach().cpu().double().unsqueeze(-1) for value in (n_beta, localization))
+        return BlockedGibbs(self, len(n_beta), strength, pull, seed, symmetries)
 
     def typical_scale(self, like: Tensor) -> Tensor:
         """The Xavier standard deviation of each layer's entries."""

@@ -10,9 +10,9 @@ import torch
 
 from llc_core.diagnostics.convergence import plateau_drift
 from llc_core.engine.run import Run
+from llc_core.potentials.deep_linear.blocked_gibbs import BlockedGibbs
 from llc_core.potentials.deep_linear.network import DeepLinearNetwork
 from llc_core.potentials.line.landscape import Landscape
-from llc_core.references.blocked_gibbs import BlockedGibbs
 from llc_core.studies.explain.comparisons import seed_of
 from llc_core.studies.explain.ledger import REFERENCE, Ledger, Level
 from llc_core.studies.explain.subject import Subject

@@ -15,8 +15,9 @@ from llc_core.config import RunConfig
 from llc_core.engine.run import Run
 from llc_core.estimating import estimate
 from llc_core.potentials import DeepLinearNetwork
-from llc_core.references import blocked_gibbs
-from llc_core.references.blocked_gibbs import BlockedGibbs, Conditional
+from llc_core.potentials.deep_linear import blocked_gibbs
+from llc_core.potentials.deep_linear.blocked_gibbs import BlockedGibbs
+from llc_core.potentials.deep_linear.normal_law import Conditional
 from llc_core.references.gibbs import gibbs_reference
 from llc_core.results import Estimate
 from llc_core.samplers import HMC
@@ -91,7 +92,7 @@ def brute_force(sampler: BlockedGibbs, problem: DeepLinearNetwork, layer: int) -
 
     def gradient(delta: Tensor) -> np.ndarray:
         slope = problem.excess_loss_and_grad(delta)[1]
-        return (sampler.n_beta * slope + sampler.localization * delta)[:, mine].numpy()
+        return (sampler.n_beta[:, 0] * slope + sampler.localization[:, 0] * delta)[:, mine].numpy()
 
     here = flat(sampler.deltas)
     start, columns = gradient(here), []
@@ -249,7 +250,7 @@ def test_the_recorded_loss_is_the_potentials_own_and_keeps_its_digits_at_large_n
 def assert_gauge_moves_keep_the_prior(widths: Sequence[int], step: float, chains: int = 10_000) -> None:
     """Start from exact draws of the prior; after many moves at every vertex its first three moments must still hold."""
     sampler = BlockedGibbs(network(widths), chains, 1.0, 2.0, seed=1)
-    sampler.deltas = [sampler._normals(d.shape) / math.sqrt(2) for d in sampler.deltas]
+    sampler.deltas = [sampler.normals(d.shape) / math.sqrt(2) for d in sampler.deltas]
     start, before = flat(sampler.deltas), products(sampler)
     rates = []
     for _ in range(12):

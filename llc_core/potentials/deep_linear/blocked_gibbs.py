@@ -3,60 +3,32 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any, Protocol
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from llc_core.compute.precision import EXACT
 from llc_core.compute.streams import torch_stream
-from llc_core.potentials.deep_linear.network import DeepLinearNetwork
+from llc_core.potentials.deep_linear.normal_law import Conditional, gram_basis
 
 LEAPFROG_STEPS = 5
-
-
 TARGET_ACCEPTANCE = 0.8
-
-
 ADAPTATION = 0.1
 """How far the logarithm of a gauge step moves per unit of missed acceptance, during burn-in."""
 
 
-class Conditional(NamedTuple):
-    """A normal law of a matrix Δ: left·Z·rightᵀ with independent Z_ij ~ N(mean_ij, 1/precision_ij).
+class Linear(Protocol):
+    """What is asked of a deep linear network."""
 
-    left [C, p, p], right [C, q, q]: orthogonal.  mean, precision: [C, p, q].
-    """
-
-    left: Tensor
-    right: Tensor
-    mean: Tensor
-    precision: Tensor
-
-    def draw(self, normals: Tensor) -> Tensor:
-        """Δ [C, p, q] from standard normals [C, p, q]."""
-        return self.left @ (self.mean + normals / self.precision.sqrt()) @ self.right.mT
-
-
-class Basis(NamedTuple):
-    """Orthogonal eigenvectors [C, q, q] (in columns) and eigenvalues [C, q] of a positive semidefinite matrix."""
-
-    vectors: Tensor
-    values: Tensor
-
-
-def gram_basis(factor: Tensor) -> Basis:
-    """Eigenbasis of factorᵀ·factor for factor [C, p, q].
-
-    From the singular values of the factor: those of the product would lose half the digits, and an eigenvalue of
-    size 10⁻¹⁶ in place of 0 matters once it is multiplied by a large nβ.
-    """
-    rows, columns = factor.shape[-2:]
-    if rows > columns:
-        factor = torch.linalg.qr(factor, mode="r")[1]
-    _, singular, vectors = torch.linalg.svd(factor, full_matrices=True)
-    values = torch.nn.functional.pad(singular.square(), (0, columns - singular.shape[-1]))
-    return Basis(vectors.mT, values)
+    @property
+    def weights(self) -> Sequence[np.ndarray]: ...
+    @property
+    def widths(self) -> Sequence[int]: ...
+    @property
+    def data(self) -> Any: ...
 
 
 class BlockedGibbs:
@@ -66,8 +38,21 @@ class BlockedGibbs:
     difference: W_M ⋯ W_1 − P0 there, [C, H_M, H_0].
     """
 
-    def __init__(self, problem: DeepLinearNetwork, chains: int, n_beta: float, localization: float, seed: int):
-        self.n_beta, self.localization, self.chains = n_beta, localization, chains
+    def __init__(
+        self,
+        problem: Linear,
+        chains: int,
+        n_beta: float | Tensor,
+        localization: float | Tensor,
+        seed: int,
+        gauge_moves: bool = True,
+    ):
+        """n_beta, localization: numbers, or for every chain its own, [C, 1, 1]."""
+        self.moves_gauge = gauge_moves
+        self.chains = chains
+        self.n_beta, self.localization = (
+            torch.as_tensor(value, **EXACT).expand(chains, 1, 1) for value in (n_beta, localization)
+        )
         self.w0 = [torch.from_numpy(w) for w in problem.weights]
         self.deltas = [torch.zeros(chains, *w.shape, **EXACT) for w in self.w0]
         self.products0 = [torch.eye(problem.widths[0], **EXACT)]
@@ -87,6 +72,31 @@ class BlockedGibbs:
     def weights(self) -> list[Tensor]:
         return [w + d for w, d in zip(self.w0, self.deltas, strict=True)]
 
+    @property
+    def delta(self) -> Tensor:
+        """w − w0 of the chains, [C, D], layer by layer."""
+        return torch.cat([delta.flatten(1) for delta in self.deltas], dim=1)
+
+    def place(self, delta: Tensor) -> Tensor:
+        """Put the chains at the displacements δ [C, D]; returns ΔL [C] there."""
+        parts = delta.to(self.root).split([w.numel() for w in self.w0], dim=1)
+        self.deltas = [part.reshape(-1, *w.shape) for part, w in zip(parts, self.w0, strict=True)]
+        error = torch.zeros_like(self.products0[0]).unsqueeze(0)
+        for w, delta, product in zip(self.w0, self.deltas, self.products0, strict=True):
+            error = (w + delta) @ error + delta @ product
+        self.difference = error
+        return self._excess_loss()
+
+    def _excess_loss(self) -> Tensor:
+        return ((self.difference @ self.sxx - 2 * self.snx) * self.difference).sum(dim=(1, 2))
+
+    def move(self, adapt: bool) -> Tensor:
+        """A sweep, then moves along the symmetries if there are to be any; returns ΔL [C]. adapt: see `gauge_moves`."""
+        loss = self.sweep()
+        if self.moves_gauge:
+            self.gauge_moves(adapt)
+        return loss
+
     def sweep(self) -> Tensor:
         """Draw every layer once, the first layer first; returns ΔL [C]."""
         weights = self.weights
@@ -97,7 +107,7 @@ class BlockedGibbs:
         error = torch.zeros_like(below)
         for layer, above in enumerate(reversed(aboves)):
             law = self.conditional(layer, above, below)
-            change = law.draw(self._normals(self.deltas[layer].shape))
+            change = law.draw(self.normals(self.deltas[layer].shape))
             self.deltas[layer] = self.deltas[layer] + change
             self.difference = self.difference + above @ change @ below
             # The difference from w0 is propagated, never found by subtracting two products.
@@ -105,7 +115,7 @@ class BlockedGibbs:
             if layer + 1 < len(weights):
                 below = self.products0[layer + 1] + error
         self.difference = error
-        return ((error @ self.sxx - 2 * self.snx) * error).sum(dim=(1, 2))
+        return self._excess_loss()
 
     def conditional(self, layer: int, above: Tensor, below: Tensor) -> Conditional:
         """The law of the change Δ of one layer (counted from 0) given all other layers.
@@ -157,7 +167,7 @@ class BlockedGibbs:
         log_det = torch.zeros(self.chains, **EXACT)
 
         def potential() -> Tensor:
-            return self.localization / 2 * (_square(lower) + _square(upper)) - exponent * log_det
+            return self.localization.view(-1) / 2 * (_square(lower) + _square(upper)) - exponent * log_det
 
         def slope() -> Tensor:
             """Derivative of V along X ↦ exp(tX)G, in the coordinates of the metric."""
@@ -165,7 +175,7 @@ class BlockedGibbs:
             direct = self.localization * (lower @ below.mT - above.mT @ upper) - exponent * eye
             return left.mT @ direct @ right
 
-        momentum = self._normals((self.chains, *mass.shape)) * mass.sqrt()
+        momentum = self.normals(mass.shape) * mass.sqrt()
         start = potential() + _square(momentum / mass.sqrt()) / 2
         momentum = momentum - step / 2 * slope()
         for index in range(LEAPFROG_STEPS):
@@ -187,7 +197,7 @@ class BlockedGibbs:
         return self._accepted / self._tried if self._tried else math.nan
 
     def _metric(self, vertex: int) -> tuple[Tensor, Tensor, Tensor]:
-        """left, right [H, H] orthogonal and the mass [H, H] of the gauge moves in the coordinates Z of X = left·Z·rightᵀ.
+        """left, right [H, H] orthogonal and the mass [C, H, H] of the gauge moves in the coordinates Z of X = left·Z·rightᵀ.
 
         The mass is the curvature of V at w0, diagonal in these bases, plus what the prior's spread adds on average.
         """
@@ -196,7 +206,8 @@ class BlockedGibbs:
         curvature = self.localization * (left.values.unsqueeze(-1) + right.values.unsqueeze(-2))
         return left.vectors, right.vectors, curvature + lower.shape[1] + upper.shape[0]
 
-    def _normals(self, shape: Any) -> Tensor:
+    def normals(self, shape: Any) -> Tensor:
+        """Standard normals from the chains' own random stream."""
         return torch.randn(*shape, generator=self.random, **EXACT)
 
     def _uniforms(self, shape: Any) -> Tensor:
