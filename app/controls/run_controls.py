@@ -17,6 +17,8 @@ from llc_core.samplers.registry import samplers
 
 LENGTH = ("steps", "burn_in", "continued_from")
 """Fields of RunConfig that say how long a run is."""
+SWEEPS = 1_000
+"""Steps of a sampler that draws whole layers, once it is chosen."""
 FOLDED = ("localization", "n_beta", "burn_in", "batch_size", "seed", "dtype")
 """Fields in the part that is folded at first, below the sampler's own."""
 
@@ -25,12 +27,13 @@ class Controls(pn.viewable.Viewer):
     """Reads and shows the fields of RunConfig except `problem`. `listener` is called after a change by the user.
 
     gradients: kinds that the page's problems offer; with a single one there is nothing to choose, nor a batch size.
+    conditionals: whether they also offer exact conditional laws, so that `Gibbs` can run.
     """
 
-    def __init__(self, gradients: Sequence[str] = GRADIENTS) -> None:
+    def __init__(self, gradients: Sequence[str] = GRADIENTS, conditionals: bool = False) -> None:
         super().__init__()
         self.listener: Callable[[], None] = lambda: None
-        self._samplers = samplers()
+        self._samplers = samplers(conditionals)
         self._longer: dict[str, Any] = {}
         self.sampler, self.gradient = sampler_field(self._samplers), gradient_field(gradients)
         self.fields = run_fields()
@@ -121,6 +124,8 @@ class Controls(pn.viewable.Viewer):
 
     def _on_sampler(self) -> None:
         self._rebuild({})
+        if self.sampler_class.needs_conditionals and self.fields["steps"].value > SWEEPS:
+            self.fields["steps"].set(SWEEPS)  # a sweep takes as long as many steps, and does as much
         self._changed()
 
     def _rebuild(self, values: Mapping[str, Any]) -> None:
@@ -154,7 +159,10 @@ def completed(settings: Mapping[str, Any]) -> dict[str, Any]:
     """A value for every control: what `settings` says, else its default."""
     values = {**DEFAULTS, **settings}
     name = values["sampler"]["name"]
-    return {**values, "sampler": {"name": name, **_own_defaults(samplers()[name]), **values["sampler"]}}
+    return {
+        **values,
+        "sampler": {"name": name, **_own_defaults(samplers(conditionals=True)[name]), **values["sampler"]},
+    }
 
 
 def _own_defaults(sampler: Any) -> dict[str, Any]:

@@ -36,7 +36,7 @@ ESTIMATE_LEGEND = [("local", "local λ"), ("global", "global λ"), ("expected", 
 class LocalGeometry(EstimatePage):
     def __init__(self) -> None:
         presets = available(samplers())
-        super().__init__(presets, Curves(LOSS_LEGEND, ESTIMATE_LEGEND), Controls(), READOUTS)
+        super().__init__(presets, Curves(LOSS_LEGEND, ESTIMATE_LEGEND), Controls(conditionals=True), READOUTS)
         self.scene: Scene | None = None
         self.editor: NetworkEditor = NetworkEditor(presets[0].problem)
         self.sweep, self.why = SweepPanel(), WhyPanel()

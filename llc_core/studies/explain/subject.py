@@ -41,7 +41,9 @@ class Subject:
         setting.pop("n_beta", None)
         assert config.sampler is not None and localization is not None
         step = float(estimate.diagnostics["step_size"])
-        described = {**config.sampler, **setting, "step_size": step}
+        described = {**config.sampler, **setting}
+        if not build(config.sampler).needs_conditionals:
+            described["step_size"] = step
         sampler = build(described)
         repeated = config.replace(
             sampler=described,
@@ -73,8 +75,8 @@ class Subject:
 
     @property
     def is_exact(self) -> bool:
-        """Whether the sampler accepts or rejects, so that its step size leaves no error."""
-        return isinstance(self.sampler, MetropolisSampler)
+        """Whether no step size leaves an error: the sampler accepts or rejects, or draws exactly."""
+        return isinstance(self.sampler, MetropolisSampler) or self.sampler.needs_conditionals
 
 
 def _check(estimate: Estimate, problem: Potential) -> None:

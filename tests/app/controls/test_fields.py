@@ -35,12 +35,12 @@ def test_symbols_become_plain_text():
     assert plain_symbol("f") == "f"
 
 
-@pytest.mark.parametrize("name", sorted(samplers()))
+@pytest.mark.parametrize("name", sorted(samplers(conditionals=True)))
 def test_every_sampler_gets_a_widget_for_each_field_and_its_defaults_run(name):
-    controls = Controls()
+    controls = Controls(conditionals=True)
     controls.show({"sampler": {"name": name}})
     values = controls.values
-    fields = hyper_fields(samplers()[name])
+    fields = hyper_fields(samplers(conditionals=True)[name])
     assert set(values["sampler"]) == {"name", *fields}
     problem = DeepLinearNetwork.random(widths=[3, 2], layer_ranks=[2])
     resolved = resolve(RunConfig(problem=problem.to_dict(), **values), problem)
