@@ -11,7 +11,11 @@ import panel as pn
 from app.runs.job import OVER, Job, State
 from app.runs.manager import RunHandle, manager
 from app.session.errors import report
+from llc_core.fields import of_environment
 
+FRAMES = {"many": 1, "few": 4}
+"""What LLC_LAB_FRAMES may be, and by what it makes the time between two polls longer: few are for slow machines and for many
+visitors at once."""
 POLL_MILLISECONDS = 50
 """Time between two polls, unless a page wants another."""
 GONE_MILLISECONDS = 2000
@@ -27,7 +31,7 @@ class Live:
     def __init__(self, show: Callable[[State, Any], None], period: int = POLL_MILLISECONDS):
         self.run: RunHandle | None = None
         self.cursor: Any = None
-        self._show, self._period = show, period
+        self._show, self._period = show, period * FRAMES[of_environment("LLC_LAB_FRAMES", tuple(FRAMES))]
         self._build: Callable[[], Job] | None = None
         self._callback: Any = None
         self._alone = 0

@@ -65,7 +65,8 @@ def address(browser_type_launch_args, tmp_path_factory, stores) -> Iterator[str]
     # Closed pages are forgotten at once, so that tests do not slow each other down.
     command += ["--unused-session-lifetime", "1500", "--check-unused-sessions", "300"]
     with log.open("w") as output:
-        environment = {**os.environ, "LLC_LAB_STORES": str(stores)}
+        # Drawing for two browsers at once takes most of the time of these tests, and none of them counts frames.
+        environment = {**os.environ, "LLC_LAB_STORES": str(stores), "LLC_LAB_FRAMES": "few"}
         server = subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT, env=environment)
     url = f"http://127.0.0.1:{port}/app"
     try:

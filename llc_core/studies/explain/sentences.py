@@ -12,7 +12,7 @@ SIGNIFICANT = 2.0
 NOT_APART = "not told apart"
 WITHOUT = {
     "minibatch": "The run used full gradients, so there is no minibatch noise.",
-    "step_size": "The accept or reject test leaves no error of the step size.",
+    "step_size": "There is no step size, or a test that accepts or rejects takes its error away.",
 }
 """Cause → what is said where it adds exactly nothing."""
 
