@@ -10,58 +10,18 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from llc_core.sweeps.locks import lock
 from llc_core.sweeps.reading import LENGTH, check_plain, in_chunks, open_to_read, open_to_write, reading
-
-SCHEMA_VERSION = 1
-COLUMNS: dict[str, str] = {
-    "key": "TEXT PRIMARY KEY",
-    "unit": "TEXT NOT NULL",
-    "size_class": "TEXT NOT NULL",
-    "ranks": "TEXT NOT NULL",
-    "problem": "INTEGER NOT NULL",
-    "dim": "INTEGER",
-    "sampler": "TEXT NOT NULL",
-    "gradient": "TEXT NOT NULL",
-    "step_size": "REAL NOT NULL",
-    "step_index": "INTEGER NOT NULL",
-    "chains": "INTEGER NOT NULL",
-    "dead": "INTEGER",
-    "status": "TEXT NOT NULL CHECK (status IN ('ok', 'diverged', 'error'))",
-    "llc": "REAL",
-    "llc_se": "REAL",
-    "llc_printed": "REAL",
-    "global_llc": "REAL",
-    "local_llc": "REAL",
-    "expected_llc": "REAL",
-    "r_hat": "REAL",
-    "ess": "REAL",
-    "stable_step": "REAL",
-    "steps": "INTEGER NOT NULL",
-    "seconds": "REAL",
-    "error": "TEXT",
-    "config": "TEXT NOT NULL",
-    "grid": "TEXT NOT NULL",
-    "finished": "TEXT NOT NULL",
-}
-"""Of table `results`.
-
-key: hash of `config`, the RunConfig of this row alone (JSON, defaults left out).  unit: of the batch it ran in, whose step sizes are `grid`.
-problem: seed of the random network.  dead: diverged chains.  status: "diverged" when more than half of them are.
-llc: λ̂ with the baseline on the same batch; llc_printed: from the same chains with the loss at w0 on one minibatch only,
-as printed in Hitchcock & Hoogland eq. 3.8.  expected_llc: the local coefficient with its finite-n correction.
-stable_step: largest stable step size found along the run.  seconds: of the unit, divided by its rows.
-"""
-PROGRESS = (
-    "id INTEGER PRIMARY KEY CHECK (id = 1), spec TEXT, done INTEGER, total INTEGER, errors INTEGER, running INTEGER, \
-seconds_left REAL, state TEXT, updated TEXT"
-)
-SAID = ("spec", "done", "total", "errors", "running", "seconds_left", "state", "updated")
-ORDER = ("size_class", "ranks", "problem", "sampler", "gradient", "step_size")
+from llc_core.sweeps.scan import parts_of, too_many
+from llc_core.sweeps.schema import COLUMNS, ORDER, PROGRESS, SAID, SCHEMA_VERSION
+from llc_core.sweeps.table import Row, Table, alike, joined
 
 
 class Store:
@@ -164,12 +124,37 @@ class Store:
             for chunk in in_chunks(self._db.execute(f"SELECT {', '.join(names)} FROM results"), size):
                 found += chunk
                 if most is not None and len(found) > most:
-                    raise ValueError(f"{str(self.path)!r} has more than {most:,} rows; give a smaller store.")
+                    raise too_many(self.path, most)
             try:
                 found.sort(key=itemgetter(*map(names.index, ORDER)))
             except TypeError:
                 raise sqlite3.DatabaseError("texts and numbers in one column") from None
         return [dict(zip(names, row, strict=True)) for row in found]
+
+    def table(self, most: int | None = None, foreign: bool = False) -> Table:
+        """The same rows as columns, in the same order: a million of them in seconds. A row as such is read from the file when it
+        is taken out, so the file must stay.
+
+        foreign: whether a stranger made the file; such a one is read within the limits of `reading`, which takes longer.
+        """
+        with self._reading() as size:
+            parts = parts_of(self._db, self.path, size, most, objects=foreign or not self.readonly)
+            places, names, numbers = joined(parts)
+        found = Table(names, numbers, places, partial(rows_at, self.path))
+        keys = [names[name].ordered() if name in names else numbers[name] for name in ORDER]
+        return found.take(np.argsort(alike(*keys), kind="stable"))
+
+    def rows_at(self, places: Sequence[int]) -> list[dict[str, Any]]:
+        """Rows by their numbers in the file; ValueError where one was replaced meanwhile."""
+        names = ", ".join(COLUMNS)
+        with self._reading():
+            found = [
+                self._db.execute(f"SELECT {names} FROM results WHERE rowid = ?", (int(place),)).fetchone()
+                for place in places
+            ]
+        if None in found:
+            raise ValueError(f"Rows of {str(self.path)!r} were replaced while they were shown; open it again.")
+        return [dict(zip(COLUMNS, row, strict=True)) for row in found]
 
     def keys(self, with_errors: bool = True) -> set[str]:
         """Keys of all rows. with_errors: False leaves out rows with an error, which can be run again."""
@@ -232,6 +217,18 @@ def results(path: str | Path) -> list[dict[str, Any]]:
     """The rows of the store at `path`."""
     with Store(path, readonly=True) as store:
         return store.rows()
+
+
+def table(path: str | Path) -> Table:
+    """The same as columns, for stores of a million rows: `curves`, `select` and whoever goes through rows take it as well."""
+    with Store(path, readonly=True) as store:
+        return store.table()
+
+
+def rows_at(path: Path, places: np.ndarray) -> list[Row]:
+    """Some rows of the store at `path`, by their numbers in the file."""
+    with Store(path, readonly=True) as store:
+        return list(store.rows_at(places.tolist()))
 
 
 def columns(rows: Iterable[Mapping[str, Any]]) -> dict[str, list[Any]]:
