@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from typing import overload
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -63,19 +62,20 @@ def present(rows: Iterable[Row], column: str, order: Sequence[str] = ()) -> list
     return [name for name in order if name in found] + sorted(found - set(order))
 
 
-@overload
-def select(rows: Table, **wanted: str | Sequence[str] | None) -> Table: ...
-@overload
-def select(rows: Iterable[Row], **wanted: str | Sequence[str] | None) -> list[Row]: ...
 def select(rows: Iterable[Row], **wanted: str | Sequence[str] | None) -> Sequence[Row]:
-    """Rows whose columns have these values; a list allows several, None all."""
+    """Rows whose columns have these values; a list allows several, None all. Of a table it gives a table."""
     allowed = {k: {v} if isinstance(v, str) else set(v) for k, v in wanted.items() if v is not None}
     if isinstance(rows, Table):
-        chosen = np.ones(len(rows), dtype=bool)
-        for name, values in allowed.items():
-            chosen &= rows.names[name].among(values)
-        return rows if chosen.all() else rows.take(chosen)
+        return selected(rows, allowed)
     return [row for row in rows if all(row[name] in values for name, values in allowed.items())]
+
+
+def selected(table: Table, allowed: Mapping[str, Collection[str]]) -> Table:
+    """Rows whose columns of names have one of these values."""
+    chosen = np.ones(len(table), dtype=bool)
+    for name, values in allowed.items():
+        chosen &= table.names[name].among(values)
+    return table if chosen.all() else table.take(chosen)
 
 
 def once(table: Table, steps: np.ndarray) -> np.ndarray:

@@ -45,7 +45,11 @@ def parts_of(db: sqlite3.Connection, path: Path, size: int, most: int | None, ob
         raise too_many(path, most)
     if not objects and count >= LARGE:
         parts = at_once(db, path, size, count)
-    return list(row_by_row(db, path, size, most)) if parts is None else parts
+    if parts is None:
+        parts = list(row_by_row(db, path, size, most))
+    if (np.diff(np.concatenate([places for places, _, _ in parts] or [np.zeros(1)])) <= 0).any():
+        raise sqlite3.DatabaseError("a row is in it several times")  # one page that is listed again and again
+    return parts
 
 
 def too_many(path: Path, most: int) -> ValueError:
@@ -139,7 +143,6 @@ def _of_arrow(found: Any) -> Part:
             raise Strange
         names[name] = Names(column.indices.to_numpy(zero_copy_only=False).astype(np.int32), values)
     numbers = {name: _finite(found[name].to_numpy().astype(float)) for name in NUMBERS}
-    whole, places = found["whole"].to_numpy(), found["rowid"].to_numpy()
-    if not whole.all() or (np.diff(places) <= 0).any():
+    if not found["whole"].to_numpy().all():
         raise Strange
-    return places, names, numbers
+    return found["rowid"].to_numpy(), names, numbers

@@ -24,10 +24,10 @@ from app.pages.benchmark.figures import FIGURES, SweepFigure
 from app.pages.benchmark.page import Benchmark
 from app.pages.benchmark.panels.runs import run_link
 from app.pages.benchmark.scene import (
-    MAX_PROBLEMS,
     SIGNATURE,
     clean,
     clean_progress,
+    clean_table,
     load,
     offered,
     open_store,
@@ -44,6 +44,7 @@ from llc_core.samplers.registry import samplers
 from llc_core.sweeps.series import accuracy, curves, error_of, ordered_pairs, select
 from llc_core.sweeps.stopping import request_of
 from llc_core.sweeps.store import COLUMNS, SAID, Store
+from llc_core.sweeps.table import Table
 
 ROWS = synthetic_rows()
 
@@ -371,9 +372,12 @@ def test_values_of_a_store_are_checked_one_by_one():
     assert len(found["sampler"]) == 80 and found["error"] is None
     assert list(found) == list(COLUMNS)
     with pytest.raises(ValueError, match="at most 50"):
-        clean([{**ROWS[0], "sampler": f"s{i}"} for i in range(60)])
-    with pytest.raises(ValueError, match=f"{MAX_PROBLEMS + 1:,} problems"):
-        clean([ROWS[0]] * (MAX_PROBLEMS + 1))
+        clean_table(Table.of([{**ROWS[0], "sampler": f"s{i}"} for i in range(60)]))
+    with pytest.raises(ValueError, match="status 'well'; a row is ok"):
+        clean_table(Table.of([{**ROWS[0], "status": "well"}]))
+    long = clean_table(Table.of([wild, {**wild, "sampler": "S" * 999, "dim": 7.9}]))
+    assert options(long)["sampler"] == ["S" * 80], "what is alike after it was cut is one"
+    assert long.numbers["dim"][1] == 7 and np.isnan(long.numbers["llc"]).all() and long[0] == found
 
 
 def test_what_a_sweep_says_of_itself_is_checked_too():
