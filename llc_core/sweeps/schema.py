@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+
 SCHEMA_VERSION = 1
 COLUMNS: dict[str, str] = {
     "key": "TEXT PRIMARY KEY",
@@ -47,3 +49,13 @@ seconds_left REAL, state TEXT, updated TEXT"
 )
 SAID = ("spec", "done", "total", "errors", "running", "seconds_left", "state", "updated")
 ORDER = ("size_class", "ranks", "problem", "sampler", "gradient", "step_size")
+
+
+def create(db: sqlite3.Connection) -> None:
+    """Both tables in an empty file."""
+    columns = ", ".join(f"{name} {kind}" for name, kind in COLUMNS.items())
+    with db:
+        db.execute("BEGIN IMMEDIATE")  # all or nothing, even if this process is killed here
+        db.execute(f"CREATE TABLE IF NOT EXISTS results ({columns})")
+        db.execute(f"CREATE TABLE IF NOT EXISTS progress ({PROGRESS})")
+        db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from operator import itemgetter
@@ -20,7 +20,7 @@ import numpy as np
 from llc_core.sweeps.locks import lock
 from llc_core.sweeps.reading import LENGTH, check_plain, in_chunks, open_to_read, open_to_write, reading
 from llc_core.sweeps.scan import parts_of, too_many
-from llc_core.sweeps.schema import COLUMNS, ORDER, PROGRESS, SAID, SCHEMA_VERSION
+from llc_core.sweeps.schema import COLUMNS, ORDER, SAID, SCHEMA_VERSION, create
 from llc_core.sweeps.table import Row, Table, alike, joined
 
 
@@ -62,12 +62,7 @@ class Store:
     def _check(self) -> None:
         empty = self._db.execute("SELECT 1 FROM sqlite_master").fetchone() is None
         if empty and not self.readonly:
-            columns = ", ".join(f"{name} {kind}" for name, kind in COLUMNS.items())
-            with self._db:
-                self._db.execute("BEGIN IMMEDIATE")  # all or nothing, even if this process is killed here
-                self._db.execute(f"CREATE TABLE IF NOT EXISTS results ({columns})")
-                self._db.execute(f"CREATE TABLE IF NOT EXISTS progress ({PROGRESS})")
-                self._db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+            create(self._db)
             return
         (version,) = self._db.execute("PRAGMA user_version").fetchone()
         if version not in (0, SCHEMA_VERSION):
@@ -101,16 +96,30 @@ class Store:
                 ) from None
             if not lock(file):
                 raise ValueError(f"Another sweep is writing to {str(self.path)!r}; wait for it, or give another store.")
+            with self._recording():
+                self._db.execute("DELETE FROM progress WHERE id = 0")  # none; a file that may only be read refuses
             yield
+
+    @contextlib.contextmanager
+    def _recording(self) -> Iterator[None]:
+        """All that is written inside, or nothing; ValueError where the file or the disk takes no more."""
+        try:
+            with self._db:
+                yield
+        except sqlite3.OperationalError as error:
+            raise ValueError(
+                f"The store {str(self.path)!r} cannot be written ({' '.join(str(error).split())[:60]}); what it holds stays. "
+                "Make room, or give a file that you may write, and run the same sweep again."
+            ) from None
 
     # -- rows ---------------------------------------------------------------------------------------------------------
 
     def add(self, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Record finished rows, all or none of them. A key that is there already is replaced."""
+        """Record finished rows, all or none of them. A key that is there already is replaced. ValueError where the disk is full."""
         names = ", ".join(COLUMNS)
         places = ", ".join(f":{name}" for name in COLUMNS)
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        with self._db:
+        with self._recording():
             self._db.executemany(
                 f"INSERT OR REPLACE INTO results ({names}) VALUES ({places})",
                 [{**dict.fromkeys(COLUMNS), "finished": now, **row} for row in rows],
@@ -190,7 +199,7 @@ class Store:
             **dict.fromkeys(("done", "total", "errors", "running", "seconds_left")),
             **numbers,
         }
-        with self._db:
+        with self._recording():
             self._db.execute(
                 f"INSERT OR REPLACE INTO progress (id, {', '.join(row)}) VALUES (1, {', '.join(':' + n for n in row)})",
                 row,
@@ -229,9 +238,3 @@ def rows_at(path: Path, places: np.ndarray) -> list[Row]:
     """Some rows of the store at `path`, by their numbers in the file."""
     with Store(path, readonly=True) as store:
         return list(store.rows_at(places.tolist()))
-
-
-def columns(rows: Iterable[Mapping[str, Any]]) -> dict[str, list[Any]]:
-    """Rows as columns, in the order of the table."""
-    rows = list(rows)
-    return {name: [row[name] for row in rows] for name in COLUMNS}
