@@ -88,7 +88,8 @@ def _numbers(values: Sequence[Any]) -> np.ndarray:
 
 
 def _finite(values: np.ndarray) -> np.ndarray:
-    return np.where(np.isfinite(values), values, np.nan)
+    there = np.isfinite(values)
+    return values if there.all() else np.where(there, values, np.nan)
 
 
 def at_once(db: sqlite3.Connection, path: Path, size: int, count: int) -> list[Part] | None:
@@ -141,8 +142,8 @@ def _of_arrow(found: Any) -> Part:
             raise Strange from None
         if column.null_count or None in values:
             raise Strange
-        names[name] = Names(column.indices.to_numpy(zero_copy_only=False).astype(np.int32), values)
-    numbers = {name: _finite(found[name].to_numpy().astype(float)) for name in NUMBERS}
+        names[name] = Names(column.indices.to_numpy(zero_copy_only=False).astype(np.int32, copy=False), values)
+    numbers = {name: _finite(found[name].to_numpy().astype(float, copy=False)) for name in NUMBERS}
     if not found["whole"].to_numpy().all():
         raise Strange
     return found["rowid"].to_numpy(), names, numbers

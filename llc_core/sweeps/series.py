@@ -141,7 +141,8 @@ def curves(rows: Iterable[Row], estimator: str = "same_batch", truth: str = "exp
     sizes, codes = np.unique(table.numbers["step_size"], return_inverse=True)
     steps = np.array(Names.of(f"{size:.6g}" for size in sizes.tolist()).codes, dtype=np.int64)[codes]
     kept = once(table, steps)
-    table, steps = table.take(kept), steps[kept]
+    if len(kept) < len(table):
+        table, steps = table.take(kept), steps[kept]
     columns = _Columns(
         table, all_estimates(table, estimator), all_errors(table, estimator, truth), table.numbers[TRUTHS[truth]]
     )

@@ -73,6 +73,10 @@ class Table(Sequence[Row]):
 
     def take(self, chosen: np.ndarray) -> Table:
         """The rows of a mask [k], or of places in this table."""
+        if chosen.dtype == bool:
+            if chosen.all():
+                return self
+            chosen = np.flatnonzero(chosen)
         names = {name: Names(column.codes[chosen], column.values) for name, column in self.names.items()}
         numbers = {name: column[chosen] for name, column in self.numbers.items()}
         return Table(names, numbers, self.places[chosen], self.fetch)
@@ -105,16 +109,21 @@ def finite_or_nan(value: Any) -> float:
 
 
 def alike(*columns: np.ndarray) -> np.ndarray:
-    """[k] integers that are equal for rows that agree in all columns, and ordered as the columns are, the first one first."""
+    """[k] integers that are equal for rows that agree in all columns, and ordered as the columns are, the first one first.
+
+    Columns of integers are codes, from 0 and not many.
+    """
     joint, kinds = np.zeros(len(columns[0]), dtype=np.int64), 1
-    for column in columns:
-        if not len(column):
-            return joint
-        values, codes = np.unique(column, return_inverse=True)
-        if kinds * len(values) > 2**62:  # no integer holds so many combinations, but no store has so many rows either
+    for column in columns if len(joint) else ():
+        if column.dtype.kind == "i":
+            codes, count = column, int(column.max()) + 1
+        else:
+            values, codes = np.unique(column, return_inverse=True)
+            count = len(values)
+        if kinds * count > 2**62:  # no integer holds so many combinations, but no store has so many rows either
             found, joint = np.unique(joint, return_inverse=True)
             kinds = len(found)
-        joint, kinds = joint * len(values) + codes, kinds * len(values)
+        joint, kinds = joint * count + codes, kinds * count
     return joint
 
 
