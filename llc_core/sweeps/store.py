@@ -151,8 +151,7 @@ class Store:
             places, names, numbers = joined(parts)
         found = Table(names, numbers, places, partial(rows_at, self.path))
         keys = [names[name].ordered() if name in names else numbers[name] for name in ORDER]
-        order = alike(*keys)
-        return found if (order[1:] >= order[:-1]).all() else found.take(np.argsort(order, kind="stable"))
+        return found.take(np.argsort(alike(*keys), kind="stable"))
 
     def rows_at(self, places: Sequence[int]) -> list[dict[str, Any]]:
         """Rows by their numbers in the file; ValueError where one was replaced meanwhile."""
@@ -175,10 +174,11 @@ class Store:
 
     def mark(self) -> object:
         """Something that changes when rows are added or replaced, and not when the sweep only says where it stands."""
-        with self._reading() as size:
-            most = size // len(COLUMNS)  # a row takes more bytes than it has columns
-            inner = f"SELECT finished FROM results LIMIT {most}"
-            return self._db.execute(f"SELECT count(*), max(finished) FROM ({inner})").fetchone()
+        with self._reading():
+            last = self._db.execute("SELECT rowid, key, finished FROM results ORDER BY rowid DESC LIMIT 1").fetchone()
+            return self._db.execute(
+                "SELECT count(*) FROM results"
+            ).fetchone(), last  # a row that is replaced becomes the last
 
     def _reading(self) -> contextlib.AbstractContextManager[int]:
         return reading(self._db, self.path, timed=self.readonly)

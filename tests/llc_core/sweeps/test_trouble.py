@@ -67,7 +67,7 @@ def test_a_disk_that_is_full_ends_a_sweep_in_one_sentence_and_it_goes_on_later(
     """SQLite refuses more pages here as it does where the disk has none left."""
     path = tmp_path / "a.sqlite"
     Store(path).close()
-    most = pages_of(path) + 6
+    most = pages_of(path) + 3
 
     def small_disk(path):
         db = reading.open_to_write(path)
@@ -165,7 +165,7 @@ def test_whoever_has_no_memory_says_so_in_one_sentence(fails, words):
     with pytest.raises((RuntimeError, MemoryError)) as error:
         fails()
     said = worker.sentence_of(error.value)
-    assert words.replace("512. PiB", "512. PiB") in said and said.count(".") <= 2 and said.endswith("--retry-errors.")
+    assert words in said and said.count(".") <= 2 and said.endswith("--retry-errors.")
 
 
 def test_a_worker_that_dies_again_and_again_is_one_sentence():
