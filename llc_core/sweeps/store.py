@@ -141,8 +141,7 @@ class Store:
         return [dict(zip(names, row, strict=True)) for row in found]
 
     def table(self, most: int | None = None, foreign: bool = False) -> Table:
-        """The same rows as columns, in the same order: a million of them in seconds. A row as such is read from the file when it
-        is taken out, so the file must stay.
+        """The same rows as columns, in the same order. A row as such is read from the file when it is taken out.
 
         foreign: whether a stranger made the file; such a one is read within the limits of `reading`, which takes longer.
         """
