@@ -110,12 +110,13 @@ def page(path: Path) -> dict[str, float]:
         put = time.perf_counter() - before
         turn = time.perf_counter() if not view.asking.busy else turn
     assert view.results.numbers.values["runs"] != shown
-    whole, used = time.perf_counter() - begun, time.process_time() - used
+    whole, processor = time.perf_counter() - begun, time.process_time() - used
     again, _ = timed(lambda: view.results.runs.choose(view.results.curves[-1].key, 3))
     return {
         "shown after": whole,
         "longest without a turn": longest,
         "on the screen": put,
+        "processor, of all cores,": processor,
         "another point's runs": again,
     }
 
