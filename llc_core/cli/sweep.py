@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import signal
 import sys
 import threading
@@ -65,11 +66,20 @@ def _sweep(options: argparse.Namespace) -> int:
 
 
 def _with_signals(stop: threading.Event, call: Any) -> Progress:
-    """Call it with Ctrl+C and a polite kill turned into `stop`."""
+    """Call it with Ctrl+C and a polite kill turned into `stop`. The second one ends this process at once."""
+
+    def end(*_: Any) -> None:
+        # Only what may interrupt anything: no print, which may be at work already.
+        if stop.is_set():
+            os.write(2, b"\nEnded at once; what was recorded stays, and the same command goes on from there.\n")
+            os._exit(130)  # workers see that they are alone and end too
+        stop.set()
+        os.write(2, b"\nStopping when the blocks at work are done; once more to end at once.\n")
+
     before = {}
     if threading.current_thread() is threading.main_thread():
         for name in (signal.SIGINT, signal.SIGTERM):
-            before[name] = signal.signal(name, lambda *_: stop.set())
+            before[name] = signal.signal(name, end)
     try:
         found: Progress = call()
         return found

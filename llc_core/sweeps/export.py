@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from llc_core.extras import needs
 from llc_core.sweeps.csv_tables import table_csv
-from llc_core.sweeps.store import COLUMNS, columns
+from llc_core.sweeps.store import COLUMNS
 
 AXES = ("size_class", "ranks", "problem", "sampler", "gradient", "step_size")
 MEASURED = (
@@ -55,6 +55,12 @@ def to_parquet(rows: ResultRows, path: str | Path) -> None:
     kinds = {"TEXT": pyarrow.string(), "INTEGER": pyarrow.int64(), "REAL": pyarrow.float64()}
     schema = pyarrow.schema([(name, kinds[kind.split()[0]]) for name, kind in COLUMNS.items()])
     pyarrow.parquet.write_table(pyarrow.table(columns(rows), schema=schema), path)
+
+
+def columns(rows: Iterable[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """Rows as columns, in the order of the table."""
+    rows = list(rows)
+    return {name: [row[name] for row in rows] for name in COLUMNS}
 
 
 def to_dataset(rows: ResultRows) -> Any:

@@ -11,11 +11,11 @@ def counted_pairs(truths: np.ndarray, guesses: np.ndarray) -> tuple[int, int]:
     Knight, J. Am. Stat. Assoc. 61 (1966): in the order of the truths, the others with different truths are ties of the guesses
     and inversions.
     """
-    order = np.lexsort((guesses, truths))
-    truths, guesses = truths[order], guesses[order]
-    new_truth = truths[1:] != truths[:-1]
-    pairs = _pairs(len(truths)) - _tied(new_truth)
-    ranks = np.unique(guesses, return_inverse=True)[1]
+    right, ranks = (np.unique(values, return_inverse=True)[1] for values in (truths, guesses))
+    order = np.argsort(right * len(right) + ranks)
+    right, ranks = right[order], ranks[order]
+    new_truth = right[1:] != right[:-1]
+    pairs = _pairs(len(right)) - _tied(new_truth)
     tied = _tied(np.diff(np.sort(ranks)) != 0) - _tied(new_truth | (ranks[1:] != ranks[:-1]))
     return pairs - tied - _inversions(ranks), pairs
 
@@ -37,13 +37,15 @@ def _inversions(ranks: np.ndarray) -> int:
     Bit by bit from the highest, which is where such a pair first differs: among the values that agree in all higher bits, in
     their first order, it counts for each 0 the 1s before it.
     """
-    found = 0
-    for bit in reversed(range(int(ranks.max(initial=0)).bit_length())):
-        ones = (ranks >> bit) & 1
-        before = np.cumsum(ones) - ones
+    found, top = 0, int(ranks.max(initial=0))
+    if top < 1 << 16:
+        ranks = ranks.astype(np.uint16)  # numpy sorts short integers by their digits
+    for bit in reversed(range(top.bit_length())):
+        ones = ((ranks >> bit) & 1).astype(bool)
+        before = np.cumsum(ones, dtype=np.int64)
         higher = ranks >> (bit + 1)
-        starts = np.concatenate(([0], np.flatnonzero(np.diff(higher)) + 1))
-        before -= np.repeat(before[starts], np.diff(np.append(starts, len(ranks))))
-        found += int(before[ones == 0].sum())
+        starts = np.concatenate(([0], np.flatnonzero(higher[1:] != higher[:-1]) + 1))
+        zeros = np.add.reduceat(~ones, starts, dtype=np.int64)
+        found += int(before[~ones].sum() - ((before[starts] - ones[starts]) * zeros).sum())
         ranks = ranks[np.argsort(ranks >> bit, kind="stable")]
     return found

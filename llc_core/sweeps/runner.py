@@ -20,7 +20,7 @@ from llc_core.sweeps.spec import SweepSpec
 from llc_core.sweeps.stopping import request_of
 from llc_core.sweeps.store import Store
 from llc_core.sweeps.unit import Unit
-from llc_core.sweeps.worker import Cancelled, cancel, rows_of, run_unit
+from llc_core.sweeps.worker import Cancelled, cancel, rows_of, run_unit, sentence_of
 
 QUEUED_PER_THREAD = 2
 """Units that a worker holds: one that runs, and one to begin with when that ends. More could not go to another worker any more."""
@@ -70,7 +70,8 @@ def run_sweep(
     A unit whose worker is lost is given to another; one that loses three is recorded as an error. With
     device="cuda" units ask for the Dask resource GPU: start workers with `--nthreads 1 --resources GPU=1`, one a device.
     In a script call this under `if __name__ == "__main__":`, since workers import the script again.
-    Raises ValueError where another process writes to the store, no scheduler answers, or an argument is none of these.
+    Raises ValueError where another process writes to the store, it cannot be written (any more), no scheduler answers, or an
+    argument is none of these.
     """
     if not isinstance(spec, SweepSpec):
         raise ValueError(f"spec is a {type(spec).__name__}; give a SweepSpec, such as SweepSpec.from_toml(path).")
@@ -140,7 +141,6 @@ class _Sweep:
                     future.add_done_callback(arrived.put)
 
         self.tell("running")
-        state = "stopped"
         try:
             look()
             supply()
@@ -157,15 +157,21 @@ class _Sweep:
                     supply()
                     self.tell("running")
             state = "stopped" if pending else "finished"
-        finally:
-            self.running = 0
-            _forget(asked)
-            if pending:
-                with contextlib.suppress(Exception):  # workers may be gone already
-                    client.run(cancel, self.name)
-                    client.cancel(list(pending))
-            last = self.tell(state)
-        return last
+        except BaseException:
+            with contextlib.suppress(ValueError):  # the store takes no word any more: that is what is under way
+                self._end(client, pending, asked, "stopped")
+            raise
+        return self._end(client, pending, asked, state)
+
+    def _end(self, client: Any, pending: dict[Any, Any], asked: Path, state: str) -> Progress:
+        """Stop what runs, and say how the sweep ended."""
+        self.running = 0
+        _forget(asked)
+        if pending:
+            with contextlib.suppress(Exception):  # workers may be gone already
+                client.run(cancel, self.name)
+                client.cancel(list(pending))
+        return self.tell(state)
 
     def _record(self, finished: list[tuple[Unit, Any]]) -> None:
         rows: list[dict[str, Any]] = []
@@ -175,8 +181,7 @@ class _Sweep:
             except Exception as error:
                 if isinstance(error, Cancelled) or future.status == "cancelled":
                     continue
-                text = f"{type(error).__name__}: {error}"[:500]
-                found = rows_of(unit, [{"status": "error", "error": text} for _ in unit.rows])
+                found = rows_of(unit, [{"status": "error", "error": sentence_of(error)} for _ in unit.rows])
             rows += found
             self.errors += sum(row["status"] == "error" for row in found)
             self.done += len(found)

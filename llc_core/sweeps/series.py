@@ -1,5 +1,4 @@
-"""From the rows of a sweep's store to the series of its figures: pure functions on lists of dictionaries. Long, since figures
-and table must count errors and lost runs alike.
+"""From the rows of a sweep's store to the series of its figures: pure functions of a `Table`, or of rows that become one.
 
 The quantities are those of Hitchcock & Hoogland (Figures 3 and 5–8): relative error of λ̂ by step size, share of runs without
 an estimate, and how often two problems are ordered by their estimates as by their true values.
@@ -9,28 +8,38 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from llc_core.sweeps.judging import (
+    ESTIMATOR_WORDS,
+    ESTIMATORS,
+    THROWN,
+    TRUTH_WORDS,
+    TRUTHS,
+    all_errors,
+    all_estimates,
+    error_of,
+    estimate_of,
+    lost,
+    once,
+    present,
+    select,
+)
 from llc_core.sweeps.pairs import counted_pairs
+from llc_core.sweeps.table import Names, Row, Table, finite_or_nan
 
-Row = Mapping[str, Any]
+__all__ = [
+    "ESTIMATOR_WORDS", "ESTIMATORS", "THROWN", "TRUTH_WORDS", "TRUTHS", "Accuracy", "Curve", "Row", "accuracy", "curves",
+    "error_of", "estimate_of", "finite_or_nan", "lost", "ordered_pairs", "present", "select",
+]  # fmt: skip
 
-ESTIMATORS = {"same_batch": "llc", "printed": "llc_printed"}
-"""What is subtracted from the loss: the loss at w0 on the same batch, or, as printed, on ONE minibatch."""
-ESTIMATOR_WORDS = {"same_batch": "same-batch baseline", "printed": "baseline as printed"}
-TRUTHS = {"expected": "expected_llc", "local": "local_llc", "global": "global_llc"}
-TRUTH_WORDS = {"expected": "expected λ̂ (local, at this n)", "local": "local λ", "global": "global λ"}
 GRADIENTS = ("minibatch", "control_variate", "full")
 PAPER = ("SGLD", "RMSPropSGLD", "AdamSGLD", "SGHMC", "SGNHT")
 """The samplers of Hitchcock & Hoogland come first everywhere."""
 CLOSE = 0.05
-THROWN = 100
-"""No learning coefficient exceeds half the number of parameters. A λ̂ above this many times that bound counts as no estimate: one
-such row, of up to 10¹¹ times the truth, would make every mean meaningless. Hitchcock & Hoogland leave out only nan."""
 MOST_NAN = 0.1
 """A step size at which more problems than this have no estimate is not a good one, however accurate the others are."""
 
@@ -125,79 +134,58 @@ class Accuracy:
     seconds: float
 
 
-def finite_or_nan(value: Any) -> float:
-    """A finite number, else nan."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return math.nan
-    return float(value) if math.isfinite(value) else math.nan
-
-
-def estimate_of(row: Row, estimator: str) -> float:
-    """λ̂ of a row, nan where the run has none or is `lost`."""
-    return finite_or_nan(row.get(ESTIMATORS[estimator])) if row.get("status") == "ok" and not lost(row) else math.nan
-
-
-def lost(row: Row) -> bool:
-    """Whether a run diverged: more than half of its chains died, or λ̂ says that they were thrown far out."""
-    return row.get("status") == "diverged" or finite_or_nan(row.get("llc")) > THROWN * finite_or_nan(row.get("dim")) / 2
-
-
-def error_of(row: Row, estimator: str, truth: str) -> float:
-    """λ̂ / truth − 1; nan where either is missing or the truth is not positive."""
-    exact = finite_or_nan(row.get(TRUTHS[truth]))
-    return estimate_of(row, estimator) / exact - 1 if exact > 0 else math.nan
-
-
-def present(rows: Iterable[Row], column: str, order: Sequence[str] = ()) -> list[str]:
-    """The values of a column, those of `order` first, the others sorted."""
-    found = {str(row[column]) for row in rows}
-    return [name for name in order if name in found] + sorted(found - set(order))
-
-
-def select(rows: Iterable[Row], **wanted: str | Sequence[str] | None) -> list[Row]:
-    """Rows whose columns have these values; a list allows several, None all."""
-    allowed = {k: {v} if isinstance(v, str) else set(v) for k, v in wanted.items() if v is not None}
-    return [row for row in rows if all(row[name] in values for name, values in allowed.items())]
-
-
-def once(rows: Iterable[Row]) -> list[Row]:
-    """Each problem with a sampler, gradient and step size once: of several runs (a store may hold several sweeps) the longest,
-    of those the one with most chains, and of those the last."""
-    kept: dict[tuple[Any, ...], tuple[tuple[Any, ...], Row]] = {}
-    for row in rows:
-        names = ("size_class", "ranks", "problem", "sampler", "gradient")
-        key = (*(row.get(name) for name in names), f"{row['step_size']:.6g}")
-        weight = (finite_or_nan(row.get("steps")), finite_or_nan(row.get("chains")), str(row.get("finished") or ""))
-        if key not in kept or weight >= kept[key][0]:
-            kept[key] = weight, row
-    return [row for _, row in kept.values()]
-
-
 def curves(rows: Iterable[Row], estimator: str = "same_batch", truth: str = "expected") -> list[Curve]:
     """One curve for each sampler and gradient, of every problem `once`. Rows with status "error" were not run and count nowhere."""
-    groups: dict[tuple[str, str], dict[str, list[Row]]] = defaultdict(lambda: defaultdict(list))
-    kept = once(row for row in rows if row["status"] != "error" and finite_or_nan(row["step_size"]) > 0)
-    for row in kept:
-        groups[row["sampler"], row["gradient"]][f"{row['step_size']:.6g}"].append(row)
-    names, kinds = present(kept, "sampler", PAPER), present(kept, "gradient", GRADIENTS)
-    return [
-        _curve(name, kind, list(groups[name, kind].values()), estimator, truth)
-        for name in names
-        for kind in kinds
-        if (name, kind) in groups
-    ]
+    table = Table.of(rows)
+    table = table.take(~table.names["status"].among(["error"]) & (table.numbers["step_size"] > 0))
+    sizes, codes = np.unique(table.numbers["step_size"], return_inverse=True)
+    steps = np.array(Names.of(f"{size:.6g}" for size in sizes.tolist()).codes, dtype=np.int64)[codes]
+    kept = once(table, steps)
+    if len(kept) < len(table):
+        table, steps = table.take(kept), steps[kept]
+    columns = _Columns(
+        table, all_estimates(table, estimator), all_errors(table, estimator, truth), table.numbers[TRUTHS[truth]]
+    )
+    found = []
+    for sampler in present(table, "sampler", PAPER):
+        of_sampler = table.names["sampler"].among([sampler])
+        for gradient in present(table, "gradient", GRADIENTS):
+            mine = np.flatnonzero(of_sampler & table.names["gradient"].among([gradient]))
+            if len(mine):
+                found.append(_curve(sampler, gradient, _groups(mine, steps), columns))
+    return found
 
 
-def _curve(sampler: str, gradient: str, steps: list[list[Row]], estimator: str, truth: str) -> Curve:
-    steps = sorted(steps, key=lambda group: group[0]["step_size"])
+@dataclass(frozen=True)
+class _Columns:
+    """A table, and what is made of it: [k] each."""
+
+    table: Table
+    estimates: np.ndarray
+    errors: np.ndarray
+    exact: np.ndarray
+
+
+def _groups(mine: np.ndarray, steps: np.ndarray) -> list[np.ndarray]:
+    """Some rows by their step sizes, each group in the order of the rows."""
+    order = np.argsort(steps[mine], kind="stable")
+    ends = np.flatnonzero(np.diff(steps[mine][order])) + 1
+    return np.split(mine[order], ends)
+
+
+def _curve(sampler: str, gradient: str, groups: list[np.ndarray], of: _Columns) -> Curve:
+    numbers = of.table.numbers
+    groups = sorted(groups, key=lambda group: float(numbers["step_size"][group[0]]))
     columns: dict[str, list[float]] = defaultdict(list)
-    for group in steps:
-        errors = np.array([error_of(row, estimator, truth) for row in group])
+    for group in groups:
+        errors = of.errors[group]
         errors = errors[np.isfinite(errors)]
-        estimates = [estimate_of(row, estimator) for row in group]
-        agreeing, pairs = ordered_pairs(group, estimates, truth)
-        chains, dead = (sum(v for row in group if (v := finite_or_nan(row.get(n))) > 0) for n in ("chains", "dead"))
-        columns["step_size"].append(group[0]["step_size"])
+        estimates = of.estimates[group]
+        agreeing, pairs = _pairs(of.table.names["size_class"].codes[group], of.exact[group], estimates)
+        chains, dead = (
+            float(found[found > 0].sum()) for found in (numbers[name][group] for name in ("chains", "dead"))
+        )
+        columns["step_size"].append(float(numbers["step_size"][group[0]]))
         columns["mean"].append(float(errors.mean()) if len(errors) else math.nan)
         columns["sd"].append(float(errors.std(ddof=1)) if len(errors) > 1 else math.nan)
         columns["count"].append(int(np.isfinite(estimates).sum()))
@@ -205,20 +193,23 @@ def _curve(sampler: str, gradient: str, steps: list[list[Row]], estimator: str, 
         columns["dead"].append(dead / chains if chains else math.nan)
         columns["order"].append(agreeing / pairs if pairs else math.nan)
         columns["pairs"].append(pairs)
-        columns["seconds"].append(_median([finite_or_nan(row.get("seconds")) for row in group]))
-    limit = _median([finite_or_nan(row.get("stable_step")) for group in steps for row in group])
+        columns["seconds"].append(_median(numbers["seconds"][group]))
+    limit = _median(numbers["stable_step"][np.concatenate(groups)])
     return Curve(sampler, gradient, limit=limit, **{name: np.array(values) for name, values in columns.items()})
 
 
-def ordered_pairs(rows: Sequence[Row], estimates: Sequence[float], truth: str) -> tuple[int, int]:
+def ordered_pairs(rows: Iterable[Row], estimates: Sequence[float], truth: str) -> tuple[int, int]:
     """(pairs in the right order, pairs): of problems of one size class that both have an estimate and whose true values
     differ. Equal estimates are not in order. Of k problems in O(k log² k)."""
-    by_class: dict[str, list[tuple[float, float]]] = defaultdict(list)
-    for row, estimate in zip(rows, estimates, strict=True):
-        exact = finite_or_nan(row.get(TRUTHS[truth]))
-        if math.isfinite(estimate) and math.isfinite(exact):
-            by_class[row["size_class"]].append((exact, estimate))
-    counts = [counted_pairs(*map(np.array, zip(*found, strict=True))) for found in by_class.values()]
+    table = Table.of(rows)
+    guesses = np.array([finite_or_nan(estimate) for estimate in estimates], dtype=float)
+    return _pairs(table.names["size_class"].codes, table.numbers[TRUTHS[truth]], guesses)
+
+
+def _pairs(classes: np.ndarray, exact: np.ndarray, estimates: np.ndarray) -> tuple[int, int]:
+    there = np.isfinite(estimates) & np.isfinite(exact)
+    classes, exact, estimates = classes[there], exact[there], estimates[there]
+    counts = [counted_pairs(exact[classes == each], estimates[classes == each]) for each in np.unique(classes)]
     return sum(agreeing for agreeing, _ in counts), sum(pairs for _, pairs in counts)
 
 
@@ -242,6 +233,6 @@ def accuracy(found: Iterable[Curve]) -> list[Accuracy]:
     return result
 
 
-def _median(values: Sequence[float]) -> float:
-    there = [value for value in values if math.isfinite(value)]
-    return float(np.median(there)) if there else math.nan
+def _median(values: np.ndarray) -> float:
+    there = values[np.isfinite(values)]
+    return float(np.median(there)) if len(there) else math.nan

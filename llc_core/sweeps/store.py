@@ -8,60 +8,20 @@ from __future__ import annotations
 import contextlib
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from llc_core.sweeps.locks import lock
 from llc_core.sweeps.reading import LENGTH, check_plain, in_chunks, open_to_read, open_to_write, reading
-
-SCHEMA_VERSION = 1
-COLUMNS: dict[str, str] = {
-    "key": "TEXT PRIMARY KEY",
-    "unit": "TEXT NOT NULL",
-    "size_class": "TEXT NOT NULL",
-    "ranks": "TEXT NOT NULL",
-    "problem": "INTEGER NOT NULL",
-    "dim": "INTEGER",
-    "sampler": "TEXT NOT NULL",
-    "gradient": "TEXT NOT NULL",
-    "step_size": "REAL NOT NULL",
-    "step_index": "INTEGER NOT NULL",
-    "chains": "INTEGER NOT NULL",
-    "dead": "INTEGER",
-    "status": "TEXT NOT NULL CHECK (status IN ('ok', 'diverged', 'error'))",
-    "llc": "REAL",
-    "llc_se": "REAL",
-    "llc_printed": "REAL",
-    "global_llc": "REAL",
-    "local_llc": "REAL",
-    "expected_llc": "REAL",
-    "r_hat": "REAL",
-    "ess": "REAL",
-    "stable_step": "REAL",
-    "steps": "INTEGER NOT NULL",
-    "seconds": "REAL",
-    "error": "TEXT",
-    "config": "TEXT NOT NULL",
-    "grid": "TEXT NOT NULL",
-    "finished": "TEXT NOT NULL",
-}
-"""Of table `results`.
-
-key: hash of `config`, the RunConfig of this row alone (JSON, defaults left out).  unit: of the batch it ran in, whose step sizes are `grid`.
-problem: seed of the random network.  dead: diverged chains.  status: "diverged" when more than half of them are.
-llc: λ̂ with the baseline on the same batch; llc_printed: from the same chains with the loss at w0 on one minibatch only,
-as printed in Hitchcock & Hoogland eq. 3.8.  expected_llc: the local coefficient with its finite-n correction.
-stable_step: largest stable step size found along the run.  seconds: of the unit, divided by its rows.
-"""
-PROGRESS = (
-    "id INTEGER PRIMARY KEY CHECK (id = 1), spec TEXT, done INTEGER, total INTEGER, errors INTEGER, running INTEGER, \
-seconds_left REAL, state TEXT, updated TEXT"
-)
-SAID = ("spec", "done", "total", "errors", "running", "seconds_left", "state", "updated")
-ORDER = ("size_class", "ranks", "problem", "sampler", "gradient", "step_size")
+from llc_core.sweeps.scan import parts_of, too_many
+from llc_core.sweeps.schema import COLUMNS, ORDER, SAID, SCHEMA_VERSION, create
+from llc_core.sweeps.table import Row, Table, alike, joined
 
 
 class Store:
@@ -102,12 +62,7 @@ class Store:
     def _check(self) -> None:
         empty = self._db.execute("SELECT 1 FROM sqlite_master").fetchone() is None
         if empty and not self.readonly:
-            columns = ", ".join(f"{name} {kind}" for name, kind in COLUMNS.items())
-            with self._db:
-                self._db.execute("BEGIN IMMEDIATE")  # all or nothing, even if this process is killed here
-                self._db.execute(f"CREATE TABLE IF NOT EXISTS results ({columns})")
-                self._db.execute(f"CREATE TABLE IF NOT EXISTS progress ({PROGRESS})")
-                self._db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+            create(self._db)
             return
         (version,) = self._db.execute("PRAGMA user_version").fetchone()
         if version not in (0, SCHEMA_VERSION):
@@ -141,16 +96,30 @@ class Store:
                 ) from None
             if not lock(file):
                 raise ValueError(f"Another sweep is writing to {str(self.path)!r}; wait for it, or give another store.")
+            with self._recording():
+                self._db.execute("DELETE FROM progress WHERE id = 0")  # none; a file that may only be read refuses
             yield
+
+    @contextlib.contextmanager
+    def _recording(self) -> Iterator[None]:
+        """All that is written inside, or nothing; ValueError where the file or the disk takes no more."""
+        try:
+            with self._db:
+                yield
+        except sqlite3.OperationalError as error:
+            raise ValueError(
+                f"The store {str(self.path)!r} cannot be written ({' '.join(str(error).split())[:60]}); what it holds stays. "
+                "Make room, or give a file that you may write, and run the same sweep again."
+            ) from None
 
     # -- rows ---------------------------------------------------------------------------------------------------------
 
     def add(self, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Record finished rows, all or none of them. A key that is there already is replaced."""
+        """Record finished rows, all or none of them. A key that is there already is replaced. ValueError where the disk is full."""
         names = ", ".join(COLUMNS)
         places = ", ".join(f":{name}" for name in COLUMNS)
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        with self._db:
+        with self._recording():
             self._db.executemany(
                 f"INSERT OR REPLACE INTO results ({names}) VALUES ({places})",
                 [{**dict.fromkeys(COLUMNS), "finished": now, **row} for row in rows],
@@ -164,12 +133,36 @@ class Store:
             for chunk in in_chunks(self._db.execute(f"SELECT {', '.join(names)} FROM results"), size):
                 found += chunk
                 if most is not None and len(found) > most:
-                    raise ValueError(f"{str(self.path)!r} has more than {most:,} rows; give a smaller store.")
+                    raise too_many(self.path, most)
             try:
                 found.sort(key=itemgetter(*map(names.index, ORDER)))
             except TypeError:
                 raise sqlite3.DatabaseError("texts and numbers in one column") from None
         return [dict(zip(names, row, strict=True)) for row in found]
+
+    def table(self, most: int | None = None, foreign: bool = False) -> Table:
+        """The same rows as columns, in the same order. A row as such is read from the file when it is taken out.
+
+        foreign: whether a stranger made the file; such a one is read within the limits of `reading`, which takes longer.
+        """
+        with self._reading() as size:
+            parts = parts_of(self._db, self.path, size, most, objects=foreign or not self.readonly)
+            places, names, numbers = joined(parts)
+        found = Table(names, numbers, places, partial(rows_at, self.path))
+        keys = [names[name].ordered() if name in names else numbers[name] for name in ORDER]
+        return found.take(np.argsort(alike(*keys), kind="stable"))
+
+    def rows_at(self, places: Sequence[int]) -> list[dict[str, Any]]:
+        """Rows by their numbers in the file; ValueError where one was replaced meanwhile."""
+        names = ", ".join(COLUMNS)
+        with self._reading():
+            found = [
+                self._db.execute(f"SELECT {names} FROM results WHERE rowid = ?", (int(place),)).fetchone()
+                for place in places
+            ]
+        if None in found:
+            raise ValueError(f"Rows of {str(self.path)!r} were replaced while they were shown; open it again.")
+        return [dict(zip(COLUMNS, row, strict=True)) for row in found]
 
     def keys(self, with_errors: bool = True) -> set[str]:
         """Keys of all rows. with_errors: False leaves out rows with an error, which can be run again."""
@@ -180,10 +173,11 @@ class Store:
 
     def mark(self) -> object:
         """Something that changes when rows are added or replaced, and not when the sweep only says where it stands."""
-        with self._reading() as size:
-            most = size // len(COLUMNS)  # a row takes more bytes than it has columns
-            inner = f"SELECT finished FROM results LIMIT {most}"
-            return self._db.execute(f"SELECT count(*), max(finished) FROM ({inner})").fetchone()
+        with self._reading():
+            last = self._db.execute("SELECT rowid, key, finished FROM results ORDER BY rowid DESC LIMIT 1").fetchone()
+            return self._db.execute(
+                "SELECT count(*) FROM results"
+            ).fetchone(), last  # a row that is replaced becomes the last
 
     def _reading(self) -> contextlib.AbstractContextManager[int]:
         return reading(self._db, self.path, timed=self.readonly)
@@ -205,7 +199,7 @@ class Store:
             **dict.fromkeys(("done", "total", "errors", "running", "seconds_left")),
             **numbers,
         }
-        with self._db:
+        with self._recording():
             self._db.execute(
                 f"INSERT OR REPLACE INTO progress (id, {', '.join(row)}) VALUES (1, {', '.join(':' + n for n in row)})",
                 row,
@@ -234,7 +228,13 @@ def results(path: str | Path) -> list[dict[str, Any]]:
         return store.rows()
 
 
-def columns(rows: Iterable[Mapping[str, Any]]) -> dict[str, list[Any]]:
-    """Rows as columns, in the order of the table."""
-    rows = list(rows)
-    return {name: [row[name] for row in rows] for name in COLUMNS}
+def table(path: str | Path) -> Table:
+    """The same as columns, for stores of a million rows: `curves`, `select` and whoever goes through rows take it as well."""
+    with Store(path, readonly=True) as store:
+        return store.table()
+
+
+def rows_at(path: Path, places: np.ndarray) -> list[Row]:
+    """Some rows of the store at `path`, by their numbers in the file."""
+    with Store(path, readonly=True) as store:
+        return list(store.rows_at(places.tolist()))

@@ -7,6 +7,7 @@ import itertools
 import json
 import math
 import os
+import re
 import threading
 import time
 from collections.abc import Mapping
@@ -19,6 +20,9 @@ KEPT_PROBLEMS = 2
 """Problems that a worker keeps, since the units of one problem follow each other. Each has up to 256 MB of rows; on a GPU it has
 up to 1 GB of moments instead, or 4 GB for a family of networks side by side."""
 MAX_ERROR = 500
+
+MEMORY = re.compile(r"can't allocate memory|not enough memory|out of memory|unable to allocate", re.IGNORECASE)
+"""How torch says on a CPU, in a RuntimeError, what Python and numpy say by a MemoryError."""
 
 _cancelled: set[str] = set()
 _guard = threading.Lock()
@@ -47,7 +51,7 @@ def run_unit(values: Mapping[str, Any], sweep: str = "") -> list[dict[str, Any]]
     except Cancelled:
         raise
     except Exception as error:  # whatever went wrong in one unit must not end the sweep
-        text = f"{type(error).__name__}: {error}"[:MAX_ERROR]
+        text = sentence_of(error)
     if (
         found is None and len(unit.problems) > 1
     ):  # nor make errors of its other problems; what failed is out of memory here
@@ -60,6 +64,25 @@ def run_unit(values: Mapping[str, Any], sweep: str = "") -> list[dict[str, Any]]
         found = [{"status": "error", "error": text} for _ in unit.rows]
     seconds = (time.perf_counter() - started) / len(unit.rows)
     return rows_of(unit, [{"seconds": seconds, **row} for row in found])
+
+
+def sentence_of(error: Exception) -> str:
+    """What the row of a unit that failed says."""
+    kind = type(error).__name__
+    if kind == "KilledWorker":  # of Dask, which a worker need not import
+        return (
+            "The worker that ran this was lost three times, as where the system has no memory left; give fewer chains, problems "
+            "together or workers."
+        )
+    text = f"{kind}: {error}"
+    if isinstance(error, MemoryError) or kind == "OutOfMemoryError" or MEMORY.search(text):
+        wanted = re.search(r"[\d.]+ ?([KMGTPE]i?B|bytes)\b", text)
+        size = f" for another {wanted[0]}" if wanted else ""
+        return (
+            f"There was no memory{size}; give fewer chains, step sizes, problems together or workers, and run it again with "
+            "--retry-errors."
+        )
+    return text[:MAX_ERROR]
 
 
 def rows_of(unit: Unit, found: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from llc_core.fields import choice
-from llc_core.sweeps.series import ESTIMATORS, GRADIENTS, PAPER, TRUTHS, Row, present, select
+from llc_core.sweeps.judging import selected
+from llc_core.sweeps.series import ESTIMATORS, GRADIENTS, PAPER, TRUTHS, Row, present
+from llc_core.sweeps.table import Table
 
 EVERY = "all"
 """Stands for no filter; in links it is written “all”."""
@@ -34,9 +37,9 @@ class BenchmarkConfig:
     def to_dict(self) -> dict[str, Any]:
         return {**asdict(self), "hidden": list(self.hidden)}
 
-    def rows(self, rows: Sequence[Row]) -> list[Row]:
+    def rows(self, rows: Sequence[Row]) -> Table:
         """Those that are chosen, hidden samplers included."""
-        return select(rows, **{n: None if getattr(self, n) == EVERY else getattr(self, n) for n in FILTERS})
+        return selected(Table.of(rows), {n: {getattr(self, n)} for n in FILTERS if getattr(self, n) != EVERY})
 
 
 def options(rows: Sequence[Row]) -> dict[str, list[str]]:
@@ -87,18 +90,34 @@ def same_ranks(rows: Sequence[Row]) -> bool:
 
     How many networks of a kind each has run does not count: while a sweep runs these numbers always differ.
     """
-    kinds: dict[tuple[Any, ...], set[Any]] = {}
-    for row in rows:
-        kinds.setdefault((row["size_class"], row["sampler"], row["gradient"]), set()).add(row["ranks"])
-    return all(found == {row["ranks"] for row in rows if row["size_class"] == key[0]} for key, found in kinds.items())
+    table = Table.of(rows)
+    sizes, ranks, samplers, gradients = (table.names[n] for n in ("size_class", "ranks", "sampler", "gradient"))
+    shape = tuple(len(column.values) or 1 for column in (sizes, samplers, gradients, ranks))
+    there = np.zeros(shape, dtype=bool)
+    there[sizes.codes, samplers.codes, gradients.codes, ranks.codes] = True
+    of_size = there.any(axis=(1, 2), keepdims=True)  # [size, 1, 1, ranks]
+    ran = there.any(axis=3, keepdims=True)
+    return bool((there == of_size)[np.broadcast_to(ran, shape)].all())
 
 
 def comparable(wanted: BenchmarkConfig, rows: Sequence[Row]) -> BenchmarkConfig:
     """The same configuration, with one kind of ranks where samplers ran on different networks: the kind of most runs."""
-    if wanted.ranks != EVERY or same_ranks(wanted.rows(rows)):
+    if wanted.ranks != EVERY or same_ranks(chosen := wanted.rows(rows)):
         return wanted
-    counts = Counter(row["ranks"] for row in wanted.rows(rows))
-    return replace(wanted, ranks=counts.most_common(1)[0][0])
+    ranks = chosen.names["ranks"]
+    counts = ranks.counts()
+    most = np.flatnonzero(counts[ranks.codes] == counts.max())[0]  # of several the one that comes first
+    return replace(wanted, ranks=ranks.values[ranks.codes[most]])
+
+
+def nearest(wanted: BenchmarkConfig, rows: Sequence[Row], ranks_chosen: bool) -> BenchmarkConfig:
+    """The nearest configuration that a store with these rows has.
+
+    Until somebody has chosen the ranks it has all of them, or one kind where samplers ran on different networks.
+    """
+    if ranks_chosen:
+        return fitting(wanted, rows)
+    return comparable(fitting(replace(wanted, ranks=EVERY), rows), rows)
 
 
 def _size(name: str) -> float:

@@ -1,9 +1,11 @@
-"""Page "Benchmark": which sampler with which gradient finds the learning coefficient, over whole sweeps of runs."""
+"""Page "Benchmark": which sampler with which gradient finds the learning coefficient, over whole sweeps of runs. Long,
+since it answers to everything that a visitor does and a sweep adds."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -13,13 +15,14 @@ import panel as pn
 
 from app.components.tiles import Tiles
 from app.pages.base import PageInfo
-from app.pages.benchmark.config import EVERY, BenchmarkConfig, comparable, fitting, options, read_config
+from app.pages.benchmark.config import BenchmarkConfig, nearest, options, read_config
 from app.pages.benchmark.editor import Editor
+from app.pages.benchmark.panels.asking import Asking, Find, Found, Shown, is_short
 from app.pages.benchmark.panels.progress import SweepProgress
 from app.pages.benchmark.panels.results import Results
 from app.pages.benchmark.pictures import tile
 from app.pages.benchmark.presets import PRESETS
-from app.pages.benchmark.scene import OpenStore, offered, open_store, open_upload
+from app.pages.benchmark.scene import OpenStore, is_quick, load, offered, open_store, open_upload
 from app.pages.benchmark.takeaway import BenchmarkTakeaway
 from app.pages.benchmark.texts import NOTHING, OWN_CHOICE
 from app.pages.measured import ROOT
@@ -31,6 +34,8 @@ from app.style.legend import heading
 POLL_MILLISECONDS = 3000
 FIRST = PRESETS[1]
 """What the page opens with."""
+QUICK_UPLOAD = 2_000_000
+"""Bytes of a visitor's file that is read between two frames."""
 
 
 class Benchmark:
@@ -44,6 +49,7 @@ class Benchmark:
         self._ranks_chosen = False
         """Whether the visitor, a preset or a link has chosen the ranks."""
         self._polling: Any = None
+        self.asking = Asking()
 
         self.tiles = Tiles(items=[tile(preset) for preset in PRESETS], sizing_mode="stretch_width", margin=0)
         self.tiles.listener = self._on_preset
@@ -73,7 +79,7 @@ class Benchmark:
         )
         self._empty = card(heading("No sweep yet"), prose())
         self._empty[1].object = f"<p>{escape(NOTHING).replace('`', '')}</p>"
-        above = pn.Column(self.tiles, self.lesson, sizing_mode="stretch_width", margin=0)
+        above = pn.Column(self.tiles, self.lesson, self.asking.words, sizing_mode="stretch_width", margin=0)
         return page(above, self._empty, self._filled)
 
     @property
@@ -93,47 +99,72 @@ class Benchmark:
         if not isinstance(name, str) or name not in ("", *self._stores):
             there = ", ".join(self._stores) or "none"
             raise ValueError(f"This server has no store named {str(name)[:40]!r}; it has {there}.")
-        store = open_store(name, self._stores)
-        config = read_config({**configuration, "store": name}, store.content.rows)
-        self._store, self._ranks_chosen = store, "ranks" in configuration
-        self.run(config)
+        chosen = "ranks" in configuration
+
+        def find() -> Found:
+            store = open_store(name, self._stores)
+            return store, read_config({**configuration, "store": name}, store.content.rows)
+
+        self._request(find, self._opens_quickly(name), f"Reading “{name}” …", ranks_chosen=chosen)
 
     def close(self) -> None:
         """Called when the visitor leaves or changes the page."""
+        self.asking.close()
         if self._polling is not None and self._polling.running:
             self._polling.stop()
 
-    # -- one configuration of the open store ----------------------------------------------------------------------------
+    # -- one configuration of one store ---------------------------------------------------------------------------------
 
-    def run(self, config: BenchmarkConfig, preset: str = "", lesson: str = OWN_CHOICE) -> None:
-        """Show a configuration: everything on the page follows from it and the open store. lesson: "" leaves the sentence."""
-        with pn.io.hold():
-            self.editor.complain("")
+    def _request(
+        self,
+        find: Find,
+        quick: bool,
+        words: str,
+        preset: str = "",
+        lesson: str = OWN_CHOICE,
+        ranks_chosen: bool | None = None,
+    ) -> None:
+        """Show what `find` gives. lesson: "" leaves the sentence.  ranks_chosen: None leaves it."""
+
+        def take(shown: Shown) -> None:
+            if ranks_chosen is not None:
+                self._ranks_chosen = ranks_chosen
             self.tiles.selected = preset
             if lesson:
                 self.lesson.object = f"<p>{escape(lesson)}</p>"
-            self._show(config)
+            self._show(shown)
 
-    def _show(self, config: BenchmarkConfig) -> None:
-        self._config = config
-        store, content = self._store, self._store.content
+        self.editor.complain("")
+        self.asking.ask(find, quick, words, take, self._fail)
+
+    def _show(self, shown: Shown) -> None:
+        store, config = shown.store, shown.config
+        self._store, self._config = store, config
+        content = store.content
         self.editor.show(config, content.rows, self._stores, store.file)
-        self._filled.visible = bool(content.rows or content.progress)
+        self._filled.visible = bool(len(content.rows) or content.progress)
         self._empty.visible = not self._filled.visible
-        self.results.show(config, content.rows)
+        self.results.show(config, shown.answer)
         path = _as_written(store.path) if store.path else store.file or "store.sqlite"
         self.takeaway.show(config, path, self.results.rows, self.results.curves, self.results.table)
         self.progress.show(store)
 
-    def _in_this_store(self, wanted: BenchmarkConfig) -> BenchmarkConfig:
-        """The nearest configuration that the open store has.
+    def _fail(self, message: str) -> None:
+        """What was shown before stays."""
+        self.editor.show(self._config, self._store.content.rows, self._stores, self._store.file)
+        self.editor.complain(message)
 
-        Until somebody has chosen the ranks it has all of them, or one kind where samplers ran on different networks.
-        """
-        rows = self._store.content.rows
-        if self._ranks_chosen:
-            return fitting(wanted, rows)
-        return comparable(fitting(replace(wanted, ranks=EVERY), rows), rows)
+    def _opens_quickly(self, name: str) -> bool:
+        return name not in self._stores or is_quick(self._stores[name])
+
+    def _here(self, wanted: BenchmarkConfig, preset: str = "", lesson: str = OWN_CHOICE, fit: bool = True) -> None:
+        """Show a configuration of the open store, or the nearest that it has."""
+        store, chosen = self._store, self._ranks_chosen
+        rows = store.content.rows
+        self._request(
+            lambda: (store, nearest(wanted, rows, chosen) if fit else wanted),
+            is_short(rows), "Judging the runs …", preset, lesson,
+        )  # fmt: skip
 
     # -- what the user does -------------------------------------------------------------------------------------------
 
@@ -143,36 +174,44 @@ class Benchmark:
         config = BenchmarkConfig(
             **{"store": self._config.store, "size_class": self._config.size_class, **preset.settings}
         )
-        self.run(self._in_this_store(config), name, preset.lesson)
+        self._here(config, name, preset.lesson)
 
     def _on_change(self, config: BenchmarkConfig, ranks_chosen: bool) -> None:
         self._ranks_chosen |= ranks_chosen
-        self.run(self._in_this_store(config))
+        self._here(config)
 
     def _on_hidden(self, hidden: tuple[str, ...]) -> None:
-        self.run(replace(self._config, hidden=hidden), self.tiles.selected, lesson="")
+        self._here(replace(self._config, hidden=hidden), self.tiles.selected, lesson="", fit=False)
 
     def _on_store(self, name: str) -> None:
         """Show a store of the list; what was chosen before is kept where the store has it."""
-        try:
-            self._store = open_store(name, self._stores)
-        except ValueError as error:
-            self.editor.complain(str(error))
-            return
-        if self._config.store:
-            self.run(self._in_this_store(replace(self._config, store=name)))
-        else:
-            wanted = replace(self._config, store=name, **FIRST.settings)
-            self.run(self._in_this_store(wanted), FIRST.name, FIRST.lesson)
+        first = not self._config.store
+        wanted = replace(self._config, store=name, **(FIRST.settings if first else {}))
+        there, chosen = dict(self._stores), self._ranks_chosen
+
+        def find() -> Found:
+            store = open_store(name, there)
+            return store, nearest(wanted, store.content.rows, chosen)
+
+        preset, lesson = (FIRST.name, FIRST.lesson) if first else ("", OWN_CHOICE)
+        self._try(partial(self._request, find, self._opens_quickly(name), f"Reading “{name}” …", preset, lesson))
 
     def _on_file(self, content: bytes, name: str) -> None:
         """Show a visitor's store: it is read only, and checked value by value."""
+        wanted, chosen = replace(self._config, store=""), self._ranks_chosen
+
+        def find() -> Found:
+            store = OpenStore(open_upload(content, name), file=name)
+            return store, nearest(wanted, store.content.rows, chosen)
+
+        words = f"Reading “{name[:60]}” …"
+        self._try(partial(self._request, find, len(content) <= QUICK_UPLOAD, words, lesson=f"Runs from {name}."))
+
+    def _try(self, call: Callable[[], None]) -> None:
         try:
-            self._store = OpenStore(open_upload(content, name), file=name)
+            call()
         except ValueError as error:
-            self.editor.complain(str(error))
-            return
-        self.run(self._in_this_store(replace(self._config, store="")), lesson=f"Runs from {name}.")
+            self._fail(str(error))
 
     # -- a sweep that is running --------------------------------------------------------------------------------------
 
@@ -182,16 +221,28 @@ class Benchmark:
     def _poll(self) -> None:
         """Follow a store that grows."""
         try:
-            content = self.progress.look()
-            if content is not None:
-                with pn.io.hold():
-                    self._store = replace(self._store, content=content)
-                    self._show(self._in_this_store(self._config))
+            if self.progress.look() and not self.asking.busy:
+                self._follow()
         except ValueError:
             return  # the store is being written, or it is gone: the next look shows which
         except Exception as error:
             self.close()
             report(error)
+
+    def _follow(self) -> None:
+        """Show the rows that the store has now, where they are others."""
+        store, wanted, chosen = self._store, self._config, self._ranks_chosen
+        path = store.path
+        if path is None:
+            return
+
+        def find() -> Found | None:
+            content = load(path)
+            if content.rows is store.content.rows:
+                return None
+            return replace(store, content=content), nearest(wanted, content.rows, chosen)
+
+        self.asking.ask(find, is_quick(path), "", self._show, lambda message: None)
 
 
 def _as_written(path: Path) -> str:

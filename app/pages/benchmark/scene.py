@@ -6,20 +6,26 @@ import math
 import os
 import re
 import tempfile
-from collections import Counter
+import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from app.pages.measured import RESULTS
+from llc_core.sweeps.series import present
 from llc_core.sweeps.store import COLUMNS, Store
+from llc_core.sweeps.table import NUMBERS, Names, Table
 
 FOLDERS = "LLC_LAB_STORES"
 """Folders of stores, in the environment; without it the one in which the server was started."""
 SIGNATURE = b"SQLite format 3\0"
-MAX_BYTES, MAX_ROWS, MAX_KINDS, MAX_PROBLEMS = 64_000_000, 200_000, 50, 1000
+MAX_BYTES, MAX_ROWS, MAX_KINDS = 64_000_000, 1_000_000, 50
+QUICK_BYTES = 16_000_000
+"""A file up to here is read between two frames; a longer one is read in a thread, while the page shows what it showed."""
 LENGTHS = {"config": 20_000, "grid": 20_000, "error": 500}
 NAME_LENGTH = 80
 STATES = ("ok", "diverged", "error")
@@ -93,22 +99,52 @@ def open_upload(content: bytes, name: str) -> Content:
         raise ValueError(f"{shown} has {len(content) / 1e6:.0f} MB; stores opened here have at most 64 MB.")
     if not content.startswith(SIGNATURE):
         raise ValueError(f"{shown} is not a store of LLC Lab; give a file that `llc-lab sweep` made.")
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "store.sqlite"
-        path.write_bytes(content)
-        try:
-            return read(path)
-        except ValueError as error:
-            raise ValueError(str(error).replace(repr(str(path)), shown)) from None
+    folder = tempfile.TemporaryDirectory()
+    path = Path(folder.name) / "store.sqlite"
+    path.write_bytes(content)
+    try:
+        found = read(path, foreign=True)
+    except ValueError as error:
+        folder.cleanup()
+        raise ValueError(str(error).replace(repr(str(path)), shown)) from None
+    assert isinstance(found.rows, Table)
+    return replace(found, rows=_kept_with(found.rows, folder))
 
 
-def read(path: Path) -> Content:
-    """ValueError, one sentence, where the file is no store, or too long for a page."""
+def read(path: Path, foreign: bool = False) -> Content:
+    """ValueError, one sentence, where the file is no store, or too long for a page.  foreign: whether a visitor sent it."""
     with Store(path, readonly=True) as store:
-        return Content(clean(store.rows(MAX_ROWS)), clean_progress(store.progress()))
+        return Content(clean_table(store.table(MAX_ROWS, foreign)), clean_progress(store.progress()))
 
 
-@lru_cache(maxsize=8)
+def is_quick(path: Path) -> bool:
+    """Whether a store is read before anybody notices."""
+    try:
+        return path.stat().st_size <= QUICK_BYTES
+    except OSError:
+        return True
+
+
+def stamp_of(path: Path) -> object:
+    """Something that changes whenever somebody writes to a store."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+def _kept_with(rows: Table, folder: tempfile.TemporaryDirectory[str]) -> Table:
+    """The same rows. The folder is there as long as they or a part of them is: their file lies in it."""
+
+    def fetch(places: np.ndarray) -> list[Mapping[str, Any]]:
+        return rows.fetch(places)
+
+    weakref.finalize(fetch, folder.cleanup)
+    return Table(rows.names, rows.numbers, rows.places, fetch)
+
+
+@lru_cache(maxsize=4)
 def _load(path: Path, mark: object) -> Content:
     return read(path)
 
@@ -118,22 +154,31 @@ def _mark(path: Path) -> object:
         return store.mark()
 
 
-def clean(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Rows of checked types: names are short texts, numbers finite or None. ValueError for a store that is none."""
-    columns = [_column(name, kind, [row.get(name) for row in rows]) for name, kind in COLUMNS.items()]
-    result = [dict(zip(COLUMNS, values, strict=True)) for values in zip(*columns, strict=True)]
-    for row in result:
-        if row["status"] not in STATES:
-            raise ValueError(f"This store has a row with status {row['status']!r}; a row is ok, diverged or error.")
+def clean_table(table: Table) -> Table:
+    """Rows of checked types: names are short texts, numbers finite or none. ValueError for a store that is none."""
+    names = {name: _short(column) for name, column in table.names.items()}
+    whole = {name for name in NUMBERS if COLUMNS[name].startswith("INTEGER")}
+    numbers = {name: np.trunc(column) if name in whole else column for name, column in table.numbers.items()}
+    for status in sorted(set(present(table, "status")) - set(STATES)):
+        raise ValueError(f"This store has a row with status {status[:NAME_LENGTH]!r}; a row is ok, diverged or error.")
+    found = Table(names, numbers, table.places, lambda places: clean(table.fetch(places)))
     for name in ("size_class", "ranks", "sampler", "gradient"):
-        kinds = len({row[name] for row in result})
+        kinds = len(present(found, name))
         if kinds > MAX_KINDS:
             raise ValueError(f"This store has {kinds} values of {name}; at most {MAX_KINDS} are shown here.")
-    cells = Counter((r["size_class"], r["sampler"], r["gradient"], r["step_size"]) for r in result)
-    most = max(cells.values(), default=0)
-    if most > MAX_PROBLEMS:
-        raise ValueError(f"This store has {most:,} problems at one step size; at most {MAX_PROBLEMS:,} are shown here.")
-    return result
+    return found
+
+
+def _short(column: Names) -> Names:
+    """Texts up to NAME_LENGTH; those that are then alike become one."""
+    cut = Names.of(value[:NAME_LENGTH] for value in column.values)
+    return Names(cut.codes[column.codes] if len(column.codes) else column.codes, cut.values)
+
+
+def clean(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The same, value by value, of rows that are shown."""
+    columns = [[_value(name, kind, row.get(name)) for row in rows] for name, kind in COLUMNS.items()]
+    return [dict(zip(COLUMNS, values, strict=True)) for values in zip(*columns, strict=True)]
 
 
 def clean_progress(said: Mapping[str, Any] | None) -> dict[str, Any] | None:
@@ -145,13 +190,6 @@ def clean_progress(said: Mapping[str, Any] | None) -> dict[str, Any] | None:
     spec = said.get("spec")
     left = _value("seconds_left", "REAL", said.get("seconds_left"))
     return {**texts, **numbers, "seconds_left": left, "spec": spec if isinstance(spec, dict) else {}}
-
-
-def _column(name: str, kind: str, values: Sequence[Any]) -> list[Any]:
-    """The same text is kept once: most columns have a few, each in every row anew."""
-    kept: dict[str, Any] = {}
-    checked = (_value(name, kind, value) for value in values)
-    return [kept.setdefault(value, value) for value in checked] if kind.startswith("TEXT") else list(checked)
 
 
 def _value(name: str, kind: str, value: Any) -> Any:

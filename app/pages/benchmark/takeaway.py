@@ -15,6 +15,8 @@ from app.sharing.takeaway_menu import TakeawayMenu
 from llc_core.sweeps.series import Accuracy, Curve, Row
 
 NAME = "llc_benchmark"
+MOST_ROWS = 200_000
+"""In a file that the browser saves; each is read from the store again."""
 FILES = [
     {"key": "table", "label": "Accuracy table (CSV)"},
     {"key": "series", "label": "Series of the figures (CSV)"},
@@ -54,6 +56,11 @@ class BenchmarkTakeaway(TakeawayDesk):
             return f"{NAME}.json", self.menu.configuration
         if key == "python":
             return f"{NAME}.py", self.menu.code
+        if key == "rows" and len(self._rows) > MOST_ROWS:
+            raise ValueError(
+                f"A page hands out {MOST_ROWS:,} rows, and these are {len(self._rows):,}; choose fewer, or use "
+                "`llc-lab export STORE --out rows.csv`."
+            )
         makers: dict[str, Callable[[], str]] = {
             "table": lambda: accuracy_csv(self._table),
             "series": lambda: series_csv(self._curves),
@@ -71,9 +78,9 @@ def python_code(config: BenchmarkConfig, path: str) -> str:
         "",
         "from llc_core.sweeps.series import accuracy, curves, select",
         "from app.pages.benchmark.figures import FIGURES",
-        "from llc_core.sweeps.store import results",
+        "from llc_core.sweeps.store import table",
         "",
-        f"rows = select(results({path!r}){filters})",
+        f"rows = select(table({path!r}){filters})",
         f"found = curves(rows, estimator={config.estimator!r}, truth={config.truth!r})",
     ]
     if config.hidden:

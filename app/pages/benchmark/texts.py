@@ -8,10 +8,14 @@ from datetime import UTC, datetime
 from html import escape
 from typing import Any
 
+import numpy as np
+
 from app.pages.benchmark.columns import SHORT, label, look
 from app.pages.benchmark.table import percent
 from app.style.numbers import number_text
-from llc_core.sweeps.series import CLOSE, Accuracy, Row, error_of, lost, present
+from llc_core.sweeps.judging import all_errors, all_lost
+from llc_core.sweeps.series import CLOSE, Accuracy, Row, present
+from llc_core.sweeps.table import Table, alike
 
 OWN_CHOICE = "Your own choice of runs and of what they are judged by."
 NOTHING = (
@@ -53,18 +57,20 @@ def dash(pattern: Sequence[int]) -> str:
 
 
 def readouts(rows: Sequence[Row], estimator: str, truth: str) -> dict[str, str]:
-    run = [row for row in rows if row["status"] != "error"]
-    problems = {(row["size_class"], row["ranks"], row["problem"]) for row in rows}
-    near = sum(abs(error_of(row, estimator, truth)) <= CLOSE for row in run)
-    diverged = sum(map(lost, run))
+    table = Table.of(rows)
+    run = table.take(~table.names["status"].among(["error"]))
+    problems = alike(table.names["size_class"].codes, table.names["ranks"].codes, table.numbers["problem"])
+    with np.errstate(invalid="ignore"):
+        near = int((np.abs(all_errors(run, estimator, truth)) <= CLOSE).sum())
+    diverged = int(all_lost(run).sum())
     return {
-        "runs": f"{len(rows):,}",
-        "problems": f"{len(problems):,}",
-        "diverged": percent(diverged / len(run)) if run else "–",
-        "close": percent(near / len(run)) if run else "–",
-        "steps": _span(row["steps"] for row in run),
-        "chains": _span(row["chains"] for row in run),
-        "errors": f"{len(rows) - len(run):,}",
+        "runs": f"{len(table):,}",
+        "problems": f"{len(np.unique(problems)):,}",
+        "diverged": percent(diverged / len(run)) if len(run) else "–",
+        "close": percent(near / len(run)) if len(run) else "–",
+        "steps": _span(run.numbers["steps"]),
+        "chains": _span(run.numbers["chains"]),
+        "errors": f"{len(table) - len(run):,}",
     }
 
 
@@ -144,9 +150,9 @@ def _silent(updated: Any, now: datetime) -> bool:
     return (now - said).total_seconds() > STALE_SECONDS
 
 
-def _span(values: Any) -> str:
-    there = [value for value in values if value is not None]
-    if not there:
+def _span(values: np.ndarray) -> str:
+    there = values[np.isfinite(values)]
+    if not len(there):
         return "–"
-    low, high = min(there), max(there)
+    low, high = int(there.min()), int(there.max())
     return f"{low:,}" if low == high else f"{low:,}–{high:,}"

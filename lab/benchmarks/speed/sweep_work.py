@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 from pathlib import Path
 from typing import Any
 
+import torch
+
+from llc_core.sweeps import worker
 from llc_core.sweeps.unit import Unit
 from llc_core.sweeps.worker import rows_of, run_unit
 
@@ -37,6 +41,26 @@ def failing(values: dict[str, Any], sweep: str) -> list[dict[str, Any]]:
     if 1 in values["problems"]:
         raise RuntimeError("no way back")
     return run_unit(values, sweep)
+
+
+def starving(values: dict[str, Any], sweep: str) -> list[dict[str, Any]]:
+    """The second problem asks for more memory than there is, as a network does that is too large."""
+    if 1 not in values["problems"]:
+        return run_unit(values, sweep)
+    plain = worker._run
+    worker._run = lambda unit, name: torch.empty(1 << 58)
+    try:
+        return run_unit(values, sweep)
+    finally:
+        worker._run = plain
+
+
+def stubborn(values: dict[str, Any], sweep: str) -> list[dict[str, Any]]:
+    """The first problem at once; the others run until their process ends, and hear nobody who wants them to stop."""
+    rows = logged(values, sweep)
+    if values["problems"] != [0]:
+        threading.Event().wait()
+    return rows
 
 
 def trivial(values: dict[str, Any], sweep: str) -> list[dict[str, Any]]:

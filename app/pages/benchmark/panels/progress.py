@@ -8,7 +8,7 @@ from typing import Any
 
 import panel_material_ui as pmui
 
-from app.pages.benchmark.scene import Content, OpenStore, load, progress_of
+from app.pages.benchmark.scene import OpenStore, progress_of, stamp_of
 from app.pages.benchmark.texts import PROGRESS_SHEET, is_alive, progress_html
 from app.session.ownership import may_stop
 from app.style.layout import prose
@@ -29,6 +29,8 @@ class SweepProgress:
         self._asked: Path | None = None
         """The store whose sweep was asked to stop."""
         self._looks = 0
+        self._stamp: object = None
+        """Of the file, when its rows were looked at last."""
         self.words = prose(PROGRESS_SHEET, margin=(0, 0, 10, 0))
         self.button = pmui.Button(label=STOP, size="small", variant="outlined", margin=(0, 0, 10, 0), visible=False)
         self.button.param.watch(self._on_stop, "clicks")
@@ -37,18 +39,18 @@ class SweepProgress:
         self._store = store
         self._show(store.content.progress)
 
-    def look(self) -> Content | None:
-        """Show how far the sweep is now. Returns the store's content where its rows are others than those that are shown."""
+    def look(self) -> bool:
+        """Show how far the sweep is now. Returns whether it is time to look at the rows too: somebody wrote to the store."""
         path = self._store.path
         if path is None:
-            return None
+            return False
         self._looks += 1
         progress = progress_of(path)
         self._show(progress)
-        if progress and progress["state"] == "running" and self._looks % ROWS_LOOKS:
-            return None
-        content = load(path)
-        return content if content.rows is not self._store.content.rows else None
+        if progress is not None and progress["state"] == "running" and self._looks % ROWS_LOOKS:
+            return False
+        stamp, self._stamp = self._stamp, stamp_of(path)
+        return stamp != self._stamp
 
     def _show(self, progress: Mapping[str, Any] | None) -> None:
         html = progress_html(progress)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
 from typing import Any
 
@@ -19,12 +20,41 @@ from app.style import theme
 from app.style.layout import card, pair, plotted, prose
 from app.style.legend import heading, legend
 from llc_core.sweeps.series import PAPER, TRUTH_WORDS, Accuracy, Curve, Row, accuracy, curves
+from llc_core.sweeps.table import Table
 
 _TABLE = "tr.close th, tr.close td { font-weight: 700; }"
 
 
+@dataclass(frozen=True)
+class Answer:
+    """What is shown of a configuration.  rows: those of them.  numbers: of the readouts.  samplers: of the whole store."""
+
+    rows: Table
+    curves: Sequence[Curve]
+    table: Sequence[Accuracy]
+    numbers: Mapping[str, str]
+    verdict: tuple[str, str]
+    samplers: list[dict[str, str]]
+
+
+def answer_of(config: BenchmarkConfig, stored: Sequence[Row]) -> Answer:
+    """Everything that is computed; touches nothing on the screen.  stored: all rows, of which the configuration chooses."""
+    chosen = config.rows(stored)
+    rows = chosen.take(~chosen.names["sampler"].among(config.hidden)) if config.hidden else chosen
+    found = curves(rows, config.estimator, config.truth)
+    table = accuracy(found)
+    return Answer(
+        rows,
+        found,
+        table,
+        readouts(rows, config.estimator, config.truth),
+        verdict(table, TRUTH_WORDS[config.truth]),
+        samplers_of(stored, PAPER),
+    )
+
+
 class Results:
-    """`show` computes and shows all of it. on_hidden: called with the samplers that the visitor leaves out.
+    """`show` shows all of it. on_hidden: called with the samplers that the visitor leaves out.
 
     rows, curves, table: what is shown.  numbers, verdict: for the card above.  views: the cards below it.
     """
@@ -34,7 +64,7 @@ class Results:
         from app.pages.benchmark.figures import SweepFigure
 
         self.on_hidden: Callable[[tuple[str, ...]], None] = lambda names: None
-        self.rows: Sequence[Row] = ()
+        self.rows = Table.of(())
         self.curves: Sequence[Curve] = ()
         self.table: Sequence[Accuracy] = ()
         self.numbers = Numbers(items=READOUTS, sizing_mode="stretch_width", margin=0)
@@ -65,22 +95,18 @@ class Results:
     def _drawn(self, name: str) -> list[Any]:
         return [heading(TITLES[name]), plotted(self.figures[name].plot)]
 
-    def show(self, config: BenchmarkConfig, stored: Sequence[Row]) -> None:
-        """stored: all rows of the store, of which the configuration chooses."""
-        items = samplers_of(stored, PAPER)
-        if items != self.toggles.items:
-            self.toggles.items = items
-        self.toggles.shown = [item["key"] for item in items if item["key"] not in config.hidden]
-        self.rows = [row for row in config.rows(stored) if row["sampler"] not in config.hidden]
-        self.curves = curves(self.rows, config.estimator, config.truth)
-        self.table = accuracy(self.curves)
+    def show(self, config: BenchmarkConfig, answer: Answer) -> None:
+        if answer.samplers != self.toggles.items:
+            self.toggles.items = answer.samplers
+        self.toggles.shown = [item["key"] for item in answer.samplers if item["key"] not in config.hidden]
+        self.rows, self.curves, self.table = answer.rows, answer.curves, answer.table
         self._dashes.visible = len({c.gradient for c in self.curves}) > 1
         for figure in self.figures.values():
             figure.show(self.curves, config.spread)
         self._table.object = table_html(self.table)
         self.runs.show(self.curves, self.rows, config.estimator, config.truth)
-        self.numbers.values = readouts(self.rows, config.estimator, config.truth)
-        tone, words = verdict(self.table, TRUTH_WORDS[config.truth])
+        self.numbers.values = answer.numbers
+        tone, words = answer.verdict
         self.verdict.object = f'<p class="{tone}" aria-live="polite">{words}</p>'
 
     def _on_toggle(self) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
+import numpy as np
 import panel as pn
 import panel_material_ui as pmui
 
@@ -18,16 +19,17 @@ from app.style.layout import card
 from app.style.legend import heading
 from app.style.numbers import number_text, with_error
 from llc_core import RunConfig
+from llc_core.sweeps.judging import all_errors
 from llc_core.sweeps.series import (
     ESTIMATOR_WORDS,
     TRUTH_WORDS,
     TRUTHS,
     Curve,
     Row,
-    error_of,
     estimate_of,
     finite_or_nan,
 )
+from llc_core.sweeps.table import Table
 
 PAGE_OF = {"dln": "local-geometry"}
 NOT_CARRIED = ("grid", "device")
@@ -44,7 +46,7 @@ class RunsPanel:
 
     def __init__(self) -> None:
         self._curves: dict[str, Curve] = {}
-        self._rows: Sequence[Row] = ()
+        self._rows = Table.of(())
         self._estimator, self._truth = "same_batch", "expected"
         self._quiet = False
         self.curve = pmui.Select(label="Curve", options={}, size="small", margin=0, width=300)
@@ -65,7 +67,7 @@ class RunsPanel:
 
     def show(self, found: Sequence[Curve], rows: Sequence[Row], estimator: str, truth: str) -> None:
         self._curves = {c.key: c for c in found}
-        self._rows, self._estimator, self._truth = rows, estimator, truth
+        self._rows, self._estimator, self._truth = Table.of(rows), estimator, truth
         self.view.visible = bool(found)
         if found:
             key = self.curve.value if self.curve.value in self._curves else found[0].key
@@ -98,23 +100,28 @@ class RunsPanel:
                 self._set(self.curve.value, self.step.value)
 
     def _html(self, found: Curve, step: float) -> str:
-        rows = [
-            row
-            for row in self._rows
-            if row["sampler"] == found.sampler
-            and row["gradient"] == found.gradient
-            and row["step_size"] is not None
-            and math.isclose(row["step_size"], step, rel_tol=1e-5)
-        ]
-        errors = {id(row): error_of(row, self._estimator, self._truth) for row in rows}
-        rows.sort(key=lambda row: -abs(errors[id(row)]) if math.isfinite(errors[id(row)]) else -math.inf)
+        try:
+            rows, errors, count = self._farthest(found, step)
+        except ValueError as error:  # the sweep has replaced them since
+            return f"<p class='small'><span role='alert'>{escape(str(error))}</span></p>"
         truth = TRUTH_WORDS[self._truth]
         head = "".join(f"<th scope=col>{escape(truth if text == 'truth' else text)}</th>" for text in HEAD)
-        body = "".join(self._line(row, errors[id(row)]) for row in rows[:MOST])
-        left = f"<p class='small muted'>The {MOST} farthest of {len(rows):,} runs.</p>" if len(rows) > MOST else ""
+        body = "".join(map(self._line, rows, errors))
+        left = f"<p class='small muted'>The {MOST} farthest of {count:,} runs.</p>" if count > MOST else ""
         words = f"{label(found.sampler, found.gradient)}, ε = {number_text(step)}, {ESTIMATOR_WORDS[self._estimator]}"
         table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
         return scrolling(words, table) + left
+
+    def _farthest(self, found: Curve, step: float) -> tuple[list[Row], list[float], int]:
+        """The MOST rows of a point whose errors are largest, those without one first; their errors; how many rows there are."""
+        table = self._rows
+        steps = table.numbers["step_size"]
+        near = np.abs(steps - step) <= 1e-5 * np.maximum(np.abs(steps), abs(step))
+        mine = table.names["sampler"].among([found.sampler]) & table.names["gradient"].among([found.gradient]) & near
+        there = table.take(mine)
+        errors = all_errors(there, self._estimator, self._truth)
+        order = np.argsort(-np.where(np.isfinite(errors), np.abs(errors), np.inf), kind="stable")[:MOST]
+        return list(there.take(order)), errors[order].tolist(), len(there)
 
     def _line(self, row: Row, error: float) -> str:
         llc, se = estimate_of(row, self._estimator), finite_or_nan(row["llc_se"])

@@ -8,6 +8,7 @@ import re
 import sqlite3
 import subprocess
 import sys
+import threading
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import combinations
@@ -22,12 +23,13 @@ from app.pages.benchmark.columns import error_ticks, label, look, place, sd_tick
 from app.pages.benchmark.config import BenchmarkConfig, comparable, options, read_config, same_ranks
 from app.pages.benchmark.figures import FIGURES, SweepFigure
 from app.pages.benchmark.page import Benchmark
+from app.pages.benchmark.panels.results import answer_of
 from app.pages.benchmark.panels.runs import run_link
 from app.pages.benchmark.scene import (
-    MAX_PROBLEMS,
     SIGNATURE,
     clean,
     clean_progress,
+    clean_table,
     load,
     offered,
     open_store,
@@ -44,6 +46,7 @@ from llc_core.samplers.registry import samplers
 from llc_core.sweeps.series import accuracy, curves, error_of, ordered_pairs, select
 from llc_core.sweeps.stopping import request_of
 from llc_core.sweeps.store import COLUMNS, SAID, Store
+from llc_core.sweeps.table import Table
 
 ROWS = synthetic_rows()
 
@@ -371,9 +374,12 @@ def test_values_of_a_store_are_checked_one_by_one():
     assert len(found["sampler"]) == 80 and found["error"] is None
     assert list(found) == list(COLUMNS)
     with pytest.raises(ValueError, match="at most 50"):
-        clean([{**ROWS[0], "sampler": f"s{i}"} for i in range(60)])
-    with pytest.raises(ValueError, match=f"{MAX_PROBLEMS + 1:,} problems"):
-        clean([ROWS[0]] * (MAX_PROBLEMS + 1))
+        clean_table(Table.of([{**ROWS[0], "sampler": f"s{i}"} for i in range(60)]))
+    with pytest.raises(ValueError, match="status 'well'; a row is ok"):
+        clean_table(Table.of([{**ROWS[0], "status": "well"}]))
+    long = clean_table(Table.of([wild, {**wild, "sampler": "S" * 999, "dim": 7.9}]))
+    assert options(long)["sampler"] == ["S" * 80], "what is alike after it was cut is one"
+    assert long.numbers["dim"][1] == 7 and np.isnan(long.numbers["llc"]).all() and long[0] == found
 
 
 def test_what_a_sweep_says_of_itself_is_checked_too():
@@ -520,6 +526,86 @@ def test_a_growing_store_is_followed(stores, tmp_path, monkeypatch):
     made._poll()
     assert made.results.numbers.values["runs"] == "80" and not made.progress.words.visible
     made.close()
+
+
+@pytest.fixture
+def slowly(monkeypatch):
+    """Every store is read in a thread, which waits for the gate."""
+    gate = threading.Event()
+    for name, value in (("scene.QUICK_BYTES", 0), ("panels.asking.QUICK_ROWS", 0), ("page.QUICK_UPLOAD", 0)):
+        monkeypatch.setattr(f"app.pages.benchmark.{name}", value)
+    monkeypatch.setattr("app.pages.benchmark.panels.asking.answer_of", lambda *a: gate.wait(60) and answer_of(*a))
+    yield gate
+    gate.set()
+
+
+def finish(view):
+    while view.asking.busy:
+        threading.Event().wait(0.01)
+        view.asking.poll()
+
+
+def test_a_long_store_is_read_in_a_thread_while_the_page_shows_what_it_showed(view, stores, slowly):
+    before = view.results.numbers.values
+    view.editor.store.value = "empty"
+    assert view.asking.words.visible and "Reading “empty” …" in view.asking.words.object
+    assert view.results.numbers.values is before and view.configuration()["store"] == "swept" and view._filled.visible
+    view.restore({"store": "swept", "gradient": "full", "ranks": "paper"})
+    slowly.set()
+    finish(view)
+    wanted = select(ROWS, gradient="full", ranks="paper")
+    assert not view.asking.words.visible, "the last request counts"
+    assert view.results.numbers.values["runs"] == f"{len(wanted)}" and view.editor.store.value == "swept"
+    view.editor.filters["gradient"].value = "minibatch"
+    assert "Judging the runs" in view.asking.words.object and view.results.numbers.values["runs"] == f"{len(wanted)}"
+    finish(view)
+    assert view.configuration()["gradient"] == "minibatch"
+    view.editor.upload.filename = "mine.sqlite"
+    view.editor.upload.value = (stores / "swept.sqlite").read_bytes()
+    finish(view)
+    assert view.lesson.object == "<p>Runs from mine.sqlite.</p>"
+    assert "1K, paper, 5" in view.results.runs.table.object, "rows of a file can be looked at as long as it is shown"
+
+
+def test_what_cannot_be_read_in_a_thread_is_one_sentence_and_what_was_shown_stays(view, slowly):
+    before = view.results.numbers.values
+    slowly.set()
+    view.editor.upload.filename = "bad.sqlite"
+    view.editor.upload.value = SIGNATURE + b"\xff" * 4096
+    finish(view)
+    assert "bad.sqlite" in view.editor.fault.object and view.editor.fault.visible
+    assert view.results.numbers.values is before and view.editor.store.value == "swept"
+    view.restore({"store": "swept", "gradient": "none"})
+    finish(view)
+    assert "gradient" in view.editor.fault.object and view.configuration()["gradient"] != "none"
+    view.tiles._handle_msg({"select": "full"})
+    finish(view)
+    assert not view.editor.fault.visible and view.configuration()["gradient"] == "full"
+
+
+def test_a_long_store_that_grows_is_followed_in_a_thread(stores, tmp_path, monkeypatch, slowly):
+    slowly.set()
+    monkeypatch.setenv("LLC_LAB_STORES", str(tmp_path))
+    path = write_store(tmp_path / "runs.sqlite", ROWS[:40], state="stopped", done=40, total=400)
+    made = Benchmark()
+    made.restore({"store": "runs"})
+    finish(made)
+    write_store(path, ROWS[:80], state="finished", done=80, total=400)
+    made._poll()
+    finish(made)
+    assert made.results.numbers.values["runs"] == "80"
+    read = []
+    monkeypatch.setattr("app.pages.benchmark.page.load", lambda *a: read.append(a))
+    made._poll()
+    assert not made.asking.busy and not read, "nobody wrote to it since"
+    made.close()
+
+
+def test_rows_of_more_than_a_file_s_worth_are_left_to_the_command_line(view, monkeypatch):
+    monkeypatch.setattr("app.pages.benchmark.takeaway.MOST_ROWS", 100)
+    with pytest.raises(ValueError, match="A page hands out 100 rows, and these are .* use `llc-lab export") as error:
+        view.takeaway.content("rows")
+    assert one_sentence(error.value)
 
 
 def test_a_running_sweep_can_be_stopped_by_its_owner_alone(stores, tmp_path, monkeypatch):
