@@ -215,6 +215,14 @@ class NetworkPotential(Potential):
     def __repr__(self) -> str:
         return f"NetworkPotential({type(self.module).__name__}, dim={self.dim:,}, rows={self.samples:,}, n={self.n:,})"
 
+    def step_bytes(self, chains: int, gradient: str, batch_size: int, size: int) -> int:
+        """Activations of the rows that are evaluated at once, see `_chunk`."""
+        rows = self.samples if gradient == "full" else batch_size
+        needed = self._row_bytes * rows * (1 if self.method == "loop" else chains) * size // 4
+        return (
+            needed if self.chunk is not None else min(needed, CHUNK_BYTES["cpu"] + self._row_bytes * chains * size // 4)
+        )
+
     # -- evaluation ---------------------------------------------------------------------------------------------------
 
     def _place(self, like: Tensor) -> _Place:
