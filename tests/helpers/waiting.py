@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -35,3 +36,11 @@ class Gate:
             return function(*given, **named)
 
         return held
+
+
+def eventually(condition: Callable[[], bool]) -> None:
+    """For what another thread does in its own time; normally it holds at once."""
+    pause, limit = threading.Event(), time.monotonic() + PATIENCE_SECONDS
+    while not condition():
+        assert time.monotonic() < limit, "it never held"
+        pause.wait(0.005)

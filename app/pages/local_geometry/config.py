@@ -24,7 +24,7 @@ NETWORK = "This network"
 """What needs memory, in the sentence that refuses it."""
 KEPT = 8
 LONG_BYTES = 6 * 2**20
-"""Networks that hold more take longer than 20 ms to make (`python -m lab.benchmarks.served.waits`): a thread makes them."""
+"""Networks that hold more without rows, which are drawn later, take longer than 20 ms to make (`python -m lab.benchmarks.served.waits`): a thread makes them."""
 
 
 def check_size(description: Mapping[str, Any], settings: Mapping[str, Any] | None = None) -> Price:
@@ -55,7 +55,7 @@ def get_problem(description: Mapping[str, Any], settings: Mapping[str, Any] | No
             "virtual is true; a page keeps the rows of its network: leave it out, or use llc_core.estimate."
         )
     found, text = check_size(description, settings), dumps(dict(description), sort_keys=True)
-    only_unhurried(found.held > LONG_BYTES and text not in _problems)
+    only_unhurried(text not in _problems and price(description).held > LONG_BYTES)
     problem = _problems.get(text, partial(_problem, text, found.peak), found.held)
     _hold(problem, found.held)
     return problem

@@ -1,4 +1,7 @@
-"""Page "Stationary bias": watch two samplers reach the laws they really have, beside the law they should have."""
+"""Page "Stationary bias": watch two samplers reach the laws they really have. Long, since it is one class: what a visitor does.
+
+Beside them is the law that they should have.
+"""
 
 from __future__ import annotations
 

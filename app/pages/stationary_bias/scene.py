@@ -16,7 +16,7 @@ from app.runs.apart import only_unhurried, whole
 from app.runs.kept import Kept
 from llc_core import stationary
 from llc_core.bins import Bins
-from llc_core.potentials.line.build import landscape
+from llc_core.potentials.line.build import landscape, line_price
 from llc_core.potentials.line.landscape import Landscape
 from llc_core.samplers.base import Sampler
 from llc_core.samplers.registry import build
@@ -73,6 +73,7 @@ def get_scene(config: BiasConfig) -> Scene:
     """
     texts = [dumps(value, sort_keys=True) for value in (config.target, config.left, config.right)]
     key = "\n".join(texts)
+    line_price(config.target)  # what is no description at all is refused at once
     only_unhurried("name" not in config.target and key not in _scenes)
     return _scenes.get(key, partial(_scene, *texts))
 

@@ -60,14 +60,17 @@ class LinearPotential(Potential):
         """
         inputs, outputs, cut = self.widths[0], self.widths[-1], cut_of(self.widths)
         columns = max(inputs, self.widths[cut] if cut else 0)
-        drawn = 0
+        drawn = rows = 0
+        if gradient != "full":
+            rows = 2 * (batch_size + inputs) * (inputs + outputs + 1)  # of one chain after the other
         if gradient == "minibatch" and batch_size < inputs:
             columns, drawn = max(columns, batch_size), batch_size * (inputs + outputs + 1)
         elif gradient != "full":
             drawn = inputs * (inputs + outputs) + 1
         wide = max(self.widths) >= ONE_BY_ONE
         at_once = min(chains, available_cores()) if wide else chains
-        return 8 * at_once * (4 * sum(self.widths) * columns + 2 * inputs * outputs) + size * chains * drawn
+        arrays = 4 * sum(self.widths[1:]) * columns + 2 * inputs * outputs
+        return 8 * at_once * arrays + size * chains * drawn + 8 * rows
 
     def rounding(self, delta: Tensor) -> Tensor | None:
         """Far from w0 the products of some layers of a deep network are large, others are tiny, and they cancel."""

@@ -217,11 +217,11 @@ class NetworkPotential(Potential):
 
     def step_bytes(self, chains: int, gradient: str, batch_size: int, size: int) -> int:
         """Activations of the rows that are evaluated at once, see `_chunk`."""
-        rows = self.samples if gradient == "full" else batch_size
-        needed = self._row_bytes * rows * (1 if self.method == "loop" else chains) * size // 4
-        return (
-            needed if self.chunk is not None else min(needed, CHUNK_BYTES["cpu"] + self._row_bytes * chains * size // 4)
-        )
+        rows, at_once = self.samples if gradient == "full" else batch_size, 1 if self.method == "loop" else chains
+        row = self._row_bytes * at_once * size // 4
+        if self.chunk is None:
+            rows = min(rows, CHUNK_BYTES["cpu"] // max(row, 1) + 1)
+        return row * rows * (2 if self.method == "vmap" else 1)  # whose backward pass makes some of them anew
 
     # -- evaluation ---------------------------------------------------------------------------------------------------
 

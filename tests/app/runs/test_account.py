@@ -5,7 +5,10 @@ from __future__ import annotations
 import gc
 
 import pytest
+from waiting import eventually, settled
 
+from app.pages import load_pages
+from app.pages.local_geometry import config as local_geometry
 from app.runs.account import SMALL, TOTAL_MEMORY, Account, Claim, total_memory
 from app.runs.handle import RunHandle
 from app.runs.job import Status
@@ -104,3 +107,68 @@ def test_the_environment_says_how_much(monkeypatch):
             total_memory()
     monkeypatch.delenv(TOTAL_MEMORY)
     assert total_memory() > 100 * MB, "a share of the machine's"
+
+
+ROOM = {0: 75 * MB}
+HEAVY = {"problem": {"kind": "dln", "widths": [200, 200], "n": 1000}, "chains": 16, "steps": 1_000_000}
+
+
+@pytest.fixture
+def visitors(monkeypatch):
+    """A factory of pages on a server with room for two heavy runs, and the account of them."""
+    own = Account(lambda: ROOM[0])
+    monkeypatch.setitem(ROOM, 0, 75 * MB)
+    for module in ("app.session.live", "app.pages.local_geometry.config"):
+        monkeypatch.setattr(f"{module}.account", lambda: own)
+    made = []
+
+    def make():
+        made.append(next(page for page in load_pages() if page.key == "local-geometry").build())
+        return made[-1]
+
+    yield make, own
+    for view in made:
+        view.close()
+
+
+def opened(view, configuration):
+    view.restore(configuration)
+    return settled(view)
+
+
+def test_paused_visitors_are_counted_until_they_leave(visitors):
+    make, own = visitors
+    views = [opened(make(), HEAVY) for _ in range(2)]
+    need = views[0].config.memory
+    assert 2 * need <= own.taken <= 75 * MB < 3 * need
+    third = make()
+    before = third.configuration()
+    with pytest.raises(
+        ValueError, match="^This run needs .* MB, and the runs of all visitors have taken .* try again when"
+    ):
+        third.restore(HEAVY)
+    assert third.configuration() == before
+    views[0].restore({**HEAVY, "chains": 15})
+    eventually(lambda: own.taken < 2 * need)  # a run that replaces one's own has its room
+    views[0].close()
+    eventually(lambda: own.taken < need + SMALL)
+    opened(third, HEAVY)
+    for view in (third, views[1]):
+        view.close()
+    eventually(lambda: own.taken < SMALL)
+
+
+def test_a_network_counts_as_long_as_anybody_has_it(visitors):
+    _, own = visitors
+    ROOM[0] = 1000 * MB
+    local_geometry._problems.forget()
+    gc.collect()
+    before = own.taken
+    problem = local_geometry.get_problem({"kind": "dln", "widths": [150, 150], "seed": 77})
+    held = own.taken - before
+    assert held == local_geometry.check_size({"kind": "dln", "widths": [150, 150], "seed": 77}).held
+    local_geometry._problems.forget()
+    assert own.taken - before == held
+    del problem
+    gc.collect()
+    assert own.taken == before
