@@ -18,11 +18,16 @@ from app.estimates.contract import PageContract, Preset
 from app.estimates.curves import Curves
 from app.estimates.going_on import go_on
 from app.runs.job import OVER, State
+from app.session.errors import tell
 from app.session.live import Live
+from app.session.preparation import Preparation
 from app.sharing.exact_answers import ExactAnswers
 from app.sharing.reading import PageConfig
 from app.style import theme
 from app.style.layout import card, complaint, page, prose, side_bar
+
+RUN = "This run"
+"""What needs memory, in the sentence that refuses it."""
 
 
 class EstimatePage(PageContract):
@@ -44,6 +49,7 @@ class EstimatePage(PageContract):
         self.tiles = Tiles(items=[self._tile(preset) for preset in presets], sizing_mode="stretch_width", margin=0)
         self.tiles.listener = self._on_preset
         self.lesson = prose(theme.LESSON, margin=(10, 2, 0, 2))
+        self.preparation = Preparation()
         self.transport = Transport(sizing_mode="stretch_width", margin=0)
         self.transport.listener = self._on_command
         self.readouts = Numbers(items=list(cells), sizing_mode="stretch_width", margin=(12, 0, 0, 0))
@@ -65,11 +71,12 @@ class EstimatePage(PageContract):
         """
         self.editor.listener = self._on_settings
         self.sidebar: list[Any] = [side_bar(side)]
-        top = pn.Column(self.tiles, self.lesson, sizing_mode="stretch_width", margin=0)
+        top = pn.Column(self.tiles, self.lesson, self.preparation.view, sizing_mode="stretch_width", margin=0)
         numbers = card(self.transport, self.readouts, self.verdict, *below_numbers)
         self.main: list[Any] = [page(top, numbers, *cards)]
         self.on_answers()
-        self._on_preset(first)
+        preset = self._presets[first]
+        self._show_and_run(self.of_preset(preset), first, preset.lesson)
 
     # -- ways to a run ------------------------------------------------------------------------------------------------
 
@@ -92,41 +99,51 @@ class EstimatePage(PageContract):
         self.takeaway.show(config)
         self._show_words(State())
 
-    def restore(self, configuration: Any) -> None:
-        """Show and run what a link or a file says. Raises ValueError before anything has changed."""
-        config = self.of_link(configuration)
-        self.controls.check(config.settings)
-        self._show_and_run(config)
+    def restore(self, configuration: Any) -> str:
+        """Show and run what a link or a file says, see `app.pages.base.PageView.restore`."""
+
+        def take(config: PageConfig) -> None:
+            self.controls.check(config.settings)
+            self._show_and_run(config)
+
+        return self.preparation.ask(
+            lambda: self.of_link(configuration), take, lambda why: tell(f"This configuration cannot be opened: {why}")
+        )
 
     def change(self, wanted: Callable[[], PageConfig], lesson: str = texts.OWN_SETTINGS, show: bool = False) -> None:
-        """Run what is wanted now; where it cannot be run say why, and the present run stays.
+        """Run what is wanted now, or when it is prepared; where it cannot be run say why, and the present run stays.
 
         show: whether the widgets do not show it yet.
         """
+
+        def take(config: PageConfig) -> None:
+            self._show_and_run(config, lesson=lesson, show=show)
+
         with pn.io.hold():
             try:
-                config = wanted()
+                self.preparation.ask(wanted, take, self.complain)
             except ValueError as error:
                 self.complain(str(error))
-                return
-            self._show_and_run(config, lesson=lesson) if show else self._accept(config, lesson=lesson)
 
     def complain(self, message: str) -> None:
         """Say in the side bar what cannot be run; an empty message takes it back."""
         self.trouble.param.update(object=f'<span role="alert">{escape(message)}</span>', visible=bool(message))
 
-    def _show_and_run(self, config: PageConfig, preset: str = "", lesson: str = texts.OWN_SETTINGS) -> None:
+    def _show_and_run(
+        self, config: PageConfig, preset: str = "", lesson: str = texts.OWN_SETTINGS, show: bool = True
+    ) -> None:
+        """ValueError, and nothing has changed, where the server has no room for the run."""
+        self._live.reserve(config.memory, RUN)
         with pn.io.hold():
-            self.show(config)
-            self._accept(config, preset, lesson)
-
-    def _accept(self, config: PageConfig, preset: str = "", lesson: str = texts.OWN_SETTINGS) -> None:
-        self.complain("")
-        self.run(config, preset, lesson)
+            if show:
+                self.show(config)
+            self.complain("")
+            self.run(config, preset, lesson)
 
     def close(self) -> None:
         """Free the run; called when the session ends or the page changes."""
         self._live.close()
+        self.preparation.close()
         for panel in self.panels:
             panel.close()
 
@@ -134,7 +151,11 @@ class EstimatePage(PageContract):
 
     def _on_preset(self, name: str) -> None:
         preset = self._presets[name]
-        self._show_and_run(self.of_preset(preset), name, preset.lesson)
+        self.preparation.ask(
+            lambda: self.of_preset(preset),
+            lambda config: self._show_and_run(config, name, preset.lesson),
+            self.complain,
+        )
 
     def _on_settings(self) -> None:
         self.controls.forget()
@@ -144,9 +165,13 @@ class EstimatePage(PageContract):
         if command == "more":
             self._go_on()
             return
-        self.transport.playing = self._live.command(command, self.transport.stride, self._start_again)
+        try:
+            self.transport.playing = self._live.command(command, self.transport.stride, self._start_again)
+        except ValueError as error:  # the room of the run that is over has been given to others
+            self.complain(str(error))
 
     def _start_again(self, playing: bool) -> None:
+        self._live.reserve(self.config.memory, RUN)
         self.run(self.config, self.tiles.selected, playing=playing)
 
     def _go_on(self) -> None:
@@ -186,6 +211,7 @@ class EstimatePage(PageContract):
         if state.version != self._worded and (over or self._ticks % self.word_ticks == 0):
             self._worded = state.version
             self._show_words(state)
+        self.preparation.poll()  # last: it may start another run, and these rows are not of that one
 
     def _show_words(self, state: State) -> None:
         values = self.readouts.values = self.numbers(state)

@@ -23,8 +23,11 @@ class PageView(Protocol):
         """What is set now, JSON-able: `restore` of it shows the same again."""
         ...
 
-    def restore(self, configuration: Mapping[str, Any]) -> None:
-        """Set everything and start; ValueError with one sentence, and nothing changed, for what cannot be run."""
+    def restore(self, configuration: Mapping[str, Any]) -> str:
+        """Set everything and start; ValueError with one sentence, and nothing changed, for what cannot be run.
+
+        Returns what the visitor should know of it: a sentence where it has to be prepared and comes later, else nothing.
+        """
         ...
 
 

@@ -41,11 +41,24 @@ def check_price(price: Price, remedy: str) -> None:
         )
 
 
-def check_allowance(config: RunConfig, problem: Potential) -> None:
-    """ValueError, one sentence, for a complete configuration whose chains take more than a visitor may have."""
+def run_memory(config: RunConfig, problem: Potential) -> tuple[float, int]:
+    """Bytes that the chains of a complete configuration take at the peak of a step, and how many chains there are.
+
+    Their states, gradients and what the sampler keeps; and what an evaluation of all of them holds.
+    """
     need, chains = memory_needed(config, problem)
+    assert config.gradient is not None and config.batch_size is not None
+    size = 8 if config.dtype == "float64" else 4
+    gradients = {config.gradient, config.metric_gradient or config.gradient}
+    return need + sum(problem.step_bytes(chains, each, config.batch_size, size) for each in gradients), chains
+
+
+def check_allowance(config: RunConfig, problem: Potential) -> float:
+    """Bytes that a complete configuration takes; ValueError, one sentence, where a visitor may not have as many."""
+    need, chains = run_memory(config, problem)
     if need > allowance() * 2**20:
         raise ValueError(
             f"{chains:,} chains of {problem.dim:,} parameters need {need / 2**20:,.0f} MB, and this server gives each run "
             f"{allowance():,.0f} MB: use fewer chains{', float32' if config.dtype == 'float64' else ''} or a smaller network."
         )
+    return need

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from app.runs.account import Claim
 from app.runs.job import OVER, Job, Log, State, Status
 
 
@@ -15,9 +16,11 @@ class RunHandle:
     """What a session and the worker thread share of one run. One lock guards all of it.
 
     playing: whether the run starts by itself.  attend: called after every command, so that the worker looks at the run.
+    claim: what the run has of the memory of all; it is given back with the job.
     """
 
-    def __init__(self, playing: bool, attend: Callable[[], None]):
+    def __init__(self, playing: bool, attend: Callable[[], None], claim: Claim | None = None):
+        self.claim = claim or Claim(0)
         self.attend = attend
         self._lock = threading.Lock()
         self._state = State()
@@ -68,7 +71,7 @@ class RunHandle:
         """Stop for good and free the run; takes effect within one block."""
         with self._lock:
             if self._state.status is Status.FINISHED:
-                self._job = None
+                self._drop()
             elif self._state.status not in OVER:
                 self._publish(status=Status.CANCELLED, message=message)
         self.attend()
@@ -165,8 +168,13 @@ class RunHandle:
         """Free the job of a run that is over, unless it can be made longer. Returns whether the run is over."""
         with self._lock:  # a finished run may be made longer at any moment
             if self.over and not self.can_go_on:
-                self._job = None
+                self._drop()
             return self.over
+
+    def _drop(self) -> None:
+        """Free the job; the caller holds the lock."""
+        self._job = None
+        self.claim.release()
 
     def _publish(self, **changes: Any) -> None:
         """Replace the state; the caller holds the lock."""

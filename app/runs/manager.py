@@ -15,6 +15,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 
+from app.runs.account import Claim
 from app.runs.handle import RunHandle
 from app.runs.job import Job
 from app.runs.stepped_run import SteppedRun
@@ -57,12 +58,12 @@ class RunManager:
         self._thread = threading.Thread(target=self._work, name="runs", daemon=True)
         self._thread.start()
 
-    def submit(self, build: Callable[[], Job], playing: bool = True) -> RunHandle:
+    def submit(self, build: Callable[[], Job], playing: bool = True, claim: Claim | None = None) -> RunHandle:
         """Queue a run; returns at once. Errors arrive as a state with status FAILED and a message.
 
-        build: makes the job, in a thread of its own.
+        build: makes the job, in a thread of its own.  claim: the memory for it, given back when it is over.
         """
-        handle = RunHandle(playing, lambda: self._attend(run))
+        handle = RunHandle(playing, lambda: self._attend(run), claim)
         run = SteppedRun(build, handle)
         with self._condition:
             if self._closed:

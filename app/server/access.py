@@ -49,6 +49,21 @@ def own_names() -> list[str]:
     return [name for name in dict.fromkeys(found) if ORIGIN.fullmatch(name)]
 
 
+def encryption(options: argparse.Namespace) -> list[str]:
+    """The files for https, where there are any."""
+    if options.ssl_certfile is None:
+        if options.ssl_keyfile is not None:
+            raise ValueError("--ssl-keyfile needs --ssl-certfile: give the certificate too.")
+        return []
+    found = []
+    for name, path in (("--ssl-certfile", options.ssl_certfile), ("--ssl-keyfile", options.ssl_keyfile)):
+        if path is not None:
+            if not path.is_file():
+                raise ValueError(f"{name} {str(path)!r} is no file: check the path.")
+            found += [name, str(path)]
+    return found
+
+
 def authentication(options: argparse.Namespace, environment: Mapping[str, str]) -> list[str]:
     oauth = [f"--oauth-{name}" for name in ("provider", "key", "redirect-uri") if getattr(options, _field(name))]
     if options.auth != "oauth" and oauth:

@@ -17,8 +17,9 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from app.runs.account import TOTAL_MEMORY
 from app.runs.allowance import VISITOR_MEMORY
-from app.server.access import PASSWORD, WILDCARDS, allowed_origins, authentication
+from app.server.access import PASSWORD, WILDCARDS, allowed_origins, authentication, encryption
 from app.server.ports import check_free, free_port
 from llc_core.cli.commands import add_commands, run_command
 from llc_core.cli.outputs import say
@@ -26,6 +27,8 @@ from llc_core.extras import needs
 
 HERE = Path(__file__).parent
 TITLE = "LLC_LAB_TITLE"
+LONGEST_SIGN_IN = 24.0 * 30
+"""Hours: a cookie that is found on a shared computer must not open the server for ever."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -38,18 +41,22 @@ def _serve(options: argparse.Namespace) -> int:
     arguments = server_arguments(options, os.environ)
     check_free(options.address, options.port)
     with needs("llc-lab serve", extra="app"):
-        from panel.command.serve import Serve
+        from app.server.serving import Serving, allow_many_connections
+    Serving.hours = options.session_hours
+    allow_many_connections()
     if options.title:
         os.environ[TITLE] = options.title
     if options.visitor_memory is not None:
         os.environ[VISITOR_MEMORY] = str(options.visitor_memory)
+    if options.total_memory is not None:
+        os.environ[TOTAL_MEMORY] = str(options.total_memory)
     if options.behind_proxy or options.auth != "none":
         from app.session.ownership import VARIABLE
 
         os.environ.setdefault(VARIABLE, "0")  # visitors may all seem to come from this machine
     say(f"LLC Lab: {url(options)}   (stop with Ctrl+C)", flush=True)
     panel = argparse.ArgumentParser(prog="panel serve")
-    command = Serve(parser=panel)
+    command = Serving(parser=panel)
     command.invoke(panel.parse_args(arguments))
     return 0
 
@@ -75,6 +82,12 @@ def build_parser() -> argparse.ArgumentParser:
         "--visitor-memory", type=float, metavar="MB", help="the most that one run of a visitor may take (default 600)"
     )
     serve.add_argument(
+        "--total-memory",
+        type=float,
+        metavar="MB",
+        help="the most that the runs of all visitors may take together (default half of the machine's memory)",
+    )
+    serve.add_argument(
         "--behind-proxy", action="store_true", help="trust the forwarded headers of a web server in front"
     )
     serve.add_argument("--auth", choices=("none", "basic", "oauth"), default="none", help="who may come in")
@@ -83,6 +96,13 @@ def build_parser() -> argparse.ArgumentParser:
         type=Path,
         metavar="FILE",
         help=f'with --auth basic: JSON {{"name": "password", …}}; without it everyone has the password in {PASSWORD}',
+    )
+    serve.add_argument(
+        "--session-hours", type=float, default=12.0, metavar="HOURS", help="how long a sign-in lasts (default 12)"
+    )
+    serve.add_argument("--ssl-certfile", type=Path, metavar="FILE", help="serve by https with this certificate (PEM)")
+    serve.add_argument(
+        "--ssl-keyfile", type=Path, metavar="FILE", help="its private key, where it has a file of its own"
     )
     serve.add_argument("--oauth-provider", default="", help="with --auth oauth: github, google, azure, generic, …")
     serve.add_argument("--oauth-key", default="", help="the public identifier of the app at the provider")
@@ -119,9 +139,16 @@ def server_arguments(options: argparse.Namespace, environment: Mapping[str, str]
         options.port = free_port(options.address)
     if options.prefix and not re.fullmatch(r"(/[A-Za-z0-9_.~-]+)+", options.prefix):
         raise ValueError(f"--prefix {options.prefix!r} is not a path: write it like /lab, without a slash at the end.")
-    if options.visitor_memory is not None and not 0 < options.visitor_memory < float("inf"):
+    for name, value, example in (
+        ("--visitor-memory", options.visitor_memory, 600),
+        ("--total-memory", options.total_memory, 4000),
+    ):
+        if value is not None and not 0 < value < float("inf"):
+            raise ValueError(f"{name} {value:g} is not an amount: give megabytes above 0, such as {example}.")
+    if not 0 < options.session_hours <= LONGEST_SIGN_IN:
         raise ValueError(
-            f"--visitor-memory {options.visitor_memory:g} is not an amount: give megabytes above 0, such as 600."
+            f"--session-hours {options.session_hours:g} is no time for a sign-in: give hours above 0 and up to "
+            f"{LONGEST_SIGN_IN:g}, such as 12."
         )
     arguments = [str(HERE.parent), "--address", options.address, "--port", str(options.port)]
     for origin in allowed_origins(options):
@@ -130,7 +157,7 @@ def server_arguments(options: argparse.Namespace, environment: Mapping[str, str]
         arguments += ["--prefix", options.prefix]
     if options.behind_proxy:
         arguments += ["--use-xheaders"]
-    return arguments + authentication(options, environment)
+    return arguments + encryption(options) + authentication(options, environment)
 
 
 def url(options: argparse.Namespace) -> str:
@@ -140,7 +167,7 @@ def url(options: argparse.Namespace) -> str:
         name = socket.gethostname()
     with contextlib.suppress(ValueError):
         name = f"[{name}]" if ipaddress.ip_address(name).version == 6 else name
-    return f"http://{name}:{options.port}{options.prefix}/app"
+    return f"{'https' if options.ssl_certfile else 'http'}://{name}:{options.port}{options.prefix}/app"
 
 
 if __name__ == "__main__":

@@ -52,7 +52,11 @@ def show_errors_with(show: Callable[[str], None]) -> None:
 def report(error: Exception) -> None:
     """Panel's exception handler for everything that happens in a session's callbacks."""
     log.error("An error in a session.", exc_info=error)
-    text = str(error) if isinstance(error, ValueError) else f"Something went wrong ({type(error).__name__}: {error})."
+    tell(str(error) if isinstance(error, ValueError) else f"Something went wrong ({type(error).__name__}: {error}).")
+
+
+def tell(text: str) -> None:
+    """Say it to the visitor of the current session, where its errors are shown."""
     place = _notebook[0] if _notebook else None
     if pn.state.curdoc is not None:
         place = _places.get(pn.state.curdoc, place)

@@ -8,6 +8,7 @@ from weakref import WeakMethod
 
 import panel as pn
 
+from app.runs.account import Claim, account
 from app.runs.job import OVER, Job, State
 from app.runs.manager import RunHandle, manager
 from app.session.errors import report
@@ -33,12 +34,22 @@ class Live:
         self.cursor: Any = None
         self._show, self._period = show, period * FRAMES[of_environment("LLC_LAB_FRAMES", tuple(FRAMES))]
         self._build: Callable[[], Job] | None = None
+        self._claim = self._reserved = Claim(0)
+        """The memory of the present run, and of the next one."""
         self._callback: Any = None
         self._alone = 0
         self._document = pn.state.curdoc
         # A weak reference, since Panel keeps this callback for ever where no browser connects, as with a health check.
         start = WeakMethod(self._on_load)
         pn.state.onload(lambda: (begin := start()) and begin())
+
+    def reserve(self, size: float, what: str) -> None:
+        """Take the memory of the run that is started next, in place of the present one's. ValueError where there is not enough.
+
+        size: bytes.  what: stands in the sentence.
+        """
+        self._reserved.release()
+        self._reserved = account().claim(size, what, instead_of=self._claim)
 
     def start(self, build: Callable[[], Job], cursor: Any, playing: bool = True) -> None:
         """End the run and start another one; before the page is on the screen, only remember which.
@@ -47,8 +58,11 @@ class Live:
         """
         if self.run is not None:
             self.run.cancel()
+        else:
+            self._claim.release()
+        self._claim, self._reserved = self._reserved, Claim(0)
         self._build, self.cursor = build, cursor
-        self.run = manager().submit(build, playing) if self._callback is not None else None
+        self.run = manager().submit(build, playing, self._claim) if self._callback is not None else None
 
     def command(self, command: str, stride: int, restart: Callable[[bool], None]) -> bool:
         """Do what a button says: "play", "pause", "step" or "reset". Returns whether the run plays now.
@@ -90,12 +104,15 @@ class Live:
             self._callback.stop()
         if self.run is not None:
             self.run.cancel()
+        else:
+            self._claim.release()
+        self._reserved.release()
 
     def _on_load(self) -> None:
         """The page is on the screen, so the run may start. An earlier run would slow down the loading of the page."""
         self._callback = pn.state.add_periodic_callback(self._tick, period=self._period)
         if self.run is None and self._build is not None:
-            self.run = manager().submit(self._build)
+            self.run = manager().submit(self._build, claim=self._claim)
 
     def _tick(self) -> None:
         try:

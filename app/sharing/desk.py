@@ -13,9 +13,10 @@ from llc_core import Estimate
 
 
 class TakeawayDesk:
-    """read: a file's text → a configuration, checked as a whole.  apply: shows and runs it. Both may raise ValueError."""
+    """read: a file's text → a configuration, checked as a whole.  apply: shows and runs it, and returns what to say of it where that is not
+    done yet. Both may raise ValueError."""
 
-    def __init__(self, menu: TakeawayMenu, read: Callable[[str], Any], apply: Callable[[Any], None]):
+    def __init__(self, menu: TakeawayMenu, read: Callable[[str], Any], apply: Callable[[Any], str]):
         self.menu, self._read, self._apply = menu, read, apply
         menu.on_want, menu.on_upload = self._on_want, self._on_upload
 
@@ -37,11 +38,11 @@ class TakeawayDesk:
 
     def _on_upload(self, text: str) -> None:
         try:
-            self._apply(self._read(text))
+            said = self._apply(self._read(text))
         except ValueError as error:
             self.menu.say(str(error), bad=True)
         else:
-            self.menu.say("The configuration is set.")
+            self.menu.say(said or "The configuration is set.")
 
 
 class EstimateDesk(TakeawayDesk):
@@ -50,7 +51,7 @@ class EstimateDesk(TakeawayDesk):
     name: how its files begin.
     """
 
-    def __init__(self, name: str, menu: TakeawayMenu, read: Callable[[str], Any], apply: Callable[[Any], None]):
+    def __init__(self, name: str, menu: TakeawayMenu, read: Callable[[str], Any], apply: Callable[[Any], str]):
         super().__init__(menu, read, apply)
         self._name = name
         self._estimate: Estimate | None = None

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
 from app.controls.run_controls import LENGTH
-from app.runs.allowance import check_allowance
+from app.runs.allowance import check_allowance, run_memory
 from app.sharing.json_files import read_json
 from llc_core import Potential, RunConfig
 from llc_core.engine.resolve import Resolved, automatic_dtype, resolve
@@ -52,6 +52,11 @@ class PageConfig:
         """Steps of the run, and those of burn-in."""
         assert self.complete.steps is not None
         return self.complete.steps, self.complete.burn_in_steps(self.complete.steps)
+
+    @property
+    def memory(self) -> float:
+        """Bytes that the run takes beside its problem."""
+        return run_memory(self.complete, self.resolved.problem)[0]
 
     def longer(self) -> Self:
         """The run that goes on until it has twice as many steps."""

@@ -119,6 +119,13 @@ class Potential:
         """
         raise NotImplementedError
 
+    def step_bytes(self, chains: int, gradient: str, batch_size: int, size: int) -> int:
+        """Bytes that an evaluation for so many chains holds at once on a CPU, beside displacements and gradients [C, D].
+
+        An upper bound; 0 where it is little beside those. size: bytes of a number in the precision of the run.
+        """
+        return 0
+
     def rounding(self, delta: Tensor) -> Tensor | None:
         """|ΔL in the precision of δ − ΔL in float64| at δ [C, D], [C]; None where it is not known."""
         return None

@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import partial
 from json import dumps, loads
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from app.controls.parsing import LONGEST_LIST
-from app.runs.allowance import check_price
+from app.runs.account import Claim, account
+from app.runs.allowance import allowance, check_price
+from app.runs.apart import only_unhurried
+from app.runs.kept import Kept
 from llc_core import DeepLinearNetwork
-from llc_core.potentials import build, price
+from llc_core.potentials import Price, build, price
 
 MAX_PARAMETERS = 200_000
 """Larger networks run too slowly to be watched on a processor that visitors share."""
 RUN = ("gradient", "batch_size", "dtype")
 """Settings of a run on which the memory for a network's data depends."""
+NETWORK = "This network"
+"""What needs memory, in the sentence that refuses it."""
+KEPT = 8
+LONG_BYTES = 6 * 2**20
+"""Networks that hold more without rows, which are drawn later, take longer than 20 ms to make (`python -m lab.benchmarks.served.waits`): a thread makes them."""
 
 
-def check_size(description: Mapping[str, Any], settings: Mapping[str, Any] | None = None) -> None:
-    """ValueError, one sentence, for a network that this page does not take, said from its description: none of it is made.
+def check_size(description: Mapping[str, Any], settings: Mapping[str, Any] | None = None) -> Price:
+    """What a network takes, from its description: none of it is made. ValueError where that is too much for this page.
 
     settings: of the run, where they are known; without them it is the least that any run takes.
     """
@@ -33,20 +42,44 @@ def check_size(description: Mapping[str, Any], settings: Mapping[str, Any] | Non
             "For larger ones use llc_core.estimate."
         )
     check_price(found, "use smaller widths, a smaller n, float32 or full gradients")
+    return found
 
 
 def get_problem(description: Mapping[str, Any], settings: Mapping[str, Any] | None = None) -> DeepLinearNetwork:
-    """The network that a JSON description stands for; ValueError says what is wrong with it, or too much for here."""
+    """The network that a JSON description stands for; ValueError says what is wrong with it, or too much for here.
+
+    On the event loop it may be `TakesLong`, see `app.runs.apart`.
+    """
     if description.get("virtual"):
         raise ValueError(
             "virtual is true; a page keeps the rows of its network: leave it out, or use llc_core.estimate."
         )
-    check_size(description, settings)
-    return _problem(dumps(dict(description), sort_keys=True))
+    found, text = check_size(description, settings), dumps(dict(description), sort_keys=True)
+    only_unhurried(text not in _problems and price(description).held > LONG_BYTES)
+    problem = _problems.get(text, partial(_problem, text, found.peak), found.held)
+    _hold(problem, found.held)
+    return problem
 
 
-@lru_cache(maxsize=8)
-def _problem(text: str) -> DeepLinearNetwork:
-    problem = build(loads(text))
+_problems: Kept[DeepLinearNetwork] = Kept(KEPT, lambda: allowance() * 2**20)
+"""As many as one visitor's allowance holds."""
+account().when_short(_problems.forget)
+_claims: WeakKeyDictionary[DeepLinearNetwork, Claim] = WeakKeyDictionary()
+"""What each network that is alive holds, whoever keeps it."""
+
+
+def _problem(text: str, peak: float) -> DeepLinearNetwork:
+    making = account().claim(peak, NETWORK)
+    try:
+        problem = build(loads(text))
+    finally:
+        making.release()
     assert isinstance(problem, DeepLinearNetwork)
     return problem
+
+
+def _hold(problem: DeepLinearNetwork, held: float) -> None:
+    """A network holds more when a run takes rows of its data, too."""
+    before = _claims.get(problem)
+    if before is None or before.size < held:
+        _claims[problem] = account().claim(held, NETWORK, instead_of=before)

@@ -9,6 +9,7 @@ from typing import Any
 from app.controls.run_controls import completed
 from app.pages.local_geometry.config import RUN, get_problem
 from app.pages.local_geometry.presets import Preset
+from app.runs.apart import whole
 from app.sharing.reading import PageConfig, from_configuration, from_side_bar, refuse_unoffered
 from llc_core import DeepLinearNetwork, RunConfig
 from llc_core.theory.rank_checks import show
@@ -18,11 +19,13 @@ def preset_config(preset: Preset) -> PageConfig:
     return side_bar_config(preset.problem, completed(preset.settings))
 
 
+@whole
 def side_bar_config(description: Mapping[str, Any], settings: Mapping[str, Any]) -> PageConfig:
     """The network of the editor with the settings of the controls. Raises ValueError, one sentence."""
     return from_side_bar(description, settings, get_problem(description, settings))
 
 
+@whole
 def link_config(values: Any) -> PageConfig:
     """The configuration in a link or a file. Raises ValueError, one sentence, for anything that cannot be run here."""
     config = RunConfig.from_dict(values)

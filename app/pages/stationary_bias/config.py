@@ -17,6 +17,8 @@ STEP = 1e-3
 DECAY = 0.55
 """Exponent of the decreasing steps of Rensmeyer & Niggemann 2025: ε_n = ε/n^0.55."""
 MAX_CHAINS, MAX_STEPS = 100_000, 10_000_000
+CHAIN_BYTES = 2 * 8 * 16
+"""Of one chain on both sides: its state, what the samplers remember, and what counting it takes."""
 
 
 def _psgld() -> dict[str, Any]:
@@ -83,6 +85,11 @@ class BiasConfig:
     @property
     def burn_in_steps(self) -> int:
         return int(self.burn_in * self.steps)
+
+    @property
+    def memory(self) -> float:
+        """Bytes that the run takes."""
+        return CHAIN_BYTES * self.chains
 
     def sampler(self, side: str) -> Sampler:
         return build(getattr(self, side))

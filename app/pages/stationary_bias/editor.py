@@ -11,6 +11,7 @@ import panel as pn
 from app.controls.fields import ChoiceField
 from app.pages.stationary_bias.controls.expression import ExpressionEditor
 from app.pages.stationary_bias.controls.points import PointsEditor
+from app.pages.stationary_bias.scene import get_target
 from app.style.formula import displayable
 from app.style.layout import complaint, prose
 from llc_core.fields import Hyper
@@ -66,7 +67,7 @@ class TargetEditor(pn.viewable.Viewer):
             self._editor(kind).show(target[POINTS])
         elif kind == EXPRESSION:
             self._editor(kind).show(target[EXPRESSION], target.get("of", "density"))
-        self._describe(landscape(self.target))
+        self._describe(get_target(self.target))
 
     def _editor(self, kind: str) -> Any:
         """Made when it is first wanted: the page loads sooner."""
@@ -99,7 +100,7 @@ class TargetEditor(pn.viewable.Viewer):
             self._complain(str(error))
 
     def _take(self, target: dict[str, Any]) -> None:
-        made = landscape(target)
+        made = get_target(target)
         self._complain("")
         self._describe(made)
         if target != self.target:

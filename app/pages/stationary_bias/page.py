@@ -1,4 +1,7 @@
-"""Page "Stationary bias": watch two samplers reach the laws they really have, beside the law they should have."""
+"""Page "Stationary bias": watch two samplers reach the laws they really have. Long, since it is one class: what a visitor does.
+
+Beside them is the law that they should have.
+"""
 
 from __future__ import annotations
 
@@ -24,11 +27,13 @@ from app.pages.stationary_bias.panels.exact.job import ExactBias
 from app.pages.stationary_bias.panels.side.panel import Side
 from app.pages.stationary_bias.pictures import tile
 from app.pages.stationary_bias.presets import PRESETS
-from app.pages.stationary_bias.scene import get_scene
+from app.pages.stationary_bias.scene import Scene, get_scene
 from app.pages.stationary_bias.takeaway import BiasTakeaway
 from app.pages.stationary_bias.texts import FIRST_SHOWN, OWN_SETTINGS, SHOWN, caption, trouble
 from app.runs.job import OVER, State, Status
+from app.session.errors import tell
 from app.session.live import Live
+from app.session.preparation import Preparation
 from app.sharing.exact_answers import ExactAnswers
 from app.style import theme
 from app.style.layout import card, complaint, page, pair, prose, side_bar, toolbar
@@ -37,6 +42,8 @@ from app.style.legend import swatch
 POLL_MILLISECONDS = 100
 NUMBERS_TICKS = 4
 """Figures and counter are renewed at every poll, words and numbers at every fourth."""
+RUN = "This comparison"
+"""What needs memory, in the sentence that refuses it."""
 ANSWERS = ("prediction", "bias", "exact", "agreement", "mean_abs", "second")
 """Cells of the numbers that tell what the histogram will become."""
 
@@ -55,6 +62,7 @@ class StationaryBias:
         self.tiles = Tiles(items=[tile(preset) for preset in PRESETS], sizing_mode="stretch_width", margin=0)
         self.tiles.listener = self._on_preset
         self.lesson = prose(theme.LESSON, margin=(10, 2, 0, 2))
+        self.preparation = Preparation()
         self.transport = Transport(sizing_mode="stretch_width", margin=0)
         self.transport.listener = self._on_command
         self.toggles = Toggles(
@@ -87,7 +95,7 @@ class StationaryBias:
         self.sidebar: list[Any] = [side_bar({"Target": [self.target, self.fault], "Run": [self.run_panel]})]
         self.main: list[Any] = [
             page(
-                pn.Column(self.tiles, self.lesson, sizing_mode="stretch_width", margin=0),
+                pn.Column(self.tiles, self.lesson, self.preparation.view, sizing_mode="stretch_width", margin=0),
                 card(self.transport, toolbar(self.toggles, self.takeaway.menu), self.trouble),
                 pair(*(side.view for side in self.sides.values())),
                 self._foot,
@@ -103,30 +111,37 @@ class StationaryBias:
     def configuration(self) -> dict[str, Any]:
         return self._config.to_dict()
 
-    def restore(self, configuration: Mapping[str, Any]) -> None:
-        self.run(BiasConfig.from_dict(configuration))
+    def restore(self, configuration: Mapping[str, Any]) -> str:
+        return self.run(BiasConfig.from_dict(configuration))
 
     def close(self) -> None:
         """Free the run; called when the session ends or the page changes."""
         self._live.close()
+        self.preparation.close()
         if self._below is not None:
             self._below.close()
 
     # -- one configuration, and a run of it -----------------------------------------------------------------------------
 
-    def run(self, config: BiasConfig, preset: str = "", lesson: str = OWN_SETTINGS) -> None:
-        """Run a configuration and show it in the widgets; ValueError, and nothing changed, for what cannot be run."""
-        with pn.io.hold():
-            self._start(config, preset, lesson)
-            self.fault.visible = False
-            self.target.show(config.target)
-            self.run_panel.show(config)
-            for side in SIDES:
-                self.sides[side].panel.show(getattr(config, side))
+    def run(self, config: BiasConfig, preset: str = "", lesson: str = OWN_SETTINGS) -> str:
+        """Run a configuration and show it in the widgets, see `app.pages.base.PageView.restore`."""
 
-    def _start(self, config: BiasConfig, preset: str, lesson: str = "", playing: bool = True) -> None:
+        def take(scene: Scene) -> None:
+            self._live.reserve(config.memory, RUN)
+            with pn.io.hold():
+                self._start(config, scene, preset, lesson)
+                self._complain("")
+                self.target.show(config.target)
+                self.run_panel.show(config)
+                for side in SIDES:
+                    self.sides[side].panel.show(getattr(config, side))
+
+        return self.preparation.ask(
+            partial(get_scene, config), take, lambda why: tell(f"This configuration cannot be opened: {why}")
+        )
+
+    def _start(self, config: BiasConfig, scene: Scene, preset: str, lesson: str = "", playing: bool = True) -> None:
         """Start a run, and clear what was drawn of the one before it. lesson: "" leaves the sentence as it is."""
-        scene = get_scene(config)
         self._config, self._scene = config, scene
         self._live.start(partial(BiasJob, config), 0, playing)
         self._drawn = self._worded = -1
@@ -158,19 +173,29 @@ class StationaryBias:
                 **{side: self.sides[side].panel.value for side in SIDES},
                 **self.run_panel.values,
             )
-            with pn.io.hold():
-                self._start(config, "", OWN_SETTINGS)
+            self.preparation.ask(partial(get_scene, config), partial(self._start_own, config), self._complain)
         except ValueError as error:
-            self.fault.param.update(object=f'<span role="alert">{escape(str(error))}</span>', visible=True)
-        else:
-            self.fault.visible = False
+            self._complain(str(error))
+
+    def _start_own(self, config: BiasConfig, scene: Scene) -> None:
+        self._live.reserve(config.memory, RUN)
+        with pn.io.hold():
+            self._start(config, scene, "", OWN_SETTINGS)
+            self._complain("")
+
+    def _complain(self, message: str) -> None:
+        """Say in the side bar what cannot be run; an empty message takes it back."""
+        self.fault.param.update(object=f'<span role="alert">{escape(message)}</span>', visible=bool(message))
 
     def _on_command(self, command: str) -> None:
-        self.transport.playing = self._live.command(
-            command,
-            self.transport.stride,
-            lambda playing: self._start(self._config, self.tiles.selected, playing=playing),
-        )
+        try:
+            self.transport.playing = self._live.command(command, self.transport.stride, self._start_again)
+        except ValueError as error:  # the room of the run that is over has been given to others
+            self._complain(str(error))
+
+    def _start_again(self, playing: bool) -> None:
+        self._live.reserve(self._config.memory, RUN)
+        self._start(self._config, self._scene, self.tiles.selected, playing=playing)
 
     def _on_toggles(self) -> None:
         for side in self.sides.values():
@@ -203,6 +228,7 @@ class StationaryBias:
         if state.version != self._worded and (over or self._ticks % NUMBERS_TICKS == 0):
             self._worded = state.version
             self._show_words(state)
+        self.preparation.poll()  # last: it may start another run, and this state is not of that one
 
     def _draw(self, state: State, rows: tuple[int, np.ndarray] | None, over: bool) -> None:
         if rows is not None and self._below is not None:

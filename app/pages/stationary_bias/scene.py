@@ -5,15 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import partial
 from json import dumps, loads
+from typing import Any
 
 import numpy as np
 
 from app.pages.stationary_bias.config import SIDES, BiasConfig
+from app.runs.apart import only_unhurried, whole
+from app.runs.kept import Kept
 from llc_core import stationary
 from llc_core.bins import Bins
-from llc_core.potentials.line.build import landscape
+from llc_core.potentials.line.build import landscape, line_price
 from llc_core.potentials.line.landscape import Landscape
 from llc_core.samplers.base import Sampler
 from llc_core.samplers.registry import build
@@ -61,15 +64,31 @@ class Scene:
         return self.left if side == "left" else self.right
 
 
+@whole
 def get_scene(config: BiasConfig) -> Scene:
-    """The scene of a configuration; ValueError says what is wrong with its target."""
+    """The scene of a configuration; ValueError says what is wrong with its target.
+
+    On the event loop it may be `TakesLong`, see `app.runs.apart`: for laws that nobody has named, since a formula of 60
+    characters can take a minute.
+    """
     texts = [dumps(value, sort_keys=True) for value in (config.target, config.left, config.right)]
-    return _scene(*texts)
+    key = "\n".join(texts)
+    line_price(config.target)  # what is no description at all is refused at once
+    only_unhurried("name" not in config.target and key not in _scenes)
+    return _scenes.get(key, partial(_scene, *texts))
 
 
-@lru_cache(maxsize=64)
+def get_target(target: Mapping[str, Any]) -> Landscape:
+    """The law that a description stands for, as `get_scene` made it where it has; ValueError as there."""
+    return _targets.get(dumps(target, sort_keys=True), partial(landscape, target))
+
+
+_scenes: Kept[Scene] = Kept(64)
+_targets: Kept[Landscape] = Kept(64)
+
+
 def _scene(target_text: str, *sampler_texts: str) -> Scene:
-    target = landscape(loads(target_text))
+    target = get_target(loads(target_text))
     bins = window(target)
     x = np.linspace(bins.low, bins.high, POINTS)
     law = stationary.target_law(target)

@@ -42,7 +42,8 @@ class Visitor:
     received: int = 0
     times: list[float] = field(default_factory=list)
 
-    async def stay(self, until: float) -> None:
+    async def stay(self, until: float, cut: bool = False) -> None:
+        """cut: whether the connection ends without a word, as it does where a network fails."""
         from bokeh.document import Document
         from bokeh.document.events import MessageSentEvent
         from bokeh.events import DocumentReady
@@ -68,7 +69,10 @@ class Visitor:
                 await asyncio.wait_for(self._read(socket, 1), left)
             except TimeoutError:
                 break
-        socket.close()
+        if cut:
+            socket.protocol.stream.close()  # type: ignore[union-attr]
+        else:
+            socket.close()
 
     async def _read(self, socket: object, messages: int) -> None:
         for _ in range(messages):

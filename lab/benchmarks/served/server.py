@@ -39,7 +39,7 @@ class Server:
         self.url = f"http://127.0.0.1:{self.port}/app"
 
     def held(self) -> dict[str, float]:
-        """rss in megabytes, runs, pages (page objects that are alive)."""
+        """rss in megabytes, runs, pages (page objects that are alive), claimed (bytes of the account of memory)."""
         return self._ask("held")
 
     def ticks(self) -> list[list[float]]:
@@ -74,19 +74,23 @@ def serve() -> None:
     import psutil
     from tornado.web import RequestHandler
 
+    from app.server.serving import allow_many_connections, limits
     from app.window import warmup
 
+    allow_many_connections()
     logging.basicConfig(format="%(levelname)s %(name)s %(message)s")
     me = psutil.Process()
 
     class Held(RequestHandler):
         def get(self) -> None:
+            from app.runs.account import account
             from app.runs.manager import background, manager
 
             gc.collect()
             pages = sum(type(x).__name__ in PAGES for x in gc.get_objects())
             runs = manager().active + background().active
-            self.write({"rss": me.memory_info().rss / 2**20, "runs": runs, "pages": pages})
+            claimed = account().taken
+            self.write({"rss": me.memory_info().rss / 2**20, "runs": runs, "pages": pages, "claimed": claimed})
 
     warmup.wait(120)
     polls = _watch_polls()
@@ -101,7 +105,7 @@ def serve() -> None:
         port = probe.getsockname()[1]
     server = pn.serve(
         {"app": str(ROOT / "app" / "main.py")}, port, "127.0.0.1", show=False, start=False, verbose=False,
-        extra_patterns=[("/held", Held), ("/ticks", Ticks)],
+        extra_patterns=[("/held", Held), ("/ticks", Ticks)], **limits(),
     )  # fmt: skip
     server.start()
     print(port, flush=True)

@@ -7,8 +7,10 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from llc_core.compute.cores import available_cores
 from llc_core.potentials.base import Batch, Factors, Potential
-from llc_core.potentials.deep_linear.tensors import Tensors
+from llc_core.potentials.deep_linear.cut import cut_of
+from llc_core.potentials.deep_linear.tensors import ONE_BY_ONE, Tensors
 
 MOST_ROUNDED = 1 << 24
 """Rounding is measured up to this many numbers in the displacements of all chains, because it copies them to float64."""
@@ -50,6 +52,25 @@ class LinearPotential(Potential):
             losses = [self._evaluate(delta[c : c + 1], each[c], grad[c : c + 1]) for c in chains]
             return torch.cat(losses), grad
         return self._evaluate(delta, batch, grad), grad
+
+    def step_bytes(self, chains: int, gradient: str, batch_size: int, size: int) -> int:
+        """Four arrays for each layer and two of the whole product's size, in double precision for the rounding.
+
+        And the batches: their moments, or their rows where these are fewer.
+        """
+        inputs, outputs, cut = self.widths[0], self.widths[-1], cut_of(self.widths)
+        columns = max(inputs, self.widths[cut] if cut else 0)
+        drawn = rows = 0
+        if gradient != "full":
+            rows = 2 * (batch_size + inputs) * (inputs + outputs + 1)  # of one chain after the other
+        if gradient == "minibatch" and batch_size < inputs:
+            columns, drawn = max(columns, batch_size), batch_size * (inputs + outputs + 1)
+        elif gradient != "full":
+            drawn = inputs * (inputs + outputs) + 1
+        wide = max(self.widths) >= ONE_BY_ONE
+        at_once = min(chains, available_cores()) if wide else chains
+        arrays = 4 * sum(self.widths[1:]) * columns + 2 * inputs * outputs
+        return 8 * at_once * arrays + size * chains * drawn + 8 * rows
 
     def rounding(self, delta: Tensor) -> Tensor | None:
         """Far from w0 the products of some layers of a deep network are large, others are tiny, and they cancel."""

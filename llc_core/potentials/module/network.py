@@ -215,6 +215,14 @@ class NetworkPotential(Potential):
     def __repr__(self) -> str:
         return f"NetworkPotential({type(self.module).__name__}, dim={self.dim:,}, rows={self.samples:,}, n={self.n:,})"
 
+    def step_bytes(self, chains: int, gradient: str, batch_size: int, size: int) -> int:
+        """Activations of the rows that are evaluated at once, see `_chunk`."""
+        rows, at_once = self.samples if gradient == "full" else batch_size, 1 if self.method == "loop" else chains
+        row = self._row_bytes * at_once * size // 4
+        if self.chunk is None:
+            rows = min(rows, CHUNK_BYTES["cpu"] // max(row, 1) + 1)
+        return row * rows * (2 if self.method == "vmap" else 1)  # whose backward pass makes some of them anew
+
     # -- evaluation ---------------------------------------------------------------------------------------------------
 
     def _place(self, like: Tensor) -> _Place:

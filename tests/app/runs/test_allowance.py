@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
 from app.pages import load_pages
 from app.pages.local_geometry.config import MAX_PARAMETERS, get_problem
 from app.pages.local_geometry.panels.sweep.job import SweepJob
 from app.pages.local_geometry.panels.sweep.values import COUNT
-from app.runs.allowance import DEFAULT_MEGABYTES, VISITOR_MEMORY, allowance, check_allowance
+from app.pages.local_geometry.panels.why.job import affordable
+from app.runs.allowance import DEFAULT_MEGABYTES, VISITOR_MEMORY, allowance, check_allowance, run_memory
 from llc_core import RunConfig
+from llc_core.engine.memory import memory_needed
 from llc_core.engine.resolve import resolve
+from llc_core.potentials.deep_linear import evaluation
 
 WIDE = {"kind": "dln", "widths": [200, 200, 200], "seed": 0}
 FEW_ROWS = {**WIDE, "n": 1000}
@@ -23,10 +28,11 @@ def complete(**changes):
 
 
 def test_the_limit_counts_chains_times_parameters(monkeypatch):
+    monkeypatch.setattr(evaluation, "available_cores", lambda: 2)
     config, problem = complete(chains=4)
-    monkeypatch.setenv(VISITOR_MEMORY, "13")
+    monkeypatch.setenv(VISITOR_MEMORY, "20")
     check_allowance(config, problem)
-    with pytest.raises(ValueError, match=r"^8 chains of 80,000 parameters need 24 MB, and this server .* 13 MB: use"):
+    with pytest.raises(ValueError, match=r"^8 chains of 80,000 parameters need 31 MB, and this server .* 20 MB: use"):
         check_allowance(config.replace(chains=8), problem)
     grid = config.replace(sampler={"name": "SGLD"}, grid={"step_size": (1e-9, 1e-8)})
     with pytest.raises(ValueError, match="^8 chains"):
@@ -51,6 +57,7 @@ def test_a_page_refuses_and_keeps_what_it_had(monkeypatch):
     view = page.build()
     try:
         before = view.configuration()
+        get_problem(FEW_ROWS)  # what has to be made first is made in a thread, see test_waiting
         monkeypatch.setenv(VISITOR_MEMORY, "40")
         with pytest.raises(ValueError, match="chains of 80,000 parameters need"):
             view.restore({"problem": FEW_ROWS, "chains": 16})
@@ -61,6 +68,34 @@ def test_a_page_refuses_and_keeps_what_it_had(monkeypatch):
         assert view.trouble.visible and "this server gives each run 40 MB" in view.trouble.object
     finally:
         view.close()
+
+
+def test_batches_and_activations_count(monkeypatch):
+    """Of 32 chains with large batches they are more than the states."""
+    problem = get_problem({"kind": "dln", "widths": [150, 2, 150], "n": 1000, "seed": 0})
+
+    def needed(**changes):
+        return run_memory(resolve(RunConfig(problem=problem.to_dict(), **changes), problem).config, problem)[0]
+
+    full = needed(chains=32)
+    assert (
+        full > 2 * memory_needed(resolve(RunConfig(problem=problem.to_dict(), chains=32), problem).config, problem)[0]
+    )
+    assert needed(chains=32, gradient="minibatch", batch_size=500) > full + 32 * 4 * 150 * 300
+    monkeypatch.setenv(VISITOR_MEMORY, f"{full / 2**20 - 1}")
+    with pytest.raises(ValueError, match="^32 chains of 600 parameters need"):
+        check_allowance(resolve(RunConfig(problem=problem.to_dict(), chains=32), problem).config, problem)
+
+
+def test_an_explanation_has_as_many_chains_as_there_is_room_for(monkeypatch):
+    """Its runs have full gradients whatever the estimate has, and up to four times its chains."""
+    config, problem = complete(chains=8)
+    estimate = SimpleNamespace(config=config)
+    budget, need = affordable(estimate, problem, 4.0)
+    assert budget == 4.0 and need == pytest.approx(32 * run_memory(config.replace(chains=1), problem)[0])
+    monkeypatch.setenv(VISITOR_MEMORY, "60")
+    budget, need = affordable(estimate, problem, 4.0)
+    assert budget < 4.0 and need <= 60 * 2**20
 
 
 def test_a_sweep_is_refused_too(monkeypatch):

@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from waiting import settled
 
 from app.pages.stationary_bias import texts as bias_texts
 from app.pages.stationary_bias.config import BiasConfig, on_the_line
@@ -291,6 +292,7 @@ def test_a_link_is_read_once_and_run_as_it_is(page, monkeypatch):
     read = []
     monkeypatch.setattr(BiasConfig, "__post_init__", _counted(BiasConfig.__post_init__, read))
     page.restore(LINKED)
+    settled(page)
     assert len(read) == 1
     assert page.configuration() == BiasConfig.from_dict(LINKED).to_dict()
     assert page.run_panel.values["step_decay"] == 0.3 and "n^0.3" in str(page.run_panel.rule.widget.options)
@@ -300,6 +302,7 @@ def test_a_link_is_read_once_and_run_as_it_is(page, monkeypatch):
 
 def test_a_change_of_settings_makes_one_configuration_and_keeps_the_others(page, monkeypatch):
     page.restore(LINKED)
+    settled(page)
     read = []
     monkeypatch.setattr(BiasConfig, "__post_init__", _counted(BiasConfig.__post_init__, read))
     page.run_panel.fields["steps"]._on_user("text", "3000")

@@ -25,6 +25,7 @@ from app.pages.local_geometry.panels.sweep.values import (
     values_around,
     values_between,
 )
+from app.runs.account import account
 from app.runs.allowance import check_allowance
 from app.runs.tasks import NewestJob
 from llc_core import Potential, Run, RunConfig
@@ -115,7 +116,8 @@ class SweepJob(NewestJob):
     def _start(self, values: Values) -> None:
         values = values_between(self._field, self._about, values, self._ends, self._count)
         config = self._config.replace(grid={self._field: values}, chains=self._chains, steps=self._steps)
-        check_allowance(config, self._problem)
+        need = check_allowance(config, self._problem)
+        self._claim = account().claim(need, "This sweep")  # as long as the job
         self._run = Run(config, self._problem)
 
     def _points(self, steps: int, snapshot: Any = None) -> SweepPoints:

@@ -6,9 +6,12 @@ import math
 from dataclasses import dataclass
 from html import escape
 
+from app.runs.account import account
+from app.runs.allowance import allowance, run_memory
 from app.runs.tasks import NewestJob
 from app.style.numbers import number, with_error
 from llc_core import Estimate, Potential
+from llc_core.studies.explain.comparisons import FEWEST_CHAINS
 from llc_core.studies.explain.parts import Explanation, Part
 from llc_core.studies.explain.split import BUDGET, explaining
 
@@ -34,10 +37,15 @@ class WhyProgress:
 
 
 class WhyJob(NewestJob):
-    """Measures the causes one after the other. Raises ValueError as `llc_core.studies.explain.split.explain` does."""
+    """Measures the causes one after the other. Raises ValueError as `llc_core.studies.explain.split.explain` does.
+
+    Its runs have full gradients, and more chains than the estimate: as many as a visitor's allowance has room for.
+    """
 
     def __init__(self, estimate: Estimate, problem: Potential, budget: float = BUDGET):
         self.finished = False
+        budget, need = affordable(estimate, problem, budget)
+        self._claim = account().claim(need, "This explanation")  # as long as the job
         self._stages = explaining(estimate, problem, budget=budget)
         self._done = 0
         self._latest: Explanation | None = None
@@ -51,6 +59,18 @@ class WhyJob(NewestJob):
             self._latest = found
             self._done += 1
         return WhyProgress(self._done, self._latest)
+
+
+def affordable(estimate: Estimate, problem: Potential, budget: float) -> tuple[float, float]:
+    """The budget, or the part of it that an allowance has room for, and the bytes of the runs.
+
+    A run has at most `budget` times the estimate's chains, and at least four.
+    """
+    config = estimate.config.replace(gradient="full", grid={})
+    each = max(run_memory(config.replace(chains=1), problem)[0], 1.0)
+    most = max(1.0, allowance() * 2**20 / each) / config.chains
+    budget = min(budget, most)
+    return budget, each * max(FEWEST_CHAINS, budget * config.chains)
 
 
 def short_label(part: Part) -> str:

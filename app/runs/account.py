@@ -1,0 +1,111 @@
+"""What the problems and runs of all visitors may take together: many paused visitors would fill the machine one by one.
+
+Everything that lives long claims its priced bytes before it is made, and gives them back when it is over. Prices are upper
+bounds, see `app.runs.allowance`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import math
+import os
+import threading
+from collections.abc import Callable
+from functools import cache
+from weakref import WeakSet
+
+TOTAL_MEMORY = "LLC_LAB_TOTAL_MEMORY"
+"""The megabytes that all runs and problems may take together, in the environment."""
+SHARE = 0.5
+"""Of the machine's memory, where nothing is set: the libraries and the pages' own objects need the rest."""
+SMALL = 16 * 2**20
+"""What takes less is counted and never refused: a page opens with such a run, and is itself no smaller."""
+UNKNOWN_MACHINE = 4096.0
+"""Megabytes, where the system does not say how many it has."""
+
+
+class Claim:
+    """Bytes that are taken until `release`, or until nobody holds the claim any more."""
+
+    def __init__(self, size: float):
+        self.size = float(size)
+
+    def release(self) -> None:
+        self.size = 0.0
+
+
+class Account:
+    """total: the bytes that there are, asked for at every claim."""
+
+    def __init__(self, total: Callable[[], float]):
+        self._total = total
+        self._lock = threading.Lock()
+        self._claims: WeakSet[Claim] = WeakSet()
+        self._spare: list[Callable[[], object]] = []
+
+    @property
+    def taken(self) -> float:
+        return sum(claim.size for claim in list(self._claims))
+
+    def when_short(self, free: Callable[[], object]) -> None:
+        """free: called before anybody is refused; lets go of what is kept for convenience alone."""
+        self._spare.append(free)
+
+    def claim(self, size: float, what: str, instead_of: Claim | None = None) -> Claim:
+        """Take bytes. ValueError, one sentence, where there are not enough; nothing has changed then.
+
+        what: stands in that sentence.  instead_of: a claim that will be released once this one is used.
+        """
+        if not self._fits(size, instead_of):
+            for free in self._spare:
+                free()
+            gc.collect()
+        with self._lock:
+            if not self._fits(size, instead_of):
+                raise ValueError(
+                    f"{what} needs {size / 2**20:,.0f} MB, and the runs of all visitors have taken {self.taken / 2**20:,.0f} "
+                    f"of this server's {self._total() / 2**20:,.0f} MB: use fewer chains or a smaller problem, or try again "
+                    "when another page has been closed."
+                )
+            made = Claim(size)
+            self._claims.add(made)
+            return made
+
+    def _fits(self, size: float, instead_of: Claim | None) -> bool:
+        if size <= SMALL:
+            return True
+        own = instead_of.size if instead_of is not None else 0.0
+        return self.taken - own + size <= self._total()
+
+
+def total_memory() -> float:
+    """Bytes for all runs and problems together; ValueError where the environment says nonsense."""
+    text = os.environ.get(TOTAL_MEMORY, "")
+    if not text:
+        return SHARE * _machine()
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not value > 0:
+        raise ValueError(f"{TOTAL_MEMORY} is {text!r}; set it to a number of megabytes above 0, such as 4000.")
+    return value * 2**20
+
+
+@cache
+def account() -> Account:
+    """The one account of this process."""
+    return Account(total_memory)
+
+
+@cache
+def _machine() -> float:
+    """Bytes of memory: the machine's, or those that a container may use where these are fewer."""
+    found = UNKNOWN_MACHINE * 2**20
+    with contextlib.suppress(ValueError, OSError, AttributeError):
+        found = float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    # Where there is no container there is no such file; one without a limit says "max".
+    with contextlib.suppress(OSError, ValueError), open("/sys/fs/cgroup/memory.max", encoding="ascii") as file:
+        found = min(found, float(file.read()))
+    return found

@@ -1,0 +1,56 @@
+"""`panel serve`, with limits on what a connection may do. Imported where Panel is there (`app.server.cli`)."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+from typing import Any
+
+from panel.auth import BasicAuthProvider
+from panel.command.serve import Serve
+from panel.config import config
+
+from app.server.sign_in import guard
+
+SLOWEST_SECONDS = 30.0
+"""A browser sends the head of a request, or the form of the sign-in, in one go; who takes longer holds a connection."""
+LARGEST_FORM = 64 * 1024
+"""Bytes of a request's body. Files of visitors come by websocket, which has a limit of its own."""
+PING_SECONDS, GONE_SECONDS = 20.0, 60.0
+"""A browser that has lost its network says nothing: without an answer to a ping its session ends."""
+
+
+class Serving(Serve):
+    """hours: how long a sign-in lasts."""
+
+    hours = 12.0
+
+    def customize_kwargs(self, args: argparse.Namespace, server_kwargs: dict[str, Any]) -> dict[str, Any]:
+        config.oauth_expiry = self.hours / 24
+        args.oauth_expiry_days = config.oauth_expiry
+        kwargs = super().customize_kwargs(args, server_kwargs)
+        if isinstance(kwargs.get("auth_provider"), BasicAuthProvider):
+            guard(kwargs["auth_provider"])
+        return {**kwargs, **limits()}
+
+
+def limits() -> dict[str, Any]:
+    """Options of Bokeh's server that bound what a connection holds and how long."""
+    return {
+        "http_server_kwargs": {
+            "idle_connection_timeout": SLOWEST_SECONDS,
+            "body_timeout": SLOWEST_SECONDS,
+            "max_body_size": LARGEST_FORM,
+        },
+        "websocket_ping_interval": PING_SECONDS,
+        "websocket_ping_timeout": GONE_SECONDS,
+    }
+
+
+def allow_many_connections() -> None:
+    """As many open files as the system lets a process have: slow connections must not use up the usual 1,024."""
+    with contextlib.suppress(ImportError, ValueError, OSError):
+        import resource
+
+        _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))

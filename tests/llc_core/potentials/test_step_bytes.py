@@ -1,0 +1,95 @@
+"""What a step of all chains holds beside their states is said beforehand, and is never less than what it holds then."""
+
+from __future__ import annotations
+
+import gc
+import tracemalloc
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from lab.benchmarks.speed.memory import Alive
+from llc_core import NetworkPotential, Potential
+from llc_core.potentials import build
+
+CHAINS = 12
+COPIES = 4
+"""Arrays of the size of the chains' states that an evaluation makes; `llc_core.engine.memory` counts more than these."""
+NETWORKS = [
+    {"widths": [8, 6, 8]},
+    {"widths": [100, 1, 1, 1, 1, 1]},
+    {"widths": [1, 1, 1, 1, 100]},
+    {"widths": [60, 4, 60]},
+    {"widths": [300, 2, 2, 300]},
+    {"widths": [220, 220]},
+    {"widths": [3] * 40},
+]
+
+
+def peak(problem: Potential, gradient: str, batch_size: int, dtype: torch.dtype) -> tuple[int, int]:
+    """Bytes at the highest point of drawing and evaluating for all chains; and those of their displacements."""
+    generator = torch.Generator().manual_seed(0)
+    delta = 1e-3 * torch.randn(CHAINS, problem.dim, generator=generator, dtype=dtype)
+
+    def step(moves: torch.Tensor) -> Any:
+        batch = None
+        if gradient != "full":
+            batch = problem.draw(generator, len(moves), batch_size, gradient, dtype)
+        found = problem.excess_loss_and_grad(moves, batch)
+        problem.rounding(moves)
+        return batch, found
+
+    if gradient != "full":  # what is made once, and kept, has its own price
+        problem.draw(generator, 2000, batch_size, gradient, dtype)
+    step(delta[:2])
+    there = [thing for thing in gc.get_objects() if isinstance(thing, torch.Tensor)]
+    tracemalloc.start()
+    try:
+        with Alive(there) as alive:
+            step(delta)
+        return alive.peak + tracemalloc.get_traced_memory()[1], delta.nbytes
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def imported():
+    """Libraries that the first evaluation of a process imports are not of its step."""
+    peak(build({"kind": "dln", "widths": [2, 2], "n": 100}), "full", 1, torch.float32)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
+@pytest.mark.parametrize(
+    ("gradient", "batch_size"), [("full", 1), ("minibatch", 20), ("minibatch", 150), ("control_variate", 20)]
+)
+@pytest.mark.parametrize("network", NETWORKS, ids=lambda network: str(network)[:40])
+def test_linear_networks(network, gradient, batch_size, dtype):
+    problem = build({"kind": "dln", **network, "n": 3000})
+    problem.prepare(torch.empty(0, dtype=dtype))
+    held, states = peak(problem, gradient, batch_size, dtype)
+    size = torch.empty(0, dtype=dtype).element_size()
+    said = problem.step_bytes(CHAINS, gradient, batch_size, size)
+    assert held <= said + COPIES * 8 * states / size + 100_000
+
+
+@pytest.mark.parametrize(("gradient", "batch_size"), [("full", 1), ("minibatch", 50)])
+@pytest.mark.parametrize("method", ["auto", "vmap", "loop"])
+def test_networks_of_torch(gradient, batch_size, method):
+    torch.manual_seed(0)
+    module = nn.Sequential(nn.Linear(20, 200), nn.Tanh(), nn.Linear(200, 3))
+    data = torch.randn(400, 20), torch.randint(0, 3, (400,))
+    problem = NetworkPotential(module, "cross_entropy", data, method=method)
+    held, states = peak(problem, gradient, batch_size, torch.float32)
+    assert held <= problem.step_bytes(CHAINS, gradient, batch_size, 4) + COPIES * 2 * states + 100_000
+
+
+def test_what_is_said_grows_with_chains_and_is_of_the_right_size():
+    """A bound far above what is held would refuse what there is room for."""
+    problem = build({"kind": "dln", "widths": [100, 1, 1, 1, 1, 1], "n": 3000})
+    problem.prepare(torch.empty(0))
+    held, _ = peak(problem, "full", 1, torch.float32)
+    said = problem.step_bytes(CHAINS, "full", 1, 4)
+    assert said == CHAINS * problem.step_bytes(1, "full", 1, 4)
+    assert said <= 4 * held
