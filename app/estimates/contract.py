@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 import panel as pn
@@ -15,8 +15,8 @@ from app.runs.history import Cursor
 from app.runs.job import Job, State
 from app.session.live import POLL_MILLISECONDS
 from app.sharing.exact_answers import ExactAnswers
-from app.sharing.reading import PageConfig
-from llc_core import Estimate, RunConfig
+from app.sharing.reading import PageConfig, from_side_bar
+from llc_core import Estimate, Potential, RunConfig
 
 
 class Preset(Protocol):
@@ -34,6 +34,10 @@ class Editor(Protocol):
     """The side bar's first half. `listener` is called after a change by the visitor."""
 
     listener: Callable[[], None]
+
+    @property
+    def problem(self) -> Any:
+        """What is described now, as `PageContract.problem_of` takes it. A page with its own `of_side_bar` need not have it."""
 
     def show(self, problem: Any) -> None:
         """Show `PageConfig.problem` without reporting a change."""
@@ -90,8 +94,8 @@ class PageContract:
         """What a link or a file says, checked as a whole. Raises ValueError, one sentence, where it cannot be run."""
         raise NotImplementedError
 
-    def of_side_bar(self) -> PageConfig:
-        """What editor and controls say now. Raises ValueError as `of_link`."""
+    def problem_of(self, description: Any, settings: Mapping[str, Any]) -> Potential:
+        """The problem that the editor describes, at these settings of the run; `of_side_bar` asks for it, in a thread as well."""
         raise NotImplementedError
 
     def job(self, config: PageConfig) -> Callable[[], Job]:
@@ -108,6 +112,10 @@ class PageContract:
     def parts(self) -> dict[str, list[Any]]:
         """What a link can leave out: see `app.pages.base.PageView`."""
         return {"presets": [self.tiles], "texts": [self.lesson]}
+
+    def of_side_bar(self) -> PageConfig:
+        """What editor and controls say now. Raises ValueError as `of_link`."""
+        return from_side_bar(self.editor.problem, self.controls.values, self.problem_of)
 
     def configuration(self) -> dict[str, Any]:
         """What is run, for a link: the fields of RunConfig that differ from their defaults."""

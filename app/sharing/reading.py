@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
 from app.controls.run_controls import LENGTH
 from app.runs.allowance import check_allowance, run_memory
+from app.runs.apart import whole
 from app.sharing.json_files import read_json
 from llc_core import Potential, RunConfig
 from llc_core.engine.resolve import Resolved, automatic_dtype, resolve
@@ -65,8 +66,15 @@ class PageConfig:
         return replace(self, settings=settings, resolved=replace(self.resolved, config=config))
 
 
-def from_side_bar(description: Any, settings: Mapping[str, Any], problem: Potential) -> PageConfig:
-    """What the controls say. Raises ValueError, one sentence, where it cannot be run here."""
+@whole
+def from_side_bar(
+    description: Any, settings: Mapping[str, Any], problem_of: Callable[[Any, Mapping[str, Any]], Potential]
+) -> PageConfig:
+    """What editor and controls say. Raises ValueError, one sentence, where it cannot be run here.
+
+    problem_of: makes the problem that the editor describes, at these settings.
+    """
+    problem = problem_of(description, settings)
     resolved = _resolve_here(RunConfig(problem=problem.to_dict(), **settings), problem)
     return PageConfig(description, settings, resolved)
 

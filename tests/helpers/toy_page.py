@@ -35,7 +35,7 @@ from app.sharing.reading import from_configuration, from_side_bar
 from llc_core import RunConfig
 
 def side_bar_config(width, settings):
-    return from_side_bar({"width": width}, settings, layer(width))
+    return from_side_bar({"width": width}, settings, lambda described, _: layer(described["width"]))
 
 def preset_config(preset):
     return side_bar_config(preset.width, completed({"steps": 300, "chains": 2}))

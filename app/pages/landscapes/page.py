@@ -21,7 +21,7 @@ from app.pages.landscapes.panels.points import PointsPanel
 from app.pages.landscapes.panels.volume import VolumePanel
 from app.pages.landscapes.pictures import draw_landscape
 from app.pages.landscapes.presets import FIRST, PRESETS, LandscapePreset
-from app.pages.landscapes.scene import landscape_of, link_config, preset_config, side_bar_config
+from app.pages.landscapes.scene import landscape_of, link_config, preset_config, problem_of
 from app.pages.landscapes.takeaway import LandscapeTakeaway
 from app.pages.landscapes.texts import CELLS, EXACT_CELLS, readout_values, verdict
 from app.runs.job import State
@@ -42,6 +42,7 @@ VERDICT_ROOM = "p { min-height: 2.9em; } @media (max-width: 1100px) { p { min-he
 
 
 class Landscapes(EstimatePage):
+    problem_of = staticmethod(problem_of)
     period = 100
     counter_ticks, word_ticks = 1, 5
 
@@ -95,9 +96,6 @@ class Landscapes(EstimatePage):
 
     def of_link(self, values: Any) -> PageConfig:
         return link_config(values)
-
-    def of_side_bar(self) -> PageConfig:
-        return side_bar_config(self.editor.problem, self.controls.values)
 
     def _on_tap(self, x: float, y: float) -> None:
         with pn.io.hold():

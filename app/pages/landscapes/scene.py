@@ -33,12 +33,12 @@ Segment = tuple[tuple[float, float], tuple[float, float]]
 
 
 def preset_config(preset: LandscapePreset) -> PageConfig:
-    return side_bar_config(described(preset.problem), completed(preset.settings))
+    return from_side_bar(described(preset.problem), completed(preset.settings), problem_of)
 
 
-def side_bar_config(description: Mapping[str, Any], settings: Mapping[str, Any]) -> PageConfig:
-    """The landscape of the editor with the settings of the controls. Raises ValueError, one sentence."""
-    return from_side_bar(description, settings, get_landscape(description))
+def problem_of(description: Mapping[str, Any], settings: Mapping[str, Any]) -> Planar:
+    """The landscape that the editor describes, whatever the settings of the run."""
+    return get_landscape(description)
 
 
 def link_config(values: Any) -> PageConfig:

@@ -13,12 +13,13 @@ from app.estimates.method import MethodCard
 from app.estimates.page import EstimatePage
 from app.estimates.texts import READOUTS, readout_values
 from app.pages.base import PageInfo
+from app.pages.local_geometry.config import get_problem
 from app.pages.local_geometry.editor import NetworkEditor
 from app.pages.local_geometry.panels.sweep.panel import SweepPanel
 from app.pages.local_geometry.panels.why.panel import WhyPanel
 from app.pages.local_geometry.pictures import draw_network, draw_scale
 from app.pages.local_geometry.presets import Preset, available
-from app.pages.local_geometry.scene import Scene, link_config, preset_config, scene_of, side_bar_config
+from app.pages.local_geometry.scene import Scene, link_config, preset_config, scene_of
 from app.pages.local_geometry.takeaway import Takeaway
 from app.pages.local_geometry.texts import EXACT, exact_values
 from app.runs.job import State
@@ -34,6 +35,8 @@ ESTIMATE_LEGEND = [("local", "local λ"), ("global", "global λ"), ("expected", 
 
 
 class LocalGeometry(EstimatePage):
+    problem_of = staticmethod(get_problem)
+
     def __init__(self) -> None:
         presets = available(samplers())
         super().__init__(presets, Curves(LOSS_LEGEND, ESTIMATE_LEGEND), Controls(conditionals=True), READOUTS)
@@ -81,9 +84,6 @@ class LocalGeometry(EstimatePage):
 
     def of_link(self, values: Any) -> PageConfig:
         return link_config(values)
-
-    def of_side_bar(self) -> PageConfig:
-        return side_bar_config(self.editor.problem, self.controls.values)
 
     def _on_value(self, name: str, value: float) -> None:
         """A value has been chosen in the panel of the sweep."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,13 +15,7 @@ from llc_core.theory.rank_checks import show
 
 
 def preset_config(preset: Preset) -> PageConfig:
-    return side_bar_config(preset.problem, completed(preset.settings))
-
-
-@whole
-def side_bar_config(description: Mapping[str, Any], settings: Mapping[str, Any]) -> PageConfig:
-    """The network of the editor with the settings of the controls. Raises ValueError, one sentence."""
-    return from_side_bar(description, settings, get_problem(description, settings))
+    return from_side_bar(preset.problem, completed(preset.settings), get_problem)
 
 
 @whole

@@ -53,7 +53,7 @@ def side_bar_config(
     choice: NetworkChoice, settings: Mapping[str, Any], weights: Mapping[str, Tensor] | None = None
 ) -> NetworkConfig:
     """What is selected, with the settings of the controls. Raises ValueError, one sentence."""
-    found = from_side_bar(choice, settings, _of_shape(choice, settings))
+    found = from_side_bar(choice, settings, _of_shape)
     return NetworkConfig(choice, found.settings, found.resolved, weights)
 
 

@@ -36,7 +36,9 @@ POINTS = SweepPoints(
 
 
 def page_config(**changes) -> PageConfig:
-    return from_side_bar(PROBLEM.to_dict(), {**DEFAULTS, "steps": 200, "chains": 2, **changes}, PROBLEM)
+    return from_side_bar(
+        PROBLEM.to_dict(), {**DEFAULTS, "steps": 200, "chains": 2, **changes}, lambda described, settings: PROBLEM
+    )
 
 
 def complete(**changes) -> RunConfig:
