@@ -16,8 +16,8 @@ SLOWEST_SECONDS = 30.0
 """A browser sends the head of a request, or the form of the sign-in, in one go; who takes longer holds a connection."""
 LARGEST_FORM = 64 * 1024
 """Bytes of a request's body. Files of visitors come by websocket, which has a limit of its own."""
-PING_SECONDS, GONE_SECONDS = 20.0, 60.0
-"""A browser that has lost its network says nothing: without an answer to a ping its session ends."""
+PING_SECONDS = 30.0
+"""A browser that has lost its network says nothing: without an answer to a ping before the next one its session ends."""
 
 
 class Serving(Serve):
@@ -43,7 +43,7 @@ def limits() -> dict[str, Any]:
             "max_body_size": LARGEST_FORM,
         },
         "websocket_ping_interval": PING_SECONDS,
-        "websocket_ping_timeout": GONE_SECONDS,
+        "websocket_ping_timeout": PING_SECONDS,
     }
 
 

@@ -2,7 +2,7 @@
 
     python -m lab.benchmarks.served.attacks links dropped slow largest
 
-links: thirty links that ask for as much as links can, opened side by side.  dropped: forty sessions whose connection is cut.
+links: thirty links that ask for as much as links can, opened one after another within seconds.  dropped: forty sessions whose connection is cut.
 slow: five hundred connections that send the head of a request one byte at a time.  largest: one visitor with the largest
 run that the server takes, the others beside. The bar: 95% of all ticks under 300 ms, and after each attack no run, no page
 and no error is left.
@@ -61,8 +61,12 @@ async def links(server: Server, seconds: float) -> None:
         if "problem" in config:
             config = {**config, "problem": {**config["problem"], "seed": i}}
         people.append(Visitor(link(server, page, config)))
-    until = time.monotonic() + seconds
-    await asyncio.gather(*(person.stay(until) for person in people))
+    until, apart = time.monotonic() + seconds, min(1.0, seconds / 60)
+    tasks = []
+    for person in people:
+        tasks.append(asyncio.create_task(person.stay(until)))
+        await asyncio.sleep(apart)
+    await asyncio.gather(*tasks)
 
 
 async def dropped(server: Server, seconds: float) -> None:

@@ -58,7 +58,9 @@ class Visitor:
         assert found, "The page holds no session."
         address = self.url.split("?")[0].replace("http", "ws", 1) + "/ws"
         socket = await websocket_connect(
-            HTTPRequest(address), subprotocols=["bokeh", found[1]], max_message_size=100_000_000
+            HTTPRequest(address, connect_timeout=120, request_timeout=120),
+            subprotocols=["bokeh", found[1]],
+            max_message_size=100_000_000,
         )
         await self._read(socket, 3)  # header, metadata and content of the server's greeting
         ready = Protocol().create("PATCH-DOC", [MessageSentEvent(Document(), "bokeh_event", DocumentReady())])
