@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from llc_core.compute.precision import SINGLE, full_precision
 from llc_core.fields import choice, whole
 from llc_core.potentials.base import Batch, Potential
+from llc_core.potentials.module.cross_entropy import CrossEntropy
 from llc_core.potentials.module.dense import DensePasses
 from llc_core.potentials.module.layers import Dense, dense_stack, row_numbers
 from llc_core.potentials.module.losses import as_loss
@@ -52,6 +53,7 @@ class NetworkPotential(Potential):
         Half precision is raised to the run's precision.
     loss: "cross_entropy", "squared_error" (summed over outputs), "mse" (averaged over outputs), or a function
         loss(output, target) → one value per sample, [B]. Functions of `llc_core.potentials.module.losses` count as their names.
+        `CrossEntropy(class_dim=…, ignore_index=…, weight=…)` is a cross entropy with the options of torch's.
     data: (inputs, targets) as tensors whose first dimension counts the rows, or (input, another input, …, targets); a
         Dataset of such pairs; or a DataLoader, read once to its end.
     batch_size: rows of a minibatch; None: all data at once, so gradients are exact by default.
@@ -94,6 +96,7 @@ class NetworkPotential(Potential):
         if not isinstance(module, nn.Module):
             raise ValueError(f"module is a {type(module).__name__}; pass a torch.nn.Module.")
         self.loss = as_loss(loss)
+        self._loss_name = repr(loss) if isinstance(loss, CrossEntropy) else getattr(self.loss, "__qualname__", "")
         self.pieces = choose(module, parameters)
         self.dim = self.pieces[-1].stop
         self.data = TensorData(data, shuffle)
@@ -227,7 +230,7 @@ class NetworkPotential(Potential):
         """Try two rows, settle what "auto" means, and return the bytes that a row of one chain takes."""
         first = _Place(self, torch.device("cpu"), torch.float32)
         loop = Looped(self.module, self.loss, first.weights)
-        try_module(loop, first.rows, self.data.fields[-1])
+        self.loss = loop.loss = try_module(loop, first.rows, self.data.fields[-1])
         if self.method in ("auto", "dense"):
             self.stack = dense_stack(self.module) if self.data.inputs == 1 else None
             if self.stack is not None and self._stack_agrees():
@@ -298,7 +301,7 @@ class NetworkPotential(Potential):
     @cached_property
     def _fingerprint(self) -> str:
         digest = hashlib.blake2b(digest_size=16)
-        name = getattr(self.loss, "__qualname__", type(self.loss).__name__)
+        name = self._loss_name or type(self.loss).__name__
         digest.update(f"{self.module!r}/{name}/{self.n}/{self.batch_size}/{self.gradients}".encode())
         for piece in self.pieces:
             digest.update(f"{piece.name}{piece.layer}".encode())

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from llc_core.compute.precision import SINGLE
 from llc_core.compute.quiet import catching_warnings
 from llc_core.potentials.module.dense import DensePasses
-from llc_core.potentials.module.losses import cross_entropy
+from llc_core.potentials.module.losses import Loss, settled
 from llc_core.potentials.module.passes import Looped, Position, Vmapped
 from llc_core.potentials.module.rows import Rows
 
@@ -19,8 +19,11 @@ CHAINS = 2
 MIXING = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d, nn.SyncBatchNorm)
 
 
-def try_module(passes: Looped, rows: Callable[[int, int], Rows], targets: Tensor) -> None:
-    """Evaluate two rows at w0; ValueError says what is wrong with module, loss or data."""
+def try_module(passes: Looped, rows: Callable[[int, int], Rows], targets: Tensor) -> Loss:
+    """Evaluate two rows at w0; ValueError says what is wrong with module, loss or data. Returns the loss for these data.
+
+    targets: of all rows.
+    """
     for name, part in passes.modules.mine().named_modules():
         if isinstance(part, MIXING) and not part.track_running_stats:
             raise ValueError(
@@ -44,11 +47,10 @@ def try_module(passes: Looped, rows: Callable[[int, int], Rows], targets: Tensor
             "module gives a random output even in eval mode; switch off dropout or noise that its forward method adds, "
             "for example F.dropout(x, p, training=self.training)."
         )
-    if passes.loss is cross_entropy and isinstance(output, Tensor):
-        check_classes(targets, output.shape[-1])
+    loss = settled(passes.loss, output, target, targets) if isinstance(output, Tensor) else passes.loss
     try:
         with torch.no_grad():
-            losses = passes.loss(output, target)
+            losses = loss(output, target)
     except Exception as error:
         shape = tuple(output.shape) if isinstance(output, Tensor) else type(output).__name__
         raise ValueError(
@@ -61,18 +63,7 @@ def try_module(passes: Looped, rows: Callable[[int, int], Rows], targets: Tensor
             f"loss returns {shape} for {here.count} samples; it must return one value per sample, [{here.count}]: for "
             "torch's losses pass reduction='none', or use the name 'cross_entropy'."
         )
-
-
-def check_classes(targets: Tensor, classes: int) -> None:
-    if targets.is_floating_point() or targets.dtype == torch.bool:
-        raise ValueError(
-            f"data's targets are {targets.dtype}; cross_entropy needs whole numbers, the classes: targets.long()."
-        )
-    low, high = int(targets.min()), int(targets.max())
-    if low < 0 or high >= classes:
-        raise ValueError(
-            f"data's targets run from {low} to {high}, but the module has {classes} outputs; classes must be 0 to {classes - 1}."
-        )
+    return loss
 
 
 def dense_agrees(dense: DensePasses, loop: Looped, rows: Rows, like: Tensor) -> bool:
