@@ -81,6 +81,8 @@ class Estimate:
             parts.append(f"expected {self.expected:.4g} (relative error {self.relative_error:+.1%})")
         if self.local_learning_coefficient is not None:
             parts.append(f"true local λ = {self.local_learning_coefficient.value}")
+            if self.local_learning_coefficient.note:
+                parts.append(self.local_learning_coefficient.note)
         if math.isfinite(self.singular_fluctuation):
             parts.append(f"ν̂ = {self.singular_fluctuation:.4g} ± {self.singular_fluctuation_se:.2g}")
         if math.isfinite(self.observed_llc):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -20,7 +21,7 @@ from llc_core.potentials.deep_linear.random_networks import RandomNetwork, draw_
 from llc_core.potentials.deep_linear.tensors import Tensors
 from llc_core.potentials.deep_linear.virtual_data import data_of
 from llc_core.theory.coefficients import learning_coefficient, local_learning_coefficient
-from llc_core.theory.rank_tables import numerical_rank_table
+from llc_core.theory.rank_tables import Ranks, numerical_ranks
 from llc_core.types import LearningCoefficient
 
 
@@ -44,6 +45,7 @@ class DeepLinearNetwork(LinearPotential):
         self, weights: Sequence[Any], n: int = 10**6, noise_std: float = 0.5, seed: int = 0, virtual: bool = False
     ):
         self.weights = _as_weights(weights)
+        self._given_as = [_precision(w) for w in weights]
         self.widths = [self.weights[0].shape[1], *(w.shape[0] for w in self.weights)]
         self.dim = sum(w.size for w in self.weights)
         self.data = data_of(self.widths[0], self.widths[-1], n, noise_std, seed, virtual)
@@ -83,10 +85,14 @@ class DeepLinearNetwork(LinearPotential):
 
     @cached_property
     def rank_table(self) -> list[list[int]]:
-        """rank(W_t ⋯ W_{s+1}) at [s][t]: exact for a random network, numerical for given weights."""
+        """rank(W_t ⋯ W_{s+1}) at [s][t]: exact for a random network, numerical for given weights (`numerical_rank_table`)."""
+        return self._ranks.table
+
+    @cached_property
+    def _ranks(self) -> Ranks:
         if self._source is not None:
-            return self._source.rank_table
-        return numerical_rank_table(self.weights)
+            return Ranks(self._source.rank_table)
+        return numerical_ranks([w.astype(kind) for w, kind in zip(self.weights, self._given_as, strict=True)])
 
     @property
     def layer_ranks(self) -> list[int]:
@@ -100,12 +106,12 @@ class DeepLinearNetwork(LinearPotential):
     @cached_property
     def learning_coefficient(self) -> LearningCoefficient:  # type: ignore[override]
         """Global: the minimum over all parameters with the same product (Aoyagi 2024)."""
-        return learning_coefficient(self.widths, self.rank)
+        return replace(learning_coefficient(self.widths, self.rank), note=self._ranks.note)
 
     @cached_property
     def local_learning_coefficient(self) -> LearningCoefficient:  # type: ignore[override]
         """At w0: what a chain that stays near w0 estimates."""
-        return local_learning_coefficient(self.widths, self.rank_table)
+        return replace(local_learning_coefficient(self.widths, self.rank_table), note=self._ranks.note)
 
     def expected_llc(self, n_beta: float | None = None) -> float:
         """λ(1 − 2β·noise_std²) − (m − 1)/log(nβ), with the local λ and m at w0.
@@ -200,6 +206,12 @@ class DeepLinearNetwork(LinearPotential):
 
     def __repr__(self) -> str:
         return f"DeepLinearNetwork(widths={self.widths}, layer_ranks={self.layer_ranks}, dim={self.dim})"
+
+
+def _precision(given: Any) -> np.dtype[Any]:
+    """What the ranks of a layer depend on, beside its numbers: a low rank that was computed in float32 is no exact one."""
+    kind = np.asarray(given.detach().cpu() if isinstance(given, Tensor) else given).dtype
+    return kind if kind.kind == "f" and kind.itemsize < 8 else np.dtype(np.float64)
 
 
 def _as_weights(weights: Sequence[Any]) -> list[np.ndarray]:
