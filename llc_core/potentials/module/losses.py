@@ -2,6 +2,7 @@
 
 cross_entropy: −log softmax(output)[target], in nats, with more positions a row their mean: see `CrossEntropy` for its layouts.
 squared_error: Σ over outputs of (output − target)², no ½: the convention of the deep linear networks here.
+next_token: cross entropy of each position's output with the token that follows: see `NextToken`.
 mse: the same divided by the number of outputs, the mean that torch's MSELoss takes.
 """
 
@@ -13,6 +14,7 @@ import torch
 from torch import Tensor
 
 from llc_core.potentials.module.cross_entropy import CrossEntropy, class_dimension
+from llc_core.potentials.module.next_token import NextToken
 
 Loss = Callable[[Tensor, Tensor], Tensor]
 Slope = Callable[[Tensor, Tensor, float], tuple[Tensor, Tensor]]
@@ -55,7 +57,12 @@ def _mse_slope(output: Tensor, target: Tensor, weight: float) -> tuple[Tensor, T
     return losses / output.shape[1], slope
 
 
-LOSSES: dict[str, Loss] = {"cross_entropy": cross_entropy, "squared_error": squared_error, "mse": mse}
+LOSSES: dict[str, Loss] = {
+    "cross_entropy": cross_entropy,
+    "squared_error": squared_error,
+    "mse": mse,
+    "next_token": NextToken(),
+}
 SLOPES: dict[Loss, Slope] = {
     cross_entropy: _cross_entropy_slope,
     squared_error: _squared_error_slope,
@@ -99,6 +106,8 @@ def settled(loss: Loss, output: Tensor, some: Tensor, targets: Tensor) -> Loss:
 
     output: of a few rows, whose targets are `some`.  targets: of all rows.
     """
+    if isinstance(loss, NextToken):
+        return loss.settled(output, some, targets)
     if loss is not cross_entropy and not isinstance(loss, CrossEntropy):
         return loss
     fixed = (loss if isinstance(loss, CrossEntropy) else _OF_ANY_LAYOUT).settled(output, some, targets)
