@@ -64,7 +64,7 @@ def test_a_singular_landscape():
 def test_a_network_of_the_1k_class():
     problem = DeepLinearNetwork.random("1K", seed=1)
     found = calibrate(
-        problem, UnderdampedLangevin(), step_size=[0.05, 0.1, 0.2, 5.0], localization=[1.0], chains=6, steps=3000
+        problem, UnderdampedLangevin(), step_size=[0.03, 0.05, 0.07, 5.0], localization=[1.0], chains=6, steps=3000
     )
     assert found, str(found)
     assert abs(found.estimate.relative_error) < 0.1

@@ -18,7 +18,7 @@ from torch.nn import functional as F
 from llc_core import NetworkPotential, RunConfig, estimate
 from llc_core.engine.run import Run
 from llc_core.potentials.module.layers import dense_stack
-from llc_core.potentials.module.losses import LOSSES
+from llc_core.potentials.module.losses import LOSSES, SLOPES
 
 
 class Written(nn.Module):
