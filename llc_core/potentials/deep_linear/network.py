@@ -14,9 +14,10 @@ import torch
 from torch import Tensor
 
 from llc_core.compute.precision import SINGLE
-from llc_core.fields import number, whole
+from llc_core.fields import whole
 from llc_core.potentials.base import Batch
 from llc_core.potentials.deep_linear.evaluation import LinearPotential
+from llc_core.potentials.deep_linear.expected import Expected
 from llc_core.potentials.deep_linear.random_networks import RandomNetwork, draw_network
 from llc_core.potentials.deep_linear.tensors import Tensors
 from llc_core.potentials.deep_linear.virtual_data import data_of
@@ -25,7 +26,7 @@ from llc_core.theory.rank_tables import Ranks, numerical_ranks
 from llc_core.types import LearningCoefficient
 
 
-class DeepLinearNetwork(LinearPotential):
+class DeepLinearNetwork(Expected, LinearPotential):
     """A deep linear network at the point w0 = `weights`, with its own teacher's data.
 
     weights: W_1, …, W_M as arrays [H_l, H_{l−1}] (numpy, torch or nested lists).
@@ -83,7 +84,7 @@ class DeepLinearNetwork(LinearPotential):
 
     # -- the exact answer ---------------------------------------------------------------------------------------------
 
-    @cached_property
+    @property
     def rank_table(self) -> list[list[int]]:
         """rank(W_t ⋯ W_{s+1}) at [s][t]: exact for a random network, numerical for given weights (`numerical_rank_table`)."""
         return self._ranks.table
@@ -111,21 +112,13 @@ class DeepLinearNetwork(LinearPotential):
     @cached_property
     def local_learning_coefficient(self) -> LearningCoefficient:  # type: ignore[override]
         """At w0: what a chain that stays near w0 estimates."""
-        return replace(local_learning_coefficient(self.widths, self.rank_table), note=self._ranks.note)
+        note = f"{self.rank_note} {self.expected_note}".strip()
+        return replace(local_learning_coefficient(self.widths, self.rank_table), note=note)
 
-    def expected_llc(self, n_beta: float | None = None) -> float:
-        """λ(1 − 2β·noise_std²) − (m − 1)/log(nβ), with the local λ and m at w0.
-
-        The first factor is exact at smooth points (fitting the noise lowers the excess loss), the second an
-        approximation of the multiplicity's slow correction. An unknown multiplicity counts as 1.
-        """
-        n_beta = self.n_beta if n_beta is None else number("n_beta", n_beta)
-        if n_beta <= 0:
-            raise ValueError(f"n_beta is {n_beta:g}; it must be greater than 0.")
-        local = self.local_learning_coefficient
-        beta = n_beta / self.n
-        multiplicity = local.multiplicity or 1
-        return float(local) * (1 - 2 * beta * self.noise_std**2) - (multiplicity - 1) / max(math.log(n_beta), 1.0)
+    @property
+    def rank_note(self) -> str:
+        """A sentence where a rank of given weights is a close call, else empty."""
+        return self._ranks.note
 
     def prepare(self, like: Tensor) -> None:
         self.data.work_on(like.device)

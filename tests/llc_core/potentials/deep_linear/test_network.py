@@ -197,7 +197,7 @@ def test_low_rank_weights_in_single_precision(given):
     }
     network = DeepLinearNetwork(made.get(given, low), n=100)
     assert network.layer_ranks == [2, 2] and network.rank == 2
-    assert network.local_learning_coefficient.value == Fraction(55, 2) and not network.local_learning_coefficient.note
+    assert network.local_learning_coefficient.value == Fraction(55, 2) and not network.rank_note
 
 
 def test_a_rank_that_is_a_close_call_is_said_in_the_result():
