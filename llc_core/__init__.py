@@ -11,6 +11,7 @@ from llc_core.potentials import DeepLinearFamily, DeepLinearNetwork, NetworkPote
 from llc_core.potentials.line.build import landscape
 from llc_core.potentials.line.landscape import Landscape
 from llc_core.potentials.line.named import LANDSCAPES
+from llc_core.potentials.module.cross_entropy import CrossEntropy
 from llc_core.potentials.plane.regression import PLANAR, Planar, planar_landscape
 from llc_core.references.gibbs import gibbs_reference
 from llc_core.references.nuts import nuts_reference
@@ -33,6 +34,7 @@ __all__ = [
     "PLANAR",
     "Bins",
     "Calibration",
+    "CrossEntropy",
     "DeepLinearFamily",
     "DeepLinearNetwork",
     "Density",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -49,11 +49,15 @@ def estimate(
     dtype: str | torch.dtype | None = None,
     max_steps: int | None = None,
     progress: bool = True,
+    step_size: float | None = None,
+    callback: Callable[[Snapshot], Any] | None = None,
 ) -> Any:
     """Estimate the local learning coefficient of `problem` at its w0.
 
     None means the engine's choice for this problem, recorded in `estimate.config`. See `RunConfig` for the arguments.
 
+    step_size: that of the sampler, in place of the one that it has.
+    callback: called with every `Snapshot`, about 25 a second; what it raises ends the run.
     max_steps: the run goes on, each time twice as long as before, while a verdict asks for more steps and no more than
     max_steps in all are done (`Run.go_on`); None: it ends after `steps` whatever the verdict.
     Returns an `Estimate`, or with `grid` a list of them in the order of the grid's product (first field slowest): all
@@ -63,9 +67,11 @@ def estimate(
     λ̂ = nβ(mean(L_n(w)) − L_n(w0)); Lau, Murfet & Wei, definition 1; Hitchcock & Hoogland eq. 3.8 with the baseline on the
     same batch. Raises ValueError with one sentence for arguments that cannot be.
     """
+    if callback is not None and not callable(callback):
+        raise ValueError(f"callback is a {type(callback).__name__}; pass a function of a Snapshot.")
     config = RunConfig(
         problem=problem.to_dict() if isinstance(problem, Potential) else {},
-        sampler=None if sampler is None else build(sampler).to_dict(),
+        sampler=_sampler(problem, sampler, step_size, gradient),
         gradient=gradient,
         metric_gradient=metric_gradient,
         batch_size=batch_size,
@@ -93,12 +99,28 @@ def estimate(
     current = run(config, problem, observable)
     show = progress and sys.stderr.isatty()
     for snapshot in until_settled(current, max_steps):
+        if callback is not None:
+            callback(snapshot)
         if show:
             _show(snapshot)
     if show:
         sys.stderr.write("\n")
     results = current.estimates()
     return results if grid or current.problems > 1 else results[0]
+
+
+def _sampler(problem: Any, sampler: Any, step_size: float | None, gradient: str | None) -> dict[str, Any] | None:
+    """The description of the sampler, with the step size that was asked for; None: the engine chooses."""
+    if sampler is None and step_size is not None and isinstance(problem, Potential):
+        sampler = problem.default_sampler(gradient or problem.gradients[0])
+    if sampler is None:
+        return None
+    built = build(sampler)
+    if step_size is None:
+        return built.to_dict()
+    if not hasattr(built, "step_size"):
+        raise ValueError(f"step_size is {step_size!r}, but {built.name} has none; leave it out.")
+    return built.replace(step_size=step_size).to_dict()
 
 
 def until_settled(current: Run, max_steps: int | None) -> Iterator[Snapshot]:

@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,16 @@ import numpy as np
 from llc_core.config import RunConfig
 from llc_core.extras import needs
 from llc_core.types import LearningCoefficient, Verdict
+
+FIRST = (
+    *("llc", "llc_se", "r_hat", "ess", "diverged", "chains", "expected", "n_beta", "steps", "seconds"),
+    *("singular_fluctuation", "observed_llc"),
+)
+"""Numbers at the head of the JSON, in the order of the first version."""
+LATER = ("burn_in", "steps_per_second", "n", "dim", "baseline_loss", "singular_fluctuation_se", "observed_llc_se")
+WHOLE = ("diverged", "chains", "steps", "burn_in", "n", "dim")
+TRUTHS = ("learning_coefficient", "local_learning_coefficient")
+CHAINS = ("per_chain", "observed_per_chain")
 
 
 @dataclass(frozen=True)
@@ -81,6 +92,8 @@ class Estimate:
             parts.append(f"expected {self.expected:.4g} (relative error {self.relative_error:+.1%})")
         if self.local_learning_coefficient is not None:
             parts.append(f"true local λ = {self.local_learning_coefficient.value}")
+            if self.local_learning_coefficient.note:
+                parts.append(self.local_learning_coefficient.note)
         if math.isfinite(self.singular_fluctuation):
             parts.append(f"ν̂ = {self.singular_fluctuation:.4g} ± {self.singular_fluctuation_se:.2g}")
         if math.isfinite(self.observed_llc):
@@ -161,25 +174,56 @@ class Estimate:
         return found
 
     def to_json(self) -> str:
-        """Scalars and configuration as JSON (no trace)."""
-        values = {
-            name: getattr(self, name)
-            for name in (
-                "llc",
-                "llc_se",
-                "r_hat",
-                "ess",
-                "diverged",
-                "chains",
-                "expected",
-                "n_beta",
-                "steps",
-                "seconds",
-                "singular_fluctuation",
-                "observed_llc",
-            )
-        }
-        clean = {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in values.items()}
-        return json.dumps(
-            {**clean, "verdict": str(self.converged), "setting": dict(self.setting), "config": self.config.to_dict()}
-        )
+        """Numbers, the chains' own among them, verdict and configuration as JSON: no trace, no observables. `from_json` reads it."""
+        said = {"verdict": str(self.converged), "setting": dict(self.setting), "config": self.config.to_dict()}
+        more: dict[str, Any] = {name: getattr(self, name) for name in LATER}
+        more["diagnostics"] = dict(self.diagnostics)
+        for name in TRUTHS:
+            truth = getattr(self, name)
+            more[name] = None if truth is None else {**vars(truth), "value": str(truth.value)}
+        for name in CHAINS:
+            more[name] = None if getattr(self, name) is None else np.asarray(getattr(self, name)).tolist()
+        more["converged"] = vars(self.converged)
+        return json.dumps(_finite({**{name: getattr(self, name) for name in FIRST}, **said, **more}))
+
+    @classmethod
+    def from_json(cls, text: str) -> Estimate:
+        """The estimate that `to_json` wrote, with an empty trace and no observables.
+
+        What an older version did not write is nan, None or 0. Raises ValueError for a text that is no estimate.
+        """
+        try:
+            given = json.loads(text)
+            values: dict[str, Any] = {name: _number(given.get(name)) for name in (*FIRST, *LATER)}
+            values |= {name: int(given.get(name) or 0) for name in WHOLE}
+            values["expected"] = given["expected"]
+            config, setting = RunConfig.from_dict(given["config"]), dict(given["setting"])
+            for name in TRUTHS:
+                truth = given.get(name)
+                values[name] = truth and LearningCoefficient(**{**truth, "value": Fraction(truth["value"])})
+            for name in CHAINS:
+                chains = given.get(name)
+                values[name] = None if chains is None else np.array([_number(x) for x in chains])
+            if values["per_chain"] is None:
+                values["per_chain"] = np.full(values["chains"], math.nan)
+            verdict = given.get("converged")
+            converged = Verdict(**verdict) if verdict else Verdict(False, str(given["verdict"]))
+            diagnostics = {name: _number(value) for name, value in given.get("diagnostics", {}).items()}
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            raise ValueError("The text is no estimate; give what Estimate.to_json wrote.") from None
+        none = np.zeros((0, values["chains"])), np.zeros(0, dtype=int)
+        values |= {"trace": none[0], "trace_steps": none[1], "converged": converged, "config": config}
+        return cls(**values, setting=setting, diagnostics=diagnostics)
+
+
+def _number(value: Any) -> float:
+    return math.nan if value is None else float(value)
+
+
+def _finite(value: Any) -> Any:
+    """The same for JSON, which has no nan and no infinity: None in their place."""
+    if isinstance(value, Mapping):
+        return {name: _finite(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_finite(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

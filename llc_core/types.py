@@ -17,10 +17,12 @@ class LearningCoefficient:
 
     The free energy of a singular model expands as n·L_n(w0) + λ·log n − (m − 1)·log log n.
     `multiplicity` is None where the exact search for it would be too long.
+    note: a sentence where the ranks it was made from are a close call, else empty.
     """
 
     value: Fraction
     multiplicity: int | None = 1
+    note: str = field(default="", compare=False)
 
     def __float__(self) -> float:
         return float(self.value)

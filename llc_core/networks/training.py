@@ -16,7 +16,7 @@ from llc_core.compute.streams import torch_stream
 from llc_core.fields import whole
 from llc_core.networks.data import Split
 from llc_core.networks.optimizers import Optimizer, build_optimizer
-from llc_core.potentials.module.losses import Loss, as_loss
+from llc_core.potentials.module.losses import Loss, as_loss, hits, settled
 
 ROWS = 2048
 """Rows of one pass when the loss over a whole data set is measured."""
@@ -102,13 +102,15 @@ def train(
     def gradients() -> tuple[Tensor, list[Tensor]]:
         rows = next(batches)
         with torch.enable_grad():
-            value = per_sample(model(data.inputs[rows]), data.targets[rows]).mean()
+            value = for_training(model(data.inputs[rows]), data.targets[rows]).mean()
             grads = torch.autograd.grad(value, moving, allow_unused=True)
         return value.detach(), [torch.zeros_like(p) if g is None else g for p, g in zip(moving, grads, strict=True)]
 
     memory: dict[str, Any] = {}
     losses: list[float] = []
     kept = [_checkpoint(0, model, data, per_sample)] if 0 in wanted else []
+    model.eval()
+    for_training = _of_these(model, data.inputs, data.targets, per_sample)
     epoch = max(1, len(data) // batch_size // chosen.evaluations_per_step)
     model.train()
     for step in range(1, steps + 1):
@@ -145,15 +147,22 @@ def loss_and_accuracy(model: nn.Module, inputs: Tensor, targets: Tensor, loss: L
     model.eval()
     total, right, count = 0.0, 0.0, 0
     classes = not targets.is_floating_point()
+    loss = _of_these(model, inputs, targets, loss)
     with torch.no_grad():
         for x, y in zip(inputs.split(ROWS), targets.split(ROWS), strict=True):
             output = model(x)
             total += float(loss(output, y).double().sum())
             if classes:
-                hit = output.argmax(-1) == y
-                right, count = right + float(hit.sum()), count + hit.numel()
+                hit, of = hits(loss, output, y)
+                right, count = right + hit, count + of
     model.train(was)
     return total / len(targets), right / count if count else math.nan
+
+
+def _of_these(model: nn.Module, inputs: Tensor, targets: Tensor, loss: Loss) -> Loss:
+    """The loss for one data set (`losses.settled`); the model is in eval mode, so that its running means stay."""
+    with torch.no_grad():
+        return settled(loss, model(inputs[:1]), targets[:1], targets)
 
 
 def _checkpoint(step: int, model: nn.Module, data: Split, loss: Loss) -> Checkpoint:

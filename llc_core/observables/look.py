@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from llc_core.potentials.base import Potential
+from llc_core.samplers.base import Sampler
 from llc_core.types import Energy
 
 ROWS = 200_000
@@ -40,6 +41,7 @@ class RunShape:
     problem: what is sampled.  second: the second potential of the run (`estimate(observable=…)`), if there is one.
     chains: C, those of all settings and problems together.  settings: S.
     dtype: of the states.  wide: of sums, float64 where the device has it.
+    samplers: [S], that of each setting; empty where it is not known.
     """
 
     problem: Potential
@@ -48,10 +50,15 @@ class RunShape:
     settings: int
     dtype: torch.dtype
     device: torch.device
+    samplers: tuple[Sampler, ...] = ()
 
     @property
     def wide(self) -> torch.dtype:
         return torch.float32 if self.device.type == "mps" else torch.float64
+
+    def sampler_of(self, rows: slice) -> Sampler | None:
+        """The sampler of a group's chains, as `Groups.rows` numbers them."""
+        return self.samplers[(rows.start or 0) % self.settings] if self.samplers else None
 
     def zeros(self, *shape: int) -> Tensor:
         """Zeros [*shape] for sums, on the run's device."""

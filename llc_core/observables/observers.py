@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from llc_core import groups
 from llc_core.config import RunConfig
 from llc_core.observables.base import Mean, Observable
 from llc_core.observables.functional_variance import FunctionalVariance
@@ -17,7 +18,19 @@ from llc_core.observables.second_loss import SecondLoss
 from llc_core.observables.term_sizes import TermSizes
 from llc_core.observables.visits import Visits
 from llc_core.potentials.base import Potential
+from llc_core.samplers.base import Sampler
+from llc_core.samplers.registry import build as build_sampler
+from llc_core.samplers.registry import numeric_fields
 from llc_core.types import Energy
+
+
+def samplers_of(config: RunConfig) -> tuple[Sampler, ...]:
+    """The sampler of each setting of the grid; none where the configuration leaves it open."""
+    if config.sampler is None:
+        return ()
+    sampler = build_sampler(config.sampler)
+    fields = numeric_fields(sampler)
+    return tuple(sampler.replace(**{k: v for k, v in each.items() if k in fields}) for each in groups.settings(config))
 
 
 class Observers:
@@ -42,7 +55,7 @@ class Observers:
         self._before = [each for each in self._all if not each.in_step]
         self._periods = sorted({each.every for each in self._all})
         self._follows = any(each.needs_living for each in self._all)
-        self._setup = RunShape(problem, second, len(like), settings, like.dtype, like.device)
+        self._setup = RunShape(problem, second, len(like), settings, like.dtype, like.device, samplers_of(config))
         self._ones = self._setup.zeros(len(like)) + 1
         self._living = torch.ones(len(like), dtype=torch.bool, device=like.device)
         self.fresh()

@@ -2,43 +2,99 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from torch import nn
+from torch import Tensor, nn
 
 from llc_core.estimating import estimate
 from llc_core.networks.checkpoints import potential_at
 from llc_core.networks.data import Split
 from llc_core.networks.training import Checkpoint, Training
+from llc_core.potentials.module.given import read
 from llc_core.results import Estimate
+
+StateDict = Mapping[str, Tensor]
+POTENTIAL = ("loss_fn", "sample_weights", "n", "chunk", "shuffle", "method")
+"""Options of NetworkPotential that are passed on to it; all others are of `estimate`."""
+
+
+class OverTraining(dict[Any, Estimate]):
+    """step → Estimate, in the order of the training; printed it is a table."""
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The table: one dictionary for each checkpoint, as pandas.DataFrame and csv.DictWriter take them."""
+        return [
+            {
+                "step": step,
+                "llc": e.llc,
+                "llc_se": e.llc_se,
+                "loss": e.baseline_loss,
+                "r_hat": e.r_hat,
+                "ess": e.ess,
+                "converged": bool(e.converged),
+                "verdict": str(e.converged),
+            }
+            for step, e in self.items()
+        ]
+
+    def __repr__(self) -> str:
+        lines = [f"{'step':>8}  {'λ̂':>10}  {'±':>8}  {'L(w0)':>9}  {'R-hat':>6}  {'ESS':>6}  verdict"]
+        for row in self.rows():
+            numbers = f"{row['llc']:>9.4g}  {row['llc_se']:>8.2g}  {row['loss']:>9.4g}  {row['r_hat']:>6.3f}  {row['ess']:>6.0f}"
+            lines.append(f"{row['step']!s:>8}  {numbers}  {'trusted' if row['converged'] else row['verdict']}")
+        return "\n".join(lines)
 
 
 def llc_over_training(
     model: nn.Module,
-    training: Training | Iterable[Checkpoint],
-    data: Split,
+    training: Training | Iterable[Checkpoint | StateDict] | Mapping[Any, StateDict],
+    data: Any,
     sampler: Any = None,
     *,
     parameters: Any = None,
     batch_size: int | None = None,
-    loss: Any = "cross_entropy",
+    loss: Any = None,
+    rows: int | None = None,
     **options: Any,
-) -> dict[int, Estimate]:
-    """λ̂ after each step that was kept: step → Estimate.
+) -> OverTraining:
+    """λ̂ at each checkpoint: step → Estimate, printed as one table.
 
+    training: a Training or its checkpoints; or state_dicts, in a list (then counted from 0) or by step in a mapping.
+    data: a Split, or whatever NetworkPotential takes; it is read once, so that all checkpoints see the same rows.
     parameters: what moves, as for NetworkPotential: all, a pattern, or masks such as `head_masks(model, layer, head)`.
-    batch_size: None: gradients over all rows.  options: of `estimate` (chains, steps, localization, …). The seed is the
-    same at every checkpoint, so that differences between checkpoints are sharper than each figure.
+    batch_size: None: gradients over all rows.  loss, rows: as for NetworkPotential; loss None: "cross_entropy", if there
+    is no loss_fn.
+    options: of NetworkPotential (loss_fn, sample_weights, n, …) and of `estimate` (chains, steps, localization, …). The seed
+    is the same at every checkpoint, so that differences between checkpoints are sharper than each figure.
+    Raises ValueError where there is no checkpoint, or one does not fit the model.
     """
-    kept = training.checkpoints if isinstance(training, Training) else tuple(training)
+    kept = _by_step(training)
     if not kept:
         raise ValueError("training has no checkpoints; name some steps in train(..., checkpoints=[…]).")
-    return {
-        c.step: estimate(
-            potential_at(model, c, data, loss=loss, parameters=parameters, batch_size=batch_size),
-            sampler,
-            **{"progress": False, **options},
-        )
-        for c in kept
-    }
+    pair = data.pair if isinstance(data, Split) else read(data, rows)
+    own = {name: options.pop(name) for name in POTENTIAL if name in options}
+    if loss is not None or "loss_fn" not in own:
+        own["loss"] = "cross_entropy" if loss is None else loss
+    return OverTraining(
+        {
+            step: estimate(
+                potential_at(model, state, pair, parameters=parameters, batch_size=batch_size, **own),
+                sampler,
+                **{"progress": False, **options},
+            )
+            for step, state in kept.items()
+        }
+    )
+
+
+def _by_step(training: Any) -> dict[Any, Any]:
+    if isinstance(training, Training):
+        training = training.checkpoints
+    if isinstance(training, Mapping):
+        if any(isinstance(value, Tensor) for value in training.values()):
+            raise ValueError("training is one state_dict; pass a list of them, or a mapping from steps to them.")
+        return dict(training)
+    if not isinstance(training, Iterable):
+        raise ValueError(f"training is a {type(training).__name__}; pass a Training or a list of state_dicts.")
+    return {c.step if isinstance(c, Checkpoint) else index: c for index, c in enumerate(training)}

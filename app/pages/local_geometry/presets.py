@@ -98,7 +98,7 @@ PRESETS = (
     Preset(
         "rmsprop",
         "RMSProp",
-        "Steps that follow the gradient bend the law: λ̂ is 9% too high though all chains agree. Pin it, choose SGLD: 2%.",
+        "Steps that follow the gradient bend the law: λ̂ is 12% too high though all chains agree. Pin it, choose SGLD: 5%.",
         (8, 6, 8),
         (6, 6),
         settings={"sampler": {"name": "RMSPropSGLD", "stability": 1e-4}, "steps": 20_000},

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -13,20 +14,21 @@ import torch
 from torch import Tensor
 
 from llc_core.compute.precision import SINGLE
-from llc_core.fields import number, whole
+from llc_core.fields import whole
 from llc_core.potentials.base import Batch
 from llc_core.potentials.deep_linear.blocked_gibbs import BlockedGibbs
 from llc_core.potentials.deep_linear.default_run import gibbs_is_cheap, usual_sweeps
 from llc_core.potentials.deep_linear.evaluation import LinearPotential
+from llc_core.potentials.deep_linear.expected import Expected
 from llc_core.potentials.deep_linear.random_networks import RandomNetwork, draw_network
 from llc_core.potentials.deep_linear.tensors import Tensors
 from llc_core.potentials.deep_linear.virtual_data import data_of
 from llc_core.theory.coefficients import learning_coefficient, local_learning_coefficient
-from llc_core.theory.rank_tables import numerical_rank_table
+from llc_core.theory.rank_tables import Ranks, numerical_ranks
 from llc_core.types import LearningCoefficient
 
 
-class DeepLinearNetwork(LinearPotential):
+class DeepLinearNetwork(Expected, LinearPotential):
     """A deep linear network at the point w0 = `weights`, with its own teacher's data.
 
     weights: W_1, …, W_M as arrays [H_l, H_{l−1}] (numpy, torch or nested lists).
@@ -47,6 +49,7 @@ class DeepLinearNetwork(LinearPotential):
         self, weights: Sequence[Any], n: int = 10**6, noise_std: float = 0.5, seed: int = 0, virtual: bool = False
     ):
         self.weights = _as_weights(weights)
+        self._given_as = [_precision(w) for w in weights]
         self.widths = [self.weights[0].shape[1], *(w.shape[0] for w in self.weights)]
         self.dim = sum(w.size for w in self.weights)
         self.data = data_of(self.widths[0], self.widths[-1], n, noise_std, seed, virtual)
@@ -84,12 +87,16 @@ class DeepLinearNetwork(LinearPotential):
 
     # -- the exact answer ---------------------------------------------------------------------------------------------
 
-    @cached_property
+    @property
     def rank_table(self) -> list[list[int]]:
-        """rank(W_t ⋯ W_{s+1}) at [s][t]: exact for a random network, numerical for given weights."""
+        """rank(W_t ⋯ W_{s+1}) at [s][t]: exact for a random network, numerical for given weights (`numerical_rank_table`)."""
+        return self._ranks.table
+
+    @cached_property
+    def _ranks(self) -> Ranks:
         if self._source is not None:
-            return self._source.rank_table
-        return numerical_rank_table(self.weights)
+            return Ranks(self._source.rank_table)
+        return numerical_ranks([w.astype(kind) for w, kind in zip(self.weights, self._given_as, strict=True)])
 
     @property
     def layer_ranks(self) -> list[int]:
@@ -103,26 +110,18 @@ class DeepLinearNetwork(LinearPotential):
     @cached_property
     def learning_coefficient(self) -> LearningCoefficient:  # type: ignore[override]
         """Global: the minimum over all parameters with the same product (Aoyagi 2024)."""
-        return learning_coefficient(self.widths, self.rank)
+        return replace(learning_coefficient(self.widths, self.rank), note=self._ranks.note)
 
     @cached_property
     def local_learning_coefficient(self) -> LearningCoefficient:  # type: ignore[override]
         """At w0: what a chain that stays near w0 estimates."""
-        return local_learning_coefficient(self.widths, self.rank_table)
+        note = f"{self.rank_note} {self.expected_note}".strip()
+        return replace(local_learning_coefficient(self.widths, self.rank_table), note=note)
 
-    def expected_llc(self, n_beta: float | None = None) -> float:
-        """λ(1 − 2β·noise_std²) − (m − 1)/log(nβ), with the local λ and m at w0.
-
-        The first factor is exact at smooth points (fitting the noise lowers the excess loss), the second an
-        approximation of the multiplicity's slow correction. An unknown multiplicity counts as 1.
-        """
-        n_beta = self.n_beta if n_beta is None else number("n_beta", n_beta)
-        if n_beta <= 0:
-            raise ValueError(f"n_beta is {n_beta:g}; it must be greater than 0.")
-        local = self.local_learning_coefficient
-        beta = n_beta / self.n
-        multiplicity = local.multiplicity or 1
-        return float(local) * (1 - 2 * beta * self.noise_std**2) - (multiplicity - 1) / max(math.log(n_beta), 1.0)
+    @property
+    def rank_note(self) -> str:
+        """A sentence where a rank of given weights is a close call, else empty."""
+        return self._ranks.note
 
     def default_sampler(self, gradient: str) -> str:
         return "Gibbs" if gradient == "full" and gibbs_is_cheap(self.dim) else super().default_sampler(gradient)
@@ -213,6 +212,12 @@ class DeepLinearNetwork(LinearPotential):
 
     def __repr__(self) -> str:
         return f"DeepLinearNetwork(widths={self.widths}, layer_ranks={self.layer_ranks}, dim={self.dim})"
+
+
+def _precision(given: Any) -> np.dtype[Any]:
+    """What the ranks of a layer depend on, beside its numbers: a low rank that was computed in float32 is no exact one."""
+    kind = np.asarray(given.detach().cpu() if isinstance(given, Tensor) else given).dtype
+    return kind if kind.kind == "f" and kind.itemsize < 8 else np.dtype(np.float64)
 
 
 def _as_weights(weights: Sequence[Any]) -> list[np.ndarray]:

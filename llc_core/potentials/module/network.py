@@ -7,7 +7,7 @@ from __future__ import annotations
 import hashlib
 import math
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any
 
@@ -17,13 +17,18 @@ from torch import Tensor, nn
 from llc_core.compute.precision import SINGLE, full_precision
 from llc_core.fields import choice, whole
 from llc_core.potentials.base import Batch, Potential
+from llc_core.potentials.module.arranging import arrange
+from llc_core.potentials.module.calling import OfOutput
+from llc_core.potentials.module.cross_entropy import CrossEntropy
 from llc_core.potentials.module.dense import DensePasses
+from llc_core.potentials.module.first_rows import try_calling
+from llc_core.potentials.module.given import read
 from llc_core.potentials.module.layers import Dense, dense_stack, row_numbers
-from llc_core.potentials.module.losses import as_loss
-from llc_core.potentials.module.parameters import choose, frozen_copy
+from llc_core.potentials.module.losses import Loss, as_loss
+from llc_core.potentials.module.parameters import choose, frozen_copy, uncompiled
 from llc_core.potentials.module.passes import Looped, Passes, Position, Vmapped, Weights
 from llc_core.potentials.module.rows import Rows, TensorData, chunks
-from llc_core.potentials.module.trial import activation_bytes, dense_agrees, try_module, vmap_problem
+from llc_core.potentials.module.trial import activation_bytes, dense_agrees, vmap_problem
 
 CHUNK_BYTES = {"cpu": 1 << 25, "cuda": 1 << 31, "mps": 1 << 29}
 """Bytes for the activations of one pass. On a CPU more would not fit into the caches."""
@@ -52,8 +57,15 @@ class NetworkPotential(Potential):
         Half precision is raised to the run's precision.
     loss: "cross_entropy", "squared_error" (summed over outputs), "mse" (averaged over outputs), or a function
         loss(output, target) → one value per sample, [B]. Functions of `llc_core.potentials.module.losses` count as their names.
+        `CrossEntropy(class_dim=…, ignore_index=…, weight=…)` is a cross entropy with the options of torch's.
+        "next_token": cross entropy of tokens with those that follow; the data may then be tokens alone.
     data: (inputs, targets) as tensors whose first dimension counts the rows, or (input, another input, …, targets); a
-        Dataset of such pairs; or a DataLoader, read once to its end.
+        dictionary of tensors, of which "labels" are the targets and all others arguments of the module by their names (of
+        what it returns, `logits` count); a Dataset of such pairs or dictionaries; or a DataLoader, read once to its end.
+    loss_fn: in place of loss: loss_fn(model, batch) → the mean over the batch, or one value per sample, with the batch as
+        the data have it. A mean is taken row by row.
+    sample_weights: [rows] ≥ 0: L_n is then Σ w·loss / Σ w.
+    rows: of a loader or a stream at most so many are read; None: all, or the first 10,000 where it has no length.
     batch_size: rows of a minibatch; None: all data at once, so gradients are exact by default.
     parameters: what moves. None: every parameter that is trained (requires_grad). A pattern such as "blocks.0.attn.*", a
         list of patterns, or {name: boolean mask of the tensor's shape or True}: exactly that, trained or not. The other
@@ -81,9 +93,12 @@ class NetworkPotential(Potential):
     def __init__(
         self,
         module: nn.Module,
-        loss: Any,
-        data: Any,
+        loss: Any = None,
+        data: Any = None,
         *,
+        loss_fn: Callable[[Any, Any], Any] | None = None,
+        sample_weights: Any = None,
+        rows: int | None = None,
         batch_size: int | None = None,
         parameters: Any = None,
         n: int | None = None,
@@ -93,10 +108,15 @@ class NetworkPotential(Potential):
     ):
         if not isinstance(module, nn.Module):
             raise ValueError(f"module is a {type(module).__name__}; pass a torch.nn.Module.")
-        self.loss = as_loss(loss)
+        module = uncompiled(module)
+        named = as_loss(loss) if loss_fn is None and loss is not None else loss_fn
+        self._loss_name = repr(loss) if isinstance(loss, CrossEntropy) else getattr(named, "__qualname__", "")
+        self._loss_name = self._loss_name or type(named).__name__
+        arranged = arrange(read(data, rows), loss, loss_fn, sample_weights)
+        self.calling = arranged.calling
         self.pieces = choose(module, parameters)
         self.dim = self.pieces[-1].stop
-        self.data = TensorData(data, shuffle)
+        self.data = TensorData(arranged.columns, shuffle, arranged.names)
         self.n = whole("n", n if n is not None else self.samples, 3, 10**15)
         self.batch_size = min(LARGEST_DEFAULT_BATCH, self.samples)
         if batch_size is not None:
@@ -118,10 +138,17 @@ class NetworkPotential(Potential):
     def _stack_agrees(self) -> bool:
         precision = torch.float64 if self.dim < BY_CHAIN["cpu"] else torch.float32
         place = _Place(self, torch.device("cpu"), precision)
-        loop = Looped(self.module, self.loss, place.weights)
+        loop = Looped(self.module, self.calling, place.weights)
         return dense_agrees(place.dense, loop, place.rows(0, 2), place.zero(1).expand(1, self.dim))
 
     # -- what the engine asks -----------------------------------------------------------------------------------------
+
+    @property
+    def loss(self) -> Loss:
+        """The loss of an output and a target; ValueError where a loss_fn stands for both."""
+        if not isinstance(self.calling, OfOutput):
+            raise ValueError("This network has a loss_fn, and no loss of its output.")
+        return self.calling.loss
 
     @property
     def samples(self) -> int:  # type: ignore[override]
@@ -234,10 +261,12 @@ class NetworkPotential(Potential):
     def _settle(self) -> int:
         """Try two rows, settle what "auto" means, and return the bytes that a row of one chain takes."""
         first = _Place(self, torch.device("cpu"), torch.float32)
-        loop = Looped(self.module, self.loss, first.weights)
-        try_module(loop, first.rows, self.data.fields[-1])
+        numbers = {**first.weights.still, **first.weights.moving}
+        self.calling = try_calling(self.calling, self.module, numbers, first.rows, self.data.fields[-1])
+        loop = Looped(self.module, self.calling, first.weights)
         if self.method in ("auto", "dense"):
-            self.stack = dense_stack(self.module) if self.data.inputs == 1 else None
+            plain = isinstance(self.calling, OfOutput) and self.data.inputs == 1
+            self.stack = dense_stack(self.module) if plain else None
             if self.stack is not None and self._stack_agrees():
                 self.method = "dense"
                 return 4 * row_numbers(self.stack)
@@ -248,7 +277,7 @@ class NetworkPotential(Potential):
                     "use 'auto'."
                 )
         if self.method != "loop":
-            trouble = vmap_problem(Vmapped(self.module, self.loss, first.weights), first.rows, self.dim)
+            trouble = vmap_problem(Vmapped(self.module, self.calling, first.weights), first.rows, self.dim)
             if trouble and self.method == "auto":
                 warnings.warn(
                     f"vmap cannot evaluate this module ({trouble}); its chains are evaluated one after another.",
@@ -306,8 +335,7 @@ class NetworkPotential(Potential):
     @cached_property
     def _fingerprint(self) -> str:
         digest = hashlib.blake2b(digest_size=16)
-        name = getattr(self.loss, "__qualname__", type(self.loss).__name__)
-        digest.update(f"{self.module!r}/{name}/{self.n}/{self.batch_size}/{self.gradients}".encode())
+        digest.update(f"{self.module!r}/{self._loss_name}/{self.n}/{self.batch_size}/{self.gradients}".encode())
         for piece in self.pieces:
             digest.update(f"{piece.name}{piece.layer}".encode())
             if piece.chosen is not None:
@@ -336,7 +364,7 @@ class _Place:
         if self.network.method == "dense":
             return self.dense
         kind = Looped if self.network.method == "loop" else Vmapped
-        return kind(self.network.module, self.network.loss, self.weights)
+        return kind(self.network.module, self.network.calling, self.weights)
 
     def zero(self, dim: int) -> Tensor:
         return torch.zeros(1, dim, dtype=self.dtype, device=self.device)

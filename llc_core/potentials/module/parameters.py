@@ -33,6 +33,18 @@ class Piece:
         return self.shape if self.chosen is None else (self.stop - self.start,)
 
 
+def uncompiled(module: nn.Module) -> nn.Module:
+    """The module that torch.compile was given; inside a module `frozen_copy` does the same."""
+    while isinstance(inner := getattr(module, "_orig_mod", None), nn.Module):
+        module = inner
+    return module
+
+
+def plain_name(name: str) -> str:
+    """A parameter's name without the marks of compiled parts."""
+    return name.replace("_orig_mod.", "")
+
+
 def choose(module: nn.Module, parameters: Any) -> list[Piece]:
     """The moving pieces in the module's own order; a tensor that the module uses twice counts once.
 
@@ -40,7 +52,7 @@ def choose(module: nn.Module, parameters: Any) -> list[Piece]:
     what they name moves, trained or not.  Raises ValueError where nothing is chosen.
     """
     first: dict[int, str] = {}
-    aliases = dict(module.named_parameters(remove_duplicate=False))
+    aliases = {plain_name(name): tensor for name, tensor in module.named_parameters(remove_duplicate=False)}
     for name, tensor in aliases.items():
         first.setdefault(id(tensor), name)
     canonical = {name: first[id(tensor)] for name, tensor in aliases.items()}
@@ -139,7 +151,7 @@ def frozen_copy(module: nn.Module) -> tuple[nn.Module, dict[str, Tensor]]:
     memo: dict[int, Any] = {}
     numbers: dict[str, Tensor] = {}
     for name, tensor in [*module.named_parameters(), *module.named_buffers()]:
-        numbers[name] = tensor.detach().clone()
+        numbers[plain_name(name)] = tensor.detach().clone()
         empty = tensor.detach().to("meta")
         is_parameter = isinstance(tensor, nn.Parameter)
         memo[id(tensor)] = nn.Parameter(empty, requires_grad=False) if is_parameter else empty
@@ -150,4 +162,8 @@ def frozen_copy(module: nn.Module) -> tuple[nn.Module, dict[str, Tensor]]:
             f"module cannot be copied ({type(error).__name__}); remove tensors with gradients, hooks or open files that "
             "are kept on it as attributes."
         ) from None
+    for part in list(twin.modules()):
+        for name, child in list(part.named_children()):
+            if uncompiled(child) is not child:
+                setattr(part, name, uncompiled(child))
     return twin.eval(), numbers

@@ -15,10 +15,10 @@ from typing import Protocol
 
 import torch
 from torch import Tensor, nn
-from torch.func import functional_call, vmap
+from torch.func import vmap
 
 from llc_core.compute.cores import PerThread
-from llc_core.potentials.module.losses import Loss
+from llc_core.potentials.module.calling import Calling
 from llc_core.potentials.module.parameters import Piece
 from llc_core.potentials.module.plain_attention import PlainAttention
 from llc_core.potentials.module.rows import Rows
@@ -111,14 +111,14 @@ class ModulePerThread:
 class Vmapped:
     """All chains at once, by torch.func."""
 
-    def __init__(self, module: nn.Module, loss: Loss, weights: Weights):
-        self.modules, self.loss, self.weights = ModulePerThread(module), loss, weights
+    def __init__(self, module: nn.Module, calling: Calling, weights: Weights):
+        self.modules, self.calling, self.weights = ModulePerThread(module), calling, weights
         self._attends: bool | None = (
             True if any(isinstance(part, nn.MultiheadAttention) for part in module.modules()) else None
         )
 
     def _loss(self, module: nn.Module, moving: dict[str, Tensor], inputs: tuple[Tensor, ...], target: Tensor) -> Tensor:
-        return self.loss(functional_call(module, {**self.weights.still, **moving}, inputs), target)
+        return self.calling.losses(module, {**self.weights.still, **moving}, inputs, target)
 
     @contextmanager
     def _plainly(self) -> Iterator[None]:
@@ -174,8 +174,8 @@ class Vmapped:
 class Looped:
     """Chain after chain, by ordinary autograd: for modules that vmap cannot do, and where memory counts."""
 
-    def __init__(self, module: nn.Module, loss: Loss, weights: Weights):
-        self.modules, self.loss, self.weights = ModulePerThread(module), loss, weights
+    def __init__(self, module: nn.Module, calling: Calling, weights: Weights):
+        self.modules, self.calling, self.weights = ModulePerThread(module), calling, weights
 
     def losses(self, point: Position, rows: Rows) -> Tensor:
         return torch.stack([self._losses(self._chain(point, c), *rows.of(c)) for c in range(len(point))])
@@ -191,7 +191,7 @@ class Looped:
         return {name: value[0] for name, value in self.weights.at(point.of(chain)).items()}
 
     def _losses(self, moving: dict[str, Tensor], inputs: tuple[Tensor, ...], target: Tensor) -> Tensor:
-        return self.loss(functional_call(self.modules.mine(), {**self.weights.still, **moving}, inputs), target)
+        return self.calling.losses(self.modules.mine(), {**self.weights.still, **moving}, inputs, target)
 
     def _add_chain(
         self, moving: dict[str, Tensor], inputs: tuple[Tensor, ...], target: Tensor, weight: float, grad: Tensor

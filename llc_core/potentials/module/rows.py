@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -53,9 +51,9 @@ class TensorData:
     order: [n], which row of the data given stands at each place.
     """
 
-    def __init__(self, data: Any, shuffle: bool = True):
-        given = _tensors(data)
-        _check(given)
+    def __init__(self, given: Sequence[Tensor], shuffle: bool = True, names: Sequence[str] = ()):
+        """given: the inputs and, last, the targets, each [n, …].  names: what they are called in errors, if not data[0], …"""
+        _check(given, names or [f"data[{index}]" for index in range(len(given))])
         self.size = len(given[0])
         self.order = torch.arange(self.size, device="cpu")
         if shuffle:
@@ -102,61 +100,14 @@ def chunks(total: int, size: int) -> Iterator[tuple[int, int]]:
         yield start, min(total, start + size)
 
 
-def _tensors(data: Any) -> list[Tensor]:
-    if isinstance(data, torch.utils.data.TensorDataset):
-        data = data.tensors
-    if isinstance(data, tuple | list) and len(data) >= 2 and all(isinstance(x, Tensor | np.ndarray) for x in data):
-        return [_tensor(x).detach() for x in data]
-    if isinstance(data, torch.utils.data.DataLoader):
-        return _join(torch.cat, _columns(data, "the loader's batches"))
-    if hasattr(data, "__getitem__") and hasattr(data, "__len__") and not isinstance(data, str | bytes | dict | Tensor):
-        rows = (data[i] for i in range(len(data)))
-        return _join(torch.stack, _columns(rows, "the data set's items"))
-    raise ValueError(
-        f"data is a {type(data).__name__}; pass a tuple (inputs, targets) of tensors, a Dataset or a DataLoader."
-    )
-
-
-def _tensor(value: Any) -> Tensor:
-    """Tensors and arrays keep their precision; plain numbers get single precision, whatever torch's default is."""
-    if isinstance(value, Tensor):
-        return value
-    array = np.asarray(value)
-    if array.dtype == np.float64 and not isinstance(value, np.ndarray | np.generic):
-        array = array.astype(np.float32)
-    return torch.as_tensor(array, device="cpu")
-
-
-def _join(how: Callable[[list[Tensor]], Tensor], columns: list[list[Tensor]]) -> list[Tensor]:
-    try:
-        return [how(parts) for parts in columns]
-    except RuntimeError:
-        raise ValueError("data has items of different shapes; give all of them the same shapes.") from None
-
-
-def _columns(rows: Iterable[Any], what: str) -> list[list[Tensor]]:
-    columns: list[list[Tensor]] = []
-    for row in rows:
-        if not isinstance(row, tuple | list) or len(row) < 2:
-            raise ValueError(f"data: {what} are of type {type(row).__name__}; each must be a pair (input, target).")
-        columns = columns or [[] for _ in row]
-        try:
-            for column, value in zip(columns, row, strict=True):
-                column.append(_tensor(value))
-        except (TypeError, ValueError, RuntimeError):
-            raise ValueError(f"data: {what} are not all pairs of tensors or numbers; make them so.") from None
-    if not columns:
-        raise ValueError("data is empty; give at least one row.")
-    return columns
-
-
-def _check(fields: list[Tensor]) -> None:
-    for index, x in enumerate(fields):
-        name = f"data[{index}]"
+def _check(fields: Sequence[Tensor], names: Sequence[str]) -> None:
+    for name, x in zip(names, fields, strict=True):
         if x.dim() == 0 or len(x) == 0:
             raise ValueError(f"{name} has shape {tuple(x.shape)}; its first dimension must count the rows, at least 1.")
         if len(x) != len(fields[0]):
-            raise ValueError(f"{name} has {len(x)} rows but data[0] has {len(fields[0])}; give one target per input.")
+            raise ValueError(
+                f"{name} has {len(x)} rows but {names[0]} has {len(fields[0])}; give one target per input."
+            )
         if x.is_complex():
             raise ValueError(f"{name} is complex; give real or whole numbers.")
         if x.is_floating_point():

@@ -1,78 +1,20 @@
-"""Two rows are tried before a run, so that a module that cannot work is refused at once and in one sentence."""
+"""Which of the passes can evaluate a module, tried on two rows, and what a row takes of the memory."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from llc_core.compute.precision import SINGLE
 from llc_core.compute.quiet import catching_warnings
 from llc_core.potentials.module.dense import DensePasses
-from llc_core.potentials.module.losses import cross_entropy
+from llc_core.potentials.module.first_rows import ROWS, first_line
 from llc_core.potentials.module.passes import Looped, Position, Vmapped
 from llc_core.potentials.module.rows import Rows
 
-ROWS = 2
 CHAINS = 2
-MIXING = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d, nn.SyncBatchNorm)
-
-
-def try_module(passes: Looped, rows: Callable[[int, int], Rows], targets: Tensor) -> None:
-    """Evaluate two rows at w0; ValueError says what is wrong with module, loss or data."""
-    for name, part in passes.modules.mine().named_modules():
-        if isinstance(part, MIXING) and not part.track_running_stats:
-            raise ValueError(
-                f"{name or 'module'} is a batch norm without running statistics, which mixes the samples of a batch; "
-                "set track_running_stats=True and train it, or replace it."
-            )
-    here = rows(0, ROWS)
-    inputs, target = here.of(0)
-    moving = {name: w for name, w in passes.weights.moving.items()}
-    try:
-        with torch.no_grad():
-            output = torch.func.functional_call(passes.modules.mine(), {**passes.weights.still, **moving}, inputs)
-    except Exception as error:
-        raise ValueError(
-            f"module cannot be called with data's inputs {_shapes(inputs)}: {_first_line(error)}"
-        ) from None
-    with torch.no_grad():
-        again = torch.func.functional_call(passes.modules.mine(), {**passes.weights.still, **moving}, inputs)
-    if isinstance(output, Tensor) and not torch.equal(output, again) and bool(torch.isfinite(output).all()):
-        raise ValueError(
-            "module gives a random output even in eval mode; switch off dropout or noise that its forward method adds, "
-            "for example F.dropout(x, p, training=self.training)."
-        )
-    if passes.loss is cross_entropy and isinstance(output, Tensor):
-        check_classes(targets, output.shape[-1])
-    try:
-        with torch.no_grad():
-            losses = passes.loss(output, target)
-    except Exception as error:
-        shape = tuple(output.shape) if isinstance(output, Tensor) else type(output).__name__
-        raise ValueError(
-            f"loss cannot be taken of output {shape} and target {tuple(target.shape)} of {target.dtype}: "
-            f"{_first_line(error)}"
-        ) from None
-    if not isinstance(losses, Tensor) or losses.shape != (here.count,):
-        shape = tuple(losses.shape) if isinstance(losses, Tensor) else type(losses).__name__
-        raise ValueError(
-            f"loss returns {shape} for {here.count} samples; it must return one value per sample, [{here.count}]: for "
-            "torch's losses pass reduction='none', or use the name 'cross_entropy'."
-        )
-
-
-def check_classes(targets: Tensor, classes: int) -> None:
-    if targets.is_floating_point() or targets.dtype == torch.bool:
-        raise ValueError(
-            f"data's targets are {targets.dtype}; cross_entropy needs whole numbers, the classes: targets.long()."
-        )
-    low, high = int(targets.min()), int(targets.max())
-    if low < 0 or high >= classes:
-        raise ValueError(
-            f"data's targets run from {low} to {high}, but the module has {classes} outputs; classes must be 0 to {classes - 1}."
-        )
 
 
 def dense_agrees(dense: DensePasses, loop: Looped, rows: Rows, like: Tensor) -> bool:
@@ -111,8 +53,7 @@ def activation_bytes(passes: Looped, rows: Callable[[int, int], Rows], dim: int)
         return x
 
     with torch.enable_grad(), torch.autograd.graph.saved_tensors_hooks(pack, lambda x: x):
-        output = torch.func.functional_call(passes.modules.mine(), {**passes.weights.still, **moving}, here.of(0)[0])
-        passes.loss(output, here.of(0)[1])
+        passes.calling.losses(passes.modules.mine(), {**passes.weights.still, **moving}, *here.of(0))
     return max(64, 2 * sum(seen.values()) // here.count)
 
 
@@ -124,16 +65,6 @@ def vmap_problem(passes: Vmapped, rows: Callable[[int, int], Rows], dim: int) ->
             passes.add(Position(delta), rows(0, ROWS), 1.0, torch.zeros(CHAINS, dim, **SINGLE))
             passes.losses(Position(delta), rows(0, ROWS))
     except Exception as error:
-        return _first_line(error).rstrip(".")
+        return first_line(error).rstrip(".")
     slow = [str(w.message) for w in found if "performance drop" in str(w.message)]
     return "no rule for " + slow[0].split("batching rule for ")[1].split(".")[0] if slow else ""
-
-
-def _first_line(error: Exception) -> str:
-    text = str(error).strip().split("\n")[0].strip() or type(error).__name__
-    text = text if len(text) <= 160 else text[:157] + "…"
-    return text if text.endswith((".", "…")) else text + "."
-
-
-def _shapes(inputs: tuple[Tensor, ...]) -> str:
-    return ", ".join(f"{tuple(x.shape)} of {x.dtype}" for x in inputs)

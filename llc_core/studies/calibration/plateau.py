@@ -10,28 +10,32 @@ from llc_core.studies.calibration.trials import PLATEAU_SHARE, Trials
 
 ERRORS = 2.5
 """Neighbours belong to one plateau when λ̂ differs by less than this many standard errors or PLATEAU_SHARE."""
+LEAST = 2
+"""Cells that make a plateau. One alone may stand anywhere on a slope."""
 
 
 def pick(trials: Trials) -> tuple[tuple[int, int, int] | None, np.ndarray]:
-    """The index of the pick, None where nothing can be trusted; and the cells of its plateau, a mask of the trials' shape.
+    """The index of the pick, None where there is no plateau; and the cells of its plateau, a mask of the trials' shape.
 
-    Localisation and nβ are taken from the problem's own outwards, nβ first. The first of them with two agreeing cells
-    along the step sizes is taken, else the first with a single good cell.
+    Step sizes are compared at the problem's own γ alone, since another γ asks another question. nβ is taken from n / log n
+    outwards: the first with two agreeing cells along the step sizes. A single cell that nothing confirms is no plateau.
     """
-    lines = sorted(
-        np.ndindex(trials.shape[1:]),
-        key=lambda at: (trials.n_beta_distance[at[1]], trials.localization_distance[at[0]]),
-    )
+    g = trials.own
     plateau = np.zeros(trials.shape, dtype=bool)
-    for least in (2, 1):
-        for g, b in lines:
+    for b in np.argsort(trials.n_beta_distance, kind="stable").tolist():
+        members = plateau_at(trials, g, b)
+        if members:
+            plateau[members, g, b] = True
             llc, error = trials.llc[:, g, b], trials.expected_error[:, g, b]
-            members = longest_plateau(llc, trials.llc_se[:, g, b], trials.ok[:, g, b])
-            if len(members) >= least:
-                plateau[members, g, b] = True
-                risks = [_risk(llc, error, members, e) for e in members]
-                return (members[int(np.argmin(risks))], g, b), plateau
+            risks = [_risk(llc, error, members, e) for e in members]
+            return (members[int(np.argmin(risks))], g, b), plateau
     return None, plateau
+
+
+def plateau_at(trials: Trials, g: int, b: int) -> list[int]:
+    """Indices of the step sizes that agree at one γ and nβ; empty where fewer than LEAST do."""
+    members = longest_plateau(trials.llc[:, g, b], trials.llc_se[:, g, b], trials.ok[:, g, b])
+    return members if len(members) >= LEAST else []
 
 
 def longest_plateau(llc: np.ndarray, se: np.ndarray, ok: np.ndarray) -> list[int]:

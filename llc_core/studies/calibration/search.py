@@ -35,7 +35,7 @@ class Calibration:
     llc, llc_se, dead_fraction, r_hat, ess, drift: [E, G, N]; drift: of nβ·ΔL between the halves after burn-in.
     ok: [E, G, N], whether a cell can be trusted.  reason: [E, G, N], the sentences that say why.
     plateau: [E, G, N], the cells that agree with the chosen one along ε.
-    chosen: the index of the pick, None where nothing can be trusted.  explanation: sentences.
+    chosen: the index of the pick, None where there is no plateau.  explanation: sentences.
     estimate: that of the picked cell.  config: what to run next, without a grid.
     """
 
@@ -70,6 +70,7 @@ def calibrate(
     step_size: Sequence[float] | None = None,
     localization: Sequence[float] | None = None,
     n_beta: Sequence[float] | None = None,
+    own_localization: float | None = None,
     chains: int = 4,
     steps: int | None = None,
     burn_in: int | float = 0.5,
@@ -82,15 +83,20 @@ def calibrate(
     """Try every ε × γ × nβ in one batched run and pick the plateau, where λ̂ does not depend on ε within its error.
 
     step_size: None: from 1/256 to 1/4 of the stability limit (measured by a short run at the largest nβ), and twice the
-    limit.  localization: None: 0.1, 1 and 10 times the problem's own.  n_beta: None: n / log n.
-    The pick: γ and nβ nearest to the problem's own that have a plateau of two cells or more, and on the plateau the ε
-    with the smallest expected error: noise, the step's predicted bias, and the distance from the plateau at smaller ε.
+    limit.  localization: None: 0.1, 1 and 10 times the one asked about (0 alone if that is 0).  n_beta: None: n / log n.
+    own_localization: the γ asked about; None: the problem's own.
+    The pick: at the γ asked about (of those tried the nearest to it) and the nβ nearest n / log n that has a plateau of two
+    cells or more, the ε with the smallest expected error: noise, the step's predicted bias, and the distance from the
+    plateau at smaller ε. γ sets the neighbourhood that λ̂ speaks of, so no other γ is ever picked in its place; λ̂ there is
+    for comparison. Without a plateau nothing is picked.
     Raises ValueError with one sentence for arguments that cannot be.
     """
     built = build(sampler)
     _check(problem, built)
-    own = problem.localization or 1.0
-    gammas = _values("localization", localization, [share * own for share in LOCALIZATIONS])
+    own = problem.localization if own_localization is None else number("own_localization", own_localization)
+    if own < 0:
+        raise ValueError(f"own_localization is {own:g}; it must be at least 0.")
+    gammas = _values("localization", localization, [share * own for share in LOCALIZATIONS] if own else [0.0])
     betas = _values("n_beta", n_beta, [share * problem.n_beta for share in TEMPERATURES])
     shared: dict[str, Any] = {
         "gradient": gradient,

@@ -24,7 +24,7 @@ class Trials:
     """Arrays are indexed [step size, localisation, nβ].
 
     cells: all estimates, nβ first to change.  step_sizes, localizations, n_betas: the values tried, ascending.
-    own_localization, usual_n_beta: the problem's own γ and n / log n, to which the pick shall be near.
+    own_localization: the γ that is asked about.  usual_n_beta: n / log n, to which the pick shall be near.
     limit: the stability limit, measured where all chains died; else nan.
     """
 
@@ -39,6 +39,11 @@ class Trials:
     @property
     def shape(self) -> tuple[int, int, int]:
         return len(self.step_sizes), len(self.localizations), len(self.n_betas)
+
+    @property
+    def own(self) -> int:
+        """Index of the γ that is asked about, or of the one nearest to it."""
+        return int(np.argmin(self.localization_distance))
 
     def cell(self, at: tuple[int, int, int]) -> Estimate:
         return self.cells[int(np.ravel_multi_index(at, self.shape))]
@@ -79,8 +84,9 @@ class Trials:
 
     @cached_property
     def localization_distance(self) -> np.ndarray:
-        """|log| of every localisation over the problem's own."""
-        return np.array([abs(math.log(max(value, 1e-300) / self.own_localization)) for value in self.localizations])
+        """|log| of every localisation over the one asked about."""
+        own = max(self.own_localization, 1e-300)
+        return np.array([abs(math.log(max(value, 1e-300) / own)) for value in self.localizations])
 
     @cached_property
     def n_beta_distance(self) -> np.ndarray:

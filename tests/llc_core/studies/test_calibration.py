@@ -10,7 +10,9 @@ import pytest
 import torch
 
 from llc_core import SGLD, DeepLinearNetwork, UnderdampedLangevin, calibrate, estimate, health, planar_landscape, run
-from llc_core.studies.calibration.plateau import longest_plateau
+from llc_core.studies.calibration.plateau import longest_plateau, pick
+from llc_core.studies.calibration.sentences import explanation
+from llc_core.studies.calibration.trials import Trials
 
 torch.set_num_threads(1)
 
@@ -62,7 +64,7 @@ def test_a_singular_landscape():
 def test_a_network_of_the_1k_class():
     problem = DeepLinearNetwork.random("1K", seed=1)
     found = calibrate(
-        problem, UnderdampedLangevin(), step_size=[0.05, 0.1, 0.2, 5.0], localization=[1.0], chains=6, steps=3000
+        problem, UnderdampedLangevin(), step_size=[0.03, 0.05, 0.07, 5.0], localization=[1.0], chains=6, steps=3000
     )
     assert found, str(found)
     assert abs(found.estimate.relative_error) < 0.1
@@ -73,6 +75,63 @@ def test_step_sizes_are_found_from_the_stability_limit():
     found = calibrate(planar_landscape("quadratic"), steps=600, chains=4)
     assert found.llc.shape == (8, 3, 1)
     assert not found.ok[-1].any(), "twice the limit"
+
+
+def trials(llc, ok, gammas=(0.1, 1.0, 10.0), own=1.0) -> Trials:
+    """Trials of given values [ε, γ, 1], of which those that are not ok have a large R-hat."""
+    good = estimate(planar_landscape("quadratic"), SGLD(step_size=3e-4), chains=4, steps=2000)
+    llc, ok = np.array(llc, dtype=float), np.array(ok, dtype=bool)
+    clean = {**good.diagnostics, "drift": 0.0, "step_bias": 0.0, "noise_inflation": 0.0}
+    cells = [
+        dataclasses.replace(
+            good,
+            llc=float(v),
+            llc_se=0.01,
+            r_hat=1.0 if fine else 2.0,
+            ess=500.0,
+            trace=good.trace * 0 + v,
+            diagnostics=clean,
+        )
+        for v, fine in zip(llc.ravel(), ok.ravel(), strict=True)
+    ]
+    steps = [1e-4 * 2**e for e in range(len(llc))]
+    return Trials(cells, steps, list(gammas), [good.n_beta], own, good.n_beta, math.nan)
+
+
+def test_another_localisation_is_never_picked_in_place_of_ones_own():
+    values = [
+        [[1.5], [0.5], [0.2]],
+        [[1.5], [0.9], [0.2]],
+        [[1.5], [1.4], [0.2]],
+    ]  # a slope at γ = 1, plateaus beside it
+    tried = trials(values, np.ones((3, 3, 1)))
+    chosen, plateau = pick(tried)
+    assert chosen is None and not plateau.any()
+    said = " ".join(explanation(tried, chosen, plateau))
+    assert "no two step sizes" in said and "nothing is picked" in said and "Use step_size" not in said
+    assert "γ is the strength of the pull" in said and "1.5 at γ = 0.1" in said and "0.2 at γ = 10" in said
+    at_ten = trials(values, np.ones((3, 3, 1)), own=10.0)
+    assert pick(at_ten)[0][1] == 2, "asked about γ = 10, that is where it is picked"
+
+
+def test_a_single_cell_is_no_plateau():
+    alone = [[[True], [False], [True]], [[True], [True], [True]], [[True], [False], [True]]]
+    tried = trials(np.ones((3, 3, 1)), alone)
+    chosen, plateau = pick(tried)
+    assert chosen is None and not plateau.any()
+    said = explanation(tried, chosen, plateau)
+    assert "one setting alone" in said[0] and "0.0002" in said[1] and "finer step sizes" in said[1]
+    assert all(s[-1] == "." for s in said)
+
+
+def test_the_localisation_asked_about_is_the_one_picked():
+    found = calibrate(
+        planar_landscape("quadratic"), chains=16, steps=4000, step_size=[1e-4, 2e-4, 4e-4],
+        localization=[1.0, 10.0, 100.0], own_localization=10.0,
+    )  # fmt: skip
+    assert found.chosen[1] == 1 and found.config.localization == 10.0 and "at γ = 10 alone" in str(found)
+    with pytest.raises(ValueError, match="own_localization is -1"):
+        calibrate(planar_landscape("quadratic"), own_localization=-1.0)
 
 
 def test_nothing_is_picked_where_all_chains_die():

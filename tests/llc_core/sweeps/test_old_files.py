@@ -8,7 +8,7 @@ import shutil
 import pytest
 from old_files import OLD, content
 
-from llc_core import DeepLinearNetwork, RunConfig, SweepSpec, estimate, run_sweep
+from llc_core import DeepLinearNetwork, Estimate, RunConfig, SweepSpec, estimate, run_sweep
 from llc_core.sweeps import runner
 from llc_core.sweeps.store import Store, results
 
@@ -51,6 +51,9 @@ def test_an_old_estimate_names_the_run_that_gives_it_again():
     problem = DeepLinearNetwork.random(widths=[3, 4, 2], layer_ranks=[2, 2], n=5000, seed=5)
     settings = {name: old["config"][name] for name in ("chains", "steps", "seed", "gradient")}
     new = json.loads(estimate(problem, old["config"]["sampler"], progress=False, **settings).to_json())
-    assert list(new) == list(old) and new["config"] == old["config"]
+    assert list(new)[: len(old)] == list(old) and new["config"] == old["config"]
+    read = Estimate.from_json(json.dumps(old))
+    assert read.llc == old["llc"] and read.config == config and read.converged.reason == old["verdict"]
     assert new["llc"] == pytest.approx(old["llc"], abs=0.05 * old["llc_se"]), "rounding is far below the chains' noise"
-    assert new["expected"] == pytest.approx(old["expected"], rel=1e-6)
+    assert problem.expected_llc() == pytest.approx(old["expected"], rel=1e-6), "of the mean over data sets"
+    assert new["expected"] == pytest.approx(problem.expected_llc_of_data(), rel=1e-6), "of these data"

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from llc_core.theory.coefficients import learning_coefficient, local_learning_coefficient
-from llc_core.theory.rank_tables import masked_rank_table, numerical_rank_table
+from llc_core.theory.rank_tables import masked_rank_table, numerical_rank_table, numerical_ranks
 from llc_core.types import LearningCoefficient
 
 PROPERTY = settings(derandomize=True, deadline=None, max_examples=150, database=None)
@@ -508,11 +508,42 @@ def test_neither_depth_nor_rounding_fakes_a_rank() -> None:
     low = [rng.normal(size=(12, 5)) @ rng.normal(size=(5, 12)) for _ in range(20)]  # rank 5 up to rounding
     assert numerical_rank_table(low) == [[12 if s == t else 5 * (s < t) for t in range(21)] for s in range(21)]
     rounded = [w.astype(np.float32) for w in low]
-    assert numerical_rank_table(rounded, rtol=1e-5) == numerical_rank_table(low)
-    assert numerical_rank_table(rounded)[0][1] == 12
+    assert numerical_rank_table(rounded) == numerical_rank_table(rounded, rtol=1e-5) == numerical_rank_table(low)
+    assert numerical_rank_table([w.astype(float) for w in rounded]) == numerical_rank_table(low), (
+        "still float32's numbers"
+    )
+    assert numerical_rank_table(rounded, rtol=1e-10)[0][1] == 12
+    assert not numerical_ranks(rounded).note and not numerical_ranks(low).note and not numerical_ranks(deep).note
 
     annihilating = [np.diag([1.0, 0.0]), np.diag([0.0, 1e-300]), np.ones((3, 2))]
     assert numerical_rank_table(annihilating) == [[2, 1, 0, 0], [0, 2, 1, 1], [0, 0, 2, 1], [0, 0, 0, 3]]
+
+
+@pytest.mark.parametrize("width", [2, 8, 60, 300])
+def test_low_ranks_that_were_multiplied_in_single_precision(width: int) -> None:
+    """Their rounding is below the tolerance and far enough from it that nothing is doubtful."""
+    rng = np.random.default_rng(width)
+    half = width // 2
+
+    def low() -> np.ndarray:
+        made: np.ndarray = rng.normal(size=(width, half)).astype(np.float32) @ rng.normal(size=(half, width)).astype(
+            np.float32
+        )
+        return made
+
+    layers = [low(), low() @ low()]
+    found = numerical_ranks(layers)
+    assert [found.table[0][1], found.table[1][2]] == [half, half] and not found.note
+    assert numerical_rank_table(layers, rtol=1e-10)[0][1] > half, "single precision is in the numbers"
+
+
+def test_a_rank_that_is_a_close_call_is_noted() -> None:
+    values = np.ones(8)
+    values[-1] = 3e-6
+    found = numerical_ranks([np.diag(values).astype(np.float32), np.eye(8)])
+    assert found.table[0][1] == 8 and "layer 1" in found.note and "3e-06" in found.note and "9.5e-07" in found.note
+    values[-1] = 0.01
+    assert not numerical_ranks([np.diag(values).astype(np.float32), np.eye(8)]).note
 
 
 def test_masked_ranks_need_the_kept_units_to_meet() -> None:

@@ -29,7 +29,8 @@ class CalibrationPanel(ChoicePanel):
 
     def __init__(self) -> None:
         super().__init__(
-            "Calibrate", "Tries eight step sizes with three localisations in one batched run and picks the plateau."
+            "Calibrate",
+            "Tries eight step sizes at three localisations in one batched run; the pick is from the plateau at yours.",
         )
         self.listener: Callable[[float, float], None] = lambda step_size, localization: None
         self.figure = CalibrationFigure()
@@ -40,7 +41,7 @@ class CalibrationPanel(ChoicePanel):
         self._map = plotted(self.figure.plot)
         self._map.visible = False  # there is nothing on it yet
         self.view = card(
-            heading("Which step size, which localisation?"),
+            heading("Which step size?"),
             self.bar(self.words, margin=(6, 0)),
             self._map,
             self._told,
@@ -84,7 +85,8 @@ class CalibrationPanel(ChoicePanel):
             at = potential(choice, batch_size=settings["batch_size"])
             gammas = [settings["localization"] * share for share in (0.1, 1.0, 10.0)]
             return calibrate(
-                at, sampler, localization=gammas, gradient=settings["gradient"], steps=CALIBRATION_STEPS,
+                at, sampler, localization=gammas, own_localization=settings["localization"],
+                gradient=settings["gradient"], steps=CALIBRATION_STEPS,
                 batch_size=settings["batch_size"], seed=settings["seed"], dtype=settings["dtype"],
                 n_beta=None if settings["n_beta"] is None else [settings["n_beta"]],
             )  # fmt: skip

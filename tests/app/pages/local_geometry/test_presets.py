@@ -70,8 +70,8 @@ def test_a_small_step_reads_too_low_and_r_hat_says_so():
 def test_rmsprop_is_biased_where_sgld_is_not():
     biased = measured("rmsprop", steps=10_000)
     plain = measured("rmsprop", steps=10_000, sampler={"name": "SGLD"})
-    assert biased.relative_error == pytest.approx(0.09, abs=0.025) and biased.r_hat < 1.05
-    assert plain.relative_error == pytest.approx(0.02, abs=0.025)
+    assert biased.relative_error == pytest.approx(0.12, abs=0.025) and biased.r_hat < 1.05
+    assert plain.relative_error == pytest.approx(0.045, abs=0.025)
     gap = (biased.llc - plain.llc) / math.hypot(biased.llc_se, plain.llc_se)
     assert gap > 4
 

@@ -127,7 +127,7 @@ def test_a_grid_gives_an_estimate_for_every_network_and_setting():
     assert [e.setting for e in found] == [{"step_size": s} for _ in (0, 1) for s in (1e-8, 1e-7)]
     assert [e.config.problem for e in found] == [n.to_dict() for n in networks for _ in range(2)]
     assert [e.diagnostics["step_size"] for e in found] == pytest.approx([1e-8, 1e-7] * 2)
-    assert [e.expected for e in found[::2]] == pytest.approx([n.expected_llc() for n in networks])
+    assert [e.expected for e in found[::2]] == pytest.approx([n.expected_llc_of_data() for n in networks])
     assert len({e.llc for e in found}) == 4
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 import torch
 from rounding import condition, likely, passes
 
-from llc_core import DeepLinearNetwork
+from llc_core import DeepLinearNetwork, estimate
 from llc_core.compute.streams import torch_stream
 from llc_core.potentials import Batch, build
 from llc_core.potentials.deep_linear.random_networks import SIZE_CLASSES
@@ -182,6 +184,28 @@ def test_exact_table_from_masks_equals_numerical_ranks():
         again = DeepLinearNetwork(p.weights, n=100)
         assert again.local_learning_coefficient == p.local_learning_coefficient
         assert again.rank == p.rank
+
+
+@pytest.mark.parametrize("given", ["tensors", "arrays", "numbers", "doubles"])
+def test_low_rank_weights_in_single_precision(given):
+    torch.manual_seed(0)
+    low = [torch.randn(8, 2) @ torch.randn(2, 8) for _ in range(2)]
+    made = {
+        "arrays": [w.numpy() for w in low],
+        "numbers": [w.tolist() for w in low],
+        "doubles": [w.double() for w in low],
+    }
+    network = DeepLinearNetwork(made.get(given, low), n=100)
+    assert network.layer_ranks == [2, 2] and network.rank == 2
+    assert network.local_learning_coefficient.value == Fraction(55, 2) and not network.rank_note
+
+
+def test_a_rank_that_is_a_close_call_is_said_in_the_result():
+    near = torch.diag(torch.tensor([1.0, 1.0, 2e-6]))
+    network = DeepLinearNetwork([near, near], n=100)
+    assert network.layer_ranks == [3, 3] and "close call" in network.local_learning_coefficient.note
+    result = estimate(network, steps=40, burn_in=20)
+    assert "singular value" in repr(result) and "double precision" in repr(result)
 
 
 def test_expected_llc_of_a_regular_network():

@@ -1,0 +1,108 @@
+"""How rows become losses: the module is called and its output compared with targets, or a user's function does both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor, nn
+from torch.func import functional_call, vmap
+
+from llc_core.potentials.module.losses import Loss
+
+Numbers = Mapping[str, Tensor]
+
+
+class Calling(Protocol):
+    """What gives the losses [B] of some rows, whose columns are `inputs` and `target`, of the module with these numbers."""
+
+    def losses(self, module: nn.Module, numbers: Numbers, inputs: tuple[Tensor, ...], target: Tensor) -> Tensor: ...
+
+
+@dataclass(frozen=True)
+class OfOutput:
+    """loss(module(*inputs), target). names: of the inputs, where the module takes them by name.
+
+    weighted: whether the first of the inputs is no input, but what each row's loss is multiplied with.
+    """
+
+    loss: Loss
+    names: tuple[str, ...] | None = None
+    weighted: bool = False
+
+    def output(self, module: nn.Module, numbers: Numbers, inputs: tuple[Tensor, ...]) -> Any:
+        inputs = inputs[1:] if self.weighted else inputs
+        if self.names is None:
+            return logits_of(functional_call(module, dict(numbers), inputs))
+        return logits_of(functional_call(module, dict(numbers), (), dict(zip(self.names, inputs, strict=True))))
+
+    def losses(self, module: nn.Module, numbers: Numbers, inputs: tuple[Tensor, ...], target: Tensor) -> Tensor:
+        each = self.loss(self.output(module, numbers, inputs), target)
+        return each * inputs[0] if self.weighted else each
+
+
+@dataclass(frozen=True)
+class OfBatch:
+    """function(module, batch), batch being rows in the form in which the data were given.
+
+    form: from columns to a batch.  by_row: whether it gives one value for a batch, so that each row is a batch of its own.
+    vmapped: whether vmap can take the rows side by side.  weighted: as in `OfOutput`.
+    """
+
+    function: Callable[[Any, Any], Any]
+    form: Callable[[tuple[Tensor, ...]], Any]
+    weighted: bool = False
+    by_row: bool = False
+    vmapped: bool = True
+
+    def value(self, module: nn.Module, numbers: Numbers, columns: tuple[Tensor, ...]) -> Tensor:
+        """What the function gives for these rows together."""
+        held = _Held(module, self.function)
+        return loss_of(functional_call(held, {f"of.{k}": v for k, v in numbers.items()}, (self.form(columns),)))
+
+    def losses(self, module: nn.Module, numbers: Numbers, inputs: tuple[Tensor, ...], target: Tensor) -> Tensor:
+        columns = (*inputs[1:], target) if self.weighted else (*inputs, target)
+        each = self._each(module, numbers, columns)
+        return each * inputs[0] if self.weighted else each
+
+    def _each(self, module: nn.Module, numbers: Numbers, columns: tuple[Tensor, ...]) -> Tensor:
+        if not self.by_row:
+            return self.value(module, numbers, columns)
+
+        def one(*row: Tensor) -> Tensor:
+            return self.value(module, numbers, tuple(x.unsqueeze(0) for x in row))
+
+        if self.vmapped:
+            return vmap(one)(*columns)
+        return torch.stack([one(*(x[i] for x in columns)) for i in range(len(columns[0]))])
+
+
+class _Held(nn.Module):
+    """A module as an argument of a function, so that torch.func can put numbers into it while the function runs."""
+
+    def __init__(self, module: nn.Module, function: Callable[[Any, Any], Any]):
+        super().__init__()
+        self.of, self.function = module, function
+
+    def forward(self, batch: Any) -> Any:
+        return self.function(self.of, batch)
+
+
+def logits_of(output: Any) -> Any:
+    """The logits of a module that returns them among other things, by name or first; else what it returns."""
+    if isinstance(output, Tensor):
+        return output
+    if isinstance(output, Mapping) and "logits" in output:
+        return output["logits"]
+    return getattr(output, "logits", output)
+
+
+def loss_of(value: Any) -> Any:
+    """The loss of a function that returns it among other things: by the name "loss", or first."""
+    if isinstance(value, Mapping) and "loss" in value:
+        return value["loss"]
+    if isinstance(value, tuple | list) and value:
+        return value[0]
+    return getattr(value, "loss", value)
