@@ -57,8 +57,9 @@ def check_allowance(config: RunConfig, problem: Potential) -> float:
     """Bytes that a complete configuration takes; ValueError, one sentence, where a visitor may not have as many."""
     need, chains = run_memory(config, problem)
     if need > allowance() * 2**20:
+        narrower = config.dtype == "float64" and (config.sampler or {}).get("name") != "Gibbs"
         raise ValueError(
             f"{chains:,} chains of {problem.dim:,} parameters need {need / 2**20:,.0f} MB, and this server gives each run "
-            f"{allowance():,.0f} MB: use fewer chains{', float32' if config.dtype == 'float64' else ''} or a smaller network."
+            f"{allowance():,.0f} MB: use fewer chains{', float32' if narrower else ''} or a smaller network."
         )
     return need

@@ -20,6 +20,7 @@ from llc_core.potentials.deep_linear.blocked_gibbs import BlockedGibbs
 from llc_core.potentials.deep_linear.default_run import gibbs_is_cheap, usual_sweeps
 from llc_core.potentials.deep_linear.evaluation import LinearPotential
 from llc_core.potentials.deep_linear.expected import Expected
+from llc_core.potentials.deep_linear.given_weights import as_weights
 from llc_core.potentials.deep_linear.random_networks import RandomNetwork, draw_network
 from llc_core.potentials.deep_linear.tensors import Tensors
 from llc_core.potentials.deep_linear.virtual_data import data_of
@@ -48,7 +49,7 @@ class DeepLinearNetwork(Expected, LinearPotential):
     def __init__(
         self, weights: Sequence[Any], n: int = 10**6, noise_std: float = 0.5, seed: int = 0, virtual: bool = False
     ):
-        self.weights = _as_weights(weights)
+        self.weights = as_weights(weights)
         self._given_as = [_precision(w) for w in weights]
         self.widths = [self.weights[0].shape[1], *(w.shape[0] for w in self.weights)]
         self.dim = sum(w.size for w in self.weights)
@@ -218,26 +219,3 @@ def _precision(given: Any) -> np.dtype[Any]:
     """What the ranks of a layer depend on, beside its numbers: a low rank that was computed in float32 is no exact one."""
     kind = np.asarray(given.detach().cpu() if isinstance(given, Tensor) else given).dtype
     return kind if kind.kind == "f" and kind.itemsize < 8 else np.dtype(np.float64)
-
-
-def _as_weights(weights: Sequence[Any]) -> list[np.ndarray]:
-    if isinstance(weights, str | bytes) or not hasattr(weights, "__len__") or len(weights) == 0:
-        raise ValueError("weights must be a list of matrices W_1, …, W_M; give at least one.")
-    result: list[np.ndarray] = []
-    for index, w in enumerate(weights, start=1):
-        w = w.detach().cpu().numpy() if isinstance(w, Tensor) else w
-        try:
-            matrix = np.array(w, dtype=np.float64)
-        except (TypeError, ValueError, OverflowError):
-            raise ValueError(f"weights[{index - 1}] is not a matrix of numbers.") from None
-        if matrix.ndim != 2 or matrix.size == 0:
-            raise ValueError(f"weights[{index - 1}] has shape {matrix.shape}; each layer must be a non-empty matrix.")
-        if not np.isfinite(matrix).all():
-            raise ValueError(f"weights[{index - 1}] holds nan or infinity; give finite numbers.")
-        if result and matrix.shape[1] != result[-1].shape[0]:
-            raise ValueError(
-                f"weights[{index - 1}] takes {matrix.shape[1]} inputs but the layer before gives {result[-1].shape[0]}; "
-                "layers must be W_l of shape [H_l, H_{l-1}]."
-            )
-        result.append(matrix)
-    return result

@@ -29,7 +29,7 @@ def complete(**changes):
 
 def test_the_limit_counts_chains_times_parameters(monkeypatch):
     monkeypatch.setattr(evaluation, "available_cores", lambda: 2)
-    config, problem = complete(chains=4)
+    config, problem = complete(chains=4, sampler={"name": "UnderdampedLangevin"})
     monkeypatch.setenv(VISITOR_MEMORY, "20")
     check_allowance(config, problem)
     with pytest.raises(ValueError, match=r"^8 chains of 80,000 parameters need 31 MB, and this server .* 20 MB: use"):
