@@ -17,6 +17,8 @@ SHARE = 0.08
 MOST_LOOKS, LEAST_LOOKS = 200, 8
 DENSE = 256
 """Up to this many parameters whole Hessians are made, where the run is long enough for them."""
+LEAST_CORRELATION = 0.2
+"""A measure that follows the loss less than this says nothing of its mean."""
 VECTORS, LEAST_VECTORS = 40, 8
 CALL = {"cpu": 1e5, "gpu": 1e7}
 """A call costs as much as so many products, beside those that it makes."""
@@ -61,8 +63,12 @@ def plan(setup: Setup) -> Plan | None:
 def result(law: LawBias | None, group: Group, per_chain: np.ndarray, error: float) -> Mean:
     """The bias of λ̂ and its standard error; nan where it was not measured, or where the measure says nothing.
 
-    per_chain: λ̂ [C'] from all steps, where b was seen at a few: b − k·nβΔL hardly varies where b follows nβΔL, so that its
-    mean over the looks plus k·λ̂ is more exact than the mean of b, and of the same expectation.  error: of their mean.
+    per_chain: λ̂ [C'] from all steps.  error: of their mean.
+
+    The bias is the mean of b over its slope on X = nβΔL. The slope is 1 where U is a quadratic and M right, and else this is
+    what the mean of b says of a law ∝ exp(−U + t·X), for small t: there the mean of b is t·Cov(b, X), and λ̂ is off by t·Var(X).
+    Since b/slope − X hardly varies where b follows X, its mean over the looks is added to λ̂ from all steps, which is the same
+    but for chance.
     """
     if law is None or law.looks < LEAST_LOOKS:
         return Mean()
@@ -70,22 +76,33 @@ def result(law: LawBias | None, group: Group, per_chain: np.ndarray, error: floa
     known = per_chain[seen.chains]
     if len(known) == 0 or not np.isfinite(seen.bias).all() or not np.isfinite(known).all():
         return Mean()
-    slope = fit(seen)[0]
-    rest = seen.bias - slope * seen.loss
-    means = np.average(rest, axis=0, weights=seen.weights)
-    parts = means + slope * known
+    slope, correlation = fit(seen)
+    if not (slope > 0 and correlation >= LEAST_CORRELATION):
+        return Mean()
+    parts = _parts(seen, known, slope)
     if len(parts) >= 4:
-        return Mean.of(parts)
-    within = diagnostics.standard_error(means, rest, seen.weights)
-    return Mean(float(parts.mean()), math.hypot(within, slope * error), parts)
+        without = [seen.without(chain) for chain in range(len(parts))]
+        slopes = [fit(rest)[0] for rest in without]
+        if min(slopes) <= 0:
+            return Mean()
+        # The jackknife knows that the slope is uncertain, too.
+        found = [
+            _parts(rest, np.delete(known, chain), slopes[chain]).mean() for chain, rest in enumerate(without)
+        ]
+        return Mean(float(parts.mean()), math.sqrt((len(parts) - 1) * float(np.var(found))), parts)
+    rest = seen.bias / slope - seen.loss
+    within = diagnostics.standard_error(parts - known, rest, seen.weights)
+    return Mean(float(parts.mean()), math.hypot(within, error), parts)
 
 
 def fit(seen: Seen) -> tuple[float, float]:
-    """How well b follows nβΔL: the slope of b on it, and their correlation. Both are 1 where U is quadratic and M right."""
-    if seen.bias.size < LEAST_LOOKS:
-        return math.nan, math.nan
+    """How well b follows nβΔL: the slope of b on it, and their correlation; 0 and 0 where one of them does not vary."""
     bias, loss = (part - np.average(part, weights=seen.weights) for part in (seen.bias, seen.loss))
     square, both, other = (float(np.average(a, weights=seen.weights)) for a in (loss**2, loss * bias, bias**2))
-    if not square * other > 0:
-        return 0.0, 0.0
-    return both / square, both / math.sqrt(square * other)
+    return (both / square, both / math.sqrt(square * other)) if square * other > 0 else (0.0, 0.0)
+
+
+def _parts(seen: Seen, known: np.ndarray, slope: float) -> np.ndarray:
+    """The bias by every chain, [C']."""
+    means: np.ndarray = np.average(seen.bias / slope - seen.loss, axis=0, weights=seen.weights)
+    return means + known

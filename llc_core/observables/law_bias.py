@@ -38,6 +38,10 @@ class Seen(NamedTuple):
     weights: np.ndarray
     chains: np.ndarray
 
+    def without(self, chain: int) -> Seen:
+        """All but one of the chains that are seen."""
+        return self._replace(**{name: np.delete(getattr(self, name), chain, 1) for name in ("bias", "loss", "weights")})
+
 
 class LawBias(Observable):
     """b(w) = ½nβ·[∇Lᵀ M ∇U − tr(M∇²L)] along the chains, with a fixed symmetric M near the inverse curvature of U.
