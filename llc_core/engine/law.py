@@ -86,9 +86,7 @@ def result(law: LawBias | None, group: Group, per_chain: np.ndarray, error: floa
         if min(slopes) <= 0:
             return Mean()
         # The jackknife knows that the slope is uncertain, too.
-        found = [
-            _parts(rest, np.delete(known, chain), slopes[chain]).mean() for chain, rest in enumerate(without)
-        ]
+        found = [_parts(rest, np.delete(known, chain), slopes[chain]).mean() for chain, rest in enumerate(without)]
         return Mean(float(parts.mean()), math.sqrt((len(parts) - 1) * float(np.var(found))), parts)
     rest = seen.bias / slope - seen.loss
     within = diagnostics.standard_error(parts - known, rest, seen.weights)

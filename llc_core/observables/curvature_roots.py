@@ -97,11 +97,13 @@ class LanczosRoot:
         values, vectors, _ = _lanczos(apply, first, steps, None)
         self._vectors = vectors
         values = _at_least(values, localization)
-        beside, _, weights = _lanczos(apply, second, FURTHER, vectors)
-        total = _at_least(beside, localization, values.amax(dim=1))
-        loss = (total - localization.to(total).unsqueeze(1)).clamp_min(0)
-        share, size = (weights * loss / total).sum(dim=1), (weights * loss).sum(dim=1)
-        rest = torch.where(size > FLATTEST * values.amin(dim=1), share / size, 1 / values.amin(dim=1))
+        rest = 1 / values.amin(dim=1)
+        if vectors.shape[1] < vectors.shape[2]:
+            beside, _, weights = _lanczos(apply, second, FURTHER, vectors)
+            total = _at_least(beside, localization, values.amax(dim=1))
+            loss = (total - localization.to(total).unsqueeze(1)).clamp_min(0)
+            share, size = (weights * loss / total).sum(dim=1), (weights * loss).sum(dim=1)
+            rest = torch.where(size > FLATTEST * values.amin(dim=1), share / size, rest)
         self._rest = rest.sqrt()[:, None, None].to(first)
         self._more = (values.rsqrt().to(first) - self._rest[:, :, 0]).unsqueeze(1)
 

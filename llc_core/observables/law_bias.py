@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +15,11 @@ from llc_core.observables.curvature_roots import DenseRoot, KroneckerRoot, Lancz
 from llc_core.observables.look import Group, Look, RunShape
 from llc_core.potentials.base import Potential
 from llc_core.potentials.module.network import NetworkPotential
+
+EXACT_TRACE = 16
+"""Up to this many parameters the trace is exact: all its terms are one call."""
+AT_ONCE = 1 << 18
+"""Numbers of the Hessian's columns that are evaluated in one call."""
 
 
 class Plan(NamedTuple):
@@ -88,7 +92,8 @@ class LawBias(Observable):
         """What was seen of the group's living chains that weigh something."""
         rows = torch.stack(self._rows)[:, :, group.rows].double().cpu().numpy()
         good = group.living & (rows[:, 2].sum(axis=0) > 0)
-        return Seen(*rows[:, :, good].transpose(1, 0, 2), good)
+        bias, loss, weights = rows[:, :, good].transpose(1, 0, 2)
+        return Seen(bias, loss, weights, good)
 
     @property
     def looks(self) -> int:
@@ -172,13 +177,9 @@ class LawBias(Observable):
         return apart.transpose(1, 2).reshape(-1, values.shape[-1])
 
 
-EXACT_TRACE = 16
-"""Up to this many parameters the trace is exact: all its terms are one call."""
-AT_ONCE = 1 << 18
-"""Numbers of the Hessian's columns that are evaluated in one call."""
-
-
 def full_hvp(problem: Potential, delta: Tensor, vector: Tensor) -> Tensor:
     """∇²L·vector, [C, D], of the loss on all data. A network's own `hvp` takes some of the rows, and the identity holds for
     the Hessian of the very loss that is in U. Kinks of the loss are in it by the difference of gradients."""
-    return Potential.hvp(problem, delta, vector) if isinstance(problem, NetworkPotential) else problem.hvp(delta, vector)
+    return (
+        Potential.hvp(problem, delta, vector) if isinstance(problem, NetworkPotential) else problem.hvp(delta, vector)
+    )
