@@ -8,13 +8,16 @@ import numpy as np
 
 from llc_core.compute.streams import torch_stream
 from llc_core.config import RunConfig
+from llc_core.diagnostics.convergence import standard_error
 from llc_core.engine.adapting.control import Control
 from llc_core.engine.biases import Biases, measure
+from llc_core.engine.law import result
 from llc_core.engine.record import Record
 from llc_core.engine.setup import Setup
 from llc_core.engine.stepping.base import Stepper
 from llc_core.engine.stepping.bursts import UNDONE_STEPS
 from llc_core.engine.summary import Chains, Findings, make_estimate
+from llc_core.observables.base import Mean
 from llc_core.observables.look import Group
 from llc_core.potentials.base import Batch
 from llc_core.results import Estimate
@@ -108,6 +111,7 @@ class Estimates:
 
     def _findings(self, mine: slice, chains: Chains, biases: Biases) -> Findings:
         accepted = self.state.get("accepted")
+        law = self._law(mine, chains) if chains.usable else Mean()
         bursts = int(self.stepper.bursts[mine].sum())
         return Findings(
             step_size=float(self.control.step_size.current[mine][0]),
@@ -115,6 +119,8 @@ class Estimates:
             noise_inflation=_finite_mean(biases.noise[mine]),
             step_bias=_finite_mean(biases.step[mine]),
             rounding=_finite_mean(biases.rounding[mine][chains.living]),
+            law_bias=law.value,
+            law_bias_se=law.se,
             exact_losses=self.setup.gradient == "full" and accepted is None,
             bursts=bursts,
             undone=bursts * UNDONE_STEPS / max(chains.kept_steps * len(chains.living), 1),
@@ -122,6 +128,13 @@ class Estimates:
             caveat=self.setup.sampler.caveat(),
             parameters=self.setup.problem.dim,
         )
+
+    def _law(self, mine: slice, chains: Chains) -> Mean:
+        """What the chains' law adds to λ̂."""
+        # Against the same batches' losses: other baselines add what is no matter of the law.
+        known = self.record.losses.llc("same_batch")[mine]
+        error = standard_error(known[np.isfinite(known)], chains.kept_trace, chains.kept_weights)
+        return result(self.record.law, Group(mine, chains.living, chains.n_beta), known, error)
 
 
 def _numbers(findings: Findings) -> dict[str, float]:
@@ -132,6 +145,8 @@ def _numbers(findings: Findings) -> dict[str, float]:
         "noise_inflation": findings.noise_inflation,
         "step_bias": findings.step_bias,
         "rounding": findings.rounding,
+        "law_bias": findings.law_bias,
+        "law_bias_se": findings.law_bias_se,
         "bursts": float(findings.bursts),
         "acceptance": findings.acceptance,
     }

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from llc_core.engine.adapting.step_size import StepSize
 from llc_core.engine.averages import LossAccumulator
+from llc_core.engine.law import law_bias
 from llc_core.engine.setup import Setup
 from llc_core.engine.stepping.base import Step, Watch
 from llc_core.observables.look import Moment
@@ -32,7 +33,9 @@ class Record:
             config.baseline,
             0.0 if setup.gradient == "full" else _baseline_losses(setup),
         )
-        self.observers = Observers(config, setup.problem, setup.observable, home, groups.settings)
+        self.law = law_bias(setup)
+        own = [] if self.law is None else [self.law]
+        self.observers = Observers(config, setup.problem, setup.observable, home, groups.settings, own)
         self._rows: list[Tensor] = []
         self._baselines: list[Tensor] = []
         self._weights: list[Tensor] = []

@@ -76,6 +76,8 @@ class Findings:
 
     step_size, stable_step: in use, and the largest stable one.
     noise_inflation, step_bias, rounding: what is expected to be in λ̂ beside the answer and chance.
+    law_bias, law_bias_se: what the law that the chains follow adds to λ̂ (its step, metric, thermostat and noise), measured on
+    the chains by Stein's identity, with its standard error; nan where it was not, or could not be, measured.
     exact_losses: whether losses are those of all data, of chains that move at every step.
     bursts: how often a chain was put back after burn-in.  undone: the share of the kept steps that this took.
     acceptance: of a Metropolis test.  caveat: what is known against the sampler's settings.
@@ -87,6 +89,8 @@ class Findings:
     noise_inflation: float = 0.0
     step_bias: float = 0.0
     rounding: float = 0.0
+    law_bias: float = math.nan
+    law_bias_se: float = math.nan
     exact_losses: bool = False
     bursts: int = 0
     undone: float = 0.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import torch
@@ -40,16 +40,23 @@ class Observers:
     """
 
     def __init__(
-        self, config: RunConfig, problem: Potential, second: Potential | None, like: Tensor, settings: int = 1
+        self,
+        config: RunConfig,
+        problem: Potential,
+        second: Potential | None,
+        like: Tensor,
+        settings: int = 1,
+        further: Sequence[Observable] = (),
     ):
-        """second: the run's second potential, if it has one.  like: [C, D] of the states.  settings: S."""
+        """second: the run's second potential, if it has one.  like: [C, D] of the states.  settings: S.
+        further: what else is shown the chains, and read by who brought it."""
         self.sizes = TermSizes()
         self.variance = FunctionalVariance(config.functional_variance) if config.functional_variance else None
         self.second = None if second is None else SecondLoss(config.observe_every)
         self.visits = None if config.histogram is None else Visits(**config.histogram)
         self.asked = [build(description) for description in config.observables]
         own = (self.sizes, self.variance, self.second, self.visits)
-        self._all: list[Observable] = [*(each for each in own if each is not None), *self.asked]
+        self._all: list[Observable] = [*(each for each in own if each is not None), *self.asked, *further]
         # In the step those that want to see its energy, and before it those that want to see all chains together.
         self._within = [each for each in self._all if each.in_step]
         self._before = [each for each in self._all if not each.in_step]

@@ -1,0 +1,106 @@
+"""The measure of what the chains' law does to λ̂: how much of it a run can afford, and its result."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from llc_core.diagnostics import convergence as diagnostics
+from llc_core.engine.setup import Setup
+from llc_core.observables.base import Mean
+from llc_core.observables.law_bias import EXACT_TRACE, LawBias, Plan, Seen
+from llc_core.observables.look import Group
+
+SHARE = 0.08
+"""Share of the run's work that the measure may take."""
+MOST_LOOKS, LEAST_LOOKS = 200, 8
+DENSE = 256
+"""Up to this many parameters whole Hessians are made, where the run is long enough for them."""
+LEAST_CORRELATION = 0.2
+"""A measure that follows the loss less than this says nothing of its mean."""
+VECTORS, LEAST_VECTORS = 40, 8
+CALL = {"cpu": 1e5, "gpu": 1e7}
+"""A call costs as much as so many products, beside those that it makes."""
+
+
+def law_bias(setup: Setup) -> LawBias | None:
+    """What is to watch the run; None where it is too short, or its memory too tight, for any measure."""
+    found = None if setup.problem.by_chain else plan(setup)
+    target = setup.target
+    return found and LawBias(found, setup.groups, target.n_beta, target.localization, setup.config.seed)
+
+
+def plan(setup: Setup) -> Plan | None:
+    """The best matrix and the most looks for SHARE of the run's work, in products that are counted and never timed."""
+    problem, chains, groups = setup.problem, setup.groups.count, setup.groups
+    dim, kept = problem.dim, setup.planned_steps - setup.adapting
+    call = CALL["cpu" if setup.like.device.type == "cpu" else "gpu"]
+    width = max(max(shape) for shape in problem.layers) if problem.has_factors else 1
+    rows = width if problem.has_factors else max(problem.samples, 1)
+    gradient = chains * dim * rows
+    batch = 1.0 if setup.gradient == "full" or problem.has_factors else min(1.0, setup.batch_size / rows)
+    if setup.gradient == "control_variate":
+        batch *= 2
+    room = SHARE * setup.planned_steps * (call + batch * gradient)
+    each = groups.problems * groups.settings
+    roots = []
+    if dim <= DENSE:
+        roots.append(("dense", 0, dim * (2 * gradient + min(call, call * chains * dim / 1e5)) + 2 * each * dim**3, dim))
+    if problem.has_factors:
+        sizes = sum(a**3 + b**3 for a, b in problem.layers)
+        roots.append(("kronecker", 0, call + gradient + 2 * each * sizes, width))
+    for vectors in range(min(VECTORS, dim // 2), LEAST_VECTORS - 1, -8):
+        roots.append(("lanczos", vectors, 2 * (vectors + 8) * (call + gradient), vectors))
+    for name, vectors, first, turn in roots:
+        hvps = 2 * (call + gradient * (dim if dim <= EXACT_TRACE else 1))
+        looks = int((room - first) / (call + gradient + hvps + 3 * (call / 2 + chains * dim * turn)))
+        if first <= room / 2 and looks >= LEAST_LOOKS:
+            return Plan(max(1, kept // min(looks, MOST_LOOKS)), name, vectors)
+    return None
+
+
+def result(law: LawBias | None, group: Group, per_chain: np.ndarray, error: float) -> Mean:
+    """The bias of λ̂ and its standard error; nan where it was not measured, or where the measure says nothing.
+
+    per_chain: λ̂ [C'] from all steps.  error: of their mean.
+
+    The bias is the mean of b over its slope on X = nβΔL. The slope is 1 where U is a quadratic and M right, and else this is
+    what the mean of b says of a law ∝ exp(−U + t·X), for small t: there the mean of b is t·Cov(b, X), and λ̂ is off by t·Var(X).
+    Since b/slope − X hardly varies where b follows X, its mean over the looks is added to λ̂ from all steps, which is the same
+    but for chance.
+    """
+    if law is None or law.looks < LEAST_LOOKS:
+        return Mean()
+    seen = law.seen(group)
+    known = per_chain[seen.chains]
+    if len(known) == 0 or not np.isfinite(seen.bias).all() or not np.isfinite(known).all():
+        return Mean()
+    slope, correlation = fit(seen)
+    if not (slope > 0 and correlation >= LEAST_CORRELATION):
+        return Mean()
+    parts = _parts(seen, known, slope)
+    if len(parts) >= 4:
+        without = [seen.without(chain) for chain in range(len(parts))]
+        slopes = [fit(rest)[0] for rest in without]
+        if min(slopes) <= 0:
+            return Mean()
+        # The jackknife knows that the slope is uncertain, too.
+        found = [_parts(rest, np.delete(known, chain), slopes[chain]).mean() for chain, rest in enumerate(without)]
+        return Mean(float(parts.mean()), math.sqrt((len(parts) - 1) * float(np.var(found))), parts)
+    rest = seen.bias / slope - seen.loss
+    within = diagnostics.standard_error(parts - known, rest, seen.weights)
+    return Mean(float(parts.mean()), math.hypot(within, error), parts)
+
+
+def fit(seen: Seen) -> tuple[float, float]:
+    """How well b follows nβΔL: the slope of b on it, and their correlation; 0 and 0 where one of them does not vary."""
+    bias, loss = (part - np.average(part, weights=seen.weights) for part in (seen.bias, seen.loss))
+    square, both, other = (float(np.average(a, weights=seen.weights)) for a in (loss**2, loss * bias, bias**2))
+    return (both / square, both / math.sqrt(square * other)) if square * other > 0 else (0.0, 0.0)
+
+
+def _parts(seen: Seen, known: np.ndarray, slope: float) -> np.ndarray:
+    """The bias by every chain, [C']."""
+    means: np.ndarray = np.average(seen.bias / slope - seen.loss, axis=0, weights=seen.weights)
+    return means + known
