@@ -19,7 +19,8 @@ from llc_core.types import LearningCoefficient, Verdict
 class Estimate:
     """An estimated local learning coefficient.
 
-    llc: λ̂, mean over living chains (nan when more than half are dead).  llc_se: its standard error.
+    llc: λ̂, mean over living chains (nan when more than half are dead).  llc_se: its standard error,
+        scaled so that ± 2 of it covers as it does for a normal number (`diagnostics.errors`); nan where nothing is known of it.
     per_chain: [C] λ̂ of each chain (nan for dead ones).
     r_hat, ess: of the loss traces after burn-in.
     diverged: number of dead chains.  chains: number of chains.

@@ -11,6 +11,7 @@ import numpy as np
 
 from llc_core.config import RunConfig
 from llc_core.diagnostics import convergence as diagnostics
+from llc_core.diagnostics.errors import standard_error
 from llc_core.diagnostics.verdict import judge
 from llc_core.observables.base import Mean
 from llc_core.potentials.base import Potential
@@ -116,7 +117,7 @@ def make_estimate(
     kept, alive = chains.kept_trace, chains.per_chain[np.isfinite(chains.per_chain)]
     llc = se = r_hat = ess = math.nan
     if chains.usable:
-        llc, se = float(alive.mean()), diagnostics.standard_error(alive, kept, chains.kept_weights)
+        llc, se = float(alive.mean()), standard_error(alive, kept, chains.kept_weights)
         r_hat, ess = diagnostics.r_hat(kept), diagnostics.ess(kept)
         if chains.effective_share is not None:
             ess *= float(chains.effective_share[chains.counted].mean())
