@@ -14,6 +14,9 @@ from llc_core.config import RunConfig
 from llc_core.extras import needs
 from llc_core.types import LearningCoefficient, Verdict
 
+AGREES = 0.05
+"""An estimate this near to a reference agrees with it."""
+
 
 @dataclass(frozen=True)
 class Estimate:
@@ -26,6 +29,8 @@ class Estimate:
     diverged: number of dead chains.  chains: number of chains.
     converged: a `Verdict`: true or false, with the reason in words.
     expected: what λ̂ should be at this n and nβ, where the potential knows it; relative_error: llc / expected − 1.
+    reference, reference_se: what the posterior's own mean is at this n, nβ and γ, and its error: exact (by quadrature), or by
+        another sampler; nan where it is not known.  confirmed: whether the estimate agrees with it, None where there is none.
     trace: [T, C] nβ·ΔL, rows at the steps trace_steps [T] (thinned evenly when the run is long).
     setting: the grid values this estimate belongs to.
     diagnostics: further measured numbers, by name.
@@ -68,6 +73,17 @@ class Estimate:
     observed_llc_se: float = math.nan
     observed_per_chain: np.ndarray | None = None
     observables: Mapping[str, Mapping[str, np.ndarray]] = field(default_factory=dict)
+    reference: float = math.nan
+    reference_se: float = 0.0
+
+    @property
+    def confirmed(self) -> bool | None:
+        """Whether λ̂ lies within 5% or 3 errors of the reference; None where that is not known, or to no better than 5%."""
+        sound = math.isfinite(self.reference) and self.reference_se < AGREES * abs(self.reference)
+        if not sound or not math.isfinite(self.llc):
+            return None
+        error = math.hypot(self.llc_se if math.isfinite(self.llc_se) else 0.0, self.reference_se)
+        return abs(self.llc - self.reference) <= max(AGREES * abs(self.reference), 3 * error)
 
     @property
     def relative_error(self) -> float:
@@ -110,6 +126,7 @@ class Estimate:
             "expected_llc": math.nan if self.expected is None else self.expected,
             "relative_error": self.relative_error,
             "seconds": self.seconds,
+            **({} if self.confirmed is None else {"reference": self.reference}),
             **{
                 name: getattr(self, name)
                 for name in (
@@ -178,6 +195,8 @@ class Estimate:
                 "seconds",
                 "singular_fluctuation",
                 "observed_llc",
+                "reference",
+                "confirmed",
             )
         }
         clean = {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in values.items()}

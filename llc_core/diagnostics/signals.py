@@ -97,7 +97,11 @@ def _sign(e: Estimate) -> Signal:
     if math.isnan(e.llc):
         return Signal("sign", math.nan, False, "There is no estimate.")
     if e.llc <= 0:
-        text = f"λ̂ is {e.llc:.3g}, but a learning coefficient is positive: w0 may not be a minimum, or the baseline is noisy."
+        text = f"λ̂ is {e.llc:.3g}, but a learning coefficient is positive: "
+        if e.expected is not None and e.expected <= 0:
+            text += f"the loss fits the noise of the data (expected here: {e.expected:.3g}), so take more data or a smaller n_beta."
+        else:
+            text += "w0 may not be a minimum, or the baseline is noisy."
         return Signal("sign", e.llc, False, text)
     return Signal("sign", e.llc, True, "λ̂ is positive, as a learning coefficient is.")
 
