@@ -8,9 +8,10 @@ from llc_core.diagnostics.convergence import DRIFT_SHARE, ESS_LIMIT, R_HAT_LIMIT
 from llc_core.diagnostics.evidence import Evidence, Fault
 
 SE_SHARE = 0.05
-DRIFT_UNSEEN = 0.1
-"""A drift of this share of the estimate must be out of the question: |drift| + 2 errors are less. What chains that approach
-their level exponentially have left in their mean is then at most half of that, once the run is long against the approach."""
+DRIFT_UNSEEN = 0.15
+"""A drift of this share of the estimate must be out of the question: |drift| + 2 errors are less. Since a drift beyond 4 of its
+errors is a fault of its own, one that passes is below 10%. What chains that approach their level exponentially have left in
+their mean is half of that, once the run is long against the approach."""
 DISTANCE_RISE = 0.1
 """A squared distance that rises by this share between the halves, and by 3 of its errors, is still on its way."""
 OFFSET_SHARE, OFFSET_CHANCE = 0.03, 1e-3
