@@ -8,10 +8,13 @@ from llc_core.diagnostics.convergence import DRIFT_SHARE, ESS_LIMIT, R_HAT_LIMIT
 from llc_core.diagnostics.evidence import Evidence, Fault
 
 SE_SHARE = 0.05
-DRIFT_UNSEEN = 0.15
-"""A drift of this share of the estimate must be out of the question: |drift| + 2 errors are less. Since a drift beyond 4 of its
-errors is a fault of its own, one that passes is below 10%. What chains that approach their level exponentially have left in
-their mean is half of that, once the run is long against the approach."""
+DRIFT_UNSEEN = 0.2
+"""A drift of this share of the estimate must be out of the question: |drift| + 2 errors are less. What chains that approach their
+level exponentially have left in their mean is half the drift, once the run is long against the approach: 10%, as 2 errors of
+SE_SHARE are."""
+DRIFT_LIKELY = 0.15
+"""The same of a drift beyond 2 of its errors. As one beyond 4 is a fault of its own, what passes is below 10%, and the mean is off
+by 5%."""
 DISTANCE_RISE = 0.1
 """A squared distance that rises by this share between the halves, and by 3 of its errors, is still on its way."""
 OFFSET_SHARE, OFFSET_CHANCE = 0.03, 1e-3
@@ -39,6 +42,15 @@ def drifting(e: Evidence) -> Fault | None:
         )
         return Fault(reason, f"Reduce step_size below {e.stable_step / 5:.2g} and take more steps.")
     return Fault(f"{reason}: the chains have not settled.", FASTER, True)
+
+
+def perhaps_drifting(e: Evidence) -> Fault | None:
+    """A drift that may be chance, and would matter if it is not."""
+    if abs(e.drift) > 2 * e.drift_se and abs(e.drift) + 2 * e.drift_se > DRIFT_LIKELY * e.llc:
+        way = "rising" if e.drift > 0 else "falling"
+        drift = f"{e.drift / e.llc:+.0%} ± {e.drift_se / e.llc:.0%}"
+        return Fault(f"The loss may still be {way} ({drift} between the two halves after burn-in).", FASTER, True)
+    return None
 
 
 def travelling(e: Evidence) -> Fault | None:

@@ -23,6 +23,7 @@ QUESTIONS: tuple[Callable[[Evidence], Fault | None], ...] = (
     chances.drifting,
     chances.out_of_range,
     causes.systematic,  # before all that only asks for steps, which would not mend it
+    chances.perhaps_drifting,
     chances.travelling,
     chances.wide_error,
     chances.disagreeing,

@@ -35,7 +35,8 @@ SE_SHARE = 0.05
 
 def dense() -> Potential:
     torch.manual_seed(0)
-    return NetworkPotential(torch.nn.Linear(5, 1), "mse", (torch.randn(200, 5), torch.randn(200, 1)))
+    layer, inputs = torch.nn.Linear(5, 1), torch.randn(200, 5)
+    return NetworkPotential(layer, "mse", (inputs, layer(inputs).detach()))
 
 
 def linear(widths: list[int], rank: int) -> Callable[[], Potential]:
