@@ -15,12 +15,24 @@ from llc_core.config import RunConfig
 from llc_core.extras import needs
 from llc_core.types import LearningCoefficient, Verdict
 
+AGREES = 0.05
+"""An estimate this near to a reference agrees with it."""
 FIRST = (
     *("llc", "llc_se", "r_hat", "ess", "diverged", "chains", "expected", "n_beta", "steps", "seconds"),
     *("singular_fluctuation", "observed_llc"),
 )
 """Numbers at the head of the JSON, in the order of the first version."""
-LATER = ("burn_in", "steps_per_second", "n", "dim", "baseline_loss", "singular_fluctuation_se", "observed_llc_se")
+LATER = (
+    "burn_in",
+    "steps_per_second",
+    "n",
+    "dim",
+    "baseline_loss",
+    "singular_fluctuation_se",
+    "observed_llc_se",
+    "reference",
+    "reference_se",
+)
 WHOLE = ("diverged", "chains", "steps", "burn_in", "n", "dim")
 TRUTHS = ("learning_coefficient", "local_learning_coefficient")
 CHAINS = ("per_chain", "observed_per_chain")
@@ -30,12 +42,15 @@ CHAINS = ("per_chain", "observed_per_chain")
 class Estimate:
     """An estimated local learning coefficient.
 
-    llc: λ̂, mean over living chains (nan when more than half are dead).  llc_se: its standard error.
+    llc: λ̂, mean over living chains (nan when more than half are dead).  llc_se: its standard error,
+        scaled so that ± 2 of it covers as it does for a normal number (`diagnostics.errors`); nan where nothing is known of it.
     per_chain: [C] λ̂ of each chain (nan for dead ones).
     r_hat, ess: of the loss traces after burn-in.
     diverged: number of dead chains.  chains: number of chains.
     converged: a `Verdict`: true or false, with the reason in words.
     expected: what λ̂ should be at this n and nβ, where the potential knows it; relative_error: llc / expected − 1.
+    reference, reference_se: what the posterior's own mean is at this n, nβ and γ, and its error: exact (by quadrature), or by
+        another sampler; nan where it is not known.  confirmed: whether the estimate agrees with it, None where there is none.
     trace: [T, C] nβ·ΔL, rows at the steps trace_steps [T] (thinned evenly when the run is long).
     setting: the grid values this estimate belongs to.
     diagnostics: further measured numbers, by name.
@@ -78,6 +93,17 @@ class Estimate:
     observed_llc_se: float = math.nan
     observed_per_chain: np.ndarray | None = None
     observables: Mapping[str, Mapping[str, np.ndarray]] = field(default_factory=dict)
+    reference: float = math.nan
+    reference_se: float = 0.0
+
+    @property
+    def confirmed(self) -> bool | None:
+        """Whether λ̂ lies within 5% or 3 errors of the reference; None where that is not known, or to no better than 5%."""
+        sound = math.isfinite(self.reference) and self.reference_se < AGREES * abs(self.reference)
+        if not sound or not math.isfinite(self.llc):
+            return None
+        error = math.hypot(self.llc_se if math.isfinite(self.llc_se) else 0.0, self.reference_se)
+        return abs(self.llc - self.reference) <= max(AGREES * abs(self.reference), 3 * error)
 
     @property
     def relative_error(self) -> float:
@@ -122,6 +148,7 @@ class Estimate:
             "expected_llc": math.nan if self.expected is None else self.expected,
             "relative_error": self.relative_error,
             "seconds": self.seconds,
+            **({} if self.confirmed is None else {"reference": self.reference}),
             **{
                 name: getattr(self, name)
                 for name in (
@@ -183,7 +210,7 @@ class Estimate:
             more[name] = None if truth is None else {**vars(truth), "value": str(truth.value)}
         for name in CHAINS:
             more[name] = None if getattr(self, name) is None else np.asarray(getattr(self, name)).tolist()
-        more["converged"] = vars(self.converged)
+        more |= {"converged": vars(self.converged), "confirmed": self.confirmed}
         return json.dumps(_finite({**{name: getattr(self, name) for name in FIRST}, **said, **more}))
 
     @classmethod

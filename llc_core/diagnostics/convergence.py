@@ -1,4 +1,4 @@
-"""Numbers by which to judge a run: R-hat, effective sample size, standard error, drift, and spikes."""
+"""Numbers by which to judge a run: R-hat, effective sample size, drift, and spikes."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from llc_core.compute.quiet import catching_warnings
+from llc_core.diagnostics.errors import standard_error
 
 R_HAT_LIMIT = 1.05
 ESS_LIMIT = 100
@@ -61,56 +62,18 @@ def ess(trace: np.ndarray) -> float:
     return _call("ess", trace)
 
 
-def standard_error(per_chain: np.ndarray, trace: np.ndarray, weights: np.ndarray | None = None) -> float:
-    """Standard error of the mean over independent chains.
-
-    per_chain: [C], the mean of each chain.  trace: [T, C].  weights: [T, C] of the states in the chains' means; None: all
-    the same. Four chains or more: from the spread of their means. Fewer: from the means of √T batches within each chain,
-    which needs no second chain.
-    """
-    chains = len(per_chain)
-    if chains >= 4:
-        return float(np.std(per_chain, ddof=1) / math.sqrt(chains))
-    if chains == 0 or len(trace) < 16:
-        return math.nan
-    batches = int(math.sqrt(len(trace)))
-    width = len(trace) // batches
-    parts = trace[: batches * width].reshape(batches, width, chains)
-    if weights is None or np.ptp(weights) == 0:
-        variances = np.var(parts.mean(axis=1), axis=0, ddof=1) / batches
-    else:
-        variances = _weighted_batch_variance(parts, weights[: batches * width].reshape(batches, width, chains))
-    return float(math.sqrt(variances.sum()) / chains)
-
-
-def _weighted_batch_variance(parts: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Variance [C] of Σwx / Σw from batches [B, width, C]: of a ratio of two means, by its linear part (Cochran 1977,
-    eq. 6.13)."""
-    batches = len(parts)
-    weight, total = weights.sum(axis=1), (weights * parts).sum(axis=1)
-    mean = total.sum(axis=0) / weight.sum(axis=0)
-    off = total - mean * weight
-    return batches / (batches - 1) * np.square(off).sum(axis=0) / np.square(weight.sum(axis=0))
-
-
 def plateau_drift(trace: np.ndarray) -> tuple[float, float]:
-    """Second half minus first half of the kept trace [T, C], mean over chains, and its standard error.
+    """Second half minus first half of the kept trace [T, C], mean over chains, and its error (`errors.mean_error`).
 
-    The error is the larger of the spread over chains and that of batch means within chains. A slow rise that all chains
-    share then stands out of it, and the excursion of one chain does not.
+    The halves are subtracted row by row, so that what a chain has of its own cancels. A slow rise that all chains share then
+    stands out of the error, and the excursion of one chain does not. The error is nan where the chains are too slow to tell.
     """
     rows, chains = trace.shape
     if rows < 32 or chains == 0:
         return math.nan, math.nan
     half = rows // 2
-    first, second = trace[:half], trace[rows - half :]
-    drift = float((second.mean(axis=0) - first.mean(axis=0)).mean())
-    within = math.hypot(_batch_error(first), _batch_error(second))
-    if chains >= 4:
-        differences = second.mean(axis=0) - first.mean(axis=0)
-        between = float(np.std(differences, ddof=1) / math.sqrt(chains))
-        return drift, max(between, within)
-    return drift, within
+    difference = trace[rows - half :] - trace[:half]
+    return float(difference.mean()), standard_error(difference.mean(axis=0), difference)
 
 
 def spike_share(trace: np.ndarray) -> float:
@@ -120,11 +83,3 @@ def spike_share(trace: np.ndarray) -> float:
     if not total > 0:
         return math.nan
     return float(np.partition(trace.ravel(), trace.size - count)[-count:].sum() / total)
-
-
-def _batch_error(part: np.ndarray) -> float:
-    rows, chains = part.shape
-    batches = max(4, int(math.sqrt(rows) / 2))
-    width = rows // batches
-    means = part[: batches * width].reshape(batches, width, chains).mean(axis=1)
-    return float(math.sqrt((np.var(means, axis=0, ddof=1) / batches).sum()) / chains)

@@ -12,6 +12,10 @@ from llc_core.results import Estimate
 
 FAR = 1.5
 """A chain counts as too far from w0 beyond this multiple of √(D/γ), its distance if only the localisation held it."""
+FEWEST_DRAWS = 1000
+OWN_LAW = (0.3, 3.0)
+"""Variance over mean of nβ·ΔL. Its law is Gamma(λ, 1) where the loss is regular up to the localisation, so the ratio is 1; sound
+runs had 0.75 to 1.2, double wells and walls among them."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +35,7 @@ class Signal:
 def health(estimate: Estimate) -> list[Signal]:
     """What an estimate's own numbers say about it, in a fixed order.
 
-    Dead chains, R-hat, ESS, drift, sign, spikes, distance from w0, and the three terms of a step: (ε/2)nβ‖∇L‖, (ε/2)γ‖w − w0‖
+    Dead chains, R-hat, ESS, drift, sign, spikes, distance from w0, the trace's own law, and the three terms of a step: (ε/2)nβ‖∇L‖, (ε/2)γ‖w − w0‖
     and √(εD), as root mean squares. The terms are there for overdamped samplers in the coordinates of w only. A signal that
     was not measured has the value nan and is fine.
 
@@ -49,6 +53,7 @@ def health(estimate: Estimate) -> list[Signal]:
         _sign(estimate),
         _spikes(estimate),
         _distance(estimate),
+        _law(estimate),
         *_terms(estimate),
     ]
 
@@ -97,7 +102,11 @@ def _sign(e: Estimate) -> Signal:
     if math.isnan(e.llc):
         return Signal("sign", math.nan, False, "There is no estimate.")
     if e.llc <= 0:
-        text = f"λ̂ is {e.llc:.3g}, but a learning coefficient is positive: w0 may not be a minimum, or the baseline is noisy."
+        text = f"λ̂ is {e.llc:.3g}, but a learning coefficient is positive: "
+        if e.expected is not None and e.expected <= 0:
+            text += f"the loss fits the noise of the data (expected here: {e.expected:.3g}), so take more data or a smaller n_beta."
+        else:
+            text += "w0 may not be a minimum, or the baseline is noisy."
         return Signal("sign", e.llc, False, text)
     return Signal("sign", e.llc, True, "λ̂ is positive, as a learning coefficient is.")
 
@@ -127,6 +136,22 @@ def _distance(e: Estimate) -> Signal:
     return Signal(
         "distance", value, True, f"The chains are {value:.3g} from w0; the localisation alone reaches {reach:.3g}."
     )
+
+
+def _law(e: Estimate) -> Signal:
+    """The data's noise moves the mean of nβ·ΔL and leaves its variance, which is λ still."""
+    kept = e.trace[e.trace_steps >= e.burn_in]
+    kept = kept[:, np.isfinite(kept).all(axis=0)]
+    if e.config.gradient != "full" or kept.size < FEWEST_DRAWS or not abs(kept.mean()) > 0:
+        return Signal("own law", math.nan, True, "The law of the losses was not looked at: they are noisy or too few.")
+    ratio = float(kept.var() / kept.mean())
+    if OWN_LAW[0] <= ratio <= OWN_LAW[1]:
+        return Signal("own law", ratio, True, f"nβ·ΔL varies as it should: variance over mean is {ratio:.2f}, near 1.")
+    text = (
+        f"nβ·ΔL has a variance of {kept.var():.3g} around a mean of {kept.mean():.3g}, but a posterior that the loss shapes has "
+        "the same for both: the loss fits noise, the localisation holds the chains, or they are not at rest."
+    )
+    return Signal("own law", ratio, True, text, note=True)
 
 
 def _terms(e: Estimate) -> list[Signal]:

@@ -11,6 +11,9 @@ import numpy as np
 
 from llc_core.config import RunConfig
 from llc_core.diagnostics import convergence as diagnostics
+from llc_core.diagnostics.confirmation import exact_value
+from llc_core.diagnostics.errors import MeanError, mean_error
+from llc_core.diagnostics.evidence import Evidence
 from llc_core.diagnostics.verdict import judge
 from llc_core.observables.base import Mean
 from llc_core.potentials.base import Potential
@@ -78,6 +81,8 @@ class Findings:
     noise_inflation, step_bias, rounding: what is expected to be in λ̂ beside the answer and chance.
     law_bias, law_bias_se: what the law that the chains follow adds to λ̂ (its step, metric, thermostat and noise), measured on
     the chains by Stein's identity, with its standard error; nan where it was not, or could not be, measured.
+    exact_law: whether the law as step_size → 0 is the target.
+    distance_drift, distance_drift_se: of ‖w − w0‖² between the halves after burn-in, as shares of its mean.
     exact_losses: whether losses are those of all data, of chains that move at every step.
     bursts: how often a chain was put back after burn-in.  undone: the share of the kept steps that this took.
     acceptance: of a Metropolis test.  caveat: what is known against the sampler's settings.
@@ -91,6 +96,9 @@ class Findings:
     rounding: float = 0.0
     law_bias: float = math.nan
     law_bias_se: float = math.nan
+    exact_law: bool = True
+    distance_drift: float = math.nan
+    distance_drift_se: float = math.nan
     exact_losses: bool = False
     bursts: int = 0
     undone: float = 0.0
@@ -118,45 +126,43 @@ def make_estimate(
     """
     findings, fluctuation, observed = findings or Findings(), fluctuation or Mean(), observed or Mean()
     kept, alive = chains.kept_trace, chains.per_chain[np.isfinite(chains.per_chain)]
-    llc = se = r_hat = ess = math.nan
+    llc = r_hat = ess = math.nan
+    error = MeanError()
     if chains.usable:
-        llc, se = float(alive.mean()), diagnostics.standard_error(alive, kept, chains.kept_weights)
+        llc, error = float(alive.mean()), mean_error(alive, kept, chains.kept_weights)
         r_hat, ess = diagnostics.r_hat(kept), diagnostics.ess(kept)
         if chains.effective_share is not None:
             ess *= float(chains.effective_share[chains.counted].mean())
     drift, drift_se = diagnostics.plateau_drift(kept)
+    expected = problem.expected_llc_at(chains.n_beta, chains.localization)
     verdict = judge(
-        llc=llc,
-        se=se,
-        chains=len(chains.living),
-        dead=chains.dead,
-        r_hat=r_hat,
-        ess=ess,
-        drift=drift,
-        drift_se=drift_se,
-        step_size=findings.step_size,
-        stable_step=findings.stable_step,
-        noise_inflation=findings.noise_inflation,
-        step_bias=findings.step_bias,
-        rounding=findings.rounding,
-        spikes=diagnostics.spike_share(kept) if findings.exact_losses else math.nan,
-        bursts=findings.bursts,
-        undone=findings.undone,
-        acceptance=findings.acceptance,
-        kept_steps=chains.kept_steps,
-        caveat=findings.caveat,
-        parameters=findings.parameters,
+        Evidence(
+            llc=llc,
+            se=error.se,
+            chains=len(chains.living),
+            kept_steps=chains.kept_steps,
+            dead=chains.dead,
+            r_hat=r_hat,
+            ess=ess,
+            chain_offset=error.offset,
+            chain_chance=error.chance,
+            drift=drift,
+            drift_se=drift_se,
+            spikes=diagnostics.spike_share(kept) if findings.exact_losses else math.nan,
+            expected=math.nan if expected is None else expected,
+            **vars(findings),
+        )
     )
     return Estimate(
         llc=llc,
-        llc_se=se,
+        llc_se=error.se,
         per_chain=chains.per_chain,
         r_hat=r_hat,
         ess=ess,
         diverged=chains.dead,
         chains=len(chains.living),
         converged=verdict,
-        expected=problem.expected_llc_at(chains.n_beta, chains.localization),
+        expected=expected,
         learning_coefficient=problem.learning_coefficient,
         local_learning_coefficient=problem.local_learning_coefficient,
         trace=chains.trace,
@@ -168,7 +174,7 @@ def make_estimate(
         steps_per_second=chains.steps_per_second,
         config=config,
         setting=dict(setting or {}),
-        diagnostics={"drift": drift, "drift_se": drift_se, **(measured or {})},
+        diagnostics={"drift": drift, "drift_se": drift_se, "chain_offset": error.offset, **(measured or {})},
         n=problem.n,
         dim=problem.dim,
         baseline_loss=problem.baseline_loss,
@@ -178,4 +184,5 @@ def make_estimate(
         observed_llc_se=observed.se,
         observed_per_chain=observed.parts,
         observables=observables or {},
+        reference=exact_value(problem, chains.n_beta, chains.localization),
     )

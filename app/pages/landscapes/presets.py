@@ -71,7 +71,7 @@ PRESETS = (
         "Flatter still, and smaller still: λ = 1/6, a third of one regular parameter’s 1/2. λ̂ reads 0.14.",
         "normal_crossing",
         _crossing([1, 3]),
-        WATCHED,
+        {**WATCHED, "steps": 20_000},
     ),
     LandscapePreset(
         "beside",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from llc_core.diagnostics.convergence import standard_error
+from llc_core.diagnostics.errors import standard_error
 from llc_core.engine.averages import LossAccumulator
 
 STEPS, CHAINS, BURN_IN = 120, 3, 20
@@ -118,5 +118,6 @@ def test_the_error_of_a_weighted_mean_covers_it():
             trace.mean(axis=0), trace
         )
     exact = np.sqrt((np.square(weights).sum(axis=0) / weights.sum(axis=0) ** 2).sum()) / 2
-    assert np.sqrt(np.mean(np.square(errors))) == pytest.approx(exact, rel=0.05)
+    wider = 1.02  # t(Φ(2)) / 2 of the 63 degrees of freedom of 64 batches
+    assert np.sqrt(np.mean(np.square(errors))) == pytest.approx(wider * exact, rel=0.05)
     assert exact > 1.5 * np.sqrt(1 / 4096 / 2), "equal weights would give less"

@@ -294,16 +294,17 @@ def test_on_the_command_line(capsys, monkeypatch):
 
 
 def test_an_estimate_that_no_coefficient_can_have_is_named():
+    from llc_core.diagnostics.evidence import Evidence
     from llc_core.diagnostics.verdict import judge
 
     usual: dict[str, Any] = dict(
         se=1.0, chains=4, dead=0, r_hat=1.0, ess=1e3, drift=0.0, drift_se=1.0, step_size=1.2, stable_step=2.0,
         noise_inflation=0.0, kept_steps=1000, parameters=200,
     )  # fmt: skip
-    verdict: Verdict = judge(llc=401.0, **usual)
+    verdict: Verdict = judge(Evidence(llc=401.0, **usual))
     assert not verdict and "half the number of parameters, 100" in verdict.reason and not verdict.wants_steps
-    assert judge(llc=399.0, **usual)
-    early = judge(llc=401.0, **{**usual, "step_size": 0.1})
+    assert judge(Evidence(llc=399.0, **usual))
+    early = judge(Evidence(llc=401.0, **{**usual, "step_size": 0.1}))
     assert "half the number" in early.reason and early.wants_steps
-    falling = judge(llc=401.0, **{**usual, "drift": -300.0})
+    falling = judge(Evidence(llc=401.0, **{**usual, "drift": -300.0}))
     assert "still falling" in falling.reason and falling.wants_steps

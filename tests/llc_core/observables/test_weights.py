@@ -11,7 +11,7 @@ from targets import Quadratic
 from torch import Tensor
 
 from llc_core import NetworkPotential, Run, RunConfig, planar_landscape
-from llc_core.diagnostics.convergence import standard_error
+from llc_core.diagnostics.errors import standard_error
 from llc_core.observables import Average, Look, observables, register, registry
 from llc_core.samplers import SGLD
 
@@ -77,7 +77,8 @@ def test_weights_of_states_are_those_of_a_sum_by_hand(monkeypatch, places, decay
     own = quiet(delta)  # a long step is much time, not a likely state: errors leave it out
     share = own.sum(axis=0) ** 2 / len(own) / np.square(own).sum(axis=0)
     assert found.llc_se == pytest.approx(standard_error(found.per_chain, losses, own), rel=1e-9)
-    assert found.llc_se != pytest.approx(standard_error(found.per_chain, losses), rel=1e-2)
+    if not decay:  # else the states are worth so few draws that the chains alone are counted
+        assert found.llc_se != pytest.approx(standard_error(found.per_chain, losses), rel=1e-2)
     plain = Run(line(step_decay=decay), Quadratic([1.0]))
     monkeypatch.setattr(SGLD, "weights", lambda self, state, hp: None)
     stepped(plain)

@@ -11,6 +11,7 @@ from targets import Quadratic
 
 from llc_core import DeepLinearNetwork, RunConfig, estimate
 from llc_core.diagnostics.convergence import SPIKE_SHARE, spike_share
+from llc_core.diagnostics.evidence import Evidence
 from llc_core.diagnostics.verdict import judge
 from llc_core.engine.run import Run
 from llc_core.engine.stepping.bursts import ROOM, TIMES, TRIES, WINDOW, Bursts, ceiling
@@ -212,12 +213,14 @@ def test_the_verdict_names_what_was_not_put_back():
         "llc": 50.0, "se": 0.5, "chains": 4, "dead": 0, "r_hat": 1.005, "ess": 900.0, "drift": 0.1, "drift_se": 0.2,
         "step_size": 0.02, "stable_step": 0.08, "noise_inflation": 0.0, "kept_steps": 4000, "parameters": 400,
     }  # fmt: skip
-    assert "bursts put back: 9" in str(judge(**sound, bursts=9, undone=0.03, spikes=0.1))
-    assert judge(**sound, bursts=3, undone=0.06), "not once a chain"
-    assert "bursts" not in str(judge(**sound))
-    found = judge(**sound, bursts=9, undone=0.06)
+    assert "bursts put back: 9" in str(judge(Evidence(**sound, bursts=9, undone=0.03, spikes=0.1)))
+    assert judge(Evidence(**sound, bursts=3, undone=0.06)), "not once a chain"
+    assert "bursts" not in str(judge(Evidence(**sound)))
+    found = judge(Evidence(**sound, bursts=9, undone=0.06))
     assert "burst 9 times" in str(found) and "below 0.01." in str(found) and not found.wants_steps
-    found = judge(**{**sound, "se": 10.0}, spikes=0.3)
+    found = judge(Evidence(**{**sound, "se": 10.0}, spikes=0.3))
     assert "One draw in a thousand carries 30%" in str(found) and not found.wants_steps
-    assert "below 0.01." in str(judge(**{**sound, "dead": 1})), "the limit is above the step that lost the chain"
-    assert "below 0.08, or leave it automatic" in str(judge(**{**sound, "step_size": 0.2}))
+    assert "below 0.01." in str(judge(Evidence(**{**sound, "dead": 1}))), (
+        "the limit is above the step that lost the chain"
+    )
+    assert "below 0.08, or leave it automatic" in str(judge(Evidence(**{**sound, "step_size": 0.2})))

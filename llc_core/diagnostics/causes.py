@@ -1,0 +1,80 @@
+"""What puts λ̂ off however long the chains are: the step's size, minibatch noise, the sampler's own law, rounding.
+
+Causes add up with their signs: two of them may cancel, and two that are harmless alone may be too much together.
+"""
+
+from __future__ import annotations
+
+import math
+
+from llc_core.diagnostics.evidence import Cause, Evidence, Fault
+
+TOLERANCE = 0.05
+"""All causes together may be this share of the estimate."""
+LAW_KNOWN = 0.02
+"""Where the error of the measured bias is below this share of the estimate, the bias takes the place of what is expected."""
+LAW_SEEN = 3
+"""A bias that is known less well counts if it is beyond this many of its errors."""
+SMALLER = "Use a smaller step size (and more steps), or UnderdampedLangevin with full gradients."
+QUIETER = "Use a smaller step size, a larger batch, or gradient='control_variate' or 'full'."
+
+
+def systematic(e: Evidence) -> Fault | None:
+    """All causes together against the tolerance; the sentence names the largest of those that point the same way.
+
+    Rounding has no sign that is known: it is taken as the worse one. (Beyond 2% it is a stop of its own.)
+    """
+    unknown = _unknown_law(e)
+    if unknown:
+        return unknown
+    found = causes(e)
+    total, unsigned = sum(cause.size for cause in found), max(e.rounding, 0.0)
+    if abs(total) + unsigned <= TOLERANCE * e.llc:
+        return None
+    largest = max((cause for cause in found if cause.size * total >= 0), key=lambda cause: abs(cause.size))
+    verb = "is measured" if largest.measured else "alone is expected"
+    reason = f"{largest.name} {verb} to {_adds(largest.size / e.llc)} this estimate"
+    if abs(abs(total) + unsigned - abs(largest.size)) > 0.005 * e.llc:
+        sign = math.copysign(1, total)
+        reason += f", all causes together {(total + sign * unsigned) / e.llc:+.0%}"
+    return Fault(f"{reason}.", largest.remedy)
+
+
+def causes(e: Evidence) -> list[Cause]:
+    """Those with a sign: the measured bias of the law where it is known, else what is expected to be in it."""
+    if law_is_known(e):
+        return [Cause(e.law_bias, "The sampler's law", _against_the_law(e), measured=True)]
+    return [
+        Cause(e.step_bias, "The step size", SMALLER),
+        Cause(e.noise_inflation, "Minibatch noise", QUIETER),
+    ]
+
+
+def law_is_known(e: Evidence) -> bool:
+    """Whether the bias of the law was measured well, or stands out of its error."""
+    if not (math.isfinite(e.law_bias) and math.isfinite(e.law_bias_se)):
+        return False
+    return e.law_bias_se < LAW_KNOWN * e.llc or abs(e.law_bias) > LAW_SEEN * e.law_bias_se
+
+
+def _unknown_law(e: Evidence) -> Fault | None:
+    """A sampler whose law is not the target needs the measure of what that does."""
+    if e.exact_law or law_is_known(e):
+        return None
+    remedy = "Use a sampler whose law is the target (SGLD, UnderdampedLangevin), or compare with one."
+    if math.isfinite(e.law_bias) and math.isfinite(e.law_bias_se):
+        reason = f"What this sampler's law adds is known only to ± {e.law_bias_se / e.llc:.0%} of the estimate."
+        return Fault(reason, f"Take more steps. Or: {remedy[0].lower()}{remedy[1:]}", True)
+    return Fault("What this sampler's law adds is not known here.", remedy)
+
+
+def _against_the_law(e: Evidence) -> str:
+    """What helps: against the larger of what is expected of step and noise; where neither explains it, another law."""
+    expected = e.step_bias + e.noise_inflation
+    if not e.exact_law and abs(expected) < abs(e.law_bias) / 2:
+        return "Use a sampler whose law is the target: SGLD, or UnderdampedLangevin with full gradients."
+    return QUIETER if e.noise_inflation > e.step_bias else SMALLER
+
+
+def _adds(share: float) -> str:
+    return f"add about {share:.0%} to" if share > 0 else f"take about {-share:.0%} from"

@@ -1,0 +1,126 @@
+"""What longer chains mend: a loss or a distance that still drifts, chains that differ, errors too large to tell."""
+
+from __future__ import annotations
+
+import math
+
+from llc_core.diagnostics.convergence import DRIFT_SHARE, ESS_LIMIT, R_HAT_LIMIT
+from llc_core.diagnostics.evidence import Evidence, Fault
+
+SE_SHARE = 0.05
+DRIFT_UNSEEN = 0.2
+"""A drift of this share of the estimate must be out of the question: |drift| + 2 errors are less. What chains that approach their
+level exponentially have left in their mean is half the drift, once the run is long against the approach: 10%, as 2 errors of
+SE_SHARE are."""
+DRIFT_LIKELY = 0.15
+"""The same of a drift beyond 2 of its errors. As one beyond 4 is a fault of its own, what passes is below 10%, and the mean is off
+by 5%."""
+DISTANCE_RISE = 0.1
+"""A squared distance that rises by this share between the halves, and by 3 of its errors, is still on its way."""
+OFFSET_SHARE, OFFSET_CHANCE = 0.03, 1e-3
+"""Chains disagree if they have more of their own than this share of the estimate, with less than this chance."""
+BEYOND = 4
+"""No learning coefficient is above half the number of parameters (Watanabe 2009, theorem 7.2, for losses that are analytic at
+a minimum). If an estimate is this many times above it, its chains are far from w0: they were thrown out, or began there."""
+NEAR_LIMIT = 0.5
+"""From this share of the stability limit on, the step size may be the reason that chains are thrown out."""
+AT_LIMIT = 0.9
+"""From this share of the stability limit on, a rising loss is put down to the step size: chains that were carried to steeper
+places had steps at 97 and 98%. Below it, a rising loss mostly means that the run is too short."""
+FASTER = "Take more steps, or a sampler that moves faster (UnderdampedLangevin)."
+
+
+def drifting(e: Evidence) -> Fault | None:
+    """A drift that stands out of its error."""
+    if not (math.isfinite(e.drift_se) and abs(e.drift) > max(DRIFT_SHARE * abs(e.llc), 4 * e.drift_se)):
+        return None
+    way = "rising" if e.drift > 0 else "falling"
+    reason = f"The loss is still {way} ({e.drift / e.llc:+.0%} between the two halves after burn-in)"
+    if e.drift > 0 and math.isnan(e.acceptance) and e.step_size > AT_LIMIT * e.stable_step:
+        reason += (
+            f" with a step at {e.step_size / e.stable_step:.0%} of the stability limit: it may carry the chains away."
+        )
+        return Fault(reason, f"Reduce step_size below {e.stable_step / 5:.2g} and take more steps.")
+    return Fault(f"{reason}: the chains have not settled.", FASTER, True)
+
+
+def perhaps_drifting(e: Evidence) -> Fault | None:
+    """A drift that may be chance, and would matter if it is not."""
+    if abs(e.drift) > 2 * e.drift_se and abs(e.drift) + 2 * e.drift_se > DRIFT_LIKELY * e.llc:
+        way = "rising" if e.drift > 0 else "falling"
+        drift = f"{e.drift / e.llc:+.0%} ± {e.drift_se / e.llc:.0%}"
+        return Fault(f"The loss may still be {way} ({drift} between the two halves after burn-in).", FASTER, True)
+    return None
+
+
+def travelling(e: Evidence) -> Fault | None:
+    """The loss can stand while the chains still spread along its valleys."""
+    if e.distance_drift > max(DISTANCE_RISE, 3 * e.distance_drift_se):
+        reason = (
+            f"The chains still travel outward: their squared distance from w0 rises by {e.distance_drift:.0%} between the "
+            "two halves after burn-in."
+        )
+        return Fault(reason, FASTER, True)
+    return None
+
+
+def out_of_range(e: Evidence) -> Fault | None:
+    if not e.parameters or e.llc <= BEYOND * e.parameters / 2:
+        return None
+    reason = (
+        f"The estimate is {e.llc:.3g}, but no learning coefficient is above half the number of parameters, "
+        f"{e.parameters / 2:,g}: the chains are far out."
+    )
+    if e.step_size > NEAR_LIMIT * e.stable_step:
+        return Fault(reason, e.smaller_step)
+    return Fault(reason, "Take more steps, or begin nearer to w0.", True)
+
+
+def disagreeing(e: Evidence) -> Fault | None:
+    """Means of chains that differ by more than chance, and by more than matters."""
+    if e.chain_chance < OFFSET_CHANCE and e.chain_offset > OFFSET_SHARE * e.llc:
+        reason = (
+            f"The chains disagree: their means differ by ± {e.chain_offset / e.llc:.0%} of the estimate, more than the error "
+            "within each chain allows."
+        )
+        return Fault(reason, "Take more steps.", True)
+    return None
+
+
+def wide_error(e: Evidence) -> Fault | None:
+    if math.isfinite(e.se) and e.se > SE_SHARE * e.llc:
+        return Fault(
+            f"The standard error is {e.se / e.llc:.0%} of the estimate.", "Take more steps or more chains.", True
+        )
+    return None
+
+
+def spread_of_chains(e: Evidence) -> Fault | None:
+    if math.isfinite(e.r_hat) and e.r_hat > R_HAT_LIMIT:
+        return Fault(
+            f"R-hat is {e.r_hat:.3f}, above {R_HAT_LIMIT}: the chains do not agree yet.", "Take more steps.", True
+        )
+    return None
+
+
+def few_draws(e: Evidence) -> Fault | None:
+    if math.isfinite(e.ess) and e.ess < ESS_LIMIT:
+        return Fault(
+            f"Only {e.ess:.0f} effective samples (ESS): the error bar is itself uncertain.", "Take more steps.", True
+        )
+    if not math.isfinite(e.se):
+        return Fault("The error of the estimate is not known: its chains hold too few independent draws.", FASTER, True)
+    return None
+
+
+def unseen_drift(e: Evidence) -> Fault | None:
+    """That no drift is seen says something only where one would be."""
+    if not math.isfinite(e.drift_se):
+        return Fault("Whether the loss still drifts is not known: the chains are too slow to tell.", FASTER, True)
+    most = abs(e.drift) + 2 * e.drift_se
+    if most > DRIFT_UNSEEN * e.llc:
+        reason = f"A drift of {most / e.llc:.0%} between the two halves after burn-in cannot be ruled out"
+        return Fault(
+            f"{reason} ({e.drift / e.llc:+.0%} ± {e.drift_se / e.llc:.0%}).", "Take more steps or more chains.", True
+        )
+    return None

@@ -1,0 +1,90 @@
+"""What a verdict is made of: all numbers that are known of an estimate, and what is found against it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """All that `verdict.judge` weighs. What is not known, or does not apply, stays as it is here.
+
+    llc, se: λ̂ and its error (`errors.mean_error`).  chains, dead: how many there are, and how many of them ran away.
+    kept_steps: after burn-in.  r_hat, ess: of the losses.
+    chain_offset, chain_chance: what single chains have of their own, in units of λ̂, and the probability that chance alone
+        puts their means so far apart (`errors.MeanError`).
+    drift, drift_se: of nβ·ΔL between the halves after burn-in.
+    distance_drift, distance_drift_se: of ‖w − w0‖² between the same halves, as shares of its mean.
+    step_size, stable_step: in use, and the largest stable one.  acceptance: of a Metropolis test.
+    step_bias, noise_inflation: what the step's size and minibatch noise are expected to add to λ̂.
+    law_bias, law_bias_se: what the sampler's law was measured to add to λ̂; it holds the two above.
+    exact_law: whether the sampler's law as step_size → 0 is the target.
+    rounding: how far nβ·ΔL is off by the precision, without sign.
+    spikes: `convergence.spike_share`, if the losses are exact.  bursts: how often a chain was put back after burn-in.
+    undone: the share of the kept steps that this cost.
+    exact_losses: whether losses are those of all data, and those of w0 too.
+    expected: what λ̂ should be at this n, nβ and γ.  parameters: D, for the bound on λ; 0: the bound is not checked.
+    caveat: what is known against the sampler's settings.
+    """
+
+    llc: float
+    se: float
+    chains: int
+    kept_steps: int
+    dead: int = 0
+    r_hat: float = math.nan
+    ess: float = math.nan
+    chain_offset: float = math.nan
+    chain_chance: float = math.nan
+    drift: float = math.nan
+    drift_se: float = math.nan
+    distance_drift: float = math.nan
+    distance_drift_se: float = math.nan
+    step_size: float = math.nan
+    stable_step: float = math.nan
+    acceptance: float = math.nan
+    step_bias: float = 0.0
+    noise_inflation: float = 0.0
+    law_bias: float = math.nan
+    law_bias_se: float = math.nan
+    exact_law: bool = True
+    rounding: float = 0.0
+    spikes: float = math.nan
+    bursts: int = 0
+    undone: float = 0.0
+    exact_losses: bool = False
+    expected: float = math.nan
+    parameters: int = 0
+    caveat: str = ""
+
+    @property
+    def smaller_step(self) -> str:
+        """The remedy where a step is too large."""
+        if not (math.isfinite(self.stable_step) and self.stable_step > 0):
+            return "Reduce step_size."
+        if self.step_size < self.stable_step:  # the limit was measured elsewhere
+            return f"Reduce step_size below {self.step_size / 2:.2g}."
+        return f"Reduce step_size below {self.stable_step:.2g}, or leave it automatic."
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Why a number is not to be trusted, and what to change. wants_steps: whether a longer run of the same chains would help."""
+
+    reason: str
+    remedy: str = ""
+    wants_steps: bool = False
+
+
+@dataclass(frozen=True)
+class Cause:
+    """Something that puts λ̂ off by `size`, in units of λ̂ and with its sign; causes add up.
+
+    name: of a sentence "… adds about 3% to this estimate".  measured: or expected, by a formula of first order.
+    """
+
+    size: float
+    name: str
+    remedy: str
+    measured: bool = False

@@ -1,0 +1,82 @@
+"""What an estimate says of a value that is known by other means, and what its trace's own law says of it."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+
+import numpy as np
+import pytest
+
+from llc_core import SGLD, DeepLinearNetwork, Estimate, estimate, landscape, planar_landscape
+from llc_core.diagnostics.confirmation import exact_value
+from llc_core.diagnostics.signals import health
+from llc_core.engine.summary import Chains, Findings, make_estimate
+
+
+@pytest.fixture(scope="module")
+def plane() -> Estimate:
+    return estimate(planar_landscape("quadratic"), SGLD(step_size=3e-4), chains=4, steps=4000)
+
+
+@pytest.fixture(scope="module")
+def noisy() -> Estimate:
+    """Data so noisy that L_n goes far below L_n(w0): λ = 8, and the posterior's mean of nβ·ΔL is near −33."""
+    problem = DeepLinearNetwork.random(widths=[4, 4, 4], layer_ranks=[2, 2], n=10_000, noise_std=5.0, seed=1)
+    return estimate(problem, steps=1000)
+
+
+def own_law(found: Estimate):
+    return next(sign for sign in health(found) if sign.name == "own law")
+
+
+def test_an_exact_value_confirms_or_refutes(plane):
+    assert plane.reference == plane.expected and plane.confirmed is True
+    far = plane.reference * 1.05 + 4 * plane.llc_se
+    assert dataclasses.replace(plane, llc=far).confirmed is False
+    within = plane.reference + 2.9 * plane.llc_se
+    assert dataclasses.replace(plane, llc=within).confirmed is True
+    assert dataclasses.replace(plane, llc_se=math.nan, llc=plane.reference * 1.06).confirmed is False
+    assert dataclasses.replace(plane, llc=math.nan).confirmed is None
+    rough = dataclasses.replace(plane, reference_se=0.06 * plane.reference)
+    assert rough.confirmed is None, "a reference known to 6% cannot say so"
+    assert json.loads(plane.to_json())["confirmed"] is True
+
+
+def test_a_formula_for_large_n_confirms_nothing():
+    network = DeepLinearNetwork.random(widths=[3, 3], n=10_000, seed=0)
+    assert math.isnan(exact_value(network, network.n_beta, 1.0))
+    line = landscape("normal")
+    assert exact_value(line, 1.0, 0.0) == pytest.approx(0.5, abs=1e-6)
+    assert math.isnan(exact_value(line, 1.0, 2.0)), "its quadrature leaves the localisation out"
+
+
+def test_noise_that_is_fitted_is_named_and_shows_in_the_own_law(noisy, plane):
+    assert noisy.llc < -20 and "fits the noise of the data" in noisy.converged.reason
+    assert "estimate at the minimiser" in noisy.converged.remedy and "w0 may" not in str(noisy.converged)
+    sign = own_law(noisy)
+    assert sign.note and sign.ok and sign.value < 0 and "fits noise" in sign.sentence
+    kept = noisy.trace[noisy.trace_steps >= noisy.burn_in]
+    assert kept.var() == pytest.approx(8, rel=0.3), "the noise leaves the variance, which is λ"
+    quiet = own_law(plane)
+    assert not quiet.note and quiet.value == pytest.approx(1, abs=0.3)
+
+
+def test_the_verdict_hears_of_the_law(plane):
+    """What is measured of the sampler's law and of the distance reaches the verdict."""
+    rng = np.random.default_rng(0)
+    trace = rng.gamma(50.0, size=(4000, 4))
+    seen = Chains(
+        per_chain=trace.mean(axis=0), living=np.ones(4, dtype=bool), trace=trace, trace_steps=np.arange(4000),
+        n_beta=1.0, localization=1.0, steps=4000, burn_in=0, seconds=1.0, steps_per_second=1.0,
+    )  # fmt: skip
+    problem = DeepLinearNetwork.random(widths=[3, 3], n=10_000, seed=0)
+
+    def reason(**known) -> str:
+        return make_estimate(problem, plane.config, seen, Findings(**known)).converged.reason
+
+    assert "have settled" in reason()
+    assert "not known here" in reason(exact_law=False)
+    assert "law is measured to add about 10%" in reason(law_bias=5.0, law_bias_se=0.2)
+    assert "travel outward" in reason(distance_drift=0.3, distance_drift_se=0.02)
