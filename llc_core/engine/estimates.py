@@ -112,6 +112,7 @@ class Estimates:
     def _findings(self, mine: slice, chains: Chains, biases: Biases) -> Findings:
         accepted = self.state.get("accepted")
         law = self._law(mine, chains) if chains.usable else Mean()
+        travel = self.record.observers.travel.drift(Group(mine, chains.living, chains.n_beta))
         bursts = int(self.stepper.bursts[mine].sum())
         return Findings(
             step_size=float(self.control.step_size.current[mine][0]),
@@ -121,6 +122,9 @@ class Estimates:
             rounding=_finite_mean(biases.rounding[mine][chains.living]),
             law_bias=law.value,
             law_bias_se=law.se,
+            exact_law=self.setup.sampler.exact_law,
+            distance_drift=travel[0],
+            distance_drift_se=travel[1],
             exact_losses=self.setup.gradient == "full" and accepted is None,
             bursts=bursts,
             undone=bursts * UNDONE_STEPS / max(chains.kept_steps * len(chains.living), 1),
@@ -145,6 +149,7 @@ def _numbers(findings: Findings) -> dict[str, float]:
         "noise_inflation": findings.noise_inflation,
         "step_bias": findings.step_bias,
         "rounding": findings.rounding,
+        "distance_drift": findings.distance_drift,
         "law_bias": findings.law_bias,
         "law_bias_se": findings.law_bias_se,
         "bursts": float(findings.bursts),

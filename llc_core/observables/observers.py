@@ -16,6 +16,7 @@ from llc_core.observables.look import Group, Look, Moment, RunShape
 from llc_core.observables.registry import build
 from llc_core.observables.second_loss import SecondLoss
 from llc_core.observables.term_sizes import TermSizes
+from llc_core.observables.travel import Travel
 from llc_core.observables.visits import Visits
 from llc_core.potentials.base import Potential
 from llc_core.samplers.base import Sampler
@@ -34,7 +35,7 @@ def samplers_of(config: RunConfig) -> tuple[Sampler, ...]:
 
 
 class Observers:
-    """The observables of a run: term sizes always, others where the configuration asks for them.
+    """The observables of a run: term sizes and travel always, others where the configuration asks for them.
 
     The driver calls `look` before each step and `watch` when the step's energy is known, before the chains move.
     """
@@ -50,12 +51,13 @@ class Observers:
     ):
         """second: the run's second potential, if it has one.  like: [C, D] of the states.  settings: S.
         further: what else is shown the chains, and read by who brought it."""
-        self.sizes = TermSizes()
+        kept = 0 if config.steps is None else config.steps - config.burn_in_steps(config.steps)
+        self.sizes, self.travel = TermSizes(), Travel.over(kept)
         self.variance = FunctionalVariance(config.functional_variance) if config.functional_variance else None
         self.second = None if second is None else SecondLoss(config.observe_every)
         self.visits = None if config.histogram is None else Visits(**config.histogram)
         self.asked = [build(description) for description in config.observables]
-        own = (self.sizes, self.variance, self.second, self.visits)
+        own = (self.sizes, self.travel, self.variance, self.second, self.visits)
         self._all: list[Observable] = [*(each for each in own if each is not None), *self.asked, *further]
         # In the step those that want to see its energy, and before it those that want to see all chains together.
         self._within = [each for each in self._all if each.in_step]

@@ -105,6 +105,15 @@ class Sampler:
         """The one-dimensional law as step_size → 0; None where there is none (the sampler diverges)."""
         return Law()
 
+    @property
+    def exact_law(self) -> bool:
+        """Whether the law as step_size → 0 is the target."""
+        law = self.law()
+        if law is None:
+            return False
+        bent = law.metric is not None and law.gamma_share < 1
+        return not bent and law.extra_drift is None and law.temperature == 1
+
     def line(self) -> Line | None:
         """The sampler as scalar arithmetic on the line; None where it has no such form."""
         return None

@@ -133,15 +133,6 @@ def seed_of(config: RunConfig, name: str) -> int:
     return stream_seed(config.seed, f"explain/{name}")
 
 
-def law_is_wrong(sampler: Sampler) -> bool:
-    """Whether the law as ε → 0 is not the posterior."""
-    law = sampler.law()
-    if law is None:
-        return True
-    moves = law.metric is not None and law.gamma_share < 1
-    return moves or law.extra_drift is not None or law.temperature != 1
-
-
 def with_right_law(sampler: Sampler, step: float) -> Sampler | None:
     """A sampler that moves alike and whose law is right: the metric frozen after burn-in, or the dynamics corrected."""
     values = sampler.to_dict()

@@ -18,7 +18,7 @@ from llc_core.fields import number
 from llc_core.potentials.base import Potential
 from llc_core.results import Estimate
 from llc_core.studies.explain import references
-from llc_core.studies.explain.comparisons import DOING, Comparisons, law_is_wrong
+from llc_core.studies.explain.comparisons import DOING, Comparisons
 from llc_core.studies.explain.ledger import ESTIMATE, REFERENCE, Ledger, Level
 from llc_core.studies.explain.parts import ORDER, Explanation
 from llc_core.studies.explain.sentences import part_of
@@ -99,7 +99,7 @@ class _Splitting:
 
     def _causes(self) -> list[str]:
         """Causes that apply here, up to the last one that can be told from those after it."""
-        causes = [name for name in ORDER if name != "law" or law_is_wrong(self.subject.sampler)]
+        causes = [name for name in ORDER if name != "law" or not self.subject.sampler.exact_law]
         if "law" in causes and self.comparisons.right_law is None:  # its law shows only against the reference
             causes.remove("law")
             causes.insert(causes.index("mixing"), "law")
