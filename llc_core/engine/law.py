@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
 from llc_core.diagnostics import convergence as diagnostics
 from llc_core.engine.setup import Setup
 from llc_core.observables.base import Mean
-from llc_core.observables.law_bias import EXACT_TRACE, LawBias, Plan, Seen
+from llc_core.observables.curvature_roots import FURTHER
+from llc_core.observables.law_bias import AT_ONCE, EXACT_TRACE, LawBias, Plan, Seen
 from llc_core.observables.look import Group
+from llc_core.potentials.base import Potential
+from llc_core.potentials.module.network import CURVATURE_ROWS
 
 SHARE = 0.08
 """Share of the run's work that the measure may take."""
@@ -19,7 +24,7 @@ DENSE = 256
 """Up to this many parameters whole Hessians are made, where the run is long enough for them."""
 LEAST_CORRELATION = 0.2
 """A measure that follows the loss less than this says nothing of its mean."""
-VECTORS, LEAST_VECTORS = 40, 8
+VECTORS = (40, 24, 16, 8, 4)
 CALL = {"cpu": 1e5, "gpu": 1e7}
 """A call costs as much as so many products, beside those that it makes."""
 
@@ -33,31 +38,53 @@ def law_bias(setup: Setup) -> LawBias | None:
 
 def plan(setup: Setup) -> Plan | None:
     """The best matrix and the most looks for SHARE of the run's work, in products that are counted and never timed."""
-    problem, chains, groups = setup.problem, setup.groups.count, setup.groups
+    problem, chains = setup.problem, setup.groups.count
     dim, kept = problem.dim, setup.planned_steps - setup.adapting
-    call = CALL["cpu" if setup.like.device.type == "cpu" else "gpu"]
-    width = max(max(shape) for shape in problem.layers) if problem.has_factors else 1
-    rows = width if problem.has_factors else max(problem.samples, 1)
+    call, gradient = _call(setup), chains * dim * _rows(problem)
+    batch = 1.0 if setup.gradient == "full" or problem.has_factors else min(1.0, setup.batch_size / _rows(problem))
+    room = SHARE * setup.planned_steps * (call + batch * gradient * (2 if setup.gradient == "control_variate" else 1))
+    hvps = 2 * (call + gradient * (dim if dim <= EXACT_TRACE else 1))
+    for option in _options(setup):
+        turns = 3 * (call / 2 + chains * dim * option.turn)
+        looks = int((room - option.first) / (call + gradient + hvps + turns))
+        if option.first <= room / 2 and looks >= LEAST_LOOKS:
+            return Plan(max(1, kept // min(looks, MOST_LOOKS)), option.root, option.vectors)
+    return None
+
+
+class _Option(NamedTuple):
+    """A matrix that can be made. first: products that it takes to make.  turn: those of a turn by it, for each parameter."""
+
+    root: str
+    vectors: int
+    first: float
+    turn: int
+
+
+def _options(setup: Setup) -> Iterator[_Option]:
+    """The best first."""
+    problem, chains, groups = setup.problem, setup.groups.count, setup.groups.problems * setup.groups.settings
+    dim, rows, call = problem.dim, _rows(problem), _call(setup)
     gradient = chains * dim * rows
-    batch = 1.0 if setup.gradient == "full" or problem.has_factors else min(1.0, setup.batch_size / rows)
-    if setup.gradient == "control_variate":
-        batch *= 2
-    room = SHARE * setup.planned_steps * (call + batch * gradient)
-    each = groups.problems * groups.settings
-    roots = []
     if dim <= DENSE:
-        roots.append(("dense", 0, dim * (2 * gradient + min(call, call * chains * dim / 1e5)) + 2 * each * dim**3, dim))
+        columns = dim * (2 * gradient + min(call, call * chains * dim / AT_ONCE))
+        yield _Option("dense", 0, columns + 2 * groups * dim**3, dim)
     if problem.has_factors:
         sizes = sum(a**3 + b**3 for a, b in problem.layers)
-        roots.append(("kronecker", 0, call + gradient + 2 * each * sizes, width))
-    for vectors in range(min(VECTORS, dim // 2), LEAST_VECTORS - 1, -8):
-        roots.append(("lanczos", vectors, 2 * (vectors + 8) * (call + gradient), vectors))
-    for name, vectors, first, turn in roots:
-        hvps = 2 * (call + gradient * (dim if dim <= EXACT_TRACE else 1))
-        looks = int((room - first) / (call + gradient + hvps + 3 * (call / 2 + chains * dim * turn)))
-        if first <= room / 2 and looks >= LEAST_LOOKS:
-            return Plan(max(1, kept // min(looks, MOST_LOOKS)), name, vectors)
-    return None
+        yield _Option("kronecker", 0, call + gradient + 2 * groups * sizes, rows)
+    for vectors in VECTORS:
+        if 2 * vectors <= dim:
+            hvp = 2 * (call + gradient / rows * min(rows, CURVATURE_ROWS))
+            yield _Option("lanczos", vectors, (vectors + FURTHER) * hvp, vectors)
+
+
+def _rows(problem: Potential) -> int:
+    """Products that the loss on all data takes for each parameter: deep linear networks know the moments of their data."""
+    return max(map(max, problem.layers)) if problem.has_factors else max(problem.samples, 1)
+
+
+def _call(setup: Setup) -> float:
+    return CALL["cpu" if setup.like.device.type == "cpu" else "gpu"]
 
 
 def result(law: LawBias | None, group: Group, per_chain: np.ndarray, error: float) -> Mean:

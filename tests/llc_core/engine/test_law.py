@@ -82,9 +82,9 @@ def test_at_a_singular_point_it_is_the_bias_within_its_error(sampler):
     assert (sampler.name == "SGLD") == (abs(bias) < 4 * error)
 
 
-def test_a_network_is_measured():
-    result = run(classifier(rows=200), PSGLD(stability=0.01), chains=6)
-    exact = run(classifier(rows=200), HMC(), chains=8, steps=1500)
+def test_a_network_that_minibatches_heat_is_measured():
+    result = run(classifier(rows=200), SGLD(), chains=6, gradient="minibatch", batch_size=5)
+    exact = run(classifier(rows=200), "UnderdampedLangevin", chains=8)
     bias, error = both(result)
     assert bias > 4 * error
     assert abs(bias - (result.llc - exact.llc)) < 4 * math.hypot(error, math.hypot(result.llc_se, exact.llc_se))
