@@ -51,7 +51,7 @@ def test_a_trained_network_reads_far_below_half_its_parameters():
 
 def test_before_training_the_estimate_is_negative_and_the_verdict_says_why():
     found = finished({**next(p.config for p in PRESETS if p.name == "start"), "steps": 600})
-    assert found.llc < 0 and "w0 may not be a minimum" in str(found.converged)
+    assert found.llc < 0 and "w0 is no minimum" in str(found.converged)
 
 
 def test_a_layer_moves_alone():
