@@ -1,4 +1,7 @@
-"""Estimate: the result of a run, with everything needed to judge it and to run it again."""
+"""Estimate: the result of a run, with everything needed to judge it and to run it again.
+
+Long, since a result is one class with its ways into text, tables and back.
+"""
 
 from __future__ import annotations
 

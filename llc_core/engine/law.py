@@ -31,7 +31,8 @@ CALL = {"cpu": 1e5, "gpu": 1e7}
 
 def law_bias(setup: Setup) -> LawBias | None:
     """What is to watch the run; None where it is too short, or its memory too tight, for any measure."""
-    found = None if setup.problem.by_chain else plan(setup)
+    exact = setup.sampler.needs_conditionals  # and its law is the target
+    found = None if setup.problem.by_chain or exact else plan(setup)
     target = setup.target
     return found and LawBias(found, setup.groups, target.n_beta, target.localization, setup.config.seed)
 

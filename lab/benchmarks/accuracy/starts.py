@@ -57,7 +57,7 @@ def main() -> None:
         for start in (None, ends[0]):
             for dtype in ("float32", "float64"):
                 problem.start = start
-                current = Run(RunConfig(seed=seed, dtype=dtype), problem)
+                current = Run(RunConfig(seed=seed, dtype=dtype, sampler={"name": "UnderdampedLangevin"}), problem)
                 for _ in current:
                     pass
                 found = current.estimates()[0]

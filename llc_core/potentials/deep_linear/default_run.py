@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 LARGEST = 1_000_000
-SWEEPS = ((200, 1600), (5_000, 400), (50_000, 160), (math.inf, 100))
+SWEEPS = ((200, 1600), (5_000, 300), (50_000, 160), (math.inf, 100))
 
 
 def gibbs_is_cheap(dim: int) -> bool:
