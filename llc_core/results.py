@@ -1,6 +1,5 @@
-"""Estimate: the result of a run, with everything needed to judge it and to run it again.
-
-Long, since a result is one class with its ways into text, tables and back.
+"""Estimate: the result of a run, with everything needed to judge it and to run it again. Long, since a result is one class
+with its ways into text, tables and back.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ def time_to_truth(limit: float = 60.0, problems: int = 3) -> None:
     for seed in (5, 6, 7)[:problems]:
         problem = DeepLinearNetwork.random("1K", seed=seed)
         expected = problem.expected_llc()
-        current = Run(RunConfig(), problem)
+        current = Run(RunConfig(sampler={"name": "UnderdampedLangevin"}), problem)
         start, hit = time.perf_counter(), None
         for _ in current:
             error = abs(current.llc_per_chain().mean() / expected - 1)
