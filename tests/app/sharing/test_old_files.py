@@ -63,7 +63,8 @@ def test_an_old_configuration_opens(untouched, key):
 @pytest.mark.long
 @pytest.mark.parametrize("key", SCRIPTS)
 def test_an_old_script_runs_and_prints_the_same(key, tmp_path, capsys):
-    """Rounding moves a chain by far less than a twentieth of its own noise."""
+    """Rounding moves a chain by far less than a twentieth of its own noise. The error itself was too small in these runs of a few
+    dozen steps: it may only have grown."""
     (tmp_path / "script.py").write_text(text(f"{key}.script"))
     runpy.run_path(str(tmp_path / "script.py"), run_name="__main__")
     printed = capsys.readouterr().out
@@ -71,4 +72,7 @@ def test_an_old_script_runs_and_prints_the_same(key, tmp_path, capsys):
         numbers, old = ([float(x) for x in re.findall(NUMBER, line)] for line in (now, before))
         slack = old[1] / 20 if "±" in before else 0.005 * max(old)
         assert re.sub(NUMBER, "", now) == re.sub(NUMBER, "", before)
+        if "±" in before:
+            assert numbers[1] >= old[1] or numbers[1] == pytest.approx(old[1], abs=slack)
+            numbers, old = numbers[:1], old[:1]
         assert numbers == pytest.approx(old, abs=slack)
