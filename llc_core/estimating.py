@@ -54,7 +54,8 @@ def estimate(
 ) -> Any:
     """Estimate the local learning coefficient of `problem` at its w0.
 
-    None means the engine's choice for this problem, recorded in `estimate.config`. See `RunConfig` for the arguments.
+    None means the engine's choice for this problem, recorded in `estimate.config`; with neither a sampler nor steps, a deep
+    linear network is sampled by exact draws (`Gibbs`). See `RunConfig` for the arguments.
 
     step_size: that of the sampler, in place of the one that it has.
     callback: called with every `Snapshot`, about 25 a second; what it raises ends the run.

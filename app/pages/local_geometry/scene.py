@@ -35,7 +35,7 @@ def link_config(values: Any) -> PageConfig:
 
 @dataclass(frozen=True)
 class Scene:
-    """local, best: exact λ at w0, and the least one of the same function.  expected: what λ̂ should be at this n and nβ."""
+    """local, best: exact λ at w0, and the least one of the same function.  expected: what λ̂ should be at this n and nβ, on these data where that is known."""
 
     problem: DeepLinearNetwork
     config: RunConfig
@@ -53,4 +53,5 @@ def scene_of(config: PageConfig) -> Scene:
     problem, complete = config.resolved.problem, config.complete
     assert isinstance(problem, DeepLinearNetwork) and complete.n_beta is not None
     local, best = problem.local_learning_coefficient, problem.learning_coefficient
-    return Scene(problem, complete, float(local), float(best), problem.expected_llc(complete.n_beta))
+    expected = problem.expected_llc_at(complete.n_beta, complete.localization or 0.0)
+    return Scene(problem, complete, float(local), float(best), expected)

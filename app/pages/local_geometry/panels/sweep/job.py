@@ -124,6 +124,7 @@ class SweepJob(NewestJob):
         values = self._run.config.grid[self._field] if self._run is not None else ()
         size = len(values)
         n_betas = values if self._field == "n_beta" else [self._config.n_beta] * size
+        gammas = values if self._field == "localization" else [self._config.localization] * size
         llc, se, dead = np.full(size, math.nan), np.full(size, math.nan), np.zeros(size)
         averaging, verdicts = False, ("",) * size
         if snapshot is not None:
@@ -136,7 +137,10 @@ class SweepJob(NewestJob):
                 se = np.array([estimate.llc_se for estimate in estimates])
                 verdicts = tuple("trust it" if e.converged else e.converged.reason for e in estimates)
             dead = 1 - snapshot.alive.reshape(-1, size).mean(axis=0)
-        expected = [self._problem.expected_llc(float(n_beta)) for n_beta in n_betas]
+        expected = [
+            self._problem.expected_llc_at(float(n_beta), float(gamma))
+            for n_beta, gamma in zip(n_betas, gammas, strict=True)
+        ]
         return SweepPoints(
             steps=steps,
             total_steps=self._before + self._steps,

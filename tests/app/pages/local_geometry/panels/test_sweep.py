@@ -95,7 +95,7 @@ def test_other_fields_are_swept_likewise(field):
     found = finished(job, 100)
     assert len(found.values) == 8 and np.isfinite(found.error).all() and math.isnan(found.default)
     if field == "n_beta":
-        exact = [PROBLEM.expected_llc(float(value)) for value in found.values]
+        exact = [PROBLEM.expected_llc_at(float(value), 1.0) for value in found.values]
         assert found.expected.tolist() == exact and len(set(exact)) == 8
     assert found.steps == found.total_steps == 400 and found.averaging
 
