@@ -98,6 +98,11 @@ class History:
                 self._estimate_count += 1
                 self._next_estimate = snapshot.steps + self.stride
 
+    def judged(self, steps: int, se: float) -> None:
+        """The run was judged after so many steps: where the last average is from there, its error is the verdict's."""
+        if self._shows(steps) and self._estimates[self._estimate_count - 1, 0] == steps:
+            self._estimates[self._estimate_count - 1, 2] = se
+
     def _shows(self, steps: int) -> bool:
         return bool(self._estimate_count) and self._estimates[self._estimate_count - 1, 0] >= steps
 

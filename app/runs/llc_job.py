@@ -36,7 +36,9 @@ class LlcJob:
         self.log.go_on(self._run.total_steps, self._run.burn_in)
 
     def judge(self) -> Estimate:
-        return self._run.estimates()[0]
+        found = self._run.estimates()[0]
+        self.log.judged(found.steps, found.llc_se)
+        return found
 
     def record(self, snapshot: Snapshot, estimate: Estimate | None) -> None:
         self.log.add(snapshot, estimate.llc_se if estimate is not None else math.nan)

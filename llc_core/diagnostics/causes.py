@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 
+from llc_core.diagnostics.convergence import R_HAT_LIMIT
 from llc_core.diagnostics.evidence import Cause, Evidence, Fault
 
 TOLERANCE = 0.05
@@ -29,7 +30,9 @@ def systematic(e: Evidence) -> Fault | None:
         return unknown
     found = causes(e)
     total, unsigned = sum(cause.size for cause in found), max(e.rounding, 0.0)
-    if abs(total) + unsigned <= TOLERANCE * e.llc:
+    # A law that is the target needs proof that it is missed; one that is not, only that it may be.
+    doubt = e.law_bias_se if e.exact_law and law_is_known(e) else 0.0
+    if abs(total) - doubt + unsigned <= TOLERANCE * e.llc:
         return None
     largest = max((cause for cause in found if cause.size * total >= 0), key=lambda cause: abs(cause.size))
     verb = "is measured" if largest.measured else "alone is expected"
@@ -37,13 +40,13 @@ def systematic(e: Evidence) -> Fault | None:
     if abs(abs(total) + unsigned - abs(largest.size)) > 0.005 * e.llc:
         sign = math.copysign(1, total)
         reason += f", all causes together {(total + sign * unsigned) / e.llc:+.0%}"
-    return Fault(f"{reason}.", largest.remedy)
+    return Fault(f"{e.caveat} {reason}.".strip(), largest.remedy)
 
 
 def causes(e: Evidence) -> list[Cause]:
     """Those with a sign: the measured bias of the law where it is known, else what is expected to be in it."""
     if law_is_known(e):
-        return [Cause(e.law_bias, "The sampler's law", _against_the_law(e), measured=True)]
+        return [_of_the_law(e)]
     return [
         Cause(e.step_bias, "The step size", SMALLER),
         Cause(e.noise_inflation, "Minibatch noise", QUIETER),
@@ -51,8 +54,8 @@ def causes(e: Evidence) -> list[Cause]:
 
 
 def law_is_known(e: Evidence) -> bool:
-    """Whether the bias of the law was measured well, or stands out of its error."""
-    if not (math.isfinite(e.law_bias) and math.isfinite(e.law_bias_se)):
+    """Whether the bias of the law was measured well, or stands out of its error; of chains that disagree it says nothing."""
+    if not (math.isfinite(e.law_bias) and math.isfinite(e.law_bias_se)) or e.r_hat > R_HAT_LIMIT:
         return False
     return e.law_bias_se < LAW_KNOWN * e.llc or abs(e.law_bias) > LAW_SEEN * e.law_bias_se
 
@@ -68,12 +71,16 @@ def _unknown_law(e: Evidence) -> Fault | None:
     return Fault("What this sampler's law adds is not known here.", remedy)
 
 
-def _against_the_law(e: Evidence) -> str:
-    """What helps: against the larger of what is expected of step and noise; where neither explains it, another law."""
-    expected = e.step_bias + e.noise_inflation
-    if not e.exact_law and abs(expected) < abs(e.law_bias) / 2:
-        return "Use a sampler whose law is the target: SGLD, or UnderdampedLangevin with full gradients."
-    return QUIETER if e.noise_inflation > e.step_bias else SMALLER
+def _of_the_law(e: Evidence) -> Cause:
+    """What was measured, under the name of what is expected to explain at least half of it, and what helps against that."""
+    half = abs(e.law_bias) / 2
+    if e.law_bias > 0 and max(e.noise_inflation, e.step_bias) > half:
+        noise = e.noise_inflation > e.step_bias
+        return Cause(e.law_bias, "Minibatch noise" if noise else "The step size", QUIETER if noise else SMALLER, True)
+    if e.exact_law:
+        return Cause(e.law_bias, "The sampler's law", QUIETER if e.noise_inflation > e.step_bias else SMALLER, True)
+    other = "Use a sampler whose law is the target: SGLD, or UnderdampedLangevin with full gradients."
+    return Cause(e.law_bias, "The sampler's law", other, True)
 
 
 def _adds(share: float) -> str:

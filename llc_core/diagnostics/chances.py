@@ -15,8 +15,6 @@ SE_SHARE are."""
 DRIFT_LIKELY = 0.15
 """The same of a drift beyond 2 of its errors. As one beyond 4 is a fault of its own, what passes is below 10%, and the mean is off
 by 5%."""
-DISTANCE_RISE = 0.1
-"""A squared distance that rises by this share between the halves, and by 3 of its errors, is still on its way."""
 OFFSET_SHARE, OFFSET_CHANCE = 0.03, 1e-3
 """Chains disagree if they have more of their own than this share of the estimate, with less than this chance."""
 BEYOND = 4
@@ -50,17 +48,6 @@ def perhaps_drifting(e: Evidence) -> Fault | None:
         way = "rising" if e.drift > 0 else "falling"
         drift = f"{e.drift / e.llc:+.0%} ± {e.drift_se / e.llc:.0%}"
         return Fault(f"The loss may still be {way} ({drift} between the two halves after burn-in).", FASTER, True)
-    return None
-
-
-def travelling(e: Evidence) -> Fault | None:
-    """The loss can stand while the chains still spread along its valleys."""
-    if e.distance_drift > max(DISTANCE_RISE, 3 * e.distance_drift_se):
-        reason = (
-            f"The chains still travel outward: their squared distance from w0 rises by {e.distance_drift:.0%} between the "
-            "two halves after burn-in."
-        )
-        return Fault(reason, FASTER, True)
     return None
 
 

@@ -11,7 +11,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import fdtrc, stdtrit
 
 BATCH_TIMES = 8
 """Length of a batch in autocorrelation times. The variance of batch means is then 6% too small, and that of an error 3%."""
@@ -66,6 +65,8 @@ def mean_error(per_chain: np.ndarray, trace: np.ndarray, weights: np.ndarray | N
         return MeanError(offset=offset, chance=chance)
     if chance < DISAGREE:
         means = per_chain
+    from scipy.special import stdtrit  # scipy takes longer to import than the engine
+
     variance, df = means.var(ddof=1) / means.size, means.size - 1
     if rows >= FEWEST_ROWS:  # a few means that happen to agree do not know better than so many independent draws
         variance = max(variance, values.var() * length / values.size)
@@ -105,6 +106,8 @@ def _compare(values: np.ndarray) -> tuple[float, float]:
     batches, chains = means.shape
     if chains < 2 or batches < FEWEST + 1:
         return math.nan, math.nan
+    from scipy.special import fdtrc
+
     within = float(means.var(axis=0, ddof=1).mean())
     between = batches * float(means.mean(axis=0).var(ddof=1))
     if within == 0:

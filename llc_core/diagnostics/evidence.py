@@ -15,7 +15,6 @@ class Evidence:
     chain_offset, chain_chance: what single chains have of their own, in units of λ̂, and the probability that chance alone
         puts their means so far apart (`errors.MeanError`).
     drift, drift_se: of nβ·ΔL between the halves after burn-in.
-    distance_drift, distance_drift_se: of ‖w − w0‖² between the same halves, as shares of its mean.
     step_size, stable_step: in use, and the largest stable one.  acceptance: of a Metropolis test.
     step_bias, noise_inflation: what the step's size and minibatch noise are expected to add to λ̂.
     law_bias, law_bias_se: what the sampler's law was measured to add to λ̂; it holds the two above.
@@ -39,8 +38,6 @@ class Evidence:
     chain_chance: float = math.nan
     drift: float = math.nan
     drift_se: float = math.nan
-    distance_drift: float = math.nan
-    distance_drift_se: float = math.nan
     step_size: float = math.nan
     stable_step: float = math.nan
     acceptance: float = math.nan

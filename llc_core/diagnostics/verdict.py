@@ -24,7 +24,6 @@ QUESTIONS: tuple[Callable[[Evidence], Fault | None], ...] = (
     chances.out_of_range,
     causes.systematic,  # before all that only asks for steps, which would not mend it
     chances.perhaps_drifting,
-    chances.travelling,
     chances.wide_error,
     chances.disagreeing,
     chances.spread_of_chains,

@@ -87,7 +87,11 @@ class Estimates:
                         chains,
                         findings,
                         setting=setting,
-                        measured={**_numbers(findings), **observers.term_sizes(group)},
+                        measured={
+                            **_numbers(findings),
+                            **observers.term_sizes(group),
+                            **observers.travel.in_use(group),
+                        },
                         fluctuation=observers.fluctuation(group) if usable else None,
                         observed=observers.observed(group) if usable else None,
                         observables=observers.read(group) if usable else None,
@@ -112,7 +116,6 @@ class Estimates:
     def _findings(self, mine: slice, chains: Chains, biases: Biases) -> Findings:
         accepted = self.state.get("accepted")
         law = self._law(mine, chains) if chains.usable else Mean()
-        travel = self.record.observers.travel.drift(Group(mine, chains.living, chains.n_beta))
         bursts = int(self.stepper.bursts[mine].sum())
         return Findings(
             step_size=float(self.control.step_size.current[mine][0]),
@@ -123,8 +126,6 @@ class Estimates:
             law_bias=law.value,
             law_bias_se=law.se,
             exact_law=self.setup.sampler.exact_law,
-            distance_drift=travel[0],
-            distance_drift_se=travel[1],
             exact_losses=self.setup.gradient == "full" and accepted is None,
             bursts=bursts,
             undone=bursts * UNDONE_STEPS / max(chains.kept_steps * len(chains.living), 1),
@@ -149,7 +150,6 @@ def _numbers(findings: Findings) -> dict[str, float]:
         "noise_inflation": findings.noise_inflation,
         "step_bias": findings.step_bias,
         "rounding": findings.rounding,
-        "distance_drift": findings.distance_drift,
         "law_bias": findings.law_bias,
         "law_bias_se": findings.law_bias_se,
         "bursts": float(findings.bursts),

@@ -16,6 +16,7 @@ from llc_core.observables.law_bias import AT_ONCE, EXACT_TRACE, LawBias, Plan, S
 from llc_core.observables.look import Group
 from llc_core.potentials.base import Potential
 from llc_core.potentials.module.network import CURVATURE_ROWS
+from llc_core.potentials.plane.regression import Planar
 
 SHARE = 0.08
 """Share of the run's work that the measure may take."""
@@ -32,7 +33,9 @@ CALL = {"cpu": 1e5, "gpu": 1e7}
 def law_bias(setup: Setup) -> LawBias | None:
     """What is to watch the run; None where it is too short, or its memory too tight, for any measure."""
     exact = setup.sampler.needs_conditionals  # and its law is the target
-    found = None if setup.problem.by_chain or exact else plan(setup)
+    # On normal crossings with λ = ¼ the measure said 12% ± 3% of a true −1% ± 4%; quadrature judges such problems instead.
+    judged = isinstance(setup.problem, Planar)
+    found = None if setup.problem.by_chain or exact or judged else plan(setup)
     target = setup.target
     return found and LawBias(found, setup.groups, target.n_beta, target.localization, setup.config.seed)
 

@@ -82,7 +82,6 @@ class Findings:
     law_bias, law_bias_se: what the law that the chains follow adds to λ̂ (its step, metric, thermostat and noise), measured on
     the chains by Stein's identity, with its standard error; nan where it was not, or could not be, measured.
     exact_law: whether the law as step_size → 0 is the target.
-    distance_drift, distance_drift_se: of ‖w − w0‖² between the halves after burn-in, as shares of its mean.
     exact_losses: whether losses are those of all data, of chains that move at every step.
     bursts: how often a chain was put back after burn-in.  undone: the share of the kept steps that this took.
     acceptance: of a Metropolis test.  caveat: what is known against the sampler's settings.
@@ -97,8 +96,6 @@ class Findings:
     law_bias: float = math.nan
     law_bias_se: float = math.nan
     exact_law: bool = True
-    distance_drift: float = math.nan
-    distance_drift_se: float = math.nan
     exact_losses: bool = False
     bursts: int = 0
     undone: float = 0.0

@@ -34,6 +34,13 @@ def samplers_of(config: RunConfig) -> tuple[Sampler, ...]:
     return tuple(sampler.replace(**{k: v for k, v in each.items() if k in fields}) for each in groups.settings(config))
 
 
+def _first_kept(config: RunConfig) -> int:
+    """Steps after burn-in of the run as it was first begun: looks must not depend on whether it went on."""
+    if config.continued_from is not None:
+        return config.continued_from["steps"] - config.continued_from["burn_in"]
+    return 0 if config.steps is None else config.steps - config.burn_in_steps(config.steps)
+
+
 class Observers:
     """The observables of a run: term sizes and travel always, others where the configuration asks for them.
 
@@ -51,8 +58,7 @@ class Observers:
     ):
         """second: the run's second potential, if it has one.  like: [C, D] of the states.  settings: S.
         further: what else is shown the chains, and read by who brought it."""
-        kept = 0 if config.steps is None else config.steps - config.burn_in_steps(config.steps)
-        self.sizes, self.travel = TermSizes(), Travel.over(kept)
+        self.sizes, self.travel = TermSizes(), Travel.over(_first_kept(config))
         self.variance = FunctionalVariance(config.functional_variance) if config.functional_variance else None
         self.second = None if second is None else SecondLoss(config.observe_every)
         self.visits = None if config.histogram is None else Visits(**config.histogram)

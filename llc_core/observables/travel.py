@@ -37,7 +37,8 @@ class Travel(Observable):
     def look(self, seen: Look) -> None:
         if seen.step % (self.every * self._stride):
             return
-        self._rows.append(seen.delta.square().sum(dim=1, dtype=self._wide))
+        # A norm, since it needs no second tensor of the size of the states.
+        self._rows.append(torch.linalg.vector_norm(seen.delta, dim=1).to(self._wide).square())
         if len(self._rows) == MOST_ROWS:
             self._rows = self._rows[::2]
             self._stride *= 2
@@ -54,6 +55,9 @@ class Travel(Observable):
         rise, error = plateau_drift(rows)
         return rise / mean, error / mean
 
+    def in_use(self, group: Group) -> dict[str, float]:
+        """The drift under the names that an estimate's diagnostics have."""
+        return dict(zip(("distance_drift", "distance_drift_se"), self.drift(group), strict=True))
+
     def read(self, group: Group) -> dict[str, np.ndarray]:
-        rise, error = self.drift(group)
-        return {"drift": np.array(rise), "drift_se": np.array(error)}
+        return {name: np.array(value) for name, value in self.in_use(group).items()}

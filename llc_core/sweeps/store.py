@@ -1,4 +1,5 @@
-"""The store of a sweep: one SQLite file, one row per configuration, written only when its run is finished.
+"""The store of a sweep: one SQLite file, one row per configuration, written only when its run is finished. Long,
+since a file is written and read in one place.
 
 One process writes; any number may read meanwhile. The file is always whole: what a killed writer recorded stays.
 """
@@ -116,6 +117,10 @@ class Store:
 
     def add(self, rows: Sequence[Mapping[str, Any]]) -> None:
         """Record finished rows, all or none of them. A key that is there already is replaced. ValueError where the disk is full."""
+        if self.readonly:
+            raise ValueError(
+                f"The store {str(self.path)!r} is open for reading only; open it with readonly=False to add rows."
+            )
         names = ", ".join(COLUMNS)
         places = ", ".join(f":{name}" for name in COLUMNS)
         now = datetime.now(UTC).isoformat(timespec="seconds")

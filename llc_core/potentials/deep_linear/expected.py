@@ -66,8 +66,7 @@ class Expected(Potential):
         if not has_largest_rank(self.rank_table) or max(self.widths) > LARGEST_FITTED or self.n <= self.widths[0]:
             return None
         local = self.local_learning_coefficient
-        assert local is not None
-        return float(local) - n_beta * self._fitted_noise
+        return None if local is None else float(local) - n_beta * self._fitted_noise
 
     def expected_llc_at(self, n_beta: float, localization: float) -> float:
         """Of the data at hand where that is known, else of the mean over data sets."""

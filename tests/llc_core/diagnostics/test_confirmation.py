@@ -45,8 +45,10 @@ def test_an_exact_value_confirms_or_refutes(plane):
 
 
 def test_a_formula_for_large_n_confirms_nothing():
-    network = DeepLinearNetwork.random(widths=[3, 3], n=10_000, seed=0)
+    network = DeepLinearNetwork.random(widths=[3, 2, 3], n=10_000, seed=0)
     assert math.isnan(exact_value(network, network.n_beta, 1.0))
+    layer = DeepLinearNetwork.random(widths=[3, 3], n=10_000, seed=0)
+    assert exact_value(layer, layer.n_beta, 1.0) == layer.expected_llc_of_data()
     line = landscape("normal")
     assert exact_value(line, 1.0, 0.0) == pytest.approx(0.5, abs=1e-6)
     assert math.isnan(exact_value(line, 1.0, 2.0)), "its quadrature leaves the localisation out"
@@ -79,4 +81,3 @@ def test_the_verdict_hears_of_the_law(plane):
     assert "have settled" in reason()
     assert "not known here" in reason(exact_law=False)
     assert "law is measured to add about 10%" in reason(law_bias=5.0, law_bias_se=0.2)
-    assert "travel outward" in reason(distance_drift=0.3, distance_drift_se=0.02)

@@ -50,7 +50,6 @@ def test_a_sound_run_says_what_was_checked():
         ({"se": 5.0}, "standard error is 10%", True),
         ({"step_bias": 5.0}, "step size alone is expected to add about 10% to this estimate. Use a smaller", False),
         ({"noise_inflation": 5.0}, "Minibatch noise alone", False),
-        ({"distance_drift": 0.4, "distance_drift_se": 0.05}, "still travel outward", True),
         ({"drift_se": 5.2}, "drift of 21% between the two halves after burn-in cannot be ruled out", True),
         ({"drift": 7.5, "drift_se": 2.0}, "may still be rising (+15% ± 4% between", True),
         ({"drift": -4.6, "drift_se": 1.6}, "may still be falling (-9% ± 3% between", True),
@@ -73,9 +72,6 @@ def test_each_finding_has_its_sentence(changes, words, longer):
 @pytest.mark.parametrize(
     "harmless",
     [
-        {"distance_drift": 0.4, "distance_drift_se": 0.2},
-        {"distance_drift": 0.08, "distance_drift_se": 0.01},
-        {"distance_drift": -0.4, "distance_drift_se": 0.01},
         {"drift": 2.0, "drift_se": 0.6},
         {"chain_offset": 1.4, "chain_chance": 1e-9},
         {"chain_offset": 5.0, "chain_chance": 0.01},

