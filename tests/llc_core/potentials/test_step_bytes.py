@@ -46,9 +46,10 @@ def peak(problem: Potential, gradient: str, batch_size: int, dtype: torch.dtype)
     step(delta[:2])
     # By the type, since isinstance asks weak proxies of what is gone, which raises.
     there = [thing for thing in gc.get_objects() if issubclass(type(thing), torch.Tensor)]
+    alive = Alive(there)  # its list of what is there grows with the process, and is no part of the step
     tracemalloc.start()
     try:
-        with Alive(there) as alive:
+        with alive:
             step(delta)
         return alive.peak + tracemalloc.get_traced_memory()[1], delta.nbytes
     finally:

@@ -190,8 +190,12 @@ if __name__ == "__main__":
 NEVER = """
 import threading
 from llc_core.cli.sweep import _with_signals
-print("ready", flush=True)
-_with_signals(threading.Event(), threading.Event().wait)
+
+def never():
+    print("ready", flush=True)
+    threading.Event().wait()
+
+_with_signals(threading.Event(), never)
 """
 
 
@@ -231,6 +235,8 @@ def test_ctrl_c_twice_during_a_sweep_leaves_a_store_that_goes_on(sweep_file, sch
     )
     try:
         while client.poll() is None and not (log.exists() and len(log.read_text().split()) > 1):
+            threading.Event().wait(0.05)
+        while client.poll() is None and len(results(path)) < 2:  # the client records what a worker has sent
             threading.Event().wait(0.05)
         os.killpg(client.pid, signal.SIGINT)
         until(client.stderr, "once more to end at once")
