@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import math
 import os
 import threading
 from collections.abc import Callable
 from functools import cache
 from weakref import WeakSet
+
+from app.runs.megabytes import megabytes_of
 
 TOTAL_MEMORY = "LLC_LAB_TOTAL_MEMORY"
 """The megabytes that all runs and problems may take together, in the environment."""
@@ -81,16 +82,7 @@ class Account:
 
 def total_memory() -> float:
     """Bytes for all runs and problems together; ValueError where the environment says nonsense."""
-    text = os.environ.get(TOTAL_MEMORY, "")
-    if not text:
-        return SHARE * _machine()
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not value > 0:
-        raise ValueError(f"{TOTAL_MEMORY} is {text!r}; set it to a number of megabytes above 0, such as 4000.")
-    return value * 2**20
+    return megabytes_of(TOTAL_MEMORY, SHARE * _machine() / 2**20, 4000) * 2**20
 
 
 @cache

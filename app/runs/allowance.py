@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
-import os
-
+from app.runs.megabytes import megabytes_of
 from llc_core import Potential, RunConfig
 from llc_core.engine.memory import memory_needed
 from llc_core.potentials import Price
@@ -17,16 +15,7 @@ DEFAULT_MEGABYTES = 600.0
 
 def allowance() -> float:
     """Megabytes that one run of a visitor may need; ValueError where the environment says nonsense."""
-    text = os.environ.get(VISITOR_MEMORY, "")
-    if not text:
-        return DEFAULT_MEGABYTES
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not value > 0:
-        raise ValueError(f"{VISITOR_MEMORY} is {text!r}; set it to a number of megabytes above 0, such as 600.")
-    return value
+    return megabytes_of(VISITOR_MEMORY, DEFAULT_MEGABYTES, 600)
 
 
 def check_price(price: Price, remedy: str) -> None:

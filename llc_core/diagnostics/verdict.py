@@ -51,7 +51,7 @@ def _checked(e: Evidence) -> str:
     if math.isfinite(e.stable_step):
         checked.append(f"step size at {e.step_size / e.stable_step:.0%} of the stability limit")
     if causes.law_is_known(e):
-        checked.append(f"its law adds {e.law_bias / e.llc:+.1%}")
+        checked.append(f"the sampler itself adds {e.law_bias / e.llc:+.1%}")
     if e.bursts:
         checked.append(f"bursts put back: {e.bursts}")
     start = (

@@ -102,7 +102,7 @@ def test_causes_add_up_with_their_signs():
 def test_a_measured_bias_takes_the_place_of_what_is_expected():
     known = {"law_bias": 0.5, "law_bias_se": 0.3}
     found = judged(step_bias=4.0, noise_inflation=4.0, **known)
-    assert found and "its law adds +1.0%" in found.reason
+    assert found and "the sampler itself adds +1.0%" in found.reason
     high = judged(step_bias=1.0, noise_inflation=0.5, law_bias=5.0, law_bias_se=0.3)
     assert "The sampler's law is measured to add about 10%" in high.reason and "smaller step size" in high.remedy
     low = judged(law_bias=-5.0, law_bias_se=0.3, exact_law=False)
