@@ -1,11 +1,13 @@
 """LLC Lab's engine: estimate the local learning coefficient of a network, beside exact answers where they are known."""
 
+from llc_core import interactions as _interactions
 from llc_core import samplers as _samplers
 from llc_core.bins import Bins
 from llc_core.config import RunConfig
 from llc_core.diagnostics.signals import Signal, health
 from llc_core.engine.run import Run
 from llc_core.estimating import estimate, run
+from llc_core.interactions import *  # noqa: F403  every registered interaction is public
 from llc_core.line import LineRun, LineSnapshot, simulate
 from llc_core.potentials import DeepLinearFamily, DeepLinearNetwork, NetworkPotential, Potential
 from llc_core.potentials.line.build import landscape
@@ -13,6 +15,7 @@ from llc_core.potentials.line.landscape import Landscape
 from llc_core.potentials.line.named import LANDSCAPES
 from llc_core.potentials.module.cross_entropy import CrossEntropy
 from llc_core.potentials.plane.regression import PLANAR, Planar, planar_landscape
+from llc_core.potentials.plane.surfaces import SURFACES, Surface, surface
 from llc_core.references.gibbs import gibbs_reference
 from llc_core.references.nuts import nuts_reference
 from llc_core.references.volume import VolumeScaling, volume_scaling
@@ -32,6 +35,7 @@ from llc_core.version import __version__
 __all__ = [
     "LANDSCAPES",
     "PLANAR",
+    "SURFACES",
     "Bins",
     "Calibration",
     "CrossEntropy",
@@ -54,6 +58,7 @@ __all__ = [
     "RunConfig",
     "Signal",
     "Snapshot",
+    "Surface",
     "SweepSpec",
     "TemperatureSlope",
     "Verdict",
@@ -82,9 +87,11 @@ __all__ = [
     "run",
     "run_sweep",
     "simulate",
+    "surface",
     "temperature_llc",
     "volume_scaling",
     "waic",
     "wbic",
+    *_interactions.__all__,
     *_samplers.__all__,
 ]

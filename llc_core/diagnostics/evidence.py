@@ -25,6 +25,7 @@ class Evidence:
     exact_losses: whether losses are those of all data, and those of w0 too.
     expected: what λ̂ should be at this n, nβ and γ.  parameters: D, for the bound on λ; 0: the bound is not checked.
     caveat: what is known against the sampler's settings.
+    effective_share: of weighted states, by Kish; nan: all weigh the same.
     """
 
     llc: float
@@ -54,6 +55,7 @@ class Evidence:
     expected: float = math.nan
     parameters: int = 0
     caveat: str = ""
+    effective_share: float = math.nan
 
     @property
     def smaller_step(self) -> str:

@@ -13,6 +13,7 @@ QUESTIONS: tuple[Callable[[Evidence], Fault | None], ...] = (
     stops.no_estimate,
     stops.too_few_steps,
     stops.wrong_settings,
+    stops.uneven_weights,
     stops.refusals,
     stops.unstable_step,
     stops.lost_chains,
@@ -52,6 +53,8 @@ def _checked(e: Evidence) -> str:
         checked.append(f"step size at {e.step_size / e.stable_step:.0%} of the stability limit")
     if causes.law_is_known(e):
         checked.append(f"the sampler itself adds {e.law_bias / e.llc:+.1%}")
+    if math.isfinite(e.effective_share):
+        checked.append(f"states worth {e.effective_share:.0%} of equal ones")
     if e.bursts:
         checked.append(f"bursts put back: {e.bursts}")
     start = (

@@ -7,8 +7,10 @@ from dataclasses import dataclass, replace
 import torch
 
 from llc_core.config import RunConfig
+from llc_core.engine.interacting import check_walls, with_interaction
 from llc_core.engine.memory import check_memory
 from llc_core.fields import check_hyper, short
+from llc_core.interactions import build as build_interaction
 from llc_core.observables import build as build_observable
 from llc_core.observables.base import gives_samples
 from llc_core.potentials import build as build_potential
@@ -50,7 +52,8 @@ def resolve(config: RunConfig, problem: Potential | None = None, observable: Pot
     batch_size = config.batch_size if config.batch_size is not None else problem.batch_size
     _check_fit(config, problem, gradient, batch_size)
     sampler = build(config.sampler) if config.sampler is not None else _default_sampler(config, problem, gradient)
-    sampler = sampler.complete(problem.has_factors and gradient == "full")
+    interaction = None if config.interaction is None else build_interaction(config.interaction)
+    sampler = sampler.complete(problem.has_factors and gradient == "full" and interaction is None)
     if isinstance(sampler, MetropolisSampler) and gradient != "full":
         raise ValueError(f"{sampler.name} accepts or rejects by exact energies; use gradient='full'.")
     if sampler.needs_conditionals:
@@ -75,6 +78,10 @@ def resolve(config: RunConfig, problem: Potential | None = None, observable: Pot
         dtype=dtype,
     )
     _prepare(problem, complete)
+    if interaction is not None:
+        complete = with_interaction(complete, interaction, problem, sampler, is_auto_step(sampler, config))
+    elif problem.walls:
+        check_walls(problem, sampler)
     check_grid(complete, sampler)
     check_memory(complete, problem)
     observable = resolve_observable(complete, problem, observable)

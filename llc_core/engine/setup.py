@@ -11,7 +11,7 @@ from llc_core.engine.resolve import OF_TARGET, Resolved, is_auto_step
 from llc_core.engine.target import Target
 from llc_core.groups import Groups, settings
 
-STREAMS = ("noise", "batch", "probe", "metric", "hessian")
+STREAMS = ("noise", "batch", "probe", "metric", "hessian", "exchange")
 
 
 class Setup:

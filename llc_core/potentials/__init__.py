@@ -17,11 +17,13 @@ from llc_core.potentials.line.named import LANDSCAPES
 from llc_core.potentials.module.network import NetworkPotential
 from llc_core.potentials.plane.prices import planar_price
 from llc_core.potentials.plane.regression import PLANAR, Planar, planar_from, planar_landscape
+from llc_core.potentials.plane.surfaces import SURFACES, Surface, surface
 from llc_core.potentials.prices import Price
 
 __all__ = [
     "LANDSCAPES",
     "PLANAR",
+    "SURFACES",
     "Batch",
     "DeepLinearFamily",
     "DeepLinearNetwork",
@@ -31,12 +33,14 @@ __all__ = [
     "Potential",
     "Price",
     "ProblemClass",
+    "Surface",
     "Workload",
     "build",
     "landscape",
     "planar_landscape",
     "price",
     "problem_class",
+    "surface",
 ]
 
 MOST_NETWORKS = 10_000
@@ -50,6 +54,8 @@ def build(description: Mapping[str, Any]) -> Potential:
         return landscape(values)
     if kind == "planar":
         return planar_from(values)
+    if kind == "surface":
+        return surface(values)
     if kind == "dln_family":
         return DeepLinearFamily([DeepLinearNetwork.random(**member) for member in _members(values)])
     return DeepLinearNetwork.random(**_known(values))
@@ -73,6 +79,9 @@ def price(
         return line_price(values)
     if kind == "planar":
         return planar_price(values)
+    if kind == "surface":
+        surface(values)
+        return Price(2, 4096, 4096)  # a few numbers: at most 63 components of four
     run: dict[str, Any] = {"gradient": gradient or "full", "batch_size": batch_size, "dtype": dtype or "float32"}
     members = _members(values) if kind == "dln_family" else [_known(values)]
     prices = [linear_price(**member, **run) for member in members]
@@ -109,8 +118,8 @@ def _kind(description: Any) -> tuple[str, dict[str, Any]]:
         raise ValueError(
             "This configuration describes a problem that exists only as an object; pass the object beside it."
         )
-    if kind not in ("dln", "dln_family", "landscape", "planar"):
-        raise ValueError(f"Unknown problem kind {short(kind)}; known: dln, dln_family, landscape, planar.")
+    if kind not in ("dln", "dln_family", "landscape", "planar", "surface"):
+        raise ValueError(f"Unknown problem kind {short(kind)}; known: dln, dln_family, landscape, planar, surface.")
     return kind, values
 
 

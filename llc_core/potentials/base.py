@@ -67,6 +67,8 @@ class Potential:
     """Displacement at which chains begin, D numbers; None: at w0. The baseline and the localisation stay at w0."""
     has_factors = False
     """Whether `kronecker_factors` gives a model of the curvature."""
+    walls = False
+    """Whether there are places that chains may not go to, see `inside`."""
     has_conditionals = False
     """Whether `conditionals` draws blocks of parameters exactly."""
     learning_coefficient: LearningCoefficient | None = None
@@ -90,6 +92,10 @@ class Potential:
 
         It is part of the target and not of the loss. Stability limits leave it out: −log|w| has no largest curvature.
         """
+        return None
+
+    def inside(self, delta: Tensor) -> Tensor | None:
+        """Whether δ [C, D] lies within the target's domain, [C]; None: it is everywhere. Asked for only where there are `walls`."""
         return None
 
     def prior_prox(self, before: Tensor, moved: Tensor, size: Tensor) -> Tensor:

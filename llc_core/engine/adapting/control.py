@@ -37,7 +37,7 @@ class Control:
         self._coordinates = CoordinateChanges(stepper.target, groups, burn_in, stepper.sampler.adapts_coordinates)
         if self._coordinates.left:
             step_size.wait_for_coordinates()
-        self._limit = StepLimit(stepper.curvature(random), stepper.sampler, groups, step_size)
+        self._limit = StepLimit(stepper.curvature(random), stepper.sampler, groups, step_size, stepper.largest_heat)
         self._restarts = Restarts(stepper, groups)
         self._metric_freezes_at = int(ADAPTING_SHARE * burn_in)
         self._origin = 0

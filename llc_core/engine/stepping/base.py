@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -51,6 +51,8 @@ class Stepper(ABC):
 
     in_place = False
     """Whether a step changes the tensors of the state, so that who keeps a state must copy it."""
+    largest_heat = 1.0
+    """By what the force of chains that interact is multiplied at most."""
 
     def __init__(self, target: Target, sampler: Sampler, batches: Batches, noise: Noise):
         self.target, self.sampler, self.batches, self.noise = target, sampler, batches, noise
@@ -73,6 +75,10 @@ class Stepper(ABC):
         """What each chain's state weighs in averages, [C]; None: all the same."""
         weights = self.sampler.weights(state, hp)
         return None if weights is None else weights.clone()  # it may be a part of a state that is changed in place
+
+    def report(self) -> Mapping[str, np.ndarray]:
+        """What a snapshot shows of how the chains interact, by name."""
+        return {}
 
     # -- states that are kept -----------------------------------------------------------------------------------------
 
