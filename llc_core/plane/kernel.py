@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from llc_core.extras import command
-from llc_core.potentials.plane.surfaces import SurfaceShape
+from llc_core.potentials.plane.surface_shapes import SurfaceShape
 
 Kernel = Callable[..., None]
 

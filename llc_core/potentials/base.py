@@ -46,10 +46,8 @@ class Potential:
     n: int
     gradients: tuple[str, ...] = ("full",)
     baseline_loss: float = 0.0
-    batch_size: int = 500
-    """Rows of a minibatch where no number is asked for."""
-    localization: float = 1.0
-    """γ where none is asked for."""
+    batch_size: int = 500  # rows of a minibatch where no number is asked for
+    localization: float = 1.0  # γ where none is asked for
     mode: float = 0.0
     """w0 itself, for potentials with one parameter: the chain's position on the line is mode + δ."""
     by_chain = False
@@ -65,12 +63,9 @@ class Potential:
     """Problems side by side, each with its own w0, data and answer: chain c of C belongs to problem c // (C / problems)."""
     start: Sequence[float] | None = None
     """Displacement at which chains begin, D numbers; None: at w0. The baseline and the localisation stay at w0."""
-    has_factors = False
-    """Whether `kronecker_factors` gives a model of the curvature."""
-    walls = False
-    """Whether there are places that chains may not go to, see `inside`."""
-    has_conditionals = False
-    """Whether `conditionals` draws blocks of parameters exactly."""
+    has_factors = False  # whether `kronecker_factors` gives a model of the curvature
+    walls = False  # whether there are places that chains may not go to, see `inside`
+    has_conditionals = False  # whether `conditionals` draws blocks of parameters exactly
     learning_coefficient: LearningCoefficient | None = None
     local_learning_coefficient: LearningCoefficient | None = None
 
@@ -95,7 +90,7 @@ class Potential:
         return None
 
     def inside(self, delta: Tensor) -> Tensor | None:
-        """Whether δ [C, D] lies within the target's domain, [C]; None: it is everywhere. Asked for only where there are `walls`."""
+        """Whether δ [C, D] lies within the `walls`, [C]; None: there are none."""
         return None
 
     def prior_prox(self, before: Tensor, moved: Tensor, size: Tensor) -> Tensor:
