@@ -131,7 +131,8 @@ class Estimates:
             undone=bursts * UNDONE_STEPS / max(chains.kept_steps * len(chains.living), 1),
             acceptance=math.nan if accepted is None else _finite_mean(accepted[mine].double().cpu().numpy()),
             caveat=self.setup.sampler.caveat(),
-            parameters=self.setup.problem.dim,
+            parameters=0 if self.setup.problem.starts_at_prior else self.setup.problem.dim,
+            of_a_posterior=self.setup.problem.starts_at_prior,
         )
 
     def _law(self, mine: slice, chains: Chains) -> Mean:

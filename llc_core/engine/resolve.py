@@ -55,6 +55,11 @@ def resolve(config: RunConfig, problem: Potential | None = None, observable: Pot
         raise ValueError(f"{sampler.name} accepts or rejects by exact energies; use gradient='full'.")
     if sampler.needs_conditionals:
         _check_conditionals(config, problem, sampler, gradient)
+    if sampler.in_prior_coordinates and _without_prior(config, problem):
+        raise ValueError(
+            f"localization is 0, and {sampler.name} moves in the coordinates of a Gaussian prior; give localization > 0 or "
+            "another sampler."
+        )
     steps = config.steps if config.steps is not None else problem.default_steps(gradient, sampler.name)
     if isinstance(config.burn_in, int) and config.burn_in >= steps:
         raise ValueError(
@@ -134,16 +139,22 @@ def _without_localization(config: RunConfig) -> bool:
     return any(gamma is not None and gamma <= 0 for gamma in gammas)
 
 
+def _without_prior(config: RunConfig, problem: Potential) -> bool:
+    """Whether nothing but the loss holds the chains at some setting."""
+    gamma = config.localization is None and problem.localization <= 0 and "localization" not in config.grid
+    return (gamma or _without_localization(config)) and problem.prior_precision(torch.empty(0)) is None
+
+
 def _check_conditionals(config: RunConfig, problem: Potential, sampler: Sampler, gradient: str) -> None:
     """Raises ValueError where a sampler that draws from exact conditional laws cannot run."""
-    if not problem.has_conditionals:
+    if sampler.name not in problem.exact_samplers:
         raise ValueError(
             f"{sampler.name} draws from exact conditional laws, which a problem of kind {problem.kind} does not have; use "
             f"{UNDERDAMPED}."
         )
     if gradient != "full":
         raise ValueError(f"{sampler.name} sees all data at once; use gradient='full'.")
-    if _without_localization(config):
+    if _without_prior(config, problem):
         raise ValueError(f"localization is 0; the laws that {sampler.name} draws from are proper only above 0.")
     if config.dtype == "float32":
         raise ValueError(f"dtype is float32; {sampler.name} works in float64: leave dtype out.")

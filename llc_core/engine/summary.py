@@ -86,6 +86,7 @@ class Findings:
     bursts: how often a chain was put back after burn-in.  undone: the share of the kept steps that this took.
     acceptance: of a Metropolis test.  caveat: what is known against the sampler's settings.
     parameters: D, for the bound on λ; 0: the bound is not checked.
+    of_a_posterior: whether w0 is the centre of a prior and not a minimum of the loss: λ̂ may then have either sign.
     """
 
     step_size: float = math.nan
@@ -102,6 +103,7 @@ class Findings:
     acceptance: float = math.nan
     caveat: str = ""
     parameters: int = 0
+    of_a_posterior: bool = False
 
 
 def make_estimate(

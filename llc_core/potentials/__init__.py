@@ -7,6 +7,8 @@ from typing import Any
 
 from llc_core.fields import short
 from llc_core.potentials.base import Batch, Potential, ProblemClass, Workload
+from llc_core.potentials.bayesian.network import BayesianNetwork
+from llc_core.potentials.bayesian.prices import bayesian_price
 from llc_core.potentials.deep_linear.costs import RandomLinearNetworks
 from llc_core.potentials.deep_linear.family import DeepLinearFamily
 from llc_core.potentials.deep_linear.network import DeepLinearNetwork
@@ -23,6 +25,7 @@ __all__ = [
     "LANDSCAPES",
     "PLANAR",
     "Batch",
+    "BayesianNetwork",
     "DeepLinearFamily",
     "DeepLinearNetwork",
     "Landscape",
@@ -40,6 +43,7 @@ __all__ = [
 ]
 
 MOST_NETWORKS = 10_000
+KINDS = ("bayesian_network", "dln", "dln_family", "landscape", "planar")
 _DLN_KEYS = {"size_class", "ranks", "widths", "layer_ranks", "n", "noise_std", "seed", "virtual"}
 
 
@@ -50,6 +54,8 @@ def build(description: Mapping[str, Any]) -> Potential:
         return landscape(values)
     if kind == "planar":
         return planar_from(values)
+    if kind == "bayesian_network":
+        return BayesianNetwork.described(values)
     if kind == "dln_family":
         return DeepLinearFamily([DeepLinearNetwork.random(**member) for member in _members(values)])
     return DeepLinearNetwork.random(**_known(values))
@@ -73,6 +79,8 @@ def price(
         return line_price(values)
     if kind == "planar":
         return planar_price(values)
+    if kind == "bayesian_network":
+        return bayesian_price(values)
     run: dict[str, Any] = {"gradient": gradient or "full", "batch_size": batch_size, "dtype": dtype or "float32"}
     members = _members(values) if kind == "dln_family" else [_known(values)]
     prices = [linear_price(**member, **run) for member in members]
@@ -109,8 +117,8 @@ def _kind(description: Any) -> tuple[str, dict[str, Any]]:
         raise ValueError(
             "This configuration describes a problem that exists only as an object; pass the object beside it."
         )
-    if kind not in ("dln", "dln_family", "landscape", "planar"):
-        raise ValueError(f"Unknown problem kind {short(kind)}; known: dln, dln_family, landscape, planar.")
+    if kind not in KINDS:
+        raise ValueError(f"Unknown problem kind {short(kind)}; known: {', '.join(KINDS)}.")
     return kind, values
 
 

@@ -1,4 +1,4 @@
-"""What the engine asks of a potential."""
+"""What the engine asks of a potential. Long, since every question is explained where it is asked."""
 
 from __future__ import annotations
 
@@ -67,8 +67,10 @@ class Potential:
     """Displacement at which chains begin, D numbers; None: at w0. The baseline and the localisation stay at w0."""
     has_factors = False
     """Whether `kronecker_factors` gives a model of the curvature."""
-    has_conditionals = False
-    """Whether `conditionals` draws blocks of parameters exactly."""
+    exact_samplers: tuple[str, ...] = ()
+    """Names of the samplers for which `conditionals` makes the draws."""
+    starts_at_prior = False
+    """Whether chains begin at draws of the Gaussian prior; else at w0, or at `start`."""
     learning_coefficient: LearningCoefficient | None = None
     local_learning_coefficient: LearningCoefficient | None = None
 
@@ -89,6 +91,13 @@ class Potential:
         """−log φ [C] and its gradient [C, D], of a prior φ(w) beside the Gaussian localisation; None: there is none.
 
         It is part of the target and not of the loss. Stability limits leave it out: −log|w| has no largest curvature.
+        """
+        return None
+
+    def prior_precision(self, like: Tensor) -> Tensor | None:
+        """Precisions [D] of an independent Gaussian prior around w0, in the precision of `like`; None: there is none.
+
+        Where there is one, `prior_energy_and_grad` is its energy. The localisation γ comes on top.
         """
         return None
 
@@ -168,7 +177,7 @@ class Potential:
         raise NotImplementedError(f"{self.kind} has no model of its curvature.")
 
     def conditionals(self, n_beta: Tensor, localization: Tensor, seed: int, symmetries: bool) -> Conditionals:
-        """Chains for `Gibbs`, one for each row of n_beta and localization [C, 1]; float64, on all data.
+        """Chains for one of `exact_samplers`, one for each row of n_beta and localization [C, 1]; float64, on all data.
 
         symmetries: whether they also move along the symmetries of the loss.
         """

@@ -63,7 +63,9 @@ class Stepper(ABC):
     def start(self, home: Tensor, hp: Hp) -> State:
         """The sampler's state at the start δ [C, D], which the stepper may keep or change."""
         self._home = home
-        state: State = self.sampler.init(home.clone(), self.noise.normals(1, START)[0].clone(), hp)
+        state: State = self.sampler.init(
+            self.target.position(home).clone(), self.noise.normals(1, START)[0].clone(), hp
+        )
         return state
 
     def evaluate(self, z: Tensor, batch: Batch | None) -> Energy:
@@ -93,7 +95,8 @@ class Stepper(ABC):
             if name == "momentum":
                 back = torch.zeros_like(back)
             if name == "delta" and self.target.coordinates is not None:
-                begin = torch.zeros_like(begin)  # it was saved in other coordinates
+                assert self._home is not None
+                begin = self.target.position(self._home)  # it may have been saved in other coordinates
             result[name] = torch.where(_like(again, value), torch.where(_like(lost, value), begin, back), value)
         return result
 
@@ -108,8 +111,7 @@ class Stepper(ABC):
             return state
         assert self._home is not None
         parked = {name: torch.zeros_like(value) for name, value in state.items()}
-        if self.target.coordinates is None:
-            parked["delta"] = self._home
+        parked["delta"] = self.target.position(self._home)
         return {name: torch.where(_like(finite, value), value, parked[name]) for name, value in state.items()}
 
     # -- bursts -------------------------------------------------------------------------------------------------------

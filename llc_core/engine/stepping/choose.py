@@ -26,7 +26,7 @@ def choose(setup: Setup, notes: list[str]) -> Stepper:
     if sampler.needs_conditionals:
         symmetries = getattr(sampler, "gauge_moves", "on") == "on"
         conditionals = setup.problem.conditionals(target.n_beta, target.localization, setup.config.seed, symmetries)
-        apart = setup.config.chains > 1 and setup.problem.start is None
+        apart = setup.config.chains > 1 and setup.problem.start is None and not setup.problem.starts_at_prior
         return ExactDraws(target, sampler, batches, blocks, conditionals, apart, setup.adapting)
     if not isinstance(sampler, MetropolisSampler):  # these hold several states at once in any case
         if setup.problem.by_chain:
