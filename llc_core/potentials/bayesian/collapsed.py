@@ -62,6 +62,11 @@ class CollapsedChains:
     def delta(self) -> Tensor:
         return torch.cat([self._v * self.scale[: self.hidden], self._u * self.scale[self.hidden :]], dim=1)
 
+    @property
+    def hidden_layers(self) -> Tensor:
+        """v [C, D'] of the hidden layers, in prior coordinates."""
+        return self._v
+
     def place(self, delta: Tensor) -> Tensor:
         white = delta.double() / self.scale
         self._v, self._u = white[:, : self.hidden].clone(), white[:, self.hidden :].clone()
