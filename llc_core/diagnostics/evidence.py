@@ -25,6 +25,7 @@ class Evidence:
     exact_losses: whether losses are those of all data, and those of w0 too.
     expected: what λ̂ should be at this n, nβ and γ.  parameters: D, for the bound on λ; 0: the bound is not checked.
     caveat: what is known against the sampler's settings.
+    reference, reference_se: the posterior's own mean of nβ·ΔL, by quadrature or exact draws.
     """
 
     llc: float
@@ -54,6 +55,8 @@ class Evidence:
     expected: float = math.nan
     parameters: int = 0
     caveat: str = ""
+    reference: float = math.nan
+    reference_se: float = 0.0
 
     @property
     def smaller_step(self) -> str:
