@@ -18,7 +18,8 @@ from llc_core.extras import needs
 from llc_core.types import LearningCoefficient, Verdict
 
 AGREES = 0.05
-"""An estimate this near to a reference agrees with it."""
+"""An estimate agrees within this share of the reference, or within `ERRORS` errors."""
+ERRORS = 3
 FIRST = (
     *("llc", "llc_se", "r_hat", "ess", "diverged", "chains", "expected", "n_beta", "steps", "seconds"),
     *("singular_fluctuation", "observed_llc"),
@@ -38,6 +39,17 @@ LATER = (
 WHOLE = ("diverged", "chains", "steps", "burn_in", "n", "dim")
 TRUTHS = ("learning_coefficient", "local_learning_coefficient")
 CHAINS = ("per_chain", "observed_per_chain")
+
+
+def agrees(llc: float, se: float, reference: float, reference_se: float = 0.0) -> bool | None:
+    """None where that cannot be said: the reference is not known, or to no better than `AGREES`, or there is no estimate.
+
+    se, reference_se: standard errors; those that are nan count as 0.
+    """
+    if not math.isfinite(reference) or reference_se >= AGREES * abs(reference) or not math.isfinite(llc):
+        return None
+    error = math.hypot(*(each if math.isfinite(each) else 0.0 for each in (se, reference_se)))
+    return abs(llc - reference) <= max(AGREES * abs(reference), ERRORS * error)
 
 
 @dataclass(frozen=True)
@@ -100,12 +112,12 @@ class Estimate:
 
     @property
     def confirmed(self) -> bool | None:
-        """Whether λ̂ lies within 5% or 3 errors of the reference; None where that is not known, or to no better than 5%."""
-        sound = math.isfinite(self.reference) and self.reference_se < AGREES * abs(self.reference)
-        if not sound or not math.isfinite(self.llc):
-            return None
-        error = math.hypot(self.llc_se if math.isfinite(self.llc_se) else 0.0, self.reference_se)
-        return abs(self.llc - self.reference) <= max(AGREES * abs(self.reference), 3 * error)
+        """Whether λ̂ lies within 5% or 3 errors of the reference; None where that is not known, or to no better than 5%.
+
+        The reference: by quadrature or from a normal law where there is one; for deep linear networks of up to 20,000
+        parameters from exact draws, made once nothing else speaks against the estimate.
+        """
+        return agrees(self.llc, self.llc_se, self.reference, self.reference_se)
 
     @property
     def relative_error(self) -> float:

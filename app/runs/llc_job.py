@@ -10,6 +10,9 @@ from app.runs.history import History
 from llc_core import Estimate, Potential, Run, RunConfig, Snapshot
 from llc_core.engine.resolve import Resolved
 
+LARGEST_DRAWN = 3_000
+"""Exact draws that confirm an estimate hold up the runs of other visitors: those of so many parameters take about a second."""
+
 
 class LlcJob:
     """Steps a `llc_core.Run`; its log is a `History`."""
@@ -36,7 +39,7 @@ class LlcJob:
         self.log.go_on(self._run.total_steps, self._run.burn_in)
 
     def judge(self) -> Estimate:
-        found = self._run.estimates()[0]
+        found = self._run.estimates(LARGEST_DRAWN)[0]
         self.log.judged(found.steps, found.llc_se)
         return found
 

@@ -6,6 +6,7 @@ import math
 
 from llc_core.diagnostics.convergence import DRIFT_SHARE, ESS_LIMIT, R_HAT_LIMIT
 from llc_core.diagnostics.evidence import Evidence, Fault
+from llc_core.results import agrees
 
 SE_SHARE = 0.05
 DRIFT_UNSEEN = 0.2
@@ -98,6 +99,20 @@ def few_draws(e: Evidence) -> Fault | None:
     if not math.isfinite(e.se):
         return Fault("The error of the estimate is not known: its chains hold too few independent draws.", FASTER, True)
     return None
+
+
+def refuted(e: Evidence) -> Fault | None:
+    """Chains that agree with one another, and not with the posterior: they stay near w0, or what they follow is another law."""
+    if agrees(e.llc, e.se, e.reference, e.reference_se) is not False:
+        return None
+    far = f"{abs(e.llc / e.reference - 1):.0%} {'below' if e.llc < e.reference else 'above'}"
+    drawn = "exact draws from the posterior give" if e.reference_se else "the exact value here is"
+    known = f"{e.reference:.4g} ± {e.reference_se:.2g}" if e.reference_se else f"{e.reference:.4g}"
+    reason = f"The chains agree with one another, but their estimate is {far} what it should be: {drawn} {known}."
+    if e.llc < e.reference:
+        remedy = "They have not reached all of the posterior: take many more steps, or use Gibbs where it is offered."
+        return Fault(reason, remedy, True)
+    return Fault(reason, "Use a smaller step size and more steps, or Gibbs where it is offered.")
 
 
 def unseen_drift(e: Evidence) -> Fault | None:

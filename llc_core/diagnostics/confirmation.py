@@ -2,12 +2,30 @@
 
 from __future__ import annotations
 
+import json
 import math
+from collections import OrderedDict
+from threading import Lock
 
+import torch
+
+from llc_core.compute.cores import chains_on_cores
+from llc_core.diagnostics.convergence import R_HAT_LIMIT, r_hat
+from llc_core.diagnostics.errors import mean_error
 from llc_core.potentials.base import Potential
+from llc_core.potentials.deep_linear.default_run import usual_sweeps
 from llc_core.potentials.deep_linear.network import DeepLinearNetwork
 from llc_core.potentials.line.landscape import Landscape
 from llc_core.potentials.plane.regression import Planar
+
+LARGEST_DRAWN = 50_000
+"""Parameters of the largest network that exact draws are made of: they take up to ten seconds of one core."""
+CHAINS = 4
+SEED = 20_011
+"""Of the draws. They belong to the problem and not to the run, whose own seed is another stream."""
+REMEMBERED = 4096
+_known: OrderedDict[tuple[str, float, float], tuple[float, float]] = OrderedDict()
+_lock = Lock()
 
 
 def exact_value(problem: Potential, n_beta: float, localization: float) -> float:
@@ -22,3 +40,46 @@ def exact_value(problem: Potential, n_beta: float, localization: float) -> float
     exact = isinstance(problem, Planar) or (isinstance(problem, Landscape) and localization == 0)
     value = problem.expected_llc_at(n_beta, localization) if exact else None
     return math.nan if value is None else float(value)
+
+
+def drawn_value(
+    problem: Potential, n_beta: float, localization: float, largest: int = LARGEST_DRAWN
+) -> tuple[float, float]:
+    """The posterior's mean of nβ·ΔL from exact draws, and its standard error; nan and 0 where they cannot be made.
+
+    Blocked Gibbs sampling of a deep linear network of up to `largest` parameters, half as long as the engine's default run. Half of its chains begin at w0 and half at draws of the localising Gaussian; where they disagree nothing is known.
+    What was found is remembered, since a sweep asks for one network at many settings.
+    """
+    if not isinstance(problem, DeepLinearNetwork) or problem.dim > largest or not localization > 0:
+        return math.nan, 0.0
+    key = json.dumps(problem.to_dict(), sort_keys=True), n_beta, localization
+    with _lock:
+        if key in _known:
+            _known.move_to_end(key)
+            return _known[key]
+    found = _draw(problem, n_beta, localization)
+    with _lock:
+        _known[key] = found
+        while len(_known) > REMEMBERED:
+            _known.popitem(last=False)
+    return found
+
+
+def _draw(problem: DeepLinearNetwork, n_beta: float, localization: float) -> tuple[float, float]:
+    sweeps = max(usual_sweeps(problem.dim) // 2, 50)
+    burn_in = sweeps // 4
+    n_betas, pulls = (torch.full((CHAINS, 1), value, dtype=torch.float64) for value in (n_beta, localization))
+    chains = problem.conditionals(n_betas, pulls, SEED, True)
+    start = chains.delta
+    start[1::2] = chains.normals(start[1::2].shape) / math.sqrt(localization)
+    try:
+        with torch.no_grad(), chains_on_cores():
+            chains.place(start)
+            losses = torch.stack([chains.move(adapt=sweep < burn_in) for sweep in range(sweeps)])
+    except torch.linalg.LinAlgError:  # products of these weights overflow
+        return math.nan, 0.0
+    trace = n_beta * losses[burn_in:].numpy()
+    error = mean_error(trace.mean(axis=0), trace)
+    if not math.isfinite(error.se) or not r_hat(trace) < R_HAT_LIMIT:
+        return math.nan, 0.0
+    return float(trace.mean()), error.se

@@ -26,6 +26,7 @@ class Evidence:
     expected: what λ̂ should be at this n, nβ and γ.  parameters: D, for the bound on λ; 0: the bound is not checked.
     of_a_posterior: whether w0 is the centre of a prior, so that λ̂ is no learning coefficient and has either sign.
     caveat: what is known against the sampler's settings.
+    reference, reference_se: the posterior's own mean of nβ·ΔL, by quadrature or exact draws.
     """
 
     llc: float
@@ -56,6 +57,8 @@ class Evidence:
     parameters: int = 0
     of_a_posterior: bool = False
     caveat: str = ""
+    reference: float = math.nan
+    reference_se: float = 0.0
 
     @property
     def smaller_step(self) -> str:

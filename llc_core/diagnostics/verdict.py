@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from llc_core.diagnostics import causes, chances, posteriors, stops
 from llc_core.diagnostics.evidence import Evidence, Fault
+from llc_core.results import agrees
 from llc_core.types import Verdict
 
 QUESTIONS: tuple[Callable[[Evidence], Fault | None], ...] = (
@@ -29,6 +30,7 @@ QUESTIONS: tuple[Callable[[Evidence], Fault | None], ...] = (
     chances.spread_of_chains,
     chances.few_draws,
     chances.unseen_drift,
+    chances.refuted,  # last: where the chains themselves show what is wrong, that says what to change
 )
 OF_A_POSTERIOR = (
     stops.no_estimate,
@@ -61,6 +63,9 @@ def _checked(e: Evidence) -> str:
         checked.append(f"step size at {e.step_size / e.stable_step:.0%} of the stability limit")
     if causes.law_is_known(e):
         checked.append(f"the sampler itself adds {e.law_bias / e.llc:+.1%}")
+    if agrees(e.llc, e.se, e.reference, e.reference_se):
+        known = "exact draws give" if e.reference_se else "the exact value is"
+        checked.append(f"{known} {e.reference:.4g}" + (f" ± {e.reference_se:.2g}" if e.reference_se else ""))
     if e.bursts:
         checked.append(f"bursts put back: {e.bursts}")
     start = (

@@ -43,9 +43,12 @@ class Estimates:
         self.setup, self.stepper, self.control, self.record = setup, stepper, control, record
         self.config, self.state, self.steps = config, state, steps
 
-    def all(self, seconds: float) -> list[Estimate]:
-        """Those of the first problem, setting by setting, then of the next."""
+    def all(self, seconds: float, largest_drawn: int) -> list[Estimate]:
+        """Those of the first problem, setting by setting, then of the next. largest_drawn: see `make_estimate`."""
         setup, config = self.setup, self.config
+        # At the end of a run only, since they may take seconds; a run of exact draws needs no others.
+        unfinished = self.steps < (config.steps or 0)
+        largest_drawn = 0 if unfinished or setup.sampler.needs_conditionals else largest_drawn
         self.control.refresh(self.state)
         biases = self._biases()
         losses = self.record.losses
@@ -95,6 +98,7 @@ class Estimates:
                         fluctuation=observers.fluctuation(group) if usable else None,
                         observed=observers.observed(group) if usable else None,
                         observables=observers.read(group) if usable else None,
+                        largest_drawn=largest_drawn,
                     )
                 )
         return found

@@ -14,6 +14,7 @@ from torch import Tensor
 from llc_core.compute.cores import chains_on_cores
 from llc_core.compute.precision import full_precision, tf32_if_asked
 from llc_core.config import RunConfig
+from llc_core.diagnostics.confirmation import LARGEST_DRAWN
 from llc_core.engine.adapting.control import Control
 from llc_core.engine.adapting.step_size import StepSize
 from llc_core.engine.estimates import Estimates
@@ -133,12 +134,16 @@ class Run:
     # -- what there is to see -----------------------------------------------------------------------------------------
 
     @full_precision()
-    def estimates(self) -> list[Estimate]:
+    def estimates(self, largest_drawn: int = LARGEST_DRAWN) -> list[Estimate]:
         """One Estimate per setting, from the steps done so far; of the first problem, then of the next, where there are
-        several side by side."""
+        several side by side.
+
+        largest_drawn: estimates of a finished run on a deep linear network of up to so many parameters are compared with
+        exact draws before they are trusted, which takes up to ten seconds at 50,000; 0: they are not.
+        """
         with torch.no_grad(), tf32_if_asked():
             parts = self._setup, self._stepper, self._control, self._record
-            return Estimates(*parts, self.config, self._state, self.steps_done).all(self.seconds)
+            return Estimates(*parts, self.config, self._state, self.steps_done).all(self.seconds, largest_drawn)
 
     def llc_per_chain(self, baseline: str | None = None) -> np.ndarray:
         """λ̂ of every chain so far, [C], by any baseline of `RunConfig`; nan during burn-in and for dead chains."""

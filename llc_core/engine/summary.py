@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from llc_core.config import RunConfig
 from llc_core.diagnostics import convergence as diagnostics
-from llc_core.diagnostics.confirmation import exact_value
+from llc_core.diagnostics.confirmation import drawn_value, exact_value
 from llc_core.diagnostics.errors import MeanError, mean_error
 from llc_core.diagnostics.evidence import Evidence
 from llc_core.diagnostics.verdict import judge
@@ -117,11 +117,14 @@ def make_estimate(
     fluctuation: Mean | None = None,
     observed: Mean | None = None,
     observables: Mapping[str, Mapping[str, np.ndarray]] | None = None,
+    largest_drawn: int = 0,
 ) -> Estimate:
     """The mean over living chains with its error, R-hat, ESS, drift, and the verdict on them.
 
     measured: further diagnostics, by name.  fluctuation: ν̂.  observed: λ̂ of the second problem.
     observables: what the configuration's observables saw, by name.
+    largest_drawn: parameters of the largest network of which exact draws are made, if nothing else speaks against the estimate
+    (`confirmation.drawn_value`).
     """
     findings, fluctuation, observed = findings or Findings(), fluctuation or Mean(), observed or Mean()
     kept, alive = chains.kept_trace, chains.per_chain[np.isfinite(chains.per_chain)]
@@ -134,24 +137,30 @@ def make_estimate(
             ess *= float(chains.effective_share[chains.counted].mean())
     drift, drift_se = diagnostics.plateau_drift(kept)
     expected = problem.expected_llc_at(chains.n_beta, chains.localization)
-    verdict = judge(
-        Evidence(
-            llc=llc,
-            se=error.se,
-            chains=len(chains.living),
-            kept_steps=chains.kept_steps,
-            dead=chains.dead,
-            r_hat=r_hat,
-            ess=ess,
-            chain_offset=error.offset,
-            chain_chance=error.chance,
-            drift=drift,
-            drift_se=drift_se,
-            spikes=diagnostics.spike_share(kept) if findings.exact_losses else math.nan,
-            expected=math.nan if expected is None else expected,
-            **vars(findings),
-        )
+    evidence = Evidence(
+        llc=llc,
+        se=error.se,
+        chains=len(chains.living),
+        kept_steps=chains.kept_steps,
+        dead=chains.dead,
+        r_hat=r_hat,
+        ess=ess,
+        chain_offset=error.offset,
+        chain_chance=error.chance,
+        drift=drift,
+        drift_se=drift_se,
+        spikes=diagnostics.spike_share(kept) if findings.exact_losses else math.nan,
+        expected=math.nan if expected is None else expected,
+        reference=exact_value(problem, chains.n_beta, chains.localization),
+        **vars(findings),
     )
+    verdict = judge(evidence)
+    if (
+        verdict and largest_drawn and math.isnan(evidence.reference)
+    ):  # what costs comes once nothing else speaks against it
+        drawn, drawn_se = drawn_value(problem, chains.n_beta, chains.localization, largest_drawn)
+        evidence = replace(evidence, reference=drawn, reference_se=drawn_se)
+        verdict = judge(evidence)
     return Estimate(
         llc=llc,
         llc_se=error.se,
@@ -183,5 +192,6 @@ def make_estimate(
         observed_llc_se=observed.se,
         observed_per_chain=observed.parts,
         observables=observables or {},
-        reference=exact_value(problem, chains.n_beta, chains.localization),
+        reference=evidence.reference,
+        reference_se=evidence.reference_se,
     )

@@ -9,10 +9,11 @@ import math
 import numpy as np
 import pytest
 
-from llc_core import SGLD, DeepLinearNetwork, Estimate, estimate, landscape, planar_landscape
-from llc_core.diagnostics.confirmation import exact_value
+from llc_core import SGLD, DeepLinearNetwork, Estimate, Run, RunConfig, estimate, landscape, planar_landscape
+from llc_core.diagnostics.confirmation import drawn_value, exact_value
 from llc_core.diagnostics.signals import health
 from llc_core.engine.summary import Chains, Findings, make_estimate
+from llc_core.types import Verdict
 
 
 @pytest.fixture(scope="module")
@@ -65,15 +66,19 @@ def test_noise_that_is_fitted_is_named_and_shows_in_the_own_law(noisy, plane):
     assert not quiet.note and quiet.value == pytest.approx(1, abs=0.3)
 
 
+def settled(mean: float, n_beta: float = 1.0) -> Chains:
+    """Four chains that agree, with independent values of nβ·ΔL around `mean`."""
+    trace = np.random.default_rng(0).gamma(mean, size=(4000, 4))
+    return Chains(
+        per_chain=trace.mean(axis=0), living=np.ones(4, dtype=bool), trace=trace, trace_steps=np.arange(4000),
+        n_beta=n_beta, localization=1.0, steps=4000, burn_in=0, seconds=1.0, steps_per_second=1.0,
+    )  # fmt: skip
+
+
 def test_the_verdict_hears_of_the_law(plane):
     """What is measured of the sampler's law and of the distance reaches the verdict."""
-    rng = np.random.default_rng(0)
-    trace = rng.gamma(50.0, size=(4000, 4))
-    seen = Chains(
-        per_chain=trace.mean(axis=0), living=np.ones(4, dtype=bool), trace=trace, trace_steps=np.arange(4000),
-        n_beta=1.0, localization=1.0, steps=4000, burn_in=0, seconds=1.0, steps_per_second=1.0,
-    )  # fmt: skip
-    problem = DeepLinearNetwork.random(widths=[3, 3], n=10_000, seed=0)
+    seen = settled(50.0)
+    problem = DeepLinearNetwork.random(widths=[3, 2, 3], n=10_000, seed=0)
 
     def reason(**known) -> str:
         return make_estimate(problem, plane.config, seen, Findings(**known)).converged.reason
@@ -81,3 +86,58 @@ def test_the_verdict_hears_of_the_law(plane):
     assert "have settled" in reason()
     assert "not known here" in reason(exact_law=False)
     assert "law is measured to add about 10%" in reason(law_bias=5.0, law_bias_se=0.2)
+
+
+@pytest.fixture(scope="module")
+def singular() -> DeepLinearNetwork:
+    """w0 = 0 with population loss: its exact value at nβ = 10⁵/log 10⁵ and γ = 1 is 3.4215, by quadrature (issue 20)."""
+    return DeepLinearNetwork(weights=[np.zeros((3, 3))] * 2, noise_std=0, n=10**5)
+
+
+def test_exact_draws_give_what_quadrature_gives(singular):
+    value, error = drawn_value(singular, singular.n_beta, 1.0)
+    assert 0 < error < 0.04 * 3.4215
+    assert abs(value - 3.4215) < 4 * error
+    assert drawn_value(singular, singular.n_beta, 1.0) == (value, error)
+    assert math.isnan(drawn_value(singular, singular.n_beta, 0.0)[0]), "without localisation there is no proper law"
+    assert math.isnan(drawn_value(singular, singular.n_beta, 1.0, largest=10)[0]), "too large to draw from"
+    assert math.isnan(drawn_value(landscape("normal"), 1.0, 1.0)[0])
+
+
+def test_chains_that_agree_with_one_another_alone_are_not_trusted(singular, plane):
+    """Chains that begin at w0 and do not travel out along the flat valleys: R-hat 1.00, thousands of draws, 9% low."""
+    value, error = drawn_value(singular, singular.n_beta, 1.0)
+    for factor, trusted in ((1.0, True), (0.91, False), (1.1, False)):
+        mean = factor * value + (math.copysign(3 * error, factor - 1) if factor != 1 else 0)
+        seen = settled(mean, singular.n_beta)
+        by_signs = make_estimate(singular, plane.config, seen)
+        assert by_signs.converged and by_signs.confirmed is None
+        found = make_estimate(singular, plane.config, seen, largest_drawn=singular.dim)
+        assert bool(found.converged) is trusted is found.confirmed
+        assert ("exact draws" in str(found.converged)) and (found.reference, found.reference_se) == (value, error)
+    assert found.converged.reason.count("above") == 1 and not found.converged.wants_steps
+
+
+def test_draws_are_made_for_a_finished_run_that_would_be_trusted(singular, monkeypatch):
+    asked = []
+
+    def recorded(problem, n_beta, localization, largest):
+        asked.append((n_beta, localization))
+        return math.nan, 0.0
+
+    monkeypatch.setattr("llc_core.engine.summary.drawn_value", recorded)
+    config = RunConfig(problem=singular.to_dict(), sampler={"name": "SGLD"}, steps=64, chains=2)
+    run = Run(config, singular)
+    run.advance(63)
+    run.estimates()
+    assert not asked, "the run is not finished"
+    run.advance(1)
+    assert not run.estimates()[0].converged and not asked, "it is refused without them"
+    exact = Run(config.replace(sampler={"name": "Gibbs"}, steps=1600), singular)
+    exact.advance(1600)
+    assert exact.estimates()[0].converged and not asked, "draws need no draws"
+    monkeypatch.setattr("llc_core.engine.summary.judge", lambda evidence: Verdict(True, "all is well"))
+    run.estimates(0)
+    assert not asked
+    run.estimates()
+    assert asked == [(pytest.approx(singular.n_beta, rel=1e-6), 1.0)], "the nβ of a run in single precision"
