@@ -1,18 +1,25 @@
 """LLC Lab's engine: estimate the local learning coefficient of a network, beside exact answers where they are known."""
 
+from llc_core import interactions as _interactions
 from llc_core import samplers as _samplers
 from llc_core.bins import Bins
 from llc_core.config import RunConfig
 from llc_core.diagnostics.signals import Signal, health
+from llc_core.diagnostics.stein import SteinDiscrepancy, kernel_stein_discrepancy
 from llc_core.engine.run import Run
 from llc_core.estimating import estimate, run
+from llc_core.interactions import *  # noqa: F403  every registered interaction is public
 from llc_core.line import LineRun, LineSnapshot, simulate
-from llc_core.potentials import DeepLinearFamily, DeepLinearNetwork, NetworkPotential, Potential
+from llc_core.potentials import BayesianNetwork, DeepLinearFamily, DeepLinearNetwork, NetworkPotential, Potential
 from llc_core.potentials.line.build import landscape
 from llc_core.potentials.line.landscape import Landscape
 from llc_core.potentials.line.named import LANDSCAPES
 from llc_core.potentials.module.cross_entropy import CrossEntropy
 from llc_core.potentials.plane.regression import PLANAR, Planar, planar_landscape
+from llc_core.potentials.plane.surfaces import SURFACES, Surface, surface
+from llc_core.references.functions.finite_width import finite_width
+from llc_core.references.functions.mixture import Mixture
+from llc_core.references.functions.nngp import GaussianPosterior, nngp_posterior
 from llc_core.references.gibbs import gibbs_reference
 from llc_core.references.nuts import nuts_reference
 from llc_core.references.volume import VolumeScaling, volume_scaling
@@ -24,6 +31,7 @@ from llc_core.studies.over_training import llc_over_training
 from llc_core.studies.temperatures import Reweighted, TemperatureSlope, reweight, reweighted, temperature_llc
 from llc_core.sweeps import SweepSpec, run_sweep
 from llc_core.theory.coefficients import learning_coefficient, local_learning_coefficient
+from llc_core.theory.nngp import nngp_kernel
 from llc_core.theory.quadrature import Density, Posterior, density, one_sided_posterior, posterior
 from llc_core.theory.rank_tables import masked_rank_table, numerical_rank_table
 from llc_core.types import Energy, LearningCoefficient, Snapshot, Verdict
@@ -32,7 +40,9 @@ from llc_core.version import __version__
 __all__ = [
     "LANDSCAPES",
     "PLANAR",
+    "SURFACES",
     "Bins",
+    "BayesianNetwork",
     "Calibration",
     "CrossEntropy",
     "DeepLinearFamily",
@@ -40,12 +50,14 @@ __all__ = [
     "Density",
     "Energy",
     "Estimate",
+    "GaussianPosterior",
     "Landscape",
     "LearningCoefficient",
     "LineRun",
     "LineSnapshot",
     "Losses",
     "NetworkPotential",
+    "Mixture",
     "Planar",
     "Posterior",
     "Potential",
@@ -53,7 +65,9 @@ __all__ = [
     "Run",
     "RunConfig",
     "Signal",
+    "SteinDiscrepancy",
     "Snapshot",
+    "Surface",
     "SweepSpec",
     "TemperatureSlope",
     "Verdict",
@@ -63,15 +77,19 @@ __all__ = [
     "debiased",
     "density",
     "estimate",
+    "finite_width",
     "generalisation",
     "gibbs_generalisation",
     "gibbs_reference",
     "health",
+    "kernel_stein_discrepancy",
     "landscape",
     "llc_over_training",
     "learning_coefficient",
     "local_learning_coefficient",
     "masked_rank_table",
+    "nngp_kernel",
+    "nngp_posterior",
     "numerical_rank_table",
     "nuts_reference",
     "one_sided_posterior",
@@ -82,9 +100,11 @@ __all__ = [
     "run",
     "run_sweep",
     "simulate",
+    "surface",
     "temperature_llc",
     "volume_scaling",
     "waic",
     "wbic",
+    *_interactions.__all__,
     *_samplers.__all__,
 ]

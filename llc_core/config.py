@@ -55,6 +55,7 @@ class RunConfig:
     observe_every: steps between looks at it.
     observables: what else is watched along the chains: names of registered observables, or tables {"name": …, options…}
         (see `llc_core.observables`).
+    interaction: how chains interact, {"name": "Contour", …} (see `llc_core.interactions`); None: they do not.
     grid: {field: [values]}; settings are the product of the lists, the first field varying slowest.
     device: "cpu", "cuda", …; None: "cpu".  dtype: "float32" or "float64"; None: the engine's choice.
     """
@@ -77,6 +78,7 @@ class RunConfig:
     observable: Mapping[str, Any] | None = None
     observe_every: int = 10
     observables: Sequence[Mapping[str, Any] | str] = ()
+    interaction: Mapping[str, Any] | None = None
     grid: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     seed: int = 0
     device: str | None = None
@@ -120,6 +122,11 @@ class RunConfig:
             put(self, "observable", _json_mapping("observable", self.observable))
         put(self, "observe_every", whole("observe_every", self.observe_every, 1, MAX_STEPS))
         put(self, "observables", _observables(self.observables))
+        if self.interaction is not None:
+            interaction = _json_mapping("interaction", self.interaction)
+            if not isinstance(interaction.get("name"), str):
+                raise ValueError("interaction needs a name, for example {'name': 'Contour', 'high': 12.5}.")
+            put(self, "interaction", interaction)
         put(self, "grid", _grid(self.grid))
         if self.device is not None and not isinstance(self.device, str):
             put(self, "device", _name("device", self.device))
@@ -153,11 +160,12 @@ class RunConfig:
         return dataclasses.replace(self, **changes)
 
     def to_dict(self) -> dict[str, Any]:
-        """Every field, as JSON has it. `observables` is left out where it is empty: the keys of rows in stores are made of
-        configurations, and rows from before there were observables must be found again."""
+        """Every field, as JSON has it. `observables` and `interaction` are left out where there are none: the keys of rows in
+        stores are made of configurations, and rows from before there were such must be found again."""
         result = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
-        if not self.observables:
-            del result["observables"]
+        for name in ("observables", "interaction"):
+            if not result[name]:
+                del result[name]
         return json.loads(json.dumps(result))
 
     def to_json(self) -> str:

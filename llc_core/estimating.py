@@ -12,6 +12,8 @@ import torch
 from llc_core.config import MAX_STEPS, RunConfig
 from llc_core.engine.run import Run
 from llc_core.fields import whole
+from llc_core.interactions import Interaction
+from llc_core.interactions import build as build_interaction
 from llc_core.observables import Observable
 from llc_core.potentials.base import Potential
 from llc_core.samplers import Sampler, build
@@ -43,6 +45,7 @@ def estimate(
     observable: Potential | None = None,
     observe_every: int = 10,
     observables: Sequence[Observable | Mapping[str, Any] | str] = (),
+    interaction: Interaction | Mapping[str, Any] | str | None = None,
     grid: Mapping[str, Any] | None = None,
     seed: int = 0,
     device: str | None = None,
@@ -57,6 +60,8 @@ def estimate(
     None means the engine's choice for this problem, recorded in `estimate.config`; with neither a sampler nor steps, a deep
     linear network is sampled by exact draws (`Gibbs`). See `RunConfig` for the arguments.
 
+    interaction: how chains interact, such as `Contour()` or `ReplicaExchange()`. The levels of a ladder are settings of their own
+    in `Run.estimates()`; here the estimate is that of the first, which is the target.
     step_size: that of the sampler, in place of the one that it has.
     callback: called with every `Snapshot`, about 25 a second; what it raises ends the run.
     max_steps: the run goes on, each time twice as long as before, while a verdict asks for more steps and no more than
@@ -84,6 +89,7 @@ def estimate(
         functional_variance=functional_variance,
         observe_every=observe_every,
         observables=_described(observables),
+        interaction=None if interaction is None else build_interaction(interaction).to_dict(),
         chains=chains,
         steps=steps,
         burn_in=burn_in,

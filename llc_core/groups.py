@@ -50,6 +50,11 @@ class Groups:
         split = self.split(values)
         return split.amin(dim=1, keepdim=True).expand(split.shape).reshape(values.shape)
 
+    def mean(self, values: Tensor) -> Tensor:
+        """For every chain the mean over its group, in the shape of `values`, [C] or [C, 1]."""
+        split = self.split(values)
+        return split.mean(dim=1, keepdim=True).expand(split.shape).reshape(values.shape)
+
     def any(self, flags: Tensor) -> Tensor:
         """For every chain whether any flag of its group is set, in the shape of `flags`, [C] or [C, 1]."""
         split = self.split(flags)

@@ -23,7 +23,9 @@ def add_estimate(commands: Any) -> None:
     one.add_argument("--ranks", choices=RANKS, help="how ranks are reduced")
     one.add_argument("--problem", type=int, default=0, metavar="SEED", help="seed of the network (default 0)")
     one.add_argument("--virtual", action="store_true", help="make every row of its data where it is used, keep none")
-    one.add_argument("--sampler", choices=tuple(samplers(conditionals=True)), help="default: what suits the problem")
+    one.add_argument(
+        "--sampler", choices=tuple(samplers(conditionals=True, priors=True)), help="default: what suits the problem"
+    )
     one.add_argument("--step-size", type=float, help="default: a share of the stability limit")
     one.add_argument("--gradient", choices=GRADIENTS)
     one.add_argument("--chains", type=int, default=4)

@@ -24,8 +24,10 @@ class Evidence:
     undone: the share of the kept steps that this cost.
     exact_losses: whether losses are those of all data, and those of w0 too.
     expected: what λ̂ should be at this n, nβ and γ.  parameters: D, for the bound on λ; 0: the bound is not checked.
+    of_a_posterior: whether w0 is the centre of a prior, so that λ̂ is no learning coefficient and has either sign.
     caveat: what is known against the sampler's settings.
     reference, reference_se: the posterior's own mean of nβ·ΔL, by quadrature or exact draws.
+    effective_share: of weighted states, by Kish; nan: all weigh the same.
     """
 
     llc: float
@@ -54,9 +56,11 @@ class Evidence:
     exact_losses: bool = False
     expected: float = math.nan
     parameters: int = 0
+    of_a_posterior: bool = False
     caveat: str = ""
     reference: float = math.nan
     reference_se: float = 0.0
+    effective_share: float = math.nan
 
     @property
     def smaller_step(self) -> str:

@@ -14,6 +14,8 @@ ROUNDING_SHARE = 0.02
 """Rounding alone may be this share of the estimate. The measure sees only the end of a chain's way: it was 5% for an estimate
 that was 78% too high."""
 UNDONE_SHARE = 0.05
+LEAST_SHARE = 0.2
+"""Kish's share of weighted states below which a few states carry the average."""
 
 
 def no_estimate(e: Evidence) -> Fault | None:
@@ -31,6 +33,13 @@ def too_few_steps(e: Evidence) -> Fault | None:
 def wrong_settings(e: Evidence) -> Fault | None:
     """What is known against the settings, unless what they do to λ̂ was measured."""
     return Fault(e.caveat) if e.caveat and not law_is_known(e) else None
+
+
+def uneven_weights(e: Evidence) -> Fault | None:
+    if e.effective_share < LEAST_SHARE:
+        reason = f"The states weigh so unevenly that they are worth {e.effective_share:.0%} of as many equal ones."
+        return Fault(reason, "Use a smaller zeta, or more bins.")
+    return None
 
 
 def refusals(e: Evidence) -> Fault | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from llc_core.diagnostics import causes, chances, stops
+from llc_core.diagnostics import causes, chances, posteriors, stops
 from llc_core.diagnostics.evidence import Evidence, Fault
 from llc_core.results import agrees
 from llc_core.types import Verdict
@@ -14,6 +14,7 @@ QUESTIONS: tuple[Callable[[Evidence], Fault | None], ...] = (
     stops.no_estimate,
     stops.too_few_steps,
     stops.wrong_settings,
+    stops.uneven_weights,
     stops.refusals,
     stops.unstable_step,
     stops.lost_chains,
@@ -32,16 +33,25 @@ QUESTIONS: tuple[Callable[[Evidence], Fault | None], ...] = (
     chances.unseen_drift,
     chances.refuted,  # last: where the chains themselves show what is wrong, that says what to change
 )
+OF_A_POSTERIOR = (
+    stops.no_estimate,
+    stops.too_few_steps,
+    stops.refusals,
+    stops.lost_chains,
+    posteriors.apart,
+    posteriors.few_draws,
+)
+"""Where the loss of a Bayesian network's posterior is what was averaged: λ̂ has no scale of its own there."""
 """The most serious first: the first fault that is found is the one to name."""
 
 
 def judge(evidence: Evidence) -> Verdict:
     """The first fault, and what to change; a clean run says what was checked."""
-    for question in QUESTIONS:
+    for question in OF_A_POSTERIOR if evidence.of_a_posterior else QUESTIONS:
         fault = question(evidence)
         if fault is not None:
             return Verdict(False, fault.reason, fault.remedy, fault.wants_steps)
-    return Verdict(True, _checked(evidence))
+    return Verdict(True, posteriors.checked(evidence) if evidence.of_a_posterior else _checked(evidence))
 
 
 def _checked(e: Evidence) -> str:
@@ -57,6 +67,8 @@ def _checked(e: Evidence) -> str:
     if agrees(e.llc, e.se, e.reference, e.reference_se):
         known = "exact draws give" if e.reference_se else "the exact value is"
         checked.append(f"{known} {e.reference:.4g}" + (f" ± {e.reference_se:.2g}" if e.reference_se else ""))
+    if math.isfinite(e.effective_share):
+        checked.append(f"states worth {e.effective_share:.0%} of equal ones")
     if e.bursts:
         checked.append(f"bursts put back: {e.bursts}")
     start = (

@@ -123,6 +123,10 @@ class LossAccumulator:
             share = self._weight**2 / (self.count * self._weight_square)
         return np.broadcast_to(share, self.alive.shape).copy()
 
+    def total_weight(self) -> np.ndarray:
+        """What the states of each chain weigh together, [C], so that λ̂ of several chains can be that of all their states."""
+        return np.broadcast_to(self._total, self.alive.shape).copy()
+
     def trace_weights(self) -> np.ndarray | None:
         """Weights [T, C] of the rows of `trace`; None while no chain has had a weight of its own."""
         return np.concatenate(self._row_weights) if self._row_weights else None

@@ -1,9 +1,9 @@
-"""Coordinates that follow a Kronecker model of the curvature."""
+"""Linear coordinates of samplers: those of a Gaussian prior, and those that follow a Kronecker model of the curvature."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -22,6 +22,38 @@ then stalls up to 15% too high). Each chain's own alone is too light for directi
 
 SPREAD = 4_000
 """From this many parameters on chains are worth spreading over the cores."""
+
+
+class Coordinates(Protocol):
+    """A linear change of variables δ = R·z, the same or another one for each chain."""
+
+    def to_delta(self, z: Tensor) -> Tensor:
+        """δ = R·z, [C, D]."""
+        ...
+
+    def from_delta(self, delta: Tensor) -> Tensor:
+        """z = R⁻¹·δ, [C, D]."""
+        ...
+
+    def pull_back(self, gradient: Tensor) -> Tensor:
+        """Rᵀ·g: a gradient in δ as a gradient in z, [C, D]."""
+        ...
+
+
+class PriorCoordinates:
+    """z = δ·√precision, in which a Gaussian prior is N(0, I). precision: [C, D] or [C, 1], above 0."""
+
+    def __init__(self, precision: Tensor):
+        self.scale, self.root = precision.rsqrt(), precision.sqrt()
+
+    def to_delta(self, z: Tensor) -> Tensor:
+        return z * self.scale
+
+    def from_delta(self, delta: Tensor) -> Tensor:
+        return delta * self.root
+
+    def pull_back(self, gradient: Tensor) -> Tensor:
+        return gradient * self.scale
 
 
 class KroneckerCoordinates:

@@ -17,6 +17,7 @@ from llc_core.engine.setup import Setup
 from llc_core.engine.stepping.base import Stepper
 from llc_core.engine.stepping.bursts import UNDONE_STEPS
 from llc_core.engine.summary import Chains, Findings, make_estimate
+from llc_core.interactions import build as build_interaction
 from llc_core.observables.base import Mean
 from llc_core.observables.look import Group
 from llc_core.potentials.base import Batch
@@ -42,6 +43,7 @@ class Estimates:
     ):
         self.setup, self.stepper, self.control, self.record = setup, stepper, control, record
         self.config, self.state, self.steps = config, state, steps
+        self._interaction = None if config.interaction is None else build_interaction(config.interaction)
 
     def all(self, seconds: float, largest_drawn: int) -> list[Estimate]:
         """Those of the first problem, setting by setting, then of the next. largest_drawn: see `make_estimate`."""
@@ -55,6 +57,8 @@ class Estimates:
         per_chain, (trace, trace_steps) = losses.llc(), losses.trace()
         weights = losses.trace_weights()
         shares = None if weights is None else losses.effective_share()
+        shared = self._interaction is not None and self._interaction.across == "chains"
+        members = self._interaction.members_of(config.chains, 1) if self._interaction and shared else 1
         found = []
         for number in range(setup.groups.problems):
             problem = setup.problem.member(number)
@@ -78,6 +82,8 @@ class Estimates:
                     steps_per_second=setup.groups.count * self.steps / max(seconds, 1e-9),
                     weights=None if weights is None else weights[:, mine],
                     effective_share=None if shares is None else shares[mine],
+                    total_weight=losses.total_weight()[mine],
+                    members=members,
                 )
                 findings = self._findings(mine, chains, biases)
                 observers, usable = self.record.observers, chains.usable
@@ -134,8 +140,9 @@ class Estimates:
             bursts=bursts,
             undone=bursts * UNDONE_STEPS / max(chains.kept_steps * len(chains.living), 1),
             acceptance=math.nan if accepted is None else _finite_mean(accepted[mine].double().cpu().numpy()),
-            caveat=self.setup.sampler.caveat(),
-            parameters=self.setup.problem.dim,
+            caveat=self.setup.sampler.caveat() or (self._interaction.caveat() if self._interaction else ""),
+            parameters=0 if self.setup.problem.starts_at_prior else self.setup.problem.dim,
+            of_a_posterior=self.setup.problem.starts_at_prior,
         )
 
     def _law(self, mine: slice, chains: Chains) -> Mean:

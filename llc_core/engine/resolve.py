@@ -7,8 +7,10 @@ from dataclasses import dataclass, replace
 import torch
 
 from llc_core.config import RunConfig
+from llc_core.engine.interacting import check_walls, with_interaction
 from llc_core.engine.memory import check_memory
 from llc_core.fields import check_hyper, short
+from llc_core.interactions import build as build_interaction
 from llc_core.observables import build as build_observable
 from llc_core.observables.base import gives_samples
 from llc_core.potentials import build as build_potential
@@ -50,11 +52,17 @@ def resolve(config: RunConfig, problem: Potential | None = None, observable: Pot
     batch_size = config.batch_size if config.batch_size is not None else problem.batch_size
     _check_fit(config, problem, gradient, batch_size)
     sampler = build(config.sampler) if config.sampler is not None else _default_sampler(config, problem, gradient)
-    sampler = sampler.complete(problem.has_factors and gradient == "full")
+    interaction = None if config.interaction is None else build_interaction(config.interaction)
+    sampler = sampler.complete(problem.has_factors and gradient == "full" and interaction is None)
     if isinstance(sampler, MetropolisSampler) and gradient != "full":
         raise ValueError(f"{sampler.name} accepts or rejects by exact energies; use gradient='full'.")
     if sampler.needs_conditionals:
         _check_conditionals(config, problem, sampler, gradient)
+    if sampler.in_prior_coordinates and _without_prior(config, problem):
+        raise ValueError(
+            f"localization is 0, and {sampler.name} moves in the coordinates of a Gaussian prior; give localization > 0 or "
+            "another sampler."
+        )
     steps = config.steps if config.steps is not None else problem.default_steps(gradient, sampler.name)
     if isinstance(config.burn_in, int) and config.burn_in >= steps:
         raise ValueError(
@@ -75,6 +83,10 @@ def resolve(config: RunConfig, problem: Potential | None = None, observable: Pot
         dtype=dtype,
     )
     _prepare(problem, complete)
+    if interaction is not None:
+        complete = with_interaction(complete, interaction, problem, sampler, is_auto_step(sampler, config))
+    elif problem.walls:
+        check_walls(problem, sampler)
     check_grid(complete, sampler)
     check_memory(complete, problem)
     observable = resolve_observable(complete, problem, observable)
@@ -134,16 +146,22 @@ def _without_localization(config: RunConfig) -> bool:
     return any(gamma is not None and gamma <= 0 for gamma in gammas)
 
 
+def _without_prior(config: RunConfig, problem: Potential) -> bool:
+    """Whether nothing but the loss holds the chains at some setting."""
+    gamma = config.localization is None and problem.localization <= 0 and "localization" not in config.grid
+    return (gamma or _without_localization(config)) and problem.prior_precision(torch.empty(0)) is None
+
+
 def _check_conditionals(config: RunConfig, problem: Potential, sampler: Sampler, gradient: str) -> None:
     """Raises ValueError where a sampler that draws from exact conditional laws cannot run."""
-    if not problem.has_conditionals:
+    if sampler.name not in problem.exact_samplers:
         raise ValueError(
             f"{sampler.name} draws from exact conditional laws, which a problem of kind {problem.kind} does not have; use "
             f"{UNDERDAMPED}."
         )
     if gradient != "full":
         raise ValueError(f"{sampler.name} sees all data at once; use gradient='full'.")
-    if _without_localization(config):
+    if _without_prior(config, problem):
         raise ValueError(f"localization is 0; the laws that {sampler.name} draws from are proper only above 0.")
     if config.dtype == "float32":
         raise ValueError(f"dtype is float32; {sampler.name} works in float64: leave dtype out.")

@@ -185,5 +185,5 @@ class Run:
             n_beta=losses.n_beta.copy(),
             steps_per_second=self.count * self.steps_done / max(self.seconds, 1e-9),
             notes=notes,
-            observables=self._record.observables(),
+            observables={**self._record.observables(), **self._stepper.report()},
         )

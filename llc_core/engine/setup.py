@@ -11,7 +11,7 @@ from llc_core.engine.resolve import OF_TARGET, Resolved, is_auto_step
 from llc_core.engine.target import Target
 from llc_core.groups import Groups, settings
 
-STREAMS = ("noise", "batch", "probe", "metric", "hessian")
+STREAMS = ("noise", "batch", "probe", "metric", "hessian", "exchange")
 
 
 class Setup:
@@ -46,6 +46,8 @@ class Setup:
         self.target = Target(self.problem, n_beta, torch.full_like(n_beta, config.localization))
         for name in OF_TARGET & set(config.grid):
             setattr(self.target, name, self.of_grid(name))
+        if self.sampler.in_prior_coordinates:
+            self.target.use_prior_coordinates()
 
         self.streams = {name: torch_stream(config.seed, name, device) for name in STREAMS}
         self.noise_seed = stream_seed(config.seed, "noise")
@@ -58,6 +60,9 @@ class Setup:
     def home(self) -> Tensor:
         """Where chains begin, a new tensor δ [C, D]."""
         home = self.like.new_zeros(self.groups.count, self.problem.dim)
+        if self.problem.starts_at_prior:
+            stream = torch_stream(self.config.seed, "start", home.device)
+            return home.normal_(generator=stream) * self.target.prior_precision.rsqrt()
         if self.problem.start is not None:
             start = self.problem.start
             # An array keeps its precision; plain numbers are float32, whatever the default of the process is.

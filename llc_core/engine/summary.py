@@ -27,6 +27,7 @@ class Chains:
     per_chain: λ̂ [C], nan for dead chains.  living: [C].
     trace: nβ·ΔL [T, C] at the steps trace_steps [T], burn-in included.
     weights: [T, C] of the trace's states in averages; None: all the same.  effective_share: [C] by Kish, of these weights.
+    total_weight: [C] of all states of each chain.  members: so many chains in a row interact and are one draw for errors.
     n_beta, localization: nβ and γ.  steps: done so far, the first `burn_in` of them as burn-in.
     seconds: of the whole run.  steps_per_second: of all its chains together.
     """
@@ -43,6 +44,8 @@ class Chains:
     steps_per_second: float
     weights: np.ndarray | None = None
     effective_share: np.ndarray | None = None
+    total_weight: np.ndarray | None = None
+    members: int = 1
 
     @property
     def dead(self) -> int:
@@ -86,6 +89,7 @@ class Findings:
     bursts: how often a chain was put back after burn-in.  undone: the share of the kept steps that this took.
     acceptance: of a Metropolis test.  caveat: what is known against the sampler's settings.
     parameters: D, for the bound on λ; 0: the bound is not checked.
+    of_a_posterior: whether w0 is the centre of a prior and not a minimum of the loss: λ̂ may then have either sign.
     """
 
     step_size: float = math.nan
@@ -102,6 +106,40 @@ class Findings:
     acceptance: float = math.nan
     caveat: str = ""
     parameters: int = 0
+    of_a_posterior: bool = False
+
+
+def grouped(chains: Chains) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, float]:
+    """What errors count: λ̂ [G], the trace after burn-in [T, G], its weights [T, G] or None, and Kish's share of all weights.
+
+    Chains that interact are one draw: a group's loss at a step is the weighted mean of its members', and its weight their sum.
+    Source of the share: Kish 1965, "Survey Sampling", section 11.7.
+    """
+    kept, weights, counted = chains.kept_trace, chains.kept_weights, chains.counted
+    share = math.nan
+    if chains.effective_share is not None and chains.total_weight is not None and counted.any():
+        total, own = chains.total_weight[counted], chains.effective_share[counted]
+        # A chain's own share is W²/(n·Q); of all states it is (ΣW)²/(n·C·ΣQ).
+        share = (
+            float(own.mean())
+            if chains.members == 1
+            else float(total.sum() ** 2 / (len(total) * (total**2 / own).sum()))
+        )
+    if chains.members == 1:
+        return chains.per_chain[np.isfinite(chains.per_chain)], kept, weights, share
+    group = (np.arange(len(chains.per_chain)) // chains.members)[counted]
+    belongs = (group[:, None] == np.unique(group)).astype(float)
+    each = np.ones_like(kept) if weights is None else weights
+    sums = each @ belongs
+    trace = np.divide(
+        (each * kept) @ belongs,
+        sums,
+        out=np.repeat(kept.mean(axis=1, keepdims=True), belongs.shape[1], 1),
+        where=sums > 0,
+    )
+    total = np.ones(len(group)) if chains.total_weight is None else chains.total_weight[counted]
+    per_group = ((total * chains.per_chain[counted]) @ belongs) / (total @ belongs)
+    return per_group, trace, None if weights is None else sums, share
 
 
 def make_estimate(
@@ -125,14 +163,14 @@ def make_estimate(
     (`confirmation.drawn_value`).
     """
     findings, fluctuation, observed = findings or Findings(), fluctuation or Mean(), observed or Mean()
-    kept, alive = chains.kept_trace, chains.per_chain[np.isfinite(chains.per_chain)]
+    alive, kept, weights, share = grouped(chains)
     llc = r_hat = ess = math.nan
     error = MeanError()
     if chains.usable:
-        llc, error = float(alive.mean()), mean_error(alive, kept, chains.kept_weights)
+        llc, error = float(alive.mean()), mean_error(alive, kept, weights)
         r_hat, ess = diagnostics.r_hat(kept), diagnostics.ess(kept)
         if chains.effective_share is not None:
-            ess *= float(chains.effective_share[chains.counted].mean())
+            ess *= share
     drift, drift_se = diagnostics.plateau_drift(kept)
     expected = problem.expected_llc_at(chains.n_beta, chains.localization)
     evidence = Evidence(
@@ -150,12 +188,12 @@ def make_estimate(
         spikes=diagnostics.spike_share(kept) if findings.exact_losses else math.nan,
         expected=math.nan if expected is None else expected,
         reference=exact_value(problem, chains.n_beta, chains.localization),
+        effective_share=share,
         **vars(findings),
     )
     verdict = judge(evidence)
-    if (
-        verdict and largest_drawn and math.isnan(evidence.reference)
-    ):  # what costs comes once nothing else speaks against it
+    # What costs comes once nothing else speaks against the estimate.
+    if verdict and largest_drawn and math.isnan(evidence.reference):
         drawn, drawn_se = drawn_value(problem, chains.n_beta, chains.localization, largest_drawn)
         evidence = replace(evidence, reference=drawn, reference_se=drawn_se)
         verdict = judge(evidence)
@@ -180,7 +218,13 @@ def make_estimate(
         steps_per_second=chains.steps_per_second,
         config=config,
         setting=dict(setting or {}),
-        diagnostics={"drift": drift, "drift_se": drift_se, "chain_offset": error.offset, **(measured or {})},
+        diagnostics={
+            "drift": drift,
+            "drift_se": drift_se,
+            "chain_offset": error.offset,
+            **({} if chains.effective_share is None else {"effective_share": share}),
+            **(measured or {}),
+        },
         n=problem.n,
         dim=problem.dim,
         baseline_loss=problem.baseline_loss,

@@ -14,7 +14,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from llc_core.engine.coordinates import KroneckerCoordinates
+from llc_core.engine.coordinates import Coordinates, KroneckerCoordinates, PriorCoordinates
 from llc_core.groups import Groups
 from llc_core.potentials.base import Batch, Factors, Potential
 from llc_core.types import Energy, Hp
@@ -30,7 +30,7 @@ class Target:
     potential: Potential
     n_beta: Tensor
     localization: Tensor
-    coordinates: KroneckerCoordinates | None = None
+    coordinates: Coordinates | None = None
 
     def of(self, row: slice) -> Target:
         """The same for one chain; without adapted coordinates."""
@@ -39,6 +39,20 @@ class Target:
 
     def delta(self, z: Tensor) -> Tensor:
         return z if self.coordinates is None else self.coordinates.to_delta(z)
+
+    def position(self, delta: Tensor) -> Tensor:
+        """z of δ, [C, D]."""
+        return delta if self.coordinates is None else self.coordinates.from_delta(delta)
+
+    @property
+    def prior_precision(self) -> Tensor:
+        """Of the Gaussian part of the target beside the loss, γ among it: [C, D], or [C, 1] where it is γ alone."""
+        own = self.potential.prior_precision(self.n_beta)
+        return self.localization if own is None else self.localization + own
+
+    def use_prior_coordinates(self) -> None:
+        """Samplers move in z with the prior N(0, I), for good."""
+        self.coordinates = PriorCoordinates(self.prior_precision)
 
     def evaluate(
         self,
@@ -82,9 +96,9 @@ class Target:
     def curvature(self, z: Tensor, vector: Tensor) -> Tensor:
         """∇²U·vector in z, [C, D]."""
         if self.coordinates is None:
-            return self.n_beta * self.potential.hvp(z, vector) + self.localization * vector
+            return self.n_beta * self.potential.hvp(z, vector) + self.prior_precision * vector
         move = self.coordinates.to_delta(vector)
-        image = self.n_beta * self.potential.hvp(self.delta(z), move) + self.localization * move
+        image = self.n_beta * self.potential.hvp(self.delta(z), move) + self.prior_precision * move
         return self.coordinates.pull_back(image)
 
     def recoordinate(self, z: Tensor, factors: list[Factors], groups: Groups) -> Tensor:

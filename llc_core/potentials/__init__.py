@@ -7,6 +7,8 @@ from typing import Any
 
 from llc_core.fields import short
 from llc_core.potentials.base import Batch, Potential, ProblemClass, Workload
+from llc_core.potentials.bayesian.network import BayesianNetwork
+from llc_core.potentials.bayesian.prices import bayesian_price
 from llc_core.potentials.deep_linear.costs import RandomLinearNetworks
 from llc_core.potentials.deep_linear.family import DeepLinearFamily
 from llc_core.potentials.deep_linear.network import DeepLinearNetwork
@@ -17,12 +19,15 @@ from llc_core.potentials.line.named import LANDSCAPES
 from llc_core.potentials.module.network import NetworkPotential
 from llc_core.potentials.plane.prices import planar_price
 from llc_core.potentials.plane.regression import PLANAR, Planar, planar_from, planar_landscape
+from llc_core.potentials.plane.surfaces import SURFACES, Surface, surface
 from llc_core.potentials.prices import Price
 
 __all__ = [
     "LANDSCAPES",
     "PLANAR",
+    "SURFACES",
     "Batch",
+    "BayesianNetwork",
     "DeepLinearFamily",
     "DeepLinearNetwork",
     "Landscape",
@@ -31,15 +36,18 @@ __all__ = [
     "Potential",
     "Price",
     "ProblemClass",
+    "Surface",
     "Workload",
     "build",
     "landscape",
     "planar_landscape",
     "price",
     "problem_class",
+    "surface",
 ]
 
 MOST_NETWORKS = 10_000
+KINDS = ("bayesian_network", "dln", "dln_family", "landscape", "planar", "surface")
 _DLN_KEYS = {"size_class", "ranks", "widths", "layer_ranks", "n", "noise_std", "seed", "virtual"}
 
 
@@ -50,6 +58,10 @@ def build(description: Mapping[str, Any]) -> Potential:
         return landscape(values)
     if kind == "planar":
         return planar_from(values)
+    if kind == "surface":
+        return surface(values)
+    if kind == "bayesian_network":
+        return BayesianNetwork.described(values)
     if kind == "dln_family":
         return DeepLinearFamily([DeepLinearNetwork.random(**member) for member in _members(values)])
     return DeepLinearNetwork.random(**_known(values))
@@ -73,6 +85,11 @@ def price(
         return line_price(values)
     if kind == "planar":
         return planar_price(values)
+    if kind == "surface":
+        surface(values)
+        return Price(2, 4096, 4096)  # a few numbers: at most 63 components of four
+    if kind == "bayesian_network":
+        return bayesian_price(values)
     run: dict[str, Any] = {"gradient": gradient or "full", "batch_size": batch_size, "dtype": dtype or "float32"}
     members = _members(values) if kind == "dln_family" else [_known(values)]
     prices = [linear_price(**member, **run) for member in members]
@@ -109,8 +126,8 @@ def _kind(description: Any) -> tuple[str, dict[str, Any]]:
         raise ValueError(
             "This configuration describes a problem that exists only as an object; pass the object beside it."
         )
-    if kind not in ("dln", "dln_family", "landscape", "planar"):
-        raise ValueError(f"Unknown problem kind {short(kind)}; known: dln, dln_family, landscape, planar.")
+    if kind not in KINDS:
+        raise ValueError(f"Unknown problem kind {short(kind)}; known: {', '.join(KINDS)}.")
     return kind, values
 
 

@@ -1,4 +1,4 @@
-"""What the engine asks of a potential."""
+"""What the engine asks of a potential. Long, since every question is explained where it is asked."""
 
 from __future__ import annotations
 
@@ -46,10 +46,8 @@ class Potential:
     n: int
     gradients: tuple[str, ...] = ("full",)
     baseline_loss: float = 0.0
-    batch_size: int = 500
-    """Rows of a minibatch where no number is asked for."""
-    localization: float = 1.0
-    """γ where none is asked for."""
+    batch_size: int = 500  # rows of a minibatch where no number is asked for
+    localization: float = 1.0  # γ where none is asked for
     mode: float = 0.0
     """w0 itself, for potentials with one parameter: the chain's position on the line is mode + δ."""
     by_chain = False
@@ -65,10 +63,14 @@ class Potential:
     """Problems side by side, each with its own w0, data and answer: chain c of C belongs to problem c // (C / problems)."""
     start: Sequence[float] | None = None
     """Displacement at which chains begin, D numbers; None: at w0. The baseline and the localisation stay at w0."""
+    walls = False
+    """Whether there are places that chains may not go to, see `inside`."""
     has_factors = False
     """Whether `kronecker_factors` gives a model of the curvature."""
-    has_conditionals = False
-    """Whether `conditionals` draws blocks of parameters exactly."""
+    exact_samplers: tuple[str, ...] = ()
+    """Names of the samplers for which `conditionals` makes the draws."""
+    starts_at_prior = False
+    """Whether chains begin at draws of the Gaussian prior; else at w0, or at `start`."""
     learning_coefficient: LearningCoefficient | None = None
     local_learning_coefficient: LearningCoefficient | None = None
 
@@ -89,6 +91,17 @@ class Potential:
         """−log φ [C] and its gradient [C, D], of a prior φ(w) beside the Gaussian localisation; None: there is none.
 
         It is part of the target and not of the loss. Stability limits leave it out: −log|w| has no largest curvature.
+        """
+        return None
+
+    def inside(self, delta: Tensor) -> Tensor | None:
+        """Whether δ [C, D] lies within the `walls`, [C]; None: there are none."""
+        return None
+
+    def prior_precision(self, like: Tensor) -> Tensor | None:
+        """Precisions [D] of an independent Gaussian prior around w0, in the precision of `like`; None: there is none.
+
+        Where there is one, `prior_energy_and_grad` is its energy. The localisation γ comes on top.
         """
         return None
 
@@ -168,7 +181,7 @@ class Potential:
         raise NotImplementedError(f"{self.kind} has no model of its curvature.")
 
     def conditionals(self, n_beta: Tensor, localization: Tensor, seed: int, symmetries: bool) -> Conditionals:
-        """Chains for `Gibbs`, one for each row of n_beta and localization [C, 1]; float64, on all data.
+        """Chains for one of `exact_samplers`, one for each row of n_beta and localization [C, 1]; float64, on all data.
 
         symmetries: whether they also move along the symmetries of the loss.
         """

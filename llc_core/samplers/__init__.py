@@ -9,12 +9,12 @@ from llc_core.samplers.registry import build, hyperparameters, numeric_fields, s
 for _module in iter_modules(__path__):
     import_module(f"{__name__}.{_module.name}")
 
-__all__ = ["MetropolisSampler", "Sampler", *samplers(conditionals=True)]
+__all__ = ["MetropolisSampler", "Sampler", *samplers(conditionals=True, priors=True)]
 """Only the classes. `llc_core` exports them, and exporting the function `samplers` would hide this package there."""
 
 
 def __getattr__(name: str) -> type[Sampler]:
     try:
-        return samplers(conditionals=True)[name]
+        return samplers(conditionals=True, priors=True)[name]
     except KeyError:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None

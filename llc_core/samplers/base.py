@@ -41,7 +41,13 @@ class Sampler:
     elementwise: ClassVar[bool] = False
     """Whether `update` treats every parameter by itself, so that it may be done on some of them at a time."""
     needs_conditionals: ClassVar[bool] = False
-    """Whether only potentials with `has_conditionals` will do; it has no step size then, and the potential makes the draws."""
+    """Whether only potentials with `exact_samplers` will do; it has no step size then, and the potential makes the draws."""
+    needs_prior: ClassVar[bool] = False
+    """Whether it makes sense only beside a Gaussian prior, and needs one that is proper (localization > 0 will do)."""
+    target_acceptance: ClassVar[float | None] = None
+    """Mean acceptance at which an automatic step is held; None: the step follows the curvature."""
+    largest_step: ClassVar[float] = float("inf")
+    """What an automatic step may grow to."""
     safety: ClassVar[float] = 0.25
     """Default step size as a fraction of the largest stable one."""
 
@@ -56,6 +62,11 @@ class Sampler:
     @property
     def adapts_coordinates(self) -> bool:
         """Whether the engine should adapt a constant metric during burn-in (see `llc_core.engine.target`)."""
+        return False
+
+    @property
+    def in_prior_coordinates(self) -> bool:
+        """Whether it moves in coordinates in which the Gaussian prior, the localisation among it, is N(0, I)."""
         return False
 
     @property

@@ -21,7 +21,7 @@ class Gibbs(Sampler):
     W_l → G W_l, W_{l+1} → W_{l+1} G⁻¹ that leave the product alone.
 
     Law: exactly exp(−U), without a step size and so without a bias. It needs a potential that offers such draws
-    (`Potential.has_conditionals`): deep linear networks, on all data. Every second chain begins at a draw of the localising
+    (`Potential.exact_samplers`): deep linear networks, on all data. Every second chain begins at a draw of the localising
     Gaussian N(w0, 1/γ) and the others at w0, so that R-hat compares chains that came from both sides.
     Source: own derivation (`llc_core.potentials.deep_linear.blocked_gibbs`); moves along a group orbit as in Liu & Sabatti 2000.
     """

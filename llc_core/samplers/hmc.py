@@ -12,6 +12,7 @@ from torch import Tensor
 from llc_core.fields import hyper
 from llc_core.samplers.base import MetropolisSampler, step_size_field
 from llc_core.samplers.registry import register
+from llc_core.samplers.rejecting import begun, decide
 from llc_core.types import Energy, Hp, State
 
 JITTER = 0.2
@@ -80,8 +81,7 @@ class HMC(MetropolisSampler):
         return HMC(self.step_size, self.leapfrog_steps, self.mass if factors else "unit")
 
     def init(self, delta: Tensor, noise: Tensor, hp: Hp) -> State:
-        nothing = torch.zeros_like(delta[:, :1])
-        return {"delta": delta, "accepted": nothing, "trials": nothing.clone()}
+        return begun(delta)
 
     def step(
         self, state: State, energy: Energy, evaluate: Callable[[Tensor], Energy], noise: Tensor, uniform: Tensor, hp: Hp
@@ -99,15 +99,7 @@ class HMC(MetropolisSampler):
             end = evaluate(position)
             momentum = torch.addcmul(momentum, end.force, -h / 2)
         gain = _hamiltonian(energy, noise[0]) - _hamiltonian(end, momentum)
-        rate = torch.where(gain.isfinite(), gain, -torch.inf).clamp(max=0).exp()
-        accept = test <= rate
-        trials = state["trials"] + 1
-        moved = {
-            "delta": torch.where(accept, position, state["delta"]),
-            "accepted": state["accepted"] + (rate - state["accepted"]) / trials,
-            "trials": trials,
-        }
-        return moved, _choose(accept, end, energy)
+        return decide(state, energy, position, end, gain, test)
 
     def stable_step(self, curvature: Tensor, hp: Hp) -> Tensor:
         return 2 / curvature.sqrt()
@@ -116,23 +108,3 @@ class HMC(MetropolisSampler):
 def _hamiltonian(energy: Energy, momentum: Tensor) -> Tensor:
     """U + ‖p‖²/2, [C, 1]."""
     return energy.potential + momentum.square().sum(dim=1, keepdim=True) / 2
-
-
-def _choose(accept: Tensor, new: Energy, old: Energy) -> Energy:
-    """The energy of each chain where it now is."""
-
-    def where(a: Tensor | None, b: Tensor | None) -> Tensor | None:
-        if a is None or b is None:
-            return None
-        return torch.where(accept if a.dim() == 2 else accept.squeeze(1), a, b)
-
-    return Energy(
-        torch.where(accept.squeeze(1), new.excess_loss, old.excess_loss),
-        torch.where(accept, new.loss_grad, old.loss_grad),
-        torch.where(accept, new.delta, old.delta),
-        new.n_beta,
-        new.localization,
-        where(new.pulled_force, old.pulled_force),
-        prior_energy=where(new.prior_energy, old.prior_energy),
-        prior_grad=where(new.prior_grad, old.prior_grad),
-    )

@@ -22,12 +22,17 @@ def register(cls: type[Sampler]) -> type[Sampler]:
     return cls
 
 
-def samplers(conditionals: bool = False) -> Mapping[str, type[Sampler]]:
+def samplers(conditionals: bool = False, priors: bool = False) -> Mapping[str, type[Sampler]]:
     """The registered samplers by name that any potential will do for.
 
     conditionals: also those that ask for a potential with exact conditional laws.
+    priors: also those that make sense only beside a Gaussian prior.
     """
-    return {name: cls for name, cls in _REGISTRY.items() if conditionals or not cls.needs_conditionals}
+    return {
+        name: cls
+        for name, cls in _REGISTRY.items()
+        if (conditionals or not cls.needs_conditionals) and (priors or not cls.needs_prior)
+    }
 
 
 def build(description: Sampler | Mapping[str, Any] | str) -> Sampler:

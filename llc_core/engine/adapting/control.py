@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from llc_core.engine.adapting.acceptance import Acceptance
 from llc_core.engine.adapting.coordinate_changes import CoordinateChanges
 from llc_core.engine.adapting.restarts import Restarts
 from llc_core.engine.adapting.schedule import COORDINATE_CHANGES, WATCH_EVERY, is_due
@@ -37,7 +38,8 @@ class Control:
         self._coordinates = CoordinateChanges(stepper.target, groups, burn_in, stepper.sampler.adapts_coordinates)
         if self._coordinates.left:
             step_size.wait_for_coordinates()
-        self._limit = StepLimit(stepper.curvature(random), stepper.sampler, groups, step_size)
+        self._limit = StepLimit(stepper.curvature(random), stepper.sampler, groups, step_size, stepper.largest_heat)
+        self._acceptance = Acceptance.of(stepper.sampler, groups, step_size, burn_in)
         self._restarts = Restarts(stepper, groups)
         self._metric_freezes_at = int(ADAPTING_SHARE * burn_in)
         self._origin = 0
@@ -58,6 +60,8 @@ class Control:
         """
         if loss is not None and step <= self.burn_in:
             self._restarts.see_first(loss)
+            if self._acceptance is not None:
+                self._acceptance.follow(step, state)
             if step % WATCH_EVERY == 0 or step == self.burn_in:
                 state = self._look(step, state, loss)
         if step == self._metric_freezes_at:
@@ -81,7 +85,8 @@ class Control:
         if late:
             self._limit.remember()
         if automatic:
-            self._limit.follow(state, late, changed)
+            if self._acceptance is None:
+                self._limit.follow(state, late, changed)
             self._restarts.save(state)
             if not self._coordinates.left and self.step_size.coordinates_are_adapted():
                 self.rescues_until = step

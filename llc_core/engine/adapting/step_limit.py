@@ -30,9 +30,11 @@ class StepLimit:
 
     limit: [C, 1], where the chains were last looked at; inf before.
     late: the smallest of those seen in the last part of the burn-in.
+    heat: by what the force is multiplied at most, so that the limit is divided by it.
     """
 
-    def __init__(self, curvature: Curvature, sampler: Sampler, groups: Groups, step_size: StepSize):
+    def __init__(self, curvature: Curvature, sampler: Sampler, groups: Groups, step_size: StepSize, heat: float = 1.0):
+        self.heat = heat
         self.curvature, self.sampler, self.groups, self.step_size = curvature, sampler, groups, step_size
         self.limit = torch.full_like(step_size.current, math.inf)
         self.late = torch.full_like(step_size.current, math.inf)
@@ -49,7 +51,7 @@ class StepLimit:
             self.curvature.release()
         limit = self.sampler.stable_step(size.clamp_min(1e-30), hp)
         limit = torch.where(torch.isfinite(size), limit, torch.full_like(limit, math.inf))
-        self.limit = self.groups.smallest(limit)
+        self.limit = self.groups.smallest(limit) / self.heat
 
     def begin(self, state: State) -> None:
         """The first automatic step, from the limit at w0, which is measured, and the one a typical distance away."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -51,6 +51,8 @@ class Stepper(ABC):
 
     in_place = False
     """Whether a step changes the tensors of the state, so that who keeps a state must copy it."""
+    largest_heat = 1.0
+    """By what the force of chains that interact is multiplied at most."""
 
     def __init__(self, target: Target, sampler: Sampler, batches: Batches, noise: Noise):
         self.target, self.sampler, self.batches, self.noise = target, sampler, batches, noise
@@ -63,7 +65,9 @@ class Stepper(ABC):
     def start(self, home: Tensor, hp: Hp) -> State:
         """The sampler's state at the start δ [C, D], which the stepper may keep or change."""
         self._home = home
-        state: State = self.sampler.init(home.clone(), self.noise.normals(1, START)[0].clone(), hp)
+        state: State = self.sampler.init(
+            self.target.position(home).clone(), self.noise.normals(1, START)[0].clone(), hp
+        )
         return state
 
     def evaluate(self, z: Tensor, batch: Batch | None) -> Energy:
@@ -73,6 +77,10 @@ class Stepper(ABC):
         """What each chain's state weighs in averages, [C]; None: all the same."""
         weights = self.sampler.weights(state, hp)
         return None if weights is None else weights.clone()  # it may be a part of a state that is changed in place
+
+    def report(self) -> Mapping[str, np.ndarray]:
+        """What a snapshot shows of how the chains interact, by name."""
+        return {}
 
     # -- states that are kept -----------------------------------------------------------------------------------------
 
@@ -93,7 +101,8 @@ class Stepper(ABC):
             if name == "momentum":
                 back = torch.zeros_like(back)
             if name == "delta" and self.target.coordinates is not None:
-                begin = torch.zeros_like(begin)  # it was saved in other coordinates
+                assert self._home is not None
+                begin = self.target.position(self._home)  # it may have been saved in other coordinates
             result[name] = torch.where(_like(again, value), torch.where(_like(lost, value), begin, back), value)
         return result
 
@@ -108,8 +117,7 @@ class Stepper(ABC):
             return state
         assert self._home is not None
         parked = {name: torch.zeros_like(value) for name, value in state.items()}
-        if self.target.coordinates is None:
-            parked["delta"] = self._home
+        parked["delta"] = self.target.position(self._home)
         return {name: torch.where(_like(finite, value), value, parked[name]) for name, value in state.items()}
 
     # -- bursts -------------------------------------------------------------------------------------------------------

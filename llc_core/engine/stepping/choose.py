@@ -11,9 +11,12 @@ from llc_core.engine.stepping.bursts import SHORTEST, WINDOW, Bursts
 from llc_core.engine.stepping.chain_by_chain import ChainByChain
 from llc_core.engine.stepping.compiled import CompiledUpdate, worth_compiling
 from llc_core.engine.stepping.exact_draws import ExactDraws
+from llc_core.engine.stepping.interacting import Interacting
 from llc_core.engine.stepping.metropolis import Metropolis
 from llc_core.engine.stepping.noise import NoiseByPlace, NoiseInBlocks
 from llc_core.engine.stepping.recorded import Recorded
+from llc_core.interactions import Interaction
+from llc_core.interactions import build as build_interaction
 from llc_core.samplers import MetropolisSampler
 
 
@@ -26,8 +29,10 @@ def choose(setup: Setup, notes: list[str]) -> Stepper:
     if sampler.needs_conditionals:
         symmetries = getattr(sampler, "gauge_moves", "on") == "on"
         conditionals = setup.problem.conditionals(target.n_beta, target.localization, setup.config.seed, symmetries)
-        apart = setup.config.chains > 1 and setup.problem.start is None
+        apart = setup.config.chains > 1 and setup.problem.start is None and not setup.problem.starts_at_prior
         return ExactDraws(target, sampler, batches, blocks, conditionals, apart, setup.adapting)
+    if setup.config.interaction is not None or setup.problem.walls:
+        return interacting(setup, batches, blocks)
     if not isinstance(sampler, MetropolisSampler):  # these hold several states at once in any case
         if setup.problem.by_chain:
             return ChainByChain(target, sampler, batches, blocks, seed)
@@ -42,6 +47,14 @@ def choose(setup: Setup, notes: list[str]) -> Stepper:
         compiled = CompiledUpdate(sampler, seed)
         compiled.compile()
     return AllChains(target, sampler, batches, noise, compiled, guard(setup, notes))
+
+
+def interacting(setup: Setup, batches: Batches, noise: NoiseInBlocks) -> Interacting:
+    """The stepper of chains that interact or have walls; on a GPU too it goes step by step."""
+    described = setup.config.interaction
+    interaction = None if described is None else build_interaction(described)
+    layout = (interaction or Interaction()).layout(setup.groups, setup.target.n_beta, setup.burn_in)
+    return Interacting(setup.target, setup.sampler, batches, noise, interaction, layout, setup.streams["exchange"])
 
 
 def guard(setup: Setup, notes: list[str]) -> Bursts | None:

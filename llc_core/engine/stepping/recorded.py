@@ -20,7 +20,7 @@ from torch import Tensor
 
 from llc_core.compute.gpu import torch_compiled
 from llc_core.compute.philox import normals
-from llc_core.engine.coordinates import KroneckerCoordinates
+from llc_core.engine.coordinates import Coordinates
 from llc_core.engine.stepping.base import Step, Stepper, Watch
 from llc_core.engine.stepping.batches import Batches
 from llc_core.engine.stepping.noise import Noise
@@ -51,7 +51,7 @@ class Recorded(Stepper):
         self._hp = Hp()
         self._seen: dict[str, Any] = {}
         self._graph: Any = None
-        self._coordinates: KroneckerCoordinates | None = None
+        self._coordinates: Coordinates | None = None
         self._warm = 0
         self._refused = like.device.type != "cuda"
 

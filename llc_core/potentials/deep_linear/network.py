@@ -44,7 +44,7 @@ class DeepLinearNetwork(Expected, LinearPotential):
     """
 
     kind = "dln"
-    has_conditionals = True
+    exact_samplers = ("Gibbs",)
 
     def __init__(
         self, weights: Sequence[Any], n: int = 10**6, noise_std: float = 0.5, seed: int = 0, virtual: bool = False

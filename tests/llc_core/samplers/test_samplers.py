@@ -19,6 +19,7 @@ import llc_core
 from llc_core.engine.stepping.compiled import CompiledUpdate
 from llc_core.fields import hyper_fields
 from llc_core.samplers import (
+    MALA,
     PSGLD,
     SGHMC,
     SGLD,
@@ -378,6 +379,8 @@ def cases() -> dict[str, Case]:
             lambda step: sgld_variance(TOTAL, step),
             steps=2400,
         ),
+        # Random walks whose proposals must be accepted in all dimensions at once: small steps, and more of them.
+        "MALA": Case(MALA(step_size=0.04), MALA(step_size=0.012), allowance=0.0, steps=2400),
         # No stability constant, but a start that a memory of 10⁶ steps does not forget; many parameters: diagonal.
         "ShampooSGLD": Case(
             ShampooSGLD(step_size=0.12 * root, alpha=MAX_DECAY, stability=ALMOST_CONSTANT),

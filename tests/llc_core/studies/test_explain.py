@@ -139,7 +139,7 @@ def test_same_estimate_same_split_and_no_touch_of_global_random_numbers(small, f
 
 @pytest.mark.parametrize("name", sorted(samplers(conditionals=True)))
 def test_every_sampler_can_be_split(name, small, few_sweeps):
-    gradient = "full" if name in ("HMC", "Gibbs") else "minibatch"
+    gradient = "full" if name in ("HMC", "MALA", "Gibbs") else "minibatch"
     found = estimate(small, name, gradient=gradient, batch_size=50, steps=60, progress=False)
     split = explain(found, small)
     assert_adds_up(split, found)

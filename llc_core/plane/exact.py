@@ -1,0 +1,71 @@
+"""Exact answers for a surface over the plane, by quadrature: masses of cells, of the energy's bins, and the density of states."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from llc_core.potentials.plane.surfaces import Surface
+
+POINTS = 4000
+"""Points along each axis: the midpoint rule's error in a cell's mass is below 1e-6 on the 25 modes."""
+REACH = 12.0
+
+
+@dataclass(frozen=True)
+class PlaneLaw:
+    """The law ∝ exp(−nβ·U) of a surface on a fine grid.
+
+    axis: [N] midpoints along both axes.  energy: [N, N], nβ·(U − U(w0)).  mass: [N, N], normalised.
+    """
+
+    axis: np.ndarray
+    energy: np.ndarray
+    mass: np.ndarray
+
+    def cells(self, count: int) -> np.ndarray:
+        """Masses of count × count equal cells, [count, count]; count divides N."""
+        each = len(self.axis) // count
+        return self.mass[: each * count, : each * count].reshape(count, each, count, each).sum(axis=(1, 3))
+
+    def bins(self, edges: np.ndarray) -> np.ndarray:
+        """Mass of each energy bin u_{J−1} < E ≤ u_J, [len(edges) − 1]; energies outside belong to the outermost bins."""
+        place = np.clip(np.searchsorted(edges, self.energy.ravel(), side="left") - 1, 0, len(edges) - 2)
+        return np.bincount(place, self.mass.ravel(), minlength=len(edges) - 1)
+
+    def theta(self, edges: np.ndarray, zeta: float) -> np.ndarray:
+        """θ* ∝ (mass of the bin)^{1/ζ}, the fixed point of contour sampling. Source: Deng et al. 2022, theorem 1."""
+        root = self.bins(edges) ** (1 / zeta)
+        return root / root.sum()
+
+    def density_of_states(self, edges: np.ndarray) -> np.ndarray:
+        """Area with an energy in each bin over the bin's width, [len(edges) − 1]."""
+        place = np.clip(np.searchsorted(edges, self.energy.ravel(), side="left") - 1, 0, len(edges) - 2)
+        step = self.axis[1] - self.axis[0]
+        return np.bincount(place, minlength=len(edges) - 1) * step * step / np.diff(edges)
+
+    def mean_energy(self) -> float:
+        """E[nβ·(U − U(w0))], what λ̂ estimates."""
+        return float((self.energy * self.mass).sum())
+
+    def probability(self, inside: np.ndarray) -> float:
+        """Mass of the grid points of a mask [N, N]."""
+        return float(self.mass[inside].sum())
+
+
+def plane_law(
+    surface: Surface, n_beta: float | None = None, points: int = POINTS, reach: float | None = None
+) -> PlaneLaw:
+    """The law of `surface` at nβ, within its box, or within ± reach where it has none; the midpoint rule."""
+    half = surface.box if surface.box is not None else REACH if reach is None else reach
+    axis = half * ((np.arange(points) + 0.5) * 2 / points - 1)
+    energy = (surface.n_beta if n_beta is None else n_beta) * surface.energy(axis[:, None], axis[None, :])
+    mass = np.exp(-(energy - energy.min()))
+    return PlaneLaw(axis, energy, mass / mass.sum())
+
+
+def kl_of_cells(truth: np.ndarray, estimate: np.ndarray, floor: float = 1e-10) -> np.ndarray:
+    """Σ p·log(p/q) over the last two dimensions; an empty cell counts as `floor`. Infinite nowhere."""
+    with np.errstate(invalid="ignore"):
+        return (truth * np.log(truth / np.maximum(estimate, floor))).sum(axis=(-2, -1))

@@ -1,0 +1,81 @@
+"""One trial of a run on the plane: what its compiled loop changes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+CHUNK = 512
+"""Steps whose normals are drawn at once, so that numbers do not depend on how a run is cut."""
+
+
+class PlaneGroup:
+    """Places, memories and what is shared of one trial; run: its `PlaneRun`."""
+
+    def __init__(self, run: Any, random: np.random.Generator, places: np.ndarray):
+        self.run, self.random, self.places = run, random, places
+        self.columns = run.columns_of(random.standard_normal(places.shape))
+        memories = [self.columns.state[name].numpy().copy() for name in self.columns.memories]
+        self.a, self.b = [*memories, np.zeros_like(places), np.zeros_like(places)][:2]
+        self.turns = self.columns.memories.index("momentum") if "momentum" in self.columns.memories else -1
+        self.counts = np.zeros((run.cells, run.cells))
+        self.q = np.zeros(1) if run.twin is None else run.twin.q
+        self.vector = np.zeros(1) if run.twin is None else run.twin.vector.copy()
+        self.counted = np.zeros(run.chains, bool)
+        self.counted[: 1 if run.by_levels else None] = True
+        self.trail, self.heat = np.zeros((0, run.chains, 2)), np.zeros((0, run.chains))
+        self.loss, self.weights = self.heat, self.heat
+        self._used = CHUNK
+
+    def _draw(self) -> None:
+        chains = self.run.chains
+        self._normals = self.random.standard_normal((CHUNK, chains, 2))
+        noise = self.run.target.noise
+        self._noise = noise * self.random.standard_normal((CHUNK, chains, 3)) if noise else np.zeros((CHUNK, chains, 3))
+        self._uniform = 1 - self.random.random((CHUNK, chains)) if self.run.by_levels else np.ones((CHUNK, chains))
+        self._used = 0
+
+    def advance(self, done: int, steps: int) -> None:
+        target, run = self.run.target, self.run
+        half = 2.5 if target.box is None else target.box
+        while steps > 0:
+            if self._used == CHUNK:
+                self._draw()
+            count = min(steps, CHUNK - self._used)
+            part = slice(self._used, self._used + count)
+            self.trail, self.heat, self.loss, self.weights = (
+                np.empty((count, run.chains, *more)) for more in ((2,), (), (), ())
+            )
+            run.kernel(
+                target.parameters,
+                target.bottom,
+                target.w0,
+                np.inf if target.box is None else target.box,
+                self.columns.fixed,
+                self.columns.per_heat,
+                self.places,
+                self.a,
+                self.b,
+                self.turns,
+                self._normals[part],
+                self._noise[part],
+                self._uniform[part],
+                run.n_beta,
+                self.q,
+                self.vector,
+                self.columns.table,
+                done,
+                run.count_from,
+                self.counted,
+                -half,
+                2 * half / run.cells,
+                self.counts,
+                self.trail,
+                self.heat,
+                self.loss,
+                self.weights,
+            )
+            self._used += count
+            done += count
+            steps -= count

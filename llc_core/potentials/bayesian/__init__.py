@@ -1,0 +1,1 @@
+"""Networks with a prior over their weights: posteriors over functions."""

@@ -1,0 +1,112 @@
+"""The functions behind the energies over the plane, as scalar arithmetic for compiled loops and for tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+TWO_PI = 2 * np.pi
+
+
+@dataclass(frozen=True)
+class SurfaceShape:
+    """U and its slopes as scalar arithmetic for compiled kernels; `tensor` is the same for [C, 2] tensors.
+
+    energy: (x, y, q) ↦ U.  slopes: (x, y, q) ↦ (U_x, U_y).  tensor: (x, y, q) ↦ (U, U_x, U_y); None: the two above will do.
+    """
+
+    energy: Callable[..., Any]
+    slopes: Callable[..., Any]
+    tensor: Callable[..., Any] | None = None
+
+
+# -- 25 modes -----------------------------------------------------------------------------------------------------------
+
+
+def _modes_energy(x: Any, y: Any, q: Any) -> Any:
+    return 0.2 * (x * x + y * y) - 2 * (np.cos(TWO_PI * x) + np.cos(TWO_PI * y))
+
+
+def _modes_slopes(x: Any, y: Any, q: Any) -> Any:
+    return 0.4 * x + 4 * np.pi * np.sin(TWO_PI * x), 0.4 * y + 4 * np.pi * np.sin(TWO_PI * y)
+
+
+def _modes_tensor(x: Tensor, y: Tensor, q: Any) -> Any:
+    wx, wy = TWO_PI * x, TWO_PI * y
+    energy = 0.2 * (x * x + y * y) - 2 * (wx.cos() + wy.cos())
+    return energy, 0.4 * x + 4 * np.pi * wx.sin(), 0.4 * y + 4 * np.pi * wy.sin()
+
+
+# -- mixtures: q = (count, then weight, x, y, sd of each) -----------------------------------------------------------------
+
+
+def _mixture_energy(x: Any, y: Any, q: Any) -> Any:
+    total = 0.0 * x
+    for k in range(int(q[0])):
+        w, a, b, s = q[4 * k + 1], q[4 * k + 2], q[4 * k + 3], q[4 * k + 4]
+        total = total + w / (s * s) * np.exp(-((x - a) ** 2 + (y - b) ** 2) / (2 * s * s))
+    return -np.log(total + 1e-300)
+
+
+def _mixture_slopes(x: Any, y: Any, q: Any) -> Any:
+    total, along_x, along_y = 0.0 * x, 0.0 * x, 0.0 * x
+    for k in range(int(q[0])):
+        w, a, b, s = q[4 * k + 1], q[4 * k + 2], q[4 * k + 3], q[4 * k + 4]
+        each = w / (s * s) * np.exp(-((x - a) ** 2 + (y - b) ** 2) / (2 * s * s))
+        total = total + each
+        along_x = along_x + each * (x - a) / (s * s)
+        along_y = along_y + each * (y - b) / (s * s)
+    return along_x / (total + 1e-300), along_y / (total + 1e-300)
+
+
+def _mixture_tensor(x: Tensor, y: Tensor, q: Any) -> Any:
+    n = int(q[0])
+    w, a, b, s = (x.new_tensor(q[1 + i : 1 + 4 * n : 4]) for i in range(4))
+    dx, dy = x.unsqueeze(1) - a, y.unsqueeze(1) - b
+    each = w / (s * s) * (-(dx * dx + dy * dy) / (2 * s * s)).exp()
+    total = each.sum(dim=1) + torch.finfo(x.dtype).tiny
+    return -total.log(), (each * dx / (s * s)).sum(dim=1) / total, (each * dy / (s * s)).sum(dim=1) / total
+
+
+# -- singular minima: q = (exponents) -------------------------------------------------------------------------------------
+
+
+def _sum_energy(x: Any, y: Any, q: Any) -> Any:
+    return abs(x) ** q[0] + abs(y) ** q[1]
+
+
+def _sum_slopes(x: Any, y: Any, q: Any) -> Any:
+    return q[0] * x * abs(x) ** (q[0] - 2), q[1] * y * abs(y) ** (q[1] - 2)
+
+
+def _product_energy(x: Any, y: Any, q: Any) -> Any:
+    return abs(x) ** q[0] * abs(y) ** q[1]
+
+
+def _product_slopes(x: Any, y: Any, q: Any) -> Any:
+    return q[0] * x * abs(x) ** (q[0] - 2) * abs(y) ** q[1], q[1] * y * abs(y) ** (q[1] - 2) * abs(x) ** q[0]
+
+
+def _basins_energy(x: Any, y: Any, q: Any) -> Any:
+    r = x * x + y * y
+    return (x - 1) ** 2 * r**4
+
+
+def _basins_slopes(x: Any, y: Any, q: Any) -> Any:
+    r, line = x * x + y * y, x - 1
+    return 2 * line * r**4 + 8 * x * line * line * r**3, 8 * y * line * line * r**3
+
+
+SHAPES: Mapping[str, SurfaceShape] = {
+    "modes25": SurfaceShape(_modes_energy, _modes_slopes, _modes_tensor),
+    "mixture": SurfaceShape(_mixture_energy, _mixture_slopes, _mixture_tensor),
+    "sum": SurfaceShape(_sum_energy, _sum_slopes),
+    "product": SurfaceShape(_product_energy, _product_slopes),
+    "two_basins": SurfaceShape(_basins_energy, _basins_slopes),
+}
+SURFACES = tuple(SHAPES)

@@ -1,0 +1,1 @@
+"""Exact answers about the functions of Bayesian networks, at infinite width and at any width."""

@@ -1,0 +1,52 @@
+"""What samplers that accept or reject have in common."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from llc_core.types import Energy, State
+
+
+def begun(delta: Tensor) -> State:
+    """The state at the start: `accepted` is each chain's running mean of the acceptance probability over `trials`, [C, 1]."""
+    nothing = torch.zeros_like(delta[:, :1])
+    return {"delta": delta, "accepted": nothing, "trials": nothing.clone()}
+
+
+def decide(
+    state: State, energy: Energy, position: Tensor, end: Energy, gain: Tensor, test: Tensor
+) -> tuple[State, Energy]:
+    """Each chain at `position` where it is accepted, with probability min(1, e^gain), and where it was otherwise.
+
+    gain: log of the acceptance ratio, [C, 1]; what is not finite is refused.  test: uniform numbers in (0, 1], [C, 1].
+    """
+    rate = torch.where(gain.isfinite(), gain, -torch.inf).clamp(max=0).exp()
+    accept = test <= rate
+    trials = state["trials"] + 1
+    moved = {
+        "delta": torch.where(accept, position, state["delta"]),
+        "accepted": state["accepted"] + (rate - state["accepted"]) / trials,
+        "trials": trials,
+    }
+    return moved, _choose(accept, end, energy)
+
+
+def _choose(accept: Tensor, new: Energy, old: Energy) -> Energy:
+    """The energy of each chain where it now is."""
+
+    def where(a: Tensor | None, b: Tensor | None) -> Tensor | None:
+        if a is None or b is None:
+            return None
+        return torch.where(accept if a.dim() == 2 else accept.squeeze(1), a, b)
+
+    return Energy(
+        torch.where(accept.squeeze(1), new.excess_loss, old.excess_loss),
+        torch.where(accept, new.loss_grad, old.loss_grad),
+        torch.where(accept, new.delta, old.delta),
+        new.n_beta,
+        new.localization,
+        where(new.pulled_force, old.pulled_force),
+        prior_energy=where(new.prior_energy, old.prior_energy),
+        prior_grad=where(new.prior_grad, old.prior_grad),
+    )

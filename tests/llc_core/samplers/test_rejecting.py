@@ -1,0 +1,133 @@
+"""Samplers that accept or reject: MALA is one leapfrog step, its reverse density matters, and pCN is one rotation."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+import torch
+from targets import Quadratic, check_mean, sample
+
+from llc_core import HMC, MALA, PCN, RunConfig, SplitHMC, estimate, planar_landscape
+from llc_core.engine.run import Run
+from llc_core.engine.target import Target
+from llc_core.potentials import BayesianNetwork
+from llc_core.samplers import hyperparameters
+
+PROBLEM = BayesianNetwork((1, 6, 6, 1))
+
+
+def one_step(sampler, prior: bool, uniform: float = 0.5, seed: int = 3):
+    """The state and acceptance after a step from a draw of the prior, with the noise of `seed`."""
+    random = torch.Generator().manual_seed(seed)
+    column = torch.ones(16, 1, dtype=torch.float64)
+    target = Target(PROBLEM, column * PROBLEM.n, column * 0)
+    if prior:
+        target.use_prior_coordinates()
+    z = torch.randn(16, PROBLEM.dim, generator=random, dtype=torch.float64) * 0.5
+    z = z if prior else z * PROBLEM.variances.sqrt()
+    noise = torch.randn(1, *z.shape, generator=random, dtype=torch.float64)
+    hp = hyperparameters(sampler, 16, column)
+    state = sampler.init(z, noise[0], hp)
+    evaluate = lambda at: target.evaluate(at, None)  # noqa: E731
+    moved, _ = sampler.step(state, evaluate(z), evaluate, noise, column * uniform, hp)
+    return moved
+
+
+@pytest.mark.parametrize("prior", [False, True])
+def test_mala_is_one_leapfrog_step(prior):
+    """ε = h², where h is the leapfrog step without its jitter. The step that HMC takes is known from its uniform number."""
+    step = 1e-4
+    part, levels = 129, 256  # the part of [0, 1] in the middle: its jitter is 0.2/256
+    jitter = 1 + 0.2 * ((2 * part - 1) / levels - 1)
+    mala = MALA(step_size=(math.sqrt(step) * jitter) ** 2, coordinates="prior" if prior else "plain")
+    leap = HMC(step_size=math.sqrt(step), leapfrog_steps=1, mass="unit")
+    # Both tests use the same place within the part.
+    first = one_step(mala, prior, uniform=0.25)
+    second = one_step(leap, prior, uniform=(part - 1 + 0.25) / levels)
+    assert 0.05 < float(first["accepted"].mean()) < 0.999
+    torch.testing.assert_close(first["accepted"], second["accepted"], rtol=1e-10, atol=1e-12)
+    torch.testing.assert_close(first["delta"], second["delta"], rtol=1e-12, atol=1e-12)
+
+
+def test_pcn_with_gradient_is_one_rotation_of_the_split_sampler_up_to_the_size_of_its_kick():
+    """∞-MALA kicks by tan(θ/2), the split sampler by θ/2: at θ = 10⁻⁴ these are the same to 10⁻⁹."""
+    angle = 1e-4
+    part, levels = 129, 256
+    jitter = 1 + 0.2 * ((2 * part - 1) / levels - 1)
+    first = one_step(PCN(step_size=math.sin(angle * jitter)), True, uniform=0.25)
+    second = one_step(SplitHMC(step_size=angle, leapfrog_steps=1), True, uniform=(part - 1 + 0.25) / levels)
+    torch.testing.assert_close(first["delta"], second["delta"], rtol=1e-7, atol=1e-9)
+
+
+@dataclass(frozen=True)
+class OneWay(MALA):
+    """MALA that forgets the density of the way back: the bug that the test below must find."""
+
+    def log_ratio(self, z, energy, position, end, noise, step):
+        return torch.zeros_like(step)
+
+
+def moment_errors(sampler):
+    """Second moments on a quadratic must be 1/curvature within 4.5 standard errors."""
+    curvatures = torch.tensor([1.0, 4.0], dtype=torch.float64)
+    result = sample(sampler, Quadratic(curvatures), chains=400, steps=1500, burn_in=300)
+    for index, curvature in enumerate(curvatures.tolist()):
+        check_mean(result.powers[1][:, index], 1 / curvature, math.sqrt(2) / curvature, 0.0, 1000)
+
+
+def test_moments_of_mala_are_exact_and_wrong_without_the_reverse_density():
+    moment_errors(MALA(step_size=0.6))
+    with pytest.raises(AssertionError, match="off by"):
+        moment_errors(OneWay(step_size=0.6))
+
+
+@pytest.mark.parametrize(
+    "sampler",
+    [MALA(coordinates="prior"), PCN(), PCN(drift="none"), SplitHMC(leapfrog_steps=5)],
+    ids=lambda s: str(s)[:24],
+)
+def test_any_potential_with_a_localisation_will_do(sampler):
+    """On the plane, where quadrature knows λ̂ at this nβ and γ."""
+    problem = planar_landscape("quadratic", scales=(1.0, 0.3), n=2000)
+    found = estimate(problem, sampler, chains=32, steps=2000, n_beta=20.0, localization=2.0, progress=False)
+    exact = problem.expected_llc_at(20.0, 2.0)
+    assert abs(found.llc - exact) < 4.5 * found.llc_se
+    assert found.ess > 400
+
+
+def test_without_a_prior_the_sentence_says_what_to_do():
+    problem = planar_landscape("quadratic", scales=(1.0, 0.3))
+    with pytest.raises(ValueError, match="give localization > 0"):
+        estimate(problem, "SplitHMC", steps=10, localization=0.0)
+    with pytest.raises(ValueError, match="exact conditional laws"):
+        estimate(problem, "CollapsedPCN", steps=10)
+    with pytest.raises(ValueError, match="gaussian"):
+        estimate(BayesianNetwork(likelihood="laplace"), "CollapsedPCN", steps=10)
+
+
+@pytest.mark.parametrize(
+    ("sampler", "target"),
+    [({"name": "MALA"}, 0.574), ({"name": "SplitHMC", "leapfrog_steps": 5}, 0.8), ({"name": "PCN"}, 0.574)],
+)
+def test_automatic_steps_hold_the_acceptance_and_are_then_frozen(sampler, target):
+    easy = BayesianNetwork((1, 6, 6, 1), noise_variance=2.0)  # chains see the whole posterior within the burn-in
+    run = Run(RunConfig(sampler=sampler, chains=32, steps=600, burn_in=300, seed=2), easy)
+    run.advance(301)
+    settled, before = float(run._step_size.current[0]), run.state
+    run.advance(299)
+    assert float(run._step_size.current[0]) == settled
+    kept = (run.state["accepted"] * 600 - before["accepted"] * 301) / 299
+    # The mean of log ε over 150 steps, each off by chance: |slope of the acceptance in log ε| < 0.5, its error below 0.1.
+    assert abs(float(kept.mean()) - target) < 0.05
+
+
+def test_automatic_steps_do_not_depend_on_how_the_run_is_cut():
+    config = RunConfig(sampler={"name": "MALA"}, chains=3, steps=60)
+    first, second = Run(config, PROBLEM), Run(config, PROBLEM)
+    first.advance(60)
+    for _ in range(20):
+        second.advance(3)
+    np.testing.assert_array_equal(first.displacements, second.displacements)
