@@ -33,6 +33,7 @@ NAMES = {
     "n_beta": "nβ",
     "localization": "localization γ",
     "chains": "chains",
+    "interaction": "interaction of the chains",
     "steps": "steps",
     "burn_in": "burn-in",
     "continued_from": "begun for",
@@ -84,6 +85,9 @@ def differences(new: RunConfig, old: RunConfig) -> list[str]:
             continue
         if name == "gradient":
             one, other = (GRADIENT_LABELS.get(str(value), value) for value in (one, other))
+        if name == "interaction":
+            one, other = (v["name"] if v else "none" for v in (one, other))
+            one, other = (one, other) if one != other else ("another", "the same kind")
         if name == "continued_from":
             one, other = (f"{v['steps']:,} steps" if v else "all its steps" for v in (one, other))
         found.append(f"{label} {_text(one)} instead of {_text(other)}")

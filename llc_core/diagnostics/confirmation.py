@@ -37,7 +37,10 @@ def exact_value(problem: Potential, n_beta: float, localization: float) -> float
     if isinstance(problem, DeepLinearNetwork) and (len(problem.weights) == 1 or max(problem.widths) == 1):
         value = problem.expected_llc_of_data(n_beta, localization) if localization > 0 else None
         return math.nan if value is None else float(value)
-    exact = isinstance(problem, Planar) or (isinstance(problem, Landscape) and localization == 0)
+    # Beside a prior that vanishes on an axis chains stay on one side, and the whole plane's mean is not theirs.
+    exact = (isinstance(problem, Planar) and not problem.has_prior) or (
+        isinstance(problem, Landscape) and localization == 0
+    )
     value = problem.expected_llc_at(n_beta, localization) if exact else None
     return math.nan if value is None else float(value)
 

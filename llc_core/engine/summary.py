@@ -171,6 +171,7 @@ def make_estimate(
         r_hat, ess = diagnostics.r_hat(kept), diagnostics.ess(kept)
         if chains.effective_share is not None:
             ess *= share
+    worth = share if share < 1 else math.nan  # states that weigh the same need no word
     drift, drift_se = diagnostics.plateau_drift(kept)
     expected = problem.expected_llc_at(chains.n_beta, chains.localization)
     evidence = Evidence(
@@ -188,7 +189,7 @@ def make_estimate(
         spikes=diagnostics.spike_share(kept) if findings.exact_losses else math.nan,
         expected=math.nan if expected is None else expected,
         reference=exact_value(problem, chains.n_beta, chains.localization),
-        effective_share=share,
+        effective_share=worth,
         **vars(findings),
     )
     verdict = judge(evidence)
@@ -222,7 +223,7 @@ def make_estimate(
             "drift": drift,
             "drift_se": drift_se,
             "chain_offset": error.offset,
-            **({} if chains.effective_share is None else {"effective_share": share}),
+            **({"effective_share": worth} if math.isfinite(worth) else {}),
             **(measured or {}),
         },
         n=problem.n,

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy.special import log_ndtr, ndtr
 
 SELU_ALPHA = 1.6732632423543772
 SELU_SCALE = 1.0507009873554805
@@ -40,6 +39,8 @@ def _selu_dual(k11: np.ndarray, k12: np.ndarray, k22: np.ndarray) -> np.ndarray:
 def _mean_selu(mean: np.ndarray, sd: np.ndarray) -> np.ndarray:
     """E φ(v), v ~ N(mean, sd²)."""
     share = mean / sd
+    from scipy.special import log_ndtr, ndtr  # scipy takes longer to import than the engine
+
     above = mean * ndtr(share) + sd * np.exp(-np.minimum(share * share, 1400) / 2) / math.sqrt(2 * math.pi)
     below = np.exp(mean + sd * sd / 2 + log_ndtr(-share - sd)) - ndtr(-share)
     return SELU_SCALE * (above + SELU_ALPHA * below)

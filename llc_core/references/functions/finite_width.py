@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from scipy.special import logsumexp
 from torch import Tensor
 
 from llc_core.compute.streams import torch_stream
@@ -83,6 +82,8 @@ def _importance(problem: BayesianNetwork, at: Tensor, draws: int, seed: int) -> 
         kept_numbers += int(good.sum()) * len(at) ** 2
         _room(kept_numbers, draws)
     log = np.concatenate(logs)
+    from scipy.special import logsumexp  # scipy takes longer to import than the engine
+
     total = float(logsumexp(log))
     weights = np.exp(log - total)
     kept, means_kept, factors = (np.concatenate(each) for each in zip(*means, strict=True))

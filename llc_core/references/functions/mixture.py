@@ -6,8 +6,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import brentq
-from scipy.special import logsumexp, ndtr
 
 
 @dataclass(frozen=True)
@@ -51,6 +49,9 @@ class Mixture:
 
     def quantile(self, share: float) -> np.ndarray:
         """[P] of f at each input by itself, by bisection of the mixture's distribution function."""
+        from scipy.optimize import brentq  # scipy takes longer to import than the engine
+        from scipy.special import ndtr
+
         sd = np.sqrt(self.variances)
         low, high = (self.means - 9 * sd).min(axis=0), (self.means + 9 * sd).max(axis=0)
 
@@ -69,6 +70,8 @@ class Mixture:
 
     def score(self, f: np.ndarray) -> np.ndarray:
         """∇ log p(f) [N, P] at points f [N, P]."""
+        from scipy.special import logsumexp
+
         inverse = np.linalg.inv(self.factors)
         logs = np.log(np.maximum(self.shares, 1e-300)) - np.log(np.diagonal(self.factors, axis1=1, axis2=2)).sum(axis=1)
         found = np.empty_like(f, dtype=float)

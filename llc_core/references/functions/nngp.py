@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import linalg
 
 from llc_core.potentials.bayesian.network import BayesianNetwork, checked_inputs
 from llc_core.theory.nngp import nngp_kernel
@@ -45,6 +44,8 @@ def nngp_posterior(problem: BayesianNetwork, inputs: Any) -> GaussianPosterior:
     Raises ValueError for a likelihood other than the Gaussian one, under which the posterior is no Gaussian process.
     Source: Lee et al. 2018; the kernel is `llc_core.nngp_kernel`.
     """
+    from scipy import linalg  # scipy takes longer to import than the engine
+
     need_gaussian(problem)
     at = checked_inputs(inputs, problem.widths[0])
     n = problem.n
