@@ -58,7 +58,7 @@ class RunCard:
 
 
 def sampler_label(name: str) -> str:
-    known = samplers(conditionals=True)
+    known = samplers(conditionals=True, priors=True)
     return (known[name].label or name) if name in known else name
 
 
@@ -71,7 +71,7 @@ def differences(new: RunConfig, old: RunConfig) -> list[str]:
     if first.get("name") != second.get("name"):
         found.append(f"{sampler_label(first['name'])} instead of {sampler_label(second['name'])}")
     else:
-        about = hyper_fields(samplers(conditionals=True)[first["name"]])
+        about = hyper_fields(samplers(conditionals=True, priors=True)[first["name"]])
         for name in first:
             if first[name] != second.get(name):
                 label = field_label(name, about[name])
