@@ -11,6 +11,8 @@ from llc_core.groups import Groups
 from llc_core.interactions import Seen
 from llc_core.plane import PlaneRun
 
+pytest.importorskip("numba")
+
 STEPS = 2000
 EPS = np.finfo(float).eps
 CASES = {

@@ -9,6 +9,8 @@ import llc_core
 from llc_core.plane import PlaneRun, plane_law
 from llc_core.plane.exact import kl_of_cells
 
+pytest.importorskip("numba")
+
 TRIALS = 16
 BUDGET = 60_000
 """Gradients of one trial."""
