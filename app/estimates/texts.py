@@ -9,6 +9,8 @@ from html import escape
 from app.runs.job import State, Status
 from app.style.numbers import UNKNOWN, exact, number, with_error
 from llc_core import Estimate
+from llc_core.diagnostics.verdict import without_answers as blind
+from llc_core.samplers.registry import samplers
 
 OWN_SETTINGS = "Your own settings. Every change starts a new run, so that an estimate never mixes two settings."
 
@@ -114,18 +116,29 @@ def verdict(state: State, with_answers: bool = True) -> tuple[str, str]:
         return "wait", (
             f"<b>Burn-in.</b> The chains are still moving away from w0; λ̂ is averaged from step {snapshot.burn_in:,} on.{note}"
         )
-    judged = estimate.converged
+    judged = estimate.converged if with_answers else blind(estimate.converged)
     if judged:
         missed = _missed(estimate) if with_answers else None
         if missed:
             return "bad", f"<b>{missed[0]}</b> {escape(missed[1])}{note}"
-        return "good", f"<b>Trust it.</b> {escape(judged.reason)}{note}"
+        if estimate.confirmed or _drawn_exactly(estimate):
+            return "good", f"<b>Trust it.</b> {escape(judged.reason)}{note}"
+        return "good", f"<b>No sign against it.</b> {escape(judged.reason)} {UNSHOWN}{note}"
     patient = state.status in (Status.RUNNING, Status.PAUSED) and judged.wants_steps
     opening = "Not yet." if patient else "Do not trust it."
     remedy = f" <b>What to change:</b> {escape(judged.remedy)}" if judged.remedy else ""
     if state.status is Status.FINISHED and judged.wants_steps:
         remedy += " <b>Go on</b> takes them from here."
     return "warn" if patient else "bad", f"<b>{opening}</b> {escape(judged.reason)}{remedy}{note}"
+
+
+UNSHOWN = "No exact answer confirms it so far, and chains that agree may all have missed a part of the low losses."
+
+
+def _drawn_exactly(estimate: Estimate) -> bool:
+    """Whether the chains have no law of their own: they draw from the exact one, begun on both sides."""
+    known = samplers(conditionals=True, priors=True)
+    return known[(estimate.config.sampler or {})["name"]].needs_conditionals
 
 
 MISS = 0.05

@@ -26,6 +26,8 @@ NEAR_LIMIT = 0.5
 AT_LIMIT = 0.9
 """From this share of the stability limit on, a rising loss is put down to the step size: chains that were carried to steeper
 places had steps at 97 and 98%. Below it, a rising loss mostly means that the run is too short."""
+REFUTED = "The chains agree with one another, but"
+"""How a verdict begins that an exact answer refutes."""
 FASTER = "Take more steps, or a sampler that moves faster (UnderdampedLangevin)."
 
 
@@ -108,7 +110,7 @@ def refuted(e: Evidence) -> Fault | None:
     far = f"{abs(e.llc / e.reference - 1):.0%} {'below' if e.llc < e.reference else 'above'}"
     drawn = "exact draws from the posterior give" if e.reference_se else "the exact value here is"
     known = f"{e.reference:.4g} ± {e.reference_se:.2g}" if e.reference_se else f"{e.reference:.4g}"
-    reason = f"The chains agree with one another, but their estimate is {far} what it should be: {drawn} {known}."
+    reason = f"{REFUTED} their estimate is {far} what it should be: {drawn} {known}."
     if e.llc < e.reference:
         remedy = "They have not reached all of the posterior: take many more steps, or use Gibbs where it is offered."
         return Fault(reason, remedy, True)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
+from dataclasses import replace
 
 from llc_core.diagnostics import causes, chances, posteriors, stops
 from llc_core.diagnostics.evidence import Evidence, Fault
 from llc_core.results import agrees
 from llc_core.types import Verdict
 
+DRAWN, EXACT = "exact draws give", "the exact value is"
 QUESTIONS: tuple[Callable[[Evidence], Fault | None], ...] = (
     stops.no_estimate,
     stops.too_few_steps,
@@ -54,6 +57,15 @@ def judge(evidence: Evidence) -> Verdict:
     return Verdict(True, posteriors.checked(evidence) if evidence.of_a_posterior else _checked(evidence))
 
 
+def without_answers(verdict: Verdict) -> Verdict:
+    """The same verdict without the exact value, for people who are to guess it first."""
+    if verdict.reason.startswith(chances.REFUTED):
+        reason = f"{chances.REFUTED} not with the exact answer."
+        return Verdict(False, reason, "Take many more steps, or another sampler or step size.", verdict.wants_steps)
+    known = "|".join((DRAWN, EXACT))
+    return replace(verdict, reason=re.sub(rf", ({known}) [^,)]*", "", verdict.reason))
+
+
 def _checked(e: Evidence) -> str:
     checked = ["no chain diverged", "no drift"] if e.chains > 1 else ["no divergence", "no drift"]
     if math.isfinite(e.r_hat):
@@ -65,7 +77,7 @@ def _checked(e: Evidence) -> str:
     if causes.law_is_known(e):
         checked.append(f"the sampler itself adds {e.law_bias / e.llc:+.1%}")
     if agrees(e.llc, e.se, e.reference, e.reference_se):
-        known = "exact draws give" if e.reference_se else "the exact value is"
+        known = DRAWN if e.reference_se else EXACT
         checked.append(f"{known} {e.reference:.4g}" + (f" ± {e.reference_se:.2g}" if e.reference_se else ""))
     if math.isfinite(e.effective_share):
         checked.append(f"states worth {e.effective_share:.0%} of equal ones")

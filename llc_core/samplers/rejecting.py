@@ -7,6 +7,17 @@ from torch import Tensor
 
 from llc_core.types import Energy, State
 
+JITTER = 0.2
+JITTER_LEVELS = 256
+"""One uniform number serves two purposes. [0, 1] is cut into this many equal parts: the part that it lies in sets the jitter, and
+its place within the part is used for the Metropolis test. The two are independent and uniform."""
+
+
+def jittered_step(step_size: Tensor, uniform: Tensor) -> tuple[Tensor, Tensor]:
+    """step_size [C, 1] times a factor from 1 ± JITTER, and a uniform number for the test, both from `uniform` [C, 1]."""
+    part = (uniform * JITTER_LEVELS).ceil()
+    return step_size * (1 + JITTER * ((2 * part - 1) / JITTER_LEVELS - 1)), uniform * JITTER_LEVELS - (part - 1)
+
 
 def begun(delta: Tensor) -> State:
     """The state at the start: `accepted` is each chain's running mean of the acceptance probability over `trials`, [C, 1]."""

@@ -12,9 +12,8 @@ from torch import Tensor
 
 from llc_core.fields import hyper
 from llc_core.samplers.base import MetropolisSampler, step_size_field
-from llc_core.samplers.hmc import JITTER, JITTER_LEVELS
 from llc_core.samplers.registry import register
-from llc_core.samplers.rejecting import begun, decide
+from llc_core.samplers.rejecting import begun, decide, jittered_step
 from llc_core.types import Energy, Hp, State
 
 
@@ -73,9 +72,7 @@ class SplitHMC(MetropolisSampler):
     def step(
         self, state: State, energy: Energy, evaluate: Callable[[Tensor], Energy], noise: Tensor, uniform: Tensor, hp: Hp
     ) -> tuple[State, Energy]:
-        part = (uniform * JITTER_LEVELS).ceil()
-        test = uniform * JITTER_LEVELS - (part - 1)
-        jittered = hp.step_size * (1 + JITTER * ((2 * part - 1) / JITTER_LEVELS - 1))
+        jittered, test = jittered_step(hp.step_size, uniform)
         count = hp.leapfrog_steps.round()
         z, p, end = state["delta"], noise[0], energy
         for index in range(int(count.max())):

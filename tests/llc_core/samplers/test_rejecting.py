@@ -10,11 +10,12 @@ import pytest
 import torch
 from targets import Quadratic, check_mean, sample
 
-from llc_core import HMC, MALA, PCN, RunConfig, SplitHMC, estimate, planar_landscape
+from llc_core import HMC, MALA, PCN, RunConfig, SplitHMC, estimate, landscape, planar_landscape
 from llc_core.engine.run import Run
 from llc_core.engine.target import Target
 from llc_core.potentials import BayesianNetwork
 from llc_core.samplers import hyperparameters
+from llc_core.samplers.rejecting import decide
 
 PROBLEM = BayesianNetwork((1, 6, 6, 1))
 
@@ -96,6 +97,45 @@ def test_any_potential_with_a_localisation_will_do(sampler):
     exact = problem.expected_llc_at(20.0, 2.0)
     assert abs(found.llc - exact) < 4.5 * found.llc_se
     assert found.ess > 400
+
+
+SKEWED = landscape("skewed")
+
+
+def skewed_mean() -> float:
+    """Mean of nβ·ΔL on an asymmetric line at nβ = 3, γ = 1, by the trapezoidal rule, which is exact to rounding here."""
+    places = torch.linspace(-12, 12, 40_001, dtype=torch.float64).unsqueeze(1)
+    energy = 3.0 * SKEWED.excess_loss_and_grad(places)[0]
+    weights = (-energy - places[:, 0].square() / 2).exp()
+    return float((weights * energy).sum() / weights.sum())
+
+
+def off_on_the_skewed_line(sampler) -> float:
+    """In standard errors."""
+    found = estimate(SKEWED, sampler, chains=32, steps=3000, n_beta=3.0, localization=1.0, progress=False)
+    return abs(found.llc - skewed_mean()) / found.llc_se
+
+
+@pytest.mark.parametrize(
+    ("sampler", "module"),
+    [
+        (MALA(step_size=0.8), "mala"),
+        (MALA(step_size=0.8, coordinates="prior"), "mala"),
+        (PCN(step_size=0.8), "pcn"),
+        (PCN(step_size=0.8, drift="none"), "pcn"),
+        (SplitHMC(step_size=0.9, leapfrog_steps=2), "split_hmc"),
+    ],
+    ids=lambda s: str(s)[:40],
+)
+def test_an_asymmetric_law_is_met_and_missed_where_all_is_accepted(sampler, module, monkeypatch):
+    assert off_on_the_skewed_line(sampler) < 4.5
+
+    def accept_all(state, energy, position, end, gain, test):
+        return decide(state, energy, position, end, torch.zeros_like(gain), test)
+
+    monkeypatch.setattr(f"llc_core.samplers.{module}.decide", accept_all)
+    # Proposals that are never refused have another law, or run away: then there is no number.
+    assert not off_on_the_skewed_line(sampler) <= 6
 
 
 def test_without_a_prior_the_sentence_says_what_to_do():
