@@ -11,31 +11,17 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
-from urllib.parse import urlparse
 
 import pytest
-from page_scripts import SCHEME, SOURCE
-from playwright.sync_api import Error, expect
+from browser_app import WIDE, App, Kept
+from playwright.sync_api import expect
 from synthetic_store import failed_row, synthetic_rows, write_store
 
 ROOT = Path(__file__).resolve().parents[2]
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-LOCAL = {"localhost", "127.0.0.1", ""}
 
-# A point of the window is ready for the mouse when nothing lies over the figure there: a menu that is still closing covers
-# the page, and takes the first click for itself.
-ON_A_FIGURE = """([x, y]) => {
-  let found = document.elementFromPoint(x, y)
-  while (found?.shadowRoot?.elementFromPoint(x, y) && found.shadowRoot.elementFromPoint(x, y) !== found)
-    found = found.shadowRoot.elementFromPoint(x, y)
-  const host = (e) => e?.parentNode instanceof ShadowRoot ? e.parentNode.host : e?.parentNode
-  for (let e = found; e; e = host(e)) if (e.classList?.contains('bk-Figure')) return true
-  return false
-}"""
 # A page on two busy cores answers late, not wrongly: no test asks how fast it is.
 expect.set_options(timeout=60_000)
-DIFFER = "now[0] !== old[0] && (old[1] == null || now[1] !== old[1])"
 
 
 @pytest.fixture(scope="session")
@@ -114,85 +100,51 @@ def here() -> Iterator[str]:
     server.stop()
 
 
-class App:
-    """A page of the app, with what tests ask of it."""
-
-    def __init__(self, page, address: str):
-        self.page, self.address = page, address
-        self.problems: list[str] = []
-        page.on("console", lambda m: self.problems.append(f"console: {m.text}") if m.type == "error" else None)
-        page.on("pageerror", lambda error: self.problems.append(f"page error: {error}"))
-        page.on("request", self._on_request)
-
-    def _on_request(self, request) -> None:
-        if request.url.startswith(("http", "ws")) and urlparse(request.url).hostname not in LOCAL:
-            self.problems.append(f"request to another host: {request.url}")
-
-    def open(self) -> App:
-        self.page.goto(self.address)
-        self.wait_for_points()
-        return self
-
-    def source(self, name: str) -> dict[str, list]:
-        return self.page.evaluate(SOURCE, name) or {}
-
-    def wait_for_points(self, seconds: float = 30) -> None:
-        self.page.wait_for_function(f"() => (({SOURCE})('losses')?.step?.length ?? 0) > 0", timeout=seconds * 1000)
-
-    @property
-    def step(self) -> int:
-        return int(self.page.locator(".count").text_content().split()[1].replace(",", ""))
-
-    def number(self, key: str) -> str:
-        return self.page.locator(f"[data-key={key}]").first.text_content()
-
-    def button(self, name: str):
-        return self.page.get_by_role("button", name=name, exact=True)
-
-    def turn_to(self, title: str, seconds: float = 60) -> None:
-        """Open another page; where the header is narrow the pages are in a menu."""
-        menu = self.page.locator("nav > .open")
-        menu.wait_for(state="attached", timeout=seconds * 1000)
-        if menu.is_visible():
-            menu.click()
-        self.button(title).click()
-
-    def until(self, condition: str, seconds: float = 30) -> None:
-        """Wait until a JavaScript expression is true."""
-        self.page.wait_for_function(f"() => {condition}", timeout=seconds * 1000)
-
-    def place(self, script: str, argument: Any, seconds: float = 30) -> tuple[float, float]:
-        """Where in the window a point of a figure is, by a script, once it holds still there and the mouse reaches it."""
-        limit, last = time.monotonic() + seconds, None
-        while time.monotonic() < limit:
-            try:
-                found = self.page.evaluate(script, argument)
-            except Error:  # the figure is not there yet
-                found = None
-            if found is not None and found == last and self.page.evaluate(ON_A_FIGURE, found):
-                return found[0], found[1]
-            last = found
-            self.settle(150)
-        raise AssertionError(f"The figure does not hold still, or something covers it, at {last}.")
-
-    def switch_scheme(self) -> None:
-        """Turn light into dark, and wait until components and figures have followed."""
-        before = self.page.evaluate(SCHEME)
-        self.page.get_by_role("button", name="theme").first.click()
-        self.page.wait_for_function(
-            f"(old) => {{ const now = ({SCHEME})(); return {DIFFER} }}", arg=before, timeout=60_000
-        )
-
-    def settle(self, milliseconds: int = 500) -> None:
-        self.page.wait_for_timeout(milliseconds)
-
-
 @pytest.fixture
 def app(page, address) -> Iterator[App]:
     app = App(page, address)
-    page.set_viewport_size({"width": 1600, "height": 1000})
+    page.set_viewport_size(WIDE)
     yield app
     assert not app.problems, "\n".join(app.problems)
+
+
+FAILED = pytest.StashKey[bool]()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
+    report = yield
+    item.stash[FAILED] = item.stash.get(FAILED, False) or report.failed
+    return report
+
+
+@pytest.fixture(scope="module")
+def kept_page(browser, browser_context_args, address) -> Iterator[Kept]:
+    """A page that is loaded once for a file."""
+    kept = Kept(lambda: browser.new_context(**browser_context_args).new_page(), address)
+    yield kept
+    kept.close()
+
+
+@pytest.fixture
+def kept(kept_page, request) -> Iterator[Kept]:
+    """For the fixture of a file whose tests use one page one after another."""
+    yield kept_page
+    kept_page.give_back(request.node.stash.get(FAILED, False))
+
+
+@pytest.fixture
+def started(kept) -> App:
+    """The page that the app opens with, its first preset running: loaded for this test, or left in order by another."""
+
+    def again(app: App) -> None:
+        app.first_preset()
+        expect(app.page.locator("[data-key=dim]")).to_have_text("24")
+        expect(app.page.locator(".count")).to_contain_text("of 8,000")
+        expect(app.button("Pause")).to_be_visible()
+        app.wait_for_points()
+
+    return kept.get(App.open, again)
 
 
 @pytest.fixture

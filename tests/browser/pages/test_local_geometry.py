@@ -35,9 +35,9 @@ def test_a_slow_browser_whose_session_has_expired_gets_the_page_from_this_server
     app.open()
 
 
-def test_ten_chains_are_drawn_while_they_run(app):
+def test_ten_chains_are_drawn_while_they_run(started):
     """How often a second: `python -m lab.benchmarks.served.seen`, as for the other times of the app."""
-    app.open()
+    app = started
     steps = app.page.get_by_role("textbox", name="Steps", exact=True)
     steps.fill("100000")
     steps.press("Enter")
@@ -47,9 +47,9 @@ def test_ten_chains_are_drawn_while_they_run(app):
     assert app.page.evaluate(UPDATES, 15) == 15
 
 
-def test_the_tiny_preset_meets_the_expected_value(app):
+def test_the_tiny_preset_meets_the_expected_value(started):
     """Within two standard errors; one other seed is allowed, since an honest error bar misses one time in fifteen."""
-    app.open()
+    app = started
     expect(app.page.locator(".caption")).to_have_text("finished")
     expect(app.page.get_by_text("Trust it.")).to_be_visible()
     if distance(app) > 2:
@@ -72,8 +72,8 @@ def distance(app) -> float:
     return abs(llc - float(app.number("expected"))) / se
 
 
-def test_pause_step_play_reset(app):
-    app.open()
+def test_pause_step_play_reset(started):
+    app = started
     app.button("Pause").click()
     expect(app.page.locator(".caption")).to_contain_text("paused")
     app.settle(300)
@@ -130,8 +130,8 @@ def test_the_keyboard_does_what_the_buttons_do(app):
         ("5, 4, 5", "9, 1", "The rank of layer 1 is 9; it must be at most 4."),
     ],
 )
-def test_bad_widths_get_a_message_and_the_page_keeps_working(app, widths, ranks, message):
-    app.open()
+def test_bad_widths_get_a_message_and_the_page_keeps_working(started, widths, ranks, message):
+    app = started
     entry, rank_entry = (app.page.get_by_role("textbox", name=name) for name in ("Widths", "Layer ranks"))
     if ranks:
         entry.fill("5, 4, 5")
@@ -157,8 +157,8 @@ def test_bad_widths_get_a_message_and_the_page_keeps_working(app, widths, ranks,
     app.wait_for_points()
 
 
-def test_presets_start_their_runs(app):
-    app.open()
+def test_presets_start_their_runs(started):
+    app = started
     tiles = app.page.get_by_role("group", name="Presets").get_by_role("button")
     assert tiles.count() >= 6
     expected = {"Local ≠ global": ("32 (m = 1)", "29 (m = 2)"), "Regular": ("24 (m = 1)", "24 (m = 1)")}
@@ -174,8 +174,8 @@ def test_presets_start_their_runs(app):
     expect(app.page.get_by_text("Do not trust it.")).to_be_visible()
 
 
-def test_another_sampler_brings_its_own_fields_and_its_formula(app):
-    app.open()
+def test_another_sampler_brings_its_own_fields_and_its_formula(started):
+    app = started
     app.page.get_by_role("combobox", name="Sampler").click()
     app.page.get_by_text("SGHMC", exact=True).click()
     expect(app.page.get_by_text("How SGHMC moves")).to_be_visible()

@@ -41,12 +41,21 @@ STACKED = """() => {
 
 
 @pytest.fixture
-def bias(app):
-    """The page, opened as a visitor does; its run has begun to count."""
-    app.page.goto(app.address)
-    app.button("Stationary bias").click(timeout=60_000)
-    wait_for_counts(app)
-    return app
+def bias(kept):
+    """The page, opened as a visitor does, or left in order by another test; its first preset's run has begun to count."""
+
+    def first(app):
+        app.page.goto(app.address)
+        app.button("Stationary bias").click(timeout=60_000)
+        wait_for_counts(app)
+
+    def again(app):
+        app.first_preset()
+        expect(app.page.locator("[data-key=left_bias]")).to_have_text(distance(get_scene(BiasConfig()).left.distance))
+        expect(app.page.locator(".count")).to_contain_text(f"of {BiasConfig().steps:,}")
+        wait_for_counts(app)
+
+    return kept.get(first, again)
 
 
 def wait_for_counts(app, seconds: float = 30) -> None:
@@ -205,6 +214,8 @@ def test_what_is_drawn_can_be_switched(bias):
     bias.page.wait_for_function(
         "() => [...Bokeh.documents[0]._all_models.values()].find((m) => m.name === 'exact_left').get_length() > 50"
     )
+    button.click()
+    expect(button).to_have_attribute("aria-pressed", "false")
 
 
 def test_pages_change_and_the_run_of_the_one_left_ends(app, here):

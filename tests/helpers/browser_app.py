@@ -1,0 +1,140 @@
+"""A page of the app in a browser, with what tests ask of it; and one page that tests of a file use one after another."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlparse
+
+from page_scripts import SCHEME, SOURCE
+from playwright.sync_api import Error
+
+LOCAL = {"localhost", "127.0.0.1", ""}
+WIDE = {"width": 1600, "height": 1000}
+
+# A point of the window is ready for the mouse when nothing lies over the figure there: a menu that is still closing covers
+# the page, and takes the first click for itself.
+ON_A_FIGURE = """([x, y]) => {
+  let found = document.elementFromPoint(x, y)
+  while (found?.shadowRoot?.elementFromPoint(x, y) && found.shadowRoot.elementFromPoint(x, y) !== found)
+    found = found.shadowRoot.elementFromPoint(x, y)
+  const host = (e) => e?.parentNode instanceof ShadowRoot ? e.parentNode.host : e?.parentNode
+  for (let e = found; e; e = host(e)) if (e.classList?.contains('bk-Figure')) return true
+  return false
+}"""
+DIFFER = "now[0] !== old[0] && (old[1] == null || now[1] !== old[1])"
+
+
+class App:
+    """A page of the app. problems: errors of the console and of scripts, and requests to other hosts."""
+
+    def __init__(self, page: Any, address: str):
+        self.page, self.address = page, address
+        self.problems: list[str] = []
+        self.dark = False
+        page.on("console", lambda m: self.problems.append(f"console: {m.text}") if m.type == "error" else None)
+        page.on("pageerror", lambda error: self.problems.append(f"page error: {error}"))
+        page.on("request", self._on_request)
+
+    def _on_request(self, request: Any) -> None:
+        if request.url.startswith(("http", "ws")) and urlparse(request.url).hostname not in LOCAL:
+            self.problems.append(f"request to another host: {request.url}")
+
+    def open(self) -> App:
+        self.page.goto(self.address)
+        self.wait_for_points()
+        return self
+
+    def source(self, name: str) -> dict[str, list]:
+        return self.page.evaluate(SOURCE, name) or {}
+
+    def wait_for_points(self, seconds: float = 30) -> None:
+        self.page.wait_for_function(f"() => (({SOURCE})('losses')?.step?.length ?? 0) > 0", timeout=seconds * 1000)
+
+    @property
+    def step(self) -> int:
+        return int(self.page.locator(".count").text_content().split()[1].replace(",", ""))
+
+    def number(self, key: str) -> str:
+        return self.page.locator(f"[data-key={key}]").first.text_content()
+
+    def button(self, name: str) -> Any:
+        return self.page.get_by_role("button", name=name, exact=True)
+
+    def turn_to(self, title: str, seconds: float = 60) -> None:
+        """Open another page; where the header is narrow the pages are in a menu."""
+        menu = self.page.locator("nav > .open")
+        menu.wait_for(state="attached", timeout=seconds * 1000)
+        if menu.is_visible():
+            menu.click()
+        self.button(title).click()
+
+    def first_preset(self) -> App:
+        """The configuration that the page opens with, and its run from the beginning."""
+        self.page.get_by_role("group", name="Presets").get_by_role("button").first.click()
+        return self
+
+    def until(self, condition: str, seconds: float = 30) -> None:
+        """Wait until a JavaScript expression is true."""
+        self.page.wait_for_function(f"() => {condition}", timeout=seconds * 1000)
+
+    def place(self, script: str, argument: Any, seconds: float = 30) -> tuple[float, float]:
+        """Where in the window a point of a figure is, by a script, once it holds still there and the mouse reaches it."""
+        limit, last = time.monotonic() + seconds, None
+        while time.monotonic() < limit:
+            try:
+                found = self.page.evaluate(script, argument)
+            except Error:  # the figure is not there yet
+                found = None
+            if found is not None and found == last and self.page.evaluate(ON_A_FIGURE, found):
+                return found[0], found[1]
+            last = found
+            self.settle(150)
+        raise AssertionError(f"The figure does not hold still, or something covers it, at {last}.")
+
+    def switch_scheme(self) -> None:
+        """Turn light into dark or back, and wait until components and figures have followed."""
+        before = self.page.evaluate(SCHEME)
+        self.page.get_by_role("button", name="theme").first.click()
+        self.page.wait_for_function(
+            f"(old) => {{ const now = ({SCHEME})(); return {DIFFER} }}", arg=before, timeout=60_000
+        )
+        self.dark = not self.dark
+
+    def settle(self, milliseconds: int = 500) -> None:
+        self.page.wait_for_timeout(milliseconds)
+
+
+class Kept:
+    """One page for the tests of a file that leave it in order: to load and build it takes most of a short test's time.
+
+    A test that fails leaves nothing to the next one, which gets a new page.
+    """
+
+    def __init__(self, new_page: Callable[[], Any], address: str):
+        self._new_page, self._address = new_page, address
+        self.app: App | None = None
+
+    def get(self, first: Callable[[App], Any], again: Callable[[App], Any]) -> App:
+        """first: opens the page.  again: brings a page that a test has left back to how it opens."""
+        if self.app is None:
+            self.app = App(self._new_page(), self._address)
+            self.app.page.set_viewport_size(WIDE)
+            first(self.app)
+        else:
+            again(self.app)
+        return self.app
+
+    def give_back(self, failed: bool) -> None:
+        """To be called after each test; AssertionError where the page had problems."""
+        assert self.app is not None
+        problems = list(self.app.problems)
+        if failed or problems:
+            self.close()
+        assert not problems, "\n".join(problems)
+
+    def close(self) -> None:
+        if self.app is not None:
+            self.app.page.context.close()
+        self.app = None
