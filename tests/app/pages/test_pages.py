@@ -145,6 +145,8 @@ def judged(
         expected=expected,
         relative_error=llc / expected - 1,
         r_hat=1.0,
+        confirmed=None,
+        config=RunConfig(sampler={"name": "SGLD"}),
         learning_coefficient=LearningCoefficient(Fraction(8)),
         local_learning_coefficient=LearningCoefficient(Fraction(10)),
     )

@@ -24,8 +24,6 @@ def test_a_sweep_comes_in_live_and_its_points_set_the_step_size(quick):
     expect(page.get_by_text("This figure is not on the screen yet; try again when it is.")).to_be_visible()
     app.button("Sweep").click()
     expect(shown).to_have_count(4)
-    app.button("Stop").wait_for()
-    page.wait_for_function(f"() => (({SOURCE})('sweep')?.alpha?.[0] ?? 1) < 1")
     app.button("Use the best").wait_for(timeout=60_000)
     app.button("Sweep").wait_for(timeout=60_000)
     points = app.source("sweep")
@@ -67,6 +65,13 @@ def test_a_sweep_comes_in_live_and_its_points_set_the_step_size(quick):
     widths.press("Enter")
     expect(page.get_by_text("These points are of earlier settings")).to_be_visible()
     expect(app.button("Use the best")).to_have_count(0)
+
+    # Points come in live: of a sweep that is long enough to be seen on any machine.
+    entry = page.get_by_role("textbox", name="Steps", exact=True)
+    entry.fill("300000")
+    entry.press("Enter")
     app.button("Sweep").click()
+    app.button("Stop").wait_for()
+    page.wait_for_function(f"() => (({SOURCE})('sweep')?.alpha?.[0] ?? 1) < 1")
     app.button("Stop").click()
     expect(page.get_by_text("Stopped.", exact=True)).to_be_visible()
