@@ -2,6 +2,7 @@
 
     python -m lab.benchmarks.accuracy.verdicts                     # 720 runs
     python -m lab.benchmarks.accuracy.verdicts --runs 100 --seed 7
+    python -m lab.benchmarks.accuracy.verdicts --jobs 16 --minutes 9     # what is done by then is counted
 
 A run is right where λ̂ lies within max(5%, 3 llc_se) of the answer. Two rates, each with its 95% interval (Wilson 1927):
 how many of the trusted runs are right, and how many of the right runs are trusted. The answers: a normal law for one linear
@@ -15,8 +16,10 @@ import argparse
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor, TimeoutError, as_completed
 from functools import cache
-from typing import Any
+from multiprocessing import get_context
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -115,38 +118,69 @@ def interval(hits: int, total: int) -> str:
     return f"{hits:4d} of {total:3d} = {p:5.1%} ({middle - half:5.1%} to {middle + half:6.1%})"
 
 
+class Verdict(NamedTuple):
+    """One run: the rows of the table that it counts in, what was said, and what is so."""
+
+    keys: tuple[str, ...]
+    trusted: bool
+    right: bool
+    told: str
+
+
+def one_run(name: str, seed: int, settings: dict[str, Any], step: str) -> Verdict | None:
+    torch.set_num_threads(1)
+    problem, answer = problem_of(name, seed)
+    one = found(problem, settings, step)
+    if one is None:
+        return None
+    right = bool(abs(one.llc - answer) <= max(0.05 * abs(answer), 3 * one.llc_se))
+    said = f"{one.llc:.3f} ± {one.llc_se:.3f} for {answer:.3f}"
+    law = f"law {one.diagnostics['law_bias']:.2f} ± {one.diagnostics['law_bias_se']:.2f}"
+    keys = (settings["sampler"], settings["gradient"], f"{settings['steps']} steps", step, name, "all")
+    return Verdict(keys, bool(one.converged), right, f"{name} {seed} {settings} {step} {said} {law} {one.converged}")
+
+
+def verdicts(options: argparse.Namespace) -> Iterator[Verdict]:
+    """As they come; none of them is asked for after the minutes are over."""
+    stop = time.monotonic() + 60 * options.minutes
+    with ProcessPoolExecutor(options.jobs, mp_context=get_context("spawn")) as pool:
+        asked = [pool.submit(one_run, *case) for case in cases(options.runs, options.seed)]
+        try:
+            for done in as_completed(asked, timeout=60 * options.minutes):
+                if (one := done.result()) is not None:
+                    yield one
+        except TimeoutError:
+            print(f"stopped after {options.minutes:g} minutes", flush=True)
+        finally:
+            pool.shutdown(wait=time.monotonic() < stop, cancel_futures=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, default=720)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=1, help="processes, of one thread each")
+    parser.add_argument("--minutes", type=float, default=600.0, help="runs that are not done by then are left out")
     parser.add_argument(
         "--wrong",
         action="store_true",
         help="print every trusted run that is wrong, and right ones that are not trusted",
     )
     options = parser.parse_args()
-    torch.set_num_threads(1)
     print(machine(), flush=True)
     counts: dict[str, np.ndarray] = defaultdict(lambda: np.zeros((2, 2), dtype=int))
     started = time.perf_counter()
-    for name, seed, settings, step in cases(options.runs, options.seed):
-        problem, answer = problem_of(name, seed)
-        one = found(problem, settings, step)
-        if one is None:
-            continue
-        right = bool(abs(one.llc - answer) <= max(0.05 * abs(answer), 3 * one.llc_se))
-        trusted = bool(one.converged)
-        for key in (settings["sampler"], settings["gradient"], f"{settings['steps']} steps", step, name, "all"):
-            counts[key][int(trusted), int(right)] += 1
-        if options.wrong and trusted != right:
-            said = f"{one.llc:.3f} ± {one.llc_se:.3f} for {answer:.3f}"
-            law = f"law {one.diagnostics['law_bias']:.2f} ± {one.diagnostics['law_bias_se']:.2f}"
-            print("TRUSTED" if trusted else "refused", name, seed, settings, step, said, law, one.converged, flush=True)
-    print(f"{options.runs} runs in {time.perf_counter() - started:.0f} s\n")
+    for one in verdicts(options):
+        for key in one.keys:
+            counts[key][int(one.trusted), int(one.right)] += 1
+        if options.wrong and one.trusted != one.right:
+            print("TRUSTED" if one.trusted else "refused", one.told, flush=True)
+    print(f"{counts['all'].sum()} runs in {time.perf_counter() - started:.0f} s\n")
     print(f"{'':24}{'trusted runs that are right':46}right runs that are trusted")
     for key in [*sorted(k for k in counts if k != "all"), "all"]:
         table = counts[key]
         print(f"{key:24}{interval(table[1, 1], table[1].sum()):46}{interval(table[1, 1], table[:, 1].sum())}")
+    print(flush=True)
 
 
 if __name__ == "__main__":
