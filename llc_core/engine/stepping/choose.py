@@ -37,7 +37,7 @@ def choose(setup: Setup, notes: list[str]) -> Stepper:
         if setup.problem.by_chain:
             return ChainByChain(target, sampler, batches, blocks, seed)
         if on_gpu != "plain" and not counts:
-            return Recorded(target, sampler, batches, blocks, seed, fused=on_gpu == "fused")
+            return Recorded(target, sampler, batches, NoiseByPlace(*shape, seed), fused=on_gpu == "fused")
     long = worth_compiling(setup.like, setup.problem.dim, setup.groups.count, setup.planned_steps)
     noise = NoiseByPlace(*shape, seed) if long else blocks
     if isinstance(sampler, MetropolisSampler):

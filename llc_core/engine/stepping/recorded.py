@@ -23,7 +23,7 @@ from llc_core.compute.philox import normals
 from llc_core.engine.coordinates import Coordinates
 from llc_core.engine.stepping.base import Step, Stepper, Watch
 from llc_core.engine.stepping.batches import Batches
-from llc_core.engine.stepping.noise import Noise
+from llc_core.engine.stepping.noise import NoiseByPlace, noise_number
 from llc_core.engine.target import Target
 from llc_core.samplers.base import Sampler
 from llc_core.types import Energy, Hp, State
@@ -35,16 +35,17 @@ WARM_UP = 3
 class Recorded(Stepper):
     """Draw a batch, evaluate, update. The state lies in fixed memory and is changed in place.
 
-    noise: for the start.  seed: of the noise of the steps.  fused: whether the update is compiled.
+    noise: gives the start its numbers and the steps its seed, so that whole trajectories are the same on every device.
+    fused: whether the update is compiled.
     """
 
     in_place = True
 
-    def __init__(self, target: Target, sampler: Sampler, batches: Batches, noise: Noise, seed: int, fused: bool):
+    def __init__(self, target: Target, sampler: Sampler, batches: Batches, noise: NoiseByPlace, fused: bool):
         super().__init__(target, sampler, batches, noise)
         like = target.n_beta
-        self.update = UpdateInPlace(sampler, seed, fused)
-        self.count = torch.zeros((), dtype=torch.int64, device=like.device)
+        self.update = UpdateInPlace(sampler, noise.seed, fused)
+        self.count = torch.full((), noise_number(0), dtype=torch.int64, device=like.device)
         self.loss = torch.zeros(len(like), dtype=like.dtype, device=like.device)
         self.baseline: Tensor | None = None
         self._state: State = {}

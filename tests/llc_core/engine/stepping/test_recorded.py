@@ -16,7 +16,7 @@ from llc_core.compute.philox_layout import GROUP
 from llc_core.compute.precision import ShortProducts
 from llc_core.compute.streams import stream_seed
 from llc_core.engine.run import Run
-from llc_core.engine.stepping.noise import NoiseInBlocks
+from llc_core.engine.stepping.noise import NoiseInBlocks, noise_number
 from llc_core.samplers import MetropolisSampler, samplers
 
 WIDTHS, SEED = [7, 5, 6, 4], 4
@@ -116,7 +116,7 @@ def same_noise(monkeypatch):
 
     def drawn(self, fields, step):
         shape = (fields, self.chains, self.dim)
-        return normals(stream_seed(SEED, "noise"), torch.tensor(max(0, step)), shape, self.like.dtype)
+        return normals(stream_seed(SEED, "noise"), torch.tensor(noise_number(step)), shape, self.like.dtype)
 
     monkeypatch.setattr(NoiseInBlocks, "normals", drawn)
 
@@ -131,6 +131,25 @@ def test_fixed_memory_gives_the_numbers_of_the_usual_step(name, linear, same_noi
         np.testing.assert_array_equal(one, other)
     assert usual[2].diverged == 0 and usual[2].singular_fluctuation == recorded[2].singular_fluctuation
     assert usual[2].diagnostics == recorded[2].diagnostics
+
+
+def test_a_trajectory_asks_no_generator_of_the_device(linear, monkeypatch):
+    """Generators of a GPU and a CPU differ: a momentum from them made trajectories differ from the first step on."""
+
+    def drawn(self, fields, step):
+        raise AssertionError("these numbers depend on the device")
+
+    monkeypatch.setenv("LLC_LAB_GPU", "graphs")
+    monkeypatch.setattr(NoiseInBlocks, "normals", drawn)
+    sampler = {"name": "UnderdampedLangevin", "step_size": 2e-9, "mass": "unit"}
+    current = Run(config_of(linear, "SGLD", gradient="full").replace(sampler=sampler), linear)
+    current.advance(1)
+    first = current.displacements
+    assert np.all(first != 0)
+    # One step moves by h(1 + keep)/2 of the momentum at the start, but for the force: the start's numbers are not step 0's.
+    seed = stream_seed(SEED, "noise")
+    start, step = (normals(seed, torch.tensor(noise_number(k)), (1, 3, linear.dim), torch.float64)[0] for k in (-1, 0))
+    assert np.corrcoef(first.ravel(), start.ravel())[0, 1] > 0.9 > abs(np.corrcoef(first.ravel(), step.ravel())[0, 1])
 
 
 @pytest.mark.parametrize("options", [{"gradient": "full"}, {"gradient": "control_variate"}, {"step_decay": 0.3}, {}])
