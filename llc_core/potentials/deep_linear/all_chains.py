@@ -34,6 +34,12 @@ class _Memory:
         self.half, self.work = np.empty((2, count, widths[-1], inputs), dtype)
 
 
+def numbers(widths: Sequence[int]) -> int:
+    """How many numbers `_Memory` keeps for one chain."""
+    layers = sum(a * b for a, b in zip(widths, widths[1:], strict=False))
+    return layers + widths[0] * (3 * sum(widths[1:]) + sum(widths[1:-1]) + 2 * widths[-1])
+
+
 class NumpyAllChains:
     """weights, a0: W⁰_l and W⁰_l ⋯ W⁰_1 in the precision of the run, [1 or C, …]: one for all chains, or one for each."""
 

@@ -8,9 +8,11 @@ import torch
 from torch import Tensor
 
 from llc_core.compute.cores import available_cores
+from llc_core.compute.matrices import prefers_numpy
 from llc_core.potentials.base import Batch, Factors, Potential
+from llc_core.potentials.deep_linear.all_chains import numbers
 from llc_core.potentials.deep_linear.cut import cut_of
-from llc_core.potentials.deep_linear.tensors import ONE_BY_ONE, Tensors
+from llc_core.potentials.deep_linear.tensors import ONE_BY_ONE, Tensors, stacks
 
 MOST_ROUNDED = 1 << 24
 """Rounding is measured up to this many numbers in the displacements of all chains, because it copies them to float64."""
@@ -56,7 +58,8 @@ class LinearPotential(Potential):
     def step_bytes(self, chains: int, gradient: str, batch_size: int, size: int) -> int:
         """Four arrays for each layer and two of the whole product's size, in double precision for the rounding.
 
-        And the batches: their moments, or their rows where these are fewer.
+        And the batches: their moments, or their rows where these are fewer. Where numpy takes all chains at once its memory
+        is kept between steps, in double precision for the rounding as well.
         """
         inputs, outputs, cut = self.widths[0], self.widths[-1], cut_of(self.widths)
         columns = max(inputs, self.widths[cut] if cut else 0)
@@ -70,7 +73,10 @@ class LinearPotential(Potential):
         wide = max(self.widths) >= ONE_BY_ONE
         at_once = min(chains, available_cores()) if wide else chains
         arrays = 4 * sum(self.widths[1:]) * columns + 2 * inputs * outputs
-        return 8 * at_once * arrays + size * chains * drawn + 8 * rows
+        held = 8 * at_once * arrays
+        if prefers_numpy() and stacks(self.widths):
+            held = max(held, (size if size == 8 else size + 8) * chains * numbers(self.widths))
+        return held + size * chains * drawn + 8 * rows
 
     def rounding(self, delta: Tensor) -> Tensor | None:
         """Far from w0 the products of some layers of a deep network are large, others are tiny, and they cancel."""

@@ -86,7 +86,7 @@ class Tensors:
         like = self.w0[0]
         if like.device.type != "cpu" or not prefers_numpy() or self.products.is_short:
             return None
-        if len(self.w0) == 1 or max(self.widths) < STACKED_BELOW:
+        if stacks(self.widths):
             return NumpyAllChains([w.numpy() for w in self.w0], [a.numpy() for a in self.a0], self.slices)
         if len(self.networks) > 1:
             return None
@@ -207,6 +207,11 @@ class Tensors:
             upstream = torch.bmm(turned, upstream)
         views[0].copy_(tangent)
         return result
+
+
+def stacks(widths: Sequence[int]) -> bool:
+    """Whether a CPU on which numpy has the faster products takes all chains of such a network at once."""
+    return len(widths) == 2 or max(widths) < STACKED_BELOW
 
 
 def cut_on(widths: Sequence[int], device: str) -> int:
