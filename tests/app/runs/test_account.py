@@ -109,15 +109,15 @@ def test_the_environment_says_how_much(monkeypatch):
     assert total_memory() > 100 * MB, "a share of the machine's"
 
 
-ROOM = {0: 75 * MB}
+ROOM = {0: 1000 * MB}
 HEAVY = {"problem": {"kind": "dln", "widths": [200, 200], "n": 1000}, "chains": 16, "steps": 1_000_000}
 
 
 @pytest.fixture
 def visitors(monkeypatch):
-    """A factory of pages on a server with room for two heavy runs, and the account of them."""
+    """A factory of pages on a server whose room is ROOM, and the account of them."""
     own = Account(lambda: ROOM[0])
-    monkeypatch.setitem(ROOM, 0, 75 * MB)
+    monkeypatch.setitem(ROOM, 0, 1000 * MB)
     for module in ("app.session.live", "app.pages.local_geometry.config"):
         monkeypatch.setattr(f"{module}.account", lambda: own)
     made = []
@@ -138,9 +138,12 @@ def opened(view, configuration):
 
 def test_paused_visitors_are_counted_until_they_leave(visitors):
     make, own = visitors
-    views = [opened(make(), HEAVY) for _ in range(2)]
-    need = views[0].config.memory
-    assert 2 * need <= own.taken <= 75 * MB < 3 * need
+    first = opened(make(), HEAVY)
+    need = first.config.memory  # depends on the library that multiplies on this processor
+    assert need > 3 * SMALL
+    ROOM[0] = own.taken + int(1.5 * need)
+    views = [first, opened(make(), HEAVY)]
+    assert 2 * need <= own.taken <= ROOM[0] < 3 * need
     third = make()
     before = third.configuration()
     with pytest.raises(
@@ -148,7 +151,7 @@ def test_paused_visitors_are_counted_until_they_leave(visitors):
     ):
         third.restore(HEAVY)
     assert third.configuration() == before
-    views[0].restore({**HEAVY, "chains": 15})
+    views[0].restore({**HEAVY, "chains": 8})
     eventually(lambda: own.taken < 2 * need)  # a run that replaces one's own has its room
     views[0].close()
     eventually(lambda: own.taken < need + SMALL)
@@ -160,7 +163,6 @@ def test_paused_visitors_are_counted_until_they_leave(visitors):
 
 def test_a_network_counts_as_long_as_anybody_has_it(visitors):
     _, own = visitors
-    ROOM[0] = 1000 * MB
     local_geometry._problems.forget()
     gc.collect()
     before = own.taken
