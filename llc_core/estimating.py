@@ -45,6 +45,7 @@ def estimate(
     observable: Potential | None = None,
     observe_every: int = 10,
     observables: Sequence[Observable | Mapping[str, Any] | str] = (),
+    predict: Any = None,
     interaction: Interaction | Mapping[str, Any] | str | None = None,
     grid: Mapping[str, Any] | None = None,
     seed: int = 0,
@@ -62,6 +63,8 @@ def estimate(
 
     interaction: how chains interact, such as `Contour()` or `ReplicaExchange()`. The levels of a ladder are settings of their own
     in `Run.estimates()`; here the estimate is that of the first, which is the target.
+    predict: inputs [P, d], or [P] where d = 1, at which draws of the network's outputs are kept: `Estimate.observables` then has
+        "Predictions" (draws [T, C, P]) and "WeightDraws" (draws [T, C, 48] of single weights).
     step_size: that of the sampler, in place of the one that it has.
     callback: called with every `Snapshot`, about 25 a second; what it raises ends the run.
     max_steps: the run goes on, each time twice as long as before, while a verdict asks for more steps and no more than
@@ -88,7 +91,7 @@ def estimate(
         histogram=histogram,
         functional_variance=functional_variance,
         observe_every=observe_every,
-        observables=_described(observables),
+        observables=_with_predictions(_described(observables), predict),
         interaction=None if interaction is None else build_interaction(interaction).to_dict(),
         chains=chains,
         steps=steps,
@@ -147,6 +150,14 @@ def _described(observables: Any) -> Any:
     if not isinstance(observables, list | tuple):
         return observables
     return [each.to_dict() if isinstance(each, Observable) else each for each in observables]
+
+
+def _with_predictions(observables: Any, inputs: Any) -> Any:
+    """The same with draws of outputs at `inputs`, and of weights beside them."""
+    if inputs is None or not isinstance(observables, list | tuple):
+        return observables
+    rows = inputs.tolist() if isinstance(inputs, np.ndarray | torch.Tensor) else inputs
+    return [*observables, {"name": "Predictions", "inputs": rows}, {"name": "WeightDraws"}]
 
 
 def _show(snapshot: Snapshot) -> None:

@@ -1,0 +1,56 @@
+"""Base of the observables that keep what they see: rows of all chains, evenly spaced, in memory that does not grow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from llc_core.fields import whole
+from llc_core.observables.base import Observable
+from llc_core.observables.look import Group, Look, RunShape
+
+MOST_DRAWS = 100_000
+
+
+@dataclass
+class KeptRows(Observable):
+    """Draws of what `measure` returns. When `most` rows are kept, every second one is dropped and rows come twice as far apart.
+
+    most: rows kept at once.  Draws are as the chains visit them: weights of interacting chains are not applied.
+    """
+
+    every: int = 1
+    most: int = 256
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.most = whole(f"{self.name}.most", self.most, 16, MOST_DRAWS)
+
+    def measure(self, seen: Look) -> Tensor:
+        """[C, …] a new tensor with one number or array for each chain."""
+        raise NotImplementedError
+
+    def begin(self, setup: RunShape) -> None:
+        self._rows: list[Tensor] = []
+        self._steps: list[int] = []
+        self._stride = 1
+
+    def look(self, seen: Look) -> None:
+        if seen.step % (self.every * self._stride):
+            return
+        self._rows.append(self.measure(seen))
+        self._steps.append(seen.step)
+        if len(self._rows) == self.most:
+            self._rows, self._steps = self._rows[::2], self._steps[::2]
+            self._stride *= 2
+
+    def read(self, group: Group) -> dict[str, np.ndarray]:
+        """draws [T, C', …], nan for dead chains, and steps [T] since the end of burn-in; empty before the first look."""
+        if not self._rows:
+            return {}
+        draws = torch.stack([row[group.rows] for row in self._rows]).double().cpu().numpy()
+        draws[:, ~group.living] = np.nan
+        return {"draws": draws, "steps": np.array(self._steps)}

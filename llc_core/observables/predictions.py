@@ -1,0 +1,48 @@
+"""Draws of a network's outputs, jointly over all inputs that are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from llc_core.fields import short
+from llc_core.observables.kept_rows import KeptRows
+from llc_core.observables.look import Look
+from llc_core.observables.registry import register
+from llc_core.potentials.base import Potential
+
+
+@register
+@dataclass
+class Predictions(KeptRows):
+    """f(x) of every chain at `inputs`, rows [P, d] or numbers [P] where d = 1: draws [T, C, P], all inputs of a draw from the
+    same weights."""
+
+    inputs: Sequence[Any] = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.inputs, list | tuple):
+            raise ValueError(f"{self.name}.inputs is {short(self.inputs)}; give a list of rows or of numbers.")
+        self.inputs = [list(row) if isinstance(row, list | tuple) else row for row in self.inputs]
+
+    def check(self, problem: Potential, second: Potential | None) -> None:
+        if not hasattr(problem, "predict"):
+            raise ValueError(
+                f"{self.name} needs the outputs of a network, which a problem of kind {problem.kind} does not give: "
+                "leave it out of observables."
+            )
+        if not self.inputs:
+            raise ValueError(f"{self.name}.inputs is empty; give the inputs at which the network is to be seen.")
+        problem.predict(torch.zeros(1, problem.dim, dtype=torch.float64), self.inputs)
+
+    def kept(self, chains: int, problem: Potential) -> int:
+        return self.most * chains * len(self.inputs)
+
+    def measure(self, seen: Look) -> Tensor:
+        found: Tensor = seen.problem.predict(seen.delta, self.inputs)  # type: ignore[attr-defined]
+        return found
