@@ -19,7 +19,7 @@ READOUTS = [
     {
         "key": "llc",
         "label": "Estimate λ̂ ± standard error",
-        "wide": True,
+        "hero": True,
         "main": True,
         "tip": "Mean over living chains and over all steps after burn-in of nβ·(L(w) − L(w0)). The standard error comes "
         "from the spread of the chains.",
@@ -32,20 +32,23 @@ READOUTS = [
     {"key": "error", "label": "relative error", "tip": "λ̂ divided by its expected value, minus one."},
     {
         "key": "r_hat",
+        "detail": True,
         "label": "R-hat",
         "tip": "Do the chains agree? Compares the spread between chains with the spread within them; trust only below 1.05.",
     },
     {
         "key": "ess",
+        "detail": True,
         "label": "ESS",
         "tip": "Effective sample size: how many independent draws all the steps after burn-in are worth.",
     },
     {
         "key": "dead",
-        "label": "dead chains",
+        "detail": True,
+        "label": "diverged chains",
         "tip": "Chains that overflowed. They are left out of the estimate and counted here.",
     },
-    {"key": "speed", "label": "steps/s", "tip": "Steps per second of wall time, all chains together."},
+    {"key": "speed", "detail": True, "label": "steps/s", "tip": "Steps per second of wall time, all chains together."},
 ]
 
 
@@ -128,7 +131,7 @@ def verdict(state: State, with_answers: bool = True) -> tuple[str, str]:
     opening = "Not yet." if patient else "Do not trust it."
     remedy = f" <b>What to change:</b> {escape(judged.remedy)}" if judged.remedy else ""
     if state.status is Status.FINISHED and judged.wants_steps:
-        remedy += " <b>Go on</b> takes them from here."
+        remedy += " <b>Run more</b> takes them from here."
     return "warn" if patient else "bad", f"<b>{opening}</b> {escape(judged.reason)}{remedy}{note}"
 
 
