@@ -1,4 +1,6 @@
-"""The base of every page that estimates λ: presets, transport, read-outs, verdict, curves, and one way to start a run."""
+"""The base of every page that estimates λ: presets, transport, read-outs, verdict, curves, and one way to start a run. Long, since
+it is one class: what a visitor does, and what a run answers.
+"""
 
 from __future__ import annotations
 
