@@ -157,7 +157,10 @@ def judged(
 def test_the_verdict_says_whether_to_trust_and_what_to_change():
     assert texts.verdict(judged(True, "Fine."))[0] == "good"
     tone, words = texts.verdict(judged(False, "R-hat is 1.2.", "Take more steps.", True))
-    assert tone == "warn" and "What to change" in words and "Take more steps." in words and "Run more" not in words
+    assert tone == "warn" and "What to change" not in words and "Run more" not in words, "it is taking more steps"
+    tone, words = texts.verdict(replace(judged(False, "R-hat is 1.2.", "Take more steps.", True), status=Status.PAUSED))
+    assert tone == "warn" and "Take more steps." in words
+    assert "Halve" in texts.verdict(judged(False, "The step is too large.", "Halve the step size."))[1]
     finished = replace(judged(False, "R-hat is 1.2.", "Take more steps.", True), status=Status.FINISHED)
     tone, words = texts.verdict(finished)
     assert tone == "bad" and words.endswith("<b>Run more</b> takes them from here.")
