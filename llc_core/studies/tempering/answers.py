@@ -28,7 +28,7 @@ class FreeEnergy:
     levels: [K] nβ, the first 0.  level_llc, level_llc_se: [K] λ̂(nβ) = nβ·E[ΔL].  level_log_z, level_log_z_se: [K].
     rejection: [K − 1] rates of rejected swaps.  round_trips: of all ladders, from the coldest level to the prior and back.
     barrier: Λ, their sum; local_barrier: [K − 1], Λ's slope along log nβ (nan beside the prior).
-    epsilon, volume: V(ε), the prior's mass of {ΔL < ε}; empty where ΔL was negative.
+    epsilon, volume: V(ε), the prior's mass of {ΔL < ε}, within about a tenth; empty where ΔL was negative.
     basins: name → `Basin`.  gradients: how many were spent, burn-in included.  reason: why not to trust it; empty: nothing was seen.
     """
 

@@ -14,8 +14,9 @@ import numpy as np
 SMALLEST = 5
 """Levels that a fit uses at least."""
 HIGHEST = 3
-SHIFTS = np.concatenate([np.linspace(0.25, 12, 48), np.geomspace(13, 60, 12)])
-"""Values of log nβ + c at the first level of the fit."""
+SHIFTS = np.linspace(0, 8, 33)
+"""Values of c, where nβ is counted in units of one over the loss that is typical of the prior. There log nβ + c is the log of
+the prior's range of losses over that at nβ, so c is of order 1. Were c free, a large one would make every m look like m = 1."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class Fit:
 
 
 def fit(n_beta: np.ndarray, llc: np.ndarray, se: np.ndarray, dim: int, multiplicity: int | None = None) -> Fit:
-    """n_beta, llc, se: [K] of the levels above 0.  dim: D, since m ≤ D and λ ≤ D/2.  multiplicity: m where it is known."""
+    """n_beta, llc, se: [K] of the levels above 0, nβ times the typical loss.  dim: D, since m ≤ D and λ ≤ D/2.  multiplicity: m where it is known."""
     good = np.isfinite(llc) & np.isfinite(se)
     t, y, weight = np.log(n_beta[good]), llc[good], 1 / np.maximum(se[good], 1e-12) ** 2
     if len(t) < SMALLEST:
@@ -54,7 +55,7 @@ def fit(n_beta: np.ndarray, llc: np.ndarray, se: np.ndarray, dim: int, multiplic
 
 def _one(t: np.ndarray, y: np.ndarray, weight: np.ndarray, m: int) -> tuple[float, float, int]:
     """λ, χ² and the number of free values of one fit."""
-    bend = np.zeros((1, len(t))) if m == 1 else (m - 1) / (t - t[0] + SHIFTS[:, None])
+    bend = np.zeros((1, len(t))) if m == 1 else (m - 1) / np.maximum(t + SHIFTS[:, None], 0.5)
     value = ((y + bend) * weight).sum(1) / weight.sum()
     misfit = ((y + bend - value[:, None]) ** 2 * weight).sum(1)
     at = int(misfit.argmin())

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
-import torch
 from torch import Tensor
 
 from llc_core.compute.streams import torch_stream
 from llc_core.fields import number, whole
 from llc_core.potentials.base import Potential
 from llc_core.studies.tempering.answers import FreeEnergy, basin_of, jackknife, log_z_of, volume_of
-from llc_core.studies.tempering.fitting import fit
+from llc_core.studies.tempering.fitting import Fit, fit
 from llc_core.studies.tempering.ladder import equal_rejection, geometric, given_levels
 from llc_core.studies.tempering.prior import prior_of
 from llc_core.studies.tempering.replicas import Replicas
@@ -46,7 +44,7 @@ def free_energy(
     chains: independent ladders, at least 4; errors are over them.  steps: of each.
     n_beta: nβ of the coldest level; None: the problem's, or 10⁶ for a surface.
     localization, box: the prior N(w0, 1/γ) or the box |w_i − w0_i| < box; None: the problem's own.
-    multiplicity: m where it is known; None: it is fitted.
+    multiplicity: m where it is known; None: it is fitted, which is right in two dimensions and often wrong in more (`reason` says so).
     basins: {name: δ [N, D] ↦ bool [N]}, whose weight and λ̂ are followed at each level.
     Raises ValueError with one sentence for arguments that cannot be.
     """
@@ -58,21 +56,22 @@ def free_energy(
     if multiplicity is not None:
         multiplicity = whole("multiplicity", multiplicity, 1, problem.dim)
     wanted = given_levels(ladder)
-    fixed = isinstance(wanted, np.ndarray)
-    if fixed and n_beta is not None:
+    fixed = wanted if isinstance(wanted, np.ndarray) else None
+    count = wanted if isinstance(wanted, int) else None
+    if fixed is not None and n_beta is not None:
         raise ValueError("ladder and n_beta are both given; the ladder's last level is the coldest.")
     coldest = problem.n_beta if problem.n > 1 else COLDEST
-    coldest = float(wanted[-1]) if fixed else number("n_beta", coldest if n_beta is None else n_beta)
+    coldest = float(fixed[-1]) if fixed is not None else number("n_beta", coldest if n_beta is None else n_beta)
     if coldest <= 0:
         raise ValueError(f"n_beta is {coldest:g}; it must be greater than 0.")
     prior = prior_of(problem, localization, box)
     generator = torch_stream(whole("seed", seed, 0, 2**63 - 1), "tempering")
     typical = _typical(problem, prior.draw(1000, generator))
     first = min(0.3 / typical, coldest / 10)
-    begin = wanted if fixed else geometric(first, coldest, wanted if isinstance(wanted, int) else FIRST)
+    begin = geometric(first, coldest, count or FIRST) if fixed is None else fixed
     replicas = Replicas(problem, prior, begin, chains, generator)
     burn_in = int(BURN_IN * steps)
-    spent = _adapt(replicas, burn_in, None if fixed else (wanted if isinstance(wanted, int) else 0))
+    spent = _adapt(replicas, burn_in, None if fixed is not None else count or 0)
     kept, levels = steps - burn_in, replicas.n_beta
     if kept * len(levels) * chains > MOST_NUMBERS:
         raise ValueError(f"steps × levels × chains is {kept * len(levels) * chains:,}; at most {MOST_NUMBERS:,} fit.")
@@ -85,7 +84,7 @@ def free_energy(
             inside[name][step] = within(delta.flatten(0, 1)).view(losses.shape).numpy()
 
     replicas.run(kept, look)
-    return _read(problem, replicas, loss, inside, multiplicity, (spent + kept * len(levels)) * chains)
+    return _read(problem, replicas, loss, inside, multiplicity, typical, (spent + kept * len(levels)) * chains)
 
 
 def _typical(problem: Potential, draws: Tensor) -> float:
@@ -116,14 +115,16 @@ def _read(
     loss: np.ndarray,
     inside: Mapping[str, np.ndarray],
     multiplicity: int | None,
+    typical: float,
     gradients: int,
 ) -> FreeEnergy:
     levels, chains = replicas.n_beta, replicas.chains
+    counted = levels[1:] * typical
     each = levels[:, None] * loss.mean(0)
     level_llc, level_se = each.mean(1), each.std(1, ddof=1) / np.sqrt(chains)
-    fitted = fit(levels[1:], level_llc[1:], level_se[1:], problem.dim, multiplicity)
+    fitted = fit(counted, level_llc[1:], level_se[1:], problem.dim, multiplicity)
     without = [np.delete(each, c, 1).mean(1)[1:] for c in range(chains)]
-    values = [fit(levels[1:], rest, level_se[1:], problem.dim, fitted.multiplicity).llc for rest in without]
+    values = [fit(counted, rest, level_se[1:], problem.dim, fitted.multiplicity).llc for rest in without]
     log_z = log_z_of(loss, levels)
     log_z_se = jackknife(np.stack([log_z_of(loss, levels, c) for c in range(chains)]))
     rate = replicas.rejected / np.maximum(replicas.tried, 1)
@@ -140,15 +141,23 @@ def _read(
         rejection=rate, round_trips=trips, barrier=float(rate.sum()), local_barrier=local,
         epsilon=epsilon, volume=volume,
         basins={name: basin_of(loss, within, levels) for name, within in inside.items()},
-        gradients=gradients, reason=_reason(trips, chains, rate, fitted.llc),
+        gradients=gradients, reason=_reason(trips, chains, rate, fitted, multiplicity is not None or problem.dim <= 2),
     )  # fmt: skip
 
 
-def _reason(trips: int, chains: int, rate: np.ndarray, llc: float) -> str:
-    if not np.isfinite(llc):
+def _reason(trips: int, chains: int, rate: np.ndarray, fitted: Fit, known: bool) -> str:
+    """known: whether m was given, or fitted in at most two dimensions, where the fit was checked against exact answers."""
+    if not np.isfinite(fitted.llc):
         return "No fit of λ lies between 0 and D/2: the levels are too few or the run is too short."
     if rate.max() > 0.9:
         return f"Two neighbouring levels refuse {rate.max():.0%} of their swaps: use more levels."
     if trips < 2 * chains:
         return f"{trips} round trips on {chains} ladders are too few: use more steps."
-    return ""
+    if not known:
+        return "In more than two dimensions the fitted multiplicity is often wrong, and λ with it: give multiplicity."
+    share = fitted.evidence.max()
+    return (
+        ""
+        if share > 0.9
+        else f"The evidence for multiplicity {fitted.multiplicity} is only {share:.2f}: use more steps."
+    )

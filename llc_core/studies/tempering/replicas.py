@@ -36,7 +36,7 @@ class Replicas:
         self.loss, self.grad = self._evaluate(self.delta)
         self.log_step = torch.zeros(len(n_beta), **EXACT)
         self.scale = self.delta.std(dim=1)
-        self.place(n_beta)
+        self._at(n_beta)
 
     def _evaluate(self, delta: Tensor) -> tuple[Tensor, Tensor]:
         loss, grad = self.problem.excess_loss_and_grad(delta.flatten(0, 1).contiguous())
@@ -44,11 +44,13 @@ class Replicas:
 
     def place(self, n_beta: np.ndarray) -> None:
         """Move to other levels: each takes its points and step size from the nearest one there was."""
-        if hasattr(self, "n_beta"):
-            old, new = np.log1p(self.n_beta), np.log1p(n_beta)
-            nearest = torch.as_tensor(np.abs(old[None] - new[:, None]).argmin(1))
-            for name in ("delta", "loss", "grad", "log_step", "scale"):
-                setattr(self, name, getattr(self, name)[nearest].clone())
+        old, new = np.log1p(self.n_beta), np.log1p(n_beta)
+        nearest = torch.as_tensor(np.abs(old[None] - new[:, None]).argmin(1))
+        for name in ("delta", "loss", "grad", "log_step", "scale"):
+            setattr(self, name, getattr(self, name)[nearest].clone())
+        self._at(n_beta)
+
+    def _at(self, n_beta: np.ndarray) -> None:
         self.n_beta = np.asarray(n_beta, float)
         self.heat = torch.as_tensor(self.n_beta).view(-1, 1)
         self.forget()
