@@ -29,6 +29,8 @@ from llc_core.studies.calibration.search import Calibration, calibrate
 from llc_core.studies.information import Losses, debiased, generalisation, gibbs_generalisation, waic, wbic
 from llc_core.studies.over_training import llc_over_training
 from llc_core.studies.temperatures import Reweighted, TemperatureSlope, reweight, reweighted, temperature_llc
+from llc_core.studies.tempering.answers import Basin, FreeEnergy
+from llc_core.studies.tempering.measuring import free_energy
 from llc_core.sweeps import SweepSpec, run_sweep
 from llc_core.theory.coefficients import learning_coefficient, local_learning_coefficient
 from llc_core.theory.nngp import nngp_kernel
@@ -42,6 +44,7 @@ __all__ = [
     "PLANAR",
     "SURFACES",
     "Bins",
+    "Basin",
     "BayesianNetwork",
     "Calibration",
     "CrossEntropy",
@@ -50,6 +53,7 @@ __all__ = [
     "Density",
     "Energy",
     "Estimate",
+    "FreeEnergy",
     "GaussianPosterior",
     "Landscape",
     "LearningCoefficient",
@@ -78,6 +82,7 @@ __all__ = [
     "density",
     "estimate",
     "finite_width",
+    "free_energy",
     "generalisation",
     "gibbs_generalisation",
     "gibbs_reference",
