@@ -17,6 +17,15 @@ from llc_core.potentials.line.named import LANDSCAPES
 from llc_core.potentials.module.cross_entropy import CrossEntropy
 from llc_core.potentials.plane.regression import PLANAR, Planar, planar_landscape
 from llc_core.potentials.plane.surfaces import SURFACES, Surface, surface
+from llc_core.references.functions.equivalences import (
+    PairedPaths,
+    linear_equivalence,
+    repelling_particles,
+    sines_force,
+    sorted_equivalence,
+    torus_equivalence,
+    von_mises_force,
+)
 from llc_core.references.functions.finite_width import finite_width
 from llc_core.references.functions.mixture import Mixture
 from llc_core.references.functions.nngp import GaussianPosterior, nngp_posterior
@@ -112,4 +121,11 @@ __all__ = [
     "wbic",
     *_interactions.__all__,
     *_samplers.__all__,
+    "PairedPaths",
+    "linear_equivalence",
+    "repelling_particles",
+    "sines_force",
+    "sorted_equivalence",
+    "torus_equivalence",
+    "von_mises_force",
 ]
