@@ -17,6 +17,15 @@ from llc_core.potentials.line.named import LANDSCAPES
 from llc_core.potentials.module.cross_entropy import CrossEntropy
 from llc_core.potentials.plane.regression import PLANAR, Planar, planar_landscape
 from llc_core.potentials.plane.surfaces import SURFACES, Surface, surface
+from llc_core.references.functions.equivalences import (
+    PairedPaths,
+    linear_equivalence,
+    repelling_particles,
+    sines_force,
+    sorted_equivalence,
+    torus_equivalence,
+    von_mises_force,
+)
 from llc_core.references.functions.finite_width import finite_width
 from llc_core.references.functions.mixture import Mixture
 from llc_core.references.functions.nngp import GaussianPosterior, nngp_posterior
@@ -29,6 +38,8 @@ from llc_core.studies.calibration.search import Calibration, calibrate
 from llc_core.studies.information import Losses, debiased, generalisation, gibbs_generalisation, waic, wbic
 from llc_core.studies.over_training import llc_over_training
 from llc_core.studies.temperatures import Reweighted, TemperatureSlope, reweight, reweighted, temperature_llc
+from llc_core.studies.tempering.answers import Basin, FreeEnergy
+from llc_core.studies.tempering.measuring import free_energy
 from llc_core.sweeps import SweepSpec, run_sweep
 from llc_core.theory.coefficients import learning_coefficient, local_learning_coefficient
 from llc_core.theory.nngp import nngp_kernel
@@ -42,6 +53,7 @@ __all__ = [
     "PLANAR",
     "SURFACES",
     "Bins",
+    "Basin",
     "BayesianNetwork",
     "Calibration",
     "CrossEntropy",
@@ -50,6 +62,7 @@ __all__ = [
     "Density",
     "Energy",
     "Estimate",
+    "FreeEnergy",
     "GaussianPosterior",
     "Landscape",
     "LearningCoefficient",
@@ -78,6 +91,7 @@ __all__ = [
     "density",
     "estimate",
     "finite_width",
+    "free_energy",
     "generalisation",
     "gibbs_generalisation",
     "gibbs_reference",
@@ -107,4 +121,11 @@ __all__ = [
     "wbic",
     *_interactions.__all__,
     *_samplers.__all__,
+    "PairedPaths",
+    "linear_equivalence",
+    "repelling_particles",
+    "sines_force",
+    "sorted_equivalence",
+    "torus_equivalence",
+    "von_mises_force",
 ]

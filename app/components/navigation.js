@@ -17,12 +17,29 @@ export function render({model}) {
     b.textContent = title
     b.addEventListener('click', () => {
       if (opened()) { toggle(false); open.focus() }
+      if (title !== model.current) visit(title)
       model.send_msg({open: title})
     })
     list.appendChild(b)
     return b
   })
+  // A page is an entry of the browser's history: back and forward turn pages.
+  const keyed = model.keys.length > 0
+  const visit = (title) => {
+    if (!keyed) return
+    const url = new URL(window.location)
+    url.search = ''
+    url.searchParams.set('page', model.keys[model.titles.indexOf(title)])
+    window.history.pushState(null, '', url)
+  }
+  const back = () => {
+    const search = new URLSearchParams(window.location.search)
+    if (search.has('c')) { window.location.reload(); return }
+    const title = model.titles[Math.max(0, model.keys.indexOf(search.get('page')))]
+    if (title !== model.current) model.send_msg({open: title})
+  }
   const mark = () => {
+    if (keyed) document.title = `${model.current} · ${model.app}`
     open.firstChild.textContent = model.current
     open.setAttribute('aria-label', `${model.current}: choose a page`)
     buttons.forEach((b) => {
@@ -45,6 +62,10 @@ export function render({model}) {
   })
   const outside = (event) => { if (!event.composedPath().includes(bar)) toggle(false) }
   document.addEventListener('pointerdown', outside)
-  model.on('remove', () => document.removeEventListener('pointerdown', outside))
+  if (keyed) window.addEventListener('popstate', back)
+  model.on('remove', () => {
+    document.removeEventListener('pointerdown', outside)
+    window.removeEventListener('popstate', back)
+  })
   return bar
 }

@@ -15,6 +15,8 @@ class Navigation(JSComponent):
     """The pages, as buttons in the header; the current one is marked. Where the header is narrow they are a menu."""
 
     titles = param.List([])
+    keys = param.List([], doc="Names of the pages in the address of the window; empty: the address stays.")
+    app = param.String("", doc="Follows the page's title in the title of the window.")
     current = param.String("")
 
     _stylesheets = [text_beside(__file__, "navigation.css")]

@@ -3,10 +3,14 @@ export function render({model}) {
   list.className = 'numbers'
   list.style.gridTemplateColumns = `repeat(${model.columns}, minmax(${model.least}, 1fr))`
   const cells = {}
+  const details = document.createElement('details')
+  details.innerHTML = '<summary>Diagnostics</summary>'
+  const folded = list.cloneNode()
+  details.appendChild(folded)
   for (const item of model.items) {
     const box = document.createElement('div')
     box.tabIndex = 0
-    box.className = (item.wide ? 'wide ' : '') + (item.main ? 'main' : '')
+    box.className = (item.wide ? 'wide ' : '') + (item.main ? 'main ' : '') + (item.hero ? 'hero' : '')
     box.innerHTML = '<dt></dt><dd>–</dd><span class="tip" role="tooltip"></span>'
     box.querySelector('dt').textContent = item.label
     const tip = box.querySelector('.tip')
@@ -22,7 +26,8 @@ export function render({model}) {
     box.setAttribute('aria-describedby', tip.id)
     cells[item.key] = box.querySelector('dd')
     cells[item.key].dataset.key = item.key
-    list.appendChild(box)
+    const place = item.detail ? folded : list
+    place.appendChild(box)
   }
   const fill = () => {
     for (const [key, text] of Object.entries(model.values)) {
@@ -36,5 +41,8 @@ export function render({model}) {
   withhold()
   model.on('values', fill)
   model.on('withheld', withhold)
-  return list
+  if (!folded.children.length) return list
+  const both = document.createElement('section')
+  both.append(list, details)
+  return both
 }

@@ -11,7 +11,7 @@ from app.components.base import BASE, text_beside
 class Numbers(JSComponent):
     """Labelled numbers with explanations on hover or focus.
 
-    items: key, label, tip and optionally wide, main (bool) each.  values: key → text.
+    items: key, label, tip and optionally wide, main, hero, detail (bool) each; details are folded under "Diagnostics".  values: key → text.
     """
 
     items = param.List([])

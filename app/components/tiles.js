@@ -21,8 +21,18 @@ export function render({model}) {
   }
   const mark = () => box.querySelectorAll('button').forEach(
     (b) => b.setAttribute('aria-pressed', String(b.dataset.name === model.selected)))
+  // The address says which preset is shown; back and forward are for pages.
+  const address = () => {
+    if (!model.page) return
+    const url = new URL(window.location)
+    url.searchParams.delete('c')
+    url.searchParams.delete('preset')
+    url.searchParams.set('page', model.page)
+    if (model.selected) url.searchParams.set('preset', model.selected)
+    window.history.replaceState(null, '', url)
+  }
   build()
   model.on('items', build)
-  model.on('selected', mark)
+  model.on('selected', () => { mark(); address() })
   return box
 }

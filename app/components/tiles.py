@@ -16,6 +16,7 @@ class Tiles(JSComponent):
 
     items = param.List([])
     selected = param.String("")
+    page = param.String("", doc="The page's name in the address of the window, which then follows; empty: it stays.")
 
     _stylesheets = [BASE, text_beside(__file__, "tiles.css")]
 

@@ -36,8 +36,8 @@ export function render({model, el}) {
   const [count, caption, track, done, mark] = ['.count', '.caption', '.track', '.done', '.mark'].map(s => where.querySelector(s))
 
   const buttons = () => {
-    const name = model.more ? 'Go on' : model.playing ? 'Pause' : 'Play'
-    const further = model.more ? `: ${model.total.toLocaleString('en')} more steps` : ''
+    const name = model.more ? `Run ${model.total.toLocaleString('en')} more` : model.playing ? 'Pause' : 'Play'
+    const further = model.more ? ' steps' : ''
     play.innerHTML = icon(model.playing && !model.more ? 'pause' : 'play') + `<span>${name}</span>`
     play.setAttribute('aria-label', name + further)
     play.title = `${name}${further} (space bar)`

@@ -14,7 +14,7 @@ from app.components.base import BASE, text_beside
 class Transport(JSComponent):
     """Play or pause, step, reset; a step counter and the progress. Space, S and R do the same as the buttons.
 
-    Where a finished run can be made longer its first button says “Go on”: to play it again is what Reset does.
+    Where a finished run can be made longer its first button says “Run 8,000 more”: to play it again is what Reset does.
     """
 
     status = param.String("starting")

@@ -21,7 +21,7 @@ COLUMNS = {
     "error": "relative error",
     "r_hat": "R-hat",
     "ess": "ESS",
-    "dead": "dead chains",
+    "dead": "diverged chains",
     "speed": "steps/s",
 }
 """Keys of `app.estimates.texts.READOUTS` and their headings."""

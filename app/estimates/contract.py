@@ -79,6 +79,7 @@ class PageContract:
     controls: Controls
     curves: Curves
     tiles: Tiles
+    headline: pn.pane.HTML
     lesson: pn.pane.HTML
 
     # -- what a page must define --------------------------------------------------------------------------------------
@@ -106,12 +107,16 @@ class PageContract:
         """A run of `config` begins: empty the figures, and tell the panels."""
         raise NotImplementedError
 
+    def question(self, with_answers: bool) -> str:
+        """The page in one plain sentence, above the tiles. with_answers: whether exact values may stand in it."""
+        raise NotImplementedError
+
     # -- what a page may define ---------------------------------------------------------------------------------------
 
     @property
     def parts(self) -> dict[str, list[Any]]:
         """What a link can leave out: see `app.pages.base.PageView`."""
-        return {"presets": [self.tiles], "texts": [self.lesson]}
+        return {"presets": [self.tiles], "texts": [self.headline, self.lesson]}
 
     def of_side_bar(self) -> PageConfig:
         """What editor and controls say now. Raises ValueError as `of_link`."""

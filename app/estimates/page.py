@@ -1,4 +1,6 @@
-"""The base of every page that estimates λ: presets, transport, read-outs, verdict, curves, and one way to start a run."""
+"""The base of every page that estimates λ: presets, transport, read-outs, verdict, curves, and one way to start a run. Long, since
+it is one class: what a visitor does, and what a run answers.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ from app.session.preparation import Preparation
 from app.sharing.exact_answers import ExactAnswers
 from app.sharing.reading import PageConfig
 from app.style import theme
-from app.style.layout import card, complaint, page, prose, side_bar
+from app.style.layout import card, complaint, page, pair, prose, side_bar
 
 RUN = "This run"
 """What needs memory, in the sentence that refuses it."""
@@ -48,12 +50,13 @@ class EstimatePage(PageContract):
         self._forget_versions()
         self.tiles = Tiles(items=[self._tile(preset) for preset in presets], sizing_mode="stretch_width", margin=0)
         self.tiles.listener = self._on_preset
+        self.headline = prose(theme.HEADLINE, margin=(0, 2, 8, 2))
         self.lesson = prose(theme.LESSON, margin=(10, 2, 0, 2))
         self.preparation = Preparation()
         self.transport = Transport(sizing_mode="stretch_width", margin=0)
         self.transport.listener = self._on_command
         self.readouts = Numbers(items=list(cells), sizing_mode="stretch_width", margin=(12, 0, 0, 0))
-        self.verdict = prose(theme.VERDICT, margin=(10, 0, 0, 0))
+        self.verdict = prose(theme.VERDICT, theme.VERDICT_ROOM, margin=(10, 0, 0, 0))
         self.curves = curves
         self.losses, self.estimates = curves.losses, curves.estimates
         self.compare = ComparePanel(self.estimates)
@@ -63,17 +66,24 @@ class EstimatePage(PageContract):
         self.trouble = complaint()
 
     def compose(
-        self, first: str, side: Mapping[str, Sequence[Any]], below_numbers: Sequence[Any], cards: Sequence[Any]
+        self,
+        first: str,
+        side: Mapping[str, Sequence[Any]],
+        picture: Any,
+        below_numbers: Sequence[Any],
+        cards: Sequence[Any],
     ) -> None:
         """Put the page together and open it with the preset `first`.
 
-        side: headings of the side bar, and what stands below each.  below_numbers: what follows the verdict in its card.
+        side: headings of the side bar, and what stands below each.  picture: the card that moves beside the numbers.
+        below_numbers: what follows the verdict in its card.
         """
         self.editor.listener = self._on_settings
         self.sidebar: list[Any] = [side_bar(side)]
-        top = pn.Column(self.tiles, self.lesson, self.preparation.view, sizing_mode="stretch_width", margin=0)
+        words = (self.headline, self.tiles, self.lesson, self.preparation.view)
+        top = pn.Column(*words, sizing_mode="stretch_width", margin=0)
         numbers = card(self.transport, self.readouts, self.verdict, *below_numbers)
-        self.main: list[Any] = [page(top, numbers, *cards)]
+        self.main: list[Any] = [page(top, pair(picture, numbers), *cards)]
         self.on_answers()
         preset = self._presets[first]
         self._show_and_run(self.of_preset(preset), first, preset.lesson)
@@ -95,6 +105,7 @@ class EstimatePage(PageContract):
         self.transport.begin(*config.lengths, playing, self.starting)
         self.controls.show_live({**config.resolved.sampler.to_dict(), "n_beta": config.complete.n_beta})
         self.reset(config)
+        self._show_headline()
         self.compare.draw()
         self.takeaway.show(config)
         self._show_words(State())
@@ -191,6 +202,7 @@ class EstimatePage(PageContract):
     def on_answers(self) -> None:
         """The exact answers are shown or withheld now."""
         self.curves.show_answers(self.answers.visible)
+        self._show_headline()
         self._worded = -1
 
     # -- what the run does --------------------------------------------------------------------------------------------
@@ -224,6 +236,9 @@ class EstimatePage(PageContract):
         if state.snapshot is not None:
             self.controls.show_live({"step_size": float(state.snapshot.step_size[0])})
         self.show_estimate(state)
+
+    def _show_headline(self) -> None:
+        self.headline.object = f"<h1>{escape(self.question(self.answers.visible))}</h1>"
 
     def _forget_versions(self) -> None:
         """Nothing of the run's state has been shown yet."""

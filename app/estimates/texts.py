@@ -19,7 +19,7 @@ READOUTS = [
     {
         "key": "llc",
         "label": "Estimate λ̂ ± standard error",
-        "wide": True,
+        "hero": True,
         "main": True,
         "tip": "Mean over living chains and over all steps after burn-in of nβ·(L(w) − L(w0)). The standard error comes "
         "from the spread of the chains.",
@@ -32,20 +32,23 @@ READOUTS = [
     {"key": "error", "label": "relative error", "tip": "λ̂ divided by its expected value, minus one."},
     {
         "key": "r_hat",
+        "detail": True,
         "label": "R-hat",
         "tip": "Do the chains agree? Compares the spread between chains with the spread within them; trust only below 1.05.",
     },
     {
         "key": "ess",
+        "detail": True,
         "label": "ESS",
         "tip": "Effective sample size: how many independent draws all the steps after burn-in are worth.",
     },
     {
         "key": "dead",
-        "label": "dead chains",
+        "detail": True,
+        "label": "diverged chains",
         "tip": "Chains that overflowed. They are left out of the estimate and counted here.",
     },
-    {"key": "speed", "label": "steps/s", "tip": "Steps per second of wall time, all chains together."},
+    {"key": "speed", "detail": True, "label": "steps/s", "tip": "Steps per second of wall time, all chains together."},
 ]
 
 
@@ -114,7 +117,7 @@ def verdict(state: State, with_answers: bool = True) -> tuple[str, str]:
     note = f' <span class="note">{escape(state.notes[-1])}</span>' if state.notes else ""
     if estimate.steps <= estimate.burn_in + 32 and snapshot.alive.any():
         return "wait", (
-            f"<b>Burn-in.</b> The chains are still moving away from w0; λ̂ is averaged from step {snapshot.burn_in:,} on.{note}"
+            f"<b>Warming up.</b> The chains move away from w0. Averaging starts at step {snapshot.burn_in:,}.{note}"
         )
     judged = estimate.converged if with_answers else blind(estimate.converged)
     if judged:
@@ -126,9 +129,11 @@ def verdict(state: State, with_answers: bool = True) -> tuple[str, str]:
         return "good", f"<b>No sign against it.</b> {escape(judged.reason)} {UNSHOWN}{note}"
     patient = state.status in (Status.RUNNING, Status.PAUSED) and judged.wants_steps
     opening = "Not yet." if patient else "Do not trust it."
-    remedy = f" <b>What to change:</b> {escape(judged.remedy)}" if judged.remedy else ""
+    # A run that asks for nothing but steps is taking them.
+    quiet = patient and state.status is Status.RUNNING
+    remedy = f" <b>What to change:</b> {escape(judged.remedy)}" if judged.remedy and not quiet else ""
     if state.status is Status.FINISHED and judged.wants_steps:
-        remedy += " <b>Go on</b> takes them from here."
+        remedy += " <b>Run more</b> takes them from here."
     return "warn" if patient else "bad", f"<b>{opening}</b> {escape(judged.reason)}{remedy}{note}"
 
 

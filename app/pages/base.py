@@ -6,16 +6,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from app.components.tiles import Tiles
+
 
 class PageView(Protocol):
     """One visitor's view of a page. `close` is called when the visitor leaves or changes the page.
 
-    parts: what a link can leave out, by the names of `app.sharing.links.HIDEABLE`.
+    parts: what a link can leave out, by the names of `app.sharing.links.HIDEABLE`.  tiles: the presets.
     """
 
     sidebar: list[Any]
     main: list[Any]
     parts: Mapping[str, Sequence[Any]]
+    tiles: Tiles
 
     def close(self) -> None: ...
 

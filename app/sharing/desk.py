@@ -1,4 +1,4 @@
-"""What every page's menu "Take away" does: hands out files of what is on the page, takes a configuration back."""
+"""What every page's menu "Export" does: hands out files of what is on the page, takes a configuration back."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 """The whole state of a page in one link: `?c=` carries a version, the page, its configuration and what to hide.
 
+`?page=…&preset=…` is the short form for what a page offers itself.
 A link is read as a whole before anything of it is applied. The text is base64url of compact JSON: no objects, no code.
 """
 
@@ -87,6 +88,12 @@ def from_arguments(arguments: Mapping[str, Sequence[bytes]]) -> Link | None:
     if len(values) != 1:
         raise ValueError(f"The address of this page has {len(values)} configurations; open a link with one.")
     return decode(values[0].decode(errors="replace"))
+
+
+def named(arguments: Mapping[str, Sequence[bytes]]) -> tuple[str, str]:
+    """Page and preset of an address that people can read, `?page=landscapes&preset=crossing`; empty where it names none."""
+    page, preset = (arguments.get(name, [b""])[0].decode(errors="replace") for name in ("page", "preset"))
+    return page, preset
 
 
 def _no_constant(name: str) -> NoReturn:

@@ -31,6 +31,8 @@ export function render({model}) {
     const {text, fault} = model.link
     say.textContent = fault ?? ''
     const address = new URL(window.location.href)
+    address.searchParams.delete('page')
+    address.searchParams.delete('preset')
     if (text) address.searchParams.set(model.parameter, text)
     field.value = text ? address.href : ''
     copy.disabled = !text

@@ -5,8 +5,8 @@ const LARGEST = 400000 // bytes of a configuration file
 export function render({model}) {
   const box = document.createElement('div')
   box.className = 'away'
-  box.innerHTML = '<button type="button" class="open" aria-haspopup="true" aria-expanded="false">Take away ▾</button>' +
-    '<span class="message" role="status"></span><div class="menu" role="group" aria-label="Take away" hidden></div>' +
+  box.innerHTML = '<button type="button" class="open" aria-haspopup="true" aria-expanded="false">Export ▾</button>' +
+    '<span class="message" role="status"></span><div class="menu" role="group" aria-label="Export" hidden></div>' +
     '<input type="file" accept=".json,application/json" hidden aria-label="Configuration file">'
   const find = (selector) => box.querySelector(selector)
   const open = find('.open'), menu = find('.menu'), message = find('.message'), input = find('input')

@@ -1,4 +1,4 @@
-"""The menu "Take away" in the browser. It knows nothing of the engine: components are known before a page is sent."""
+"""The menu "Export" in the browser. It knows nothing of the engine: components are known before a page is sent."""
 
 from __future__ import annotations
 

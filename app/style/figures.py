@@ -6,6 +6,9 @@ import math
 from typing import Any
 
 import numpy as np
+
+# Bokeh looks for pandas whenever it streams. A run's thread that is importing it just then would leave it half made.
+import pandas  # noqa: F401
 from bokeh.models import BoxAnnotation, ColumnDataSource, Label, NumeralTickFormatter, Range1d, Span
 from bokeh.plotting import figure
 

@@ -85,6 +85,13 @@ LESSON = """
 p { font-size: 1rem; margin: 0; min-height: 1.45em; }
 """
 
+HEADLINE = """
+h1 { font-size: 1.125rem; font-weight: 700; line-height: 1.35; margin: 0; min-height: 1.35em; }
+"""
+
+VERDICT_ROOM = "p { min-height: 7.5em; } @media (max-width: 900px) { p { min-height: 4.4em; } }"
+"""Of a verdict beside a figure: other words do not move what stands below."""
+
 VERDICT = """
 p { margin: 0; padding: 8px 12px; border-left: 4px solid var(--tone); border-radius: 6px; min-height: 1.45em;
   background: color-mix(in srgb, var(--tone) 12%, transparent); }

@@ -18,7 +18,7 @@ from app.components.repairs import Repairs
 from app.pages import load_pages
 from app.pages.base import PageInfo, PageView
 from app.session.errors import show_errors_with
-from app.sharing.links import Link, encode, from_arguments
+from app.sharing.links import Link, encode, from_arguments, named
 from app.sharing.share_menu import ShareMenu
 from app.style import theme
 from app.window import warmup
@@ -100,24 +100,39 @@ class Shell:
         titles = [page.title for page in self._pages]
         try:
             link = from_arguments(pn.state.session_args)
-            first = titles[0] if link is None else self._titled(link.page)
+            page, preset = (link.page, "") if link is not None else named(pn.state.session_args)
+            first = self._titled(page) if page else titles[0]
         except ValueError as error:
             self._show_error(str(error))
-            link, first = None, titles[0]
+            link, preset, first = None, "", titles[0]
         self._hidden = link.hide if link is not None else ()
         if len(titles) > 1 and "pages" not in self._hidden:
-            navigation = Navigation(titles=titles, current=first, margin=(0, 8), align="center")
+            keys = [page.key for page in self._pages]
+            names = {"titles": titles, "keys": keys, "app": self.page.title}
+            navigation = Navigation(**names, current=first, margin=(0, 8), align="center")
             navigation.listener = self._open
             self.page.header = [navigation, *self.page.header]
         if not self._hidden:
             self._share.make = self._link
             self.page.header = [*self.page.header, self._share]
         self._open(first)
-        if link is not None and self._view is not None:
-            try:
+        if self._view is None:
+            return
+        try:
+            if link is not None:
                 self._view.restore(link.config)
-            except ValueError as error:
-                self._show_error(f"This link cannot be opened: {error}")
+            elif preset:
+                self._choose(self._view, preset)
+        except ValueError as error:
+            self._show_error(f"This link cannot be opened: {error}")
+
+    @staticmethod
+    def _choose(view: PageView, preset: str) -> None:
+        """Open the page with a preset; ValueError where it has none of that name."""
+        names = [item["name"] for item in view.tiles.items]
+        if preset not in names:
+            raise ValueError(f"preset is {preset[:40]!r}; this page has {', '.join(names)}.")
+        view.tiles.listener(preset)
 
     def _titled(self, key: str) -> str:
         for page in self._pages:
@@ -137,6 +152,8 @@ class Shell:
         for name in self._hidden:
             for part in self._view.parts.get(name, ()):
                 part.visible = False
+        if not self._hidden:
+            self._view.tiles.page = chosen.key
         self._main.objects = self._view.main
         if "controls" in self._hidden:
             self.page.sidebar_open = False

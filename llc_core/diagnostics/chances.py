@@ -80,7 +80,9 @@ def disagreeing(e: Evidence) -> Fault | None:
 def wide_error(e: Evidence) -> Fault | None:
     if math.isfinite(e.se) and e.se > SE_SHARE * e.llc:
         return Fault(
-            f"The standard error is {e.se / e.llc:.0%} of the estimate.", "Take more steps or more chains.", True
+            f"The estimate is still noisy: its standard error is {e.se / e.llc:.0%}, and more steps narrow it.",
+            "Take more steps or more chains.",
+            True,
         )
     return None
 

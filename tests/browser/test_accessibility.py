@@ -10,7 +10,7 @@ SERIOUS = ("serious", "critical")
 READY = {
     "Stationary bias": "Right sampler",
     "Landscapes": "The plane of parameters",
-    "Your network": "Signs of health",
+    "Your network": "Diagnostics",
     "Benchmark": "Runs at a point",
 }
 

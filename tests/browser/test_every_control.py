@@ -12,7 +12,7 @@ SEEN = {
     "Local geometry": "Loss traces",
     "Stationary bias": "Right sampler",
     "Landscapes": "The plane of parameters",
-    "Your network": "Signs of health",
+    "Your network": "Diagnostics",
     "Benchmark": "Runs at a point",
 }
 """Titles of the pages, and what is seen on each when it is open."""

@@ -110,9 +110,13 @@ class Toy(EstimatePage):
         self.compose(
             PRESETS[0].name,
             {"Layer": [self.editor], "Sampler": [self.trouble, self.controls]},
+            card(*self.curves.loss_parts),
             [toolbar(self.compare.button, self.takeaway.menu)],
-            [card(*self.curves.loss_parts), card(self.words)],
+            [card(self.words)],
         )
+
+    def question(self, with_answers):
+        return "How many weights does one layer use?"
 
     def picture(self, preset):
         return picture(preset)

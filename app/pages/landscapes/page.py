@@ -23,12 +23,11 @@ from app.pages.landscapes.pictures import draw_landscape
 from app.pages.landscapes.presets import FIRST, PRESETS, LandscapePreset
 from app.pages.landscapes.scene import landscape_of, link_config, preset_config, problem_of
 from app.pages.landscapes.takeaway import LandscapeTakeaway
-from app.pages.landscapes.texts import CELLS, EXACT_CELLS, readout_values, verdict
+from app.pages.landscapes.texts import CELLS, EXACT_CELLS, QUESTION, readout_values, verdict
 from app.runs.job import State
 from app.sharing.exact_answers import ExactAnswers
 from app.sharing.reading import PageConfig
-from app.style import theme
-from app.style.layout import card, pair, prose, toolbar
+from app.style.layout import card, pair, toolbar
 from llc_core import Planar
 
 LOSS_LEGEND = [("expected", "exact λ̂ at this n")]
@@ -37,7 +36,6 @@ ESTIMATE_LEGEND = [
     ("local", "λ at w0"),
     ("global", "least λ of the plane"),
 ]
-VERDICT_ROOM = "p { min-height: 2.9em; } @media (max-width: 1100px) { p { min-height: 4.4em; } }"
 """The sentence has up to three parts: the page below must not move with it."""
 
 
@@ -50,7 +48,6 @@ class Landscapes(EstimatePage):
         super().__init__(PRESETS, Curves(LOSS_LEGEND, ESTIMATE_LEGEND), Controls(gradients=("full",)), CELLS)
         self.exact: float | None = None
         """What λ̂ should be; known when the run has been built."""
-        self.verdict = prose(theme.VERDICT, VERDICT_ROOM, margin=(10, 0, 0, 0))
         self.editor: LandscapeEditor = LandscapeEditor(self._presets[FIRST].problem)
         self.plane, self.volume, self.points = PlanePanel(), VolumePanel(), PointsPanel()
         self.plane.on_tap = self._on_tap
@@ -70,9 +67,10 @@ class Landscapes(EstimatePage):
         self.compose(
             FIRST,
             {"Landscape": [self.editor], "Sampler": [self.trouble, self.controls]},
+            self.plane.view,
             [toolbar(self.takeaway.menu)],
             [
-                pair(self.plane.view, card(*self.curves.estimate_parts, *self.curves.loss_parts)),
+                pair(card(*self.curves.estimate_parts), card(*self.curves.loss_parts)),
                 pair(self.volume.view, self.points.view),
                 self.method.view,
             ],
@@ -80,7 +78,11 @@ class Landscapes(EstimatePage):
 
     @property
     def parts(self) -> dict[str, list[Any]]:
-        return {"presets": [self.tiles], "texts": [self.lesson, self.method.view], "answers": [self.answers]}
+        return {
+            "presets": [self.tiles],
+            "texts": [self.headline, self.lesson, self.method.view],
+            "answers": [self.answers],
+        }
 
     def picture(self, preset: LandscapePreset) -> str:
         return draw_landscape(get_landscape(preset.problem))
@@ -88,6 +90,9 @@ class Landscapes(EstimatePage):
     @property
     def problem(self) -> Planar:
         return landscape_of(self.config)
+
+    def question(self, with_answers: bool) -> str:
+        return QUESTION
 
     # -- configurations -----------------------------------------------------------------------------------------------
 

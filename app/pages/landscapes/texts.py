@@ -35,6 +35,7 @@ CELLS = [
     _BY_KEY["dead"],
     _BY_KEY["speed"],
 ]
+QUESTION = "Chains wander where the loss is low: the more room they find, the smaller λ (at most d/2 = 1)."
 FEW = 32
 EXACT_CELLS = ["exact", "error", "local", "multiplicity"]
 """Keys of the cells that tell what λ̂ should be."""

@@ -45,7 +45,7 @@ class NetworkEditor(pn.viewable.Viewer):
             sizing_mode="stretch_width",
             margin=(0, 0, 8, 0),
         )
-        self.widths = _entry("Widths (input first)", "8, 6, 8")
+        self.widths = _entry("Layer sizes", "8, 6, 8")
         self.ranks = _entry("Layer ranks (empty: full)", "full")
         self.message = complaint(margin=0)
         self._class = ChoiceField("size_class", Hyper(choices=SIZE_CLASSES), "1K", label="Size (parameters)")

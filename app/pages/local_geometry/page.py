@@ -21,12 +21,12 @@ from app.pages.local_geometry.pictures import draw_network, draw_scale
 from app.pages.local_geometry.presets import Preset, available
 from app.pages.local_geometry.scene import Scene, link_config, preset_config, scene_of
 from app.pages.local_geometry.takeaway import Takeaway
-from app.pages.local_geometry.texts import EXACT, exact_values
+from app.pages.local_geometry.texts import EXACT, exact_values, question
 from app.runs.job import State
 from app.runs.llc_job import LlcJob
 from app.sharing.exact_answers import ExactAnswers
 from app.sharing.reading import PageConfig
-from app.style.layout import card, pair, prose, stacks, toolbar
+from app.style.layout import card, pair, prose, toolbar
 from app.style.legend import heading
 from llc_core.samplers.registry import samplers
 
@@ -48,10 +48,11 @@ class LocalGeometry(EstimatePage):
         self.takeaway: Takeaway = Takeaway(self.restore, lambda: self.sweep.found, lambda: self.why.found)
         self.exact = Numbers(items=EXACT, least="84px", sizing_mode="stretch_width", margin=(6, 0, 0, 0))
         self.scale = prose(margin=(12, 0, 0, 0))
-        self.exact_card = card(heading("Exact answer"), self.exact, self.scale)
+        self.exact_card = card(heading("Exact answer"), self.exact)
         self.method = MethodCard()
         self.answers = ExactAnswers(
             self.exact_card,
+            self.scale,
             self.sweep.view,
             self.why.view,
             *self.losses.answers,
@@ -62,20 +63,28 @@ class LocalGeometry(EstimatePage):
         self.compose(
             presets[0].name,
             {"Network": [self.editor], "Sampler": [self.trouble, self.controls]},
+            card(*self.curves.estimate_parts, self.scale),
             [toolbar(self.compare.button, self.takeaway.menu, self.compare.words), self.compare.table],
             [
-                pair(card(*self.curves.loss_parts), card(*self.curves.estimate_parts)),
-                stacks([self.sweep.view], [self.why.view, self.exact_card]),
+                pair(card(*self.curves.loss_parts), self.exact_card),
+                pair(self.sweep.view, self.why.view),
                 self.method.view,
             ],
         )
 
     @property
     def parts(self) -> dict[str, list[Any]]:
-        return {"presets": [self.tiles], "texts": [self.lesson, self.method.view], "answers": [self.answers]}
+        return {
+            "presets": [self.tiles],
+            "texts": [self.headline, self.lesson, self.method.view],
+            "answers": [self.answers],
+        }
 
     def picture(self, preset: Preset) -> str:
         return draw_network(preset.widths, preset.ranks, width=112, height=52, labels=False)
+
+    def question(self, with_answers: bool) -> str:
+        return question(self.scene, with_answers) if self.scene is not None else ""
 
     # -- configurations -----------------------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""What the menu "Take away" does: files of what is on the page, and a configuration brought back."""
+"""What the menu "Export" does: files of what is on the page, and a configuration brought back."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FIGURES = [
     {"name": "losses", "label": "Loss traces"},
     {"name": "estimates", "label": "Running estimate"},
     {"name": "sweep_figure", "label": "Sweep"},
-    {"name": "sweep_dead", "label": "Sweep: dead chains"},
+    {"name": "sweep_dead", "label": "Sweep: diverged chains"},
     {"name": "Error split", "label": "Error split"},
     {"name": "Number line", "label": "Number line"},
     {"name": "Network of", "label": "Network"},

@@ -59,3 +59,14 @@ def exact_values(scene: Scene) -> dict[str, str]:
         "n_beta": number(n_beta, 5),
         "expected": number(scene.expected),
     }
+
+
+def question(scene: Scene, with_answers: bool) -> str:
+    """The page in a sentence: how many weights there are, and how many the network behaves as if it had (2λ)."""
+    weights, used = scene.problem.dim, 2 * float(scene.local)
+    asked = "How many parameters does this network use?"
+    if not with_answers:
+        return f"{asked} It has {weights:,} weights. Near this solution it behaves like a model with 2λ."
+    if used >= weights:
+        return f"{asked} Near this solution all of its {weights:,} weights: λ = {used / 2:,g}."
+    return f"{asked} Of {weights:,} weights it behaves like a model with {used:,.0f}: λ = {used / 2:,g}."

@@ -21,12 +21,12 @@ from app.pages.your_network.pictures import picture
 from app.pages.your_network.presets import PRESETS, NetworkPreset
 from app.pages.your_network.scene import NetworkConfig, link_config, side_bar_config
 from app.pages.your_network.takeaway import NetworkTakeaway
-from app.pages.your_network.texts import CELLS, about, signs_of_health
+from app.pages.your_network.texts import CELLS, QUESTION, about, signs_of_health
 from app.runs.job import State, Status
 from app.runs.llc_job import LlcJob
 from app.sharing.reading import PageConfig
 from app.style import theme
-from app.style.layout import card, pair, prose, stacks, toolbar
+from app.style.layout import card, prose, stacks, toolbar
 from app.style.legend import heading
 from llc_core import RunConfig
 
@@ -51,12 +51,13 @@ class YourNetwork(EstimatePage):
         self.compose(
             PRESETS[0].name,
             {"Network": [self.editor, self.trouble], "Sampler": [self.controls]},
+            card(*self.curves.estimate_parts),
             [toolbar(self.compare.button, self.takeaway.menu, self.compare.words), self.compare.table],
             [
-                pair(card(*self.curves.loss_parts), card(*self.curves.estimate_parts)),
+                card(*self.curves.loss_parts),
                 stacks(
                     [self.over_training.view, card(heading("This network"), self.about)],
-                    [self.calibration.view, card(heading("Signs of health"), self.health)],
+                    [self.calibration.view, card(heading("Diagnostics"), self.health)],
                 ),
             ],
         )
@@ -64,10 +65,13 @@ class YourNetwork(EstimatePage):
 
     @property
     def parts(self) -> dict[str, list[Any]]:
-        return {"presets": [self.tiles], "texts": [self.lesson, self.about]}
+        return {"presets": [self.tiles], "texts": [self.headline, self.lesson, self.about]}
 
     def picture(self, preset: NetworkPreset) -> str:
         return picture(preset)
+
+    def question(self, with_answers: bool) -> str:
+        return QUESTION
 
     # -- configurations -----------------------------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ from app.estimates.texts import READOUTS
 from app.pages.your_network.config import NETWORKS, NetworkChoice
 from llc_core import Estimate, health
 
+QUESTION = "How many parameters does a trained network use? Near its weights, as many as a model with 2λ."
 CELLS = [item for item in READOUTS if item["key"] not in ("expected", "error")]
 
 

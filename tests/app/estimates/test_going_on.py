@@ -1,4 +1,4 @@
-"""“Go on” on the pages: the run becomes twice as long, the side bar, the figures and the link say so, and nothing is lost."""
+"""“Run … more” on the pages: the run becomes twice as long, the side bar, the figures and the link say so, and nothing is lost."""
 
 from __future__ import annotations
 

@@ -157,10 +157,13 @@ def judged(
 def test_the_verdict_says_whether_to_trust_and_what_to_change():
     assert texts.verdict(judged(True, "Fine."))[0] == "good"
     tone, words = texts.verdict(judged(False, "R-hat is 1.2.", "Take more steps.", True))
-    assert tone == "warn" and "What to change" in words and "Take more steps." in words and "Go on" not in words
+    assert tone == "warn" and "What to change" not in words and "Run more" not in words, "it is taking more steps"
+    tone, words = texts.verdict(replace(judged(False, "R-hat is 1.2.", "Take more steps.", True), status=Status.PAUSED))
+    assert tone == "warn" and "Take more steps." in words
+    assert "Halve" in texts.verdict(judged(False, "The step is too large.", "Halve the step size."))[1]
     finished = replace(judged(False, "R-hat is 1.2.", "Take more steps.", True), status=Status.FINISHED)
     tone, words = texts.verdict(finished)
-    assert tone == "bad" and words.endswith("<b>Go on</b> takes them from here.")
+    assert tone == "bad" and words.endswith("<b>Run more</b> takes them from here.")
     assert texts.verdict(judged(False, "2 of 4 chains diverged."))[0] == "bad"
     assert texts.verdict(State(status=Status.FAILED, message="a < b"))[1].endswith("a &lt; b")
     assert "number 3" in texts.verdict(State(status=Status.QUEUED, place=3))[1]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.sharing.links import HIDEABLE, MAX_LENGTH, VERSION, Link, decode, encode, from_arguments
+from app.sharing.links import HIDEABLE, MAX_LENGTH, VERSION, Link, decode, encode, from_arguments, named
 
 JSON = st.recursive(
     st.none()
@@ -105,3 +105,8 @@ def test_addresses_without_a_link_are_fine_and_two_are_not():
         from_arguments({"c": [GOOD.encode(), GOOD.encode()]})
     with pytest.raises(ValueError, match="damaged"):
         from_arguments({"c": [b"\xff\xfe"]})
+
+
+def test_an_address_names_a_page_and_a_preset():
+    assert named({"page": [b"landscapes"], "preset": [b"line"]}) == ("landscapes", "line")
+    assert named({}) == ("", "") and named({"page": [b"\xff"]})[1] == ""

@@ -1,4 +1,4 @@
-"""Pin and compare, why this number, and the menu "Take away", in a browser."""
+"""Pin and compare, why this number, and the menu "Export", in a browser."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_why_appears_part_by_part_and_can_be_stopped(quick):
 
 def saved(app, name: str) -> Path:
     """Open the menu, press a button of it, and wait for the file."""
-    app.button("Take away ▾").click()
+    app.button("Export ▾").click()
     with app.page.expect_download() as download:
         app.button(name).click()
     return download.value.path()
@@ -75,7 +75,7 @@ def saved(app, name: str) -> Path:
 def test_everything_can_be_taken_away(quick):
     app, page = quick, quick.page
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    app.button("Take away ▾").focus()
+    app.button("Export ▾").focus()
     page.keyboard.press("Enter")
     app.button("Copy as Python").focus()
     page.keyboard.press("Enter")
@@ -101,7 +101,7 @@ def every_figure_is_saved_as_png_and_svg(app):
     app.button("Sweep").click()  # its figures are there from then on
     expect(page.locator(".bk-Figure:visible")).to_have_count(4)
     app.button("Stop").click()
-    app.button("Take away ▾").click()
+    app.button("Export ▾").click()
     names = [row.get_attribute("aria-label") for row in page.locator(".figures button").all()]
     page.keyboard.press("Escape")
     expect(page.locator(".figures")).not_to_be_visible()
@@ -145,8 +145,8 @@ def a_configuration_is_brought_back(app):
 def test_a_finished_run_goes_on(quick):
     app, page = quick, quick.page
     before = app.source("losses")
-    go_on = page.get_by_role("button", name=re.compile("^Go on"))
-    expect(go_on).to_have_attribute("aria-label", "Go on: 1,000 more steps")
+    go_on = page.get_by_role("button", name=re.compile("^Run .* more"))
+    expect(go_on).to_have_attribute("aria-label", "Run 1,000 more steps")
     go_on.click()
     expect(page.locator(".count")).to_have_text("step 2,000 of 2,000")
     expect(page.get_by_role("textbox", name="Steps", exact=True)).to_have_value("2,000")
@@ -159,7 +159,7 @@ def test_a_finished_run_goes_on(quick):
     ]
     app.until(f"({SOURCE})('estimates').step.length > 0")
     assert min(app.source("estimates")["step"]) > 1000, "all that was done is burn-in"
-    expect(go_on).to_have_attribute("aria-label", "Go on: 2,000 more steps")
+    expect(go_on).to_have_attribute("aria-label", "Run 2,000 more steps")
     page.locator("body").click(position={"x": 4, "y": 400})
     page.keyboard.press("Space")
     expect(page.locator(".count")).to_have_text("step 4,000 of 4,000")

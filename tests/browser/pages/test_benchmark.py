@@ -134,11 +134,11 @@ def test_a_store_from_a_file_and_a_wrong_one(bench, tmp_path):
 
 def test_table_and_figures_are_taken_away(bench):
     page = bench.page
-    page.get_by_role("button", name="Take away").click()
+    page.get_by_role("button", name="Export").click()
     with page.expect_download() as table:
         bench.button("Accuracy table (CSV)").click()
     assert len(table.value.path().read_text().splitlines()) == 6
-    page.get_by_role("button", name="Take away").click()
+    page.get_by_role("button", name="Export").click()
     with page.expect_download() as figure:
         bench.button("Relative error by step size as SVG").click()
     text = figure.value.path().read_text()

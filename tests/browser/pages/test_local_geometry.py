@@ -110,7 +110,7 @@ def test_the_keyboard_does_what_the_buttons_do(app):
     held = app.step
     app.page.keyboard.press("s")
     app.page.wait_for_function(f"() => {SHOWN_STEP} > {held}")
-    widths = app.page.get_by_role("textbox", name="Widths")
+    widths = app.page.get_by_role("textbox", name="Layer sizes")
     widths.focus()
     app.page.keyboard.press("s")
     app.page.keyboard.press("Escape")
@@ -132,7 +132,7 @@ def test_the_keyboard_does_what_the_buttons_do(app):
 )
 def test_bad_widths_get_a_message_and_the_page_keeps_working(started, widths, ranks, message):
     app = started
-    entry, rank_entry = (app.page.get_by_role("textbox", name=name) for name in ("Widths", "Layer ranks"))
+    entry, rank_entry = (app.page.get_by_role("textbox", name=name) for name in ("Layer sizes", "Layer ranks"))
     if ranks:
         entry.fill("5, 4, 5")
         entry.press("Enter")
@@ -206,6 +206,7 @@ def test_a_phone_shows_everything_below_each_other(app):
         assert above["y"] + above["height"] <= below["y"]
     assert all(box["x"] >= 0 and box["x"] + box["width"] <= 390 for box in boxes)
     assert app.page.evaluate("document.documentElement.scrollWidth") <= 390
+    app.page.locator("summary", has_text="Diagnostics").click()
     cells = app.page.locator(".numbers > div:not([hidden])")
     assert cells.count() >= 6
     for cell in cells.all():
@@ -214,9 +215,9 @@ def test_a_phone_shows_everything_below_each_other(app):
         expect(explanation).to_be_visible()
         box = explanation.bounding_box()
         assert box["x"] >= 0 and box["x"] + box["width"] <= 390, explanation.text_content()
-    expect(app.page.get_by_role("textbox", name="Widths")).not_to_be_visible()
+    expect(app.page.get_by_role("textbox", name="Layer sizes")).not_to_be_visible()
     app.page.get_by_role("button", name="Open drawer").click()
-    expect(app.page.get_by_role("textbox", name="Widths")).to_be_visible()
+    expect(app.page.get_by_role("textbox", name="Layer sizes")).to_be_visible()
 
 
 def test_another_page_takes_over_and_ends_the_first_one_s_run(app, here, monkeypatch):

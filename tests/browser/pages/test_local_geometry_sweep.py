@@ -19,7 +19,7 @@ def test_a_sweep_comes_in_live_and_its_points_set_the_step_size(quick):
     app, page = quick, quick.page
     shown = page.locator(".bk-Figure:visible")
     expect(shown).to_have_count(2)
-    page.get_by_role("button", name="Take away").click()
+    page.get_by_role("button", name="Export").click()
     page.get_by_role("button", name="Sweep as PNG", exact=True).click()
     expect(page.get_by_text("This figure is not on the screen yet; try again when it is.")).to_be_visible()
     app.button("Sweep").click()
@@ -60,7 +60,7 @@ def test_a_sweep_comes_in_live_and_its_points_set_the_step_size(quick):
     values = app.source("sweep")["value"]
     assert min(values) < 0.1 and max(values) > 10
 
-    widths = page.get_by_role("textbox", name="Widths (input first)")
+    widths = page.get_by_role("textbox", name="Layer sizes")
     widths.fill("5, 4, 5")
     widths.press("Enter")
     expect(page.get_by_text("These points are of earlier settings")).to_be_visible()

@@ -25,7 +25,7 @@ _TIPS = [
     ("step size", "@step"),
     ("relative error", "@error{+0.0%} ± @sd{0.0%}"),
     ("problems with λ̂", "@count of @total"),
-    ("dead chains", "@dead{0%}"),
+    ("diverged chains", "@dead{0%}"),
     ("right order", "@order{0.0%} of @pairs pairs"),
 ]
 

@@ -38,7 +38,7 @@ WORDS = (
     "What is behind a point: click it in a figure, or choose here. “Open” runs the same configuration on the page Local "
     "geometry, live."
 )
-HEAD = ("Problem", "λ̂", "truth", "Relative error", "R-hat", "ESS", "Dead chains", "Run")
+HEAD = ("Problem", "λ̂", "truth", "Relative error", "R-hat", "ESS", "Diverged chains", "Run")
 
 
 class RunsPanel:

@@ -1,4 +1,4 @@
-"""Files of the menu "Take away" hold what is on the page; files brought back are checked as a whole."""
+"""Files of the menu "Export" hold what is on the page; files brought back are checked as a whole."""
 
 from __future__ import annotations
 

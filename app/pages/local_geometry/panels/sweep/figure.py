@@ -1,4 +1,4 @@
-"""Figures of a sweep: relative error with error bars over the values of a field, and the share of dead chains below."""
+"""Figures of a sweep: relative error with error bars over the values of a field, and the share of diverged chains below."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class SweepFigure:
             ("λ̂", "@llc{0.000}"),
             ("expected", "@expected{0.000}"),
             ("relative error", "@error{+0.0%}"),
-            ("dead chains", "@dead{0%}"),
+            ("diverged chains", "@dead{0%}"),
             ("verdict", "@verdict"),
         ]
         plot.add_tools(HoverTool(renderers=[circles, far], tooltips=tips), TapTool(renderers=[circles]))
@@ -115,7 +115,7 @@ class SweepFigure:
         plot.yaxis.ticker = [0, 0.5, 1]
         plot.line("value", "dead", source=self.points, line_color=theme.RECENT, line_width=2)
         dots = plot.scatter("value", "dead", source=self.points, size=8, color=theme.RECENT)
-        plot.add_tools(HoverTool(renderers=[dots], tooltips=[("value", "@text"), ("dead chains", "@dead{0%}")]))
+        plot.add_tools(HoverTool(renderers=[dots], tooltips=[("value", "@text"), ("diverged chains", "@dead{0%}")]))
 
     # -- data ---------------------------------------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ class SweepPoints:
 
     steps, total_steps: of the whole job, the short automatic run included.
     field: what is swept; values [S].  log: whether they are spaced evenly in their logarithm.
-    llc, se, expected [S]: λ̂ with its standard error, and what it should be.  dead [S]: share of dead chains.
+    llc, se, expected [S]: λ̂ with its standard error, and what it should be.  dead [S]: share of diverged chains.
     averaging: False while the chains are in burn-in; llc is then a recent level, not an average.
     default, limit: the engine's step size and the stability limit, nan where another field is swept.
     chains, chain_steps: chains per value, and the steps of each.  verdicts [S]: whether to trust each, at the end.

@@ -50,7 +50,7 @@ def errors(found: dict[str, Any], share: float, reference: str) -> dict[str, lis
 
 
 def summary(found: dict[str, Any], share: float) -> list[dict[str, Any]]:
-    """One row per method: mean error against both references with standard errors, mean size, dead chains."""
+    """One row per method: mean error against both references with standard errors, mean size, diverged chains."""
     rows = []
     against = {reference: errors(found, share, reference) for reference in REFERENCES}
     for name in found["methods"]:
@@ -87,7 +87,7 @@ def table(rows: list[dict[str, Any]]) -> str:
     )
     return (
         "<table><thead><tr><th scope=col>sampler</th><th scope=col>error against an exact sampler</th><th scope=col>its mean "
-        "size</th><th scope=col>error against expected λ̂</th><th scope=col>dead chains</th></tr></thead>"
+        "size</th><th scope=col>error against expected λ̂</th><th scope=col>diverged chains</th></tr></thead>"
         f"<tbody>{body}</tbody></table>"
     )
 

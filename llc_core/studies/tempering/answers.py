@@ -1,0 +1,98 @@
+"""What a ladder's losses say: log Z by stepping stones, the volume V(ε), and weights and λ̂ of basins."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Basin:
+    """One named part of the space at each level.  probability, llc: [K], with their standard errors; llc is nβ·E[ΔL | basin]."""
+
+    probability: np.ndarray
+    probability_se: np.ndarray
+    llc: np.ndarray
+    llc_se: np.ndarray
+
+
+@dataclass(frozen=True)
+class FreeEnergy:
+    """What `free_energy` returns.
+
+    llc, llc_se, multiplicity: λ and m fitted to the levels; the error joins that over ladders and that of where the law begins.
+    evidence: {m: weight} of the multiplicities that were tried.
+    log_z, log_z_se: log of Z(nβ) = E_prior[exp(−nβ·ΔL)] at the coldest level.
+    levels: [K] nβ, the first 0.  level_llc, level_llc_se: [K] λ̂(nβ) = nβ·E[ΔL].  level_log_z, level_log_z_se: [K].
+    rejection: [K − 1] rates of rejected swaps.  round_trips: of all ladders, from the coldest level to the prior and back.
+    barrier: Λ, their sum; local_barrier: [K − 1], Λ's slope along log nβ (nan beside the prior).
+    epsilon, volume: V(ε), the prior's mass of {ΔL < ε}, within about a tenth; empty where ΔL was negative.
+    basins: name → `Basin`.  gradients: how many were spent, burn-in included.  reason: why not to trust it; empty: nothing was seen.
+    """
+
+    llc: float
+    llc_se: float
+    multiplicity: int
+    evidence: Mapping[int, float]
+    log_z: float
+    log_z_se: float
+    levels: np.ndarray
+    level_llc: np.ndarray
+    level_llc_se: np.ndarray
+    level_log_z: np.ndarray
+    level_log_z_se: np.ndarray
+    rejection: np.ndarray
+    round_trips: int
+    barrier: float
+    local_barrier: np.ndarray
+    epsilon: np.ndarray
+    volume: np.ndarray
+    basins: Mapping[str, Basin]
+    gradients: int
+    reason: str
+
+
+def log_z_of(loss: np.ndarray, n_beta: np.ndarray, leave_out: int | None = None) -> np.ndarray:
+    """log Z [K] from losses [T, K, C]: log Z_{k+1}/Z_k = log E_k exp(−(nβ_{k+1} − nβ_k)·ΔL). Source: Xie, Lewis, Fan, Kuo & Chen 2011.
+
+    leave_out: a ladder that does not count.
+    """
+    kept = np.delete(loss, leave_out, axis=2) if leave_out is not None else loss
+    log = -np.diff(n_beta)[None, :, None] * kept[:, :-1]
+    top = log.max(axis=(0, 2), keepdims=True)
+    steps = np.log(np.exp(log - top).mean(axis=(0, 2))) + top[0, :, 0]
+    return np.concatenate([[0.0], np.cumsum(steps)])
+
+
+def jackknife(values: np.ndarray) -> np.ndarray:
+    """Standard error from values [C, …] with one ladder left out each."""
+    count = len(values)
+    return np.sqrt((count - 1) * np.var(values, axis=0))
+
+
+def volume_of(loss: np.ndarray, n_beta: np.ndarray, log_z: np.ndarray, points: int = 120) -> tuple[np.ndarray, ...]:
+    """(ε, V(ε)), every draw of all levels weighted by 1/Σ_k e^{−nβ_k ΔL}/Z_k (Ferrenberg & Swendsen 1989); empty for negative losses."""
+    flat = loss.reshape(-1)
+    if flat.min() < 0:
+        return np.empty(0), np.empty(0)
+    low = max(np.quantile(loss[:, -1], 0.01), 1e-300)
+    edges = np.geomspace(low, flat.max(), points)
+    place = np.searchsorted(edges, flat, side="right")
+    middle = np.concatenate([[low / 2], np.sqrt(edges[1:] * edges[:-1]), [edges[-1]]])
+    log = -n_beta[:, None] * middle[None] - log_z[:, None]
+    weight = 1 / np.exp(log - log.max(0)).sum(0) * np.exp(-log.max(0))
+    mass = np.cumsum(np.bincount(place, minlength=points + 1) * weight)
+    return edges, mass[:-1] / mass[-1]
+
+
+def basin_of(loss: np.ndarray, inside: np.ndarray, n_beta: np.ndarray) -> Basin:
+    """loss, inside: [T, K, C]."""
+    count, total = inside.sum(0), (loss * inside).sum(0)
+    steps, _, chains = loss.shape
+    share = count / steps
+    with np.errstate(invalid="ignore", divide="ignore"):
+        rest = np.stack([np.delete(total, c, 1).sum(1) / np.delete(count, c, 1).sum(1) for c in range(chains)])
+        llc = n_beta * total.sum(1) / count.sum(1)
+    return Basin(share.mean(1), share.std(1, ddof=1) / np.sqrt(chains), llc, jackknife(n_beta * rest))
