@@ -86,9 +86,8 @@ def _total_variation(points: torch.Tensor, concentration: float = 3.0) -> float:
 
 def test_the_law_of_functions_is_right_from_twenty_million_cells() -> None:
     generator = torch.Generator().manual_seed(3)
-    start = torch.randint(-(10**7), 10**7, (20_000, 1), generator=generator) + torch.rand(
-        20_000, 1, generator=generator
-    )
+    cells = torch.randint(-(10**7), 10**7, (20_000, 1), generator=generator)
+    start = cells + torch.rand(20_000, 1, generator=generator, dtype=FLOAT)
     paths = torus_equivalence(start)
     assert _total_variation(paths.image[0]) > 0.3, "the start already had the law"
     assert _total_variation(paths.image[-1]) < 0.03
