@@ -18,6 +18,7 @@ from llc_core.diagnostics.verdict import judge
 from llc_core.observables.base import Mean
 from llc_core.potentials.base import Potential
 from llc_core.results import Estimate
+from llc_core.samplers.base import Sampler
 
 
 @dataclass(frozen=True)
@@ -90,6 +91,7 @@ class Findings:
     acceptance: of a Metropolis test.  caveat: what is known against the sampler's settings.
     parameters: D, for the bound on λ; 0: the bound is not checked.
     of_a_posterior: whether w0 is the centre of a prior and not a minimum of the loss: λ̂ may then have either sign.
+    sampler: what moved the chains.
     """
 
     step_size: float = math.nan
@@ -107,6 +109,7 @@ class Findings:
     caveat: str = ""
     parameters: int = 0
     of_a_posterior: bool = False
+    sampler: Sampler | None = None
 
 
 def grouped(chains: Chains) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, float]:
