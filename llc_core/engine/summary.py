@@ -1,4 +1,4 @@
-"""The one place that makes an `Estimate`: of a run, and of the references."""
+"""The one place that makes an `Estimate`: of a run, and of the references. Long, since what it is made of is here, too."""
 
 from __future__ import annotations
 
