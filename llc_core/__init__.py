@@ -4,6 +4,7 @@ from llc_core import interactions as _interactions
 from llc_core import samplers as _samplers
 from llc_core.bins import Bins
 from llc_core.config import RunConfig
+from llc_core.diagnostics.conclusion import Conclusion, conclude
 from llc_core.diagnostics.predictive import Predictive
 from llc_core.diagnostics.signals import Signal, health
 from llc_core.diagnostics.stein import SteinDiscrepancy, kernel_stein_discrepancy
@@ -57,6 +58,7 @@ __all__ = [
     "Basin",
     "BayesianNetwork",
     "Calibration",
+    "Conclusion",
     "CrossEntropy",
     "DeepLinearFamily",
     "DeepLinearNetwork",
@@ -89,6 +91,7 @@ __all__ = [
     "VolumeScaling",
     "__version__",
     "calibrate",
+    "conclude",
     "debiased",
     "density",
     "estimate",

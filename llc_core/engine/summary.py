@@ -1,4 +1,4 @@
-"""The one place that makes an `Estimate`: of a run, and of the references."""
+"""The one place that makes an `Estimate`: of a run, and of the references. Long, since what it is made of is here, too."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from llc_core.engine.predictive import predictive
 from llc_core.observables.base import Mean
 from llc_core.potentials.base import Potential
 from llc_core.results import Estimate
+from llc_core.samplers.base import Sampler
 
 
 @dataclass(frozen=True)
@@ -91,6 +92,7 @@ class Findings:
     acceptance: of a Metropolis test.  caveat: what is known against the sampler's settings.
     parameters: D, for the bound on λ; 0: the bound is not checked.
     of_a_posterior: whether w0 is the centre of a prior and not a minimum of the loss: λ̂ may then have either sign.
+    sampler: what moved the chains.
     """
 
     step_size: float = math.nan
@@ -108,6 +110,7 @@ class Findings:
     caveat: str = ""
     parameters: int = 0
     of_a_posterior: bool = False
+    sampler: Sampler | None = None
 
 
 def grouped(chains: Chains) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, float]:
