@@ -3,13 +3,13 @@
 from llc_core.decisions.agent import Agent, Memory
 from llc_core.decisions.curves import Curve, difference, regret_curve
 from llc_core.decisions.environment import Environment, Pulls
+from llc_core.decisions.games import Game, Played, play
 from llc_core.decisions.linear_agent import BayesianLinear
 from llc_core.decisions.mushroom_table import MushroomTable, made_mushrooms, read_mushrooms
 from llc_core.decisions.mushrooms import Mushrooms
 from llc_core.decisions.named_agents import paper_contour, paper_sampler, pcsgld, picsgld, psgld
 from llc_core.decisions.network_agent import SampledNets
 from llc_core.decisions.open_contour import OpenContour
-from llc_core.decisions.playing import Game, Played, play, playing
 from llc_core.decisions.policies import EpsilonGreedy, Policy, PosteriorMean, Thompson
 from llc_core.decisions.synthetic import LinearBandit, WheelBandit
 
@@ -39,7 +39,6 @@ __all__ = [
     "pcsgld",
     "picsgld",
     "play",
-    "playing",
     "psgld",
     "read_mushrooms",
     "regret_curve",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from llc_core.decisions.playing import Played
+from llc_core.decisions.games import Played
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -60,25 +60,10 @@ def play(
     forced_pulls: so many actions at the beginning are random, 1,024 in Deng et al. 2022; agents learn after them.
     Raises ValueError with one sentence for what cannot be played.
     """
-    *_, last = playing(environment, agent, policy, rounds=rounds, pulls=pulls, forced_pulls=forced_pulls, seed=seed)
-    return last.finish()
-
-
-def playing(
-    environment: Environment,
-    agent: Agent,
-    policy: Policy | None = None,
-    *,
-    rounds: int = 2000,
-    pulls: int = 20,
-    forced_pulls: int = 1024,
-    seed: int = 0,
-) -> Iterator[Game]:
-    """The same round by round: yields the game after each round."""
     game = Game(environment, agent, policy, rounds=rounds, pulls=pulls, forced_pulls=forced_pulls, seed=seed)
-    for _ in range(game.rounds):
+    while game.round < game.rounds:
         game.advance()
-        yield game
+    return game.finish()
 
 
 class Game:

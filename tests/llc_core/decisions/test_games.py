@@ -10,13 +10,13 @@ from sentences import tells
 
 from llc_core.decisions import (
     BayesianLinear,
+    Game,
     LinearBandit,
     Mushrooms,
     Thompson,
     difference,
     made_mushrooms,
     play,
-    playing,
     psgld,
     regret_curve,
 )
@@ -58,7 +58,9 @@ def test_the_linear_baseline_on_the_real_mushrooms():
 
 def test_a_game_goes_on_round_by_round():
     whole = play(LinearBandit(3), BayesianLinear(), rounds=12, forced_pulls=40, seed=4)
-    *_, last = playing(LinearBandit(3), BayesianLinear(), rounds=12, forced_pulls=40, seed=4)
+    last = Game(LinearBandit(3), BayesianLinear(), rounds=12, pulls=20, forced_pulls=40, seed=4)
+    for _ in range(12):
+        last.advance()
     assert (last.finish().regret == whole.regret).all() and last.round == 12
     with pytest.raises(ValueError) as caught:
         last.advance()
