@@ -15,6 +15,7 @@ from llc_core.diagnostics.confirmation import drawn_value, exact_value
 from llc_core.diagnostics.errors import MeanError, mean_error
 from llc_core.diagnostics.evidence import Evidence
 from llc_core.diagnostics.verdict import judge
+from llc_core.engine.predictive import predictive
 from llc_core.observables.base import Mean
 from llc_core.potentials.base import Potential
 from llc_core.results import Estimate
@@ -158,12 +159,10 @@ def make_estimate(
     observables: Mapping[str, Mapping[str, np.ndarray]] | None = None,
     largest_drawn: int = 0,
 ) -> Estimate:
-    """The mean over living chains with its error, R-hat, ESS, drift, and the verdict on them.
+    """The mean over living chains with its error, R-hat, ESS and drift, and the verdict on them.
 
-    measured: further diagnostics, by name.  fluctuation: ν̂.  observed: λ̂ of the second problem.
-    observables: what the configuration's observables saw, by name.
-    largest_drawn: parameters of the largest network of which exact draws are made, if nothing else speaks against the estimate
-    (`confirmation.drawn_value`).
+    measured: further diagnostics, by name.  fluctuation: ν̂.  observed: λ̂ of the second problem.  observables: what was seen.
+    largest_drawn: parameters of the largest network that is drawn exactly, if all else holds (`confirmation.drawn_value`).
     """
     findings, fluctuation, observed = findings or Findings(), fluctuation or Mean(), observed or Mean()
     alive, kept, weights, share = grouped(chains)
@@ -240,4 +239,5 @@ def make_estimate(
         observables=observables or {},
         reference=evidence.reference,
         reference_se=evidence.reference_se,
+        predictive=predictive(config, observables, chains.counted, chains.members, share, kept),
     )
