@@ -78,7 +78,6 @@ __all__ = [
     "Mixture",
     "Planar",
     "Posterior",
-    "Predictive",
     "Potential",
     "Predictive",
     "Reweighted",
