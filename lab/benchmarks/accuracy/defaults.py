@@ -3,6 +3,7 @@
     python -m lab.benchmarks.accuracy.defaults 1K 40
     python -m lab.benchmarks.accuracy.defaults 10K 20 --ranks paper --first 200
     python -m lab.benchmarks.accuracy.defaults 1K 40 --sampler UnderdampedLangevin
+    python -m lab.benchmarks.accuracy.defaults 10K 20 --keep runs.jsonl --minutes 10    # again and again, until all are there
 
 Every problem is run with the engine's defaults (4 chains, full gradients, blocked Gibbs) or with the sampler named, and
 with a longer blocked Gibbs of another seed, all of whose chains begin at w0, at the same nβ and γ.
@@ -15,10 +16,13 @@ programs hardly change; with OMP_NUM_THREADS=1 they are what one quiet core take
 from __future__ import annotations
 
 import argparse
+import math
 import time
+from pathlib import Path
 
 import numpy as np
 
+from lab.benchmarks.keeping import Kept, Row
 from lab.benchmarks.machine import machine
 from llc_core import DeepLinearNetwork, estimate
 from llc_core.references.gibbs import gibbs_reference
@@ -33,6 +37,75 @@ def order_preserved(values: np.ndarray, reference: np.ndarray) -> float:
     return float(np.mean((np.sign(values[i] - values[j]) == np.sign(reference[i] - reference[j]))[differ]))
 
 
+def one_run(size_class: str, seed: int, ranks: str, sampler: str | None, sweeps: int, given_weights: bool) -> Row:
+    """What is kept of a network: its size, the three values, and the verdict."""
+    problem = DeepLinearNetwork.random(size_class, ranks, seed=seed)
+    if given_weights:
+        problem = DeepLinearNetwork(weights=problem.weights, seed=seed)
+    start = time.process_time()
+    result = estimate(problem, sampler, progress=False)
+    seconds = time.process_time() - start
+    exact = error = None
+    if sweeps:
+        long = gibbs_reference(problem, sweeps=sweeps, burn_in=0.25, seed=seed + 1000)
+        exact, error = long.llc, long.llc_se
+    return {
+        "dim": problem.dim,
+        "layers": len(problem.widths) - 1,
+        "rank": problem.rank,
+        "llc": result.llc,
+        "llc_se": result.llc_se,
+        "expected": problem.expected_llc(),
+        "gibbs": exact,
+        "gibbs_se": error,
+        "seconds": seconds,
+        "trusted": bool(result.converged),
+        "reason": result.converged.reason,
+    }
+
+
+def line(seed: int, row: Row) -> str:
+    gibbs = math.nan if row["gibbs"] is None else row["gibbs"]
+    return (
+        f"{seed:4d} {row['dim']:7d} {row['layers']:4d} {row['rank']:5d} {row['expected']:9.2f} "
+        f"{row['llc']:10.2f} ± {row['llc_se']:5.2f} {row['llc'] / row['expected'] - 1:+8.1%} {gibbs:9.2f} "
+        f"{gibbs / row['expected'] - 1:+8.1%} {row['seconds']:8.1f}  {'yes' if row['trusted'] else 'no: ' + row['reason']}"
+    )
+
+
+def beyond(row: Row) -> bool:
+    """Whether the estimate is trusted and further from the long run than it may be."""
+    if row["gibbs"] is None or not row["trusted"]:
+        return False
+    return abs(row["llc"] - row["gibbs"]) > max(0.03 * row["gibbs"], 3 * math.hypot(row["llc_se"], row["gibbs_se"]))
+
+
+def summary(rows: dict[int, Row]) -> str:
+    """rows: by the networks' seeds."""
+    columns = (
+        [math.nan if row[name] is None else row[name] for row in rows.values()]
+        for name in ("llc", "expected", "gibbs", "seconds")
+    )
+    values, expected, exact, seconds = map(np.array, columns)
+    reference = np.where(np.abs(exact / expected - 1) > FAR, exact, expected)
+    lines = [
+        f"mean |error| against expected_llc    {np.abs(values / expected - 1).mean():.2%}",
+        f"mean |error| against the reference   {np.abs(values / reference - 1).mean():.2%}"
+        f"  ({int((reference != expected).sum())} of {len(rows)} scored against Gibbs)",
+    ]
+    if np.isfinite(exact).all():
+        lines += [
+            f"trusted and beyond max(3%, 3 se)     {[seed for seed, row in rows.items() if beyond(row)] or 'none'}",
+            f"mean |error| against Gibbs           {np.abs(values / exact - 1).mean():.2%}",
+        ]
+    lines += [
+        f"order preserved, against expected    {order_preserved(values, expected):.3f}",
+        f"order preserved, against reference   {order_preserved(values, reference):.3f}",
+        f"processor seconds per problem        median {np.median(seconds):.1f}, largest {seconds.max():.1f}",
+    ]
+    return "\n".join(lines)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("size_class")
@@ -42,45 +115,23 @@ def main() -> None:
     parser.add_argument("--sampler", help="in place of the engine's choice")
     parser.add_argument("--sweeps", type=int, default=1000, help="Gibbs sweeps; 0: no reference")
     parser.add_argument("--given-weights", action="store_true", help="pass the weights alone: ranks found numerically")
-    arguments = parser.parse_args()
+    parser.add_argument("--keep", type=Path, help="a file of JSON lines: problems that are in it are not run again")
+    parser.add_argument("--minutes", type=float, default=600.0, help="problems that are not begun by then are left out")
+    options = parser.parse_args()
     print(machine())
     print("seed  dim  layers rank  expected   estimate ± se      error   Gibbs      Gibbs err  seconds  verdict")
-    rows = []
-    beyond = []
-    for seed in range(arguments.first, arguments.first + arguments.problems):
-        problem = DeepLinearNetwork.random(arguments.size_class, arguments.ranks, seed=seed)
-        if arguments.given_weights:
-            problem = DeepLinearNetwork(weights=problem.weights, seed=seed)
-        start = time.process_time()
-        result = estimate(problem, arguments.sampler, progress=False)
-        seconds = time.process_time() - start
-        expected = problem.expected_llc()
-        exact = np.nan
-        if arguments.sweeps:
-            long = gibbs_reference(problem, sweeps=arguments.sweeps, burn_in=0.25, seed=seed + 1000)
-            exact, error = long.llc, float(np.hypot(result.llc_se, long.llc_se))
-            if result.converged and abs(result.llc - exact) > max(0.03 * exact, 3 * error):
-                beyond.append(seed)
-        reference = exact if abs(exact / expected - 1) > FAR else expected
-        rows.append((result.llc, expected, exact, reference, seconds))
-        print(
-            f"{seed:4d} {problem.dim:7d} {len(problem.widths) - 1:4d} {problem.rank:5d} {expected:9.2f} "
-            f"{result.llc:10.2f} ± {result.llc_se:5.2f} {result.llc / expected - 1:+8.1%} {exact:9.2f} "
-            f"{exact / expected - 1:+8.1%} {seconds:8.1f}  {'yes' if result.converged else 'no: ' + result.converged.reason}",
-            flush=True,
-        )
-    values, expected, exact, reference, seconds = (np.array(c) for c in zip(*rows, strict=True))
-    print(f"mean |error| against expected_llc    {np.abs(values / expected - 1).mean():.2%}")
-    print(
-        f"mean |error| against the reference   {np.abs(values / reference - 1).mean():.2%}"
-        f"  ({int((reference != expected).sum())} of {len(rows)} scored against Gibbs)"
-    )
-    if np.isfinite(exact).all():
-        print(f"trusted and beyond max(3%, 3 se)     {beyond or 'none'}")
-        print(f"mean |error| against Gibbs           {np.abs(values / exact - 1).mean():.2%}")
-    print(f"order preserved, against expected    {order_preserved(values, expected):.3f}")
-    print(f"order preserved, against reference   {order_preserved(values, reference):.3f}")
-    print(f"processor seconds per problem        median {np.median(seconds):.1f}, largest {seconds.max():.1f}")
+    kept, rows, until = Kept(options.keep), {}, time.monotonic() + 60 * options.minutes
+    for seed in range(options.first, options.first + options.problems):
+        asked = (options.size_class, seed, options.ranks, options.sampler, options.sweeps, options.given_weights)
+        if asked not in kept:
+            if time.monotonic() >= until:
+                continue
+            kept.add(asked, one_run(*asked))
+        rows[seed] = kept[asked]
+        print(line(seed, rows[seed]), flush=True)
+    print(f"{len(rows)} of {options.problems} problems, {kept.origin()}")
+    if rows:
+        print(summary(rows))
 
 
 if __name__ == "__main__":

@@ -1,113 +1,143 @@
 """How far the verdict can be believed: runs with known answers, of every sampler, long and short, with steps of all sizes.
 
-    python -m lab.benchmarks.accuracy.verdicts                     # 720 runs
-    python -m lab.benchmarks.accuracy.verdicts --runs 100 --seed 7
-    python -m lab.benchmarks.accuracy.verdicts --jobs 16 --minutes 9     # what is done by then is counted
+    python -m lab.benchmarks.accuracy.verdicts                                     # 720 runs
+    python -m lab.benchmarks.accuracy.verdicts --seed 7 --runs 100 --wrong
+    python -m lab.benchmarks.accuracy.verdicts --keep runs.jsonl --minutes 20      # again and again, until all runs are there
+    python -m lab.benchmarks.accuracy.verdicts --keep runs.jsonl --minutes 0       # the table of what is there
+    python -m lab.benchmarks.accuracy.verdicts --keep runs.jsonl --minutes 0 --again   # as today's verdict judges these runs
 
 A run is right where λ̂ lies within max(5%, 3 llc_se) of the answer. Two rates, each with its 95% interval (Wilson 1927):
-how many of the trusted runs are right, and how many of the right runs are trusted. The answers: a normal law for one linear
-layer and for linear regression, blocked Gibbs for deep linear networks, long Hamiltonian chains for logistic regression.
-What is run is drawn at random from the lists below, with the seed of the run; none of it was used to set a threshold.
+how many of the trusted runs are right, and how many of the right runs are trusted. The second also without runs that are too
+short: a run that holds fewer than 100 effective samples, or whose error is above 5% or not known, is right by luck or by the
+width of its error bar, and need not be trusted. What is run is drawn at random with the seed (`verdict_cases`).
 """
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
+import math
 import time
-from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor, TimeoutError, as_completed
-from functools import cache
 from multiprocessing import get_context
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Any
+from unittest import mock
 
-import numpy as np
 import torch
 
+from lab.benchmarks.accuracy.verdict_cases import FACTORS, Case, answer_of, cases, problem_of
+from lab.benchmarks.keeping import Kept, Row
 from lab.benchmarks.machine import machine
-from llc_core import DeepLinearNetwork, Estimate, NetworkPotential, estimate
-from llc_core.potentials.base import Potential
-from llc_core.references.gibbs import gibbs_reference
-from llc_core.samplers import MetropolisSampler, build
-from llc_core.samplers.registry import samplers
+from llc_core import Estimate, estimate
+from llc_core.diagnostics.confirmation import drawn_value, exact_value
+from llc_core.diagnostics.convergence import ESS_LIMIT
+from llc_core.diagnostics.evidence import Evidence
+from llc_core.diagnostics.verdict import judge
+from llc_core.fields import hyper_fields
+from llc_core.samplers import build
+from llc_core.types import Verdict
 
-CHAINS = 4
-STEPS = {"usual": 4000, "short": 300}
-FACTORS = {"automatic": None, "a third of automatic": 1 / 3, "three times automatic": 3.0}
-NOISY = ("minibatch", "control_variate")
-
-
-def linear(widths: list[int], rank: int, n: int = 10**5) -> Callable[[int], Potential]:
-    ranks = [rank] * (len(widths) - 1)
-    return lambda seed: DeepLinearNetwork.random(widths=widths, layer_ranks=ranks, n=n, seed=seed)
+RIGHT_SHARE, RIGHT_ERRORS = 0.05, 3
+UNTOLD = {field.name: field.default for field in dataclasses.fields(Evidence)}
+"""What evidence is where nothing else is kept."""
 
 
-def regression(seed: int) -> Potential:
-    torch.manual_seed(seed)
-    layer, inputs = torch.nn.Linear(6, 2), torch.randn(300, 6)
-    return NetworkPotential(layer, "mse", (inputs, layer(inputs).detach() + 0.3 * torch.randn(300, 2)))
+def one_run(case: Case) -> Row:
+    """What is kept of a run: the estimate, the answer, what was said, and the evidence for it."""
+    torch.set_num_threads(1)
+    problem, answer = problem_of(case.problem, case.problem_seed), answer_of(case.problem, case.problem_seed)
+    started = time.process_time()
+    found, evidence = run_of(case)
+    seconds = time.process_time() - started
+    localization = float(found.config.localization or 0.0)
+    drawn, drawn_se = drawn_value(problem, found.n_beta, localization)
+    return {
+        "llc": _short(found.llc),
+        "llc_se": _short(found.llc_se),
+        "answer": _short(answer),
+        "trusted": bool(found.converged),
+        "reason": found.converged.reason,
+        "n_beta": found.n_beta,
+        "localization": localization,
+        "drawn": [_short(drawn), _short(drawn_se)],
+        "evidence": {
+            name: _short(value)
+            for name, value in vars(evidence).items()
+            if not name.startswith("reference") and not _same(value, UNTOLD[name])
+        },
+        "seconds": round(seconds, 2),
+    }
 
 
-def logistic(seed: int) -> Potential:
-    torch.manual_seed(seed)
-    layer, inputs = torch.nn.Linear(4, 3), torch.randn(400, 4)
-    classes = torch.distributions.Categorical(logits=layer(inputs).detach()).sample()
-    return NetworkPotential(layer, "cross_entropy", (inputs, classes))
-
-
-PROBLEMS: dict[str, Callable[[int], Potential]] = {
-    "one layer 4-3": linear([4, 3], 3),
-    "one layer 9-5": linear([9, 5], 5),
-    "linear 4-3-4": linear([4, 3, 4], 2),
-    "linear 7-5-6": linear([7, 5, 6], 3),
-    "linear 5-5-5-5": linear([5, 5, 5, 5], 2),
-    "linear regression": regression,
-    "logistic regression": logistic,
-}
-
-
-@cache
-def problem_of(name: str, seed: int) -> tuple[Potential, float]:
-    """The problem, and what λ̂ should be."""
-    problem = PROBLEMS[name](seed)
-    if isinstance(problem, DeepLinearNetwork):
-        if len(problem.weights) == 1:
-            found = problem.expected_llc_of_data()
-            assert found is not None
-            return problem, found
-        return problem, gibbs_reference(problem, chains=8, sweeps=2000, burn_in=0.1, seed=seed + 1).llc
-    found = estimate(problem, "HMC", chains=16, steps=4000, burn_in=0.1, seed=seed + 1, progress=False)
-    assert found.llc_se < 0.01 * abs(found.llc), f"the answer of {name} is not known well enough: {found}"
-    return problem, found.llc
-
-
-def cases(count: int, seed: int) -> Iterator[tuple[str, int, dict[str, Any], str]]:
-    """(problem, its seed, arguments of `estimate`, what the step is)."""
-    random = np.random.default_rng(seed)
-    names = [name for name in samplers() if build(name).law() is not None]
-    for number in range(count):
-        sampler = names[number % len(names)]
-        name = str(random.choice(list(PROBLEMS)))
-        length = str(random.choice(list(STEPS), p=[0.75, 0.25]))
-        exact = isinstance(build(sampler), MetropolisSampler)
-        gradient = "full" if exact or random.random() < 0.7 else str(random.choice(NOISY))
-        step = str(random.choice(list(FACTORS), p=[0.6, 0.2, 0.2]))
-        settings = {"sampler": sampler, "steps": STEPS[length], "gradient": gradient, "seed": number, "chains": CHAINS}
-        yield name, int(random.integers(100, 103)), settings, step
-
-
-def offered(problem: Potential, settings: dict[str, Any]) -> dict[str, Any]:
-    """The same with full gradients where the problem has no others of that name."""
-    return settings if settings["gradient"] in problem.gradients else {**settings, "gradient": "full"}
-
-
-def found(problem: Potential, settings: dict[str, Any], step: str) -> Estimate:
-    sampler = settings["sampler"]
-    if FACTORS[step] is not None:
+def run_of(case: Case) -> tuple[Estimate, Evidence]:
+    """The run, with the step that the case asks for, and what its verdict was made of."""
+    problem, settings = problem_of(case.problem, case.problem_seed), dict(case.settings)
+    factor = FACTORS[case.step]
+    if factor is not None:
         probe = estimate(problem, progress=False, **{**settings, "steps": 400})
-        chosen = FACTORS[step] * probe.diagnostics["step_size"]
-        sampler = build(sampler).replace(step_size=chosen)
-    return estimate(problem, progress=False, **{**settings, "sampler": sampler})
+        sampler = build(settings["sampler"])
+        largest = hyper_fields(sampler)["step_size"].high
+        settings["sampler"] = sampler.replace(step_size=min(factor * probe.diagnostics["step_size"], largest))
+    seen: list[Evidence] = []
+
+    def judged(evidence: Evidence) -> Verdict:
+        seen.append(evidence)
+        return judge(evidence)
+
+    with mock.patch("llc_core.engine.summary.judge", judged):
+        return estimate(problem, progress=False, **settings), seen[0]
+
+
+def right(row: Row) -> bool:
+    llc, error = _number(row["llc"]), _number(row["llc_se"])
+    allowed = max(RIGHT_SHARE * abs(row["answer"]), RIGHT_ERRORS * error if math.isfinite(error) else 0.0)
+    return abs(llc - row["answer"]) <= allowed
+
+
+def too_short(row: Row) -> bool:
+    """Whether the run holds too little to tell 5%, whatever its verdict says."""
+    error, ess = _number(row["llc_se"]), _number(row["evidence"].get("ess"))
+    return not (error <= RIGHT_SHARE * abs(row["answer"]) and ess >= ESS_LIMIT)
+
+
+def judged_again(case: Case, row: Row) -> Row:
+    """The row as today's verdict has it, from the evidence that is kept: exact draws are asked only where nothing else speaks
+    against the estimate, as in a run."""
+    problem = problem_of(case.problem, case.problem_seed)
+    given = {name: _number(value) if value is None else value for name, value in row["evidence"].items()}
+    exact = exact_value(problem, row["n_beta"], row["localization"])
+    evidence = Evidence(**given, reference=exact)
+    verdict = judge(evidence)
+    if verdict and math.isnan(exact) and not build(case.settings["sampler"]).needs_conditionals:
+        drawn, drawn_se = row["drawn"]
+        verdict = judge(dataclasses.replace(evidence, reference=_number(drawn), reference_se=_number(drawn_se)))
+    return {**row, "trusted": bool(verdict), "reason": verdict.reason}
+
+
+def made(wanted: Iterable[Case], kept: Kept, minutes: float, jobs: int) -> Iterator[Case]:
+    """Makes the runs that are not kept yet, in their order, until the minutes are over; each is kept as soon as it is known."""
+    missing = [case for case in wanted if case not in kept]
+    until = time.monotonic() + 60 * minutes
+    if jobs == 1:
+        for case in missing:
+            if time.monotonic() >= until:
+                return
+            kept.add(case, one_run(case))
+            yield case
+        return
+    pool = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"))
+    asked = {pool.submit(one_run, case): case for case in missing}
+    try:
+        for done in as_completed(asked, timeout=max(until - time.monotonic(), 0.0)):
+            kept.add(asked[done], done.result())
+            yield asked[done]
+    except TimeoutError:
+        pass
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def interval(hits: int, total: int) -> str:
@@ -117,41 +147,65 @@ def interval(hits: int, total: int) -> str:
     p, z = hits / total, 1.96
     middle = (p + z * z / (2 * total)) / (1 + z * z / total)
     half = z / (1 + z * z / total) * (p * (1 - p) / total + z * z / (4 * total**2)) ** 0.5
-    return f"{hits:4d} of {total:3d} = {p:5.1%} ({middle - half:5.1%} to {middle + half:6.1%})"
+    return f"{hits:4d} of {total:3d} = {p:6.1%} ({max(middle - half, 0):5.1%} to {min(middle + half, 1):6.1%})"
 
 
-class Verdict(NamedTuple):
-    """One run: the rows of the table that it counts in, what was said, and what is so."""
-
-    keys: tuple[str, ...]
-    trusted: bool
-    right: bool
-    told: str
+def keys(case: Case) -> tuple[str, ...]:
+    """The rows of the table that a run counts in."""
+    settings = case.settings
+    return "all", settings["sampler"], settings["gradient"], f"{settings['steps']} steps", case.step, case.problem
 
 
-def one_run(name: str, seed: int, settings: dict[str, Any], step: str) -> Verdict:
-    torch.set_num_threads(1)
-    problem, answer = problem_of(name, seed)
-    settings = offered(problem, settings)
-    one = found(problem, settings, step)
-    right = bool(abs(one.llc - answer) <= max(0.05 * abs(answer), 3 * one.llc_se))
-    said = f"{one.llc:.3f} ± {one.llc_se:.3f} for {answer:.3f}"
-    law = f"law {one.diagnostics['law_bias']:.2f} ± {one.diagnostics['law_bias_se']:.2f}"
-    keys = (settings["sampler"], settings["gradient"], f"{settings['steps']} steps", step, name, "all")
-    return Verdict(keys, bool(one.converged), right, f"{name} {seed} {settings} {step} {said} {law} {one.converged}")
+def told(case: Case, row: Row) -> str:
+    error = row["llc_se"] or math.nan
+    said = f"{_number(row['llc']):.4g} ± {error:.2g} for {row['answer']:.4g}"
+    return f"{case.problem} {case.problem_seed} {case.settings} {case.step}: {said}. {row['reason']}"
 
 
-def verdicts(options: argparse.Namespace) -> Iterator[Verdict]:
-    """Each as soon as it is known; those that are not done when the minutes are over are left out."""
-    pool = ProcessPoolExecutor(options.jobs, mp_context=get_context("spawn"))
-    asked = [pool.submit(one_run, *case) for case in cases(options.runs, options.seed)]
-    try:
-        for done in as_completed(asked, timeout=60 * options.minutes):
-            yield done.result()
-    except TimeoutError:
-        print(f"stopped after {options.minutes:g} minutes", flush=True)
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+def show(rows: list[tuple[Case, Row]]) -> None:
+    """The table of both rates, and the reasons why right runs are refused."""
+    print(f"\n{'':24}{'trusted runs that are right':42}{'right runs that are trusted':42}… without those too short")
+    places = dict.fromkeys(key for key in sorted({key for case, _ in rows for key in keys(case)}) if key != "all")
+    for key in (*places, "all"):
+        mine = [row for case, row in rows if key in keys(case)]
+        trusted, hits = [row for row in mine if row["trusted"]], [row for row in mine if right(row)]
+        long = [row for row in hits if not too_short(row)]
+        rates = (
+            interval(sum(map(right, trusted)), len(trusted)),
+            *(interval(sum(row["trusted"] for row in some), len(some)) for some in (hits, long)),
+        )
+        print(f"{key:24}" + "".join(f"{rate:42}" for rate in rates).rstrip(), flush=True)
+    for short in (False, True):
+        refused = [(case, row) for case, row in rows if right(row) and not row["trusted"] and too_short(row) is short]
+        kind = "too short" if short else "long enough"
+        print(f"\nright, {kind} and refused: {len(refused)}, by the reason and the samplers")
+        reasons = Counter(_kind(row["reason"]) for _, row in refused)
+        for reason, count in reasons.most_common():
+            who = Counter(case.settings["sampler"] for case, row in refused if _kind(row["reason"]) == reason)
+            print(f"{count:4d}  {reason}: {', '.join(f'{name} {number}' for name, number in who.most_common())}")
+
+
+def _kind(reason: str) -> str:
+    """A reason without its numbers."""
+    words = reason.split(":")[0].split("(")[0]
+    return " ".join("#" if any(letter.isdigit() for letter in word) else word for word in words.split())[:80]
+
+
+def _short(value: Any) -> Any:
+    """Five digits of a number, as JSON has it: None for nan."""
+    if not isinstance(value, float):
+        return value
+    return float(f"{value:.5g}") if math.isfinite(value) else (None if math.isnan(value) else value)
+
+
+def _number(value: Any) -> float:
+    return math.nan if value is None else float(value)
+
+
+def _same(one: Any, other: Any) -> bool:
+    return one == other or (
+        isinstance(one, float) and isinstance(other, float) and math.isnan(one) and math.isnan(other)
+    )
 
 
 def main() -> None:
@@ -159,7 +213,9 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=720)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=1, help="processes, of one thread each")
-    parser.add_argument("--minutes", type=float, default=600.0, help="runs that are not done by then are left out")
+    parser.add_argument("--keep", type=Path, help="a file of JSON lines: runs that are in it are not made again")
+    parser.add_argument("--minutes", type=float, default=600.0, help="runs that are not begun by then are left out")
+    parser.add_argument("--again", action="store_true", help="judge the kept evidence with today's verdict")
     parser.add_argument(
         "--wrong",
         action="store_true",
@@ -167,20 +223,20 @@ def main() -> None:
     )
     options = parser.parse_args()
     print(machine(), flush=True)
-    counts: dict[str, np.ndarray] = defaultdict(lambda: np.zeros((2, 2), dtype=int))
-    started = time.perf_counter()
-    for one in verdicts(options):
-        for key in one.keys:
-            counts[key][int(one.trusted), int(one.right)] += 1
-        if options.wrong and one.trusted != one.right:
-            print("TRUSTED" if one.trusted else "refused", one.told, flush=True)
-    print(f"{counts['all'].sum()} runs in {time.perf_counter() - started:.0f} s\n")
-    print(f"{'':24}{'trusted runs that are right':46}right runs that are trusted")
-    for key in [*sorted(k for k in counts if k != "all"), "all"]:
-        table = counts[key]
-        print(
-            f"{key:24}{interval(table[1, 1], table[1].sum()):46}{interval(table[1, 1], table[:, 1].sum())}", flush=True
-        )
+    started, kept = time.perf_counter(), Kept(options.keep)
+    wanted = list(cases(options.runs, options.seed))
+    new = sum(1 for _ in made(wanted, kept, options.minutes, options.jobs))
+    rows = [(case, kept[case]) for case in wanted if case in kept]
+    print(
+        f"{len(rows)} of {len(wanted)} runs, {new} made now in {time.perf_counter() - started:.0f} s; {kept.origin()}"
+    )
+    if options.again:
+        rows = [(case, judged_again(case, row)) for case, row in rows]
+        print("judged again, from the kept evidence")
+    for case, row in rows if options.wrong else ():
+        if row["trusted"] != right(row):
+            print("TRUSTED" if row["trusted"] else "refused", told(case, row))
+    show(rows)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,126 @@
+"""Runs with known answers, drawn at random: every sampler, steps of all sizes, three gradients, long and short.
+
+The answers: a normal law for one linear layer and for linear regression, quadrature on the plane, blocked Gibbs for deep linear
+networks, long Hamiltonian chains for logistic regression.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+from llc_core import DeepLinearNetwork, NetworkPotential, estimate, planar_landscape
+from llc_core.potentials.base import Potential
+from llc_core.references.gibbs import gibbs_reference
+from llc_core.samplers import MetropolisSampler, build
+from llc_core.samplers.registry import samplers
+
+CHAINS = 4
+STEPS = {"usual": 4000, "short": 300}
+EXACT_DRAWS = 10
+"""A sweep of exact draws is worth more than so many steps of the other samplers."""
+FACTORS = {
+    "automatic": None,
+    "a third of automatic": 1 / 3,
+    "three times automatic": 3.0,
+    "ten times automatic": 10.0,
+}
+NOISY = ("minibatch", "control_variate")
+BAYESIAN = "CollapsedPCN"
+"""It samples Bayesian networks alone, whose λ̂ is no learning coefficient."""
+
+
+def linear(widths: list[int], rank: int, n: int = 10**5) -> Callable[[int], Potential]:
+    ranks = [rank] * (len(widths) - 1)
+    return lambda seed: DeepLinearNetwork.random(widths=widths, layer_ranks=ranks, n=n, seed=seed)
+
+
+def regression(seed: int) -> Potential:
+    torch.manual_seed(seed)
+    layer, inputs = torch.nn.Linear(6, 2), torch.randn(300, 6)
+    return NetworkPotential(layer, "mse", (inputs, layer(inputs).detach() + 0.3 * torch.randn(300, 2)))
+
+
+def logistic(seed: int) -> Potential:
+    torch.manual_seed(seed)
+    layer, inputs = torch.nn.Linear(4, 3), torch.randn(400, 4)
+    classes = torch.distributions.Categorical(logits=layer(inputs).detach()).sample()
+    return NetworkPotential(layer, "cross_entropy", (inputs, classes))
+
+
+PROBLEMS: dict[str, Callable[[int], Potential]] = {
+    "Gaussian on the plane": lambda seed: planar_landscape("quadratic", seed=seed),
+    "one layer 4-3": linear([4, 3], 3),
+    "one layer 9-5": linear([9, 5], 5),
+    "linear 4-3-4": linear([4, 3, 4], 2),
+    "linear 7-5-6": linear([7, 5, 6], 3),
+    "linear 5-5-5-5": linear([5, 5, 5, 5], 2),
+    "linear regression": regression,
+    "logistic regression": logistic,
+}
+WITH_EXACT_DRAWS = [name for name in PROBLEMS if name.startswith(("one layer", "linear ")) and "regression" not in name]
+
+
+class Case(NamedTuple):
+    """problem: its name.  problem_seed: of its weights and data.  settings: arguments of `estimate`.  step: one of FACTORS."""
+
+    problem: str
+    problem_seed: int
+    settings: dict[str, Any]
+    step: str
+
+
+@cache
+def problem_of(name: str, seed: int) -> Potential:
+    return PROBLEMS[name](seed)
+
+
+@cache
+def answer_of(name: str, seed: int) -> float:
+    """What λ̂ should be."""
+    problem = problem_of(name, seed)
+    if isinstance(problem, DeepLinearNetwork) and len(problem.weights) > 1:
+        return gibbs_reference(problem, chains=8, sweeps=2000, burn_in=0.1, seed=seed + 1).llc
+    if not isinstance(problem, NetworkPotential):
+        known = problem.expected_llc_of_data() if isinstance(problem, DeepLinearNetwork) else problem.expected_llc()
+        assert known is not None
+        return known
+    found = estimate(problem, "HMC", chains=16, steps=4000, burn_in=0.1, seed=seed + 1, progress=False)
+    assert found.llc_se < 0.01 * abs(found.llc), f"the answer of {name} is not known well enough: {found}"
+    return found.llc
+
+
+def cases(count: int, seed: int) -> Iterator[Case]:
+    """The first `count` of an endless list that belongs to `seed`; other seeds have other problems."""
+    random = np.random.default_rng(seed)
+    names = [
+        name for name in samplers(conditionals=True, priors=True) if build(name).law() is not None and name != BAYESIAN
+    ]
+    for number in range(count):
+        sampler = build(names[number % len(names)])
+        name = str(random.choice(WITH_EXACT_DRAWS if sampler.needs_conditionals else list(PROBLEMS)))
+        steps = STEPS[str(random.choice(list(STEPS), p=[0.75, 0.25]))]
+        full = isinstance(sampler, MetropolisSampler) or sampler.needs_conditionals or random.random() < 0.7
+        gradient = "full" if full else str(random.choice(NOISY))
+        step = str(random.choice(list(FACTORS), p=[0.6, 0.2, 0.15, 0.05]))
+        if sampler.needs_conditionals:
+            steps, step = steps // EXACT_DRAWS, "automatic"
+        settings = {
+            "sampler": sampler.name,
+            "steps": steps,
+            "gradient": gradient,
+            "seed": 100_000 * seed + number,
+            "chains": CHAINS,
+        }
+        yield offered(Case(name, 100 * seed + int(random.integers(3)), settings, step))
+
+
+def offered(case: Case) -> Case:
+    """The same with full gradients where the problem has no others of that name."""
+    if case.settings["gradient"] in problem_of(case.problem, case.problem_seed).gradients:
+        return case
+    return case._replace(settings={**case.settings, "gradient": "full"})
