@@ -10,6 +10,7 @@ SERIOUS = ("serious", "critical")
 READY = {
     "Stationary bias": "Right sampler",
     "Landscapes": "The plane of parameters",
+    "Weights and functions": "distance to exact",
     "Your network": "Diagnostics",
     "Benchmark": "Runs at a point",
 }

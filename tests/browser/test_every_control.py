@@ -12,6 +12,7 @@ SEEN = {
     "Local geometry": "Loss traces",
     "Stationary bias": "Right sampler",
     "Landscapes": "The plane of parameters",
+    "Weights and functions": "distance to exact",
     "Your network": "Diagnostics",
     "Benchmark": "Runs at a point",
 }

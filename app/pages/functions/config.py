@@ -67,6 +67,12 @@ class FunctionsConfig:
         sampler = build(self.sampler)
         if sampler.name not in SAMPLERS:
             raise ValueError(f"sampler is {sampler.name}; this page has {', '.join(SAMPLERS)}.")
+        likelihood = self.problem["likelihood"]
+        if sampler.needs_conditionals and likelihood != "gaussian":
+            raise ValueError(
+                f"sampler is {sampler.name}, which integrates the output layer out, and likelihood is {likelihood!r}, under which "
+                "it cannot; choose another sampler or 'gaussian'."
+            )
         put(self, "sampler", sampler.to_dict())
 
     @classmethod

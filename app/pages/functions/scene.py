@@ -128,14 +128,18 @@ def _limit(problem: BayesianNetwork, inputs: np.ndarray) -> Posterior:
 
 
 def _exact(problem: BayesianNetwork, inputs: np.ndarray, part: float) -> Posterior:
-    moves = max(LEAST_MOVES, int(part * MOVES / max(problem.widths)))
     claim = account().claim(EXACT_BYTES, "The exact answer")
     try:
-        found = finite_width(problem, inputs, draws=int(part * DRAWS), moves=moves)
+        found = finite_width(problem, inputs, **effort(problem, part))
         low, high = _edges(found)
     finally:
         claim.release()
     return Posterior(found.mean, found.sd, low, high, found.ess, found.log_evidence)
+
+
+def effort(problem: BayesianNetwork, part: float = PARTS[FULL]) -> dict[str, int]:
+    """How much `finite_width` is asked to do for a share of the whole work."""
+    return {"draws": int(part * DRAWS), "moves": max(LEAST_MOVES, int(part * MOVES / max(problem.widths)))}
 
 
 def _edges(found: GaussianPosterior | Mixture) -> tuple[dict[float, np.ndarray], dict[float, np.ndarray]]:

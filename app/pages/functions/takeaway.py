@@ -9,7 +9,7 @@ from typing import Any
 
 from app.pages.functions.config import ROWS, FunctionsConfig
 from app.pages.functions.job import Seen
-from app.pages.functions.scene import WEIGHTS, Posterior, Scene, scene_of
+from app.pages.functions.scene import WEIGHTS, Posterior, Scene, effort, scene_of
 from app.sharing.desk import TakeawayDesk
 from app.sharing.json_files import read_json
 from app.sharing.takeaway_menu import TakeawayMenu
@@ -58,9 +58,10 @@ def python_code(config: FunctionsConfig) -> str:
         f'print(f"R-hat of the loss: {{r_hat({loss}.mean(axis=2)):.3f}}")',
         'print(f"R-hat of functions, largest: {max(r_hat(f[:, :, i]) for i in range(f.shape[2])):.3f}")',
     ]
+    work = ", ".join(f"{name}={value}" for name, value in effort(scene.problem).items())
     if gaussian:
         lines += [
-            "exact = llc_core.finite_width(problem, inputs)",
+            f"exact = llc_core.finite_width(problem, inputs, {work})",
             "away = (f.mean(axis=(0, 1)) - exact.mean) / exact.sd",
             'print(f"distance to the exact posterior: {np.sqrt(np.mean(away**2)):.2f} sd")',
         ]
