@@ -43,6 +43,7 @@ def test_pages_are_found():
     assert [page.title for page in pages] == [
         "Local geometry",
         "Stationary bias",
+        "Many modes",
         "Landscapes",
         "Your network",
         "Benchmark",
