@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from typing import Any
 
@@ -16,13 +16,10 @@ THREADS = 2
 
 
 class LatestWork:
-    """Used in the session's own callbacks only. on_change: called when work begins and when none is left.
+    """Used in the session's own callbacks only. on_change: called when work begins and when none is left."""
 
-    threads: where the work is done, in place of the threads that all pages share.
-    """
-
-    def __init__(self, on_change: Callable[[], None] = lambda: None, threads: Callable[[], Executor] | None = None):
-        self._on_change, self._executor = on_change, threads or _threads
+    def __init__(self, on_change: Callable[[], None] = lambda: None):
+        self._on_change = on_change
         self._future: Future[Any] | None = None
         self._take: Callable[[Any], None] = lambda answer: None
         self._fail: Callable[[str], None] = lambda message: None
@@ -35,7 +32,7 @@ class LatestWork:
         """Begin; earlier work that is not done yet is forgotten. take: gets the answer.  fail: gets a sentence."""
         self.forget()
         self._take, self._fail = take, fail
-        self._future = self._executor().submit(work)
+        self._future = _threads().submit(work)
         document = pn.state.curdoc
         if document is not None:
             # The only thing of a document that another thread may touch. One that is gone refuses, and nobody waits for it.

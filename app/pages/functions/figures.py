@@ -78,9 +78,12 @@ class FunctionsFigure:
         for source in (self.limit, self.exact, self.live):
             source.data = {"x": EMPTY, "mean": EMPTY, "low": EMPTY, "high": EMPTY}
 
-    def show_posterior(self, name: str, scene: Scene, found: Posterior, share: float) -> None:
-        """name: "exact" or "limit"."""
+    def show_posterior(self, name: str, scene: Scene, found: Posterior | None, share: float) -> None:
+        """name: "exact" or "limit".  found: None where there is nothing to show."""
         source = self.exact if name == "exact" else self.limit
+        if found is None:
+            source.data = {"x": EMPTY, "mean": EMPTY, "low": EMPTY, "high": EMPTY}
+            return
         source.data = {"x": scene.inputs, "mean": found.mean, "low": found.low[share], "high": found.high[share]}
 
     def show_band(self, scene: Scene, band: Band, config: FunctionsConfig) -> None:

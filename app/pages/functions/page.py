@@ -21,9 +21,10 @@ from app.pages.functions.controls import Replay, RunPanel
 from app.pages.functions.editor import NetworkEditor
 from app.pages.functions.figures import FunctionsFigure
 from app.pages.functions.job import Band, Gauges, Path, Row, Seen, build, see_apart
+from app.pages.functions.panels.truth import Truth
 from app.pages.functions.pictures import GAUGES, draw_gauges, tile
 from app.pages.functions.presets import PRESETS
-from app.pages.functions.scene import FULL, QUICK, Posterior, Scene, answering, exact_of, known, limit_of, scene_of
+from app.pages.functions.scene import Scene, scene_of
 from app.pages.functions.takeaway import FunctionsTakeaway, bands_csv, results_csv
 from app.pages.functions.texts import (
     ANSWERS,
@@ -70,10 +71,8 @@ class WeightsAndFunctions:
         self._band: Band | None = None
         self._seen: Seen | None = None
         """Band and gauges at the slider's iteration; while it follows the run, the newest."""
-        self.exact: Posterior | None = None
-        self.limit: Posterior | None = None
-        self._trouble = ""
-        self._answer_work, self._replay_work = LatestWork(threads=answering), LatestWork()
+        self.truth = Truth(self._draw_answers)
+        self._replay_work = LatestWork()
 
         self.headline = prose(theme.HEADLINE, margin=(0, 2, 8, 2))
         self.tiles = Tiles(items=[tile(preset) for preset in PRESETS], sizing_mode="stretch_width", margin=0)
@@ -130,7 +129,7 @@ class WeightsAndFunctions:
         """Free the run; called when the session ends or the page changes."""
         self._live.close()
         self.preparation.close()
-        self._answer_work.forget()
+        self.truth.close()
         self._replay_work.forget()
 
     # -- one configuration, and a run of it -----------------------------------------------------------------------------
@@ -164,31 +163,14 @@ class WeightsAndFunctions:
         self.figure.reset(scene)
         self.replay.begin(scene.config.steps)
         self.transport.begin(scene.config.steps, scene.config.burn_in, playing, caption(State()))
-        self._seek_answers()
+        self.truth.begin(scene)
         self._show_words()
 
     # -- exact answers ------------------------------------------------------------------------------------------------
 
-    def _seek_answers(self) -> None:
-        """What is known is shown at once, the rest is worked out in a thread: the Gaussian process, a first answer, a better one."""
-        self._trouble = ""
-        self.limit, self.exact, best = known(self._scene)
-        self._draw_answers()
-        self._answer_work.forget()
-        if self.limit is None:
-            self._ask_answer(partial(limit_of, self._scene))
-        elif not best:
-            self._ask_answer(partial(exact_of, self._scene, QUICK if self.exact is None else FULL))
-
-    def _ask_answer(self, work: Any) -> None:
-        self._answer_work.ask(work, lambda found: self._seek_answers(), self._without_answer)
-
-    def _without_answer(self, why: str) -> None:
-        self._trouble, self._worded = why, -1
-
     def _draw_answers(self) -> None:
-        for name, found in (("limit", self.limit), ("exact", self.exact)):
-            if found is not None and self.answers.visible:
+        for name, found in (("limit", self.truth.limit), ("exact", self.truth.exact)):
+            if self.answers.visible:
                 self.figure.show_posterior(name, self._scene, found, self._config.share)
         self._worded = -1
 
@@ -282,7 +264,7 @@ class WeightsAndFunctions:
             self.replay.advance(state.steps)
             if self.replay.follows:
                 self._follow(state)
-        self._answer_work.poll()
+        self.truth.poll()
         self._replay_work.poll()
         if state.version != self._worded and (over or self._ticks % WORD_TICKS == 0):
             self._worded = state.version
@@ -313,8 +295,8 @@ class WeightsAndFunctions:
         self.gauges.object = draw_gauges(values)
         acceptance = math.nan if state.snapshot is None else state.snapshot.acceptance
         self.headline.object = f"<h1>{escape(headline(gauges, self._config.chains, acceptance))}</h1>"
-        self.numbers.values = cell_values(self._scene, state.snapshot, self._seen, self.exact, self.limit)
-        tone, words = verdict(state, self._seen, self.exact, self._trouble, visible)
+        self.numbers.values = cell_values(self._scene, state.snapshot, self._seen, self.truth.exact, self.truth.limit)
+        tone, words = verdict(state, self._seen, self.truth.exact, self.truth.words, visible)
         if state.snapshot is not None:
             self.run_panel.show_live(state.snapshot.step_size)
         # A screen reader reads this when the run rests; while numbers change it would never stop talking.
@@ -325,7 +307,7 @@ class WeightsAndFunctions:
         """The content of a CSV file; ValueError where there is nothing to put into it yet."""
         if self._seen is None:
             raise ValueError("There is nothing to save yet; wait for the first gauges.")
-        answers = (self.exact, self.limit) if self.answers.visible else (None, None)
+        answers = (self.truth.exact, self.truth.limit) if self.answers.visible else (None, None)
         if key == "bands":
             return bands_csv(self._scene, self._seen, *answers)
         return results_csv(self._scene, self._seen, distance_to(answers[0], self._seen.gauges))

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 
 import numpy as np
 
 from app.pages.functions.config import ROWS, SHARES, FunctionsConfig, key_of, network_of
-from app.runs.account import account
 from app.runs.allowance import check_allowance
 from app.runs.kept import Kept
-from app.runs.threads import set_threads
-from llc_core import BayesianNetwork, GaussianPosterior, Mixture, finite_width, nngp_posterior
+from llc_core import BayesianNetwork, GaussianPosterior, Mixture, nngp_posterior
 from llc_core.engine.resolve import Resolved, resolve
 
 INPUTS = 34
@@ -23,13 +20,10 @@ INPUTS = 34
 WINDOW = (-3.0, 2.5)
 WEIGHTS = 48
 """Weights that are watched, evenly spaced over all of them."""
-QUICK, FULL = "quick", "full"
-PARTS = {QUICK: 0.2, FULL: 1.0}
-"""Shares of the work for an exact answer: a first one within a second or two, then a better one."""
-MOVES, LEAST_MOVES, DRAWS = 60_000, 200, 8_000
+MOVES, LEAST_MOVES, DRAWS = 60_000, 300, 8_000
 """Moves of the hidden layers times the width, never fewer than the second; draws of the prior where these are enough."""
-EXACT_BYTES = 200 * 2**20
-"""Room that the members of a mixture take while its quantiles are found."""
+SETTLED = 1.1
+"""R-hat of the chains behind an exact answer, from which on it is not told."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +53,7 @@ class Posterior:
 
     ess: how many independent draws the answer is worth; infinite where it has a closed form.
     log_evidence: log p(y) in nats, nan where it is not known.
+    r_hat: of the chains that it was worked out by, nan where there are none.
     """
 
     mean: np.ndarray
@@ -67,6 +62,12 @@ class Posterior:
     high: Mapping[float, np.ndarray]
     ess: float
     log_evidence: float
+    r_hat: float = math.nan
+
+    @property
+    def settled(self) -> bool:
+        """Whether it can be told: the chains behind it are long enough, and they agree."""
+        return not math.isnan(self.ess) and not self.r_hat >= SETTLED
 
 
 def scene_of(config: FunctionsConfig) -> Scene:
@@ -86,25 +87,20 @@ def limit_of(scene: Scene) -> Posterior:
     return _limits.get(scene.problem_key, partial(_limit, scene.problem, scene.inputs))
 
 
-def exact_of(scene: Scene, part: str) -> Posterior:
-    """The posterior of this very network: a mixture of Gaussians over its hidden layers (`llc_core.finite_width`).
-
-    part: QUICK or FULL. Seconds of work: for a thread. ValueError where it is not known.
-    """
-    return _exacts.get(f"{part} {scene.problem_key}", partial(_exact, scene.problem, scene.inputs, PARTS[part]))
+def known(scene: Scene) -> tuple[Posterior | None, Posterior | None]:
+    """Limit and exact answer, where they are there already."""
+    return _there(_limits, scene.problem_key), _there(_exacts, scene.problem_key)
 
 
-def known(scene: Scene) -> tuple[Posterior | None, Posterior | None, bool]:
-    """Limit and exact answer as far as they are there already, and whether the exact one is the better one."""
-    key = scene.problem_key
-    best = _there(_exacts, f"{FULL} {key}")
-    return _there(_limits, key), best or _there(_exacts, f"{QUICK} {key}"), best is not None
+def keep(scene: Scene, exact: Posterior) -> None:
+    """The exact answer of the scene's network, for all visitors."""
+    _exacts.get(scene.problem_key, lambda: exact)
 
 
-@cache
-def answering() -> ThreadPoolExecutor:
-    """The one thread for exact answers of all visitors: a class that opens one preset waits for one calculation, and then has it."""
-    return ThreadPoolExecutor(1, thread_name_prefix="answers", initializer=set_threads)
+def forget_answers() -> None:
+    """For tests."""
+    _limits.forget()
+    _exacts.forget()
 
 
 def _there(kept: Kept[Posterior], key: str) -> Posterior | None:
@@ -127,19 +123,14 @@ def _limit(problem: BayesianNetwork, inputs: np.ndarray) -> Posterior:
     return Posterior(found.mean, found.sd, low, high, math.inf, found.log_evidence)
 
 
-def _exact(problem: BayesianNetwork, inputs: np.ndarray, part: float) -> Posterior:
-    claim = account().claim(EXACT_BYTES, "The exact answer")
-    try:
-        found = finite_width(problem, inputs, **effort(problem, part))
-        low, high = _edges(found)
-    finally:
-        claim.release()
-    return Posterior(found.mean, found.sd, low, high, found.ess, found.log_evidence)
+def exact_law(found: Mixture) -> Posterior:
+    low, high = _edges(found)
+    return Posterior(found.mean, found.sd, low, high, found.ess, found.log_evidence, found.r_hat)
 
 
-def effort(problem: BayesianNetwork, part: float = PARTS[FULL]) -> dict[str, int]:
-    """How much `finite_width` is asked to do for a share of the whole work."""
-    return {"draws": int(part * DRAWS), "moves": max(LEAST_MOVES, int(part * MOVES / max(problem.widths)))}
+def effort(problem: BayesianNetwork) -> dict[str, int]:
+    """How much `finite_width` is asked to do."""
+    return {"draws": DRAWS, "moves": max(LEAST_MOVES, MOVES // max(problem.widths))}
 
 
 def _edges(found: GaussianPosterior | Mixture) -> tuple[dict[float, np.ndarray], dict[float, np.ndarray]]:

@@ -139,10 +139,8 @@ def headline(gauges: Gauges | None, chains: int, acceptance: float = math.nan) -
     return f"The networks do not agree yet on the curve (R-hat {functions}); on their weights R-hat is {weights}."
 
 
-def verdict(
-    state: State, seen: Seen | None, exact: Posterior | None, trouble: str, with_answers: bool
-) -> tuple[str, str]:
-    """(tone, HTML): whether the band can be taken for the posterior's. trouble: why there is no exact answer."""
+def verdict(state: State, seen: Seen | None, exact: Posterior | None, why: str, with_answers: bool) -> tuple[str, str]:
+    """(tone, HTML): whether the band can be taken for the posterior's. why: there is no exact answer."""
     if state.status is Status.FAILED:
         return "bad", f"<b>The run stopped.</b> {escape(state.message)}"
     if state.status is Status.CANCELLED:
@@ -169,7 +167,7 @@ def verdict(
     if exact is None:
         return (
             "good",
-            f"<b>The chains agree on the function.</b> {escape(trouble) or 'The exact answer is being worked out.'}",
+            f"<b>The chains agree on the function.</b> {escape(why)}",
         )
     if away <= max(NEAR, ERRORS * chance):
         return (

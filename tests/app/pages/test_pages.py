@@ -45,6 +45,7 @@ def test_pages_are_found():
         "Stationary bias",
         "Many modes",
         "Landscapes",
+        "Weights and functions",
         "Your network",
         "Benchmark",
     ]

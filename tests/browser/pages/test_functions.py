@@ -46,9 +46,7 @@ def column(app, name: str, key: str, length: int) -> list[float]:
 def test_bands_gauges_slider_and_a_point(functions):
     """Numbers on the screen are the engine's; the slider replays them; a tap adds a point and starts again."""
     page = functions.page
-    config = FunctionsConfig(
-        problem={**FunctionsConfig().problem, "widths": [1, 10, 10, 1]}, sampler=FunctionsConfig().sampler, steps=SHORT
-    )
+    config = FunctionsConfig(problem={**FunctionsConfig().problem, "widths": [1, 10, 10, 1]}, steps=SHORT)
     job = FunctionsJob(scene_of(config))
     job.record(job.advance(SHORT), None)
     seen = job.judge()

@@ -9,6 +9,7 @@ import math
 import re
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from xml.etree import ElementTree
 
@@ -20,9 +21,10 @@ from app.pages.functions import scene as scenes
 from app.pages.functions.config import ACROSS, MOST_POINTS, POOLED, FunctionsConfig
 from app.pages.functions.job import Edges, FunctionsJob, Gauges, Path, Progress
 from app.pages.functions.page import WeightsAndFunctions
+from app.pages.functions.panels import truth
 from app.pages.functions.pictures import AGREE, draw_gauges, draw_preset, place
 from app.pages.functions.presets import PRESETS, printed_step
-from app.pages.functions.scene import FULL, INPUTS, QUICK, Posterior, exact_of, known, limit_of, scene_of
+from app.pages.functions.scene import INPUTS, Posterior, Scene, effort, known, scene_of
 from app.pages.functions.takeaway import FILES, python_code
 from app.pages.functions.texts import chance_of, distance_to, headline, verdict
 from app.runs.job import State, Status
@@ -43,15 +45,16 @@ def finished(config: FunctionsConfig, block: int = 7) -> FunctionsJob:
 
 @pytest.fixture
 def quick_answers(monkeypatch):
-    """Exact answers that take no time, from few draws."""
-    monkeypatch.setattr(scenes, "MOVES", 600)
-    monkeypatch.setattr(scenes, "LEAST_MOVES", 40)
+    """Exact answers that take no time, from few draws; they are told however badly they have settled."""
+    monkeypatch.setattr(scenes, "MOVES", 720)
+    monkeypatch.setattr(scenes, "LEAST_MOVES", 120)
     monkeypatch.setattr(scenes, "DRAWS", 60)
-    for kept in (scenes._limits, scenes._exacts):
-        kept.forget()
+    monkeypatch.setattr(scenes, "SETTLED", math.inf)
+    scenes.forget_answers()
+    truth._works.forget()
     yield
-    for kept in (scenes._limits, scenes._exacts):
-        kept.forget()
+    scenes.forget_answers()
+    truth._works.forget()
 
 
 @pytest.fixture
@@ -62,10 +65,19 @@ def view(quick_answers):
 
 
 def settle_answers(view: WeightsAndFunctions) -> None:
-    """Wait for what the page works out in its thread: the Gaussian process, a first answer, a better one."""
-    while view._answer_work.busy:
-        view._answer_work._future.exception(PATIENCE_SECONDS)
-        view._answer_work.poll()
+    """Wait for what is worked out beside the run: the Gaussian process and the exact answer."""
+    limit = time.monotonic() + PATIENCE_SECONDS
+    while view.truth.busy:
+        assert time.monotonic() < limit
+        time.sleep(0.01)
+        view.truth.poll()
+
+
+def finished_answer(scene: Scene) -> Posterior:
+    job = truth.TruthJob(scene)
+    while not job.finished:
+        job.advance(1)
+    return job.judge()
 
 
 # -- the run ----------------------------------------------------------------------------------------------------------
@@ -153,35 +165,68 @@ def test_the_printed_step_accepts_nothing_at_variance_one_hundredth():
 
 def test_exact_answers_are_the_engine_s_and_are_kept(quick_answers):
     scene = scene_of(SMALL)
-    assert known(scene) == (None, None, False)
-    limit, first = limit_of(scene), exact_of(scene, QUICK)
+    assert known(scene) == (None, None)
+    job = truth.TruthJob(scene)
+    limit = job.advance(1).limit
     wanted = nngp_posterior(scene.problem, scene.inputs)
     assert limit.mean == pytest.approx(wanted.mean) and limit.low[0.8] == pytest.approx(wanted.quantile(0.1))
-    found = finite_width(scene.problem, scene.inputs, draws=12, moves=40)
-    assert first.mean == pytest.approx(found.mean) and first.high[0.95] == pytest.approx(
+    assert job.judge() is None and not job.finished
+    seen = []
+    while not job.finished:
+        job.advance(1)
+        seen.append(job.judge())
+    found = finite_width(scene.problem, scene.inputs, **effort(scene.problem))
+    exact = seen[-1]
+    assert exact.mean == pytest.approx(found.mean) and exact.high[0.95] == pytest.approx(
         found.quantile(0.975), abs=1e-5
     )
-    assert known(scene)[1] is first and not known(scene)[2]
-    best = exact_of(scene, FULL)
-    assert known(scene) == (limit, best, True) and exact_of(scene_of(SMALL.replace(chains=5)), FULL) is best
+    assert (exact.ess, exact.r_hat) == (found.ess, found.r_hat) and any(each is not None for each in seen[:-1])
+    assert known(scene) == (limit, exact) and finished_answer(scene_of(SMALL.replace(chains=5))) is exact
 
 
-def test_the_page_shows_what_is_worked_out_in_its_thread(view):
-    assert view.exact is None and view._answer_work.busy
+def test_two_visitors_work_out_one_answer_together(quick_answers, monkeypatch):
+    pieces = []
+    monkeypatch.setattr(
+        truth.FiniteWidth, "advance", lambda work, old=truth.FiniteWidth.advance: pieces.append(1) or old(work)
+    )
+    scene = scene_of(SMALL)
+    first, second = truth.TruthJob(scene), truth.TruthJob(scene)
+    while not (first.finished and second.finished):
+        first.advance(1)
+        second.advance(1)
+    moves = effort(scene.problem)["moves"]
+    assert len(pieces) == moves // 10 and first.judge() is second.judge()
+    assert first._work.pieces is None and first._work.claim.size == 0
+    scenes.forget_answers()
+    assert truth.TruthJob(scene)._work.pieces is not None, "what was forgotten is worked out again"
+
+
+def test_an_answer_whose_chains_disagree_is_not_told(view, monkeypatch):
     settle_answers(view)
-    assert view.limit is not None and known(view._scene) == (view.limit, view.exact, True)
-    assert np.array_equal(view.figure.exact.data["mean"], view.exact.mean)
-    assert np.array_equal(view.figure.limit.data["high"], view.limit.high[0.8])
+    assert view.truth.exact is view.truth.found is not None and view.truth.words == ""
+    monkeypatch.setattr(scenes, "SETTLED", 1.0)
+    view._draw_answers()
+    assert view.truth.exact is None and "its own chains did not agree" in view.truth.words
+    assert not len(view.figure.exact.data["x"])
+
+
+def test_the_page_shows_what_is_worked_out_beside_it(view):
+    assert view.truth.busy
+    settle_answers(view)
+    exact, limit = view.truth.exact, view.truth.limit
+    assert known(view._scene) == (limit, exact) and limit is not None
+    assert np.array_equal(view.figure.exact.data["mean"], exact.mean)
+    assert np.array_equal(view.figure.limit.data["high"], limit.high[0.8])
     view.run(SMALL)
     assert not len(view.figure.exact.data["x"])
     view._on_preset("same")
-    assert view.exact is not None and not view._answer_work.busy, "what is known is shown at once"
+    assert view.truth.exact is exact and not view.truth.busy, "what is known is shown at once"
 
 
 def test_a_laplace_likelihood_has_no_exact_answer_and_says_so(view):
     view.run(SMALL.replace(problem={**NARROW, "likelihood": "laplace"}))
     settle_answers(view)
-    assert view.exact is None and "exact answers are known for 'gaussian' alone" in view._trouble
+    assert view.truth.exact is None and "exact answers are known for 'gaussian' alone" in view.truth.words
 
 
 # -- what a visitor does ----------------------------------------------------------------------------------------------
@@ -303,12 +348,14 @@ def test_a_class_can_be_left_to_guess_the_posterior(quick_answers):
     for part in view.parts["answers"]:
         part.visible = False
     settle_answers(view)
-    assert view.exact is not None and not len(view.figure.exact.data["x"]) and not len(view.figure.limit.data["x"])
+    assert (
+        view.truth.exact is not None and not len(view.figure.exact.data["x"]) and not len(view.figure.limit.data["x"])
+    )
     assert [item["key"] for item in view.toggles.items] == ["live", "lines"]
     assert {"distance", "chance", "gap"} <= set(view.numbers.withheld)
     job = finished(SMALL)
     state = State(Status.FINISHED, 1, snapshot=job.advance(0), estimate=job.judge())
-    assert "exact" not in verdict(state, job.judge(), view.exact, "", False)[1]
+    assert "exact" not in verdict(state, job.judge(), view.truth.exact, "", False)[1]
     view._seen = job.judge()
     assert "exact" not in view._file("bands")
     view.close()
@@ -397,7 +444,7 @@ def test_the_exported_script_runs_and_gives_the_numbers_of_the_page(quick_answer
     assert float(printed["R-hat of weights, median"]) == pytest.approx(found.weights, abs=6e-4)
     assert float(printed["R-hat of the loss"]) == pytest.approx(found.loss, abs=6e-4)
     assert float(printed["R-hat of functions, largest"]) == pytest.approx(found.functions, abs=6e-4)
-    away = distance_to(exact_of(job.scene, FULL), found)
+    away = distance_to(finished_answer(job.scene), found)
     assert float(printed["distance to the exact posterior"]) == pytest.approx(away, abs=6e-3)
 
 
@@ -409,7 +456,7 @@ def test_files_hold_what_is_on_the_page(view):
     job = finished(SMALL)
     view._seen = job.judge()
     rows = list(csv.DictReader(io.StringIO(view.takeaway.content("bands")[1])))
-    assert len(rows) == INPUTS and float(rows[3]["exact_mean"]) == view.exact.mean[3]
+    assert len(rows) == INPUTS and float(rows[3]["exact_mean"]) == view.truth.exact.mean[3]
     assert float(rows[5]["low"]) == view._seen.band.edges[POOLED].low[0.8][5]
     results = {row["name"]: row["value"] for row in csv.DictReader(io.StringIO(view.takeaway.content("results")[1]))}
     assert float(results["r_hat_functions_largest"]) == view._seen.gauges.functions
