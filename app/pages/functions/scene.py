@@ -20,8 +20,8 @@ INPUTS = 34
 WINDOW = (-3.0, 2.5)
 WEIGHTS = 48
 """Weights that are watched, evenly spaced over all of them."""
-MOVES, LEAST_MOVES, DRAWS = 60_000, 300, 8_000
-"""Moves of the hidden layers times the width, never fewer than the second; draws of the prior where these are enough."""
+MOVES, MOST_MOVES, LEAST_MOVES, DRAWS = 60_000, 3_000, 300, 8_000
+"""Moves of the hidden layers times the width, and the most and the fewest moves; draws of the prior where these are enough."""
 SETTLED = 1.1
 """R-hat of the chains behind an exact answer, from which on it is not told."""
 
@@ -130,7 +130,7 @@ def exact_law(found: Mixture) -> Posterior:
 
 def effort(problem: BayesianNetwork) -> dict[str, int]:
     """How much `finite_width` is asked to do."""
-    return {"draws": DRAWS, "moves": max(LEAST_MOVES, MOVES // max(problem.widths))}
+    return {"draws": DRAWS, "moves": max(LEAST_MOVES, min(MOST_MOVES, MOVES // max(problem.widths)))}
 
 
 def _edges(found: GaussianPosterior | Mixture) -> tuple[dict[float, np.ndarray], dict[float, np.ndarray]]:

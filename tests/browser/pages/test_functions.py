@@ -39,7 +39,9 @@ def enter(app, name: str, value: str) -> None:
 
 
 def column(app, name: str, key: str, length: int) -> list[float]:
-    app.page.wait_for_function(f"([name, key, n]) => ({SOURCE})(name)?.[key]?.length === n", arg=[name, key, length])
+    app.page.wait_for_function(
+        f"([name, key, n]) => ({SOURCE})(name)?.[key]?.length === n", arg=[name, key, length], timeout=120_000
+    )
     return app.source(name)[key]
 
 
