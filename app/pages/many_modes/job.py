@@ -17,6 +17,8 @@ from llc_core.samplers import SGLD
 
 TRAIL, THIN = 160, 3
 """Places of each chain that are shown, every third step."""
+INDEX = 120
+"""Steps of the index process that are shown."""
 GROWTH = 1.025
 """Between two rows of the log, so that they lie evenly on a logarithmic axis."""
 FIRST_ROW = 2000
@@ -26,6 +28,7 @@ FIRST_ROW = 2000
 class SideProgress:
     """One side so far. R trials of P chains; the first trial is the one that is watched.
 
+    order: [N, P] of a ladder: which copy was at each level at each of its last N steps; else empty.
     gradients: spent by one trial.  kl: [R], nan before the first count.  counts: [50, 50] weights of the watched trial, first index along x.
     trail: [T, P, 2] its last places.  heat: [T, P] their multipliers.  shared: [R, ·] see `llc_core.interactions.base.Twin`.
     kish: [R] the weights' (Σw)²/(nΣw²).  turned: share of all chains' steps whose multiplier was below 0.
@@ -37,6 +40,7 @@ class SideProgress:
     trail: np.ndarray
     heat: np.ndarray
     shared: np.ndarray
+    order: np.ndarray
     kish: np.ndarray
     turned: float
 
@@ -100,6 +104,8 @@ class SideRun:
         trials = config.trials
         self._sum, self._squares, self._number = np.zeros(trials), np.zeros(trials), 0
         self._turned = self._seen = 0
+        self._copies = np.arange(self.run.chains)
+        self._order = np.zeros((0, self.run.chains), np.int64)
         self._trail, self._heat = np.zeros((0, self.run.chains, 2)), np.ones((0, self.run.chains))
         self._last = self.run.snapshot()
 
@@ -121,9 +127,18 @@ class SideRun:
         self._number += counted[0].size
         self._turned += int((seen.heat < 0).sum())
         self._seen += seen.heat.size
+        if self._ladder:
+            self._follow(seen.order[0])
         every = (-done) % THIN
         self._trail = np.concatenate([self._trail, seen.trail[0, every::THIN]])[-TRAIL:]
         self._heat = np.concatenate([self._heat, seen.heat[0, every::THIN]])[-TRAIL:]
+
+    def _follow(self, order: np.ndarray) -> None:
+        """Which copy is at each level after each step of a piece [T, P]."""
+        path = np.empty_like(order)
+        for t, row in enumerate(order):
+            self._copies = path[t] = self._copies[row]
+        self._order = np.concatenate([self._order, path])[-INDEX:]
 
     def progress(self) -> SideProgress:
         seen = self._last
@@ -132,7 +147,9 @@ class SideRun:
             kl = kl_of_cells(self._masses, cells / cells.sum(axis=(1, 2), keepdims=True))
             kish = self._sum**2 / (self._number * self._squares)
         turned = self._turned / self._seen if self._seen else 0.0
-        return SideProgress(seen.gradients, kl, seen.counts[0], self._trail, self._heat, seen.shared, kish, turned)
+        return SideProgress(
+            seen.gradients, kl, seen.counts[0], self._trail, self._heat, seen.shared, self._order, kish, turned
+        )
 
 
 class KlLog:

@@ -17,6 +17,7 @@ from app.pages.many_modes.config import SIDES, ModesConfig
 from app.pages.many_modes.editor import RunEditor, SideEditor
 from app.pages.many_modes.job import ModesJob
 from app.pages.many_modes.panels.curves import KlPanel
+from app.pages.many_modes.panels.inside import Inside
 from app.pages.many_modes.panels.side import Side
 from app.pages.many_modes.pictures import tile
 from app.pages.many_modes.presets import PRESETS
@@ -62,6 +63,7 @@ class ManyModes:
         self.trouble = prose(theme.VERDICT, margin=(10, 0, 0, 0), visible=False)
         self.sides = {side: Side(side) for side in SIDES}
         self.curves = KlPanel()
+        self.insides = {side: Inside(side) for side in SIDES}
         self.answers = ExactAnswers(
             self.shown,
             self.curves.view,
@@ -96,6 +98,7 @@ class ManyModes:
                 pair(*(side.view for side in self.sides.values())),
                 toolbar(self.shown, note),
                 self.curves.view,
+                pair(*(inside.view for inside in self.insides.values())),
             )
         ]
         self._on_preset(PRESETS[0].name)
@@ -144,6 +147,8 @@ class ManyModes:
         self.takeaway.show(config, scene)
         for side in self.sides.values():
             side.reset(config, scene)
+        for inside in self.insides.values():
+            inside.reset(config)
         self.curves.reset(config)
         self.transport.begin(config.gradients, 0, playing, caption(State()))
         self._show_words(State())
@@ -191,6 +196,8 @@ class ManyModes:
     def _on_answers(self) -> None:
         """The exact masses are shown or withheld now: cells, KL, and the sentence."""
         self._on_shown()
+        for inside in self.insides.values():
+            inside.show_answers(self.answers.visible)
         self._worded = -1
         self._show_headline(None)
 
@@ -223,6 +230,8 @@ class ManyModes:
         self.trouble.param.update(object=f'<p class="{tone}" role="status">{words}</p>', visible=bool(words))
         for name, side in self.sides.items():
             side.show_words(self._config, None if state.snapshot is None else state.snapshot.side(name))
+            if state.snapshot is not None:
+                self.insides[name].draw(self._config, self._scene, state.snapshot.side(name))
         self._show_headline(state)
 
     def _show_headline(self, state: State | None) -> None:

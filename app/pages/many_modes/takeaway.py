@@ -31,6 +31,14 @@ FIGURES = [
     {"name": "cells_left", "label": "Left cells"},
     {"name": "cells_right", "label": "Right cells"},
     {"name": "kl_curves", "label": "KL against gradients"},
+    {"name": "theta_figure_left", "label": "Left θ"},
+    {"name": "multiplier_figure_left", "label": "Left multiplier"},
+    {"name": "index_figure_left", "label": "Left index process"},
+    {"name": "refused_figure_left", "label": "Left refused swaps"},
+    {"name": "theta_figure_right", "label": "Right θ"},
+    {"name": "multiplier_figure_right", "label": "Right multiplier"},
+    {"name": "index_figure_right", "label": "Right index process"},
+    {"name": "refused_figure_right", "label": "Right refused swaps"},
 ]
 
 

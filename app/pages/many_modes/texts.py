@@ -17,7 +17,7 @@ from llc_core.interactions import Contour, Cyclical, ReplicaExchange
 WORDS = {"left": "Left", "right": "Right"}
 OWN_SETTINGS = "Your own settings. Every change starts a new run, so that no curve mixes two methods."
 PICTURES = (
-    "The first trial. Left in each card: its chains, the ground darker where the energy is lower; a red cross is a place where the "
+    "The first trial. Left in each card: its chains, the shade stronger where the energy is lower; a red cross is a place where the "
     "multiplier is negative and drives uphill. Right: what was visited, in each of 25 cells as a multiple of the exact mass, or in full."
 )
 INDEPENDENT = "independent chains"

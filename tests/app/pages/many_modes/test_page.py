@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import time
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import numpy as np
@@ -15,6 +16,8 @@ from app.pages.many_modes import texts
 from app.pages.many_modes.config import ModesConfig, alone, contour, cyclical, ladder
 from app.pages.many_modes.job import ModesJob, ModesProgress, coarse, plane_run
 from app.pages.many_modes.page import ManyModes
+from app.pages.many_modes.panels import ladder as ladder_panel
+from app.pages.many_modes.panels import theta
 from app.pages.many_modes.pictures import draw_comparison
 from app.pages.many_modes.presets import PRESETS
 from app.pages.many_modes.scene import get_scene
@@ -76,6 +79,41 @@ def test_the_scene_is_exact():
     assert scene.theta["left"].sum() == pytest.approx(1) and len(scene.theta["left"]) == 100
 
 
+def test_the_figures_of_contour_chains_are_what_they_move_by(small_job):
+    """The multiplier drawn over the bins, against the one that each chain had at its last step."""
+    made, seen, scene = SMALL.made("left"), small_job.judge().left, get_scene(SMALL)
+    run = plane_run(SMALL, "left")
+    whole = run.advance(run.total_steps)
+    drawn = theta.multiplier(made, seen.shared[0, : made.bins])
+    place = np.clip(np.ceil((whole.loss[0, -1] - made.low) / made.width).astype(int) - 1, 0, made.bins - 1)
+    assert np.allclose(drawn[place], whole.heat[0, -1], rtol=1e-9)
+    figures = theta.ThetaFigures("left")
+    figures.reset(made, None)
+    figures.show(made, scene, "left", seen)
+    data = figures.source.data
+    assert data["theta"].sum() == pytest.approx(1) and data["mean"].sum() == pytest.approx(1)
+    assert np.nansum(data["exact"]) == pytest.approx(1) and np.isnan(data["exact"][:7]).all(), "no state lies below 0"
+    said = theta.words(SMALL, made, scene, "left", seen, True)
+    assert f"{theta.distance(seen.shared[0, :100], scene.theta['left']):.2f} from the exact" in said
+    assert "exact" not in theta.words(SMALL, made, scene, "left", seen, False)
+
+
+def test_the_index_process_is_that_of_the_ladder(small_job):
+    made, seen = SMALL.made("right"), small_job.judge().right
+    assert np.array_equal(seen.order[-1], seen.shared[0, 2:5]) and (np.sort(seen.order, axis=1) == [0, 1, 2]).all()
+    moved = np.abs(np.diff(np.argsort(seen.order, axis=1), axis=0))
+    assert moved.max() == 1, "neighbours alone change places"
+    refused = ladder_panel.rejection(made, seen.shared)
+    assert ((refused > 0) & (refused < 1)).all()
+    words = ladder_panel.words(SMALL, made, seen)
+    assert f"Λ = {refused.sum():.2f}" in words and "Syed" in words
+    assert ladder_panel.most_trips(np.zeros(1)) == 0.5, (
+        "two levels that always swap: four rounds for each of two copies"
+    )
+    trips = seen.shared[:, 0].mean() / (seen.gradients // 3)
+    assert 0.5 < trips / ladder_panel.most_trips(refused) < 1.05
+
+
 @pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.name)
 def test_every_preset_runs_and_says_one_thing(preset):
     job = finished(preset.config.replace(gradients=20_000, trials=1))
@@ -118,6 +156,8 @@ def test_the_default_ends_where_the_benchmark_does():
         values = page.sides["left"].numbers.values
         assert values["left_kl"] == texts.small(left) and values["left_draws"] == f"{12 / left:,.0f}"
         assert len(page.sides["right"].cells.ratio.data["x"]) == 25
+        theta_source = page.insides["left"].theta.source.data
+        assert len(theta_source["energy"]) == 100 and page.insides["right"].view.visible
         page.answers.visible = False
         assert "KL" not in page.headline.object and "same number of gradients" in page.headline.object
         assert not page.curves.view.visible and "left_kl" in page.sides["left"].numbers.withheld
@@ -128,8 +168,6 @@ def test_the_default_ends_where_the_benchmark_does():
 def judged(left: list[float], right: list[float], trials: int) -> str:
     config = ModesConfig(trials=trials)
     side = ModesJob(config.replace(gradients=20_000)).judge().left
-    from dataclasses import replace
-
     seen = ModesProgress(1000, 1000, left=replace(side, kl=np.array(left)), right=replace(side, kl=np.array(right)))
     return texts.headline(config, seen, True)
 
