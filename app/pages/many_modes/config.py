@@ -19,6 +19,8 @@ CELLS, FINE = 5, 50
 """Cells along each axis: of the comparison with the exact masses, and of the picture of the density."""
 FIRST_STEPS = 1000
 """Steps that do not count, after the pilot where there is one; as in `lab.benchmarks.accuracy.many_modes`."""
+TWO_BASINS = "two_basins"
+"""The surface whose line of minima (λ = ½) competes with a point (λ = ¼)."""
 CROSS = ((0.0, -1.0), (0.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (1.0, 0.0))
 CORNER = (2.0, 2.0)
 """Starts of several chains, and of a single one (Deng et al. 2022); a ladder begins at the deepest mode."""

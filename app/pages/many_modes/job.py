@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from app.pages.many_modes.config import CELLS, FINE, SIDES, ModesConfig
-from app.pages.many_modes.scene import get_scene
+from app.pages.many_modes.config import CELLS, FINE, SIDES, TWO_BASINS, ModesConfig
+from app.pages.many_modes.scene import BETWEEN, get_scene
 from llc_core.interactions import ReplicaExchange
 from llc_core.plane import PlaneRun
 from llc_core.plane.exact import kl_of_cells
@@ -28,6 +28,7 @@ FIRST_ROW = 2000
 class SideProgress:
     """One side so far. R trials of P chains; the first trial is the one that is watched.
 
+    line: [R, P] on the surface of two basins: share of each level's counted places with x > ½; else empty.
     order: [N, P] of a ladder: which copy was at each level at each of its last N steps; else empty.
     gradients: spent by one trial.  kl: [R], nan before the first count.  counts: [50, 50] weights of the watched trial, first index along x.
     trail: [T, P, 2] its last places.  heat: [T, P] their multipliers.  shared: [R, ·] see `llc_core.interactions.base.Twin`.
@@ -41,6 +42,7 @@ class SideProgress:
     heat: np.ndarray
     shared: np.ndarray
     order: np.ndarray
+    line: np.ndarray
     kish: np.ndarray
     turned: float
 
@@ -104,6 +106,8 @@ class SideRun:
         trials = config.trials
         self._sum, self._squares, self._number = np.zeros(trials), np.zeros(trials), 0
         self._turned = self._seen = 0
+        self._two = config.surface["name"] == TWO_BASINS
+        self._line, self._looks = np.zeros((trials, self.run.chains)), 0
         self._copies = np.arange(self.run.chains)
         self._order = np.zeros((0, self.run.chains), np.int64)
         self._trail, self._heat = np.zeros((0, self.run.chains, 2)), np.ones((0, self.run.chains))
@@ -127,6 +131,10 @@ class SideRun:
         self._number += counted[0].size
         self._turned += int((seen.heat < 0).sum())
         self._seen += seen.heat.size
+        if self._two:
+            places = seen.trail[:, max(0, run.count_from - done) :, :, 0]
+            self._line += (places > BETWEEN).sum(axis=1)
+            self._looks += places.shape[1]
         if self._ladder:
             self._follow(seen.order[0])
         every = (-done) % THIN
@@ -146,9 +154,10 @@ class SideRun:
         with np.errstate(invalid="ignore"):
             kl = kl_of_cells(self._masses, cells / cells.sum(axis=(1, 2), keepdims=True))
             kish = self._sum**2 / (self._number * self._squares)
+        line = self._line / self._looks if self._looks else self._line[:, :0]
         turned = self._turned / self._seen if self._seen else 0.0
         return SideProgress(
-            seen.gradients, kl, seen.counts[0], self._trail, self._heat, seen.shared, self._order, kish, turned
+            seen.gradients, kl, seen.counts[0], self._trail, self._heat, seen.shared, self._order, line, kish, turned
         )
 
 

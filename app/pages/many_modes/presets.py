@@ -70,4 +70,15 @@ PRESETS = (
         "large steps only, so few modes are seen per gradient.",
         {"left": cyclical(), "right": alone()},
     ),
+    ModesPreset(
+        "basins",
+        "Two basins",
+        "A line of minima (λ = ½) and a point (λ = ¼): the colder, the more mass has the point. The ladder's levels show it at each nβ, "
+        "beside the exact curve; plain chains stay where they began.",
+        {
+            "surface": {"name": "two_basins", "box": 1.5, "n_beta": 660.0},
+            "left": alone(6, 1e-5),
+            "right": ladder(tuple(660.0 ** (k / 5) for k in range(6)), 1e-5, step_power=1.0),
+        },
+    ),
 )

@@ -31,6 +31,7 @@ FIGURES = [
     {"name": "cells_left", "label": "Left cells"},
     {"name": "cells_right", "label": "Right cells"},
     {"name": "kl_curves", "label": "KL against gradients"},
+    {"name": "basin_curve", "label": "Weight of the line"},
     {"name": "theta_figure_left", "label": "Left θ"},
     {"name": "multiplier_figure_left", "label": "Left multiplier"},
     {"name": "index_figure_left", "label": "Left index process"},

@@ -18,6 +18,7 @@ from app.pages.many_modes.job import ModesJob, ModesProgress, coarse, plane_run
 from app.pages.many_modes.page import ManyModes
 from app.pages.many_modes.panels import ladder as ladder_panel
 from app.pages.many_modes.panels import theta
+from app.pages.many_modes.panels.basins import BasinPanel
 from app.pages.many_modes.pictures import draw_comparison
 from app.pages.many_modes.presets import PRESETS
 from app.pages.many_modes.scene import get_scene
@@ -112,6 +113,23 @@ def test_the_index_process_is_that_of_the_ladder(small_job):
     )
     trips = seen.shared[:, 0].mean() / (seen.gradients // 3)
     assert 0.5 < trips / ladder_panel.most_trips(refused) < 1.05
+
+
+def test_the_levels_weigh_two_basins_as_quadrature_does():
+    config = next(preset for preset in PRESETS if preset.name == "basins").config.replace(gradients=200_000, trials=8)
+    scene, panel = get_scene(config), BasinPanel()
+    panel.reset(config, scene)
+    seen = finished(config).judge()
+    panel.draw(config, seen)
+    found = panel.found["right"].data
+    assert found["n_beta"] == pytest.approx([660 / 660 ** (k / 5) for k in range(6)])
+    exact = np.interp(np.log(found["n_beta"]), np.log(scene.line[0]), scene.line[1])
+    error = (found["high"] - found["low"]) / 4
+    assert (np.abs(found["share"] - exact) < 4 * error + 0.01).all(), "0.01: the step's bias and the interpolation"
+    law = plane_law(config.target, points=2000)
+    assert scene.line[1, -1] == pytest.approx(law.mass[law.axis > 0.5].sum(), abs=1e-3)
+    assert panel.found["left"].data["share"][0] < 0.1 < found["share"][0], "plain chains stay where they began"
+    assert panel.view.visible and not seen.left.order.size
 
 
 @pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.name)
