@@ -9,14 +9,15 @@ import numpy as np
 
 from app.pages.many_modes.config import CELLS, FINE, SIDES, TWO_BASINS, ModesConfig
 from app.pages.many_modes.scene import BETWEEN, get_scene
-from llc_core.interactions import ReplicaExchange
+from llc_core.interactions import ReplicaExchange, SteinVariational
 from llc_core.plane import PlaneRun
 from llc_core.plane.exact import kl_of_cells
 from llc_core.plane.group import CHUNK
+from llc_core.plane.particles import ParticleRun
 from llc_core.samplers import SGLD
 
-TRAIL, THIN = 160, 3
-"""Places of each chain that are shown, every third step."""
+TRAIL, THIN, MOST_SHOWN = 160, 3, 1600
+"""Places of each chain that are shown, every third step; and those of all chains."""
 INDEX = 120
 """Steps of the index process that are shown."""
 GROWTH = 1.025
@@ -73,21 +74,22 @@ def coarse(counts: np.ndarray) -> np.ndarray:
     return counts.reshape(len(counts), CELLS, each, CELLS, each).sum(axis=(2, 4))
 
 
-def plane_run(config: ModesConfig, side: str, trials: int | None = None) -> PlaneRun:
+def plane_run(config: ModesConfig, side: str, trials: int | None = None) -> PlaneRun | ParticleRun:
     """The run of one side, as the page makes it."""
     own, made = getattr(config, side), config.made(side)
-    return PlaneRun(
-        SGLD(step_size=own["step_size"]),
-        config.target,
-        made,
-        chains=config.chains(side),
-        trials=config.trials if trials is None else trials,
-        steps=config.steps(side),
-        count_from=config.first_counted(side),
-        starts=config.starts(side),
-        cells=FINE,
-        seed=config.seed,
-    )
+    common: dict[str, Any] = {
+        "chains": config.chains(side),
+        "trials": config.trials if trials is None else trials,
+        "steps": config.steps(side),
+        "count_from": config.first_counted(side),
+        "starts": config.starts(side),
+        "cells": FINE,
+        "seed": config.seed,
+    }
+    sampler = SGLD(step_size=own["step_size"])
+    if isinstance(made, SteinVariational):
+        return ParticleRun(sampler, config.target, made, **common)
+    return PlaneRun(sampler, config.target, made, **common)
 
 
 def warm_up(config: ModesConfig) -> None:
@@ -106,6 +108,7 @@ class SideRun:
         trials = config.trials
         self._sum, self._squares, self._number = np.zeros(trials), np.zeros(trials), 0
         self._turned = self._seen = 0
+        self._kept = max(2, min(TRAIL, MOST_SHOWN // self.run.chains))
         self._two = config.surface["name"] == TWO_BASINS
         self._line, self._looks = np.zeros((trials, self.run.chains)), 0
         self._copies = np.arange(self.run.chains)
@@ -138,8 +141,8 @@ class SideRun:
         if self._ladder:
             self._follow(seen.order[0])
         every = (-done) % THIN
-        self._trail = np.concatenate([self._trail, seen.trail[0, every::THIN]])[-TRAIL:]
-        self._heat = np.concatenate([self._heat, seen.heat[0, every::THIN]])[-TRAIL:]
+        self._trail = np.concatenate([self._trail, seen.trail[0, every::THIN]])[-self._kept :]
+        self._heat = np.concatenate([self._heat, seen.heat[0, every::THIN]])[-self._kept :]
 
     def _follow(self, order: np.ndarray) -> None:
         """Which copy is at each level after each step of a piece [T, P]."""

@@ -43,6 +43,11 @@ def multiplier(made: Contour, theta: np.ndarray) -> np.ndarray:
     return np.where(known & beside, heat[0].numpy(), np.nan)
 
 
+def scale_resolved(made: Contour, theta: np.ndarray) -> np.ndarray:
+    """λ(E) [bins] of bins in log E, whose mass goes as E^λ(E)·exp(−E): the slope of its log is λ(E) − E, so E·multiplier is λ(E)."""
+    return 10 ** middles(made) * multiplier(made, theta)
+
+
 def distance(a: np.ndarray, b: np.ndarray) -> float:
     """Total variation of two θ."""
     return float(np.abs(a / a.sum() - b / b.sum()).sum() / 2)
@@ -88,14 +93,14 @@ class ThetaFigures:
     def show(self, made: Contour, scene: Scene, side: str, seen: SideProgress) -> None:
         theta = seen.shared[:, : made.bins]
         exact = scene.theta.get(side, np.full(made.bins, np.nan))
-        scale = 10 ** middles(made) if made.scale == "log" else 1.0
+        drawn = scale_resolved if made.scale == "log" else multiplier
         self.source.data = {
             "energy": middles(made),
             "theta": theta[0] / theta[0].sum(),
             "mean": theta.mean(axis=0) / theta.mean(axis=0).sum(),
             "exact": np.where(exact > 0, exact, np.nan),
-            "multiplier": scale * multiplier(made, theta[0]),
-            "exact_multiplier": scale * multiplier(made, np.nan_to_num(exact)),
+            "multiplier": drawn(made, theta[0]),
+            "exact_multiplier": drawn(made, np.nan_to_num(exact)),
         }
         top = 2 * float(max(np.nanmax(theta), np.nanmax(np.nan_to_num(exact))))
         low = max(1e-8, float(np.quantile(theta[0], 0.02)) / 3)
@@ -115,4 +120,13 @@ def words(config: ModesConfig, made: Contour, scene: Scene, side: str, seen: Sid
         one, mean = distance(theta[0], exact), distance(theta.mean(axis=0), exact)
         in_mean = f", and {mean:.2f} in the mean of {config.trials}" if config.trials > 1 else ""
         said = f"θ is {one:.2f} from the exact θ* in total variation{in_mean}. {said}"
+    if made.scale == "log" and seen.gradients:
+        middle = slice(made.bins // 4, 3 * made.bins // 4)
+        found = scale_resolved(made, seen.shared[:, : made.bins].mean(axis=0))[middle]
+        true = (
+            ""
+            if exact is None or not answers
+            else f", with the exact θ* {np.nanmedian(scale_resolved(made, exact)[middle]):.2f}"
+        )
+        said = f"In the middle half of the bins the median of λ(E) is {np.nanmedian(found):.2f}{true}. {said}"
     return said if seen.gradients else UNKNOWN

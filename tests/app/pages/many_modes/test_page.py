@@ -13,7 +13,7 @@ import pytest
 from waiting import settled
 
 from app.pages.many_modes import texts
-from app.pages.many_modes.config import ModesConfig, alone, contour, cyclical, ladder
+from app.pages.many_modes.config import ModesConfig, alone, contour, cyclical, ladder, particles
 from app.pages.many_modes.job import ModesJob, ModesProgress, coarse, plane_run
 from app.pages.many_modes.page import ManyModes
 from app.pages.many_modes.panels import ladder as ladder_panel
@@ -97,6 +97,24 @@ def test_the_figures_of_contour_chains_are_what_they_move_by(small_job):
     said = theta.words(SMALL, made, scene, "left", seen, True)
     assert f"{theta.distance(seen.shared[0, :100], scene.theta['left']):.2f} from the exact" in said
     assert "exact" not in theta.words(SMALL, made, scene, "left", seen, False)
+
+
+def test_the_multiplier_of_the_exact_theta_gives_the_learning_coefficient():
+    """|x|² + |y|⁴ has λ = ¾: at small E of the exact θ*, and roughly of the learned one."""
+    config = next(preset for preset in PRESETS if preset.name == "lambda").config.replace(trials=8)
+    made, scene = config.made("left"), get_scene(config)
+    exact = theta.scale_resolved(made, scene.theta["left"])
+    middles = 10 ** theta.middles(made)
+    assert (np.abs(exact[(middles > 0.03) & (middles < 0.2)] - 0.75) < 0.04).all(), (
+        "first order in E, and the quadrature's points"
+    )
+    job = ModesJob(config)
+    while not job.finished:
+        job.advance(config.gradients)
+    seen = job.judge().left
+    found = np.median(theta.scale_resolved(made, seen.shared[:, :16].mean(axis=0))[4:12])
+    assert 0.6 < found < 0.9, "0.72 and 0.73 in two runs, with a spread of about 0.15 between bins"
+    assert f"λ(E) is {found:.2f}" in theta.words(config, made, scene, "left", seen, True)
 
 
 def test_the_index_process_is_that_of_the_ladder(small_job):
@@ -206,8 +224,8 @@ def test_words_of_the_run_itself():
     assert texts.trouble(State(status=Status.RUNNING)) == ("", "")
     assert texts.caption(State()) == "preparing the chains…"
     assert texts.names(ModesConfig(left=ladder())) == ("replica exchange (left)", "replica exchange (right)")
-    assert {texts.method(ModesConfig(left=own), "left") for own in (contour(), ladder(), cyclical(), alone())} == {
-        "contour sampling", "replica exchange", "cyclical steps", "independent chains",
+    assert {texts.method(ModesConfig(left=own), "left") for own in (contour(), ladder(), cyclical(), particles(), alone())} == {
+        "contour sampling", "replica exchange", "cyclical steps", "Stein's particles", "independent chains",
     }  # fmt: skip
 
 
@@ -226,7 +244,8 @@ def test_words_of_the_run_itself():
             "temperatures has 39 entries; this page takes up to 12",
         ),
         ({"right": cyclical(10**7)}, "length is 10000000; it must be at most 200000"),
-        ({"right": {"interaction": {"name": "SteinVariational"}}}, "which this page does not run"),
+        ({"right": particles(chains=200), "trials": 64}, "64 trials of 200 particles are 2,560,000 pairs"),
+        ({"right": particles(chains=201)}, "right.chains is 201; it must be at most 200"),
         ({"right": {"interaction": {"name": "Tempering"}}}, "Unknown interaction 'Tempering'"),
         ({"right": {"speed": 1}}, "Unknown key 'speed' in right"),
         ({"wrong": 1}, "Unknown key 'wrong'"),
@@ -271,7 +290,7 @@ def test_a_ladder_of_its_own_gives_way_to_a_geometric_one(page):
     assert found["interaction"]["interval"] == 3
 
 
-@pytest.mark.parametrize("method", ["Contour", "ReplicaExchange", "Cyclical", "none"])
+@pytest.mark.parametrize("method", ["Contour", "ReplicaExchange", "Cyclical", "SteinVariational", "none"])
 def test_every_method_can_be_chosen_on_both_sides(page, method):
     for side in ("left", "right"):
         page.editors[side].method.widget.value = "none" if method != "none" else "Cyclical"
