@@ -14,7 +14,7 @@ from llc_core.diagnostics import convergence as diagnostics
 from llc_core.diagnostics.confirmation import drawn_value, exact_value
 from llc_core.diagnostics.errors import MeanError, mean_error
 from llc_core.diagnostics.evidence import Evidence
-from llc_core.diagnostics.verdict import judge
+from llc_core.diagnostics.verdict import judge, worth_an_answer
 from llc_core.observables.base import Mean
 from llc_core.potentials.base import Potential
 from llc_core.results import Estimate
@@ -82,9 +82,8 @@ class Findings:
 
     step_size, stable_step: in use, and the largest stable one.
     noise_inflation, step_bias, rounding: what is expected to be in λ̂ beside the answer and chance.
-    law_bias, law_bias_se: what the law that the chains follow adds to λ̂ (its step, metric, thermostat and noise), measured on
-    the chains by Stein's identity, with its standard error; nan where it was not, or could not be, measured.
-    exact_law: whether the law as step_size → 0 is the target.
+    law_bias, law_bias_se, law_rest_se: what the chains' law adds to λ̂, with its errors (`engine.law.Measured`); nan: not measured.
+    exact_law: whether the law as step_size → 0 is the target, and formulas say what steps of usual size add.
     exact_losses: whether losses are those of all data, of chains that move at every step.
     bursts: how often a chain was put back after burn-in.  undone: the share of the kept steps that this took.
     acceptance: of a Metropolis test.  caveat: what is known against the sampler's settings.
@@ -99,6 +98,7 @@ class Findings:
     rounding: float = 0.0
     law_bias: float = math.nan
     law_bias_se: float = math.nan
+    law_rest_se: float = math.nan
     exact_law: bool = True
     exact_losses: bool = False
     bursts: int = 0
@@ -159,8 +159,8 @@ def make_estimate(
 
     measured: further diagnostics, by name.  fluctuation: ν̂.  observed: λ̂ of the second problem.
     observables: what the configuration's observables saw, by name.
-    largest_drawn: parameters of the largest network of which exact draws are made, if nothing else speaks against the estimate
-    (`confirmation.drawn_value`).
+    largest_drawn: parameters of the largest network of which exact draws are made (`confirmation.drawn_value`), if no more than
+    doubts speak against the estimate.
     """
     findings, fluctuation, observed = findings or Findings(), fluctuation or Mean(), observed or Mean()
     alive, kept, weights, share = grouped(chains)
@@ -193,8 +193,8 @@ def make_estimate(
         **vars(findings),
     )
     verdict = judge(evidence)
-    # What costs comes once nothing else speaks against the estimate.
-    if verdict and largest_drawn and math.isnan(evidence.reference):
+    # What costs comes once no more than doubts speak against the estimate.
+    if largest_drawn and math.isnan(evidence.reference) and worth_an_answer(evidence):
         drawn, drawn_se = drawn_value(problem, chains.n_beta, chains.localization, largest_drawn)
         evidence = replace(evidence, reference=drawn, reference_se=drawn_se)
         verdict = judge(evidence)
