@@ -54,9 +54,8 @@ def systematic(e: Evidence) -> Fault | None:
 
 
 def causes(e: Evidence) -> list[Cause]:
-    """Those with a sign: what is expected to be in the estimate, or the measured bias where that is all that is known."""
-    measured, expected = measure(e), expectation(e)
-    if measured is not None and (expected is None or contradict(measured, expected)):
+    """Those with a sign: the measured bias where it counts for more than what is expected, else that."""
+    if _weight(e) > 0.5:
         return [_of_the_law(e)]
     return [
         Cause(e.step_bias, "The step size", SMALLER),
@@ -65,27 +64,35 @@ def causes(e: Evidence) -> list[Cause]:
 
 
 def weighed(e: Evidence) -> tuple[float, float] | None:
-    """The bias of all causes with a sign, and its error; None where nothing is known of a law that is not the target.
+    """The bias of all causes with a sign, and what the error of its measure does to it; None where nothing is known of a law
+    that is not the target.
 
     What formulas expect and what was measured are averaged by their errors, so that a rough measure leaves what is expected, and
     a sharp one takes its place; where they contradict one another, the measure counts alone.
     """
+    measured, expected, weight = measure(e), expectation(e), _weight(e)
+    if measured is None:
+        return None if expected is None else (expected[0], 0.0)
+    rest = 0.0 if expected is None else (1 - weight) * expected[0]
+    return weight * measured[0] + rest, weight * measured[1]
+
+
+def _weight(e: Evidence) -> float:
+    """Of the measured bias, beside what is expected."""
     measured, expected = measure(e), expectation(e)
-    if measured is None or expected is None:
-        return measured or expected
-    if contradict(measured, expected):
-        return measured
-    errors = [max(error, 1e-9 * e.llc) for _, error in (measured, expected)]
-    weights = [error**-2 for error in errors]
-    mean = (weights[0] * measured[0] + weights[1] * expected[0]) / sum(weights)
-    return mean, sum(weights) ** -0.5
+    if measured is None:
+        return 0.0
+    if expected is None or abs(measured[0] - expected[0]) > CONTRADICTS * math.hypot(measured[1], expected[1]):
+        return 1.0
+    return expected[1] ** 2 / (expected[1] ** 2 + measured[1] ** 2)
 
 
 def measure(e: Evidence) -> tuple[float, float] | None:
     """The measured bias and its error; of chains that disagree a measure says nothing."""
     if not (math.isfinite(e.law_bias) and math.isfinite(e.law_bias_se)) or e.r_hat > R_HAT_LIMIT:
         return None
-    return e.law_bias, e.law_bias_se
+    # A few chains may happen to agree on it: it is not better known than what λ̂ should be by it.
+    return e.law_bias, max(e.law_bias_se, e.law_rest_se) if math.isfinite(e.law_rest_se) else e.law_bias_se
 
 
 def expectation(e: Evidence) -> tuple[float, float] | None:
@@ -99,10 +106,6 @@ def expectation(e: Evidence) -> tuple[float, float] | None:
 def as_expected(e: Evidence) -> bool:
     """Whether the step and the noise are all that can put λ̂ off."""
     return e.exact_law and not e.caveat
-
-
-def contradict(measured: tuple[float, float], expected: tuple[float, float]) -> bool:
-    return abs(measured[0] - expected[0]) > CONTRADICTS * math.hypot(measured[1], expected[1])
 
 
 def answer_is_known(e: Evidence) -> bool:

@@ -122,6 +122,8 @@ def test_a_bias_counts_with_its_error_whatever_the_law():
     # A measure that contradicts what is expected (0 ± .25) counts with its error too, and not less it.
     assert judged(law_bias=1.9, law_bias_se=0.5) and not judged(law_bias=2.2, law_bias_se=0.5)
     assert "law is measured to add about 4%" in judged(law_bias=2.2, law_bias_se=0.5).reason
+    agreed = judged(law_bias=2.2, law_bias_se=0.5, law_rest_se=0.9)
+    assert agreed, "it cannot be better known than what the estimate should be by it, and then it is no contradiction"
 
 
 def test_a_rough_measure_leaves_what_is_expected_and_a_sharp_one_replaces_it():
