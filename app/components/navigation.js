@@ -27,9 +27,10 @@ export function render({model}) {
   const keyed = model.keys.length > 0
   const visit = (title) => {
     if (!keyed) return
-    const url = new URL(window.location)
+    const url = new URL(window.location), presenting = url.searchParams.get('present')
     url.search = ''
     url.searchParams.set('page', model.keys[model.titles.indexOf(title)])
+    if (presenting) url.searchParams.set('present', presenting)
     window.history.pushState(null, '', url)
   }
   const back = () => {

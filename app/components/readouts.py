@@ -17,7 +17,7 @@ class Numbers(JSComponent):
     items = param.List([])
     values = param.Dict({})
     columns = param.String("auto-fit")
-    least = param.String("92px", doc="Least width of a column.")
+    least = param.String("5.75rem", doc="Least width of a column.")
     withheld = param.List([], doc="Keys of cells that are not shown.")
 
     _stylesheets = [BASE, text_beside(__file__, "readouts.css")]

@@ -13,7 +13,9 @@ from app.style.legend import heading
 
 
 def card(*objects: Any) -> pn.Column:
-    return pn.Column(*objects, sizing_mode="stretch_width", stylesheets=[theme.CARD], margin=0)
+    return pn.Column(
+        *objects, sizing_mode="stretch_width", stylesheets=[theme.CARD], margin=0, css_classes=["lab-card"]
+    )
 
 
 def pair(*cards: pn.Column) -> pn.Column:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import panel as pn
@@ -13,8 +14,10 @@ from panel.util import edit_readonly
 
 from app.components.navigation import Navigation
 from app.components.notice import Notice
-from app.components.phones import ClosedOnPhones
+from app.components.projector import Projector
 from app.components.repairs import Repairs
+from app.components.skip_link import SkipLink
+from app.components.surroundings import Surroundings
 from app.pages import load_pages
 from app.pages.base import PageInfo, PageView
 from app.session.errors import show_errors_with
@@ -41,15 +44,20 @@ class Shell:
         self._main = pn.Column(sizing_mode="stretch_width", margin=0)
         self._side = pn.Column(sizing_mode="stretch_width", margin=0)
         self._notice = Notice(width=0, height=0, margin=0)
+        self._projector = Projector(width=0, height=0, margin=0)
+        self._projector.listener = self._present
         self._share = ShareMenu(margin=(0, 8), align="center")
         self._pages: list[PageInfo] = []
         self._key = ""
         self._hidden: tuple[str, ...] = ()
         self.page = pmui.Page(
             title=os.environ.get("LLC_LAB_TITLE") or "LLC Lab",
-            header=[_subtitle(), ClosedOnPhones(width=0, height=0, margin=0), Repairs(width=0, height=0, margin=0)],
+            header=[
+                _subtitle(),
+                *(unseen(width=0, height=0, margin=0) for unseen in (Surroundings, SkipLink, Repairs)),
+            ],
             sidebar_width=SIDEBAR_WIDTH,
-            main=[self._main, self._notice],
+            main=[self._main, self._notice, self._projector],
             sidebar=[self._side],
             theme_config=theme.THEME_CONFIG,
             sx=theme.HEADER,
@@ -115,6 +123,7 @@ class Shell:
         if not self._hidden:
             self._share.make = self._link
             self.page.header = [*self.page.header, self._share]
+        self._projector.on_screen = _asked(pn.state.session_args, "present")
         self._open(first)
         if self._view is None:
             return
@@ -159,6 +168,21 @@ class Shell:
             self.page.sidebar_open = False
         else:
             self._side.objects = self._view.sidebar
+        if self._projector.on_screen:
+            self._present(True)
+
+    def _present(self, on_screen: bool) -> None:
+        """On a projector only the answer and the figures stay; the presets and the side bar are for the one who operates it."""
+        assert self._view is not None
+        if "presets" not in self._hidden:
+            self._view.tiles.visible = not on_screen
+        if "controls" not in self._hidden:
+            self.page.sidebar_open = not on_screen
+
+
+def _asked(arguments: Mapping[str, Sequence[bytes]], name: str) -> bool:
+    """Whether the address has `name=1`."""
+    return list(arguments.get(name, ())) == [b"1"]
 
 
 def _subtitle() -> Any:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable
-from dataclasses import replace
 
 from llc_core.diagnostics import causes, chances, posteriors, stops
 from llc_core.diagnostics.evidence import Evidence, Fault
@@ -62,9 +60,11 @@ def judge(evidence: Evidence) -> Verdict:
         if fault is not None and fault.doubt and known:
             doubt = doubt or fault
         elif fault is not None:
-            return Verdict(False, fault.reason, fault.remedy, fault.wants_steps)
+            return Verdict(False, fault.reason, fault.remedy, fault.wants_steps, fault.change)
     if doubt is not None:
-        return Verdict(True, f"{SETTLED} ({_answer(evidence)}). {OPEN}{doubt.reason}")
+        return Verdict(
+            True, f"{SETTLED} ({_answer(evidence)}). {OPEN}{doubt.reason}", doubt.remedy, change=doubt.change
+        )
     return Verdict(True, posteriors.checked(evidence) if evidence.of_a_posterior else _checked(evidence))
 
 
@@ -73,17 +73,6 @@ def worth_an_answer(evidence: Evidence) -> bool:
     questions = OF_A_POSTERIOR if evidence.of_a_posterior else QUESTIONS
     faults = (question(evidence) for question in questions)
     return math.isfinite(evidence.se) and all(fault is None or fault.doubt for fault in faults)
-
-
-def without_answers(verdict: Verdict) -> Verdict:
-    """The same verdict without the exact value, for people who are to guess it first."""
-    if verdict.reason.startswith(chances.REFUTED):
-        reason = f"{chances.REFUTED} not with the exact answer."
-        return Verdict(False, reason, "Take many more steps, or another sampler or step size.", verdict.wants_steps)
-    if verdict.reason.startswith(SETTLED):
-        return Verdict(False, verdict.reason.partition(OPEN)[2], "Take more steps.", True)
-    known = "|".join((DRAWN, EXACT))
-    return replace(verdict, reason=re.sub(rf", ({known}) [^,)]*", "", verdict.reason))
 
 
 def _checked(e: Evidence) -> str:

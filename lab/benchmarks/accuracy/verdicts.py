@@ -43,6 +43,8 @@ from llc_core.types import Verdict
 RIGHT_SHARE, RIGHT_ERRORS = 0.05, 3
 UNTOLD = {field.name: field.default for field in dataclasses.fields(Evidence)}
 """What evidence is where nothing else is kept."""
+OF_THE_CASE = ("reference", "exact_law", "sampler")
+"""Evidence that follows from the case: it is made anew where kept evidence is judged."""
 
 
 def one_run(case: Case) -> Row:
@@ -63,7 +65,7 @@ def one_run(case: Case) -> Row:
         "evidence": {
             name: _short(value)
             for name, value in vars(evidence).items()
-            if not name.startswith("reference") and not _same(value, UNTOLD[name])
+            if not name.startswith(OF_THE_CASE) and not _same(value, UNTOLD[name])
         },
         "seconds": round(seconds, 2),
     }
@@ -103,14 +105,15 @@ def too_short(row: Row) -> bool:
 def judged_again(case: Case, row: Row, alone: bool = False) -> Row:
     """The row as today's verdict has it, from the evidence that is kept: exact draws are asked only where no more than doubts
     speak against the estimate, as in a run. alone: by what the chains show, with no exact answer beside them."""
-    problem = problem_of(case.problem, case.problem_seed)
+    problem, sampler = problem_of(case.problem, case.problem_seed), build(case.settings["sampler"])
     given = {name: _number(value) if value is None else value for name, value in row["evidence"].items()}
     exact = exact_value(problem, row["n_beta"], row["localization"])
-    evidence = Evidence(**given, reference=exact)
+    own = {"exact_law": sampler.exact_law and sampler.bias_expected, "sampler": sampler, "reference": exact}
+    evidence = Evidence(**{**given, **own})
     verdict = judge(evidence)
     if alone:
         verdict = judge(dataclasses.replace(evidence, reference=math.nan))
-    elif math.isnan(exact) and not build(case.settings["sampler"]).needs_conditionals and worth_an_answer(evidence):
+    elif math.isnan(exact) and not sampler.needs_conditionals and worth_an_answer(evidence):
         drawn, drawn_se = drawn_value(problem, row["n_beta"], row["localization"])
         verdict = judge(dataclasses.replace(evidence, reference=drawn, reference_se=drawn_se))
     return {**row, "trusted": bool(verdict), "reason": verdict.reason}

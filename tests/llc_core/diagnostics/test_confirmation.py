@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 
 from llc_core import SGLD, DeepLinearNetwork, Estimate, Run, RunConfig, estimate, landscape, planar_landscape
+from llc_core.diagnostics.conclusion import ALONE, CONFIRMED, REFUSED, conclude
 from llc_core.diagnostics.confirmation import LARGEST_DRAWN, drawn_value, exact_value
+from llc_core.diagnostics.evidence import Evidence
 from llc_core.diagnostics.signals import health
-from llc_core.diagnostics.verdict import without_answers
+from llc_core.diagnostics.verdict import judge
 from llc_core.engine.summary import Chains, Findings, make_estimate
 
 
@@ -118,11 +120,22 @@ def test_chains_that_agree_with_one_another_alone_are_not_trusted(singular, plan
         assert by_signs.converged and by_signs.confirmed is None
         found = make_estimate(singular, plane.config, seen, largest_drawn=singular.dim)
         assert bool(found.converged) is trusted is found.confirmed
-        guessing = without_answers(found.converged)
-        assert bool(guessing) is trusted and f"{value:.4g}" not in str(guessing) and "exact draws" not in str(guessing)
+        guessing = conclude(found, with_answers=False)
+        assert guessing.kind == ALONE and f"{value:.4g}" not in str(guessing) and "exact draws" not in str(guessing)
+        assert conclude(found).kind == (CONFIRMED if trusted else REFUSED) and not conclude(by_signs).trusted
         assert ("exact draws" in str(found.converged)) and f"{value:.4g}" in str(found.converged)
         assert (found.reference, found.reference_se) == (value, error)
     assert found.converged.reason.count("above") == 1 and not found.converged.wants_steps
+
+
+@pytest.mark.parametrize("doubt", [{"r_hat": 1.2}, {"exact_law": False}, {"step_bias": 5.0}])
+def test_a_doubt_that_an_answer_settles_reads_the_same_with_the_answer_hidden(plane, doubt):
+    known = {"llc": 50.0, "se": 0.5, "chains": 4, "kept_steps": 4000, "drift": 0.1, "drift_se": 0.2, **doubt}
+    open_, settled_ = (
+        dataclasses.replace(plane, converged=judge(Evidence(**known, reference=value))) for value in (math.nan, 50.3)
+    )
+    assert conclude(open_, with_answers=False) == conclude(settled_, with_answers=False)
+    assert conclude(settled_).kind == CONFIRMED and "50.3" in str(conclude(settled_)) and not conclude(open_).trusted
 
 
 @pytest.mark.parametrize("sampler, steps", [("UnderdampedLangevin", 4000), ("SGLD", 4000), ("HMC", 400)])

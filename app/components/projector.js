@@ -1,0 +1,129 @@
+const SCALE = 1.5
+const BELOW = 110 // px of a card below its figure
+const LOOKS = 500 // ms between looks for figures that have come later
+const SIZES = ['major_label_text_font_size', 'axis_label_text_font_size', 'text_font_size']
+const KEYS = [
+  ['Space', 'play, pause, or run more'], ['S', 'one step'], ['R', 'start again'],
+  ['P', 'for the projector: large, one figure at a time'], ['← →', 'the figure before, the next one (for the projector)'],
+  ['?', 'these keys'],
+]
+const TYPING = 'input, textarea, select, [contenteditable], [role=slider], [role=combobox], [role=option], [role=listbox], [role=radio]'
+
+const cardsOf = (root) => {
+  const found = []
+  for (const element of root.querySelectorAll('*')) {
+    if (element.classList.contains('lab-card')) found.push(element)
+    if (element.shadowRoot) found.push(...cardsOf(element.shadowRoot))
+  }
+  return found
+}
+
+const figuresIn = (card) => {
+  const host = (e) => e?.parentNode instanceof ShadowRoot ? e.parentNode.host : e?.parentNode
+  const inside = (element) => { for (let e = element; e; e = host(e)) if (e === card) return true; return false }
+  return [...window.Bokeh.index.query((view) => view.model.type === 'Figure' && inside(view.el))]
+}
+
+// What is changed in figures is put back as it was.
+const changed = []
+let seen = new WeakSet()
+const set = (model, name, value) => { changed.push([model, name, model[name]]); model[name] = value }
+const putBack = () => {
+  while (changed.length) { const [model, name, value] = changed.pop(); model[name] = value }
+  seen = new WeakSet()
+}
+const larger = (view) => {
+  if (seen.has(view.model)) return
+  seen.add(view.model)
+  const models = [...view.model.above, ...view.model.below, ...view.model.left, ...view.model.right, ...view.model.center]
+  for (const model of models) for (const name of SIZES) {
+    const size = typeof model[name] === 'string' && /^([0-9.]+)(px|em|pt|rem)$/.exec(model[name])
+    if (size) set(model, name, `${SCALE * size[1]}${size[2]}`)
+  }
+}
+
+export function render({model}) {
+  let at = 0, away = [], looking
+  const show = (element) => element.style.removeProperty('display')
+  const screens = () => {
+    away.forEach(show)
+    const [first, second, ...others] = cardsOf(document).filter((card) => card.offsetParent !== null)
+    return [[first, second], ...others.map((card) => [card])]
+  }
+  const enlarge = () => cardsOf(document).forEach((card) => figuresIn(card).forEach(larger))
+  const turn = (by) => {
+    const all = screens()
+    at = Math.max(0, Math.min(all.length - 1, at + by))
+    away = all.flat().filter((card) => card && !all[at].includes(card))
+    away.forEach((card) => card.style.setProperty('display', 'none', 'important'))
+    putBack()
+    enlarge()
+    if (at > 0) requestAnimationFrame(() => fill(all[at][0]))
+  }
+  // A figure that is alone takes the height that is left.
+  const fill = (card) => {
+    const figures = figuresIn(card)
+    if (figures.length !== 1) return
+    const height = window.innerHeight - figures[0].el.getBoundingClientRect().top - BELOW
+    if (height > figures[0].model.height) set(figures[0].model, 'height', Math.round(height))
+  }
+  const address = (on) => {
+    const url = new URL(window.location)
+    if (on) url.searchParams.set('present', '1')
+    else url.searchParams.delete('present')
+    window.history.replaceState(window.history.state, '', url)
+  }
+  const follow = () => {
+    document.documentElement.style.fontSize = model.on_screen ? `${100 * SCALE}%` : ''
+    at = 0
+    clearInterval(looking)
+    if (model.on_screen) {
+      turn(0)
+      looking = setInterval(look, LOOKS)
+    } else { putBack(); away.forEach(show); away = [] }
+    address(model.on_screen)
+  }
+  // Another page has been opened: it begins with its first figures.
+  const look = () => {
+    if (away.some((card) => !card.isConnected)) { away = []; at = 0 }
+    enlarge()
+  }
+
+  const sheet = document.createElement('dialog')
+  sheet.setAttribute('aria-label', 'Keys')
+  const table = document.createElement('table')
+  for (const [key, what] of KEYS) {
+    const row = table.insertRow()
+    const name = document.createElement('th')
+    name.scope = 'row'
+    name.textContent = key
+    row.append(name)
+    row.insertCell().textContent = what
+  }
+  const close = document.createElement('button')
+  close.type = 'button'
+  close.textContent = 'Close'
+  close.addEventListener('click', () => sheet.close())
+  sheet.append(table, close)
+
+  const keys = (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return
+    const target = event.composedPath()[0]
+    if (target.closest?.(TYPING) || target.closest?.('dialog')) return
+    const key = event.key.toLowerCase()
+    if (key === 'p') model.send_msg({present: !model.on_screen})
+    else if (key === '?') sheet.showModal()
+    else if (model.on_screen && ['arrowleft', 'arrowright'].includes(key)) turn(key === 'arrowright' ? 1 : -1)
+    else return
+    event.preventDefault()
+  }
+  document.addEventListener('keydown', keys)
+  model.on('on_screen', follow)
+  if (model.on_screen) follow()
+  model.on('remove', () => {
+    document.removeEventListener('keydown', keys)
+    clearInterval(looking)
+    document.documentElement.style.fontSize = ''
+  })
+  return sheet
+}

@@ -1,0 +1,30 @@
+const NARROW = 1000 // px of the window below which the side bar would leave a page too little room
+const KEY = 'llc-lab-theme'
+
+// A window that forbids storage has no memory, and follows the system each time.
+const remembered = () => { try { return localStorage.getItem(KEY) } catch { return null } }
+const remember = (scheme) => { try { localStorage.setItem(KEY, scheme) } catch { /* nothing to do */ } }
+
+export function render({view, model}) {
+  const page = view.model.document?.roots().find((root) => root.class_name === 'Page')
+  if (!page) return document.createElement('span')
+  if (window.innerWidth < NARROW) page.data.sidebar_open = false
+  const system = window.matchMedia('(prefers-color-scheme: dark)')
+  let own = false
+  const set = (dark) => {
+    if (page.data.dark_theme === dark) return
+    own = true
+    page.data.dark_theme = dark
+    own = false
+  }
+  const follow = () => { if (!remembered()) set(system.matches) }
+  const chosen = () => { if (!own) remember(page.data.dark_theme ? 'dark' : 'light') }
+  set(remembered() ? remembered() === 'dark' : system.matches)
+  page.data.properties.dark_theme.change.connect(chosen)
+  system.addEventListener('change', follow)
+  model.on('remove', () => {
+    page.data.properties.dark_theme.change.disconnect(chosen)
+    system.removeEventListener('change', follow)
+  })
+  return document.createElement('span')
+}

@@ -1,0 +1,68 @@
+"""The window around the pages: on a projector, by keyboard, in the dark, and on a tablet."""
+
+from __future__ import annotations
+
+import re
+
+from browser_app import App
+from playwright.sync_api import expect
+
+SHOWN = """() => {
+  const all = (root) => [...root.querySelectorAll('*')].flatMap((e) => [e, ...(e.shadowRoot ? all(e.shadowRoot) : [])])
+  return all(document).filter((e) => e.classList.contains('lab-card') && e.offsetParent !== null).length
+}"""
+ROOT_SIZE = "() => parseFloat(getComputedStyle(document.documentElement).fontSize)"
+FOCUS = """() => {
+  let found = document.activeElement
+  while (found.shadowRoot?.activeElement) found = found.shadowRoot.activeElement
+  return found.className
+}"""
+
+
+def test_a_projector_shows_large_words_and_one_figure_at_a_time(app):
+    page = app.open().page
+    tiles = page.get_by_role("group", name="Presets")
+    before, size = page.evaluate(SHOWN), page.evaluate(ROOT_SIZE)
+    assert before > 2
+    page.keyboard.press("p")
+    expect(tiles).to_be_hidden()
+    expect(page).to_have_url(re.compile("present=1"))
+    assert page.evaluate(ROOT_SIZE) == 1.5 * size
+    expect(page.locator("[data-key=llc]").first).to_be_visible()
+    assert page.evaluate(SHOWN) == 2
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("[data-key=llc]").first).to_be_hidden()
+    assert page.evaluate(SHOWN) == 1
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator("[data-key=llc]").first).to_be_visible()
+    page.keyboard.press("p")
+    expect(tiles).to_be_visible()
+    expect(page).not_to_have_url(re.compile("present"))
+    assert (page.evaluate(SHOWN), page.evaluate(ROOT_SIZE)) == (before, size)
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog", name="Keys")).to_be_hidden()
+
+
+def test_a_tablet_in_the_dark(browser, browser_context_args, address):
+    """The page follows the system until the visitor chooses, leaves its side bar closed, and can be skipped into."""
+    context = browser.new_context(
+        **{**browser_context_args, "color_scheme": "dark", "viewport": {"width": 900, "height": 1100}}
+    )
+    app = App(context.new_page(), address)
+    page = app.open().page
+    expect(page.locator(".mui-dark").first).to_be_visible()
+    expect(page.get_by_role("button", name="Open drawer")).to_be_visible()
+    page.evaluate("() => document.body.focus()")
+    page.keyboard.press("Tab")
+    assert page.evaluate(FOCUS) == "skip-link"
+    page.keyboard.press("Enter")
+    assert "main-content" in page.evaluate(FOCUS)
+    page.get_by_role("button", name="theme").first.click()
+    expect(page.locator(".mui-light").first).to_be_visible()
+    page.reload()
+    app.wait_for_points()
+    expect(page.locator(".mui-light").first).to_be_visible()
+    assert not app.problems, app.problems
+    context.close()
