@@ -129,7 +129,7 @@ def grouped(chains: Chains) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, 
             if chains.members == 1
             else float(total.sum() ** 2 / (len(total) * (total**2 / own).sum()))
         )
-    if chains.members == 1:
+    if chains.members == 1 or not counted.any():
         return chains.per_chain[np.isfinite(chains.per_chain)], kept, weights, share
     group = (np.arange(len(chains.per_chain)) // chains.members)[counted]
     belongs = (group[:, None] == np.unique(group)).astype(float)
