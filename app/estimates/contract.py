@@ -66,6 +66,8 @@ class PageContract:
     """Milliseconds between two polls. The figures are renewed at every poll."""
     counter_ticks, word_ticks = 2, 10
     """The counter is renewed at every second poll, numbers and words at every tenth."""
+    paces: Sequence[float] = ()
+    """Steps a second to choose from, see `app.components.transport`; where there is a choice, Step does a single step."""
     starting = "starting…"
     """Caption of a run that has just been started."""
 

@@ -52,7 +52,10 @@ class Shell:
         self._hidden: tuple[str, ...] = ()
         self.page = pmui.Page(
             title=os.environ.get("LLC_LAB_TITLE") or "LLC Lab",
-            header=[_subtitle(), *(unseen(width=0, height=0, margin=0) for unseen in (Surroundings, SkipLink, Repairs))],
+            header=[
+                _subtitle(),
+                *(unseen(width=0, height=0, margin=0) for unseen in (Surroundings, SkipLink, Repairs)),
+            ],
             sidebar_width=SIDEBAR_WIDTH,
             main=[self._main, self._notice, self._projector],
             sidebar=[self._side],

@@ -15,6 +15,7 @@ from llc_core.engine.stepping.base import Stepper
 from llc_core.engine.stepping.metropolis import Metropolis
 from llc_core.types import Energy, Hp, State
 
+
 @dataclass(frozen=True)
 class StepParts:
     """One step of every chain. All in the coordinates of the parameters, [C, D].

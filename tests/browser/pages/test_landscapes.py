@@ -103,3 +103,19 @@ def test_nothing_sticks_out_light_or_dark(app, width):
     assert share["x"] + share["width"] <= scheme["x"] + 8, "buttons of the header lie over each other"
     app.switch_scheme()
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_a_slow_run_shows_what_one_step_is_made_of(plane):
+    page = plane.page
+    page.get_by_label("Speed").evaluate("e => { e.value = 0; e.dispatchEvent(new Event('change')) }")
+    wait_for(plane, "step_drift", "x0", 1)
+    expect(page.get_by_text(re.compile("^Drift .* The chain moves by their sum"))).to_be_visible()
+    plane.button("Pause").click()
+    expect(plane.button("Play")).to_be_visible()
+    plane.settle()
+    before = plane.step
+    plane.button("Step").click()
+    expect(page.locator(".count")).to_contain_text(f"step {before + 1:,} of")
+    page.get_by_label("Speed").evaluate("e => { e.value = 4; e.dispatchEvent(new Event('change')) }")
+    plane.button("Play").click()
+    expect(page.get_by_text("Press Step, or turn the speed down")).to_be_visible()
