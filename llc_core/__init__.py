@@ -4,6 +4,8 @@ from llc_core import interactions as _interactions
 from llc_core import samplers as _samplers
 from llc_core.bins import Bins
 from llc_core.config import RunConfig
+from llc_core.diagnostics.conclusion import Conclusion, conclude
+from llc_core.diagnostics.predictive import Predictive
 from llc_core.diagnostics.signals import Signal, health
 from llc_core.diagnostics.stein import SteinDiscrepancy, kernel_stein_discrepancy
 from llc_core.engine.run import Run
@@ -56,6 +58,7 @@ __all__ = [
     "Basin",
     "BayesianNetwork",
     "Calibration",
+    "Conclusion",
     "CrossEntropy",
     "DeepLinearFamily",
     "DeepLinearNetwork",
@@ -74,6 +77,7 @@ __all__ = [
     "Planar",
     "Posterior",
     "Potential",
+    "Predictive",
     "Reweighted",
     "Run",
     "RunConfig",
@@ -87,6 +91,7 @@ __all__ = [
     "VolumeScaling",
     "__version__",
     "calibrate",
+    "conclude",
     "debiased",
     "density",
     "estimate",

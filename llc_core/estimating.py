@@ -63,8 +63,9 @@ def estimate(
 
     interaction: how chains interact, such as `Contour()` or `ReplicaExchange()`. The levels of a ladder are settings of their own
     in `Run.estimates()`; here the estimate is that of the first, which is the target.
-    predict: inputs [P, d], or [P] where d = 1, at which draws of the network's outputs are kept: `Estimate.observables` then has
-        "Predictions" (draws [T, C, P]) and "WeightDraws" (draws [T, C, 48] of single weights).
+    predict: inputs [P, …], or [P] where a row is one number, at which draws of the network's outputs are kept. They are in
+        `Estimate.predictive`, and in `Estimate.observables` as "Predictions" (draws [T, C, P], or [T, C, P, k] of k outputs) and
+        "WeightDraws" (draws [T, C, 48] of single weights). For `BayesianNetwork` and `NetworkPotential`.
     step_size: that of the sampler, in place of the one that it has.
     callback: called with every `Snapshot`, about 25 a second; what it raises ends the run.
     max_steps: the run goes on, each time twice as long as before, while a verdict asks for more steps and no more than

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from llc_core.config import RunConfig
+from llc_core.diagnostics.predictive import Predictive
 from llc_core.extras import needs
 from llc_core.types import LearningCoefficient, Verdict
 
@@ -75,6 +76,8 @@ class Estimate:
     observed_llc: nβ times the mean excess loss of the configuration's observable along the chains, nan without one;
         observed_per_chain: [C].
     observables: what the configuration's observables saw, name → {array's name: array}; empty where most chains are dead.
+    predictive: the network's function at the inputs of `estimate(predict=…)`: draws, bands, and convergence of functions, weights
+        and loss; None where it was not asked for.
     """
 
     llc: float
@@ -109,6 +112,7 @@ class Estimate:
     observables: Mapping[str, Mapping[str, np.ndarray]] = field(default_factory=dict)
     reference: float = math.nan
     reference_se: float = 0.0
+    predictive: Predictive | None = None
 
     @property
     def confirmed(self) -> bool | None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 from torch import Tensor
@@ -122,12 +123,14 @@ class Verdict:
     """Whether a number can be trusted, and why, in words. True in a boolean context when it can.
 
     wants_steps: whether a longer run of the same chains would help (`Run.go_on`).
+    change: the setting that the remedy names, where it is one, and the value that it would get.
     """
 
     ok: bool
     reason: str
     remedy: str = ""
     wants_steps: bool = False
+    change: Mapping[str, Any] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
         return self.ok

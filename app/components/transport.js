@@ -58,13 +58,13 @@ export function render({model, el}) {
     play.innerHTML = icon(model.playing && !model.more ? 'pause' : 'play') + `<span>${name}</span>`
     play.setAttribute('aria-label', name + further)
     play.title = `${name}${further} (space bar)`
-    const by = model.stride.toLocaleString('en') + (model.stride === 1 ? ' step' : ' steps')
+    const by = model.stride.toLocaleString('en') + ` ${model.unit}${model.stride === 1 ? '' : 's'}`
     step.title = `Advance by ${by} (S)`
     step.setAttribute('aria-label', `Step: advance by ${by}`)
   }
   const progress = () => {
     const share = 100 * model.step / Math.max(1, model.total)
-    count.textContent = `step ${model.step.toLocaleString('en')} of ${model.total.toLocaleString('en')}`
+    count.textContent = `${model.unit} ${model.step.toLocaleString('en')} of ${model.total.toLocaleString('en')}`
     done.style.width = share + '%'
     mark.style.left = `calc(${100 * model.burn_in / Math.max(1, model.total)}% - 1px)`
     track.setAttribute('aria-valuenow', Math.round(share))

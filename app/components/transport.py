@@ -21,6 +21,7 @@ class Transport(JSComponent):
     caption = param.String("")
     playing = param.Boolean(True)
     step = param.Integer(0)
+    unit = param.String("step", doc="What is counted: a word before the number.")
     total = param.Integer(1)
     burn_in = param.Integer(0)
     more = param.Boolean(False, doc="The run is finished and can be made twice as long.")

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from html import escape
 
 from app.runs.job import State, Status
-from app.style.numbers import UNKNOWN, exact, number, with_error
-from llc_core import Estimate
-from llc_core.diagnostics.verdict import without_answers as blind
-from llc_core.samplers.registry import samplers
+from app.style.numbers import UNKNOWN, number, with_error
+from llc_core import Estimate, conclude
+from llc_core.diagnostics.conclusion import ALONE, AT_ODDS, CONFIRMED, DRAWN, REFUSED
+from llc_core.studies.explain.parts import Explanation
 
 OWN_SETTINGS = "Your own settings. Every change starts a new run, so that an estimate never mixes two settings."
 
@@ -99,11 +99,17 @@ def without_answers(values: Mapping[str, str]) -> dict[str, str]:
     return {key: "?" if key in ("expected", "error") else text for key, text in values.items()}
 
 
-def verdict(state: State, with_answers: bool = True) -> tuple[str, str]:
+TONES = {CONFIRMED: "good", DRAWN: "good", ALONE: "fair", AT_ODDS: "warn", REFUSED: "bad"}
+"""Kind of a conclusion → the tone of its words."""
+
+
+def verdict(
+    state: State, with_answers: bool = True, reference: float | None = None, split: Explanation | None = None
+) -> tuple[str, str]:
     """(tone, HTML) of the sentence that says whether to trust the number and what to change.
 
-    with_answers: whether the exact answer may speak, too.
-    tone: "good", "warn", "bad" or "wait".
+    with_answers: whether exact and expected values may speak, too.  reference, split: see `llc_core.conclude`.
+    tone: "good", "fair", "warn", "bad" or "wait".
     """
     if state.status is Status.FAILED:
         return "bad", f"<b>The run stopped.</b> {escape(state.message)}"
@@ -119,53 +125,12 @@ def verdict(state: State, with_answers: bool = True) -> tuple[str, str]:
         return "wait", (
             f"<b>Warming up.</b> The chains move away from w0. Averaging starts at step {snapshot.burn_in:,}.{note}"
         )
-    judged = estimate.converged if with_answers else blind(estimate.converged)
-    if judged:
-        missed = _missed(estimate) if with_answers else None
-        if missed:
-            return "bad", f"<b>{missed[0]}</b> {escape(missed[1])}{note}"
-        if estimate.confirmed or _drawn_exactly(estimate):
-            return "good", f"<b>Trust it.</b> {escape(judged.reason)}{note}"
-        return "good", f"<b>No sign against it.</b> {escape(judged.reason)} {UNSHOWN}{note}"
-    patient = state.status in (Status.RUNNING, Status.PAUSED) and judged.wants_steps
-    opening = "Not yet." if patient else "Do not trust it."
+    found = conclude(estimate, with_answers, reference=reference, split=split)
+    patient = state.status in (Status.RUNNING, Status.PAUSED) and found.wants_steps
+    tone, opening = ("warn", "Not yet.") if patient else (TONES[found.kind], found.opening)
     # A run that asks for nothing but steps is taking them.
     quiet = patient and state.status is Status.RUNNING
-    remedy = f" <b>What to change:</b> {escape(judged.remedy)}" if judged.remedy and not quiet else ""
-    if state.status is Status.FINISHED and judged.wants_steps:
+    remedy = f" <b>What to change:</b> {escape(found.remedy)}" if found.remedy and not quiet else ""
+    if state.status is Status.FINISHED and found.wants_steps:
         remedy += " <b>Run more</b> takes them from here."
-    return "warn" if patient else "bad", f"<b>{opening}</b> {escape(judged.reason)}{remedy}{note}"
-
-
-UNSHOWN = "No exact answer confirms it so far, and chains that agree may all have missed a part of the low losses."
-
-
-def _drawn_exactly(estimate: Estimate) -> bool:
-    """Whether the chains have no law of their own: they draw from the exact one, begun on both sides."""
-    known = samplers(conditionals=True, priors=True)
-    return known[(estimate.config.sampler or {})["name"]].needs_conditionals
-
-
-MISS = 0.05
-"""Relative difference between λ̂ and its expected value that is not mentioned: the expected value is approximate too."""
-
-
-def _missed(estimate: Estimate) -> tuple[str, str] | None:
-    """(opening, reason) where the chains agree with each other but not with the exact answer; None where they agree with both."""
-    relative = estimate.relative_error
-    if estimate.expected is None or not abs(relative) > max(MISS, 4 * estimate.llc_se / estimate.expected):
-        return None
-    seen = f"The chains agree (R-hat {estimate.r_hat:.3f}), yet λ̂ is {abs(relative):.0%} "
-    if relative > 0:
-        return "Agreed, but wrong.", (
-            f"{seen}above its expected value: a bias of the sampler, which the chains alone cannot show. Halve the step size."
-        )
-    best, local = estimate.learning_coefficient, estimate.local_learning_coefficient
-    if best is not None and local is not None and best.value < local.value:
-        return "Agreed, on another place.", (
-            f"{seen}below what is expected at w0: the chains have left its neighbourhood for the global λ = {exact(best.value)}."
-        )
-    return "Agreed, but low.", (
-        f"{seen}below its expected value: at this nβ the localisation γ still holds the chains, or they have not spread. "
-        "Try a smaller γ or more steps."
-    )
+    return tone, f"<b>{escape(opening)}</b> {escape(found.reason)}{remedy}{note}"

@@ -8,14 +8,18 @@ import tempfile
 from pprint import pformat
 from typing import Any
 
+from app.runs.llc_job import LARGEST_DRAWN
 from llc_core import Estimate, RunConfig
 from llc_core.sweeps.csv_tables import table_csv
 
 _WIDTH = 110
 
 
-def python_code(config: RunConfig) -> str:
-    """A script that runs as pasted and gives the numbers of this configuration."""
+def python_code(config: RunConfig, answer: str = "") -> str:
+    """A script that runs as pasted and gives the numbers of this configuration, and what the page says of them.
+
+    answer: Python for the exact value, of `run` and `estimate`, where the page knows one that the estimate does not hold.
+    """
     defaults = RunConfig().to_dict()
     values = {k: v for k, v in config.to_dict().items() if v != defaults.get(k)}
     lines = ["import llc_core", "from llc_core import RunConfig", ""]
@@ -26,8 +30,9 @@ def python_code(config: RunConfig) -> str:
         "run = llc_core.run(config)",
         "for snapshot in run:",
         "    pass  # snapshot.llc: the running estimate of every chain",
-        "for estimate in run.estimates():",
+        f"for estimate in run.estimates(largest_drawn={LARGEST_DRAWN}):  # exact draws of networks as large as the page's",
         "    print(estimate)",
+        f"    print(llc_core.conclude(estimate{answer and f', reference={answer}'}))",
     ]
     return "\n".join(lines) + "\n"
 

@@ -97,6 +97,7 @@ p { font-size: 1rem; margin: 0; padding: 8px 12px; border-left: 4px solid var(--
   background: color-mix(in srgb, var(--tone) 12%, transparent); }
 @media (max-width: 1500px) { p { min-height: 2.9em; } }
 .good { --tone: #009E73; }
+.fair { --tone: #1583C9; }
 .warn { --tone: #E69F00; }
 .bad { --tone: #D55E00; }
 .wait { --tone: #8a8f98; }

@@ -59,6 +59,7 @@ def _warm() -> None:
     finally:
         _done.set()
     if not _error:
+        _compile_planes()
         _compile(bias_presets()[1:])
         _import_figures()
 
@@ -80,6 +81,20 @@ def _compile(presets: Sequence[BiasPreset]) -> None:
                 warm_up(preset.config.sampler(side), preset.config.target)
     except Exception:
         log.exception("A kernel could not be compiled in advance; pages will say more.")
+
+
+def _compile_planes() -> None:
+    """The kernels of chains on the plane that the page "Many modes" needs, and its exact answers."""
+    from app.pages.many_modes.job import warm_up
+    from app.pages.many_modes.presets import PRESETS
+    from app.pages.many_modes.scene import get_scene
+
+    try:
+        for preset in PRESETS:
+            get_scene(preset.config)
+            warm_up(preset.config)
+    except Exception:
+        log.exception("A kernel on the plane could not be compiled in advance; the page will say more.")
 
 
 def _import_figures() -> None:

@@ -9,6 +9,7 @@ import math
 
 from llc_core.diagnostics.convergence import R_HAT_LIMIT
 from llc_core.diagnostics.evidence import Cause, Evidence, Fault
+from llc_core.diagnostics.remedies import LAW, NOISE, STEP, remedy
 
 TOLERANCE = 0.05
 """All causes together may be this share of the estimate."""
@@ -16,8 +17,7 @@ LAW_KNOWN = 0.02
 """Where the error of the measured bias is below this share of the estimate, the bias takes the place of what is expected."""
 LAW_SEEN = 3
 """A bias that is known less well counts if it is beyond this many of its errors."""
-SMALLER = "Use a smaller step size (and more steps), or UnderdampedLangevin with full gradients."
-QUIETER = "Use a smaller step size, a larger batch, or gradient='control_variate' or 'full'."
+NAMES = {STEP: "The step size", NOISE: "Minibatch noise", LAW: "The sampler's law"}
 
 
 def systematic(e: Evidence) -> Fault | None:
@@ -40,7 +40,8 @@ def systematic(e: Evidence) -> Fault | None:
     if abs(abs(total) + unsigned - abs(largest.size)) > 0.005 * e.llc:
         sign = math.copysign(1, total)
         reason += f", all causes together {(total + sign * unsigned) / e.llc:+.0%}"
-    return Fault(f"{e.caveat} {reason}.".strip(), largest.remedy)
+    help = remedy(largest.kind, e.sampler, e.step_size, largest.size / e.llc)
+    return Fault(f"{e.caveat} {reason}.".strip(), help.sentence, change=help.change)
 
 
 def causes(e: Evidence) -> list[Cause]:
@@ -48,8 +49,8 @@ def causes(e: Evidence) -> list[Cause]:
     if law_is_known(e):
         return [_of_the_law(e)]
     return [
-        Cause(e.step_bias, "The step size", SMALLER),
-        Cause(e.noise_inflation, "Minibatch noise", QUIETER),
+        Cause(e.step_bias, STEP, NAMES[STEP]),
+        Cause(e.noise_inflation, NOISE, NAMES[NOISE]),
     ]
 
 
@@ -64,23 +65,29 @@ def _unknown_law(e: Evidence) -> Fault | None:
     """A sampler whose law is not the target needs the measure of what that does."""
     if e.exact_law or law_is_known(e):
         return None
-    remedy = "Use a sampler whose law is the target (SGLD, UnderdampedLangevin), or compare with one."
+    help = remedy(LAW, e.sampler)
     if math.isfinite(e.law_bias) and math.isfinite(e.law_bias_se):
         reason = f"What this sampler's law adds is known only to ± {e.law_bias_se / e.llc:.0%} of the estimate."
-        return Fault(reason, f"Take more steps. Or: {remedy[0].lower()}{remedy[1:]}", True)
-    return Fault("What this sampler's law adds is not known here.", remedy)
+        return Fault(reason, f"Take more steps. Or: {help.sentence[0].lower()}{help.sentence[1:]}", True, help.change)
+    return Fault("What this sampler's law adds is not known here.", help.sentence, change=help.change)
 
 
 def _of_the_law(e: Evidence) -> Cause:
-    """What was measured, under the name of what is expected to explain at least half of it, and what helps against that."""
-    half = abs(e.law_bias) / 2
-    if e.law_bias > 0 and max(e.noise_inflation, e.step_bias) > half:
-        noise = e.noise_inflation > e.step_bias
-        return Cause(e.law_bias, "Minibatch noise" if noise else "The step size", QUIETER if noise else SMALLER, True)
-    if e.exact_law:
-        return Cause(e.law_bias, "The sampler's law", QUIETER if e.noise_inflation > e.step_bias else SMALLER, True)
-    other = "Use a sampler whose law is the target: SGLD, or UnderdampedLangevin with full gradients."
-    return Cause(e.law_bias, "The sampler's law", other, True)
+    kind = cause_of_law(e)
+    return Cause(e.law_bias, kind, NAMES[kind if _expected(e) else LAW], True)
+
+
+def cause_of_law(e: Evidence) -> str:
+    """What was measured of a sampler's law, as what is expected to explain at least half of it; of a law that is the target, the
+    larger of what is expected."""
+    if e.exact_law or _expected(e):
+        return NOISE if e.noise_inflation > e.step_bias else STEP
+    return LAW
+
+
+def _expected(e: Evidence) -> bool:
+    """Whether what is expected to be in a measured bias explains half of it."""
+    return e.law_bias > 0 and max(e.noise_inflation, e.step_bias) > e.law_bias / 2
 
 
 def _adds(share: float) -> str:

@@ -6,6 +6,8 @@ import math
 
 from llc_core.diagnostics.convergence import DRIFT_SHARE, ESS_LIMIT, R_HAT_LIMIT
 from llc_core.diagnostics.evidence import Evidence, Fault
+from llc_core.diagnostics.remedies import MIXING, remedy
+from llc_core.diagnostics.suspects import cause_of, remedy_of
 from llc_core.results import agrees
 
 SE_SHARE = 0.05
@@ -28,7 +30,6 @@ AT_LIMIT = 0.9
 places had steps at 97 and 98%. Below it, a rising loss mostly means that the run is too short."""
 REFUTED = "The chains agree with one another, but"
 """How a verdict begins that an exact answer refutes."""
-FASTER = "Take more steps, or a sampler that moves faster (UnderdampedLangevin)."
 
 
 def drifting(e: Evidence) -> Fault | None:
@@ -42,7 +43,7 @@ def drifting(e: Evidence) -> Fault | None:
             f" with a step at {e.step_size / e.stable_step:.0%} of the stability limit: it may carry the chains away."
         )
         return Fault(reason, f"Reduce step_size below {e.stable_step / 5:.2g} and take more steps.")
-    return Fault(f"{reason}: the chains have not settled.", FASTER, True)
+    return Fault(f"{reason}: the chains have not settled.", _faster(e), True)
 
 
 def perhaps_drifting(e: Evidence) -> Fault | None:
@@ -50,7 +51,7 @@ def perhaps_drifting(e: Evidence) -> Fault | None:
     if abs(e.drift) > 2 * e.drift_se and abs(e.drift) + 2 * e.drift_se > DRIFT_LIKELY * e.llc:
         way = "rising" if e.drift > 0 else "falling"
         drift = f"{e.drift / e.llc:+.0%} ± {e.drift_se / e.llc:.0%}"
-        return Fault(f"The loss may still be {way} ({drift} between the two halves after burn-in).", FASTER, True)
+        return Fault(f"The loss may still be {way} ({drift} between the two halves after burn-in).", _faster(e), True)
     return None
 
 
@@ -101,7 +102,9 @@ def few_draws(e: Evidence) -> Fault | None:
             f"Only {e.ess:.0f} effective samples (ESS): the error bar is itself uncertain.", "Take more steps.", True
         )
     if not math.isfinite(e.se):
-        return Fault("The error of the estimate is not known: its chains hold too few independent draws.", FASTER, True)
+        return Fault(
+            "The error of the estimate is not known: its chains hold too few independent draws.", _faster(e), True
+        )
     return None
 
 
@@ -113,16 +116,17 @@ def refuted(e: Evidence) -> Fault | None:
     drawn = "exact draws from the posterior give" if e.reference_se else "the exact value here is"
     known = f"{e.reference:.4g} ± {e.reference_se:.2g}" if e.reference_se else f"{e.reference:.4g}"
     reason = f"{REFUTED} their estimate is {far} what it should be: {drawn} {known}."
-    if e.llc < e.reference:
-        remedy = "They have not reached all of the posterior: take many more steps, or use Gibbs where it is offered."
-        return Fault(reason, remedy, True)
-    return Fault(reason, "Use a smaller step size and more steps, or Gibbs where it is offered.")
+    off = e.llc / e.reference - 1
+    cause = cause_of(e, off)
+    help = remedy_of(e, cause, off)
+    gibbs = "" if e.sampler is not None and e.sampler.needs_conditionals else " Or use Gibbs where it is offered."
+    return Fault(reason, f"{help.sentence}{gibbs}", cause == MIXING, help.change)
 
 
 def unseen_drift(e: Evidence) -> Fault | None:
     """That no drift is seen says something only where one would be."""
     if not math.isfinite(e.drift_se):
-        return Fault("Whether the loss still drifts is not known: the chains are too slow to tell.", FASTER, True)
+        return Fault("Whether the loss still drifts is not known: the chains are too slow to tell.", _faster(e), True)
     most = abs(e.drift) + 2 * e.drift_se
     if most > DRIFT_UNSEEN * e.llc:
         reason = f"A drift of {most / e.llc:.0%} between the two halves after burn-in cannot be ruled out"
@@ -130,3 +134,7 @@ def unseen_drift(e: Evidence) -> Fault | None:
             f"{reason} ({e.drift / e.llc:+.0%} ± {e.drift_se / e.llc:.0%}).", "Take more steps or more chains.", True
         )
     return None
+
+
+def _faster(e: Evidence) -> str:
+    return remedy(MIXING, e.sampler).sentence

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from llc_core.samplers.base import Sampler
 
 
 @dataclass(frozen=True)
@@ -28,6 +32,7 @@ class Evidence:
     caveat: what is known against the sampler's settings.
     reference, reference_se: the posterior's own mean of nβ·ΔL, by quadrature or exact draws.
     effective_share: of weighted states, by Kish; nan: all weigh the same.
+    sampler: what moved the chains, by which remedies are chosen; None: not known.
     """
 
     llc: float
@@ -61,6 +66,7 @@ class Evidence:
     reference: float = math.nan
     reference_se: float = 0.0
     effective_share: float = math.nan
+    sampler: Sampler | None = None
 
     @property
     def smaller_step(self) -> str:
@@ -74,21 +80,26 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Fault:
-    """Why a number is not to be trusted, and what to change. wants_steps: whether a longer run of the same chains would help."""
+    """Why a number is not to be trusted, and what to change.
+
+    wants_steps: whether a longer run of the same chains would help.  change: a setting that the remedy names, and its value.
+    """
 
     reason: str
     remedy: str = ""
     wants_steps: bool = False
+    change: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Cause:
     """Something that puts λ̂ off by `size`, in units of λ̂ and with its sign; causes add up.
 
-    name: of a sentence "… adds about 3% to this estimate".  measured: or expected, by a formula of first order.
+    kind: as in `remedies`.  name: of a sentence "… adds about 3% to this estimate".  measured: or expected, by a formula of
+    first order.
     """
 
     size: float
+    kind: str
     name: str
-    remedy: str
     measured: bool = False

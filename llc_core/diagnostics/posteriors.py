@@ -7,6 +7,8 @@ import math
 from llc_core.diagnostics.convergence import ESS_LIMIT, R_HAT_LIMIT
 from llc_core.diagnostics.evidence import Evidence, Fault
 
+OF_A_PRIOR = "w0 is the centre of the prior"
+
 
 def apart(e: Evidence) -> Fault | None:
     if math.isfinite(e.r_hat) and e.r_hat <= R_HAT_LIMIT:
@@ -27,5 +29,5 @@ def few_draws(e: Evidence) -> Fault | None:
 def checked(e: Evidence) -> str:
     return (
         f"The losses of the posterior have settled (R-hat {e.r_hat:.3f}, ESS {e.ess:.0f}); a Bayesian network's mean excess loss is "
-        "no learning coefficient, since w0 is the centre of the prior."
+        f"no learning coefficient, since {OF_A_PRIOR}."
     )

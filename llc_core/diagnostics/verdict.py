@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable
-from dataclasses import replace
 
 from llc_core.diagnostics import causes, chances, posteriors, stops
 from llc_core.diagnostics.evidence import Evidence, Fault
@@ -53,17 +51,8 @@ def judge(evidence: Evidence) -> Verdict:
     for question in OF_A_POSTERIOR if evidence.of_a_posterior else QUESTIONS:
         fault = question(evidence)
         if fault is not None:
-            return Verdict(False, fault.reason, fault.remedy, fault.wants_steps)
+            return Verdict(False, fault.reason, fault.remedy, fault.wants_steps, fault.change)
     return Verdict(True, posteriors.checked(evidence) if evidence.of_a_posterior else _checked(evidence))
-
-
-def without_answers(verdict: Verdict) -> Verdict:
-    """The same verdict without the exact value, for people who are to guess it first."""
-    if verdict.reason.startswith(chances.REFUTED):
-        reason = f"{chances.REFUTED} not with the exact answer."
-        return Verdict(False, reason, "Take many more steps, or another sampler or step size.", verdict.wants_steps)
-    known = "|".join((DRAWN, EXACT))
-    return replace(verdict, reason=re.sub(rf", ({known}) [^,)]*", "", verdict.reason))
 
 
 def _checked(e: Evidence) -> str:

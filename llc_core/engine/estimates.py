@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +24,7 @@ from llc_core.observables.base import Mean
 from llc_core.observables.look import Group
 from llc_core.potentials.base import Batch
 from llc_core.results import Estimate
+from llc_core.samplers.registry import at_setting
 from llc_core.types import State
 
 
@@ -85,7 +88,7 @@ class Estimates:
                     total_weight=losses.total_weight()[mine],
                     members=members,
                 )
-                findings = self._findings(mine, chains, biases)
+                findings = self._findings(mine, chains, biases, setting)
                 observers, usable = self.record.observers, chains.usable
                 step_size = findings.step_size if setup.target.coordinates is None else math.nan
                 group = Group(mine, chains.living, n_beta, step_size)
@@ -123,7 +126,7 @@ class Estimates:
         noisy = draw if self.setup.gradient != "full" else None
         return measure(self.stepper, self.state, self.control.step_size.hp_at(self.steps), noisy)
 
-    def _findings(self, mine: slice, chains: Chains, biases: Biases) -> Findings:
+    def _findings(self, mine: slice, chains: Chains, biases: Biases, setting: Mapping[str, Any]) -> Findings:
         accepted = self.state.get("accepted")
         law = self._law(mine, chains) if chains.usable else Mean()
         bursts = int(self.stepper.bursts[mine].sum())
@@ -143,6 +146,7 @@ class Estimates:
             caveat=self.setup.sampler.caveat() or (self._interaction.caveat() if self._interaction else ""),
             parameters=0 if self.setup.problem.starts_at_prior else self.setup.problem.dim,
             of_a_posterior=self.setup.problem.starts_at_prior,
+            sampler=at_setting(self.setup.sampler, setting),
         )
 
     def _law(self, mine: slice, chains: Chains) -> Mean:

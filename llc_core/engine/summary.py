@@ -1,4 +1,4 @@
-"""The one place that makes an `Estimate`: of a run, and of the references."""
+"""The one place that makes an `Estimate`: of a run, and of the references. Long, since what it is made of is here, too."""
 
 from __future__ import annotations
 
@@ -15,9 +15,11 @@ from llc_core.diagnostics.confirmation import drawn_value, exact_value
 from llc_core.diagnostics.errors import MeanError, mean_error
 from llc_core.diagnostics.evidence import Evidence
 from llc_core.diagnostics.verdict import judge
+from llc_core.engine.predictive import predictive
 from llc_core.observables.base import Mean
 from llc_core.potentials.base import Potential
 from llc_core.results import Estimate
+from llc_core.samplers.base import Sampler
 
 
 @dataclass(frozen=True)
@@ -90,6 +92,7 @@ class Findings:
     acceptance: of a Metropolis test.  caveat: what is known against the sampler's settings.
     parameters: D, for the bound on λ; 0: the bound is not checked.
     of_a_posterior: whether w0 is the centre of a prior and not a minimum of the loss: λ̂ may then have either sign.
+    sampler: what moved the chains.
     """
 
     step_size: float = math.nan
@@ -107,6 +110,7 @@ class Findings:
     caveat: str = ""
     parameters: int = 0
     of_a_posterior: bool = False
+    sampler: Sampler | None = None
 
 
 def grouped(chains: Chains) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, float]:
@@ -155,12 +159,10 @@ def make_estimate(
     observables: Mapping[str, Mapping[str, np.ndarray]] | None = None,
     largest_drawn: int = 0,
 ) -> Estimate:
-    """The mean over living chains with its error, R-hat, ESS, drift, and the verdict on them.
+    """The mean over living chains with its error, R-hat, ESS and drift, and the verdict on them.
 
-    measured: further diagnostics, by name.  fluctuation: ν̂.  observed: λ̂ of the second problem.
-    observables: what the configuration's observables saw, by name.
-    largest_drawn: parameters of the largest network of which exact draws are made, if nothing else speaks against the estimate
-    (`confirmation.drawn_value`).
+    measured: further diagnostics, by name.  fluctuation: ν̂.  observed: λ̂ of the second problem.  observables: what was seen.
+    largest_drawn: parameters of the largest network that is drawn exactly, if all else holds (`confirmation.drawn_value`).
     """
     findings, fluctuation, observed = findings or Findings(), fluctuation or Mean(), observed or Mean()
     alive, kept, weights, share = grouped(chains)
@@ -237,4 +239,5 @@ def make_estimate(
         observables=observables or {},
         reference=evidence.reference,
         reference_se=evidence.reference_se,
+        predictive=predictive(config, observables, chains.counted, chains.members, share, kept),
     )

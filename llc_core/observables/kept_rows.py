@@ -11,15 +11,18 @@ from torch import Tensor
 from llc_core.fields import whole
 from llc_core.observables.base import Observable
 from llc_core.observables.look import Group, Look, RunShape
+from llc_core.potentials.base import Potential
 
 MOST_DRAWS = 100_000
+COPIES = 4
+"""Of the kept rows in memory, while they are read out: themselves, side by side, and in double precision."""
 
 
 @dataclass
 class KeptRows(Observable):
     """Draws of what `measure` returns. When `most` rows are kept, every second one is dropped and rows come twice as far apart.
 
-    most: rows kept at once.  Draws are as the chains visit them: weights of interacting chains are not applied.
+    most: rows kept at once.  Draws are as the chains visit them; where they do not weigh the same, their weights stand beside.
     """
 
     every: int = 1
@@ -33,8 +36,16 @@ class KeptRows(Observable):
         """[C, …] a new tensor with one number or array for each chain."""
         raise NotImplementedError
 
+    def numbers(self, problem: Potential) -> int:
+        """How many numbers `measure` returns for a chain."""
+        raise NotImplementedError
+
+    def kept(self, chains: int, problem: Potential) -> int:
+        return COPIES * self.most * chains * self.numbers(problem)
+
     def begin(self, setup: RunShape) -> None:
         self._rows: list[Tensor] = []
+        self._weights: list[Tensor] = []
         self._steps: list[int] = []
         self._stride = 1
 
@@ -42,15 +53,22 @@ class KeptRows(Observable):
         if seen.step % (self.every * self._stride):
             return
         self._rows.append(self.measure(seen))
+        self._weights.append(seen.weights)
         self._steps.append(seen.step)
         if len(self._rows) == self.most:
-            self._rows, self._steps = self._rows[::2], self._steps[::2]
+            self._rows, self._weights, self._steps = self._rows[::2], self._weights[::2], self._steps[::2]
             self._stride *= 2
 
     def read(self, group: Group) -> dict[str, np.ndarray]:
-        """draws [T, C', …], nan for dead chains, and steps [T] since the end of burn-in; empty before the first look."""
+        """draws [T, C', …], nan for dead chains, and steps [T] since the end of burn-in; empty before the first look.
+
+        weights [T, C'] of the draws in averages, where they are not all the same.
+        """
         if not self._rows:
             return {}
         draws = torch.stack([row[group.rows] for row in self._rows]).double().cpu().numpy()
         draws[:, ~group.living] = np.nan
-        return {"draws": draws, "steps": np.array(self._steps)}
+        found = {"draws": draws, "steps": np.array(self._steps)}
+        weights = torch.stack([each[group.rows] for each in self._weights]).double().cpu().numpy()
+        alive = weights[:, group.living]
+        return {**found, "weights": weights} if alive.size and np.ptp(alive) > 0 else found

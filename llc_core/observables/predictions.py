@@ -19,8 +19,8 @@ from llc_core.potentials.base import Potential
 @register
 @dataclass
 class Predictions(KeptRows):
-    """f(x) of every chain at `inputs`, rows [P, d] or numbers [P] where d = 1: draws [T, C, P], all inputs of a draw from the
-    same weights."""
+    """f(x) of every chain at `inputs`, rows [P, …] or numbers [P] where d = 1: draws [T, C, P], or [T, C, P, k] of a network with
+    k outputs, all inputs of a draw from the same weights."""
 
     inputs: Sequence[Any] = ()
 
@@ -38,11 +38,18 @@ class Predictions(KeptRows):
             )
         if not self.inputs:
             raise ValueError(f"{self.name}.inputs is empty; give the inputs at which the network is to be seen.")
-        problem.predict(torch.zeros(1, problem.dim, dtype=torch.float64), self.inputs)
+        _at_w0(problem, self.inputs)
 
-    def kept(self, chains: int, problem: Potential) -> int:
-        return self.most * chains * len(self.inputs)
+    def numbers(self, problem: Potential) -> int:
+        if not hasattr(problem, "predict") or not self.inputs:
+            return 0
+        return len(self.inputs) * _at_w0(problem, self.inputs[:1]).numel()
 
     def measure(self, seen: Look) -> Tensor:
         found: Tensor = seen.problem.predict(seen.delta, self.inputs)  # type: ignore[attr-defined]
         return found
+
+
+def _at_w0(problem: Potential, inputs: Sequence[Any]) -> Tensor:
+    found: Tensor = problem.predict(torch.zeros(1, problem.dim), inputs)  # type: ignore[attr-defined]
+    return found

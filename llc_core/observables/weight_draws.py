@@ -27,8 +27,8 @@ class WeightDraws(KeptRows):
         super().__post_init__()
         self.count = whole(f"{self.name}.count", self.count, 1, 10_000)
 
-    def kept(self, chains: int, problem: Potential) -> int:
-        return self.most * chains * min(self.count, problem.dim)
+    def numbers(self, problem: Potential) -> int:
+        return min(self.count, problem.dim)
 
     def begin(self, setup: RunShape) -> None:
         super().begin(setup)

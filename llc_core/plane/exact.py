@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import rel_entr
 
 from llc_core.potentials.plane.surfaces import Surface
 
@@ -67,5 +68,4 @@ def plane_law(
 
 def kl_of_cells(truth: np.ndarray, estimate: np.ndarray, floor: float = 1e-10) -> np.ndarray:
     """Σ p·log(p/q) over the last two dimensions; an empty cell counts as `floor`. Infinite nowhere."""
-    with np.errstate(invalid="ignore"):
-        return (truth * np.log(truth / np.maximum(estimate, floor))).sum(axis=(-2, -1))
+    return rel_entr(truth, np.maximum(estimate, floor)).sum(axis=(-2, -1))

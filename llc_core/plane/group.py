@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from llc_core.plane.columns import first_state
+
 CHUNK = 512
 """Steps whose normals are drawn at once, so that numbers do not depend on how a run is cut."""
 
@@ -15,8 +17,9 @@ class PlaneGroup:
 
     def __init__(self, run: Any, random: np.random.Generator, places: np.ndarray):
         self.run, self.random, self.places = run, random, places
-        self.columns = run.columns_of(random.standard_normal(places.shape))
-        memories = [self.columns.state[name].numpy().copy() for name in self.columns.memories]
+        self.columns = run.columns
+        state = first_state(run.sampler, random.standard_normal(places.shape))
+        memories = [state[name].numpy().copy() for name in self.columns.memories]
         self.a, self.b = [*memories, np.zeros_like(places), np.zeros_like(places)][:2]
         self.turns = self.columns.memories.index("momentum") if "momentum" in self.columns.memories else -1
         self.counts = np.zeros((run.cells, run.cells))

@@ -130,11 +130,8 @@ class PlaneRun:
         self.layout, self.localization = layout, config.localization
         self.twin = twin
         self.by_levels = interaction.across == "levels"
-        self.columns_of = lambda normals: columns(
-            self.sampler, interaction, layout, config.localization or 0.0, normals
-        )
         cell = self.sampler.cell()
-        columns(self.sampler, interaction, layout, config.localization, np.zeros((self.chains, 2)))
+        self.columns = columns(self.sampler, interaction, layout, config.localization)
         assert cell is not None
         self.kernel = kernel(cell.step, self.target.shape, alone if twin is None else twin.step)
 

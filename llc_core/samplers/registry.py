@@ -61,6 +61,12 @@ def build(description: Sampler | Mapping[str, Any] | str) -> Sampler:
     return cls(**values)
 
 
+def at_setting(sampler: Sampler, setting: Mapping[str, Any]) -> Sampler:
+    """The sampler with the values that a setting of a grid gives to its own fields."""
+    own = {name: value for name, value in setting.items() if name in hyper_fields(sampler)}
+    return sampler.replace(**own) if own else sampler
+
+
 def numeric_fields(sampler: Sampler | type[Sampler]) -> dict[str, Hyper]:
     return {k: h for k, h in hyper_fields(sampler).items() if not h.choices}
 

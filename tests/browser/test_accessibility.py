@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 SERIOUS = ("serious", "critical")
 READY = {
     "Stationary bias": "Right sampler",
+    "Many modes": "Right method",
     "Landscapes": "The plane of parameters",
     "Your network": "Diagnostics",
     "Benchmark": "Runs at a point",

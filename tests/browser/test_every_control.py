@@ -11,6 +11,7 @@ pytestmark = pytest.mark.slow
 SEEN = {
     "Local geometry": "Loss traces",
     "Stationary bias": "Right sampler",
+    "Many modes": "Right method",
     "Landscapes": "The plane of parameters",
     "Your network": "Diagnostics",
     "Benchmark": "Runs at a point",

@@ -14,6 +14,8 @@ from app.sharing.takeaway_menu import TakeawayMenu
 from llc_core import VolumeScaling
 
 NAME = "landscape"
+ANSWER = "run.problem.one_sided_llc_at(estimate.n_beta, estimate.config.localization)"
+"""Of the side of a wall where the chains began."""
 FILES = [
     {"key": "traces", "label": "Traces (CSV)"},
     {"key": "results", "label": "Results (CSV)"},
@@ -45,7 +47,7 @@ class LandscapeTakeaway(EstimateDesk):
         self._volume, self._points = volume, points
 
     def show(self, config: PageConfig) -> None:
-        self.begin(python_code(config.complete), config_json(config.complete))
+        self.begin(python_code(config.complete, ANSWER), config_json(config.complete))
 
     def own(self, key: str) -> tuple[str, str]:
         if key == "volume":

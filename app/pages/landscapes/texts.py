@@ -9,6 +9,7 @@ from app.estimates import texts
 from app.runs.job import State
 from app.style.numbers import UNKNOWN, exact, number, with_error
 from llc_core import Estimate, Planar
+from llc_core.results import agrees
 
 _BY_KEY = {item["key"]: item for item in texts.READOUTS}
 CELLS = [
@@ -59,36 +60,32 @@ def readout_values(state: State, problem: Planar, value: float | None) -> dict[s
 
 def verdict(state: State, problem: Planar, value: float | None, with_answers: bool) -> tuple[str, str]:
     """(tone, HTML): whether to trust λ̂, and how it, the exact value at this n and λ lie to each other."""
-    tone, words = texts.verdict(state, False)
+    tone, words = texts.verdict(state, with_answers, value)
     estimate: Estimate | None = state.estimate
     if estimate is not None and estimate.burn_in == 0 and tone == "wait":
         return tone, "<b>Starting.</b> The first numbers appear in a moment."
-    remedy = "" if estimate is None or tone == "wait" else thrown(problem, estimate)
-    words = f"{words} {remedy}".strip()
-    if estimate is None or tone == "wait" or not with_answers or value is None or not math.isfinite(estimate.llc):
+    if estimate is None or tone == "wait":
         return tone, words
+    thrown_out = thrown(problem, estimate)
+    words = f"{words} {thrown_out}".strip()
+    if not with_answers or value is None or not math.isfinite(estimate.llc):
+        return tone, words
+    where = "" if thrown_out else _place(problem, estimate, value)
+    told = f"{value:.4g}" in words
+    found = "" if told and not where else f" {_found(problem, estimate, value)}{where and f': {where}'}."
+    return tone, f"{words}{found} {finite(problem, estimate.n_beta, value)}"
+
+
+def _found(problem: Planar, estimate: Estimate, value: float) -> str:
+    if agrees(estimate.llc, estimate.llc_se, value):
+        return f"λ̂ agrees with the exact value {value:.3f} at n = {problem.n:,}"
     off = estimate.llc / value - 1
-    if agrees(estimate, value):
-        found = f"λ̂ agrees with the exact value {value:.3f} at n = {problem.n:,}"
-    else:
-        way = "above" if off > 0 else "below"
-        found = f"λ̂ is {abs(off):.0%} {way} the exact value {value:.3f} at n = {problem.n:,}"
-        found += "" if remedy else f": {_cause(problem, estimate, off)}"
-    if tone == "good":
-        tone, opening = ("good", "Trust it.") if agrees(estimate, value) else ("bad", "Agreed, but wrong.")
-        words = f"<b>{opening}</b> The chains agree (R-hat {estimate.r_hat:.3f})."
-    return tone, f"{words} {found}. {finite(problem, estimate.n_beta, value)}"
+    return f"λ̂ is {abs(off):.0%} {'above' if off > 0 else 'below'} the exact value {value:.3f} at n = {problem.n:,}"
 
 
 def begun(estimate: Estimate) -> bool:
     """Whether there are steps enough to show a number."""
     return estimate.steps > estimate.burn_in + FEW
-
-
-def agrees(estimate: Estimate, value: float) -> bool:
-    """Within three standard errors, or 3%."""
-    error = estimate.llc_se if math.isfinite(estimate.llc_se) else 0.0
-    return abs(estimate.llc - value) <= max(3 * error, 0.03 * value)
 
 
 def finite(problem: Planar, n_beta: float, value: float) -> str:
@@ -111,21 +108,20 @@ def thrown(problem: Planar, estimate: Estimate) -> str:
     return _THROWN[0].upper() + _THROWN[1:] + "." if explicit and estimate.diverged else ""
 
 
-def _cause(problem: Planar, estimate: Estimate, off: float) -> str:
-    if problem.model.name == "line_and_point":
-        if problem.model.parameters["at"] != "V":
-            return "the chains are still on the line around w0, and have not found their way to V" if off > 0 else _SLOW
-        return "the chains are still around V, and have not found their way to the line" if off < 0 else _SLOW
-    if problem.has_prior and estimate.config.sampler["name"] != PROXIMAL:
-        return _THROWN
-    return "the steps are too large, or the start is still felt" if off > 0 else _SLOW
+def _place(problem: Planar, estimate: Estimate, value: float) -> str:
+    """Where the chains have not been, which only this landscape can tell; empty where it cannot."""
+    if problem.model.name != "line_and_point" or agrees(estimate.llc, estimate.llc_se, value):
+        return ""
+    above = estimate.llc > value
+    if problem.model.parameters["at"] != "V":
+        return "the chains are still on the line around w0, and have not found their way to V" if above else ""
+    return "" if above else "the chains are still around V, and have not found their way to the line"
 
 
 PROXIMAL = "ProximalSGLD"
 _THROWN = (
     "near its zero the prior throws a chain further than any step size can follow; Proximal SGLD takes that step safely"
 )
-_SLOW = "the chains have not been everywhere yet"
 
 
 def with_sd(name: str, mean: float, se: float, sd: float) -> str:

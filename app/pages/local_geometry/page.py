@@ -11,7 +11,7 @@ from app.controls.run_controls import Controls
 from app.estimates.curves import Curves
 from app.estimates.method import MethodCard
 from app.estimates.page import EstimatePage
-from app.estimates.texts import READOUTS, readout_values
+from app.estimates.texts import READOUTS, readout_values, verdict
 from app.pages.base import PageInfo
 from app.pages.local_geometry.config import get_problem
 from app.pages.local_geometry.editor import NetworkEditor
@@ -117,6 +117,9 @@ class LocalGeometry(EstimatePage):
 
     def numbers(self, state: State) -> dict[str, str]:
         return readout_values(state, self.scene.expected if self.scene is not None else None)
+
+    def judge(self, state: State) -> tuple[str, str]:
+        return verdict(state, self.answers.visible, split=self.why.found)
 
     def show_estimate(self, state: State) -> None:
         self.why.update(state.estimate)

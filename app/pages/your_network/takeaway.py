@@ -46,7 +46,7 @@ def python_code(choice: NetworkChoice, settings: Mapping[str, Any]) -> str:
     if given["continued_from"] is None:
         del given["continued_from"]
     lines = [
-        "from llc_core import estimate",
+        "from llc_core import conclude, estimate",
         f"from llc_core.networks import {', '.join(sorted(names))}",
         "",
         f"data = {source}",
@@ -56,7 +56,9 @@ def python_code(choice: NetworkChoice, settings: Mapping[str, Any]) -> str:
         f"checkpoint = next(c for c in training.checkpoints if c.step == {choice.checkpoint})",
         f"problem = potential_at(model, checkpoint, data, batch_size={settings['batch_size']}, parameters={parameters})",
         f"settings = {pformat(given, width=110, sort_dicts=False, compact=True)}",
-        "print(estimate(problem, progress=False, **settings))",
+        "found = estimate(problem, progress=False, **settings)",
+        "print(found)",
+        "print(conclude(found))",
     ]
     return "\n".join(lines) + "\n"
 

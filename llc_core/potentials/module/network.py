@@ -25,6 +25,7 @@ from llc_core.potentials.module.first_rows import try_calling
 from llc_core.potentials.module.given import read
 from llc_core.potentials.module.layers import Dense, dense_stack, row_numbers
 from llc_core.potentials.module.losses import Loss, as_loss
+from llc_core.potentials.module.outputs import Outputs, as_inputs
 from llc_core.potentials.module.parameters import choose, frozen_copy, uncompiled
 from llc_core.potentials.module.passes import Looped, Passes, Position, Vmapped, Weights
 from llc_core.potentials.module.rows import Rows, TensorData, chunks
@@ -215,6 +216,16 @@ class NetworkPotential(Potential):
         ]
         return torch.cat(parts, dim=1)
 
+    def predict(self, delta: Tensor, inputs: Any) -> Tensor:
+        """The module's outputs [C, P, k], or [C, P] where k = 1, at δ [C, D] and inputs [P, …] shaped as rows of the data.
+
+        Rows are taken in parts that fit in the budget of a pass. Raises ValueError for a loss_fn, and for several inputs.
+        """
+        rows = as_inputs(inputs, self.data, self.calling)
+        rows = rows.to(delta) if rows.is_floating_point() else rows.to(delta.device)
+        with full_precision():
+            return self._place(delta).outputs.at(Position(delta), rows, self._chunk(delta))
+
     def hvp(self, delta: Tensor, vector: Tensor) -> Tensor:
         """Hessian at δ times `vector` by a central difference of gradients over the first CURVATURE_ROWS rows, [C, D].
 
@@ -365,6 +376,11 @@ class _Place:
             return self.dense
         kind = Looped if self.network.method == "loop" else Vmapped
         return kind(self.network.module, self.network.calling, self.weights)
+
+    @cached_property
+    def outputs(self) -> Outputs:
+        looped = self.network.method == "loop" or self.network.by_chain
+        return Outputs(self.network.module, self.network.calling, self.weights, looped)
 
     def zero(self, dim: int) -> Tensor:
         return torch.zeros(1, dim, dtype=self.dtype, device=self.device)

@@ -6,19 +6,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from llc_core.diagnostics.remedies import ELSEWHERE, HELD, LAW, MIXING, NOISE, STEP
+
 CAUSES = {
-    "minibatch": ("Minibatch noise", "a larger batch, a smaller step size or full gradients reduce it"),
-    "law": ("The sampler's own law", "another sampler, or a metric that moves less, reduces it"),
-    "step_size": ("The step size", "a smaller one with more steps reduces it"),
-    "mixing": ("Mixing", "more steps, or a sampler that moves faster, reduce it"),
-    "localization": (
-        "Localisation, higher order and this data set",
-        "no sampler changes it, but γ, nβ and n do",
-    ),
-    "finite_n": ("Finite n", "it is the known difference between λ and its estimate at this n and nβ"),
-    "local_global": ("Local against global λ", "w0 is not the most singular point of its level set"),
+    NOISE: "Minibatch noise",
+    LAW: "The sampler's own law",
+    STEP: "The step size",
+    MIXING: "Mixing",
+    HELD: "Localisation, higher order and this data set",
+    "finite_n": "Finite n",
+    ELSEWHERE: "Local against global λ",
 }
-"""Name of a cause → its label for people, and what would change it. The order is that in which causes are taken away.
+"""Name of a cause → its label for people. The order is that in which causes are taken away.
 
 One exception to the order: some samplers with a wrong law have no relative with the right one. Their law can only be told
 from the exact reference, so that "law" then comes after "step_size"."""

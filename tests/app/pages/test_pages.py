@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 import sys
 import time
@@ -43,6 +44,7 @@ def test_pages_are_found():
     assert [page.title for page in pages] == [
         "Local geometry",
         "Stationary bias",
+        "Many modes",
         "Landscapes",
         "Your network",
         "Benchmark",
@@ -145,8 +147,13 @@ def judged(
         expected=expected,
         relative_error=llc / expected - 1,
         r_hat=1.0,
-        confirmed=None,
-        config=RunConfig(sampler={"name": "SGLD"}),
+        reference=math.nan,
+        reference_se=0.0,
+        chains=4,
+        ess=900.0,
+        setting={},
+        diagnostics={},
+        config=RunConfig(sampler={"name": "SGLD"}, localization=1.0),
         learning_coefficient=LearningCoefficient(Fraction(8)),
         local_learning_coefficient=LearningCoefficient(Fraction(10)),
     )
@@ -155,7 +162,12 @@ def judged(
 
 
 def test_the_verdict_says_whether_to_trust_and_what_to_change():
-    assert texts.verdict(judged(True, "Fine."))[0] == "good"
+    tone, words = texts.verdict(judged(True, "Fine."))
+    assert tone == "fair" and words.startswith("<b>The chains agree.</b>") and "γ = 1" in words
+    confirmed = judged(True, "Fine.")
+    confirmed.estimate.reference = 10.0
+    assert texts.verdict(confirmed) == ("good", "<b>Trust it.</b> Fine.")
+    assert "Trust it" not in texts.verdict(confirmed, with_answers=False)[1]
     tone, words = texts.verdict(judged(False, "R-hat is 1.2.", "Take more steps.", True))
     assert tone == "warn" and "What to change" not in words and "Run more" not in words, "it is taking more steps"
     tone, words = texts.verdict(replace(judged(False, "R-hat is 1.2.", "Take more steps.", True), status=Status.PAUSED))
@@ -171,10 +183,14 @@ def test_the_verdict_says_whether_to_trust_and_what_to_change():
 
 def test_chains_that_agree_on_a_wrong_value_are_not_called_trustworthy():
     tone, words = texts.verdict(judged(True, "Fine.", llc=14.0))
-    assert tone == "bad" and "40% above" in words
+    assert tone == "warn" and "40% above" in words
     tone, words = texts.verdict(judged(True, "Fine.", llc=8.2))
-    assert tone == "bad" and "global λ = 8" in words
-    assert texts.verdict(judged(True, "Fine.", llc=10.3))[0] == "good"
+    assert tone == "warn" and "global λ = 8" in words
+    assert texts.verdict(judged(True, "Fine.", llc=10.3))[0] == "fair"
+    refuted = judged(True, "Fine.", llc=14.0)
+    refuted.estimate.reference = 10.0
+    tone, words = texts.verdict(refuted)
+    assert tone == "bad" and "40% above the exact value 10" in words and "smaller step size" in words
 
 
 def test_ranges_only_grow_and_end_on_round_numbers():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
 import json
 import math
@@ -13,6 +14,9 @@ import numpy as np
 import pytest
 
 import llc_core
+from app.estimates.texts import verdict
+from app.runs.job import State, Status
+from app.runs.llc_job import LlcJob
 from app.sharing.exports import config_json, netcdf, python_code, result_csv, trace_csv
 from llc_core import RunConfig
 
@@ -62,6 +66,27 @@ def test_the_python_runs_as_pasted_and_gives_the_same_numbers(name):
     assert numbers == [e.llc for e in found] and all(map(math.isfinite, numbers))
     assert RunConfig.from_json(values[rest:].strip()) == run.config
     assert max(map(len, code.splitlines())) <= 130
+
+
+def test_the_script_says_what_the_page_says():
+    """RMSProp with a small constant: the page warns of its law, and so does the script."""
+    config = RunConfig(
+        problem={"kind": "dln", "widths": [4, 3, 4], "layer_ranks": [3, 3], "seed": 1},
+        sampler={"name": "RMSPropSGLD", "stability": 1e-4},
+        chains=4,
+        steps=2000,
+    )
+    job = LlcJob(config)
+    while not job.finished:
+        snapshot = job.advance(1000)
+    found = job.judge()
+    done = subprocess.run(
+        [sys.executable, "-c", python_code(found.config)], capture_output=True, text=True, check=False
+    )
+    said = llc_core.conclude(found)
+    assert "stability constant" in said.remedy and done.stdout.rstrip().endswith(str(said)), done.stderr
+    tone, words = verdict(State(status=Status.FINISHED, snapshot=snapshot, estimate=found))
+    assert tone == "bad" and said.reason in html.unescape(words) and said.remedy in html.unescape(words)
 
 
 def test_the_configuration_reads_back(estimate):

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from llc_core import SGLD, DeepLinearNetwork, Estimate, Run, RunConfig, estimate, landscape, planar_landscape
+from llc_core.diagnostics.conclusion import ALONE, CONFIRMED, REFUSED, conclude
 from llc_core.diagnostics.confirmation import drawn_value, exact_value
 from llc_core.diagnostics.signals import health
-from llc_core.diagnostics.verdict import without_answers
 from llc_core.engine.summary import Chains, Findings, make_estimate
 from llc_core.types import Verdict
 
@@ -115,8 +115,9 @@ def test_chains_that_agree_with_one_another_alone_are_not_trusted(singular, plan
         assert by_signs.converged and by_signs.confirmed is None
         found = make_estimate(singular, plane.config, seen, largest_drawn=singular.dim)
         assert bool(found.converged) is trusted is found.confirmed
-        guessing = without_answers(found.converged)
-        assert bool(guessing) is trusted and f"{value:.4g}" not in str(guessing) and "exact draws" not in str(guessing)
+        guessing = conclude(found, with_answers=False)
+        assert guessing.kind == ALONE and f"{value:.4g}" not in str(guessing) and "exact draws" not in str(guessing)
+        assert conclude(found).kind == (CONFIRMED if trusted else REFUSED) and not conclude(by_signs).trusted
         assert ("exact draws" in str(found.converged)) and f"{value:.4g}" in str(found.converged)
         assert (found.reference, found.reference_se) == (value, error)
     assert found.converged.reason.count("above") == 1 and not found.converged.wants_steps

@@ -30,11 +30,12 @@ from app.pages.landscapes.scene import (
     window,
 )
 from app.pages.landscapes.takeaway import FILES
-from app.pages.landscapes.texts import agrees, verdict
+from app.pages.landscapes.texts import verdict
 from app.runs.job import State, Status
 from app.sharing.reading import parse_file
 from llc_core import Planar, RunConfig, planar_landscape
 from llc_core.engine.resolve import resolve
+from llc_core.results import agrees
 from llc_core.types import Verdict
 
 BY_NAME = {preset.name: preset for preset in PRESETS}
@@ -75,9 +76,9 @@ def test_every_preset_gives_the_numbers_of_its_lesson(name):
     assert estimate.diverged == 0
     if name in ("U", "V"):
         assert not estimate.converged
-        assert agrees(estimate, job.log.exact) == (name == "V")
+        assert agrees(estimate.llc, estimate.llc_se, job.log.exact) == (name == "V")
     else:
-        assert estimate.converged and agrees(estimate, job.log.exact)
+        assert estimate.converged and agrees(estimate.llc, estimate.llc_se, job.log.exact)
 
 
 def test_presets_are_pictures_with_one_sentence_each():
@@ -318,7 +319,7 @@ def test_the_verdict_names_chance_bias_and_finite_n():
     assert "29% below it (m = 2 alone takes off about 1/log nβ = 0.20)" in words
     assert "0.356" not in verdict(state, problem, 0.356, False)[1]
     tone, words = verdict(state_of(0.5)[0], problem, 0.356, True)
-    assert tone == "bad" and "Agreed, but wrong." in words and "40% above" in words
+    assert tone == "bad" and "Do not trust it." in words and "40% above" in words
     at_u = planar_landscape("line_and_point", at="U")
     tone, words = verdict(state_of(0.6, ok=False, problem=at_u)[0], at_u, 0.404, True)
     assert tone == "warn" and "have not found their way to V" in words

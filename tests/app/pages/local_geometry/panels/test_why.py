@@ -58,7 +58,7 @@ def test_parts_add_up_at_every_stage(stages):
 
 
 def part(name: str, value: float, se: float) -> Part:
-    return Part(name, CAUSES[name.split("+")[0]][0], value, se, f"A sentence on {name} < 1.", "how & why")
+    return Part(name, CAUSES[name.split("+")[0]], value, se, f"A sentence on {name} < 1.", "how & why")
 
 
 def made(*parts: Part, share: float = 1.0) -> Explanation:

@@ -1,0 +1,1 @@
+"""The cards of the page "Many modes": each side, and KL against gradients."""

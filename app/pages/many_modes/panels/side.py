@@ -1,0 +1,52 @@
+"""The column of one side: its chains on the plane, its cells beside their exact masses, and its numbers."""
+
+from __future__ import annotations
+
+from html import escape
+
+import panel as pn
+
+from app.components.readouts import Numbers
+from app.pages.many_modes.config import ModesConfig
+from app.pages.many_modes.figures import CellsFigure, PlaneFigure
+from app.pages.many_modes.job import SideProgress
+from app.pages.many_modes.scene import Scene
+from app.pages.many_modes.texts import WORDS, cells, describe, method, readings
+from app.style import theme
+from app.style.layout import card, plotted, prose
+
+SQUARES = f"""
+{theme.TALL}
+:host {{ display: grid !important; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 4px; }}
+"""
+
+
+class Side:
+    """What one method's column shows."""
+
+    def __init__(self, side: str):
+        self.side = side
+        self.plane, self.cells = PlaneFigure(side), CellsFigure(side)
+        self.title = prose(theme.LEGEND)
+        self.numbers = Numbers(items=cells(side), least="104px", sizing_mode="stretch_width", margin=(8, 0, 0, 0))
+        squares = pn.Column(
+            plotted(self.plane.plot),
+            plotted(self.cells.plot),
+            sizing_mode="stretch_width",
+            margin=0,
+            stylesheets=[SQUARES],
+        )
+        self.view = card(self.title, squares, self.numbers)
+
+    def reset(self, config: ModesConfig, scene: Scene) -> None:
+        self.plane.reset(scene)
+        self.cells.reset(scene)
+        name = method(config, self.side)
+        self.title.object = f"<h2>{WORDS[self.side]}: {escape(name)}</h2><p class='small muted'>{escape(describe(config, self.side))}</p>"
+
+    def draw(self, scene: Scene, seen: SideProgress) -> None:
+        self.plane.show(seen)
+        self.cells.show(scene, seen)
+
+    def show_words(self, config: ModesConfig, seen: SideProgress | None) -> None:
+        self.numbers.values = readings(config, self.side, seen)

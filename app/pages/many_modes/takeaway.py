@@ -1,0 +1,128 @@
+"""What a visitor can take away from the page "Many modes", and bring back to it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pprint import pformat
+from typing import Any
+
+import numpy as np
+
+from app.pages.many_modes.config import CELLS, FINE, SIDES, ModesConfig
+from app.pages.many_modes.figures import COLUMNS
+from app.pages.many_modes.job import ModesProgress
+from app.pages.many_modes.scene import POINTS, Scene
+from app.sharing.desk import TakeawayDesk
+from app.sharing.json_files import read_json
+from app.sharing.takeaway_menu import TakeawayMenu
+from llc_core.sweeps.csv_tables import table_csv
+
+NAME = "many_modes"
+FILES = [
+    {"key": "curves", "label": "KL against gradients (CSV)"},
+    {"key": "cells", "label": "Cells and exact masses (CSV)"},
+    {"key": "config", "label": "Configuration (JSON)"},
+    {"key": "python", "label": "Python script"},
+]
+FIGURES = [
+    {"name": "plane_left", "label": "Left chains"},
+    {"name": "plane_right", "label": "Right chains"},
+    {"name": "cells_left", "label": "Left cells"},
+    {"name": "cells_right", "label": "Right cells"},
+    {"name": "kl_curves", "label": "KL against gradients"},
+]
+
+
+def python_code(config: ModesConfig) -> str:
+    """A script that runs as pasted and gives the KL of every trial of this configuration."""
+    lines = [
+        "import numpy as np",
+        "",
+        "from llc_core import SGLD, surface",
+        "from llc_core.plane import PlaneRun, plane_law",
+        "from llc_core.plane.exact import kl_of_cells",
+        "",
+        f"target = surface({_literal(config.surface)})",
+        f"exact = plane_law(target, points={POINTS}).cells({CELLS})",
+        "sides = {",
+    ]
+    for side in SIDES:
+        own = getattr(config, side)
+        lines += [
+            f"    {side!r}: dict(",
+            f"        sampler=SGLD(step_size={own['step_size']!r}),",
+            f"        interaction={_literal(own['interaction'])},",
+            f"        chains={own['chains']}, steps={config.steps(side)}, count_from={config.first_counted(side)},",
+            f"        starts={config.starts(side)!r},",
+            "    ),",
+        ]
+    each = FINE // CELLS
+    lines += [
+        "}",
+        "for side, own in sides.items():",
+        f"    run = PlaneRun(target=target, trials={config.trials}, cells={FINE}, seed={config.seed}, **own)",
+        "    counts = run.advance(run.total_steps).counts",
+        f"    counts = counts.reshape(-1, {CELLS}, {each}, {CELLS}, {each}).sum(axis=(2, 4))",
+        "    kl = kl_of_cells(exact, counts / counts.sum(axis=(1, 2), keepdims=True))",
+        '    print(f"{side}: median KL {np.median(kl):.8f} of {len(kl)} trials, {run.steps_done * run.chains:,} gradients each")',
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def config_json(config: ModesConfig) -> str:
+    return json.dumps(config.to_dict(), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def curves_csv(rows: np.ndarray) -> str:
+    """rows: [T, 7], see `KlLog`."""
+    return table_csv(["gradients", *(f"{name}_kl" for name in COLUMNS)], rows.tolist())
+
+
+def cells_csv(scene: Scene, seen: ModesProgress) -> str:
+    """One row per cell: its middle, its exact mass, and what the watched trial of each side found."""
+    middle = scene.half * ((np.arange(CELLS) + 0.5) * 2 / CELLS - 1)
+    x, y = np.meshgrid(middle, middle, indexing="ij")
+    columns = [x, y, scene.masses, seen.left.masses(), seen.right.masses()]
+    return table_csv(["x", "y", "exact", *SIDES], zip(*(column.ravel().tolist() for column in columns), strict=True))
+
+
+def config_from_file(text: str) -> ModesConfig:
+    """The content of a configuration file; ValueError with one sentence for anything that is no comparison."""
+    return ModesConfig.from_dict(read_json(text, "a comparison"))
+
+
+class ModesTakeaway(TakeawayDesk):
+    """apply: called with the configuration in a file; see `TakeawayDesk`."""
+
+    def __init__(self, apply: Callable[[ModesConfig], str]):
+        super().__init__(TakeawayMenu(files=FILES, figures=FIGURES, margin=0), config_from_file, apply)
+        self._scene: Scene | None = None
+        self._seen: ModesProgress | None = None
+        self._rows: list[np.ndarray] = []
+
+    def show(self, config: ModesConfig, scene: Scene) -> None:
+        """The page runs this now."""
+        self._scene, self._seen, self._rows = scene, None, []
+        self.menu.param.update(code=python_code(config), configuration=config_json(config))
+
+    def stream(self, rows: np.ndarray) -> None:
+        self._rows.append(rows)
+
+    def update(self, seen: ModesProgress | None) -> None:
+        self._seen = seen
+
+    def content(self, key: str) -> tuple[str, str]:
+        """(file name, content) of a file of FILES; ValueError where there is nothing to put into it yet."""
+        if key == "config":
+            return f"{NAME}.json", self.menu.configuration
+        if key == "python":
+            return f"{NAME}.py", self.menu.code
+        if self._scene is None or self._seen is None or not self._rows:
+            raise ValueError("There is nothing to save yet; wait for the first counts.")
+        content = curves_csv(np.concatenate(self._rows)) if key == "curves" else cells_csv(self._scene, self._seen)
+        return f"{NAME}_{key}.csv", content
+
+
+def _literal(value: Any) -> str:
+    return pformat(value, width=100, sort_dicts=False, compact=True).replace("\n", "\n        ")

@@ -1,0 +1,229 @@
+"""What to think of an estimate, in one place for pages and scripts: the verdict on its chains, and what answers say of it.
+
+Only an answer that is exact, or drawn from the posterior by other means, makes "Trust it". Chains that agree can agree on a
+wrong value; without such an answer the words say what their agreement cannot tell.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from llc_core.diagnostics import chances, posteriors
+from llc_core.diagnostics.causes import law_is_known
+from llc_core.diagnostics.evidence import Evidence
+from llc_core.diagnostics.remedies import ELSEWHERE, HELD, LAW, MIXING, NOISE, STEP, Remedy
+from llc_core.diagnostics.suspects import cause_of, remedy_of
+from llc_core.results import AGREES, Estimate, agrees
+from llc_core.samplers.base import Sampler
+from llc_core.samplers.registry import at_setting, build
+
+CONFIRMED, DRAWN, ALONE, AT_ODDS, REFUSED = "confirmed", "drawn", "alone", "at odds", "refused"
+"""Kinds: an answer confirms λ̂; it is made of exact draws; the chains agree, and no more is known; they agree, but not with a
+formula for large n; something speaks against it."""
+OF_THE_RUN = (NOISE, LAW, STEP, MIXING)
+"""Causes that lie between λ̂ and the posterior's own mean."""
+FORMULA_ERRORS = 4
+"""Errors of λ̂ within which it agrees with a formula for large n."""
+DRAWS = "Its chains are drawn from the posterior itself, so the sampler has no bias of its own."
+_SETTLED = re.compile(r"^The chains agree and have settled \(")
+_ALONE = re.compile(r"^The only chain has settled; agreement was not checked \(")
+_EXPECTED = re.compile(r" \(expected here: [^)]*\)")
+
+
+class Split(Protocol):
+    """A measured split of the error (`llc_core.studies.explain.parts.Explanation`)."""
+
+    @property
+    def parts(self) -> tuple[Any, ...]: ...
+
+
+@dataclass(frozen=True)
+class Conclusion:
+    """kind: see above.  opening: a few words.  reason, remedy: sentences; remedy is empty where nothing is to be changed.
+
+    wants_steps: whether a longer run of the same chains would help.  change: the setting that the remedy names, and its value.
+    """
+
+    kind: str
+    opening: str
+    reason: str
+    remedy: str = ""
+    wants_steps: bool = False
+    change: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def trusted(self) -> bool:
+        return self.kind in (CONFIRMED, DRAWN)
+
+    def __str__(self) -> str:
+        advice = f"What to change: {self.remedy}" if self.remedy else ""
+        return f"{self.opening} {self.reason} {advice}".strip()
+
+
+def conclude(
+    estimate: Estimate,
+    with_answers: bool = True,
+    *,
+    reference: float | None = None,
+    split: Split | None = None,
+) -> Conclusion:
+    """What to think of `estimate`.
+
+    with_answers: whether exact and expected values may speak. Without them chains that agree are told of in the same words
+    whether λ̂ is right or wrong.
+    reference: the exact value, where the caller knows one that the estimate does not hold.
+    split: the measured split of this estimate's error; its largest part then chooses the remedy.
+    """
+    judged, sampler = estimate.converged, sampler_of(estimate)
+    known = evidence_of(estimate, sampler)
+    refuted = judged.reason.startswith(chances.REFUTED)
+    if not judged and not (refuted and not with_answers):
+        remedy = Remedy(judged.remedy, judged.change)
+        if refuted:
+            remedy = _of_split(known, split, estimate.llc / estimate.reference - 1) or remedy
+        reason = judged.reason if with_answers else _EXPECTED.sub("", judged.reason)
+        return Conclusion(REFUSED, "Do not trust it.", reason, remedy.sentence, judged.wants_steps, remedy.change)
+    drawn = sampler is not None and sampler.needs_conditionals and not sampler.needs_prior
+    if not with_answers:
+        if drawn and not refuted:
+            return Conclusion(DRAWN, "Trust it.", f"{DRAWS} {_settled(estimate)}")
+        return Conclusion(ALONE, _opening(estimate), f"{_settled(estimate)} {untold(estimate)}")
+    answer, answer_se = (estimate.reference, estimate.reference_se) if reference is None else (reference, 0.0)
+    confirmed = agrees(estimate.llc, estimate.llc_se, answer, answer_se)
+    if confirmed is False:
+        return _refuted(known, estimate, answer, split)
+    if drawn:
+        return Conclusion(DRAWN, "Trust it.", f"{DRAWS} {judged.reason}")
+    if confirmed:
+        return Conclusion(CONFIRMED, "Trust it.", judged.reason)
+    return _at_odds(known, estimate, split) or Conclusion(
+        ALONE, _opening(estimate), f"{_less_the_opening(judged.reason)} {untold(estimate)}"
+    )
+
+
+def sampler_of(estimate: Estimate) -> Sampler | None:
+    """What moved the chains, at the estimate's own setting; None for a reference by other means."""
+    try:
+        return at_setting(build(estimate.config.sampler or {}), estimate.setting)
+    except ValueError:
+        return None
+
+
+def evidence_of(estimate: Estimate, sampler: Sampler | None = None) -> Evidence:
+    """What an estimate's own numbers say of causes."""
+    seen = estimate.diagnostics
+    return Evidence(
+        llc=estimate.llc,
+        se=estimate.llc_se,
+        chains=estimate.chains,
+        kept_steps=max(0, estimate.steps - int(estimate.burn_in)),
+        r_hat=estimate.r_hat,
+        step_size=seen.get("step_size", math.nan),
+        stable_step=seen.get("stability_limit", math.nan),
+        acceptance=seen.get("acceptance", math.nan),
+        step_bias=seen.get("step_bias", 0.0),
+        noise_inflation=seen.get("noise_inflation", 0.0),
+        law_bias=seen.get("law_bias", math.nan),
+        law_bias_se=seen.get("law_bias_se", math.nan),
+        exact_law=sampler is None or sampler.exact_law,
+        sampler=sampler,
+    )
+
+
+def untold(estimate: Estimate) -> str:
+    """What chains that agree cannot tell."""
+    if posteriors.OF_A_PRIOR in estimate.converged.reason:
+        return "That cannot tell whether all chains missed a part of the posterior."
+    gamma = estimate.setting.get("localization", estimate.config.localization)
+    choice = "γ (localization)" if gamma is None else f"γ = {float(gamma):g} (localization)"
+    return (
+        f"That cannot tell whether {choice} suits the question, what bias the sampler has, "
+        "or whether all chains missed a part of the low losses: no exact answer confirms it."
+    )
+
+
+def _refuted(known: Evidence, estimate: Estimate, answer: float, split: Split | None) -> Conclusion:
+    off = estimate.llc / answer - 1
+    remedy = _of_split(known, split, off) or remedy_of(known, cause_of(known, off), off)
+    way = "above" if off > 0 else "below"
+    reason = f"{chances.REFUTED} their estimate is {abs(off):.0%} {way} the exact value {answer:.4g}."
+    return Conclusion(REFUSED, "Do not trust it.", reason, remedy.sentence, change=remedy.change)
+
+
+def _at_odds(known: Evidence, estimate: Estimate, split: Split | None) -> Conclusion | None:
+    """Where λ̂ is not what the formula for large n gives; None where it is, or there is none."""
+    off, se = estimate.relative_error, estimate.llc_se
+    if estimate.expected is None or not math.isfinite(off):
+        return None
+    if abs(off) <= max(AGREES, FORMULA_ERRORS * (se if math.isfinite(se) else 0.0) / abs(estimate.expected)):
+        return None
+    way = "above" if off > 0 else "below"
+    seen = f"λ̂ is {abs(off):.0%} {way} what a formula for large n expects ({estimate.expected:.4g})"
+    best, local = estimate.learning_coefficient, estimate.local_learning_coefficient
+    cause = _largest(split, off, (*OF_THE_RUN, HELD))
+    if cause is None and off < 0 and best is not None and local is not None and best.value < local.value:
+        cause = ELSEWHERE
+    cause = cause or cause_of(known, off, of_a_formula=True)
+    remedy = remedy_of(known, cause, off)
+    if cause == ELSEWHERE and best is not None:
+        why = f"they may have left the neighbourhood of w0 for the global λ = {float(best.value):.4g}"
+        return Conclusion(AT_ODDS, "The chains agree, but about a different place.", f"{seen}: {why}.", *_parts(remedy))
+    opening = "The chains agree, but not with the formula."
+    return Conclusion(AT_ODDS, opening, f"{seen}{_because(known, cause, off)}", *_parts(remedy))
+
+
+def _parts(remedy: Remedy) -> tuple[str, bool, Mapping[str, Any]]:
+    return remedy.sentence, False, remedy.change
+
+
+def _because(known: Evidence, cause: str, off: float) -> str:
+    if cause == HELD:
+        small = (
+            f", and what the sampler adds was measured as {known.law_bias / known.llc:+.1%}"
+            if law_is_known(known)
+            else ""
+        )
+        held = "" if off > 0 else ", or γ holds the chains, or they have not spread yet"
+        return f"{small}: the formula may be off at this n and γ{held}."
+    words = {LAW: "the sampler's own law", STEP: "the step size", NOISE: "minibatch noise"}
+    return f": {words[cause]} is the likely cause." if cause in words else ": the chains have not been everywhere yet."
+
+
+def _largest(split: Split | None, off: float, among: tuple[str, ...]) -> str | None:
+    """The cause of the largest part that points the way of the error, beyond 2 of its errors; None where none was told apart."""
+    told = [
+        part
+        for part in (split.parts if split is not None else ())
+        if len(part.causes) == 1 and part.causes[0] in among and part.value * off > 0 and abs(part.value) > 2 * part.se
+    ]
+    best = max(told, key=lambda part: abs(part.value), default=None)
+    return None if best is None else best.causes[0]
+
+
+def _of_split(known: Evidence, split: Split | None, off: float) -> Remedy | None:
+    cause = _largest(split, off, OF_THE_RUN)
+    return None if cause is None else remedy_of(known, cause, off)
+
+
+def _opening(estimate: Estimate) -> str:
+    return "The chains agree." if estimate.chains > 1 else "The only chain has settled."
+
+
+def _less_the_opening(reason: str) -> str:
+    """The reason of a verdict without the words that the opening has."""
+    return _ALONE.sub("Agreement was not checked (", _SETTLED.sub("They have settled (", reason))
+
+
+def _settled(estimate: Estimate) -> str:
+    """What the chains alone say, the same words whatever an answer would say."""
+    numbers = [f"R-hat {estimate.r_hat:.3f}"] if math.isfinite(estimate.r_hat) else []
+    numbers += [f"ESS {estimate.ess:.0f}"] if math.isfinite(estimate.ess) else []
+    return (
+        f"They have settled ({', '.join(['no drift', *numbers])})."
+        if estimate.chains > 1
+        else "Agreement was not checked."
+    )

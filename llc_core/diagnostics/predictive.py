@@ -1,0 +1,119 @@
+"""What the chains say of a network's function: draws of f at some inputs, and convergence of functions, weights and loss."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from llc_core.diagnostics import convergence
+from llc_core.diagnostics.drawn import Drawn
+from llc_core.fields import number
+
+
+@dataclass(frozen=True)
+class Predictive:
+    """The posterior of f at P inputs, by the living chains after burn-in; dots are what one input gives: nothing for a number,
+    k for k outputs.
+
+    inputs: the P inputs as they were asked for.  steps: [T] of the draws since the end of burn-in, evenly spaced.
+    functions: draws [T, C, P, …], jointly over all inputs.  weights: draws of single weights, None where none were kept.
+    loss: nβ·ΔL [T', C] of chains or of groups that interact.
+    R-hat and ESS are computed when they are asked for. Where chains carry weights (contour sampling, steps that decay), mean,
+    sd and quantiles use them.
+    """
+
+    inputs: Sequence[Any]
+    steps: np.ndarray
+    functions: Drawn
+    weights: Drawn | None
+    loss: np.ndarray
+
+    @property
+    def draws(self) -> np.ndarray:
+        """[T, C, P, …]: each [P, …] is one function, all inputs seen with the same weights."""
+        return self.functions.values
+
+    @property
+    def mean(self) -> np.ndarray:
+        """[P, …] over all chains and steps."""
+        return self.functions.mean
+
+    @property
+    def mean_se(self) -> np.ndarray:
+        """[P, …] standard error of `mean`."""
+        return self.functions.mean_se
+
+    @property
+    def sd(self) -> np.ndarray:
+        """[P, …] of f, without the noise of the data."""
+        return self.functions.sd
+
+    def quantile(self, share: float) -> np.ndarray:
+        """[P, …] of f at each input by itself, over all chains and steps."""
+        return self.functions.quantile(_share("share", share))
+
+    def band_over_time(self, level: float = 0.8) -> tuple[np.ndarray, np.ndarray]:
+        """(low, high), each [P, …]: what holds a share `level` of the draws of all chains at all steps: the posterior's band."""
+        low = (1 - _share("level", level)) / 2
+        return self.functions.quantile(low), self.functions.quantile(1 - low)
+
+    def band_across_chains(self, level: float = 0.8, step: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """(low, high), each [P, …]: what holds a share `level` of the chains at one step, the kept one next to `step`.
+
+        step: since the end of burn-in; None: the last. This is the band of the ensemble at an iteration: with few chains it is
+        rougher than that over time, and it shows an ensemble that has converged before single chains have mixed.
+        """
+        row = -1 if step is None else int(np.abs(self.steps - step).argmin())
+        low = (1 - _share("level", level)) / 2
+        return self.functions.quantile_at(row, low), self.functions.quantile_at(row, 1 - low)
+
+    @property
+    def r_hat(self) -> np.ndarray:
+        """[P, …] of f at each input."""
+        return self.functions.r_hat
+
+    @property
+    def ess(self) -> np.ndarray:
+        """[P, …] effective draws of f at each input."""
+        return self.functions.ess
+
+    @property
+    def weights_r_hat_median(self) -> float:
+        """Of the weights that were kept, in the coordinates of the parameters; nan where there are none."""
+        return _of(np.nanmedian, self.weights)
+
+    @property
+    def weights_r_hat_max(self) -> float:
+        return _of(np.nanmax, self.weights)
+
+    @cached_property
+    def loss_r_hat(self) -> float:
+        return convergence.r_hat(self.loss)
+
+    def __repr__(self) -> str:
+        f = self.r_hat[np.isfinite(self.r_hat)]
+        parts = [f"f at {len(self.inputs)} inputs: {self.draws.shape[0]} draws of {self.draws.shape[1]} chains"]
+        if f.size:
+            parts.append(f"R-hat of f at most {f.max():.3f}, least ESS {np.nanmin(self.ess):.0f}")
+        if self.weights is not None:
+            parts.append(
+                f"R-hat of weights {self.weights_r_hat_median:.3f} (median), {self.weights_r_hat_max:.3f} (max)"
+            )
+        parts.append(f"R-hat of the loss {self.loss_r_hat:.3f}")
+        return "\n".join(parts)
+
+
+def _of(statistic: Any, weights: Drawn | None) -> float:
+    found = np.empty(0) if weights is None else weights.r_hat[~np.isnan(weights.r_hat)]
+    return float(statistic(found)) if found.size else float("nan")
+
+
+def _share(name: str, value: Any) -> float:
+    found = number(name, value)
+    if not 0 < found < 1:
+        raise ValueError(f"{name} is {found:g}; give a share above 0 and below 1.")
+    return found

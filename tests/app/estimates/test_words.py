@@ -1,0 +1,185 @@
+"""Words about estimates: in some hundreds of configurations verdict, remedy and split never contradict one another or the truth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from contradictions import contradictions
+
+from app.estimates import texts
+from app.runs.job import State, Status
+from llc_core import Estimate, RunConfig, conclude, planar_landscape, results
+from llc_core.diagnostics import conclusion, remedies
+from llc_core.diagnostics.conclusion import ALONE, CONFIRMED, DRAWN, REFUSED, sampler_of
+from llc_core.diagnostics.remedies import LAW, MIXING, NOISE, STEP, Remedy
+from llc_core.engine.summary import Chains, Findings, make_estimate
+from llc_core.samplers.base import MetropolisSampler
+from llc_core.samplers.registry import build, samplers
+from llc_core.studies.explain.sentences import part_of
+
+PROBLEM = planar_landscape("quadratic")
+N_BETA = 150.0
+TRUTH = PROBLEM.expected_llc_at(N_BETA, 1.0)
+NAMES = sorted(name for name, kind in samplers(conditionals=True).items() if not kind.needs_prior)
+SHARES = (0.25, 0.8)
+"""Step sizes, as shares of the stability limit."""
+GRADIENTS = ("full", "minibatch", "control_variate")
+OFF = (0.0, 0.2, -0.2)
+NOISE_OF_CHAINS = np.random.default_rng(0).gamma(20.0, size=(1000, 4))
+
+
+def made_up(name: str, share: float = 0.25, gradient: str = "full", off: float = 0.0, **known: Any) -> Estimate:
+    """Four chains that agree, as if this sampler had made them; λ̂ is `off` from the truth."""
+    sampler = build(name)
+    trace = NOISE_OF_CHAINS / NOISE_OF_CHAINS.mean() * TRUTH * (1 + off)
+    seen = Chains(
+        per_chain=trace.mean(axis=0), living=np.ones(4, dtype=bool), trace=trace, trace_steps=np.arange(1000),
+        n_beta=N_BETA, localization=1.0, steps=1000, burn_in=0, seconds=1.0, steps_per_second=1.0,
+    )  # fmt: skip
+    tested = isinstance(sampler, MetropolisSampler)
+    findings = Findings(
+        step_size=share * 1e-3,
+        stable_step=1e-3,
+        acceptance=0.8 if tested else np.nan,
+        exact_law=sampler.exact_law,
+        caveat=sampler.caveat(),
+        sampler=sampler,
+        **known,
+    )
+    config = RunConfig(
+        problem=PROBLEM.to_dict(), sampler=sampler.to_dict(), gradient=gradient, localization=1.0, steps=1000, chains=4
+    )
+    measured = {
+        "step_size": findings.step_size, "stability_limit": 1e-3, "acceptance": findings.acceptance,
+        "noise_inflation": findings.noise_inflation, "step_bias": findings.step_bias,
+        "law_bias": findings.law_bias, "law_bias_se": findings.law_bias_se,
+    }  # fmt: skip
+    return make_estimate(PROBLEM, config, seen, findings, measured=measured)
+
+
+def configurations() -> Iterator[tuple[Estimate, Any]]:
+    """Estimates, and of those that are off a split that puts it down to the cause that was made up."""
+    for name in NAMES:
+        for share in SHARES:
+            for gradient in GRADIENTS:
+                for off in OFF:
+                    biased = off > 0 and not build(name).needs_conditionals
+                    size = off * TRUTH if biased else 0.0
+                    tested = isinstance(build(name), MetropolisSampler)
+                    noisy = biased and gradient != "full"
+                    known = {"noise_inflation": size} if noisy else {} if tested else {"step_bias": size}
+                    if not build(name).exact_law:
+                        known = {"law_bias": size or 0.001 * TRUTH, "law_bias_se": 0.001 * TRUTH}
+                    found = made_up(name, share, gradient, off, **known)
+                    cause = (
+                        LAW
+                        if not build(name).exact_law
+                        else NOISE
+                        if noisy
+                        else STEP
+                        if biased and not tested
+                        else MIXING
+                    )
+                    yield found, split_of(found, cause, off)
+
+
+def split_of(found: Estimate, cause: str, off: float) -> Any:
+    """A split of the error with one large part; None where there is no error, or none that a split finds."""
+    if off <= 0:
+        return None
+    value = found.llc - TRUTH
+    return SimpleNamespace(parts=(part_of([cause], value, 0.001 * TRUTH, "made up", found, TRUTH),))
+
+
+def on_the_page(found: Estimate, hidden: bool, split: Any = None) -> tuple[str, str]:
+    snapshot = SimpleNamespace(steps=1000, burn_in=0, alive=np.ones(4, dtype=bool))
+    state = State(status=Status.PAUSED, snapshot=snapshot, estimate=found)  # type: ignore[arg-type]
+    return texts.verdict(state, not hidden, split=split)
+
+
+def walk() -> Iterator[list[str]]:
+    """What contradicts itself in each configuration."""
+    for found, split in configurations():
+        for hidden in (False, True):
+            said = conclude(found, not hidden, split=split)
+            words = on_the_page(found, hidden, split)[1]
+            sampler = sampler_of(found)
+            assert sampler is not None
+            about = f"{sampler.name}, {found.config.gradient}, hidden {hidden}, λ̂ {found.llc:.3f}: "
+            yield [about + fault for fault in contradictions(said, words, found, sampler, TRUTH, split, hidden)]
+
+
+def test_words_never_contradict_one_another_or_the_truth():
+    faults = list(walk())
+    assert len(faults) >= 300 and not sum(faults, [])
+
+
+def plant_a_smaller_step(monkeypatch):
+    monkeypatch.setattr(remedies, "_other_law", lambda *known: Remedy("Halve the step size."))
+
+
+def plant_another_tolerance(monkeypatch):
+    monkeypatch.setattr(results, "AGREES", 0.5)
+
+
+def plant_an_answer_for_the_class(monkeypatch):
+    monkeypatch.setattr(conclusion, "_settled", lambda estimate: f"They have settled; the exact value is {TRUTH:.4g}.")
+
+
+def plant_a_sampler_in_use(monkeypatch):
+    monkeypatch.setattr(remedies, "_smaller", lambda *known: Remedy("Use SGLD."))
+
+
+PLANTED = (plant_a_smaller_step, plant_an_answer_for_the_class, plant_a_sampler_in_use, plant_another_tolerance)
+
+
+@pytest.mark.parametrize("plant", PLANTED, ids=lambda plant: plant.__name__)
+def test_a_planted_contradiction_is_found(plant, monkeypatch):
+    plant(monkeypatch)
+    assert any(walk())
+
+
+def test_trust_is_for_what_an_answer_confirms_and_for_draws_of_the_posterior():
+    right = made_up("SGLD")
+    assert right.confirmed and conclude(right).kind == CONFIRMED and on_the_page(right, False)[0] == "good"
+    unknown = replace(right, reference=float("nan"))
+    said = conclude(unknown)
+    assert said.kind == ALONE and str(said).startswith("The chains agree.") and on_the_page(unknown, False)[0] == "fair"
+    assert "γ = 1 (localization)" in said.reason and "bias the sampler has" in said.reason
+    drawn = conclude(replace(made_up("Gibbs"), reference=float("nan")))
+    assert drawn.kind == DRAWN and drawn.trusted and "drawn from the posterior itself" in drawn.reason
+    wrong = made_up("SGLD", off=0.3)
+    assert conclude(wrong).kind == REFUSED and on_the_page(wrong, False)[0] == "bad"
+
+
+def test_with_answers_hidden_right_and_wrong_are_told_of_in_the_same_words():
+    for name in ("SGLD", "UnderdampedLangevin", "HMC"):
+        right, wrong = (on_the_page(made_up(name, off=off), True) for off in (0.0, 0.3))
+        assert right == wrong and right[0] == "fair"
+
+
+@pytest.mark.parametrize(
+    "name, words, change",
+    [
+        ("RMSPropSGLD", "raise the stability constant to 10", {"stability": 10.0}),
+        ("MongeSGLD", "lower β to 0.1", {"beta": 0.1}),
+        ("ShampooSGLD", "Switch to a sampler", {"sampler": "SGLD"}),
+    ],
+)
+def test_a_bent_law_is_not_mended_by_smaller_steps(name, words, change):
+    bias = {"law_bias": 0.2 * TRUTH, "law_bias_se": 0.001 * TRUTH}
+    for found in (made_up(name, off=0.25, **bias), made_up(name, off=0.25)):
+        said = conclude(found)
+        assert words in said.remedy and said.change == change and "smaller step" not in said.remedy
+
+
+def test_a_measured_split_chooses_the_remedy():
+    found = made_up("SGLD", off=0.25)
+    assert conclude(found).change == {"step_size": 1.6e-05}
+    split = split_of(found, MIXING, 0.25)
+    assert conclude(found, split=split).remedy.startswith("Take more steps") and not conclude(found, split=split).change
