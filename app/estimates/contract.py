@@ -11,6 +11,7 @@ from app.components.tiles import Tiles
 from app.controls.run_controls import Controls
 from app.estimates import texts
 from app.estimates.curves import Curves
+from app.estimates.guessing import TASK, Truth
 from app.runs.history import Cursor
 from app.runs.job import Job, State
 from app.session.live import POLL_MILLISECONDS
@@ -44,7 +45,9 @@ class Editor(Protocol):
 
 
 class Takeaway(Protocol):
-    """The menu of files, see `app.sharing.desk.EstimateDesk`."""
+    """The menu of files, see `app.sharing.desk.EstimateDesk`. withheld: whether files with answers are not given."""
+
+    withheld: bool
 
     def show(self, config: Any) -> None:
         """The page runs this `PageConfig` now."""
@@ -68,6 +71,8 @@ class PageContract:
     """The counter is renewed at every second poll, numbers and words at every tenth."""
     paces: Sequence[float] = ()
     """Steps a second to choose from, see `app.components.transport`; where there is a choice, Step does a single step."""
+    task = TASK
+    """What stands in place of a lesson while the answers are hidden."""
     starting = "starting…"
     """Caption of a run that has just been started."""
 
@@ -162,6 +167,10 @@ class PageContract:
     def judge(self, state: State) -> tuple[str, str]:
         """Tone and HTML of the verdict."""
         return texts.verdict(state, self.answers.visible)
+
+    def truth(self) -> Truth | None:
+        """The λ that is guessed while answers are hidden; None where there is no exact one."""
+        return None
 
     def show_estimate(self, state: State) -> None:
         """Show what the latest estimate changes beside read-outs and verdict."""

@@ -81,20 +81,26 @@ class EstimateFigure(RunFigure):
     def answers(self) -> list[Span]:
         return list(self._lines.values())
 
-    def reset(self, total_steps: int, burn_in: int, values: dict[str, float | None]) -> None:
-        """Empty the figure. values: "local", "global", "expected" where known."""
+    def reset(
+        self,
+        total_steps: int,
+        burn_in: int,
+        values: dict[str, float | None],
+        around: Sequence[float] | None = None,
+    ) -> None:
+        """Empty the figure. values: "local", "global", "expected" where known.  around: what the first range holds, if not these."""
         self.recent.data = {"step": np.zeros(0), "recent": np.zeros(0)}
         self.source.data = {name: np.zeros(0) for name in ("step", "llc", "low", "high")}
         self.frame(total_steps, burn_in)
         for name, span in self._lines.items():
             span.location = values.get(name)
-        known = [v for v in values.values() if v is not None] or [1.0]
+        known = around or [v for v in values.values() if v is not None] or [1.0]
         self.y.reset(*first_range(known))
 
     def expect(self, value: float | None) -> None:
         """Show the expected λ̂, which has just become known."""
         self._lines["expected"].location = value
-        if value is not None:
+        if value is not None and self._lines["expected"].visible:  # else the range would tell
             self.y.cover(0.9 * value, 1.1 * value)
 
     def stream(self, rows: NewRows) -> None:

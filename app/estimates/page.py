@@ -19,6 +19,7 @@ from app.estimates.compare_panel import ComparePanel
 from app.estimates.contract import PageContract, Preset
 from app.estimates.curves import Curves
 from app.estimates.going_on import go_on
+from app.estimates.guessing import Guessing, hidden_tiles, without_lesson
 from app.runs.job import OVER, State
 from app.session.errors import tell
 from app.session.live import Live
@@ -48,7 +49,8 @@ class EstimatePage(PageContract):
         self._live = Live(self._on_poll, self.period)
         self._ticks = 0
         self._forget_versions()
-        self.tiles = Tiles(items=[self._tile(preset) for preset in presets], sizing_mode="stretch_width", margin=0)
+        self._items, self._lesson = [self._tile(preset) for preset in presets], ""
+        self.tiles = Tiles(items=self._items, sizing_mode="stretch_width", margin=0)
         self.tiles.listener = self._on_preset
         self.headline = prose(theme.HEADLINE, margin=(0, 2, 8, 2))
         self.lesson = prose(theme.LESSON, margin=(10, 2, 0, 2))
@@ -63,7 +65,8 @@ class EstimatePage(PageContract):
         self.curves = curves
         self.losses, self.estimates = curves.losses, curves.estimates
         self.compare = ComparePanel(self.estimates)
-        self.answers = ExactAnswers()
+        self.answers = ExactAnswers(changed=self.on_answers)
+        self.guessing = Guessing(lambda: self.answers)
         self.controls = controls
         self.controls.listener = self._on_settings
         self.trouble = complaint()
@@ -85,7 +88,7 @@ class EstimatePage(PageContract):
         self.sidebar: list[Any] = [side_bar(side)]
         words = (self.headline, self.tiles, self.lesson, self.preparation.view)
         top = pn.Column(*words, sizing_mode="stretch_width", margin=0)
-        numbers = card(self.transport, self.readouts, self.verdict, *below_numbers)
+        numbers = card(self.transport, self.readouts, self.verdict, self.guessing.view, *below_numbers)
         self.main: list[Any] = [page(top, pair(picture, numbers), *cards)]
         self.on_answers()
         preset = self._presets[first]
@@ -103,8 +106,8 @@ class EstimatePage(PageContract):
         self._live.start(self.job(config), self.cursor(), playing)
         self._forget_versions()
         self.tiles.selected = preset
-        if lesson:
-            self.lesson.object = f"<p>{escape(lesson)}</p>"
+        self._lesson = lesson or self._lesson
+        without_lesson(self.lesson, self._lesson, self.answers.visible, self.task)
         self.transport.begin(*config.lengths, playing, self.starting)
         self.controls.show_live({**config.resolved.sampler.to_dict(), "n_beta": config.complete.n_beta})
         self.reset(config)
@@ -208,7 +211,10 @@ class EstimatePage(PageContract):
 
     def on_answers(self) -> None:
         """The exact answers are shown or withheld now."""
-        self.curves.show_answers(self.answers.visible)
+        visible = self.answers.visible
+        self.curves.show_answers(visible)
+        self.tiles.items = self._items if visible else hidden_tiles(self._items, self.task)
+        without_lesson(self.lesson, self._lesson, visible, self.task)
         self._show_headline()
         self._worded = -1
 
@@ -236,6 +242,9 @@ class EstimatePage(PageContract):
         values = self.readouts.values = self.numbers(state)
         self.compare.update(values if self.answers.visible else texts.without_answers(values))
         self.takeaway.update(state.estimate)
+        truth = self.truth()
+        self.takeaway.withheld = not self.answers.visible and truth is not None
+        self.guessing.show(truth, state.estimate)
         tone, words = self.judge(state)
         # Read aloud when the run rests; while numbers move a screen reader would never stop talking.
         live = "off" if state.status == "running" else "polite"

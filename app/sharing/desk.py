@@ -48,12 +48,13 @@ class TakeawayDesk:
 class EstimateDesk(TakeawayDesk):
     """The desk of a page that estimates λ̂: the files that every such page has, and those of `own`.
 
-    name: how its files begin.
+    name: how its files begin.  withheld: whether exact answers are hidden, and files that hold them are not given.
     """
 
     def __init__(self, name: str, menu: TakeawayMenu, read: Callable[[str], Any], apply: Callable[[Any], str]):
         super().__init__(menu, read, apply)
         self._name = name
+        self.withheld = False
         self._estimate: Estimate | None = None
 
     def own(self, key: str) -> tuple[str, str]:
@@ -75,6 +76,8 @@ class EstimateDesk(TakeawayDesk):
             return f"{self._name}.json", self.menu.configuration
         if key == "python":
             return f"{self._name}.py", self.menu.code
+        if self.withheld and key != "traces":
+            raise ValueError("The exact answers are hidden, and this file has them; press Reveal first.")
         if key not in ("traces", "results", "netcdf"):
             return self.own(key)
         if self._estimate is None:

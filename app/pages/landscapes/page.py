@@ -10,6 +10,7 @@ import panel as pn
 
 from app.controls.run_controls import Controls
 from app.estimates.curves import Curves
+from app.estimates.guessing import Truth
 from app.estimates.method import MethodCard
 from app.estimates.page import EstimatePage
 from app.pages.base import PageInfo
@@ -31,6 +32,8 @@ from app.sharing.reading import PageConfig
 from app.style.layout import card, pair, toolbar
 from llc_core import Planar
 
+MOST = 1.0
+"""λ of a regular point, d/2: no point has more."""
 LOSS_LEGEND = [("expected", "exact λ̂ at this n")]
 ESTIMATE_LEGEND = [
     ("expected", "exact λ̂ at this n (quadrature)"),
@@ -129,8 +132,9 @@ class Landscapes(EstimatePage):
         total, burn_in = config.lengths
         local, best = float(problem.local_learning_coefficient), float(problem.learning_coefficient)
         self.plane.show(problem, complete.n_beta, complete.localization, complete.chains)
-        self.losses.reset(complete.chains, total, burn_in, local, None)
-        self.estimates.reset(total, burn_in, {"local": local, "global": best})
+        around = None if self.answers.visible else (0.0, MOST)
+        self.losses.reset(complete.chains, total, burn_in, local if around is None else MOST, None)
+        self.estimates.reset(total, burn_in, {"local": local, "global": best}, around)
         self.method.show(config.resolved.sampler, problem.model.about)
         self.volume.show(problem)
         self.one_step.show(None)
@@ -152,6 +156,9 @@ class Landscapes(EstimatePage):
 
     def numbers(self, state: State) -> dict[str, str]:
         return readout_values(state, self.problem, self.exact)
+
+    def truth(self) -> Truth:
+        return Truth("λ at w0", float(self.problem.local_learning_coefficient), self.exact)
 
     def judge(self, state: State) -> tuple[str, str]:
         return verdict(state, self.problem, self.exact, self.answers.visible)

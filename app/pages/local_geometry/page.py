@@ -9,6 +9,7 @@ from typing import Any
 from app.components.readouts import Numbers
 from app.controls.run_controls import Controls
 from app.estimates.curves import Curves
+from app.estimates.guessing import Truth
 from app.estimates.method import MethodCard
 from app.estimates.page import EstimatePage
 from app.estimates.texts import READOUTS, readout_values, verdict
@@ -107,8 +108,11 @@ class LocalGeometry(EstimatePage):
     def reset(self, config: PageConfig) -> None:
         scene = self.scene = scene_of(config)
         total, burn_in = config.lengths
-        self.losses.reset(scene.config.chains, total, burn_in, scene.local, scene.expected)
-        self.estimates.reset(total, burn_in, scene.lines)
+        # The first ranges lie around the answers, unless these are hidden.
+        most = scene.problem.dim / 2
+        around = None if self.answers.visible else (0.0, most)
+        self.losses.reset(scene.config.chains, total, burn_in, scene.local if around is None else most, scene.expected)
+        self.estimates.reset(total, burn_in, scene.lines, around)
         self.exact.values = exact_values(scene)
         self.editor.draw(scene.problem.widths, scene.problem.layer_ranks)
         self.method.show(config.resolved.sampler)
@@ -117,6 +121,9 @@ class LocalGeometry(EstimatePage):
 
     def numbers(self, state: State) -> dict[str, str]:
         return readout_values(state, self.scene.expected if self.scene is not None else None)
+
+    def truth(self) -> Truth | None:
+        return None if self.scene is None else Truth("λ at w0", self.scene.local, self.scene.expected)
 
     def judge(self, state: State) -> tuple[str, str]:
         return verdict(state, self.answers.visible, split=self.why.found)

@@ -16,6 +16,7 @@ import panel as pn
 from app.components.tiles import Tiles
 from app.components.toggles import Toggles
 from app.components.transport import Transport
+from app.estimates.guessing import WATCH, hidden_tiles, without_lesson
 from app.pages.base import PageInfo
 from app.pages.stationary_bias.config import SIDES, BiasConfig
 from app.pages.stationary_bias.controls.run import RunPanel
@@ -59,7 +60,8 @@ class StationaryBias:
         self._ticks = 0
         self._drawn = self._worded = -1
 
-        self.tiles = Tiles(items=[tile(preset) for preset in PRESETS], sizing_mode="stretch_width", margin=0)
+        self._items, self._lesson = [tile(preset) for preset in PRESETS], ""
+        self.tiles = Tiles(items=self._items, sizing_mode="stretch_width", margin=0)
         self.tiles.listener = self._on_preset
         self.lesson = prose(theme.LESSON, margin=(10, 2, 0, 2))
         self.preparation = Preparation()
@@ -146,8 +148,8 @@ class StationaryBias:
         self._live.start(partial(BiasJob, config), 0, playing)
         self._drawn = self._worded = -1
         self.tiles.selected = preset
-        if lesson:
-            self.lesson.object = f"<p>{escape(lesson)}</p>"
+        self._lesson = lesson or self._lesson
+        without_lesson(self.lesson, self._lesson, self.answers.visible, WATCH)
         self.takeaway.show(config, scene)
         self._frame.reset(scene)
         for side in self.sides.values():
@@ -203,7 +205,9 @@ class StationaryBias:
 
     def _on_answers(self) -> None:
         """The predictions are shown or withheld now. Before the page is drawn: a legend cannot lose entries later."""
+        without_lesson(self.lesson, self._lesson, self.answers.visible, WATCH)
         if not self.answers.visible:
+            self.tiles.items = hidden_tiles(self._items, WATCH)
             self.toggles.items = [item for item in self.toggles.items if item["key"] not in ("predicted", "exact")]
             self.toggles.shown = [key for key in self.toggles.shown if key not in ("predicted", "exact")]
             self._on_toggles()

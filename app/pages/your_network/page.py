@@ -11,6 +11,7 @@ import panel as pn
 
 from app.controls.run_controls import Controls
 from app.estimates.curves import Curves
+from app.estimates.guessing import WATCH
 from app.estimates.page import EstimatePage
 from app.pages.base import PageInfo
 from app.pages.your_network.editor import CheckpointEditor
@@ -36,6 +37,7 @@ FIRST_HIGHEST_LOSS = 10.0
 
 class YourNetwork(EstimatePage):
     starting = "training…"
+    task = WATCH
     config: NetworkConfig
 
     def __init__(self) -> None:
@@ -65,7 +67,11 @@ class YourNetwork(EstimatePage):
 
     @property
     def parts(self) -> dict[str, list[Any]]:
-        return {"presets": [self.tiles], "texts": [self.headline, self.lesson, self.about]}
+        return {
+            "presets": [self.tiles],
+            "texts": [self.headline, self.lesson, self.about],
+            "answers": [self.answers],
+        }
 
     def picture(self, preset: NetworkPreset) -> str:
         return picture(preset)

@@ -1,0 +1,27 @@
+export function render({model}) {
+  const form = document.createElement('form')
+  form.innerHTML = '<label>Your guess of λ <input inputmode="decimal" autocomplete="off" maxlength="40"></label>' +
+    '<button type="submit" aria-keyshortcuts="A"></button><p role="status"></p>'
+  const [entry, button, said] = ['input', 'button', 'p'].map((name) => form.querySelector(name))
+  const show = () => {
+    button.textContent = model.revealed ? 'Hide answers' : 'Reveal'
+    button.title = `${button.textContent} (A)`
+    said.innerHTML = model.said
+  }
+  show()
+  model.on(['revealed', 'said'], show)
+  form.addEventListener('submit', (event) => {
+    event.preventDefault()
+    model.send_msg({guess: entry.value})
+  })
+  const keys = (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.key.toLowerCase() !== 'a') return
+    const target = event.composedPath()[0]
+    if (target.closest?.('input, textarea, select, [contenteditable], [role=slider], [role=combobox], [role=option], [role=listbox]')) return
+    event.preventDefault()
+    form.requestSubmit()
+  }
+  document.addEventListener('keydown', keys)
+  model.on('remove', () => document.removeEventListener('keydown', keys))
+  return form
+}
