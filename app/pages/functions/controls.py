@@ -59,6 +59,7 @@ class RunPanel(pn.viewable.Viewer):
         for field in self.fields.values():
             field.listener = lambda: self.listener()
         self._own: dict[str, Field] = {}
+        self._name = SAMPLERS[0]
         self._own_place = pn.Column(sizing_mode="stretch_width", margin=0)
         self._rebuild({})
         self._view = pn.Column(
@@ -78,12 +79,15 @@ class RunPanel(pn.viewable.Viewer):
         """Fields of `FunctionsConfig` except the problem."""
         own = {name: field.value for name, field in self._own.items()}
         found = {name: field.value for name, field in self.fields.items()}
-        return {**found, "share": float(found["share"]), "sampler": {"name": self.sampler.value, **own}}
+        return {**found, "share": float(found["share"]), "sampler": {"name": self._name, **own}}
 
     def show(self, config: FunctionsConfig) -> None:
         """Set every field without reporting a change."""
         values = dict(config.sampler)
-        self.sampler.set(values.pop("name"))
+        self._name = values.pop("name")
+        self.sampler.widget.visible = not config.is_case
+        if not config.is_case:
+            self.sampler.set(self._name)
         self._rebuild(values)
         for name, field in self.fields.items():
             value = getattr(config, name)
@@ -96,12 +100,12 @@ class RunPanel(pn.viewable.Viewer):
             field.show_live(step_size)
 
     def _on_sampler(self) -> None:
+        self._name = self.sampler.value or SAMPLERS[0]
         self._rebuild({})
         self.listener()
 
     def _rebuild(self, values: Mapping[str, Any]) -> None:
-        name = self.sampler.value
-        assert name is not None
+        name = self._name
         default = build(name)
         self._own = {
             key: make_field(name, key, about, values.get(key, getattr(default, key)))

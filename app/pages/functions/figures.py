@@ -65,7 +65,7 @@ class FunctionsFigure:
 
     def reset(self, scene: Scene) -> None:
         """Another run: the data, and no bands."""
-        x, y = scene.problem.data.x[:, 0], scene.problem.data.y
+        x, y = scene.x, scene.y
         low, high = float(y.min()), float(y.max())
         room = max(ROOM * (high - low), 0.5)
         for axis, start, end in (

@@ -91,6 +91,8 @@ class Progress:
     """The chains after so many iterations. band: the newest that was made.  acceptance: of a Metropolis test, else nan.
 
     step_size: in use now, nan before the first step and for samplers that have none.
+    apart: largest distance of the chain of functions from the functions of the weights, and crossings: changes of cell; only of
+    a case in which both are known.  rival: see `Case.rival`.
     """
 
     steps: int
@@ -99,6 +101,9 @@ class Progress:
     acceptance: float
     step_size: float
     notes: tuple[str, ...] = ()
+    apart: float | None = None
+    crossings: int = 0
+    rival: tuple[float, float] | None = None
 
 
 class Path:
@@ -177,8 +182,9 @@ class FunctionsJob:
     """Raises ValueError, in words for the user, for configurations that cannot be run."""
 
     def __init__(self, scene: Scene):
-        self.scene, self._run = scene, Run(scene.resolved)
-        self._places = np.linspace(0, scene.problem.dim - 1, min(WEIGHTS, scene.problem.dim)).astype(int)
+        assert scene.network is not None and scene.run is not None
+        self.scene, self._network, self._run = scene, scene.network, Run(scene.run)
+        self._places = np.linspace(0, scene.dim - 1, min(WEIGHTS, scene.dim)).astype(int)
         self.log = Path(scene.every)
         self._fresh: list[Row] = []
         self._band: Band | None = None
@@ -213,7 +219,7 @@ class FunctionsJob:
         self._fresh = []
 
     def _look(self) -> None:
-        problem, weights = self.scene.problem, self._run.displacements
+        problem, weights = self._network, self._run.displacements
         delta = torch.from_numpy(weights)
         functions = problem.predict(delta, self.scene.inputs).numpy()
         losses = problem.per_sample_loss(delta, 0, problem.n).mean(dim=1).numpy()
@@ -227,6 +233,50 @@ class FunctionsJob:
             self._due = time.monotonic() + RESTRAINT * (time.monotonic() - now)
 
 
-def build(scene: Scene) -> Callable[[], FunctionsJob]:
+class PairJob:
+    """Both chains of a case, which take a second: they are made at once, and the manager shows them."""
+
+    def __init__(self, scene: Scene):
+        self.scene, config, case = scene, scene.config, scene.case
+        assert case is not None
+        self._step_size = float(config.sampler["step_size"])
+        self._pair = case.pair(config.steps, self._step_size, config.chains, config.seed)
+        weights, coordinates = self._pair.weights.numpy(), self._pair.functions.numpy()
+        functions, losses = case.curve(coordinates), case.losses(coordinates)
+        iterations = [min(i * config.every, config.steps) for i in range(len(weights))]
+        self._rows = [Row(*row) for row in zip(iterations, functions, weights, losses, strict=True)]
+        self._total, self._done = config.steps, 0
+        self._rival = None if case.rival is None else case.rival(config.chains, config.seed)
+        self._fresh: list[Row] = self._rows[:1]
+        self.log = Path(config.every)
+
+    @property
+    def finished(self) -> bool:
+        return self._done >= self._total
+
+    def advance(self, steps: int) -> Progress:
+        before, self._done = self._done, min(self._done + steps, self._total)
+        self._fresh += [row for row in self._rows if before < row.iteration <= self._done]
+        pair = self._pair
+        return Progress(
+            self._done,
+            self._total,
+            None,
+            math.nan,
+            self._step_size,
+            apart=pair.difference,
+            crossings=pair.moves,
+            rival=self._rival,
+        )
+
+    def judge(self) -> Seen | None:
+        return self.log.see(self._done)
+
+    def record(self, snapshot: Progress, estimate: Seen | None) -> None:
+        self.log.rows += self._fresh
+        self._fresh = []
+
+
+def build(scene: Scene) -> Callable[[], FunctionsJob | PairJob]:
     """What makes the job, in a thread of the manager."""
-    return partial(FunctionsJob, scene)
+    return partial(PairJob if scene.case is not None else FunctionsJob, scene)

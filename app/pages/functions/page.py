@@ -29,7 +29,6 @@ from app.pages.functions.takeaway import FunctionsTakeaway, bands_csv, results_c
 from app.pages.functions.texts import (
     ANSWERS,
     CELLS,
-    EXACT_CELLS,
     OWN_SETTINGS,
     SHOWN,
     SWATCHES,
@@ -39,6 +38,7 @@ from app.pages.functions.texts import (
     distance_to,
     headline,
     verdict,
+    withheld,
 )
 from app.runs.job import OVER, State
 from app.session.errors import tell
@@ -98,7 +98,7 @@ class WeightsAndFunctions:
         self.numbers = Numbers(items=CELLS, sizing_mode="stretch_width", margin=(8, 0, 0, 0))
         self.verdict = prose(theme.VERDICT, margin=(10, 0, 0, 0))
         self.takeaway = FunctionsTakeaway(self.run, self._file)
-        self.answers = ExactAnswers(cells={self.numbers: EXACT_CELLS}, changed=self._on_answers)
+        self.answers = ExactAnswers(changed=self._on_answers)
         self.editor, self.run_panel, self.fault = NetworkEditor(self._config.problem), RunPanel(), complaint()
         self.editor.listener = self.run_panel.listener = self._on_settings
 
@@ -294,7 +294,10 @@ class WeightsAndFunctions:
         )
         self.gauges.object = draw_gauges(values)
         acceptance = math.nan if state.snapshot is None else state.snapshot.acceptance
-        self.headline.object = f"<h1>{escape(headline(gauges, self._config.chains, acceptance))}</h1>"
+        self.headline.object = f"<h1>{escape(headline(gauges, self._scene, acceptance))}</h1>"
+        hidden = withheld(self._scene, visible)
+        if self.numbers.withheld != hidden:
+            self.numbers.withheld = hidden
         self.numbers.values = cell_values(self._scene, state.snapshot, self._seen, self.truth.exact, self.truth.limit)
         tone, words = verdict(state, self._seen, self.truth.exact, self.truth.words, visible)
         if state.snapshot is not None:

@@ -36,6 +36,25 @@ CELLS = [
         "exact answer).",
     },
     {
+        "key": "apart",
+        "label": "two paths differ by",
+        "main": True,
+        "tip": "The largest distance, over all iterations and chains, between the functions of the weights and the chain of "
+        "functions, which never saw the weights: both take the same noise.",
+    },
+    {
+        "key": "crossings",
+        "label": "changes of cell",
+        "tip": "How often a chain of weights went into another cell of the torus, or into another order; a linear model has none.",
+    },
+    {
+        "key": "rival",
+        "label": "sd: W-SGLD · exact",
+        "wide": True,
+        "tip": "Standard deviation of the phase by as many repelling particles (W-SGLD) from the same starts, and the exact one: "
+        "particles in other cells do not feel each other, and fall to the mode.",
+    },
+    {
         "key": "acceptance",
         "label": "acceptance",
         "tip": "Mean probability with which a proposal is accepted so far; not known for collapsed pCN.",
@@ -64,7 +83,11 @@ CELLS = [
         "tip": "log p(y) in nats under the Gaussian process, that is at infinite width.",
     },
 ]  # fmt: skip
-EXACT_CELLS = ["distance", "chance", "gap", "exact_ess", "limit_evidence"]
+NETWORK_CELLS = ["acceptance", "gap", "exact_ess", "limit_evidence"]
+"""Cells that only a network has."""
+CASE_CELLS = ["apart", "crossings"]
+"""Cells that only a case has in which both chains are known; that of W-SGLD is of the torus alone."""
+EXACT_CELLS = ["distance", "chance", "gap", "exact_ess", "limit_evidence", "rival"]
 """Cells that tell of the exact answer."""
 SHOWN = [
     {"key": "live", "label": "chains", "tip": "Mean and band of f over the chains."},
@@ -116,27 +139,40 @@ def cell_values(
         "acceptance": _share(progress.acceptance if progress is not None else math.nan),
         "ess": number(gauges.ess, 3) if gauges is not None else UNKNOWN,
         "most": written(gauges.most) if gauges is not None else UNKNOWN,
-        "dim": f"{scene.problem.dim:,}",
+        "dim": f"{scene.dim:,}",
+        "apart": _tiny(progress.apart if progress is not None else None),
         "gap": _sd(gap),
         "exact_ess": number(exact.ess, 3) if exact is not None else UNKNOWN,
         "limit_evidence": number(limit.log_evidence) if limit is not None else UNKNOWN,
+        "crossings": UNKNOWN if progress is None else f"{progress.crossings:,}",
+        "rival": UNKNOWN if progress is None or progress.rival is None else "{:.3f} · {:.3f}".format(*progress.rival),
     }
 
 
-def headline(gauges: Gauges | None, chains: int, acceptance: float = math.nan) -> str:
+def withheld(scene: Scene, with_answers: bool) -> list[str]:
+    """Cells that are not shown."""
+    if scene.case is None:
+        found = [*CASE_CELLS, "rival"]
+    else:
+        found = [*NETWORK_CELLS, *([] if scene.case.rival else ["rival"]), *([] if scene.case.moves else ["crossings"])]
+    return found if with_answers else [*found, *EXACT_CELLS]
+
+
+def headline(gauges: Gauges | None, scene: Scene, acceptance: float = math.nan) -> str:
     """What is seen, in one sentence."""
+    who = "networks" if scene.case is None else "chains"
     if acceptance < STUCK:
-        return f"Nothing moves: {acceptance:.1%} of the proposals are accepted, and each network stays where it began."
+        return f"Nothing moves: {acceptance:.1%} of the proposals are accepted, and each chain stays where it began."
     if gauges is None or math.isnan(gauges.functions) or math.isnan(gauges.weights):
-        return f"Do {chains} networks agree on the function before they agree on their weights?"
+        return f"Do {scene.config.chains} {who} agree on the function before they agree on their weights?"
     weights, functions = written(gauges.weights), written(gauges.functions)
     if gauges.functions < AGREE and gauges.weights >= AGREE:
-        return f"The networks agree on the curve (R-hat {functions}), but not on their weights (R-hat {weights})."
+        return f"The {who} agree on the curve (R-hat {functions}), but not on their weights (R-hat {weights})."
     if gauges.functions < AGREE:
-        return f"The networks agree on the curve (R-hat {functions}) and on their weights too (R-hat {weights})."
+        return f"The {who} agree on the curve (R-hat {functions}) and on their weights too (R-hat {weights})."
     if gauges.functions < gauges.weights:
-        return f"The networks do not agree yet: less on their weights (R-hat {weights}) than on the curve (R-hat {functions})."
-    return f"The networks do not agree yet on the curve (R-hat {functions}); on their weights R-hat is {weights}."
+        return f"The {who} do not agree yet: less on their weights (R-hat {weights}) than on the curve (R-hat {functions})."
+    return f"The {who} do not agree yet on the curve (R-hat {functions}); on their weights R-hat is {weights}."
 
 
 def verdict(state: State, seen: Seen | None, exact: Posterior | None, why: str, with_answers: bool) -> tuple[str, str]:
@@ -206,6 +242,16 @@ def caption(state: State) -> str:
 
 def _sd(value: float) -> str:
     return f"{value:.2f} sd" if math.isfinite(value) else UNKNOWN
+
+
+def _tiny(value: float | None) -> str:
+    """4·10⁻¹¹"""
+    if value is None:
+        return UNKNOWN
+    if value == 0:
+        return "0"
+    mantissa, exponent = f"{value:.0e}".split("e")
+    return f"{mantissa}·10" + str(int(exponent)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
 def _share(value: float) -> str:
