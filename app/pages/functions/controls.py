@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import panel as pn
 import panel_material_ui as pmui
 
 from app.controls.fields import ChoiceField, Field, NumberField, make_field
-from app.pages.functions.config import ACROSS, CHAINS, POOLED, SAMPLERS, SHARES, STEPS, FunctionsConfig
+from app.pages.functions.config import ACROSS, CHAINS, LANGEVIN, POOLED, SAMPLERS, SHARES, STEPS, FunctionsConfig
 from llc_core.fields import Hyper, hyper_fields
 from llc_core.samplers.registry import build, samplers
 
@@ -107,10 +108,11 @@ class RunPanel(pn.viewable.Viewer):
     def _rebuild(self, values: Mapping[str, Any]) -> None:
         name = self._name
         default = build(name)
-        self._own = {
-            key: make_field(name, key, about, values.get(key, getattr(default, key)))
-            for key, about in hyper_fields(default).items()
-        }
+        self._own = {}
+        for key, about in hyper_fields(default).items():
+            # A plain Langevin step has nobody to choose it.
+            known = replace(about, auto=False) if name == LANGEVIN else about
+            self._own[key] = make_field(name, key, known, values.get(key, getattr(default, key)))
         for field in self._own.values():
             field.listener = lambda: self.listener()
         self._own_place.objects = list(self._own.values())

@@ -67,9 +67,10 @@ class FunctionsFigure:
         """Another run: the data, and no bands."""
         x, y = scene.x, scene.y
         low, high = float(y.min()), float(y.max())
+        margin = 0.02 * float(np.ptp(scene.inputs))
         room = max(ROOM * (high - low), 0.5)
         for axis, start, end in (
-            (self._x, float(scene.inputs[0]), float(scene.inputs[-1])),
+            (self._x, float(scene.inputs[0]) - margin, float(scene.inputs[-1]) + margin),
             (self._y, low - room, high + room),
         ):
             axis.update(start=start, end=end, reset_start=start, reset_end=end)

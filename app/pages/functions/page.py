@@ -37,6 +37,7 @@ from app.pages.functions.texts import (
     cell_values,
     distance_to,
     headline,
+    shown,
     verdict,
     withheld,
 )
@@ -82,7 +83,7 @@ class WeightsAndFunctions:
         self.figure = FunctionsFigure()
         self.figure.on_tap = self._on_tap
         self.toggles = Toggles(
-            items=[{**item, "swatch": swatch(SWATCHES[item["key"]])} for item in SHOWN],
+            items=self._legend(True),
             shown=[item["key"] for item in SHOWN],
             figures="functions",
             sizing_mode="stretch_width",
@@ -161,6 +162,7 @@ class WeightsAndFunctions:
             self.lesson.object = f"<p>{escape(lesson)}</p>"
         self.takeaway.show(scene.config)
         self.figure.reset(scene)
+        self.toggles.items = self._legend(self.answers.visible)
         self.replay.begin(scene.config.steps)
         self.transport.begin(scene.config.steps, scene.config.burn_in, playing, caption(State()))
         self.truth.begin(scene)
@@ -174,10 +176,13 @@ class WeightsAndFunctions:
                 self.figure.show_posterior(name, self._scene, found, self._config.share)
         self._worded = -1
 
+    def _legend(self, with_answers: bool) -> list[dict[str, str]]:
+        return [{**item, "swatch": swatch(SWATCHES[item["key"]])} for item in shown(self._scene, with_answers)]
+
     def _on_answers(self) -> None:
         """The exact answers are shown or withheld now. Before the page is drawn: a legend cannot lose entries later."""
         if not self.answers.visible:
-            self.toggles.items = [item for item in self.toggles.items if item["key"] not in ANSWERS]
+            self.toggles.items = self._legend(False)
             self.toggles.shown = [key for key in self.toggles.shown if key not in ANSWERS]
             self.figure.show_only(self.toggles.shown)
             self.figure.reset(self._scene)

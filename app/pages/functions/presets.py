@@ -73,7 +73,7 @@ PRESETS = (
     FunctionsPreset(
         "torus",
         "Torus",
-        "Chains begin in cells up to 100 apart and never meet as weights; as functions they do. Repelling particles collapse.",
+        "Chains begin in 201 cells and never meet as weights, but as functions they do. Particles that repel collapse.",
         _case("torus", 4e-4, 6_000),
     ),
     FunctionsPreset(

@@ -39,6 +39,7 @@ CELLS = [
         "key": "apart",
         "label": "two paths differ by",
         "main": True,
+        "wide": True,
         "tip": "The largest distance, over all iterations and chains, between the functions of the weights and the chain of "
         "functions, which never saw the weights: both take the same noise.",
     },
@@ -111,6 +112,16 @@ SWATCHES = {
     "limit": '<rect y="1" width="26" height="12" fill="#8a8f98" fill-opacity=".45"/>',
 }
 ANSWERS = ("exact", "limit")
+CASE_LABELS = {"lines": "8 chains", "exact": "exact law"}
+"""Words of the legend where there is no network."""
+
+
+def shown(scene: Scene, with_answers: bool) -> list[dict[str, str]]:
+    """Entries of the legend for what this scene can show."""
+    found = [item for item in SHOWN if with_answers or item["key"] not in ANSWERS]
+    if scene.case is None:
+        return found
+    return [{**item, "label": CASE_LABELS.get(item["key"], item["label"])} for item in found if item["key"] != "limit"]
 
 
 def distance_to(exact: Posterior | None, gauges: Gauges | None) -> float:
