@@ -20,6 +20,9 @@ from llc_core.samplers.registry import build
 CASES = ("linear", "torus", "sorting")
 """Problems in which the functions' own chain is known; Langevin steps move both."""
 LANGEVIN = "SGLD"
+DEEP, UNDERDAMPED = "deep_linear", "UnderdampedLangevin"
+"""A deep linear network, whose λ̂ is estimated, and the sampler of its chains."""
+DEEP_NETWORK = {"kind": "dln", "widths": [8, 8, 8], "layer_ranks": [4, 4], "seed": 0}
 MOST_CASE_STEPS = 20_000
 
 KIND = "bayesian_network"
@@ -46,8 +49,9 @@ def _hmc() -> dict[str, Any]:
 class FunctionsConfig:
     """JSON-able; equal configurations give equal numbers.
 
-    problem: description of a `BayesianNetwork` with one input, or {"kind": …} with one of CASES.
-    sampler: one of SAMPLERS with its fields; of a case SGLD with a step_size, which is a plain Langevin step on all data.
+    problem: description of a `BayesianNetwork` with one input, or {"kind": …} with one of CASES or DEEP.
+    sampler: one of SAMPLERS with its fields; of a case SGLD with a step_size, which is a plain Langevin step on all data; of the
+    deep linear network UnderdampedLangevin.
     chains, steps, seed: of the run; its first half is burn-in.
     band: "pooled" or "across".  share: of the draws that the band holds.
     Raises ValueError with a sentence for the user.
@@ -72,12 +76,12 @@ class FunctionsConfig:
         if self.share not in SHARES:
             raise ValueError(f"share is {self.share:g}; choose one of {', '.join(map(str, SHARES))}.")
         sampler = build(self.sampler)
-        offered = (LANGEVIN,) if self.is_case else SAMPLERS
+        offered = (LANGEVIN,) if self.is_case else (UNDERDAMPED,) if self.is_deep else SAMPLERS
         if sampler.name not in offered:
             raise ValueError(f"sampler is {sampler.name}; this page has {', '.join(offered)} for this problem.")
-        if self.is_case:
-            if sampler.to_dict()["step_size"] is None:
-                raise ValueError("sampler has no step_size; give the size of a Langevin step, such as 0.002.")
+        if self.is_case and sampler.to_dict()["step_size"] is None:
+            raise ValueError("sampler has no step_size; give the size of a Langevin step, such as 0.002.")
+        if self.is_case or self.is_deep:
             whole("steps", self.steps, STEPS[0], MOST_CASE_STEPS)
         likelihood = self.problem.get("likelihood")
         if sampler.needs_conditionals and likelihood != "gaussian":
@@ -104,6 +108,10 @@ class FunctionsConfig:
         return self.problem["kind"] in CASES
 
     @property
+    def is_deep(self) -> bool:
+        return bool(self.problem["kind"] == DEEP)
+
+    @property
     def every(self) -> int:
         """Iterations between two that are kept."""
         return max(1, math.ceil(self.steps / (RECORDS if self.is_case else ROWS)))
@@ -117,7 +125,7 @@ class FunctionsConfig:
     def run(self) -> RunConfig:
         """The engine's configuration of the run."""
         return RunConfig(
-            problem=self.problem,
+            problem=DEEP_NETWORK if self.is_deep else self.problem,
             sampler=self.sampler,
             gradient="full",
             chains=self.chains,
@@ -138,7 +146,7 @@ def checked_problem(described: Any) -> dict[str, Any]:
     if not isinstance(described, Mapping):
         raise ValueError(f"problem is {short(described)}; give a network such as {{'kind': '{KIND}'}}.")
     values = {str(name): value for name, value in described.items()}
-    if values.get("kind") in CASES:
+    if values.get("kind") in (*CASES, DEEP):
         if len(values) > 1:
             raise ValueError(
                 f"problem of kind {values['kind']!r} has nothing to set beside its kind; leave the rest out."
@@ -146,7 +154,7 @@ def checked_problem(described: Any) -> dict[str, Any]:
         return values
     if values.pop("kind", KIND) != KIND:
         raise ValueError(
-            f"problem is of kind {short(described['kind'])}; this page runs Bayesian networks, kind '{KIND}', and {', '.join(CASES)}."
+            f"problem is of kind {short(described['kind'])}; this page runs Bayesian networks, kind '{KIND}', and {', '.join((*CASES, DEEP))}."
         )
     widths = checked_widths(values.get("widths", (1, 20, 20, 1)))
     if widths[0] != 1:

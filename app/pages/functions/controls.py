@@ -86,8 +86,8 @@ class RunPanel(pn.viewable.Viewer):
         """Set every field without reporting a change."""
         values = dict(config.sampler)
         self._name = values.pop("name")
-        self.sampler.widget.visible = not config.is_case
-        if not config.is_case:
+        self.sampler.widget.visible = self._name in SAMPLERS
+        if self._name in SAMPLERS:
             self.sampler.set(self._name)
         self._rebuild(values)
         for name, field in self.fields.items():

@@ -11,7 +11,16 @@ import panel_material_ui as pmui
 
 from app.controls.fields import ChoiceField, Field, NumberField
 from app.pages.functions.cases import CASES
-from app.pages.functions.config import DEEPEST, KIND, MOST_POINTS, WIDEST, FunctionsConfig, checked_problem, network_of
+from app.pages.functions.config import (
+    DEEP,
+    DEEPEST,
+    KIND,
+    MOST_POINTS,
+    WIDEST,
+    FunctionsConfig,
+    checked_problem,
+    network_of,
+)
 from app.pages.functions.controls import folded
 from app.style.layout import complaint, prose
 from llc_core.fields import Hyper
@@ -22,6 +31,7 @@ from llc_core.potentials.bayesian.network import LEAST_VARIANCE
 PLAIN = ("activation", "likelihood", "noise_variance", "weight_variance", "bias_variance")
 """Keys of the problem that one field each shows."""
 LABELS = {"selu": "SELU", "relu": "ReLU", "erf": "erf", "tanh": "tanh", "gaussian": "Gaussian", "laplace": "Laplace"}
+DEEP_LABEL = "a deep linear network, 8-8-8 with layers of rank 4: 128 weights, and the product of its layers"
 SHARPEST, DIGITS = 10.0, 3
 
 
@@ -65,7 +75,7 @@ class NetworkEditor(pn.viewable.Viewer):
         self._network.visible = problem["kind"] == KIND
         self.words.visible = not self._network.visible
         if self.words.visible:
-            label = CASES[problem["kind"]]().label
+            label = DEEP_LABEL if problem["kind"] == DEEP else CASES[problem["kind"]]().label
             self.words.object = (
                 f'<p class="small">This is {label}. It has nothing to set; other presets are networks.</p>'
             )

@@ -8,7 +8,7 @@ from html import escape
 import numpy as np
 
 from app.pages.functions.cases import CASES
-from app.pages.functions.config import network_of
+from app.pages.functions.config import DEEP, KIND, network_of
 from app.pages.functions.presets import FunctionsPreset
 from app.style import theme
 from app.style.numbers import UNKNOWN
@@ -88,8 +88,8 @@ def tile(preset: FunctionsPreset) -> dict[str, str]:
 def draw_preset(preset: FunctionsPreset) -> str:
     """SVG: the data, and curves beside the one that made them."""
     problem = preset.config.problem
-    data_x, data_y, x, curves = _case_curves(problem["kind"]) if preset.config.is_case else _network_curves(preset)
-    low, high = (f([f(c) for c in curves] + [f(data_y)]) for f in (np.min, np.max))
+    data_x, data_y, x, curves = _network_curves(preset) if problem["kind"] == KIND else _case_curves(problem["kind"])
+    low, high = (f(np.concatenate([*curves, data_y])) for f in (np.min, np.max))
 
     def spots(at: np.ndarray, values: np.ndarray) -> list[str]:
         across = EDGE + (WIDTH - 2 * EDGE) * (at - x[0]) / (x[-1] - x[0])
@@ -113,6 +113,10 @@ def _network_curves(preset: FunctionsPreset) -> tuple[np.ndarray, np.ndarray, np
 
 def _case_curves(kind: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[np.ndarray]]:
     """Three functions near the data: coordinates moved a little."""
+    if kind == DEEP:  # weights go on wandering, and λ̂ has settled
+        x = np.linspace(0.0, 1.0, 36)
+        settled = 1 - np.exp(-9 * x)
+        return np.zeros(0), np.zeros(0), x, [settled, 0.5 + 0.35 * np.sin(9 * x), 0.5 - 0.4 * np.sin(6 * x)]
     case = CASES[kind]()
     if kind == "linear":
         return case.x, case.y, case.inputs, [case.y, case.y + 0.3, case.y - 0.3]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from app.pages.functions.config import ACROSS, KIND, LANGEVIN, FunctionsConfig
+from app.pages.functions.config import ACROSS, DEEP, KIND, LANGEVIN, UNDERDAMPED, FunctionsConfig
 
 
 def _network(width: int = 20, **changes: Any) -> dict[str, Any]:
@@ -87,5 +87,11 @@ PRESETS = (
         "Linear",
         "Twelve weights, four values: the chain of the four, which never saw the weights, takes the very same path.",
         _case("linear", 0.004, 2_000),
+    ),
+    FunctionsPreset(
+        "llc",
+        "λ̂ does not care",
+        "A deep linear network: R-hat of single weights stays near 2.5, while the loss agrees and λ̂ has settled at 28.4.",
+        {"problem": {"kind": DEEP}, "sampler": {"name": UNDERDAMPED}, "chains": 8, "steps": 4_000},
     ),
 )

@@ -10,10 +10,11 @@ from functools import partial
 import numpy as np
 
 from app.pages.functions.cases import CASES, Case, linear_law
-from app.pages.functions.config import ROWS, SHARES, FunctionsConfig, key_of, network_of
+from app.pages.functions.config import DEEP, DEEP_NETWORK, ROWS, SHARES, FunctionsConfig, key_of, network_of
 from app.runs.allowance import check_allowance
+from app.runs.apart import only_unhurried, whole
 from app.runs.kept import Kept
-from llc_core import BayesianNetwork, GaussianPosterior, Mixture, nngp_posterior
+from llc_core import BayesianNetwork, DeepLinearNetwork, GaussianPosterior, Mixture, nngp_posterior
 from llc_core.engine.resolve import Resolved, resolve
 
 INPUTS = 34
@@ -31,7 +32,7 @@ SETTLED = 1.2
 class Scene:
     """inputs [P]: where functions are seen.  x, y: data [n].  dim: weights.  every: iterations between two that are kept.
 
-    Of a network there are network and run; of the others case.
+    Of a network there are network and run, of a deep linear one deep and run, of the others case.
     """
 
     config: FunctionsConfig
@@ -42,6 +43,7 @@ class Scene:
     network: BayesianNetwork | None = None
     run: Resolved | None = None
     case: Case | None = None
+    deep: DeepLinearNetwork | None = None
 
     @property
     def every(self) -> int:
@@ -51,9 +53,9 @@ class Scene:
     def memory(self) -> float:
         """Bytes of the chains and of what is kept of them, in the job and on the page."""
         kept = 8 * ROWS * self.config.chains * (INPUTS + min(WEIGHTS, self.dim) + 1)
-        if self.network is None or self.run is None:
+        if self.run is None:
             return 3 * kept
-        return check_allowance(self.run.config, self.network) + 2 * kept
+        return check_allowance(self.run.config, self.run.problem) + 2 * kept
 
     @property
     def problem_key(self) -> str:
@@ -83,8 +85,21 @@ class Posterior:
         return not math.isnan(self.ess) and not self.r_hat >= SETTLED
 
 
+@whole
 def scene_of(config: FunctionsConfig) -> Scene:
-    """ValueError, one sentence, where the configuration cannot be run here."""
+    """ValueError, one sentence, where the configuration cannot be run here.
+
+    On the event loop it may be `TakesLong`, see `app.runs.apart`: the deep linear network takes 60 ms to make.
+    """
+    if config.is_deep:
+        only_unhurried(DEEP not in _deep)
+        deep = _deep.get(
+            DEEP, lambda: DeepLinearNetwork.random(**{k: v for k, v in DEEP_NETWORK.items() if k != "kind"})
+        )
+        entries = np.arange(1.0, deep.widths[0] * deep.widths[-1] + 1)
+        resolved = resolve(config.run, deep)
+        check_allowance(resolved.config, deep)
+        return Scene(config, entries, np.zeros(0), np.zeros(0), deep.dim, run=resolved, deep=deep)
     if config.is_case:
         case = CASES[config.problem["kind"]]()
         return Scene(config, case.inputs, case.x, case.y, case.width, case=case)
@@ -129,6 +144,7 @@ def _there(kept: Kept[Posterior], key: str) -> Posterior | None:
         return None
 
 
+_deep: Kept[DeepLinearNetwork] = Kept(1)
 _limits: Kept[Posterior] = Kept(64)
 _exacts: Kept[Posterior] = Kept(64)
 

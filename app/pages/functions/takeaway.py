@@ -11,6 +11,7 @@ from app.pages.functions.config import ROWS, FunctionsConfig
 from app.pages.functions.job import Seen
 from app.pages.functions.scene import WEIGHTS, Posterior, Scene, effort, scene_of
 from app.sharing.desk import TakeawayDesk
+from app.sharing.exports import python_code as engine_code
 from app.sharing.json_files import read_json
 from app.sharing.takeaway_menu import TakeawayMenu
 from llc_core.sweeps.csv_tables import table_csv
@@ -28,6 +29,8 @@ FIGURES = [{"name": "functions", "label": "Bands"}]
 def python_code(config: FunctionsConfig) -> str:
     """A script that runs as pasted: the gauges of the finished run, and the distance to the exact posterior."""
     scene = scene_of(config)
+    if scene.deep is not None:
+        return engine_code(config.run)
     if scene.network is None:
         return case_code(config)
     arguments = {name: value for name, value in config.problem.items() if name != "kind"}
@@ -157,6 +160,8 @@ def results_csv(scene: Scene, seen: Seen, distance: float) -> str:
         "r_hat_functions_largest": gauges.functions,
         "ess_functions_median": gauges.ess,
         "distance_to_exact_sd": distance,
+        "llc": seen.llc.value,
+        "llc_se": seen.llc.se,
         "config": json.dumps(scene.config.to_dict(), sort_keys=True),
     }
     return table_csv(["name", "value"], values.items())

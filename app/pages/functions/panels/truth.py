@@ -96,6 +96,8 @@ class Truth:
         self._changed = changed
         self._handle: RunHandle | None = None
         self._version = -1
+        self._asked = True
+        """Whether this problem has an answer to ask for."""
         self.limit: Posterior | None = None
         self.found: Posterior | None = None
         """The newest answer, whether it can be told or not."""
@@ -113,7 +115,7 @@ class Truth:
     @property
     def words(self) -> str:
         """Why there is no exact answer; empty where there is one."""
-        if self.exact is not None:
+        if self.exact is not None or not self._asked:
             return ""
         if self.trouble or self.found is None:
             return self.trouble or "The exact answer is being worked out."
@@ -125,6 +127,10 @@ class Truth:
         self.close()
         self.trouble, self._version = "", -1
         self.limit, self.found = known(scene)
+        self._asked = scene.deep is None
+        if not self._asked:
+            self._changed()
+            return
         if self.found is None or (self.limit is None and scene.case is None):
             self._handle = background().submit(partial(TruthJob, scene))
         self._changed()

@@ -16,12 +16,13 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+import torch
 from waiting import PATIENCE_SECONDS
 
 from app.pages.functions import scene as scenes
 from app.pages.functions.cases import linear, linear_features, sorting, torus
 from app.pages.functions.config import ACROSS, CASES, MOST_POINTS, POOLED, FunctionsConfig
-from app.pages.functions.job import Edges, FunctionsJob, Gauges, PairJob, Path, Progress
+from app.pages.functions.job import Edges, FunctionsJob, Gauges, PairJob, Path, Progress, Seen, build
 from app.pages.functions.page import WeightsAndFunctions
 from app.pages.functions.panels import truth
 from app.pages.functions.pictures import AGREE, draw_gauges, draw_preset, place
@@ -67,11 +68,14 @@ def view(quick_answers):
 
 def settle_answers(view: WeightsAndFunctions) -> None:
     """Wait for what is worked out beside the run: the Gaussian process and the exact answer."""
+    wait_for(lambda: view.truth.poll() or not view.truth.busy)
+
+
+def wait_for(done) -> None:
     limit = time.monotonic() + PATIENCE_SECONDS
-    while view.truth.busy:
+    while not done():
         assert time.monotonic() < limit
         time.sleep(0.01)
-        view.truth.poll()
 
 
 def finished_answer(scene: Scene) -> Posterior:
@@ -323,12 +327,45 @@ def test_a_case_is_shown_with_what_it_has(view, kind):
     assert view.editor._network.visible and view.run_panel.sampler.widget.visible and not view.editor.message.visible
 
 
+def test_the_coefficient_settles_while_weights_do_not(view):
+    """The deep linear network: entries of the product, and λ̂ as the engine gives it."""
+    config = BY_NAME["llc"].config.replace(steps=600)
+    scene = scene_of(config)
+    job = build(scene)()
+    while not job.finished:
+        job.record(job.advance(50), None)
+    seen = job.judge()
+    found = estimate(
+        scene.deep, dict(config.sampler), gradient="full", chains=8, steps=600, burn_in=config.burn_in, progress=False
+    )
+    assert (seen.llc.value, seen.llc.se) == pytest.approx((found.llc, found.llc_se))
+    assert abs(found.llc - 28.4) < 6 * found.llc_se and seen.gauges.weights > 1.5 > seen.gauges.loss
+    first = job.log.rows[0]
+    assert np.allclose(first.functions, 0) and first.functions.shape == (8, 64)
+    delta = torch.zeros(1, 128, dtype=torch.float64)
+    delta[0, 9], delta[0, 64 + 1] = 0.5, 2.0  # of the first layer's second row, and of the second layer's first
+    one, two = (np.array(layer, dtype=float) for layer in scene.deep.weights)
+    moved_one, moved_two = one.copy(), two.copy()
+    moved_one[1, 1] += 0.5
+    moved_two[0, 1] += 2.0
+    assert job.measure(delta)[0][0] == pytest.approx((moved_two @ moved_one - two @ one).ravel())
+    state = State(Status.FINISHED, snapshot=job.advance(0), estimate=seen)
+    assert "λ̂ has settled" in verdict(state, seen, None, "", True)[1] or not seen.gauges.functions < AGREE
+    view._on_preset("llc")
+    wait_for(lambda: view.preparation.poll() or not view.preparation.busy)
+    assert view.configuration()["problem"] == {"kind": "deep_linear"} and not view.truth.busy and view.truth.words == ""
+    assert {"distance", "apart"} <= set(view.numbers.withheld) and "llc" not in view.numbers.withheld
+    assert [item["key"] for item in view.toggles.items] == ["live", "lines"]
+    assert "llc_core.run(config)" in python_code(config)
+
+
 # -- what a visitor does ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", BY_NAME)
 def test_a_configuration_comes_back(view, name):
     view._on_preset(name)
+    wait_for(lambda: view.preparation.poll() or not view.preparation.busy)
     first = json.loads(json.dumps(view.configuration()))
     view._on_preset("same" if name != "same" else "wider")
     view.restore(first)
@@ -498,7 +535,7 @@ def test_words_say_what_the_gauges_say(weights, functions, away, tone, words, se
         0.0447, abs=1e-4
     )
     job_state = State(Status.FINISHED, snapshot=Progress(100, 100, None, 0.8, 0.1))
-    seen = type("Seen", (), {"gauges": found})
+    seen = Seen(None, found)
     said = verdict(job_state, seen, EXACT, "", True)
     assert said[0] == tone and words in said[1]
     assert sentence in headline(found, scene_of(SMALL))
