@@ -150,7 +150,10 @@ _exacts: Kept[Posterior] = Kept(64)
 
 
 def _limit(problem: BayesianNetwork, inputs: np.ndarray) -> Posterior:
-    found = nngp_posterior(problem, inputs)
+    return limit_law(nngp_posterior(problem, inputs))
+
+
+def limit_law(found: GaussianPosterior) -> Posterior:
     low, high = _edges(found)
     return Posterior(found.mean, found.sd, low, high, math.inf, found.log_evidence)
 
@@ -158,24 +161,19 @@ def _limit(problem: BayesianNetwork, inputs: np.ndarray) -> Posterior:
 def case_law(case: Case) -> Posterior:
     """The exact law of the function of a case: normal, or by quadrature."""
     if case.law is None:
-        from scipy.special import ndtri  # scipy takes longer to import than the page
-
-        mean, covariance = linear_law(case)
-        sd = np.sqrt(np.diag(covariance))
-        ends = {edge: mean + sd * float(ndtri(edge)) for share in SHARES for edge in ((1 - share) / 2, (1 + share) / 2)}
-    else:
-        points, shares = case.law()
-        values = case.curve(points)
-        mean = shares @ values
-        sd = np.sqrt(shares @ (values - mean) ** 2)
-        order = np.argsort(values, axis=0)
-        ranked, heights = np.take_along_axis(values, order, axis=0), np.cumsum(shares[order], axis=0)
-        places = range(values.shape[1])
-        ends = {
-            edge: np.array([np.interp(edge, heights[:, p], ranked[:, p]) for p in places])
-            for share in SHARES
-            for edge in ((1 - share) / 2, (1 + share) / 2)
-        }
+        return limit_law(GaussianPosterior(*linear_law(case), math.nan))
+    points, shares = case.law()
+    values = case.curve(points)
+    mean = shares @ values
+    sd = np.sqrt(shares @ (values - mean) ** 2)
+    order = np.argsort(values, axis=0)
+    ranked, heights = np.take_along_axis(values, order, axis=0), np.cumsum(shares[order], axis=0)
+    places = range(values.shape[1])
+    ends = {
+        edge: np.array([np.interp(edge, heights[:, p], ranked[:, p]) for p in places])
+        for share in SHARES
+        for edge in ((1 - share) / 2, (1 + share) / 2)
+    }
     low = {share: ends[(1 - share) / 2] for share in SHARES}
     return Posterior(mean, sd, low, {share: ends[(1 + share) / 2] for share in SHARES}, math.inf, math.nan)
 
