@@ -31,7 +31,7 @@ GAUGES = """
 """
 """Style sheet of `draw_gauges`."""
 GAUGE_ROWS = (
-    ("weights", "Weights", "R-hat of single weights: the median over 48 of them, evenly spaced over all"),
+    ("weights", "Weights", "R-hat of single weights: the median over all of them, or over 48 evenly spaced ones"),
     ("loss", "Loss", "R-hat of the loss of the data"),
     ("functions", "Functions", "R-hat of f(x): the largest over the inputs of the figure"),
 )
