@@ -16,6 +16,7 @@ from app.components.transport import Transport
 from app.controls.run_controls import Controls
 from app.estimates import texts
 from app.estimates.compare_panel import ComparePanel
+from app.estimates.comparison import in_use
 from app.estimates.contract import PageContract, Preset
 from app.estimates.curves import Curves
 from app.estimates.going_on import go_on
@@ -233,7 +234,8 @@ class EstimatePage(PageContract):
 
     def _show_words(self, state: State) -> None:
         values = self.readouts.values = self.numbers(state)
-        self.compare.update(values if self.answers.visible else texts.without_answers(values))
+        used = in_use(state)
+        self.compare.update(values if self.answers.visible else texts.without_answers(values), used)
         self.takeaway.update(state.estimate)
         truth = self.truth()
         self.takeaway.withheld = not self.answers.visible and truth is not None
@@ -242,8 +244,7 @@ class EstimatePage(PageContract):
         # Read aloud when the run rests; while numbers move a screen reader would never stop talking.
         live = "off" if state.status == "running" else "polite"
         self.verdict.object = f'<p class="{tone}" aria-live="{live}">{words}</p>'
-        if state.snapshot is not None:
-            self.controls.show_live({"step_size": float(state.snapshot.step_size[0])})
+        self.controls.show_live(used)
         self.show_estimate(state)
 
     def _show_headline(self) -> None:

@@ -133,6 +133,19 @@ class Accuracy:
     total: int
     seconds: float
 
+    @property
+    def size(self) -> float:
+        """Root mean square relative error, by which step sizes are chosen (`Curve.best`): a missing estimate counts as 100%."""
+        if not self.total or not math.isfinite(self.mean):
+            return math.nan
+        sd = self.sd if math.isfinite(self.sd) else 0.0
+        return math.sqrt(((self.mean**2 + sd**2) * self.count + self.total - self.count) / self.total)
+
+    @property
+    def usable(self) -> bool:
+        """Whether there are estimates of nearly all problems."""
+        return self.count > 0 and self.nan <= MOST_NAN
+
 
 def curves(rows: Iterable[Row], estimator: str = "same_batch", truth: str = "expected") -> list[Curve]:
     """One curve for each sampler and gradient, of every problem `once`. Rows with status "error" were not run and count nowhere."""
