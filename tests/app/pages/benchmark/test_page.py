@@ -722,20 +722,25 @@ def test_a_report_of_nothing_is_one_sentence(folder, tmp_path):
     assert not (tmp_path / "r.html").exists()
 
 
-def row(sampler: str, mean: float, sd: float, count: int = 20) -> Accuracy:
+def table_row(sampler: str, mean: float, sd: float, count: int = 20) -> Accuracy:
     return Accuracy(sampler, "full", 1e-8, mean, sd, 1 - count / 20, 0.9, 1.0, count, 20, 1.0)
 
 
 def test_the_best_row_is_best_by_the_criterion_that_the_sentence_names():
-    rows = [row("SGLD", 0.03, 0.06), row("MALA", 0.05, 0.02), row("HMC", 0.001, 0.01, count=15), row("SGNHT", 0.0, 0.2)]
+    rows = [
+        table_row("SGLD", 0.03, 0.06),
+        table_row("MALA", 0.05, 0.02),
+        table_row("HMC", 0.001, 0.01, count=15),
+        table_row("SGNHT", 0.0, 0.2),
+    ]
     best = min((each for each in rows if each.usable), key=lambda each: each.size)
     assert best.sampler == "MALA" and best.size == pytest.approx(math.hypot(0.05, 0.02))
     words = re.sub(r"<[^>]*>", "", verdict(rows, "λ")[1])
     assert words.startswith("Least root mean square error (5.4%) against λ: MALA") and "over 20 problems" in words
     column = HEAD.index("Root mean square error")
     assert cells(best)[column] == "5.4%"
-    assert row("HMC", 0.0, 0.0, count=19).size == pytest.approx(math.sqrt(1 / 20)), (
+    assert table_row("HMC", 0.0, 0.0, count=19).size == pytest.approx(math.sqrt(1 / 20)), (
         "a missing estimate is wrong by 100%"
     )
-    alone = [row("HMC", 0.001, 0.01, count=15), row("SGLD", math.nan, math.nan, count=0)]
+    alone = [table_row("HMC", 0.001, 0.01, count=15), table_row("SGLD", math.nan, math.nan, count=0)]
     assert "15 of 20 problems" in verdict(alone, "λ")[1], "none has enough: the least of all"
