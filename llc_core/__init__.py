@@ -9,6 +9,7 @@ from llc_core.diagnostics.predictive import Predictive
 from llc_core.diagnostics.signals import Signal, health
 from llc_core.diagnostics.stein import SteinDiscrepancy, kernel_stein_discrepancy
 from llc_core.engine.run import Run
+from llc_core.ensembles import EnsemblePrediction, predictive
 from llc_core.estimating import estimate, run
 from llc_core.interactions import *  # noqa: F403  every registered interaction is public
 from llc_core.line import LineRun, LineSnapshot, simulate
@@ -64,6 +65,7 @@ __all__ = [
     "DeepLinearNetwork",
     "Density",
     "Energy",
+    "EnsemblePrediction",
     "Estimate",
     "FreeEnergy",
     "GaussianPosterior",
@@ -114,6 +116,7 @@ __all__ = [
     "one_sided_posterior",
     "planar_landscape",
     "posterior",
+    "predictive",
     "reweight",
     "reweighted",
     "run",

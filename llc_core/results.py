@@ -118,8 +118,10 @@ class Estimate:
     def confirmed(self) -> bool | None:
         """Whether λ̂ lies within 5% or 3 errors of the reference; None where that is not known, or to no better than 5%.
 
-        The reference: by quadrature or from a normal law where there is one; for deep linear networks of up to 20,000
-        parameters from exact draws, made once nothing else speaks against the estimate.
+        The reference: by quadrature or from a normal law where there is one (one linear layer, and networks with a squared error
+        whose output is linear in what moves); for deep linear networks of up to 50,000 parameters, and for small networks with a
+        cross entropy that are linear in what moves, from exact draws, made once no more than doubts speak against the estimate.
+        None for all other networks: nothing that costs less than the run itself is known to be right there.
         """
         return agrees(self.llc, self.llc_se, self.reference, self.reference_se)
 

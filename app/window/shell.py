@@ -191,7 +191,7 @@ def _subtitle() -> Any:
         margin=(0, 12),
         align="center",
         stylesheets=[
-            ":host { color: #fff; opacity: .9; font-size: .9375rem; } @media (max-width: 1200px) { :host { display: none; } }"
+            ":host { color: #fff; opacity: .9; font-size: .9375rem; } @media (max-width: 1560px) { :host { display: none; } }"
         ],
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,9 @@ from typing import Any
 from llc_core.cli.outputs import check_out, say
 from llc_core.config import DTYPES, GRADIENTS, RunConfig
 from llc_core.extras import needs
-from llc_core.fields import whole
+from llc_core.fields import short, whole
+from llc_core.interactions import build as build_interaction
+from llc_core.interactions.registry import interactions
 from llc_core.potentials.deep_linear.random_networks import RANKS, SIZE_CLASSES
 from llc_core.samplers import samplers
 
@@ -25,6 +28,12 @@ def add_estimate(commands: Any) -> None:
     one.add_argument("--virtual", action="store_true", help="make every row of its data where it is used, keep none")
     one.add_argument(
         "--sampler", choices=tuple(samplers(conditionals=True, priors=True)), help="default: what suits the problem"
+    )
+    one.add_argument(
+        "--interaction",
+        metavar="NAME",
+        help=f"how chains interact: one of {', '.join(interactions())}, or JSON such as "
+        """'{"name": "ReplicaExchange", "hottest": 30}'; needs --sampler""",
     )
     one.add_argument("--step-size", type=float, help="default: a share of the stability limit")
     one.add_argument("--gradient", choices=GRADIENTS)
@@ -95,7 +104,7 @@ def _config(options: argparse.Namespace) -> RunConfig:
         except (OSError, UnicodeDecodeError) as error:
             raise ValueError(f"{str(options.config)!r} cannot be read ({error}); check the path.") from None
         config = RunConfig.from_json(text)
-        asked = {"device": options.device, "dtype": options.dtype}
+        asked = {"device": options.device, "dtype": options.dtype, "interaction": _interaction(options.interaction)}
         return config.replace(**{name: value for name, value in asked.items() if value})
     problem: dict[str, Any] = {"kind": "dln", "seed": options.problem}
     if options.widths is not None:
@@ -116,6 +125,7 @@ def _config(options: argparse.Namespace) -> RunConfig:
     return RunConfig(
         problem=problem,
         sampler=sampler,
+        interaction=_interaction(options.interaction),
         gradient=options.gradient,
         chains=options.chains,
         steps=options.steps,
@@ -123,3 +133,15 @@ def _config(options: argparse.Namespace) -> RunConfig:
         device=options.device,
         dtype=options.dtype,
     )
+
+
+def _interaction(text: str | None) -> dict[str, Any] | None:
+    """The description that a name or JSON stands for."""
+    if text is None:
+        return None
+    if not text.lstrip().startswith("{"):
+        return build_interaction(text).to_dict()
+    try:
+        return build_interaction(json.loads(text)).to_dict()
+    except (json.JSONDecodeError, RecursionError):
+        raise ValueError(f"--interaction is {short(text)}, which is no JSON; give a name or a table in JSON.") from None

@@ -12,41 +12,51 @@ from llc_core.diagnostics.evidence import Cause, Evidence, Fault
 from llc_core.diagnostics.remedies import LAW, NOISE, STEP, remedy
 
 TOLERANCE = 0.05
-"""All causes together may be this share of the estimate."""
-LAW_KNOWN = 0.02
-"""Where the error of the measured bias is below this share of the estimate, the bias takes the place of what is expected."""
-LAW_SEEN = 3
-"""A bias that is known less well counts if it is beyond this many of its errors."""
+"""All causes together, with their error, may be this share of the estimate."""
+ERRORS = 1
+"""So many errors of a bias count as part of it."""
+FORMULA = 0.1
+"""Of what a formula of first order expects, so much is its error"""
+FORMULA_LEAST = 0.005
+"""… and at least this share of the estimate."""
+SEEN = 2
+"""A measured bias below so many of its errors is not known well enough to be named."""
+CONTRADICTS = 3
+"""A measure that is so many errors from what is expected takes its place; a nearer one is averaged with it."""
 NAMES = {STEP: "The step size", NOISE: "Minibatch noise", LAW: "The sampler's law"}
 
 
 def systematic(e: Evidence) -> Fault | None:
-    """All causes together against the tolerance; the sentence names the largest of those that point the same way.
+    """All causes and their error against the tolerance; the sentence names the largest of those that point the same way.
 
     Rounding has no sign that is known: it is taken as the worse one. (Beyond 2% it is a stop of its own.)
     """
-    unknown = _unknown_law(e)
-    if unknown:
-        return unknown
-    found = causes(e)
-    total, unsigned = sum(cause.size for cause in found), max(e.rounding, 0.0)
-    # A law that is the target needs proof that it is missed; one that is not, only that it may be.
-    doubt = e.law_bias_se if e.exact_law and law_is_known(e) else 0.0
-    if abs(total) - doubt + unsigned <= TOLERANCE * e.llc:
+    unsigned, allowed = max(e.rounding, 0.0), TOLERANCE * e.llc
+    if answer_is_known(e) and abs(e.law_bias) + ERRORS * e.law_rest_se + unsigned <= allowed:
+        return None  # whatever the law: the measure says what λ̂ should be, and it is that
+    known = weighed(e)
+    if known is None:
+        return _unknown_law(e)
+    total, error = known
+    if abs(total) + ERRORS * error + unsigned <= allowed:
         return None
-    largest = max((cause for cause in found if cause.size * total >= 0), key=lambda cause: abs(cause.size))
+    if not as_expected(e) and abs(total) < SEEN * error:
+        return _unknown_law(e)
+    found = causes(e)
+    same_way = [cause for cause in found if cause.size * total >= 0] or [_of_the_law(e)]
+    largest = max(same_way, key=lambda cause: abs(cause.size))
     verb = "is measured" if largest.measured else "alone is expected"
     reason = f"{largest.name} {verb} to {_adds(largest.size / e.llc)} this estimate"
     if abs(abs(total) + unsigned - abs(largest.size)) > 0.005 * e.llc:
         sign = math.copysign(1, total)
         reason += f", all causes together {(total + sign * unsigned) / e.llc:+.0%}"
     help = remedy(largest.kind, e.sampler, e.step_size, largest.size / e.llc)
-    return Fault(f"{e.caveat} {reason}.".strip(), help.sentence, change=help.change)
+    return Fault(f"{e.caveat} {reason}.".strip(), help.sentence, change=help.change, doubt=not largest.measured)
 
 
 def causes(e: Evidence) -> list[Cause]:
-    """Those with a sign: the measured bias of the law where it is known, else what is expected to be in it."""
-    if law_is_known(e):
+    """Those with a sign: the measured bias where it counts for more than what is expected, else that."""
+    if _weight(e) > 0.5:
         return [_of_the_law(e)]
     return [
         Cause(e.step_bias, STEP, NAMES[STEP]),
@@ -54,22 +64,70 @@ def causes(e: Evidence) -> list[Cause]:
     ]
 
 
-def law_is_known(e: Evidence) -> bool:
-    """Whether the bias of the law was measured well, or stands out of its error; of chains that disagree it says nothing."""
+def weighed(e: Evidence) -> tuple[float, float] | None:
+    """The bias of all causes with a sign, and what the error of its measure does to it; None where nothing is known of a law
+    that is not the target.
+
+    What formulas expect and what was measured are averaged by their errors, so that a rough measure leaves what is expected, and
+    a sharp one takes its place; where they contradict one another, the measure counts alone.
+    """
+    measured, expected, weight = measure(e), expectation(e), _weight(e)
+    if measured is None:
+        return None if expected is None else (expected[0], 0.0)
+    rest = 0.0 if expected is None else (1 - weight) * expected[0]
+    return weight * measured[0] + rest, weight * measured[1]
+
+
+def _weight(e: Evidence) -> float:
+    """Of the measured bias, beside what is expected."""
+    measured, expected = measure(e), expectation(e)
+    if measured is None:
+        return 0.0
+    if expected is None or abs(measured[0] - expected[0]) > CONTRADICTS * math.hypot(measured[1], expected[1]):
+        return 1.0
+    return expected[1] ** 2 / (expected[1] ** 2 + measured[1] ** 2)
+
+
+def measure(e: Evidence) -> tuple[float, float] | None:
+    """The measured bias and its error; of chains that disagree a measure says nothing."""
     if not (math.isfinite(e.law_bias) and math.isfinite(e.law_bias_se)) or e.r_hat > R_HAT_LIMIT:
-        return False
-    return e.law_bias_se < LAW_KNOWN * e.llc or abs(e.law_bias) > LAW_SEEN * e.law_bias_se
-
-
-def _unknown_law(e: Evidence) -> Fault | None:
-    """A sampler whose law is not the target needs the measure of what that does."""
-    if e.exact_law or law_is_known(e):
         return None
-    help = remedy(LAW, e.sampler)
-    if math.isfinite(e.law_bias) and math.isfinite(e.law_bias_se):
-        reason = f"What this sampler's law adds is known only to ± {e.law_bias_se / e.llc:.0%} of the estimate."
-        return Fault(reason, f"Take more steps. Or: {help.sentence[0].lower()}{help.sentence[1:]}", True, help.change)
-    return Fault("What this sampler's law adds is not known here.", help.sentence, change=help.change)
+    # A few chains may happen to agree on it: it is not better known than what λ̂ should be by it.
+    return e.law_bias, max(e.law_bias_se, e.law_rest_se) if math.isfinite(e.law_rest_se) else e.law_bias_se
+
+
+def expectation(e: Evidence) -> tuple[float, float] | None:
+    """What formulas of first order expect, and their error; None for a law that is not the target, whatever the step."""
+    if not as_expected(e):
+        return None
+    total = e.step_bias + e.noise_inflation
+    return total, FORMULA * abs(total) + FORMULA_LEAST * abs(e.llc)
+
+
+def as_expected(e: Evidence) -> bool:
+    """Whether the step and the noise are all that can put λ̂ off."""
+    return e.exact_law and not e.caveat
+
+
+def answer_is_known(e: Evidence) -> bool:
+    """Whether the measure says what λ̂ should be: λ̂ − law_bias, within law_rest_se."""
+    return measure(e) is not None and math.isfinite(e.law_rest_se)
+
+
+def law_is_known(e: Evidence) -> bool:
+    """Whether the measure says something: the bias is known to within the tolerance, or stands out of its error."""
+    measured = measure(e)
+    return measured is not None and (ERRORS * measured[1] < TOLERANCE * e.llc or abs(measured[0]) > SEEN * measured[1])
+
+
+def _unknown_law(e: Evidence) -> Fault:
+    """A law that is not the target needs the measure of what that does."""
+    help, measured = remedy(LAW, e.sampler), measure(e)
+    if measured is not None:
+        reason = f"What this sampler's law adds is known only to ± {measured[1] / e.llc:.0%} of the estimate."
+        words = f"Take more steps. Or: {help.sentence[0].lower()}{help.sentence[1:]}"
+        return Fault(reason, words, True, help.change, doubt=True)
+    return Fault("What this sampler's law adds is not known here.", help.sentence, change=help.change, doubt=True)
 
 
 def _of_the_law(e: Evidence) -> Cause:

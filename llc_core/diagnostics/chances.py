@@ -8,7 +8,7 @@ from llc_core.diagnostics.convergence import DRIFT_SHARE, ESS_LIMIT, R_HAT_LIMIT
 from llc_core.diagnostics.evidence import Evidence, Fault
 from llc_core.diagnostics.remedies import MIXING, remedy
 from llc_core.diagnostics.suspects import cause_of, remedy_of
-from llc_core.results import agrees
+from llc_core.results import AGREES, agrees
 
 SE_SHARE = 0.05
 DRIFT_UNSEEN = 0.2
@@ -51,7 +51,9 @@ def perhaps_drifting(e: Evidence) -> Fault | None:
     if abs(e.drift) > 2 * e.drift_se and abs(e.drift) + 2 * e.drift_se > DRIFT_LIKELY * e.llc:
         way = "rising" if e.drift > 0 else "falling"
         drift = f"{e.drift / e.llc:+.0%} ± {e.drift_se / e.llc:.0%}"
-        return Fault(f"The loss may still be {way} ({drift} between the two halves after burn-in).", _faster(e), True)
+        return Fault(
+            f"The loss may still be {way} ({drift} between the two halves after burn-in).", _faster(e), True, doubt=True
+        )
     return None
 
 
@@ -74,7 +76,7 @@ def disagreeing(e: Evidence) -> Fault | None:
             f"The chains disagree: their means differ by ± {e.chain_offset / e.llc:.0%} of the estimate, more than the error "
             "within each chain allows."
         )
-        return Fault(reason, "Take more steps.", True)
+        return Fault(reason, "Take more steps.", True, doubt=True)
     return None
 
 
@@ -91,7 +93,10 @@ def wide_error(e: Evidence) -> Fault | None:
 def spread_of_chains(e: Evidence) -> Fault | None:
     if math.isfinite(e.r_hat) and e.r_hat > R_HAT_LIMIT:
         return Fault(
-            f"R-hat is {e.r_hat:.3f}, above {R_HAT_LIMIT}: the chains do not agree yet.", "Take more steps.", True
+            f"R-hat is {e.r_hat:.3f}, above {R_HAT_LIMIT}: the chains do not agree yet.",
+            "Take more steps.",
+            True,
+            doubt=True,
         )
     return None
 
@@ -99,7 +104,10 @@ def spread_of_chains(e: Evidence) -> Fault | None:
 def few_draws(e: Evidence) -> Fault | None:
     if math.isfinite(e.ess) and e.ess < ESS_LIMIT:
         return Fault(
-            f"Only {e.ess:.0f} effective samples (ESS): the error bar is itself uncertain.", "Take more steps.", True
+            f"Only {e.ess:.0f} effective samples (ESS): the error bar is itself uncertain.",
+            "Take more steps.",
+            True,
+            doubt=True,
         )
     if not math.isfinite(e.se):
         return Fault(
@@ -123,15 +131,27 @@ def refuted(e: Evidence) -> Fault | None:
     return Fault(reason, f"{help.sentence}{gibbs}", cause == MIXING, help.change)
 
 
+def known_right(e: Evidence) -> bool:
+    """Whether an exact answer lies beside the estimate, by less than the share that is allowed: its own error bar may be wrong
+    where its chains leave doubts, so that it does not count."""
+    share = abs(e.llc - e.reference) + e.reference_se
+    return math.isfinite(share) and math.isfinite(e.se) and share <= AGREES * abs(e.reference)
+
+
 def unseen_drift(e: Evidence) -> Fault | None:
     """That no drift is seen says something only where one would be."""
     if not math.isfinite(e.drift_se):
-        return Fault("Whether the loss still drifts is not known: the chains are too slow to tell.", _faster(e), True)
+        return Fault(
+            "Whether the loss still drifts is not known: the chains are too slow to tell.", _faster(e), True, doubt=True
+        )
     most = abs(e.drift) + 2 * e.drift_se
     if most > DRIFT_UNSEEN * e.llc:
         reason = f"A drift of {most / e.llc:.0%} between the two halves after burn-in cannot be ruled out"
         return Fault(
-            f"{reason} ({e.drift / e.llc:+.0%} ± {e.drift_se / e.llc:.0%}).", "Take more steps or more chains.", True
+            f"{reason} ({e.drift / e.llc:+.0%} ± {e.drift_se / e.llc:.0%}).",
+            "Take more steps or more chains.",
+            True,
+            doubt=True,
         )
     return None
 

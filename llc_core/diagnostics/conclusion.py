@@ -17,6 +17,7 @@ from llc_core.diagnostics.causes import law_is_known
 from llc_core.diagnostics.evidence import Evidence
 from llc_core.diagnostics.remedies import ELSEWHERE, HELD, LAW, MIXING, NOISE, STEP, Remedy
 from llc_core.diagnostics.suspects import cause_of, remedy_of
+from llc_core.diagnostics.verdict import OPEN, SETTLED
 from llc_core.results import AGREES, Estimate, agrees
 from llc_core.samplers.base import Sampler
 from llc_core.samplers.registry import at_setting, build
@@ -29,6 +30,7 @@ OF_THE_RUN = (NOISE, LAW, STEP, MIXING)
 FORMULA_ERRORS = 4
 """Errors of λ̂ within which it agrees with a formula for large n."""
 DRAWS = "Its chains are drawn from the posterior itself, so the sampler has no bias of its own."
+MORE_STEPS = "Take more steps"
 _SETTLED = re.compile(r"^The chains agree and have settled \(")
 _ALONE = re.compile(r"^The only chain has settled; agreement was not checked \(")
 _EXPECTED = re.compile(r" \(expected here: [^)]*\)")
@@ -81,6 +83,10 @@ def conclude(
     judged, sampler = estimate.converged, sampler_of(estimate)
     known = evidence_of(estimate, sampler)
     refuted = judged.reason.startswith(chances.REFUTED)
+    if judged.reason.startswith(SETTLED) and not with_answers:
+        # As it reads where no answer settles it: doubts that more steps settle begin with that.
+        doubt, longer = judged.reason.partition(OPEN)[2], judged.remedy.startswith(MORE_STEPS)
+        return Conclusion(REFUSED, "Do not trust it.", doubt, judged.remedy, longer, judged.change)
     if not judged and not (refuted and not with_answers):
         remedy = Remedy(judged.remedy, judged.change)
         if refuted:
@@ -129,7 +135,8 @@ def evidence_of(estimate: Estimate, sampler: Sampler | None = None) -> Evidence:
         noise_inflation=seen.get("noise_inflation", 0.0),
         law_bias=seen.get("law_bias", math.nan),
         law_bias_se=seen.get("law_bias_se", math.nan),
-        exact_law=sampler is None or sampler.exact_law,
+        law_rest_se=seen.get("law_rest_se", math.nan),
+        exact_law=sampler is None or (sampler.exact_law and sampler.bias_expected),
         sampler=sampler,
     )
 

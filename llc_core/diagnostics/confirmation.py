@@ -16,6 +16,8 @@ from llc_core.potentials.base import Potential
 from llc_core.potentials.deep_linear.default_run import usual_sweeps
 from llc_core.potentials.deep_linear.network import DeepLinearNetwork
 from llc_core.potentials.line.landscape import Landscape
+from llc_core.potentials.module import linear_models
+from llc_core.potentials.module.network import NetworkPotential
 from llc_core.potentials.plane.regression import Planar
 
 LARGEST_DRAWN = 50_000
@@ -32,8 +34,11 @@ def exact_value(problem: Potential, n_beta: float, localization: float) -> float
     """At this n, nβ and γ, by quadrature or from a normal law; nan where there is none.
 
     `expected_llc` of other potentials is a formula for large n: blocked Gibbs lies up to 51% from it on deep networks. Of a
-    linear network on its own data it is exact for one layer, but for terms of γ/nβ, and where all widths are 1.
+    linear network on its own data it is exact for one layer, but for terms of γ/nβ, and where all widths are 1; of a network
+    with a squared error where its output is linear in what moves.
     """
+    if isinstance(problem, NetworkPotential):
+        return linear_models.of_squared_error(problem, n_beta, localization)
     if isinstance(problem, DeepLinearNetwork) and (len(problem.weights) == 1 or max(problem.widths) == 1):
         value = problem.expected_llc_of_data(n_beta, localization) if localization > 0 else None
         return math.nan if value is None else float(value)
@@ -50,17 +55,25 @@ def drawn_value(
 ) -> tuple[float, float]:
     """The posterior's mean of nβ·ΔL from exact draws, and its standard error; nan and 0 where they cannot be made.
 
-    Blocked Gibbs sampling of a deep linear network of up to `largest` parameters, half as long as the engine's default run. Half of its chains begin at w0 and half at draws of the localising Gaussian; where they disagree nothing is known.
+    Blocked Gibbs sampling of a deep linear network of up to `largest` parameters, half as long as the engine's default run. Half
+    of its chains begin at w0 and half at draws of the localising Gaussian; where they disagree nothing is known.
+    Weighed draws around the mode of a network with a cross entropy whose output is linear in what moves (`linear_models`).
+    Other networks have several modes or flat valleys, and no draws of them are known to be right.
     What was found is remembered, since a sweep asks for one network at many settings.
     """
-    if not isinstance(problem, DeepLinearNetwork) or problem.dim > largest or not localization > 0:
+    linear = isinstance(problem, DeepLinearNetwork) and problem.dim <= largest
+    if not (linear or isinstance(problem, NetworkPotential)) or not localization > 0:
         return math.nan, 0.0
     key = json.dumps(problem.to_dict(), sort_keys=True), n_beta, localization
     with _lock:
         if key in _known:
             _known.move_to_end(key)
             return _known[key]
-    found = _draw(problem, n_beta, localization)
+    if isinstance(problem, DeepLinearNetwork):
+        found = _draw(problem, n_beta, localization)
+    else:
+        assert isinstance(problem, NetworkPotential)
+        found = linear_models.of_cross_entropy(problem, n_beta, localization, SEED)
     with _lock:
         _known[key] = found
         while len(_known) > REMEMBERED:

@@ -22,7 +22,8 @@ class Evidence:
     step_size, stable_step: in use, and the largest stable one.  acceptance: of a Metropolis test.
     step_bias, noise_inflation: what the step's size and minibatch noise are expected to add to λ̂.
     law_bias, law_bias_se: what the sampler's law was measured to add to λ̂; it holds the two above.
-    exact_law: whether the sampler's law as step_size → 0 is the target.
+    law_rest_se: the error of λ̂ − law_bias, without the chance that both share.
+    exact_law: whether the sampler's law as step_size → 0 is the target, and formulas say what steps of usual size add.
     rounding: how far nβ·ΔL is off by the precision, without sign.
     spikes: `convergence.spike_share`, if the losses are exact.  bursts: how often a chain was put back after burn-in.
     undone: the share of the kept steps that this cost.
@@ -53,6 +54,7 @@ class Evidence:
     noise_inflation: float = 0.0
     law_bias: float = math.nan
     law_bias_se: float = math.nan
+    law_rest_se: float = math.nan
     exact_law: bool = True
     rounding: float = 0.0
     spikes: float = math.nan
@@ -83,12 +85,14 @@ class Fault:
     """Why a number is not to be trusted, and what to change.
 
     wants_steps: whether a longer run of the same chains would help.  change: a setting that the remedy names, and its value.
+    doubt: whether the chains only leave open that the number is wrong; an exact answer beside it then settles the question.
     """
 
     reason: str
     remedy: str = ""
     wants_steps: bool = False
     change: Mapping[str, Any] = field(default_factory=dict)
+    doubt: bool = False
 
 
 @dataclass(frozen=True)

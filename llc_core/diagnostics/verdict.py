@@ -11,6 +11,9 @@ from llc_core.results import agrees
 from llc_core.types import Verdict
 
 DRAWN, EXACT = "exact draws give", "the exact value is"
+SETTLED = "The estimate is right"
+"""How a verdict begins where an exact answer settles what the chains leave open."""
+OPEN = "The chains alone leave it open: "
 QUESTIONS: tuple[Callable[[Evidence], Fault | None], ...] = (
     stops.no_estimate,
     stops.too_few_steps,
@@ -34,6 +37,7 @@ QUESTIONS: tuple[Callable[[Evidence], Fault | None], ...] = (
     chances.unseen_drift,
     chances.refuted,  # last: where the chains themselves show what is wrong, that says what to change
 )
+"""The most serious first: the first fault that is found is the one to name."""
 OF_A_POSTERIOR = (
     stops.no_estimate,
     stops.too_few_steps,
@@ -43,16 +47,32 @@ OF_A_POSTERIOR = (
     posteriors.few_draws,
 )
 """Where the loss of a Bayesian network's posterior is what was averaged: λ̂ has no scale of its own there."""
-"""The most serious first: the first fault that is found is the one to name."""
 
 
 def judge(evidence: Evidence) -> Verdict:
-    """The first fault, and what to change; a clean run says what was checked."""
+    """The first fault, and what to change; a clean run says what was checked.
+
+    Where an exact answer lies beside the estimate, what only leaves it open does not count against it.
+    """
+    known, doubt = chances.known_right(evidence), None
     for question in OF_A_POSTERIOR if evidence.of_a_posterior else QUESTIONS:
         fault = question(evidence)
-        if fault is not None:
+        if fault is not None and fault.doubt and known:
+            doubt = doubt or fault
+        elif fault is not None:
             return Verdict(False, fault.reason, fault.remedy, fault.wants_steps, fault.change)
+    if doubt is not None:
+        return Verdict(
+            True, f"{SETTLED} ({_answer(evidence)}). {OPEN}{doubt.reason}", doubt.remedy, change=doubt.change
+        )
     return Verdict(True, posteriors.checked(evidence) if evidence.of_a_posterior else _checked(evidence))
+
+
+def worth_an_answer(evidence: Evidence) -> bool:
+    """Whether an exact answer would decide: nothing speaks against the estimate, or no more than doubts."""
+    questions = OF_A_POSTERIOR if evidence.of_a_posterior else QUESTIONS
+    faults = (question(evidence) for question in questions)
+    return math.isfinite(evidence.se) and all(fault is None or fault.doubt for fault in faults)
 
 
 def _checked(e: Evidence) -> str:
@@ -66,8 +86,7 @@ def _checked(e: Evidence) -> str:
     if causes.law_is_known(e):
         checked.append(f"the sampler itself adds {e.law_bias / e.llc:+.1%}")
     if agrees(e.llc, e.se, e.reference, e.reference_se):
-        known = DRAWN if e.reference_se else EXACT
-        checked.append(f"{known} {e.reference:.4g}" + (f" ± {e.reference_se:.2g}" if e.reference_se else ""))
+        checked.append(_answer(e))
     if math.isfinite(e.effective_share):
         checked.append(f"states worth {e.effective_share:.0%} of equal ones")
     if e.bursts:
@@ -76,3 +95,9 @@ def _checked(e: Evidence) -> str:
         "The chains agree and have settled" if e.chains > 1 else "The only chain has settled; agreement was not checked"
     )
     return f"{start} ({', '.join(checked)})."
+
+
+def _answer(e: Evidence) -> str:
+    if e.reference_se:
+        return f"{DRAWN} {e.reference:.4g} ± {e.reference_se:.2g}"
+    return f"{EXACT} {e.reference:.4g}"

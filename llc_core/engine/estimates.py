@@ -13,14 +13,13 @@ from llc_core.config import RunConfig
 from llc_core.diagnostics.convergence import standard_error
 from llc_core.engine.adapting.control import Control
 from llc_core.engine.biases import Biases, measure
-from llc_core.engine.law import result
+from llc_core.engine.law import Measured, result
 from llc_core.engine.record import Record
 from llc_core.engine.setup import Setup
 from llc_core.engine.stepping.base import Stepper
 from llc_core.engine.stepping.bursts import UNDONE_STEPS
 from llc_core.engine.summary import Chains, Findings, make_estimate
 from llc_core.interactions import build as build_interaction
-from llc_core.observables.base import Mean
 from llc_core.observables.look import Group
 from llc_core.potentials.base import Batch
 from llc_core.results import Estimate
@@ -128,7 +127,7 @@ class Estimates:
 
     def _findings(self, mine: slice, chains: Chains, biases: Biases, setting: Mapping[str, Any]) -> Findings:
         accepted = self.state.get("accepted")
-        law = self._law(mine, chains) if chains.usable else Mean()
+        law = self._law(mine, chains) if chains.usable else Measured()
         bursts = int(self.stepper.bursts[mine].sum())
         return Findings(
             step_size=float(self.control.step_size.current[mine][0]),
@@ -136,9 +135,10 @@ class Estimates:
             noise_inflation=_finite_mean(biases.noise[mine]),
             step_bias=_finite_mean(biases.step[mine]),
             rounding=_finite_mean(biases.rounding[mine][chains.living]),
-            law_bias=law.value,
+            law_bias=law.bias,
             law_bias_se=law.se,
-            exact_law=self.setup.sampler.exact_law,
+            law_rest_se=law.rest_se,
+            exact_law=self.setup.sampler.exact_law and self.setup.sampler.bias_expected,
             exact_losses=self.setup.gradient == "full" and accepted is None,
             bursts=bursts,
             undone=bursts * UNDONE_STEPS / max(chains.kept_steps * len(chains.living), 1),
@@ -149,7 +149,7 @@ class Estimates:
             sampler=at_setting(self.setup.sampler, setting),
         )
 
-    def _law(self, mine: slice, chains: Chains) -> Mean:
+    def _law(self, mine: slice, chains: Chains) -> Measured:
         """What the chains' law adds to λ̂."""
         # Against the same batches' losses: other baselines add what is no matter of the law.
         known = self.record.losses.llc("same_batch")[mine]
@@ -167,6 +167,7 @@ def _numbers(findings: Findings) -> dict[str, float]:
         "rounding": findings.rounding,
         "law_bias": findings.law_bias,
         "law_bias_se": findings.law_bias_se,
+        "law_rest_se": findings.law_rest_se,
         "bursts": float(findings.bursts),
         "acceptance": findings.acceptance,
     }

@@ -12,14 +12,7 @@ def with_interaction(
     config: RunConfig, interaction: Interaction, problem: Potential, sampler: Sampler, automatic: bool
 ) -> RunConfig:
     """The configuration with the interaction's own grid; ValueError where chains cannot interact. automatic: the step size."""
-    if isinstance(sampler, MetropolisSampler) or sampler.needs_conditionals:
-        raise ValueError(
-            f"{sampler.name} takes its own decisions within a step, so its chains cannot interact; use SGLD or UnderdampedLangevin."
-        )
-    if sampler.adapts_coordinates:
-        raise ValueError(
-            f"{sampler.name} adapts its coordinates, in which chains cannot interact; turn that off, or use SGLD."
-        )
+    check_sampler(sampler)
     if problem.by_chain:
         raise ValueError(
             "This network is so wide that a CPU steps chain by chain, and such chains cannot interact; use a GPU."
@@ -43,6 +36,18 @@ def with_interaction(
         settings *= len(values)
     interaction.members_of(config.chains, settings)
     return complete
+
+
+def check_sampler(sampler: Sampler) -> None:
+    """ValueError where its chains cannot interact."""
+    if isinstance(sampler, MetropolisSampler) or sampler.needs_conditionals:
+        raise ValueError(
+            f"{sampler.name} takes its own decisions within a step, so its chains cannot interact; use SGLD or UnderdampedLangevin."
+        )
+    if sampler.adapts_coordinates:
+        raise ValueError(
+            f"{sampler.name} adapts its coordinates, in which chains cannot interact; turn that off, or use SGLD."
+        )
 
 
 def check_walls(problem: Potential, sampler: Sampler) -> None:

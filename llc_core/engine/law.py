@@ -10,7 +10,6 @@ import numpy as np
 
 from llc_core.diagnostics import convergence as diagnostics
 from llc_core.engine.setup import Setup
-from llc_core.observables.base import Mean
 from llc_core.observables.curvature_roots import FURTHER
 from llc_core.observables.law_bias import AT_ONCE, EXACT_TRACE, LawBias, Plan, Seen
 from llc_core.observables.look import Group
@@ -94,8 +93,20 @@ def _call(setup: Setup) -> float:
     return CALL["cpu" if setup.like.device.type == "cpu" else "gpu"]
 
 
-def result(law: LawBias | None, group: Group, per_chain: np.ndarray, error: float) -> Mean:
-    """The bias of λ̂ and its standard error; nan where it was not measured, or where the measure says nothing.
+class Measured(NamedTuple):
+    """What the chains' law adds to λ̂; nan where it was not measured, or where the measure says nothing.
+
+    bias, se: with its standard error.  rest_se: the error of λ̂ − bias, which is what the measure says λ̂ should be. The chance
+    that λ̂ and the bias share is not in it: where the measure follows the loss, it is far below `se`.
+    """
+
+    bias: float = math.nan
+    se: float = math.nan
+    rest_se: float = math.nan
+
+
+def result(law: LawBias | None, group: Group, per_chain: np.ndarray, error: float) -> Measured:
+    """The bias of λ̂ and its errors.
 
     per_chain: λ̂ [C'] from all steps.  error: of their mean.
 
@@ -105,26 +116,25 @@ def result(law: LawBias | None, group: Group, per_chain: np.ndarray, error: floa
     but for chance.
     """
     if law is None or law.looks < LEAST_LOOKS:
-        return Mean()
+        return Measured()
     seen = law.seen(group)
     known = per_chain[seen.chains]
     if len(known) == 0 or not np.isfinite(seen.bias).all() or not np.isfinite(known).all():
-        return Mean()
+        return Measured()
     slope, correlation = fit(seen)
     if not (slope > 0 and correlation >= LEAST_CORRELATION):
-        return Mean()
+        return Measured()
     parts = _parts(seen, known, slope)
-    if len(parts) >= 4:
-        without = [seen.without(chain) for chain in range(len(parts))]
-        slopes = [fit(rest)[0] for rest in without]
-        if min(slopes) <= 0:
-            return Mean()
-        # The jackknife knows that the slope is uncertain, too.
-        found = [_parts(rest, np.delete(known, chain), slopes[chain]).mean() for chain, rest in enumerate(without)]
-        return Mean(float(parts.mean()), math.sqrt((len(parts) - 1) * float(np.var(found))), parts)
-    rest = seen.bias / slope - seen.loss
-    within = diagnostics.standard_error(parts - known, rest, seen.weights)
-    return Mean(float(parts.mean()), math.hypot(within, error), parts)
+    rest_se = diagnostics.standard_error(parts - known, seen.bias / slope - seen.loss, seen.weights)
+    if len(parts) < 4:
+        return Measured(float(parts.mean()), math.hypot(rest_se, error), rest_se)
+    without = [seen.without(chain) for chain in range(len(parts))]
+    slopes = [fit(rest)[0] for rest in without]
+    if min(slopes) <= 0:
+        return Measured()
+    # The jackknife knows that the slope is uncertain, too.
+    found = [_parts(rest, np.delete(known, chain), slopes[chain]).mean() for chain, rest in enumerate(without)]
+    return Measured(float(parts.mean()), math.sqrt((len(parts) - 1) * float(np.var(found))), rest_se)
 
 
 def fit(seen: Seen) -> tuple[float, float]:

@@ -14,7 +14,7 @@ from llc_core.diagnostics import convergence as diagnostics
 from llc_core.diagnostics.confirmation import drawn_value, exact_value
 from llc_core.diagnostics.errors import MeanError, mean_error
 from llc_core.diagnostics.evidence import Evidence
-from llc_core.diagnostics.verdict import judge
+from llc_core.diagnostics.verdict import judge, worth_an_answer
 from llc_core.engine.predictive import predictive
 from llc_core.observables.base import Mean
 from llc_core.potentials.base import Potential
@@ -84,9 +84,8 @@ class Findings:
 
     step_size, stable_step: in use, and the largest stable one.
     noise_inflation, step_bias, rounding: what is expected to be in λ̂ beside the answer and chance.
-    law_bias, law_bias_se: what the law that the chains follow adds to λ̂ (its step, metric, thermostat and noise), measured on
-    the chains by Stein's identity, with its standard error; nan where it was not, or could not be, measured.
-    exact_law: whether the law as step_size → 0 is the target.
+    law_bias, law_bias_se, law_rest_se: what the chains' law adds to λ̂, with its errors (`engine.law.Measured`); nan: not measured.
+    exact_law: whether the law as step_size → 0 is the target, and formulas say what steps of usual size add.
     exact_losses: whether losses are those of all data, of chains that move at every step.
     bursts: how often a chain was put back after burn-in.  undone: the share of the kept steps that this took.
     acceptance: of a Metropolis test.  caveat: what is known against the sampler's settings.
@@ -102,6 +101,7 @@ class Findings:
     rounding: float = 0.0
     law_bias: float = math.nan
     law_bias_se: float = math.nan
+    law_rest_se: float = math.nan
     exact_law: bool = True
     exact_losses: bool = False
     bursts: int = 0
@@ -129,7 +129,7 @@ def grouped(chains: Chains) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, 
             if chains.members == 1
             else float(total.sum() ** 2 / (len(total) * (total**2 / own).sum()))
         )
-    if chains.members == 1:
+    if chains.members == 1 or not counted.any():
         return chains.per_chain[np.isfinite(chains.per_chain)], kept, weights, share
     group = (np.arange(len(chains.per_chain)) // chains.members)[counted]
     belongs = (group[:, None] == np.unique(group)).astype(float)
@@ -162,7 +162,7 @@ def make_estimate(
     """The mean over living chains with its error, R-hat, ESS and drift, and the verdict on them.
 
     measured: further diagnostics, by name.  fluctuation: ν̂.  observed: λ̂ of the second problem.  observables: what was seen.
-    largest_drawn: parameters of the largest network that is drawn exactly, if all else holds (`confirmation.drawn_value`).
+    largest_drawn: parameters of the largest network that is drawn exactly, if no more than doubts remain (`drawn_value`).
     """
     findings, fluctuation, observed = findings or Findings(), fluctuation or Mean(), observed or Mean()
     alive, kept, weights, share = grouped(chains)
@@ -195,8 +195,8 @@ def make_estimate(
         **vars(findings),
     )
     verdict = judge(evidence)
-    # What costs comes once nothing else speaks against the estimate.
-    if verdict and largest_drawn and math.isnan(evidence.reference):
+    # What costs comes once no more than doubts speak against the estimate.
+    if largest_drawn and math.isnan(evidence.reference) and worth_an_answer(evidence):
         drawn, drawn_se = drawn_value(problem, chains.n_beta, chains.localization, largest_drawn)
         evidence = replace(evidence, reference=drawn, reference_se=drawn_se)
         verdict = judge(evidence)

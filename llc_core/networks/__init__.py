@@ -6,6 +6,7 @@ from llc_core.networks.data import Split, digits, mnist
 from llc_core.networks.files import load_state, save_state
 from llc_core.networks.models import MODELS, build_model
 from llc_core.networks.optimizers import Adam, EntropySGD, MomentumSGD
+from llc_core.networks.pictures import cifar10, cifar100, svhn
 from llc_core.networks.text import synthetic_text
 from llc_core.networks.training import Checkpoint, Training, train
 
@@ -18,12 +19,15 @@ __all__ = [
     "Split",
     "Training",
     "build_model",
+    "cifar10",
+    "cifar100",
     "digits",
     "head_masks",
     "load_state",
     "mnist",
     "potential_at",
     "save_state",
+    "svhn",
     "synthetic_text",
     "train",
 ]

@@ -1,6 +1,7 @@
-"""Interacting chains on the plane, compiled, beside the exact law of the energy they move on."""
+"""Interacting chains on the plane, beside the exact law of the energy they move on."""
 
-from llc_core.plane.exact import PlaneLaw, plane_law
+from llc_core.plane.exact import PlaneLaw, kl_of_cells, plane_law
+from llc_core.plane.particles import ParticleRun
 from llc_core.plane.run import PlaneRun, PlaneSnapshot
 
-__all__ = ["PlaneLaw", "PlaneRun", "PlaneSnapshot", "plane_law"]
+__all__ = ["ParticleRun", "PlaneLaw", "PlaneRun", "PlaneSnapshot", "kl_of_cells", "plane_law"]

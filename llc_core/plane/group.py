@@ -28,7 +28,7 @@ class PlaneGroup:
         self.counted = np.zeros(run.chains, bool)
         self.counted[: 1 if run.by_levels else None] = True
         self.trail, self.heat = np.zeros((0, run.chains, 2)), np.zeros((0, run.chains))
-        self.loss, self.weights = self.heat, self.heat
+        self.loss, self.weights, self.order = self.heat, self.heat, self.heat.astype(np.int64)
         self._used = CHUNK
 
     def _draw(self) -> None:
@@ -50,6 +50,7 @@ class PlaneGroup:
             self.trail, self.heat, self.loss, self.weights = (
                 np.empty((count, run.chains, *more)) for more in ((2,), (), (), ())
             )
+            self.order = np.empty((count, run.chains), np.int64)
             run.kernel(
                 target.parameters,
                 target.bottom,
@@ -78,6 +79,7 @@ class PlaneGroup:
                 self.heat,
                 self.loss,
                 self.weights,
+                self.order,
             )
             self._used += count
             done += count

@@ -46,7 +46,7 @@ def kernel(step: Callable[..., Any], shape: SurfaceShape, twin: Callable[..., No
 
     (surface [·], bottom, origin [2], box, p [S, P, K], per_heat [S, P, K], places [P, 2], a, b [P, 2], turns, normals [T, P, 2],
     noise [T, P, 3], uniform [T, P], n_beta [P], q, vector, table [S], done, counted_from, counted [P] bool, low, width,
-    counts [n, n], trail [T, P, 2], heats [T, P], losses [T, P], weights [T, P])
+    counts [n, n], trail [T, P, 2], heats [T, P], losses [T, P], weights [T, P], orders [T, P])
 
     places: w − w0.  turns: which memory is a momentum, 0 or 1, that turns round at a wall; −1: none.
     counts: weights of the places of `counted` chains before each step from `counted_from` on, in cells of `width`.
@@ -109,6 +109,7 @@ def _make(step: Callable[..., Any], shape: SurfaceShape, twin: Callable[..., Non
         heats: Any,
         losses: Any,
         weights: Any,
+        orders: Any,
     ) -> None:
         chains, cells = len(places), len(counts)
         grad, moved, slope = np.empty((chains, 2)), np.empty((chains, 2)), np.empty((chains, 2))
@@ -129,6 +130,7 @@ def _make(step: Callable[..., Any], shape: SurfaceShape, twin: Callable[..., Non
                 moved[i, 0], moved[i, 1] = places[j, 0], places[j, 1]
                 slope[i, 0], slope[i, 1] = grad[j, 0], grad[j, 1]
                 losses[t, i] = loss[j]
+                orders[t, i] = j
             for i in range(chains):
                 weights[t, i] *= table[at]
                 for k in range(len(now)):

@@ -32,7 +32,8 @@ class PlaneSnapshot:
 
     steps: done so far.  gradients: evaluations of all chains of one trial.  counts: [R, n, n] weights in the cells so far.
     trail: [R, T, P, 2] places before each of the last T steps, T ≤ 512.  heat: [R, T, P] their multipliers.
-    loss: [R, T, P], U − U(w0) as the chains saw it.  weights: [R, T, P].  shared: [R, ·] what each group shares, see `Twin`.
+    loss: [R, T, P], U − U(w0) as the chains saw it.  weights: [R, T, P].  order: [R, T, P] from which place each chain's state came.
+    shared: [R, ·] what each group shares, see `Twin`.
     seconds: of the whole run.
     """
 
@@ -44,6 +45,7 @@ class PlaneSnapshot:
     heat: np.ndarray
     loss: np.ndarray
     weights: np.ndarray
+    order: np.ndarray
     shared: np.ndarray
     seconds: float
 
@@ -162,8 +164,8 @@ class PlaneRun:
 
     def snapshot(self) -> PlaneSnapshot:
         """What there is to see now, copied."""
-        names = ("counts", "trail", "heat", "loss", "weights", "vector")
-        counts, trail, heat, loss, weights, shared = (
+        names = ("counts", "trail", "heat", "loss", "weights", "order", "vector")
+        counts, trail, heat, loss, weights, order, shared = (
             np.stack([getattr(group, n) for group in self._groups]) for n in names
         )
         return PlaneSnapshot(
@@ -175,6 +177,7 @@ class PlaneRun:
             heat,
             loss,
             weights,
+            order,
             shared,
             self.seconds,
         )

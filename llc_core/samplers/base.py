@@ -48,6 +48,8 @@ class Sampler:
     """Mean acceptance at which an automatic step is held; None: the step follows the curvature."""
     largest_step: ClassVar[float] = float("inf")
     """What an automatic step may grow to."""
+    bias_expected: ClassVar[bool] = True
+    """Whether `step_bias_factor` and `noise_factor` say what is added at steps of usual size, where the law is the target."""
     safety: ClassVar[float] = 0.25
     """Default step size as a fraction of the largest stable one."""
 

@@ -111,7 +111,7 @@ def measure_costs(spec: SweepSpec, units: Sequence[Unit] | None = None) -> Costs
 
 def _features(unit: Unit) -> tuple[float, float, float]:
     steps = unit.settings["steps"] * evaluations(unit)
-    chains = unit.settings["chains"] * len(unit.rows)
+    chains = unit.settings["chains"] * len(unit.rows) * unit.levels
     return float(steps), float(steps) * chains * parameters(unit), operations(unit)
 
 

@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from llc_core.config import DTYPES, GRADIENTS, RunConfig
+from llc_core.engine.interacting import check_sampler
 from llc_core.fields import choice, one_line, short, truth, whole
+from llc_core.interactions import build as build_interaction
 from llc_core.potentials import problem_class
 from llc_core.samplers import MetropolisSampler, build
 from llc_core.sweeps.spec_fields import (
@@ -26,13 +28,24 @@ from llc_core.sweeps.spec_fields import (
     size_classes,
     step_sizes_of,
 )
-from llc_core.sweeps.unit import Unit, workload
+from llc_core.sweeps.unit import Unit, levels_of, workload
 
 LARGEST_FILE = 1_000_000
 _PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+"""
 LONG_KEY = re.compile(rf"(?<![\w-])(?:{_PART}\.[ \t]*+){{20}}")
 """A key such as a.a.a.… of so many parts: the time to read it grows as their square, and no sweep has one."""
-SETTINGS = ("chains", "steps", "seed", "burn_in", "localization", "n_beta", "batch_size", "dtype", "device")
+SETTINGS = (
+    "chains",
+    "steps",
+    "seed",
+    "burn_in",
+    "localization",
+    "n_beta",
+    "batch_size",
+    "dtype",
+    "device",
+    "interaction",
+)
 """Fields of a sweep that are those of all its runs."""
 LEAST_UNITS = 8
 """Units of one sampler and gradient that a sweep on processors should have, so that several of them have work."""
@@ -50,6 +63,8 @@ class SweepSpec:
         with "others" for the samplers that it does not name.
     gradients: of "full", "control_variate", "minibatch".
     chains, steps, seed, burn_in, localization, n_beta, batch_size, dtype, device: as in RunConfig.
+    interaction: a name, or {"name": …, fields …}; None: chains do not interact. Of a ladder of temperatures, rows are those of its
+        first level, which is the target.
     together: how many networks of one shape are one batch on a worker; None: so many that their chains fill the device.
         Only where size_class gives widths, since those of a named class all have other shapes.
     virtual: whether every row of a problem's data is made where it is used (`DeepLinearNetwork`).
@@ -74,6 +89,7 @@ class SweepSpec:
     device: str | None = None
     together: int | None = None
     virtual: bool = False
+    interaction: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         def put(name: str, value: Any) -> None:
@@ -90,6 +106,7 @@ class SweepSpec:
         put("chains", whole("chains", self.chains, 1, 100_000))
         put("steps", whole("steps", self.steps, 1, 1_000_000_000))
         put("seed", whole("seed", self.seed, 0, 2**63 - 1))
+        put("interaction", self._interaction())
         usual = RunConfig()
         checked = RunConfig(**{name: getattr(self, name) for name in SETTINGS})
         for name in SETTINGS:
@@ -111,6 +128,16 @@ class SweepSpec:
                 "This sweep has no run: its samplers accept or reject by exact energies; add 'full' to gradients."
             )
         next(self.units()).config  # noqa: B018  a configuration that cannot be raises here
+
+    def _interaction(self) -> dict[str, Any] | None:
+        """Its complete description; ValueError where it, or a sampler that cannot have it, is wrong."""
+        if self.interaction is None:
+            return None
+        built = build_interaction(self.interaction)
+        for sampler, gradient in itertools.product(self.samplers, self.gradients):
+            check_sampler(build(sampler).complete(gradient == "full"))
+        built.members_of(self.chains, 1)
+        return built.to_dict()
 
     def units(self) -> Iterator[Unit]:
         """Every unit, those of one problem together, so that a worker can keep its data."""
@@ -136,12 +163,14 @@ class SweepSpec:
             return self.together if problems.of_one_shape else 1
         sampled = [gradient for gradient in self.gradients if gradient != "full"]
         most_steps = max(len(sizes) for sizes in self.step_sizes.values())
-        work = workload(settings, sampled[0] if sampled else "full", most_steps)
+        work = workload(settings, sampled[0] if sampled else "full", most_steps * levels_of(settings))
         most = problems.most_side_by_side(work)
         return most if work.on_gpu else min(most, math.ceil(len(self.problems) / LEAST_UNITS))
 
     def to_dict(self) -> dict[str, Any]:
-        return json.loads(json.dumps({f.name: getattr(self, f.name) for f in fields(self)}))
+        """As JSON has it; without an interaction where there is none, as before there were any."""
+        found = {f.name: getattr(self, f.name) for f in fields(self)}
+        return json.loads(json.dumps({k: v for k, v in found.items() if k != "interaction" or v is not None}))
 
     @classmethod
     def from_dict(cls, values: Any) -> SweepSpec:

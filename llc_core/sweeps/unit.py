@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from llc_core.config import RunConfig
+from llc_core.interactions import build as build_interaction
+from llc_core.interactions.replica_exchange import ReplicaExchange
 from llc_core.potentials import ProblemClass, Workload, problem_class
 
 
@@ -41,7 +43,12 @@ class Unit:
 
     @property
     def workload(self) -> Workload:
-        return workload(self.settings, self.gradient, len(self.step_sizes))
+        return workload(self.settings, self.gradient, len(self.step_sizes) * self.levels)
+
+    @property
+    def levels(self) -> int:
+        """How many settings each step size has: those of a ladder, of which the first is the target."""
+        return levels_of(self.settings)
 
     @property
     def rows(self) -> list[tuple[int, int]]:
@@ -106,10 +113,17 @@ def workload(settings: Mapping[str, Any], gradient: str, step_sizes: int) -> Wor
     )
 
 
+def levels_of(settings: Mapping[str, Any]) -> int:
+    """Of the ladder of the chains' interaction; 1 where there is none."""
+    described = settings.get("interaction")
+    built = None if described is None else build_interaction(described)
+    return len(built.ladder(1.0)) if isinstance(built, ReplicaExchange) else 1
+
+
 def text_of(config: RunConfig) -> str:
     """A configuration as JSON without what is RunConfig's default anyway; `RunConfig.from_json` reads it."""
     plain = RunConfig().to_dict()
-    given = {name: value for name, value in config.to_dict().items() if value != plain[name]}
+    given = {name: value for name, value in config.to_dict().items() if value != plain.get(name)}
     return json.dumps(given, sort_keys=True)
 
 

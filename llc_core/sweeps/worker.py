@@ -124,9 +124,9 @@ def _run(unit: Unit, sweep: str) -> list[dict[str, Any]]:
     printed = run.llc_per_chain("first_batch")
     places = itertools.product(range(problem.problems), range(len(unit.step_sizes)))
     rows = []
-    for (number, index), estimate in zip(places, run.estimates(), strict=True):
+    for (number, index), estimate in zip(places, run.estimates()[:: unit.levels], strict=True):
         owner = problem.member(number)
-        mine = printed[run.rows_of(number, index)]
+        mine = printed[run.rows_of(number, index * unit.levels)]
         alive = mine[[math.isfinite(value) for value in mine]]
         usable = math.isfinite(estimate.llc)
         assert estimate.expected is not None

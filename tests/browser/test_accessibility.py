@@ -11,6 +11,7 @@ READY = {
     "Stationary bias": "Right sampler",
     "Many modes": "Right method",
     "Landscapes": "The plane of parameters",
+    "Weights and functions": "distance to exact",
     "Your network": "Diagnostics",
     "Benchmark": "Runs at a point",
 }

@@ -13,6 +13,7 @@ SEEN = {
     "Stationary bias": "Right sampler",
     "Many modes": "Right method",
     "Landscapes": "The plane of parameters",
+    "Weights and functions": "distance to exact",
     "Your network": "Diagnostics",
     "Benchmark": "Runs at a point",
 }

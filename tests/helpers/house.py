@@ -19,7 +19,7 @@ CORE_FLOORS: Sequence[frozenset[str]] = [
     frozenset({"potentials", "config"}),
     frozenset({"networks", "groups"}),
     frozenset({"samplers", "interactions", "observables", "diagnostics", "results"}),
-    frozenset({"engine", "line", "plane", "stationary"}),
+    frozenset({"engine", "ensembles", "line", "plane", "stationary", "decisions"}),
     frozenset({"estimating", "references", "sweeps"}),
     frozenset({"studies"}),
     frozenset({"cli"}),

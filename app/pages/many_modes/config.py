@@ -9,16 +9,20 @@ from json import dumps
 from typing import Any
 
 from llc_core.fields import number, short, whole
-from llc_core.interactions import Contour, Interaction, ReplicaExchange
+from llc_core.interactions import Contour, Interaction, ReplicaExchange, SteinVariational
 from llc_core.interactions.registry import build, interactions
 from llc_core.potentials.plane.surfaces import Surface, surface
 
 SIDES = ("left", "right")
+MAX_PARTICLES, MAX_PAIRS = 200, 400_000
+"""Of one trial, and pairs of them in all trials: each pair takes time and memory at every step."""
 MAX_GRADIENTS, MAX_TRIALS, MAX_CHAINS, MAX_LEVELS, MAX_BINS, MAX_PERIOD = 20_000_000, 64, 20, 12, 1000, 200_000
 CELLS, FINE = 5, 50
 """Cells along each axis: of the comparison with the exact masses, and of the picture of the density."""
 FIRST_STEPS = 1000
 """Steps that do not count, after the pilot where there is one; as in `lab.benchmarks.accuracy.many_modes`."""
+TWO_BASINS = "two_basins"
+"""The surface whose line of minima (λ = ½) competes with a point (λ = ¼)."""
 CROSS = ((0.0, -1.0), (0.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (1.0, 0.0))
 CORNER = (2.0, 2.0)
 """Starts of several chains, and of a single one (Deng et al. 2022); a ladder begins at the deepest mode."""
@@ -42,6 +46,12 @@ def alone(chains: int = 5, step_size: float = 6e-3) -> dict[str, Any]:
 
 def cyclical(length: int = 40_000, step_size: float = 2e-2) -> dict[str, Any]:
     return {"interaction": {"name": "Cyclical", "length": length}, "step_size": step_size, "chains": 1}
+
+
+def particles(temperature: float = 0.0, chains: int = 100, step_size: float = 0.05) -> dict[str, Any]:
+    """Particles that push each other apart: SVGD without noise, SPOS with it."""
+    own = {"name": "SteinVariational", "temperature": temperature, "spread": 2.0}
+    return {"interaction": own, "step_size": step_size, "chains": chains}
 
 
 @dataclass(frozen=True)
@@ -70,7 +80,14 @@ class ModesConfig:
             raise ValueError("surface.box is null; this page counts cells within a box: give a number such as 2.5.")
         put(self, "surface", {key: value for key, value in made.to_dict().items() if key != "kind"})
         for side in SIDES:
-            put(self, side, _side(side, getattr(self, side), self.gradients))
+            own = _side(side, getattr(self, side))
+            put(self, side, own)
+            pairs = self.trials * own["chains"] ** 2
+            if (own["interaction"] or {}).get("name") == "SteinVariational" and pairs > MAX_PAIRS:
+                raise ValueError(
+                    f"{self.trials} trials of {own['chains']} particles are {pairs:,} pairs; this page takes up to {MAX_PAIRS:,}: "
+                    "use fewer trials or particles."
+                )
 
     @classmethod
     def from_dict(cls, data: Any) -> ModesConfig:
@@ -113,7 +130,7 @@ class ModesConfig:
     def starts(self, side: str) -> list[tuple[float, float]] | None:
         """Where the chains begin; None: all at w0."""
         made, chains = self.made(side), self.chains(side)
-        if self.surface["name"] != "modes25" or (made is not None and made.across == "levels"):
+        if self.surface["name"] != "modes25" or isinstance(made, ReplicaExchange | SteinVariational):
             return None
         return [CORNER] if chains == 1 else [CROSS[k % len(CROSS)] for k in range(chains)]
 
@@ -126,6 +143,8 @@ class ModesConfig:
             shared = 2 * getattr(made, "bins", 0) + 8 * chains
             drawn = 512 * chains * (2 + 3 + 1 + 2 * (2 + 1 + 1 + 1))
             total += self.trials * (2 * FINE**2 + 3 * shared + drawn)
+            if isinstance(made, SteinVariational):
+                total += 14 * self.trials * chains**2
             total += 10 * chains * (made.period if made is not None else 1)
         return 8 * total
 
@@ -139,11 +158,10 @@ class ModesConfig:
         return dumps(self.to_dict(), sort_keys=True)
 
 
-OFFERED = {"Contour": "chains", "ReplicaExchange": "levels", "Cyclical": "length"}
-"""Interactions that move on the plane's compiled loop, and what is counted of each."""
+OFFERED = ("Contour", "ReplicaExchange", "Cyclical", "SteinVariational")
 
 
-def _side(side: str, given: Any, gradients: int) -> dict[str, Any]:
+def _side(side: str, given: Any) -> dict[str, Any]:
     """One side, complete and checked."""
     unknown = sorted(str(key) for key in given if key not in ("interaction", "step_size", "chains"))
     if unknown:
@@ -151,17 +169,20 @@ def _side(side: str, given: Any, gradients: int) -> dict[str, Any]:
     step_size = number(f"{side}.step_size", given.get("step_size", 6e-3))
     if not 1e-8 <= step_size <= 1:
         raise ValueError(f"{side}.step_size is {step_size:g}; it must be at least 1e-8 and at most 1.")
-    chains = whole(f"{side}.chains", given.get("chains", 5), 1, MAX_CHAINS)
     own = given.get("interaction")
-    if own is None:
+    if own is not None:
+        _priced(side, own)
+    made = None if own is None else build(own)
+    stein = isinstance(made, SteinVariational)
+    least, most = (2, MAX_PARTICLES) if stein else (1, MAX_CHAINS)
+    chains = whole(f"{side}.chains", given.get("chains", 100 if stein else 5), least, most)
+    if made is None:
         return {"interaction": None, "step_size": step_size, "chains": chains}
-    _priced(side, own)
-    made = build(own)
     if made.name not in OFFERED:
         raise ValueError(
             f"{side}.interaction is {made.label}, which this page does not run; choose one of {', '.join(OFFERED)}."
         )
-    if isinstance(made, Contour) and made.members not in (0, chains):
+    if isinstance(made, Contour | SteinVariational) and made.members not in (0, chains):
         raise ValueError(
             f"{side}.interaction.members is {made.members}; here all {chains} chains are one group: use 0."
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from app.controls.fields import ChoiceField, Field, NumberField
-from app.pages.many_modes.config import MAX_BINS, MAX_CHAINS, MAX_GRADIENTS, MAX_LEVELS, MAX_PERIOD
+from app.pages.many_modes.config import MAX_BINS, MAX_CHAINS, MAX_GRADIENTS, MAX_LEVELS, MAX_PARTICLES, MAX_PERIOD
 from llc_core.fields import Hyper
 
 
@@ -85,5 +85,21 @@ def method_fields(method: str) -> tuple[dict[str, Field], dict[str, Field]]:
                 "step_size": _step_size(),
             },
             {"keep": number_field("keep", keep, 0.9, "Counted below this share", (0.01, 1.0)), "chains": _chains()},
+        )
+    if method == "SteinVariational":
+        count = Hyper(2, MAX_PARTICLES, help="Particles of one trial. Each costs a gradient at every step.")
+        noise = Hyper(0.0, 100.0, help="Temperature of the noise beside the force of all; 0: none, which is SVGD.")
+        spread = Hyper(0.01, 100.0, help="Standard deviation of the places where the particles begin.")
+        width = Hyper(0.0, 1e6, help="Width h of the kernel; 0: from the median distance.")
+        return (
+            {
+                "chains": number_field("chains", count, 100, "Particles", (2, MAX_PARTICLES), whole=True),
+                "temperature": number_field("temperature", noise, 0.0, "Noise τ", (0.0, 1.0)),
+                "step_size": _step_size(),
+            },
+            {
+                "spread": number_field("spread", spread, 2.0, "Spread at first", (0.1, 3.0)),
+                "bandwidth": number_field("bandwidth", width, 0.0, "Width of the kernel", (0.0, 5.0)),
+            },
         )
     return {"chains": _chains(), "step_size": _step_size()}, {}

@@ -9,7 +9,16 @@ import panel as pn
 import panel_material_ui as pmui
 
 from app.controls.fields import ChoiceField, Field, NumberField
-from app.pages.many_modes.config import MAX_GRADIENTS, MAX_TRIALS, ModesConfig, alone, contour, cyclical, ladder
+from app.pages.many_modes.config import (
+    MAX_GRADIENTS,
+    MAX_TRIALS,
+    ModesConfig,
+    alone,
+    contour,
+    cyclical,
+    ladder,
+    particles,
+)
 from app.pages.many_modes.controls import method_fields, number_field
 from llc_core.fields import Hyper
 from llc_core.interactions.registry import build
@@ -19,10 +28,11 @@ METHODS = {
     "Contour": "Contour sampling",
     "ReplicaExchange": "Replica exchange",
     "Cyclical": "Cyclical steps",
+    "SteinVariational": "Stein's particles",
     ALONE: "Independent chains",
 }
 FIRST: Mapping[str, Callable[[], dict[str, Any]]] = {
-    "Contour": contour, "ReplicaExchange": ladder, "Cyclical": cyclical, ALONE: alone,
+    "Contour": contour, "ReplicaExchange": ladder, "Cyclical": cyclical, "SteinVariational": particles, ALONE: alone,
 }  # fmt: skip
 """What a method begins with when it is chosen."""
 

@@ -47,7 +47,7 @@ def _frame(plot: figure, half: float) -> None:
 
 
 class PlaneFigure:
-    """The energy (darker where it is lower), and the last places of the watched trial's chains."""
+    """The energy (a stronger shade where it is lower), and the last places of the watched trial's chains."""
 
     def __init__(self, side: str):
         self.plot = _square(f"plane_{side}")

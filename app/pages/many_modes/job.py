@@ -7,16 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from app.pages.many_modes.config import CELLS, FINE, SIDES, ModesConfig
-from app.pages.many_modes.scene import get_scene
-from llc_core.interactions import ReplicaExchange
+from app.pages.many_modes.config import CELLS, FINE, SIDES, TWO_BASINS, ModesConfig
+from app.pages.many_modes.scene import BETWEEN, get_scene
+from llc_core.interactions import ReplicaExchange, SteinVariational
 from llc_core.plane import PlaneRun
 from llc_core.plane.exact import kl_of_cells
 from llc_core.plane.group import CHUNK
+from llc_core.plane.particles import ParticleRun
 from llc_core.samplers import SGLD
 
-TRAIL, THIN = 160, 3
-"""Places of each chain that are shown, every third step."""
+TRAIL, THIN, MOST_SHOWN = 160, 3, 1600
+"""Places of each chain that are shown, every third step; and those of all chains."""
+INDEX = 120
+"""Steps of the index process that are shown."""
 GROWTH = 1.025
 """Between two rows of the log, so that they lie evenly on a logarithmic axis."""
 FIRST_ROW = 2000
@@ -26,6 +29,8 @@ FIRST_ROW = 2000
 class SideProgress:
     """One side so far. R trials of P chains; the first trial is the one that is watched.
 
+    line: [R, P] on the surface of two basins: share of each level's counted places with x > ½; else empty.
+    order: [N, P] of a ladder: which copy was at each level at each of its last N steps; else empty.
     gradients: spent by one trial.  kl: [R], nan before the first count.  counts: [50, 50] weights of the watched trial, first index along x.
     trail: [T, P, 2] its last places.  heat: [T, P] their multipliers.  shared: [R, ·] see `llc_core.interactions.base.Twin`.
     kish: [R] the weights' (Σw)²/(nΣw²).  turned: share of all chains' steps whose multiplier was below 0.
@@ -37,6 +42,8 @@ class SideProgress:
     trail: np.ndarray
     heat: np.ndarray
     shared: np.ndarray
+    order: np.ndarray
+    line: np.ndarray
     kish: np.ndarray
     turned: float
 
@@ -67,21 +74,22 @@ def coarse(counts: np.ndarray) -> np.ndarray:
     return counts.reshape(len(counts), CELLS, each, CELLS, each).sum(axis=(2, 4))
 
 
-def plane_run(config: ModesConfig, side: str, trials: int | None = None) -> PlaneRun:
+def plane_run(config: ModesConfig, side: str, trials: int | None = None) -> PlaneRun | ParticleRun:
     """The run of one side, as the page makes it."""
     own, made = getattr(config, side), config.made(side)
-    return PlaneRun(
-        SGLD(step_size=own["step_size"]),
-        config.target,
-        made,
-        chains=config.chains(side),
-        trials=config.trials if trials is None else trials,
-        steps=config.steps(side),
-        count_from=config.first_counted(side),
-        starts=config.starts(side),
-        cells=FINE,
-        seed=config.seed,
-    )
+    common: dict[str, Any] = {
+        "chains": config.chains(side),
+        "trials": config.trials if trials is None else trials,
+        "steps": config.steps(side),
+        "count_from": config.first_counted(side),
+        "starts": config.starts(side),
+        "cells": FINE,
+        "seed": config.seed,
+    }
+    sampler = SGLD(step_size=own["step_size"])
+    if isinstance(made, SteinVariational):
+        return ParticleRun(sampler, config.target, made, **common)
+    return PlaneRun(sampler, config.target, made, **common)
 
 
 def warm_up(config: ModesConfig) -> None:
@@ -100,6 +108,11 @@ class SideRun:
         trials = config.trials
         self._sum, self._squares, self._number = np.zeros(trials), np.zeros(trials), 0
         self._turned = self._seen = 0
+        self._kept = max(2, min(TRAIL, MOST_SHOWN // self.run.chains))
+        self._two = config.surface["name"] == TWO_BASINS
+        self._line, self._looks = np.zeros((trials, self.run.chains)), 0
+        self._copies = np.arange(self.run.chains)
+        self._order = np.zeros((0, self.run.chains), np.int64)
         self._trail, self._heat = np.zeros((0, self.run.chains, 2)), np.ones((0, self.run.chains))
         self._last = self.run.snapshot()
 
@@ -121,9 +134,22 @@ class SideRun:
         self._number += counted[0].size
         self._turned += int((seen.heat < 0).sum())
         self._seen += seen.heat.size
+        if self._two:
+            places = seen.trail[:, max(0, run.count_from - done) :, :, 0]
+            self._line += (places > BETWEEN).sum(axis=1)
+            self._looks += places.shape[1]
+        if self._ladder:
+            self._follow(seen.order[0])
         every = (-done) % THIN
-        self._trail = np.concatenate([self._trail, seen.trail[0, every::THIN]])[-TRAIL:]
-        self._heat = np.concatenate([self._heat, seen.heat[0, every::THIN]])[-TRAIL:]
+        self._trail = np.concatenate([self._trail, seen.trail[0, every::THIN]])[-self._kept :]
+        self._heat = np.concatenate([self._heat, seen.heat[0, every::THIN]])[-self._kept :]
+
+    def _follow(self, order: np.ndarray) -> None:
+        """Which copy is at each level after each step of a piece [T, P]."""
+        path = np.empty_like(order)
+        for t, row in enumerate(order):
+            self._copies = path[t] = self._copies[row]
+        self._order = np.concatenate([self._order, path])[-INDEX:]
 
     def progress(self) -> SideProgress:
         seen = self._last
@@ -131,8 +157,11 @@ class SideRun:
         with np.errstate(invalid="ignore"):
             kl = kl_of_cells(self._masses, cells / cells.sum(axis=(1, 2), keepdims=True))
             kish = self._sum**2 / (self._number * self._squares)
+        line = self._line / self._looks if self._looks else self._line[:, :0]
         turned = self._turned / self._seen if self._seen else 0.0
-        return SideProgress(seen.gradients, kl, seen.counts[0], self._trail, self._heat, seen.shared, kish, turned)
+        return SideProgress(
+            seen.gradients, kl, seen.counts[0], self._trail, self._heat, seen.shared, self._order, line, kish, turned
+        )
 
 
 class KlLog:

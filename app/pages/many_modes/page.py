@@ -1,4 +1,7 @@
-"""Page "Many modes": watch two ways to find 25 modes, at equal gradients, beside the exact masses."""
+"""Page "Many modes": watch two ways to find 25 modes, at equal gradients. Long, since it is one class: what a visitor does.
+
+Beside them are the exact masses.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,9 @@ from app.pages.base import PageInfo
 from app.pages.many_modes.config import SIDES, ModesConfig
 from app.pages.many_modes.editor import RunEditor, SideEditor
 from app.pages.many_modes.job import ModesJob
+from app.pages.many_modes.panels.basins import BasinPanel
 from app.pages.many_modes.panels.curves import KlPanel
+from app.pages.many_modes.panels.inside import Inside
 from app.pages.many_modes.panels.side import Side
 from app.pages.many_modes.pictures import tile
 from app.pages.many_modes.presets import PRESETS
@@ -61,7 +66,8 @@ class ManyModes:
         self.takeaway = ModesTakeaway(self.run)
         self.trouble = prose(theme.VERDICT, margin=(10, 0, 0, 0), visible=False)
         self.sides = {side: Side(side) for side in SIDES}
-        self.curves = KlPanel()
+        self.curves, self.basins = KlPanel(), BasinPanel()
+        self.insides = {side: Inside(side) for side in SIDES}
         self.answers = ExactAnswers(
             self.shown,
             self.curves.view,
@@ -95,7 +101,9 @@ class ManyModes:
                 card(controls, self.trouble),
                 pair(*(side.view for side in self.sides.values())),
                 toolbar(self.shown, note),
+                self.basins.view,
                 self.curves.view,
+                pair(*(inside.view for inside in self.insides.values())),
             )
         ]
         self._on_preset(PRESETS[0].name)
@@ -144,6 +152,9 @@ class ManyModes:
         self.takeaway.show(config, scene)
         for side in self.sides.values():
             side.reset(config, scene)
+        for inside in self.insides.values():
+            inside.reset(config)
+        self.basins.reset(config, scene)
         self.curves.reset(config)
         self.transport.begin(config.gradients, 0, playing, caption(State()))
         self._show_words(State())
@@ -191,6 +202,9 @@ class ManyModes:
     def _on_answers(self) -> None:
         """The exact masses are shown or withheld now: cells, KL, and the sentence."""
         self._on_shown()
+        for inside in self.insides.values():
+            inside.show_answers(self.answers.visible)
+        self.basins.show_answers(self.answers.visible)
         self._worded = -1
         self._show_headline(None)
 
@@ -223,6 +237,9 @@ class ManyModes:
         self.trouble.param.update(object=f'<p class="{tone}" role="status">{words}</p>', visible=bool(words))
         for name, side in self.sides.items():
             side.show_words(self._config, None if state.snapshot is None else state.snapshot.side(name))
+            if state.snapshot is not None:
+                self.insides[name].draw(self._config, self._scene, state.snapshot.side(name))
+        self.basins.draw(self._config, state.snapshot)
         self._show_headline(state)
 
     def _show_headline(self, state: State | None) -> None:

@@ -7,7 +7,7 @@ import math
 from app.pages.many_modes.config import SIDES, ModesConfig
 from app.pages.many_modes.presets import ModesPreset
 from app.style import theme
-from llc_core.interactions import Contour, Cyclical, ReplicaExchange
+from llc_core.interactions import Contour, Cyclical, ReplicaExchange, SteinVariational
 
 WIDTH, HEIGHT, HALF = 112, 52, 50
 MAX_TEMPERATURE = 12.0
@@ -38,6 +38,10 @@ def glyph(config: ModesConfig, side: str) -> str:
     if isinstance(made, Cyclical):
         teeth = "".join(f"M{x} 8C{x + 8} 8 {x + 8} 42 {x + 16} 42V8" for x in (1, 17, 33))
         return f'<path d="{teeth}" fill="none" stroke="{color}" stroke-width="1.8"/>'
+    if isinstance(made, SteinVariational):
+        ring = [(25 + 19 * math.cos(k * math.pi / 4), 26 + 19 * math.sin(k * math.pi / 4)) for k in range(8)]
+        noisy = f' stroke="{color}" stroke-width="1.6" fill="none"' if made.temperature else f' fill="{color}"'
+        return "".join(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.2"{noisy}/>' for x, y in [*ring, (25, 26)])
     dots = "".join(f'<circle cx="{9 + 16 * k}" cy="36" r="3.4" fill="{color}"/>' for k in range(3))
     return _wave(color, 1.0) + dots
 

@@ -9,7 +9,7 @@ from json import dumps, loads
 
 import numpy as np
 
-from app.pages.many_modes.config import CELLS, SIDES, ModesConfig
+from app.pages.many_modes.config import CELLS, SIDES, TWO_BASINS, ModesConfig
 from app.runs.apart import only_unhurried, whole
 from app.runs.kept import Kept
 from llc_core.interactions import Contour
@@ -18,6 +18,9 @@ from llc_core.potentials.plane.surfaces import surface
 
 POINTS = 1000
 """Of the quadrature along each axis: masses of the 25 cells are right to 1e-7 of themselves."""
+BETWEEN = 0.5
+"""x between the point at the origin and the line at x = 1."""
+LEVELS = 24
 GROUND = 120
 """Points of the picture of the energy along each axis."""
 
@@ -26,6 +29,7 @@ GROUND = 120
 class Scene:
     """half: of the box's side.  masses: [5, 5] exact, first index along x.  ground: [120, 120] nβ·(U − min U), rows along y.
 
+    line: on the surface of two basins nβ [N] and the exact mass of x > ½ at each, [2, N]; else empty.
     theta: of each side that samples contours the exact θ* [bins], without noise of the energy.
     """
 
@@ -33,6 +37,7 @@ class Scene:
     masses: np.ndarray
     ground: np.ndarray
     theta: Mapping[str, np.ndarray]
+    line: np.ndarray
 
 
 @whole
@@ -45,6 +50,7 @@ def get_scene(config: ModesConfig) -> Scene:
 
 _scenes: Kept[Scene] = Kept(64)
 _laws: Kept[PlaneLaw] = Kept(2)
+_lines: Kept[np.ndarray] = Kept(16)
 
 
 def _bins(config: ModesConfig, side: str) -> list[float | str] | None:
@@ -68,4 +74,18 @@ def _scene(config: ModesConfig) -> Scene:
         made = config.made(side)
         if isinstance(made, Contour) and made.zeta > 0:
             theta[side] = law.theta(made.edges, made.zeta)
-    return Scene(target.box, law.cells(CELLS), ground - ground.min(), theta)
+    line = np.zeros((2, 0))
+    if target.name == TWO_BASINS:
+        line = _lines.get(text, partial(_line, law, target.n_beta))
+    return Scene(target.box, law.cells(CELLS), ground - ground.min(), theta, line)
+
+
+def _line(law: PlaneLaw, n_beta: float) -> np.ndarray:
+    """The exact mass of x > ½ from 1/2,000 of n_beta up to n_beta."""
+    levels = n_beta * np.geomspace(1 / 2000, 1, LEVELS)
+    inside = law.axis > BETWEEN
+    shares = []
+    for level in levels:
+        mass = np.exp(-law.energy * (level / n_beta))
+        shares.append(mass[inside].sum() / mass.sum())
+    return np.array([levels, shares])

@@ -16,6 +16,7 @@ from app.pages.many_modes.scene import POINTS, Scene
 from app.sharing.desk import TakeawayDesk
 from app.sharing.json_files import read_json
 from app.sharing.takeaway_menu import TakeawayMenu
+from llc_core.interactions import SteinVariational
 from llc_core.sweeps.csv_tables import table_csv
 
 NAME = "many_modes"
@@ -31,6 +32,15 @@ FIGURES = [
     {"name": "cells_left", "label": "Left cells"},
     {"name": "cells_right", "label": "Right cells"},
     {"name": "kl_curves", "label": "KL against gradients"},
+    {"name": "basin_curve", "label": "Weight of the line"},
+    {"name": "theta_figure_left", "label": "Left θ"},
+    {"name": "multiplier_figure_left", "label": "Left multiplier"},
+    {"name": "index_figure_left", "label": "Left index process"},
+    {"name": "refused_figure_left", "label": "Left refused swaps"},
+    {"name": "theta_figure_right", "label": "Right θ"},
+    {"name": "multiplier_figure_right", "label": "Right multiplier"},
+    {"name": "index_figure_right", "label": "Right index process"},
+    {"name": "refused_figure_right", "label": "Right refused swaps"},
 ]
 
 
@@ -40,8 +50,7 @@ def python_code(config: ModesConfig) -> str:
         "import numpy as np",
         "",
         "from llc_core import SGLD, surface",
-        "from llc_core.plane import PlaneRun, plane_law",
-        "from llc_core.plane.exact import kl_of_cells",
+        "from llc_core.plane import ParticleRun, PlaneRun, kl_of_cells, plane_law",
         "",
         f"target = surface({_literal(config.surface)})",
         f"exact = plane_law(target, points={POINTS}).cells({CELLS})",
@@ -51,6 +60,7 @@ def python_code(config: ModesConfig) -> str:
         own = getattr(config, side)
         lines += [
             f"    {side!r}: dict(",
+            f"        kind={'ParticleRun' if isinstance(config.made(side), SteinVariational) else 'PlaneRun'},",
             f"        sampler=SGLD(step_size={own['step_size']!r}),",
             f"        interaction={_literal(own['interaction'])},",
             f"        chains={own['chains']}, steps={config.steps(side)}, count_from={config.first_counted(side)},",
@@ -61,7 +71,7 @@ def python_code(config: ModesConfig) -> str:
     lines += [
         "}",
         "for side, own in sides.items():",
-        f"    run = PlaneRun(target=target, trials={config.trials}, cells={FINE}, seed={config.seed}, **own)",
+        f"    run = own.pop('kind')(target=target, trials={config.trials}, cells={FINE}, seed={config.seed}, **own)",
         "    counts = run.advance(run.total_steps).counts",
         f"    counts = counts.reshape(-1, {CELLS}, {each}, {CELLS}, {each}).sum(axis=(2, 4))",
         "    kl = kl_of_cells(exact, counts / counts.sum(axis=(1, 2), keepdims=True))",

@@ -12,12 +12,12 @@ from app.pages.many_modes.config import CELLS, ModesConfig
 from app.pages.many_modes.job import ModesProgress, SideProgress
 from app.runs.job import State, Status
 from app.style.numbers import UNKNOWN
-from llc_core.interactions import Contour, Cyclical, ReplicaExchange
+from llc_core.interactions import Contour, Cyclical, ReplicaExchange, SteinVariational
 
 WORDS = {"left": "Left", "right": "Right"}
 OWN_SETTINGS = "Your own settings. Every change starts a new run, so that no curve mixes two methods."
 PICTURES = (
-    "The first trial. Left in each card: its chains, the ground darker where the energy is lower; a red cross is a place where the "
+    "The first trial. Left in each card: its chains, the shade stronger where the energy is lower; a red cross is a place where the "
     "multiplier is negative and drives uphill. Right: what was visited, in each of 25 cells as a multiple of the exact mass, or in full."
 )
 INDEPENDENT = "independent chains"
@@ -36,7 +36,7 @@ def method(config: ModesConfig, side: str) -> str:
         return "contour sampling"
     if isinstance(made, ReplicaExchange):
         return "replica exchange"
-    return "cyclical steps"
+    return "cyclical steps" if isinstance(made, Cyclical) else "Stein's particles"
 
 
 def names(config: ModesConfig) -> tuple[str, str]:
@@ -59,6 +59,9 @@ def describe(config: ModesConfig, side: str) -> str:
         return f"T = {rungs}; swaps {swaps}; {step}{power}"
     if isinstance(made, Cyclical):
         return f"{plural(config.chains(side))}, cycles of {made.length:,} steps, {step} at first"
+    if isinstance(made, SteinVariational):
+        noise = f"with noise, τ = {made.temperature:g} (SPOS)" if made.temperature else "without noise (SVGD)"
+        return f"{config.chains(side)} particles {noise}, {step}"
     return f"{plural(config.chains(side))} of SGLD, {step}"
 
 

@@ -35,7 +35,7 @@ from llc_core import Estimate, estimate
 from llc_core.diagnostics.confirmation import drawn_value, exact_value
 from llc_core.diagnostics.convergence import ESS_LIMIT
 from llc_core.diagnostics.evidence import Evidence
-from llc_core.diagnostics.verdict import judge
+from llc_core.diagnostics.verdict import judge, worth_an_answer
 from llc_core.fields import hyper_fields
 from llc_core.samplers import build
 from llc_core.types import Verdict
@@ -43,17 +43,17 @@ from llc_core.types import Verdict
 RIGHT_SHARE, RIGHT_ERRORS = 0.05, 3
 UNTOLD = {field.name: field.default for field in dataclasses.fields(Evidence)}
 """What evidence is where nothing else is kept."""
+OF_THE_CASE = ("reference", "exact_law", "sampler")
+"""Evidence that follows from the case: it is made anew where kept evidence is judged."""
 
 
 def one_run(case: Case) -> Row:
     """What is kept of a run: the estimate, the answer, what was said, and the evidence for it."""
     torch.set_num_threads(1)
-    problem, answer = problem_of(case.problem, case.problem_seed), answer_of(case.problem, case.problem_seed)
+    answer = answer_of(case.problem, case.problem_seed)
     started = time.process_time()
     found, evidence = run_of(case)
     seconds = time.process_time() - started
-    localization = float(found.config.localization or 0.0)
-    drawn, drawn_se = drawn_value(problem, found.n_beta, localization)
     return {
         "llc": _short(found.llc),
         "llc_se": _short(found.llc_se),
@@ -61,12 +61,11 @@ def one_run(case: Case) -> Row:
         "trusted": bool(found.converged),
         "reason": found.converged.reason,
         "n_beta": found.n_beta,
-        "localization": localization,
-        "drawn": [_short(drawn), _short(drawn_se)],
+        "localization": float(found.config.localization or 0.0),
         "evidence": {
             name: _short(value)
             for name, value in vars(evidence).items()
-            if not name.startswith("reference") and not _same(value, UNTOLD[name])
+            if not name.startswith(OF_THE_CASE) and not _same(value, UNTOLD[name])
         },
         "seconds": round(seconds, 2),
     }
@@ -103,17 +102,20 @@ def too_short(row: Row) -> bool:
     return not (error <= RIGHT_SHARE * abs(row["answer"]) and ess >= ESS_LIMIT)
 
 
-def judged_again(case: Case, row: Row) -> Row:
-    """The row as today's verdict has it, from the evidence that is kept: exact draws are asked only where nothing else speaks
-    against the estimate, as in a run."""
-    problem = problem_of(case.problem, case.problem_seed)
+def judged_again(case: Case, row: Row, alone: bool = False) -> Row:
+    """The row as today's verdict has it, from the evidence that is kept: exact draws are asked only where no more than doubts
+    speak against the estimate, as in a run. alone: by what the chains show, with no exact answer beside them."""
+    problem, sampler = problem_of(case.problem, case.problem_seed), build(case.settings["sampler"])
     given = {name: _number(value) if value is None else value for name, value in row["evidence"].items()}
     exact = exact_value(problem, row["n_beta"], row["localization"])
-    evidence = Evidence(**given, reference=exact)
+    own = {"exact_law": sampler.exact_law and sampler.bias_expected, "sampler": sampler, "reference": exact}
+    evidence = Evidence(**{**given, **own})
     verdict = judge(evidence)
-    if verdict and math.isnan(exact) and not build(case.settings["sampler"]).needs_conditionals:
-        drawn, drawn_se = row["drawn"]
-        verdict = judge(dataclasses.replace(evidence, reference=_number(drawn), reference_se=_number(drawn_se)))
+    if alone:
+        verdict = judge(dataclasses.replace(evidence, reference=math.nan))
+    elif math.isnan(exact) and not sampler.needs_conditionals and worth_an_answer(evidence):
+        drawn, drawn_se = drawn_value(problem, row["n_beta"], row["localization"])
+        verdict = judge(dataclasses.replace(evidence, reference=drawn, reference_se=drawn_se))
     return {**row, "trusted": bool(verdict), "reason": verdict.reason}
 
 
@@ -216,6 +218,7 @@ def main() -> None:
     parser.add_argument("--keep", type=Path, help="a file of JSON lines: runs that are in it are not made again")
     parser.add_argument("--minutes", type=float, default=600.0, help="runs that are not begun by then are left out")
     parser.add_argument("--again", action="store_true", help="judge the kept evidence with today's verdict")
+    parser.add_argument("--alone", action="store_true", help="with --again: no exact answer beside the chains")
     parser.add_argument(
         "--wrong",
         action="store_true",
@@ -231,7 +234,7 @@ def main() -> None:
         f"{len(rows)} of {len(wanted)} runs, {new} made now in {time.perf_counter() - started:.0f} s; {kept.origin()}"
     )
     if options.again:
-        rows = [(case, judged_again(case, row)) for case, row in rows]
+        rows = [(case, judged_again(case, row, options.alone)) for case, row in rows]
         print("judged again, from the kept evidence")
     for case, row in rows if options.wrong else ():
         if row["trusted"] != right(row):

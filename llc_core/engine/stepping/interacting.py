@@ -73,14 +73,17 @@ class Interacting(Stepper):
             return {}
         return {name: value.double().cpu().numpy() for name, value in self.interaction.report(self.shared).items()}
 
+    def uniforms(self, loss: Tensor) -> Tensor:
+        """In (0, 1], one number for every chain at every step, so that numbers do not depend on who swaps."""
+        return 1 - torch.rand(len(loss), generator=self.random, dtype=torch.float64, device=loss.device)
+
     def _exchange(self, energy: Energy, step: int, own: Tensor | None) -> tuple[Tensor | None, Tensor | None]:
         """The new order of the rows, and the weights of the states after it."""
         assert self.interaction is not None
         layout, loss = self.layout, energy.excess_loss.double()
         alive = torch.isfinite(loss)
         loss = torch.where(alive, loss, torch.zeros_like(loss))
-        # One number for every chain at every step, so that numbers do not depend on who swaps.
-        uniform = 1 - torch.rand(len(loss), generator=self.random, dtype=torch.float64, device=loss.device)
+        uniform = self.uniforms(loss)
         grouped = layout.gather(loss)
         seen = Seen(step, grouped, layout.n_beta * grouped, layout.gather(alive), layout.gather(uniform))
         self.shared, moves = self.interaction.exchange(self.shared, seen, layout)

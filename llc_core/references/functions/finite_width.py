@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from torch import Tensor
 
 from llc_core.compute.streams import torch_stream
 from llc_core.diagnostics.convergence import ess as effective_size
+from llc_core.diagnostics.convergence import r_hat
 from llc_core.potentials.bayesian.collapsed import CollapsedChains, features
 from llc_core.potentials.bayesian.network import BayesianNetwork, checked_inputs
 from llc_core.references.functions.mixture import Mixture
@@ -46,73 +48,157 @@ def finite_width(
     Raises ValueError for a likelihood that is not Gaussian, and where P² covariances of so many draws have no room.
     Source: own derivation; the output layer is reparametrised as in Hron et al. 2022.
     """
-    need_gaussian(problem)
-    if method not in ("auto", "importance", "chains"):
-        raise ValueError(f"method is {method!r:.60}; choose one of auto, importance, chains.")
-    at = torch.from_numpy(checked_inputs(inputs, problem.widths[0]))
-    if method == "importance" or (method == "auto" and _promising(problem, at, draws, seed)):
-        found = _importance(problem, at, draws, seed)
-        if found.ess >= LEAST_ESS:
-            return found
-        if method == "importance":
-            raise ValueError(
-                f"{draws:,} draws of the prior are worth only {found.ess:.0f} of the posterior, and {LEAST_ESS} are needed; use "
-                "method='chains' or more draws."
-            )
-    return _chains(problem, at, moves, seed)
+    work = FiniteWidth(problem, inputs, draws, method=method, moves=moves, seed=seed)
+    while not work.finished:
+        work.advance()
+    return work.mixture()
+
+
+class FiniteWidth:
+    """The same work in pieces, with an answer in between. Arguments as of `finite_width`."""
+
+    def __init__(
+        self,
+        problem: BayesianNetwork,
+        inputs: Any,
+        draws: int = 20_000,
+        *,
+        method: str = "auto",
+        moves: int = 3_000,
+        seed: int = 0,
+    ):
+        need_gaussian(problem)
+        if method not in ("auto", "importance", "chains"):
+            raise ValueError(f"method is {method!r:.60}; choose one of auto, importance, chains.")
+        at = torch.from_numpy(checked_inputs(inputs, problem.widths[0]))
+        self._falls_back = partial(_Chains, problem, at, moves, seed) if method == "auto" else None
+        weighted = method == "importance" or (method == "auto" and _promising(problem, at, draws, seed))
+        self._work: _Importance | _Chains = (
+            _Importance(problem, at, draws, seed) if weighted else _Chains(problem, at, moves, seed)
+        )
+
+    @property
+    def finished(self) -> bool:
+        return self._work.finished
+
+    def advance(self) -> None:
+        """One piece: 250 draws of the prior, or ten moves of the chains."""
+        self._work.advance()
+        done = self._work
+        if self._falls_back is not None and isinstance(done, _Importance) and done.finished and done.ess < LEAST_ESS:
+            self._work = self._falls_back()
+
+    def mixture(self) -> Mixture:
+        """What is known so far; ValueError where that is too little to be told."""
+        return self._work.mixture()
 
 
 def _promising(problem: BayesianNetwork, at: Tensor, draws: int, seed: int) -> bool:
     """Whether a few draws let hope that all of them are worth enough."""
     few = min(PILOT, draws)
-    return _importance(problem, at[:1], few, seed).ess * draws / few >= LEAST_ESS
+    pilot = _Importance(problem, at[:1], few, seed)
+    while not pilot.finished:
+        pilot.advance()
+    return pilot.ess * draws / few >= LEAST_ESS
 
 
-def _importance(problem: BayesianNetwork, at: Tensor, draws: int, seed: int) -> Mixture:
-    logs: list[np.ndarray] = []
-    means: list[tuple[np.ndarray, ...]] = []
-    best = -math.inf
-    kept_numbers = 0
-    for v in _prior_draws(problem, draws, seed):
-        evidence, mean, factor = _given_hidden(problem, v, at)
-        logs.append(evidence)
-        best = max(best, float(evidence.max()))
-        good = evidence > best - NEGLIGIBLE
-        means.append((evidence[good], mean[good], factor[good]))
-        kept_numbers += int(good.sum()) * len(at) ** 2
-        _room(kept_numbers, draws)
-    log = np.concatenate(logs)
-    from scipy.special import logsumexp  # scipy takes longer to import than the engine
+class _Importance:
+    """Draws of the hidden layers from the prior, weighted by their evidence."""
 
-    total = float(logsumexp(log))
-    weights = np.exp(log - total)
-    kept, means_kept, factors = (np.concatenate(each) for each in zip(*means, strict=True))
-    shares = np.exp(kept - total)
-    size = float(1 / np.square(weights).sum())
-    # Relative error of a mean of weights: √(1/ess − 1/S), which is that of its logarithm.
-    error = math.sqrt(max(1 / size - 1 / len(log), 0.0))
-    evidence_of_all = total - math.log(len(log))
-    return Mixture(shares / shares.sum(), means_kept, factors, size, "importance", evidence_of_all, error)
+    def __init__(self, problem: BayesianNetwork, at: Tensor, draws: int, seed: int):
+        self._problem, self._at, self._draws = problem, at, draws
+        self._parts, self._done = _prior_draws(problem, draws, seed), 0
+        self._logs: list[np.ndarray] = []
+        self._kept: list[tuple[np.ndarray, ...]] = []
+        self._best, self._numbers = -math.inf, 0
+
+    @property
+    def finished(self) -> bool:
+        return self._done >= self._draws
+
+    @property
+    def ess(self) -> float:
+        return float(1 / np.square(self._weights()).sum())
+
+    def advance(self) -> None:
+        v = next(self._parts)
+        self._done += len(v)
+        evidence, mean, factor = _given_hidden(self._problem, v, self._at)
+        self._logs.append(evidence)
+        self._best = max(self._best, float(evidence.max()))
+        good = evidence > self._best - NEGLIGIBLE
+        self._kept.append((evidence[good], mean[good], factor[good]))
+        self._numbers += int(good.sum()) * len(self._at) ** 2
+        _room(self._numbers, self._draws)
+
+    def mixture(self) -> Mixture:
+        size = self.ess if self._logs else 0.0
+        if not size >= LEAST_ESS:
+            raise ValueError(
+                f"{self._done:,} draws of the prior are worth only {size:.0f} of the posterior, and {LEAST_ESS} are needed; use "
+                "method='chains' or more draws."
+            )
+        total = self._total()
+        kept, means, factors = (np.concatenate(each) for each in zip(*self._kept, strict=True))
+        shares = np.exp(kept - total)
+        # Relative error of a mean of weights: √(1/ess − 1/S), which is that of its logarithm.
+        error = math.sqrt(max(1 / size - 1 / self._done, 0.0))
+        evidence_of_all = total - math.log(self._done)
+        return Mixture(shares / shares.sum(), means, factors, size, "importance", evidence_of_all, error)
+
+    def _total(self) -> float:
+        from scipy.special import logsumexp  # scipy takes longer to import than the engine
+
+        return float(logsumexp(np.concatenate(self._logs)))
+
+    def _weights(self) -> np.ndarray:
+        return np.exp(np.concatenate(self._logs) - self._total())
 
 
-def _chains(problem: BayesianNetwork, at: Tensor, moves: int, seed: int) -> Mixture:
-    chains = CollapsedChains(problem, torch.full((CHAINS, 1), float(problem.n), dtype=torch.float64), seed)
-    chains.place(chains.normals((CHAINS, problem.dim)) * chains.scale)
-    burn_in = int(BURN_IN_SHARE * moves)
-    means: list[np.ndarray] = []
-    factors: list[np.ndarray] = []
-    every = max(EVERY, math.ceil((moves - burn_in) * CHAINS * len(at) ** 2 / NUMBERS))
-    for move in range(moves):
-        chains.move(adapt=move < burn_in)
-        if move >= burn_in and (move - burn_in) % every == 0:
-            _, mean, factor = _given_hidden(problem, chains.hidden_layers, at)
-            means.append(mean)
-            factors.append(factor)
-    trace = np.stack(means)  # [T, C, P]
-    drawn = [effective_size(trace[:, :, p]) for p in range(trace.shape[2])]
-    count = trace.shape[0] * CHAINS
-    size = float(np.nanmin(drawn)) if np.isfinite(drawn).any() else math.nan
-    return Mixture(np.full(count, 1 / count), np.concatenate(means), np.concatenate(factors), size, "chains")
+class _Chains:
+    """Hidden layers moved by collapsed pCN; every few moves each chain adds a member."""
+
+    def __init__(self, problem: BayesianNetwork, at: Tensor, moves: int, seed: int):
+        self._problem, self._at, self._moves, self._done = problem, at, moves, 0
+        self._chains = CollapsedChains(problem, torch.full((CHAINS, 1), float(problem.n), dtype=torch.float64), seed)
+        self._chains.place(self._chains.normals((CHAINS, problem.dim)) * self._chains.scale)
+        self._burn_in = int(BURN_IN_SHARE * moves)
+        self._every = max(EVERY, math.ceil((moves - self._burn_in) * CHAINS * len(at) ** 2 / NUMBERS))
+        self._means: list[np.ndarray] = []
+        self._factors: list[np.ndarray] = []
+
+    @property
+    def finished(self) -> bool:
+        return self._done >= self._moves
+
+    def advance(self) -> None:
+        for move in range(self._done, min(self._done + EVERY, self._moves)):
+            self._chains.move(adapt=move < self._burn_in)
+            if move >= self._burn_in and (move - self._burn_in) % self._every == 0:
+                _, mean, factor = _given_hidden(self._problem, self._chains.hidden_layers, self._at)
+                self._means.append(mean)
+                self._factors.append(factor)
+            self._done = move + 1
+
+    def mixture(self) -> Mixture:
+        if not self._means:
+            raise ValueError(
+                f"The first {self._burn_in:,} moves are burn-in, and {self._done:,} are done; do more of them."
+            )
+        trace = np.stack(self._means)  # [T, C, P]
+        drawn = [effective_size(trace[:, :, p]) for p in range(trace.shape[2])]
+        spread = [r_hat(trace[:, :, p]) for p in range(trace.shape[2])]
+        count = trace.shape[0] * CHAINS
+        size = float(np.nanmin(drawn)) if np.isfinite(drawn).any() else math.nan
+        worst = float(np.nanmax(spread)) if np.isfinite(spread).any() else math.nan
+        return Mixture(
+            np.full(count, 1 / count),
+            np.concatenate(self._means),
+            np.concatenate(self._factors),
+            size,
+            "chains",
+            r_hat=worst,
+        )
 
 
 def _prior_draws(problem: BayesianNetwork, draws: int, seed: int) -> Iterator[Tensor]:

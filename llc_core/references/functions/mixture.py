@@ -15,6 +15,7 @@ class Mixture:
     shares: [S], summing to 1.  means: [S, P].  factors: [S, P, P], Cholesky factors of the covariances.
     ess: effective number of independent members.  method: "importance" or "chains".
     log_evidence: log p(y) in nats, nan for chains.  log_evidence_se: its standard error.
+    r_hat: of the members' means along the chains, the largest over the inputs; nan for importance.
     """
 
     shares: np.ndarray
@@ -24,6 +25,7 @@ class Mixture:
     method: str
     log_evidence: float = math.nan
     log_evidence_se: float = math.nan
+    r_hat: float = math.nan
 
     @property
     def mean(self) -> np.ndarray:

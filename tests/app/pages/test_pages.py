@@ -46,6 +46,7 @@ def test_pages_are_found():
         "Stationary bias",
         "Many modes",
         "Landscapes",
+        "Weights and functions",
         "Your network",
         "Benchmark",
     ]

@@ -43,7 +43,7 @@ def views(swept):
 
 
 def test_names_in_links_never_change():
-    assert set(PAGES) >= {"local-geometry", "stationary-bias", "landscapes", "your-network", "benchmark"}
+    assert set(PAGES) >= {"local-geometry", "stationary-bias", "landscapes", "your-network", "benchmark", "functions"}
 
 
 LOCAL = st.fixed_dictionaries(
@@ -156,6 +156,18 @@ FIRST = {
         "n_beta": 50.0,
         "batch_size": 64,
         "seed": 1,
+    },
+    "functions": {
+        "problem": {
+            "kind": "bayesian_network", "widths": [1, 7, 5, 1], "activation": "erf", "likelihood": "laplace",
+            "noise_variance": 0.1, "weight_variance": 2.0, "bias_variance": 0.3, "data": {"x": [0.5, -1.0], "y": [1.0, 0.2]},
+        },
+        "sampler": {"name": "MALA", "step_size": 1e-4, "coordinates": "prior"},
+        "chains": 3,
+        "steps": 500,
+        "seed": 1,
+        "band": "across",
+        "share": 0.5,
     },
     "benchmark": {
         "store": "swept",

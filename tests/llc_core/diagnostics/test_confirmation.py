@@ -11,10 +11,11 @@ import pytest
 
 from llc_core import SGLD, DeepLinearNetwork, Estimate, Run, RunConfig, estimate, landscape, planar_landscape
 from llc_core.diagnostics.conclusion import ALONE, CONFIRMED, REFUSED, conclude
-from llc_core.diagnostics.confirmation import drawn_value, exact_value
+from llc_core.diagnostics.confirmation import LARGEST_DRAWN, drawn_value, exact_value
+from llc_core.diagnostics.evidence import Evidence
 from llc_core.diagnostics.signals import health
+from llc_core.diagnostics.verdict import judge
 from llc_core.engine.summary import Chains, Findings, make_estimate
-from llc_core.types import Verdict
 
 
 @pytest.fixture(scope="module")
@@ -44,6 +45,10 @@ def test_an_exact_value_confirms_or_refutes(plane):
     rough = dataclasses.replace(plane, reference_se=0.06 * plane.reference)
     assert rough.confirmed is None, "a reference known to 6% cannot say so"
     assert json.loads(plane.to_json())["confirmed"] is True
+
+
+def test_what_confirms_is_documented_with_its_own_limits():
+    assert f"up to {LARGEST_DRAWN:,} parameters" in " ".join(str(Estimate.confirmed.__doc__).split())
 
 
 def test_a_formula_for_large_n_confirms_nothing():
@@ -91,7 +96,7 @@ def test_the_verdict_hears_of_the_law(plane):
 
 @pytest.fixture(scope="module")
 def singular() -> DeepLinearNetwork:
-    """w0 = 0 with population loss: its exact value at nβ = 10⁵/log 10⁵ and γ = 1 is 3.4215, by quadrature (issue 20)."""
+    """w0 = 0 with population loss: its exact value at nβ = 10⁵/log 10⁵ and γ = 1 is 3.4215, by quadrature."""
     return DeepLinearNetwork(weights=[np.zeros((3, 3))] * 2, noise_std=0, n=10**5)
 
 
@@ -123,7 +128,29 @@ def test_chains_that_agree_with_one_another_alone_are_not_trusted(singular, plan
     assert found.converged.reason.count("above") == 1 and not found.converged.wants_steps
 
 
-def test_draws_are_made_for_a_finished_run_that_would_be_trusted(singular, monkeypatch):
+@pytest.mark.parametrize("doubt", [{"r_hat": 1.2}, {"exact_law": False}, {"step_bias": 5.0}])
+def test_a_doubt_that_an_answer_settles_reads_the_same_with_the_answer_hidden(plane, doubt):
+    known = {"llc": 50.0, "se": 0.5, "chains": 4, "kept_steps": 4000, "drift": 0.1, "drift_se": 0.2, **doubt}
+    open_, settled_ = (
+        dataclasses.replace(plane, converged=judge(Evidence(**known, reference=value))) for value in (math.nan, 50.3)
+    )
+    assert conclude(open_, with_answers=False) == conclude(settled_, with_answers=False)
+    assert conclude(settled_).kind == CONFIRMED and "50.3" in str(conclude(settled_)) and not conclude(open_).trusted
+
+
+@pytest.mark.parametrize("sampler, steps", [("UnderdampedLangevin", 4000), ("SGLD", 4000), ("HMC", 400)])
+def test_chains_that_have_not_arrived_are_never_trusted_wrong(sampler, steps):
+    """Five layers of 2,098 parameters. Exact draws give 137; chains that begin at w0 agree with one another at 125 to 129."""
+    network = DeepLinearNetwork.random("1K", "paper", seed=200)
+    found = estimate(network, sampler, steps=steps, progress=False)
+    exact, error = drawn_value(network, found.n_beta, 1.0)
+    assert 132 < exact < 142 and error < 1
+    right = abs(found.llc - exact) <= max(0.05 * exact, 3 * math.hypot(found.llc_se, error))
+    assert right or not found.converged
+    assert not found.converged or found.confirmed, "where exact draws can be made, none is trusted without them"
+
+
+def test_draws_are_made_for_a_finished_run_that_they_would_decide(singular, monkeypatch):
     asked = []
 
     def recorded(problem, n_beta, localization, largest):
@@ -141,7 +168,7 @@ def test_draws_are_made_for_a_finished_run_that_would_be_trusted(singular, monke
     exact = Run(config.replace(sampler={"name": "Gibbs"}, steps=1600), singular)
     exact.advance(1600)
     assert exact.estimates()[0].converged and not asked, "draws need no draws"
-    monkeypatch.setattr("llc_core.engine.summary.judge", lambda evidence: Verdict(True, "all is well"))
+    monkeypatch.setattr("llc_core.engine.summary.worth_an_answer", lambda evidence: True)
     run.estimates(0)
     assert not asked
     run.estimates()

@@ -11,7 +11,7 @@ import pytest
 from llc_core.diagnostics.convergence import r_hat
 from llc_core.diagnostics.errors import mean_error
 from llc_core.diagnostics.evidence import Evidence
-from llc_core.diagnostics.verdict import judge
+from llc_core.diagnostics.verdict import judge, worth_an_answer
 from llc_core.types import Verdict
 
 SOUND = {
@@ -111,6 +111,80 @@ def test_a_measured_bias_takes_the_place_of_what_is_expected():
     assert "measured to add about 14%" in judged(law_bias=7.0, **rough).reason, "beyond three of its errors"
     assert judged(law_bias=5.0, **rough), "within three of its errors"
     assert "step size alone" in judged(law_bias=5.0, step_bias=3.0, **rough).reason, "what is expected counts then"
+
+
+def test_a_bias_counts_with_its_error_whatever_the_law():
+    """2.5 is 5% of the estimate. Between an error that is small and one that is not, nothing jumps."""
+    for error in (0.2, 0.9, 1.1, 1.9):
+        for bias in (-2.0, 0.0, 1.0):
+            fine = abs(bias) + error <= 2.5
+            assert bool(judged(exact_law=False, law_bias=bias, law_bias_se=error)) is fine
+    # A measure that contradicts what is expected (0 ± .25) counts with its error too, and not less it.
+    assert judged(law_bias=1.9, law_bias_se=0.5) and not judged(law_bias=2.2, law_bias_se=0.5)
+    assert "law is measured to add about 4%" in judged(law_bias=2.2, law_bias_se=0.5).reason
+    agreed = judged(law_bias=2.2, law_bias_se=0.5, law_rest_se=0.9)
+    assert agreed, "it cannot be better known than what the estimate should be by it, and then it is no contradiction"
+
+
+def test_a_rough_measure_leaves_what_is_expected_and_a_sharp_one_replaces_it():
+    assert judged(step_bias=1.5, law_bias=4.0, law_bias_se=1.5), "within 3 errors: it is little news"
+    assert not judged(step_bias=1.5, law_bias=4.0, law_bias_se=0.2)
+    assert not judged(step_bias=3.0, law_bias=1.0, law_bias_se=4.0)
+    assert judged(step_bias=3.0, law_bias=1.0, law_bias_se=0.2)
+
+
+def test_a_measure_that_follows_the_loss_says_what_the_answer_is():
+    """The error that λ̂ and the bias share does not count: on a quadratic λ̂ − bias is the answer, whatever chance has done."""
+    assert judged(exact_law=False, law_bias=2.0, law_bias_se=1.5, law_rest_se=0.1)
+    assert not judged(exact_law=False, law_bias=2.0, law_bias_se=1.5, law_rest_se=0.6)
+    assert not judged(exact_law=False, law_bias=2.0, law_bias_se=1.5, law_rest_se=0.1, rounding=0.5)
+    apart = judged(exact_law=False, law_bias=2.0, law_bias_se=1.5, law_rest_se=0.1, r_hat=1.2)
+    assert not apart, "of chains that disagree it says nothing"
+
+
+DOUBTS = [
+    {"drift": 7.5, "drift_se": 2.0},
+    {"drift_se": 5.2},
+    {"chain_offset": 1.7, "chain_chance": 1e-4},
+    {"r_hat": 1.2},
+    {"ess": 20.0},
+    {"exact_law": False},
+    {"exact_law": False, "law_bias": 1.0, "law_bias_se": 3.0},
+    {"step_bias": 5.0},
+]
+PLAIN = [
+    {"drift": 20.0},
+    {"dead": 1},
+    {"se": 5.0},
+    {"step_size": 2e-6},
+    {"law_bias": 5.0, "law_bias_se": 0.3},
+    {"rounding": 2.0},
+    {"acceptance": 0.05},
+]
+
+
+@pytest.mark.parametrize("doubt", DOUBTS)
+def test_an_exact_answer_beside_the_estimate_settles_a_doubt(doubt):
+    alone = judged(**doubt)
+    assert not alone and worth_an_answer(Evidence(**{**SOUND, **doubt}))
+    found = judged(**doubt, reference=49.0, reference_se=0.2)
+    assert found and "exact draws give 49 ± 0.2" in found.reason and alone.reason in found.reason
+    assert (found.remedy, found.change, found.wants_steps) == (alone.remedy, alone.change, False)
+    assert judged(**doubt, reference=52.0) and not judged(**doubt, reference=53.0)
+    assert not judged(**doubt, reference=48.0, reference_se=0.6), "its own error counts as well"
+
+
+@pytest.mark.parametrize("fault", PLAIN)
+def test_what_speaks_plainly_against_an_estimate_is_not_settled_by_an_answer(fault):
+    assert not judged(**fault, reference=50.0) and not worth_an_answer(Evidence(**{**SOUND, **fault}))
+    assert judged(**fault, ess=20.0, reference=50.0).reason == judged(**fault).reason, (
+        "a doubt beside it takes nothing away"
+    )
+
+
+def test_where_the_error_is_not_known_no_answer_is_asked_for():
+    assert worth_an_answer(Evidence(**SOUND)) and not worth_an_answer(Evidence(**{**SOUND, "se": math.nan}))
+    assert not judged(se=math.nan, drift_se=math.nan, reference=50.0)
 
 
 def test_a_law_that_is_not_the_target_is_trusted_only_where_its_bias_is_known():

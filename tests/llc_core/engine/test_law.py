@@ -53,6 +53,7 @@ def test_on_a_quadratic_it_is_all_that_is_wrong_with_the_estimate(sampler):
     bias, error = both(result)
     assert bias == pytest.approx(result.llc - exact, abs=ROUNDING * exact)
     assert 0 < error < 2 * result.llc_se, "the error of λ̂ also knows how well it is known"
+    assert result.diagnostics["law_rest_se"] < ROUNDING * exact, "λ̂ − bias is the answer, without that chance"
 
 
 @pytest.mark.parametrize("chains", [1, 3])
@@ -96,6 +97,14 @@ def test_chains_do_not_know_that_they_are_measured(monkeypatch):
     without = run(WIDE, "RMSPropSGLD", n_beta=1000.0, steps=600)
     assert np.array_equal(with_it.trace, without.trace)
     assert math.isfinite(both(with_it)[0]) and math.isnan(both(without)[0])
+
+
+def test_a_law_that_needs_tiny_steps_is_not_trusted_without_a_measure(monkeypatch):
+    """Corrected PSGLD has the right law as its step vanishes, and is a fifth low on a normal law at its automatic step."""
+    monkeypatch.setattr(record, "law_bias", lambda setup: None)
+    found = run(WIDE, CorrectedPSGLD(), n_beta=1000.0, steps=1500)
+    assert found.llc < 0.9 * WIDE.llc(1000.0, 1.0) and not found.converged
+    assert "not known here" in found.converged.reason
 
 
 def test_every_setting_of_a_grid_has_its_own():

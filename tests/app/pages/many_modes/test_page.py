@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import time
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import numpy as np
@@ -12,9 +13,12 @@ import pytest
 from waiting import settled
 
 from app.pages.many_modes import texts
-from app.pages.many_modes.config import ModesConfig, alone, contour, cyclical, ladder
+from app.pages.many_modes.config import ModesConfig, alone, contour, cyclical, ladder, particles
 from app.pages.many_modes.job import ModesJob, ModesProgress, coarse, plane_run
 from app.pages.many_modes.page import ManyModes
+from app.pages.many_modes.panels import ladder as ladder_panel
+from app.pages.many_modes.panels import theta
+from app.pages.many_modes.panels.basins import BasinPanel
 from app.pages.many_modes.pictures import draw_comparison
 from app.pages.many_modes.presets import PRESETS
 from app.pages.many_modes.scene import get_scene
@@ -76,6 +80,76 @@ def test_the_scene_is_exact():
     assert scene.theta["left"].sum() == pytest.approx(1) and len(scene.theta["left"]) == 100
 
 
+def test_the_figures_of_contour_chains_are_what_they_move_by(small_job):
+    """The multiplier drawn over the bins, against the one that each chain had at its last step."""
+    made, seen, scene = SMALL.made("left"), small_job.judge().left, get_scene(SMALL)
+    run = plane_run(SMALL, "left")
+    whole = run.advance(run.total_steps)
+    drawn = theta.multiplier(made, seen.shared[0, : made.bins])
+    place = np.clip(np.ceil((whole.loss[0, -1] - made.low) / made.width).astype(int) - 1, 0, made.bins - 1)
+    assert np.allclose(drawn[place], whole.heat[0, -1], rtol=1e-9)
+    figures = theta.ThetaFigures("left")
+    figures.reset(made, None)
+    figures.show(made, scene, "left", seen)
+    data = figures.source.data
+    assert data["theta"].sum() == pytest.approx(1) and data["mean"].sum() == pytest.approx(1)
+    assert np.nansum(data["exact"]) == pytest.approx(1) and np.isnan(data["exact"][:7]).all(), "no state lies below 0"
+    said = theta.words(SMALL, made, scene, "left", seen, True)
+    assert f"{theta.distance(seen.shared[0, :100], scene.theta['left']):.2f} from the exact" in said
+    assert "exact" not in theta.words(SMALL, made, scene, "left", seen, False)
+
+
+def test_the_multiplier_of_the_exact_theta_gives_the_learning_coefficient():
+    """|x|² + |y|⁴ has λ = ¾: at small E of the exact θ*, and roughly of the learned one."""
+    config = next(preset for preset in PRESETS if preset.name == "lambda").config.replace(trials=8)
+    made, scene = config.made("left"), get_scene(config)
+    exact = theta.scale_resolved(made, scene.theta["left"])
+    middles = 10 ** theta.middles(made)
+    assert (np.abs(exact[(middles > 0.03) & (middles < 0.2)] - 0.75) < 0.04).all(), (
+        "first order in E, and the quadrature's points"
+    )
+    job = ModesJob(config)
+    while not job.finished:
+        job.advance(config.gradients)
+    seen = job.judge().left
+    found = np.median(theta.scale_resolved(made, seen.shared[:, :16].mean(axis=0))[4:12])
+    assert 0.6 < found < 0.9, "0.72 and 0.73 in two runs, with a spread of about 0.15 between bins"
+    assert f"λ(E) is {found:.2f}" in theta.words(config, made, scene, "left", seen, True)
+
+
+def test_the_index_process_is_that_of_the_ladder(small_job):
+    made, seen = SMALL.made("right"), small_job.judge().right
+    assert np.array_equal(seen.order[-1], seen.shared[0, 2:5]) and (np.sort(seen.order, axis=1) == [0, 1, 2]).all()
+    moved = np.abs(np.diff(np.argsort(seen.order, axis=1), axis=0))
+    assert moved.max() == 1, "neighbours alone change places"
+    refused = ladder_panel.rejection(made, seen.shared)
+    assert ((refused > 0) & (refused < 1)).all()
+    words = ladder_panel.words(SMALL, made, seen)
+    assert f"Λ = {refused.sum():.2f}" in words and "Syed" in words
+    assert ladder_panel.most_trips(np.zeros(1)) == 0.5, (
+        "two levels that always swap: four rounds for each of two copies"
+    )
+    trips = seen.shared[:, 0].mean() / (seen.gradients // 3)
+    assert 0.5 < trips / ladder_panel.most_trips(refused) < 1.05
+
+
+def test_the_levels_weigh_two_basins_as_quadrature_does():
+    config = next(preset for preset in PRESETS if preset.name == "basins").config.replace(gradients=200_000, trials=8)
+    scene, panel = get_scene(config), BasinPanel()
+    panel.reset(config, scene)
+    seen = finished(config).judge()
+    panel.draw(config, seen)
+    found = panel.found["right"].data
+    assert found["n_beta"] == pytest.approx([660 / 660 ** (k / 5) for k in range(6)])
+    exact = np.interp(np.log(found["n_beta"]), np.log(scene.line[0]), scene.line[1])
+    error = (found["high"] - found["low"]) / 4
+    assert (np.abs(found["share"] - exact) < 4 * error + 0.01).all(), "0.01: the step's bias and the interpolation"
+    law = plane_law(config.target, points=2000)
+    assert scene.line[1, -1] == pytest.approx(law.mass[law.axis > 0.5].sum(), abs=1e-3)
+    assert panel.found["left"].data["share"][0] < 0.1 < found["share"][0], "plain chains stay where they began"
+    assert panel.view.visible and not seen.left.order.size
+
+
 @pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.name)
 def test_every_preset_runs_and_says_one_thing(preset):
     job = finished(preset.config.replace(gradients=20_000, trials=1))
@@ -118,6 +192,8 @@ def test_the_default_ends_where_the_benchmark_does():
         values = page.sides["left"].numbers.values
         assert values["left_kl"] == texts.small(left) and values["left_draws"] == f"{12 / left:,.0f}"
         assert len(page.sides["right"].cells.ratio.data["x"]) == 25
+        theta_source = page.insides["left"].theta.source.data
+        assert len(theta_source["energy"]) == 100 and page.insides["right"].view.visible
         page.answers.visible = False
         assert "KL" not in page.headline.object and "same number of gradients" in page.headline.object
         assert not page.curves.view.visible and "left_kl" in page.sides["left"].numbers.withheld
@@ -128,8 +204,6 @@ def test_the_default_ends_where_the_benchmark_does():
 def judged(left: list[float], right: list[float], trials: int) -> str:
     config = ModesConfig(trials=trials)
     side = ModesJob(config.replace(gradients=20_000)).judge().left
-    from dataclasses import replace
-
     seen = ModesProgress(1000, 1000, left=replace(side, kl=np.array(left)), right=replace(side, kl=np.array(right)))
     return texts.headline(config, seen, True)
 
@@ -150,8 +224,8 @@ def test_words_of_the_run_itself():
     assert texts.trouble(State(status=Status.RUNNING)) == ("", "")
     assert texts.caption(State()) == "preparing the chains…"
     assert texts.names(ModesConfig(left=ladder())) == ("replica exchange (left)", "replica exchange (right)")
-    assert {texts.method(ModesConfig(left=own), "left") for own in (contour(), ladder(), cyclical(), alone())} == {
-        "contour sampling", "replica exchange", "cyclical steps", "independent chains",
+    assert {texts.method(ModesConfig(left=own), "left") for own in (contour(), ladder(), cyclical(), particles(), alone())} == {
+        "contour sampling", "replica exchange", "cyclical steps", "Stein's particles", "independent chains",
     }  # fmt: skip
 
 
@@ -170,7 +244,8 @@ def test_words_of_the_run_itself():
             "temperatures has 39 entries; this page takes up to 12",
         ),
         ({"right": cyclical(10**7)}, "length is 10000000; it must be at most 200000"),
-        ({"right": {"interaction": {"name": "SteinVariational"}}}, "which this page does not run"),
+        ({"right": particles(chains=200), "trials": 64}, "64 trials of 200 particles are 2,560,000 pairs"),
+        ({"right": particles(chains=201)}, "right.chains is 201; it must be at most 200"),
         ({"right": {"interaction": {"name": "Tempering"}}}, "Unknown interaction 'Tempering'"),
         ({"right": {"speed": 1}}, "Unknown key 'speed' in right"),
         ({"wrong": 1}, "Unknown key 'wrong'"),
@@ -215,7 +290,7 @@ def test_a_ladder_of_its_own_gives_way_to_a_geometric_one(page):
     assert found["interaction"]["interval"] == 3
 
 
-@pytest.mark.parametrize("method", ["Contour", "ReplicaExchange", "Cyclical", "none"])
+@pytest.mark.parametrize("method", ["Contour", "ReplicaExchange", "Cyclical", "SteinVariational", "none"])
 def test_every_method_can_be_chosen_on_both_sides(page, method):
     for side in ("left", "right"):
         page.editors[side].method.widget.value = "none" if method != "none" else "Cyclical"

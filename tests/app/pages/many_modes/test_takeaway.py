@@ -11,7 +11,7 @@ import sys
 import numpy as np
 import pytest
 
-from app.pages.many_modes.config import ModesConfig, alone, cyclical
+from app.pages.many_modes.config import ModesConfig, cyclical, particles
 from app.pages.many_modes.job import ModesJob
 from app.pages.many_modes.scene import get_scene
 from app.pages.many_modes.takeaway import FILES, ModesTakeaway, config_from_file, config_json, python_code
@@ -20,7 +20,7 @@ pytest.importorskip("numba")
 
 CONFIGS = {
     "default": ModesConfig(gradients=30_000, trials=2, seed=3),
-    "others": ModesConfig(left=cyclical(2000), right=alone(2), gradients=20_000, trials=2),
+    "others": ModesConfig(left=cyclical(2000), right=particles(0.3, 20), gradients=20_000, trials=2),
 }
 
 

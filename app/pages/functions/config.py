@@ -1,0 +1,149 @@
+"""What one run on the page "Weights and functions" is made of: a network with its data, a sampler, chains, and a band."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from json import dumps
+from typing import Any
+
+from app.runs.allowance import check_price
+from llc_core import BayesianNetwork, RunConfig
+from llc_core.fields import choice, number, short, whole
+from llc_core.potentials import price
+from llc_core.potentials.bayesian.network import checked_widths
+from llc_core.samplers.registry import build
+
+KIND = "bayesian_network"
+SAMPLERS = ("SplitHMC", "CollapsedPCN", "PCN", "MALA", "HMC")
+"""Those that the page offers: all leave the posterior exactly as it is."""
+WIDEST, DEEPEST, MOST_POINTS = 320, 4, 64
+CHAINS, STEPS = (2, 64), (40, 100_000)
+ROWS = 256
+"""Iterations that are kept of a run, at most, and so many positions of the slider."""
+POOLED, ACROSS = "pooled", "across"
+"""What a band is made of: the chains' iterations together, or all chains at one iteration, as in the paper."""
+SHARES = (0.5, 0.8, 0.95)
+
+
+def _network() -> dict[str, Any]:
+    return {"kind": KIND, "widths": [1, 20, 20, 1], "data": {"name": "wave", "n": 7, "seed": 0}}
+
+
+def _hmc() -> dict[str, Any]:
+    return {"name": "SplitHMC", "step_size": None, "leapfrog_steps": 10.0}
+
+
+@dataclass(frozen=True)
+class FunctionsConfig:
+    """JSON-able; equal configurations give equal numbers.
+
+    problem: description of a `BayesianNetwork` with one input.  sampler: one of SAMPLERS, with its fields.
+    chains, steps, seed: of the run; its first half is burn-in.
+    band: "pooled" or "across".  share: of the draws that the band holds.
+    Raises ValueError with a sentence for the user.
+    """
+
+    problem: Mapping[str, Any] = field(default_factory=_network)
+    sampler: Mapping[str, Any] = field(default_factory=_hmc)
+    chains: int = 32
+    steps: int = 800
+    seed: int = 0
+    band: str = POOLED
+    share: float = 0.8
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        put(self, "problem", checked_problem(self.problem))
+        put(self, "chains", whole("chains", self.chains, *CHAINS))
+        put(self, "steps", whole("steps", self.steps, *STEPS))
+        put(self, "seed", whole("seed", self.seed, 0, 2**63 - 1))
+        choice("band", self.band, (POOLED, ACROSS))
+        put(self, "share", number("share", self.share))
+        if self.share not in SHARES:
+            raise ValueError(f"share is {self.share:g}; choose one of {', '.join(map(str, SHARES))}.")
+        sampler = build(self.sampler)
+        if sampler.name not in SAMPLERS:
+            raise ValueError(f"sampler is {sampler.name}; this page has {', '.join(SAMPLERS)}.")
+        likelihood = self.problem["likelihood"]
+        if sampler.needs_conditionals and likelihood != "gaussian":
+            raise ValueError(
+                f"sampler is {sampler.name}, which integrates the output layer out, and likelihood is {likelihood!r}, under which "
+                "it cannot; choose another sampler or 'gaussian'."
+            )
+        put(self, "sampler", sampler.to_dict())
+
+    @classmethod
+    def from_dict(cls, data: Any) -> FunctionsConfig:
+        """From parsed JSON; ValueError for anything that is no such configuration."""
+        if not isinstance(data, Mapping):
+            raise ValueError(f"A configuration must be a JSON object, not a {type(data).__name__}.")
+        known = [f.name for f in dataclasses.fields(cls)]
+        unknown = sorted(str(key) for key in data if key not in known)
+        if unknown:
+            raise ValueError(f"Unknown key {short(unknown[0])} in the configuration; known keys: {', '.join(known)}.")
+        return cls(**data)
+
+    @property
+    def every(self) -> int:
+        """Iterations between two that are kept."""
+        return max(1, math.ceil(self.steps / ROWS))
+
+    @property
+    def burn_in(self) -> int:
+        """Half of the steps, in whole intervals between kept iterations."""
+        return self.steps // 2 // self.every * self.every
+
+    @property
+    def run(self) -> RunConfig:
+        """The engine's configuration of the run."""
+        return RunConfig(
+            problem=self.problem,
+            sampler=self.sampler,
+            gradient="full",
+            chains=self.chains,
+            steps=self.steps,
+            burn_in=self.burn_in,
+            seed=self.seed,
+        )
+
+    def replace(self, **changes: Any) -> FunctionsConfig:
+        return dataclasses.replace(self, **changes)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+
+
+def checked_problem(described: Any) -> dict[str, Any]:
+    """The complete description of a network; ValueError, before anything of it is made, where it is too large for this page."""
+    if not isinstance(described, Mapping):
+        raise ValueError(f"problem is {short(described)}; give a network such as {{'kind': '{KIND}'}}.")
+    values = {str(name): value for name, value in described.items()}
+    if values.pop("kind", KIND) != KIND:
+        raise ValueError(
+            f"problem is of kind {short(described['kind'])}; this page runs Bayesian networks, kind '{KIND}'."
+        )
+    widths = checked_widths(values.get("widths", (1, 20, 20, 1)))
+    if widths[0] != 1:
+        raise ValueError(f"widths begins with {widths[0]}; this page draws functions of 1 input.")
+    if len(widths) > DEEPEST + 2 or max(widths) > WIDEST:
+        raise ValueError(
+            f"widths has {len(widths) - 2} hidden layers of up to {max(widths):,}; this page takes {DEEPEST} of up to {WIDEST}."
+        )
+    found = price({**values, "kind": KIND})
+    check_price(found, "use smaller widths")
+    network = BayesianNetwork.described(values)
+    if network.n > MOST_POINTS:
+        raise ValueError(f"data has {network.n:,} points; this page takes up to {MOST_POINTS}.")
+    return network.to_dict()
+
+
+def network_of(problem: Mapping[str, Any]) -> BayesianNetwork:
+    """The network of a description that was checked."""
+    return BayesianNetwork.described({name: value for name, value in problem.items() if name != "kind"})
+
+
+def key_of(problem: Mapping[str, Any]) -> str:
+    return dumps(problem, sort_keys=True)

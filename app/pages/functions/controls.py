@@ -1,0 +1,167 @@
+"""The run's side of the side bar, and the slider that replays a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+
+from app.controls.fields import ChoiceField, Field, NumberField, make_field
+from app.pages.functions.config import ACROSS, CHAINS, POOLED, SAMPLERS, SHARES, STEPS, FunctionsConfig
+from llc_core.fields import Hyper, hyper_fields
+from llc_core.samplers.registry import build, samplers
+
+BANDS = {POOLED: "all chains, second half of the run", ACROSS: "all chains at one iteration (the paper)"}
+BAND_HELP = (
+    "What the blue band holds: the chains' iterations together, or the chains at the iteration of the slider, as in the paper's "
+    "figures. The second one is a band over chains, not over time."
+)
+
+
+class RunPanel(pn.viewable.Viewer):
+    """Sampler and its fields, chains, iterations, band. `listener` is called after a change by the visitor."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.listener: Callable[[], None] = lambda: None
+        known, default = samplers(conditionals=True, priors=True), FunctionsConfig()
+        self.sampler = ChoiceField(
+            "sampler",
+            Hyper(
+                choices=SAMPLERS,
+                help="The rule that moves the chains. All of these leave the posterior exactly as it is.",
+            ),
+            SAMPLERS[0],
+            {name: known[name].label for name in SAMPLERS},
+        )
+        self.sampler.listener = self._on_sampler
+        self.fields: dict[str, Field] = {
+            "chains": NumberField(
+                "chains", Hyper(*CHAINS, help="Independent networks; each begins at a draw of the prior."), default.chains,
+                integer=True,
+            ),
+            "steps": NumberField(
+                "steps", Hyper(*STEPS, log=True, help="Iterations of each chain; the first half is burn-in."), default.steps,
+                integer=True, label="Iterations",
+            ),
+            "band": ChoiceField("band", Hyper(choices=tuple(BANDS), help=BAND_HELP), default.band, BANDS),
+            "share": ChoiceField(
+                "share", Hyper(choices=tuple(map(str, SHARES)), help="How much of the draws a band holds."), str(default.share),
+                {str(share): f"{share:.0%}" for share in SHARES}, label="Band holds",
+            ),
+            "seed": NumberField(
+                "seed", Hyper(0, 999_999, help="Seed of the chains' starts and noise."), default.seed, integer=True,
+                span=(0, 100), label="Chain seed",
+            ),
+        }  # fmt: skip
+        for field in self.fields.values():
+            field.listener = lambda: self.listener()
+        self._own: dict[str, Field] = {}
+        self._own_place = pn.Column(sizing_mode="stretch_width", margin=0)
+        self._rebuild({})
+        self._view = pn.Column(
+            self.sampler,
+            self._own_place,
+            *(self.fields[name] for name in ("chains", "steps", "band", "share")),
+            folded(self.fields["seed"]),
+            sizing_mode="stretch_width",
+            margin=0,
+        )
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return self._view
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """Fields of `FunctionsConfig` except the problem."""
+        own = {name: field.value for name, field in self._own.items()}
+        found = {name: field.value for name, field in self.fields.items()}
+        return {**found, "share": float(found["share"]), "sampler": {"name": self.sampler.value, **own}}
+
+    def show(self, config: FunctionsConfig) -> None:
+        """Set every field without reporting a change."""
+        values = dict(config.sampler)
+        self.sampler.set(values.pop("name"))
+        self._rebuild(values)
+        for name, field in self.fields.items():
+            value = getattr(config, name)
+            field.set(str(value) if name == "share" else value)
+
+    def show_live(self, step_size: float) -> None:
+        """The step in use, where it is automatic."""
+        field = self._own.get("step_size")
+        if isinstance(field, NumberField):
+            field.show_live(step_size)
+
+    def _on_sampler(self) -> None:
+        self._rebuild({})
+        self.listener()
+
+    def _rebuild(self, values: Mapping[str, Any]) -> None:
+        name = self.sampler.value
+        assert name is not None
+        default = build(name)
+        self._own = {
+            key: make_field(name, key, about, values.get(key, getattr(default, key)))
+            for key, about in hyper_fields(default).items()
+        }
+        for field in self._own.values():
+            field.listener = lambda: self.listener()
+        self._own_place.objects = list(self._own.values())
+
+
+class Replay(pn.viewable.Viewer):
+    """A slider over the iterations of a run. It follows the run until the visitor moves it, and again from its right end on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.listener: Callable[[], None] = lambda: None
+        self._done = 0
+        self.follows = True
+        self._field = NumberField(
+            "iteration", Hyper(0, STEPS[1], help=REPLAY_HELP), 0, integer=True, span=(0, 100), label="Iteration"
+        )
+        self._field.listener = self._on_change
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return self._field.widget
+
+    @property
+    def value(self) -> int:
+        return int(self._field.value or 0)
+
+    def begin(self, steps: int) -> None:
+        """Another run of so many iterations."""
+        self._done, self.follows = 0, True
+        self._field.about = Hyper(0, steps, help=REPLAY_HELP)
+        self._field.widget.end = steps
+        self._field.set(0)
+
+    def advance(self, done: int) -> None:
+        """The run has done so many iterations."""
+        self._done = done
+        if self.follows and self.value != done:
+            self._field.set(done)
+
+    def _on_change(self) -> None:
+        self.follows = self.value >= self._done
+        self.listener()
+
+
+REPLAY_HELP = "Show the chains as they were at an iteration. At its right end the slider follows the run."
+
+
+def folded(*objects: Any) -> pmui.Accordion:
+    """What few visitors want, below the word "Advanced"."""
+    return pmui.Accordion(
+        ("Advanced", pn.Column(*objects, sizing_mode="stretch_width", margin=(0, 6))),
+        active=[],
+        dynamic=True,  # not built until it is opened: the page loads sooner
+        title_variant="subtitle2",
+        variant="outlined",
+        elevation=0,
+        margin=(10, 0),
+        sizing_mode="stretch_width",
+    )

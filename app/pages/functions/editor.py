@@ -1,0 +1,143 @@
+"""The side bar's first half: the network, the noise of its data, and the data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from html import escape
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+
+from app.controls.fields import ChoiceField, Field, NumberField
+from app.pages.functions.config import DEEPEST, KIND, MOST_POINTS, WIDEST, FunctionsConfig, checked_problem, network_of
+from app.pages.functions.controls import folded
+from app.style.layout import complaint
+from llc_core.fields import Hyper
+from llc_core.potentials.bayesian.activations import ACTIVATIONS
+from llc_core.potentials.bayesian.likelihoods import LIKELIHOODS
+from llc_core.potentials.bayesian.network import LEAST_VARIANCE
+
+PLAIN = ("activation", "likelihood", "noise_variance", "weight_variance", "bias_variance")
+"""Keys of the problem that one field each shows."""
+LABELS = {"selu": "SELU", "relu": "ReLU", "erf": "erf", "tanh": "tanh", "gaussian": "Gaussian", "laplace": "Laplace"}
+SHARPEST, DIGITS = 10.0, 3
+
+
+class NetworkEditor(pn.viewable.Viewer):
+    """`problem` is the last valid description; what is wrong leaves it as it was and shows a sentence.
+
+    `listener` is called when the visitor has made another valid problem.
+    """
+
+    def __init__(self, problem: Mapping[str, Any]):
+        super().__init__()
+        self.listener: Callable[[], None] = lambda: None
+        self.problem: dict[str, Any] = dict(problem)
+        self.fields = _fields()
+        for name, field in self.fields.items():
+            field.listener = lambda name=name: self._on_field(name)
+        self.back = pmui.Button(
+            label="Remove added points", size="small", variant="outlined", margin=(4, 0), visible=False
+        )
+        self.back.on_click(lambda event: self._take({**self.problem, "data": _wave(7)}))
+        self.message = complaint(margin=0)
+        first = ("width", "layers", "activation", "likelihood", "noise_variance", "points")
+        self._view = pn.Column(
+            *(self.fields[name] for name in first),
+            self.back,
+            self.message,
+            folded(self.fields["weight_variance"], self.fields["bias_variance"]),
+            sizing_mode="stretch_width",
+            margin=0,
+        )
+        self.show(problem)
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return self._view
+
+    def show(self, problem: Mapping[str, Any]) -> None:
+        """Set the fields to a problem, without reporting a change."""
+        self.problem = dict(problem)
+        hidden = problem["widths"][1:-1]
+        data = problem["data"]
+        self.fields["width"].set(hidden[0])
+        self.fields["layers"].set(len(hidden))
+        self.fields["points"].set(data["n"] if "n" in data else len(data["x"]))
+        for name in PLAIN:
+            self.fields[name].set(problem[name])
+        self.back.visible = "x" in data
+        self._complain("")
+
+    def add_point(self, x: float, y: float) -> None:
+        """One more point of the data, where the visitor has tapped."""
+        data = network_of(self.problem).data
+        xs, ys = [*data.x[:, 0].tolist(), round(x, DIGITS)], [*data.y.tolist(), round(y, DIGITS)]
+        self._take({**self.problem, "data": {"x": xs, "y": ys}})
+
+    def _on_field(self, name: str) -> None:
+        value = self.fields[name].value
+        hidden = self.problem["widths"][1:-1]
+        if name == "width":
+            self._take({**self.problem, "widths": [1, *[value] * len(hidden), 1]})
+        elif name == "layers":
+            self._take({**self.problem, "widths": [1, *[hidden[0]] * value, 1]})
+        elif name == "points":
+            self._take({**self.problem, "data": _wave(value)})
+        else:
+            self._take({**self.problem, name: value})
+
+    def _take(self, wanted: Mapping[str, Any]) -> None:
+        try:
+            problem = checked_problem(wanted)
+        except ValueError as error:
+            self._complain(str(error))
+            return
+        changed = problem != self.problem
+        self.show(problem)
+        if changed:
+            self.listener()
+
+    def _complain(self, message: str) -> None:
+        self.message.param.update(object=f'<span role="alert">{escape(message)}</span>', visible=bool(message))
+
+
+def _wave(points: int) -> dict[str, Any]:
+    return {"name": "wave", "n": points, "seed": 0}
+
+
+def _fields() -> dict[str, Field]:
+    problem = FunctionsConfig().problem
+    assert problem["kind"] == KIND
+    return {
+        "width": _number("width", Hyper(1, WIDEST, log=True, help="Neurons in each hidden layer."), 20, label="Width", integer=True),
+        "layers": _number("layers", Hyper(1, DEEPEST, help="Hidden layers."), 2, label="Hidden layers", integer=True),
+        "activation": _choice("activation", ACTIVATIONS, "What each neuron does with its input."),
+        "likelihood": _choice(
+            "likelihood", LIKELIHOODS, "Law of the noise in the data. Exact answers are known for the Gaussian one alone."
+        ),
+        "noise_variance": _number(
+            "noise_variance", Hyper(LEAST_VARIANCE, 1e6, log=True, help="Variance of the noise that the likelihood takes the data to have."),
+            0.05, label="Noise variance", span=(0.005, 1.0),
+        ),
+        "points": _number(
+            "points", Hyper(2, MOST_POINTS, help="Points of the paper's curve. A tap on the figure adds one of your own."), 7,
+            label="Data points", integer=True,
+        ),
+        "weight_variance": _number(
+            "weight_variance", Hyper(LEAST_VARIANCE, 1e6, log=True, help="Prior variance of a weight, times the neurons that feed it."),
+            1.0, label="Weight variance", span=(0.1, SHARPEST),
+        ),
+        "bias_variance": _number(
+            "bias_variance", Hyper(LEAST_VARIANCE, 1e6, log=True, help="Prior variance of a bias."), 0.2, label="Bias variance",
+            span=(0.01, SHARPEST),
+        ),
+    }  # fmt: skip
+
+
+def _number(name: str, about: Hyper, default: float, **options: Any) -> NumberField:
+    return NumberField(name, about, default, **options)
+
+
+def _choice(name: str, choices: Mapping[str, Any], help: str) -> ChoiceField:
+    return ChoiceField(name, Hyper(choices=tuple(choices), help=help), next(iter(choices)), LABELS)

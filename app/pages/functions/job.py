@@ -1,0 +1,232 @@
+"""A run of chains as a job of the run manager: functions, some weights and losses of all chains, at evenly spaced iterations."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import torch
+
+from app.pages.functions.config import ACROSS, POOLED, SHARES
+from app.pages.functions.scene import WEIGHTS, Scene
+from app.runs.threads import set_threads
+from llc_core import Run
+from llc_core.diagnostics.convergence import ess, r_hat
+
+DRAWN = 8
+"""Chains whose functions are drawn as lines."""
+RESTRAINT = 10
+"""A band is made again when so many times as long has passed as it took."""
+EDGES = tuple(sorted(edge for share in SHARES for edge in ((1 - share) / 2, (1 + share) / 2)))
+
+
+@dataclass(frozen=True)
+class Row:
+    """All chains at one iteration. functions: [C, P].  weights: [C, W].  losses: [C], means per sample in nats."""
+
+    iteration: int
+    functions: np.ndarray
+    weights: np.ndarray
+    losses: np.ndarray
+
+
+@dataclass(frozen=True)
+class Edges:
+    """Of f over some draws: mean [P], and the edges [P] of the bands that hold these shares of them."""
+
+    mean: np.ndarray
+    low: Mapping[float, np.ndarray]
+    high: Mapping[float, np.ndarray]
+
+    @classmethod
+    def of(cls, draws: np.ndarray) -> Edges:
+        """draws: [N, P]."""
+        found = dict(zip(EDGES, np.quantile(draws, EDGES, axis=0), strict=True))
+        low = {share: found[(1 - share) / 2] for share in SHARES}
+        return cls(draws.mean(axis=0), low, {share: found[(1 + share) / 2] for share in SHARES})
+
+
+@dataclass(frozen=True)
+class Band:
+    """What is drawn at an iteration. edges: "pooled" and "across".  lines: functions [DRAWN, P] of the first chains."""
+
+    iteration: int
+    edges: Mapping[str, Edges]
+    lines: np.ndarray
+
+
+@dataclass(frozen=True)
+class Gauges:
+    """R-hat (Vehtari et al. 2021) over the second half of the iterations so far; nan before there are enough.
+
+    functions: the largest over the inputs.  weights: the median over the weights that are watched; most: their largest.
+    loss: of the loss.  ess: effective sample size of f, its median over some inputs.
+    mean, sd: of f over the same draws, [P].
+    """
+
+    iteration: int
+    weights: float
+    most: float
+    loss: float
+    functions: float
+    ess: float
+    mean: np.ndarray
+    sd: np.ndarray
+
+
+@dataclass(frozen=True)
+class Seen:
+    """All there is to see of the chains at an iteration."""
+
+    band: Band
+    gauges: Gauges
+
+
+@dataclass(frozen=True)
+class Progress:
+    """The chains after so many iterations. band: the newest that was made.  acceptance: of a Metropolis test, else nan.
+
+    step_size: in use now, nan before the first step and for samplers that have none.
+    """
+
+    steps: int
+    total_steps: int
+    band: Band | None
+    acceptance: float
+    step_size: float
+    notes: tuple[str, ...] = ()
+
+
+class Path:
+    """Rows of a run, which are only added. every: iterations between two of them."""
+
+    def __init__(self, every: int, rows: tuple[Row, ...] = ()):
+        self.every, self.rows = every, list(rows)
+
+    def since(self, cursor: int) -> tuple[int, list[Row]]:
+        """The new cursor and the rows after `cursor`."""
+        return len(self.rows), self.rows[cursor:]
+
+    def copy(self) -> Path:
+        """The same rows, for a thread."""
+        return Path(self.every, tuple(self.rows))
+
+    def band(self, iteration: int) -> Band | None:
+        """None before the first row. pooled: all chains over the second half of the iterations; across: at the last one."""
+        now = self._at(iteration)
+        if now is None:
+            return None
+        pooled = np.concatenate([row.functions for row in self._half(iteration) or [now]])
+        return Band(iteration, {POOLED: Edges.of(pooled), ACROSS: Edges.of(now.functions)}, now.functions[:DRAWN])
+
+    def gauges(self, iteration: int) -> Gauges | None:
+        rows = self._half(iteration)
+        if not rows:
+            return None
+        functions = np.stack([row.functions for row in rows])
+        weights, losses = np.stack([row.weights for row in rows]), np.stack([row.losses for row in rows])
+        of_weights = _each(r_hat, weights)
+        draws = functions.reshape(-1, functions.shape[2])
+        return Gauges(
+            iteration,
+            weights=_known(np.median, of_weights),
+            most=_known(np.max, of_weights),
+            loss=r_hat(losses),
+            functions=_known(np.max, _each(r_hat, functions)),
+            ess=_known(np.median, _each(ess, functions[:, :, ::4])),
+            mean=draws.mean(axis=0),
+            sd=draws.std(axis=0),
+        )
+
+    def see(self, iteration: int) -> Seen | None:
+        """Band and gauges; takes about 0.1 s."""
+        band, gauges = self.band(iteration), self.gauges(iteration)
+        return None if band is None or gauges is None else Seen(band, gauges)
+
+    def _at(self, iteration: int) -> Row | None:
+        """The last row up to an iteration."""
+        return next((row for row in reversed(self.rows) if row.iteration <= iteration), None)
+
+    def _half(self, iteration: int) -> list[Row]:
+        """The rows that an observable sees in a run of so many iterations whose first half is burn-in."""
+        start = iteration // 2 // self.every * self.every
+        return [row for row in self.rows if start <= row.iteration < iteration]
+
+
+def see_apart(path: Path, iteration: int) -> Seen | None:
+    """As `Path.see`, in a thread."""
+    set_threads()
+    return path.see(iteration)
+
+
+def _each(measure: Callable[[np.ndarray], float], draws: np.ndarray) -> np.ndarray:
+    """Of every column of draws [T, C, K]."""
+    return np.array([measure(draws[:, :, k]) for k in range(draws.shape[2])])
+
+
+def _known(what: Callable[[np.ndarray], float], values: np.ndarray) -> float:
+    known = values[~np.isnan(values)]
+    return float(what(known)) if len(known) else math.nan
+
+
+class FunctionsJob:
+    """Raises ValueError, in words for the user, for configurations that cannot be run."""
+
+    def __init__(self, scene: Scene):
+        self.scene, self._run = scene, Run(scene.resolved)
+        self._places = np.linspace(0, scene.problem.dim - 1, min(WEIGHTS, scene.problem.dim)).astype(int)
+        self.log = Path(scene.every)
+        self._fresh: list[Row] = []
+        self._band: Band | None = None
+        self._due, self._step_size = 0.0, math.nan
+        self._look()
+
+    @property
+    def finished(self) -> bool:
+        return self._run.finished
+
+    def advance(self, steps: int) -> Progress:
+        """Step in short turns, and look at the chains whenever a row is due."""
+        self._draw()
+        notes: tuple[str, ...] = ()
+        while steps > 0 and not self._run.finished:
+            turn = min(self.scene.every - self._run.steps_done % self.scene.every, steps)
+            snapshot = self._run.advance(turn)
+            notes += snapshot.notes
+            self._step_size = float(snapshot.step_size[0])
+            steps -= turn
+            if self._run.steps_done % self.scene.every == 0:
+                self._look()
+        accepted = self._run.state.get("accepted")
+        acceptance = math.nan if accepted is None else float(accepted.mean())
+        return Progress(self._run.steps_done, self._run.total_steps, self._band, acceptance, self._step_size, notes)
+
+    def judge(self) -> Seen | None:
+        return self.log.see(self._run.steps_done)
+
+    def record(self, snapshot: Progress, estimate: Seen | None) -> None:
+        self.log.rows += self._fresh
+        self._fresh = []
+
+    def _look(self) -> None:
+        problem, weights = self.scene.problem, self._run.displacements
+        delta = torch.from_numpy(weights)
+        functions = problem.predict(delta, self.scene.inputs).numpy()
+        losses = problem.per_sample_loss(delta, 0, problem.n).mean(dim=1).numpy()
+        self._fresh.append(Row(self._run.steps_done, functions, weights[:, self._places], losses))
+
+    def _draw(self) -> None:
+        """A new band of what is in the log, where one is due."""
+        now = time.monotonic()
+        if now >= self._due and self.log.rows:
+            self._band = self.log.band(self.log.rows[-1].iteration)
+            self._due = time.monotonic() + RESTRAINT * (time.monotonic() - now)
+
+
+def build(scene: Scene) -> Callable[[], FunctionsJob]:
+    """What makes the job, in a thread of the manager."""
+    return partial(FunctionsJob, scene)

@@ -1,0 +1,1 @@
+"""Calculations of the page "Weights and functions" beside its run."""

@@ -1,0 +1,105 @@
+"""Tiles of the presets, and the three gauges."""
+
+from __future__ import annotations
+
+import math
+from html import escape
+
+import numpy as np
+
+from app.pages.functions.config import network_of
+from app.pages.functions.presets import FunctionsPreset
+from app.style import theme
+from app.style.numbers import UNKNOWN
+from llc_core.potentials.bayesian.data import wave
+
+WIDTH, HEIGHT, EDGE = 112, 46, 5
+AGREE, ALMOST = 1.05, 1.2
+"""R-hat below which chains are taken to agree, and below which they nearly do."""
+GAUGES = """
+.gauge { display: grid; grid-template-columns: 82px minmax(0, 1fr) 64px; gap: 10px; align-items: center; margin: 0 0 7px; }
+.gauge .name { font-weight: 700; font-size: .9375rem; }
+.gauge .track { position: relative; height: 16px; border-radius: 8px; overflow: hidden;
+  background: color-mix(in srgb, currentColor 13%, transparent); }
+.gauge .bar { position: absolute; inset: 0 auto 0 0; border-radius: 8px; }
+.gauge .limit { position: absolute; top: 0; bottom: 0; width: 2px; background: currentColor; opacity: .7; }
+.gauge .value { font-size: 1.375rem; font-weight: 700; font-variant-numeric: tabular-nums; text-align: right; }
+.scale { display: grid; grid-template-columns: 82px minmax(0, 1fr) 64px; gap: 10px; font-size: .75rem; opacity: .8; margin: 0 0 2px; }
+.scale .marks { position: relative; height: 1.2em; }
+.scale .marks span { position: absolute; transform: translateX(-50%); }
+"""
+"""Style sheet of `draw_gauges`."""
+GAUGE_ROWS = (
+    ("weights", "Weights", "R-hat of single weights: the median over 48 of them, evenly spaced over all"),
+    ("loss", "Loss", "R-hat of the loss of the data"),
+    ("functions", "Functions", "R-hat of f(x): the largest over the inputs of the figure"),
+)
+CURVES = {
+    "same": ((1.0, 0.0), (1.0, 0.04), (1.0, -0.04)),
+    "paper": ((1.0, 0.0), (0.6, 0.5), (1.2, -0.5)),
+    "wider": ((1.0, 0.0), (0.85, 0.15), (0.7, 0.3)),
+    "printed": ((0.0, 0.6), (0.15, -0.3), (-0.2, 0.1)),
+}
+"""On tiles: factors and shifts of the curve behind the data."""
+TICKS = (1.01, 1.05, 1.2, 2.0)
+
+
+def place(r_hat: float) -> float:
+    """Where R-hat lies on a gauge, from 0 to 1: even in log(R-hat − 1), from 1.003 to 4."""
+    if math.isnan(r_hat):
+        return 0.0
+    low, high = math.log(0.003), math.log(3.0)
+    return min(max((math.log(max(r_hat - 1, 1e-9)) - low) / (high - low), 0.0), 1.0)
+
+
+def written(r_hat: float) -> str:
+    if math.isnan(r_hat):
+        return UNKNOWN
+    return f"{r_hat:.3f}" if r_hat < 10 else "> 10"
+
+
+def draw_gauges(values: dict[str, float]) -> str:
+    """HTML. values: R-hat by the keys of GAUGE_ROWS, nan where it is not known."""
+    rows = []
+    for key, name, tip in GAUGE_ROWS:
+        value = values.get(key, math.nan)
+        color = theme.GLOBAL if value < AGREE else theme.PINNED if value < ALMOST else theme.LOCAL
+        share, text = max(place(value), 0.02) if not math.isnan(value) else 0.0, written(value)
+        now = f' aria-valuenow="{min(max(value, 1), 4):.3f}"' if math.isfinite(value) else ""
+        rows.append(
+            f'<div class="gauge" title="{escape(tip)}"><span class="name">{name}</span>'
+            f'<div class="track" role="meter" aria-label="{escape(tip)}" aria-valuemin="1" aria-valuemax="4"{now} '
+            f'aria-valuetext="{text}"><div class="bar" style="width:{100 * share:.1f}%;background:{color}"></div>'
+            f'<div class="limit" style="left:{100 * place(AGREE):.1f}%"></div></div>'
+            f'<span class="value" data-key="r_hat_{key}">{text}</span></div>'
+        )
+    marks = "".join(f'<span style="left:{100 * place(tick):.1f}%">{tick:g}</span>' for tick in TICKS)
+    scale = (
+        f'<div class="scale" aria-hidden="true"><span>R-hat</span><div class="marks">{marks}</div><span></span></div>'
+    )
+    return "".join(rows) + scale
+
+
+def tile(preset: FunctionsPreset) -> dict[str, str]:
+    return {"name": preset.name, "title": preset.title, "tip": preset.lesson, "picture": draw_preset(preset)}
+
+
+def draw_preset(preset: FunctionsPreset) -> str:
+    """SVG: the data, and curves beside the one that made them."""
+    data = network_of(preset.config.problem).data
+    x = np.linspace(data.x.min(), data.x.max(), 36)
+    curves = [scale * wave(x) + lift for scale, lift in CURVES.get(preset.name, ((1.0, 0.0),))]
+    low, high = (f([f(c) for c in curves] + [f(data.y)]) for f in (np.min, np.max))
+
+    def spots(at: np.ndarray, values: np.ndarray) -> list[str]:
+        across = EDGE + (WIDTH - 2 * EDGE) * (at - x[0]) / (x[-1] - x[0])
+        up = HEIGHT - EDGE - (HEIGHT - 2 * EDGE) * (values - low) / (high - low)
+        return [f"{a:.1f} {b:.1f}" for a, b in zip(across, up, strict=True)]
+
+    lines = "".join(
+        f'<path d="M{"L".join(spots(x, curve))}" fill="none" stroke="{theme.CHAINS[i]}" stroke-width="2" stroke-opacity=".8"/>'
+        for i, curve in enumerate(curves)
+    )
+    places = [spot.split() for spot in spots(data.x[:, 0], data.y)]
+    dots = "".join(f'<circle cx="{a}" cy="{b}" r="2.6"/>' for a, b in places)
+    return f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="data and curves">{lines}<g fill="currentColor">{dots}</g></svg>'

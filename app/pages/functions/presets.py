@@ -1,0 +1,69 @@
+"""One click from an interesting run. Each preset teaches one thing; the sentences state what was measured on this page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from app.pages.functions.config import ACROSS, KIND, FunctionsConfig
+
+
+def _network(width: int = 20, **changes: Any) -> dict[str, Any]:
+    return {"kind": KIND, "widths": [1, width, width, 1], "data": {"name": "wave", "n": 7, "seed": 0}, **changes}
+
+
+def printed_step(width: int, points: int = 7) -> float:
+    """The paper's step is h = 0.025/(nH) with noise √(2h); this engine's is ε = 2h."""
+    return 2 * 0.025 / (points * width)
+
+
+@dataclass(frozen=True)
+class FunctionsPreset:
+    """settings: fields of `FunctionsConfig` that differ from its defaults."""
+
+    name: str
+    title: str
+    lesson: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def config(self) -> FunctionsConfig:
+        return FunctionsConfig(**self.settings)
+
+
+PRESETS = (
+    FunctionsPreset(
+        "same",
+        "Same function, other weights",
+        "Thirty-two networks agree on the curve and its band, which is the exact one, long before they agree on single weights.",
+    ),
+    FunctionsPreset(
+        "paper",
+        "The paper's sampler",
+        "MALA with the printed step: after 3,000 iterations its chains agree neither on weights nor on the function.",
+        {
+            "problem": _network(),
+            "sampler": {"name": "MALA", "step_size": printed_step(20)},
+            "steps": 3_000,
+            "band": ACROSS,
+        },
+    ),
+    FunctionsPreset(
+        "wider",
+        "Wider",
+        "Eighty neurons a layer: at x = −1 the exact mean is 0.75 sd from the Gaussian process, at twenty neurons 2.5 sd.",
+        {"problem": _network(80), "sampler": {"name": "CollapsedPCN"}},
+    ),
+    FunctionsPreset(
+        "printed",
+        "Printed step, variance 0.01",
+        "The printed step with a noise variance of 0.01: nothing is accepted, and every chain stays where it began.",
+        {
+            "problem": _network(noise_variance=0.01),
+            "sampler": {"name": "MALA", "step_size": printed_step(20)},
+            "steps": 1_000,
+            "band": ACROSS,
+        },
+    ),
+)

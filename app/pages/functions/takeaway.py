@@ -1,0 +1,135 @@
+"""What a visitor can take away from the page "Weights and functions", and bring back to it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pprint import pformat
+from typing import Any
+
+from app.pages.functions.config import ROWS, FunctionsConfig
+from app.pages.functions.job import Seen
+from app.pages.functions.scene import WEIGHTS, Posterior, Scene, effort, scene_of
+from app.sharing.desk import TakeawayDesk
+from app.sharing.json_files import read_json
+from app.sharing.takeaway_menu import TakeawayMenu
+from llc_core.sweeps.csv_tables import table_csv
+
+NAME = "functions"
+FILES = [
+    {"key": "bands", "label": "Bands (CSV)"},
+    {"key": "results", "label": "Results (CSV)"},
+    {"key": "config", "label": "Configuration (JSON)"},
+    {"key": "python", "label": "Python script"},
+]
+FIGURES = [{"name": "functions", "label": "Bands"}]
+
+
+def python_code(config: FunctionsConfig) -> str:
+    """A script that runs as pasted: the gauges of the finished run, and the distance to the exact posterior."""
+    scene = scene_of(config)
+    arguments = {name: value for name, value in config.problem.items() if name != "kind"}
+    gaussian = config.problem["likelihood"] == "gaussian"
+    loss = "np.square(residual)" if gaussian else "np.abs(residual)"
+    watched = f'{{"name": "WeightDraws", "count": {WEIGHTS}, "every": {config.every}, "most": {2 * ROWS}}}'
+    lines = [
+        "import numpy as np",
+        "",
+        "import llc_core",
+        "from llc_core.diagnostics.convergence import r_hat",
+        "",
+        f"problem = llc_core.BayesianNetwork(**{_literal(arguments)})",
+        f"inputs = {_literal(scene.inputs.tolist())}",
+        "places = [*inputs, *problem.data.x[:, 0]]",
+        "found = llc_core.estimate(",
+        "    problem,",
+        f"    {_literal(dict(config.sampler))},",
+        f'    gradient="full", chains={config.chains}, steps={config.steps}, burn_in={config.burn_in}, seed={config.seed},',
+        "    observables=[",
+        f'        {{"name": "Predictions", "inputs": places, "every": {config.every}, "most": {2 * ROWS}}},',
+        f"        {watched},",
+        "    ],",
+        "    progress=False,",
+        ")",
+        'f, w = (found.observables[name]["draws"] for name in ("Predictions", "WeightDraws"))  # [T, chains, …]',
+        "residual = f[:, :, len(inputs) :] - problem.data.y",
+        "f = f[:, :, : len(inputs)]",
+        'print(f"R-hat of weights, median: {np.median([r_hat(w[:, :, i]) for i in range(w.shape[2])]):.3f}")',
+        f'print(f"R-hat of the loss: {{r_hat({loss}.mean(axis=2)):.3f}}")',
+        'print(f"R-hat of functions, largest: {max(r_hat(f[:, :, i]) for i in range(f.shape[2])):.3f}")',
+    ]
+    work = ", ".join(f"{name}={value}" for name, value in effort(scene.problem).items())
+    if gaussian:
+        lines += [
+            f"exact = llc_core.finite_width(problem, inputs, {work})",
+            "away = (f.mean(axis=(0, 1)) - exact.mean) / exact.sd",
+            'print(f"distance to the exact posterior: {np.sqrt(np.mean(away**2)):.2f} sd")',
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def config_json(config: FunctionsConfig) -> str:
+    return json.dumps(config.to_dict(), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def bands_csv(scene: Scene, seen: Seen, exact: Posterior | None, limit: Posterior | None) -> str:
+    """One row per input: the chains' mean and band, and those of the exact posterior and of the Gaussian process."""
+    config = scene.config
+    edges = seen.band.edges[config.band]
+    columns: dict[str, Any] = {
+        "x": scene.inputs,
+        "mean": edges.mean,
+        "low": edges.low[config.share],
+        "high": edges.high[config.share],
+    }
+    for name, found in (("exact", exact), ("gaussian_process", limit)):
+        if found is not None:
+            columns |= {
+                f"{name}_mean": found.mean,
+                f"{name}_low": found.low[config.share],
+                f"{name}_high": found.high[config.share],
+            }
+    return table_csv(list(columns), zip(*(column.tolist() for column in columns.values()), strict=True))
+
+
+def results_csv(scene: Scene, seen: Seen, distance: float) -> str:
+    gauges = seen.gauges
+    values = {
+        "iteration": gauges.iteration,
+        "r_hat_weights_median": gauges.weights,
+        "r_hat_weights_largest": gauges.most,
+        "r_hat_loss": gauges.loss,
+        "r_hat_functions_largest": gauges.functions,
+        "ess_functions_median": gauges.ess,
+        "distance_to_exact_sd": distance,
+        "config": json.dumps(scene.config.to_dict(), sort_keys=True),
+    }
+    return table_csv(["name", "value"], values.items())
+
+
+def config_from_file(text: str) -> FunctionsConfig:
+    """The content of a configuration file; ValueError with one sentence for anything else."""
+    return FunctionsConfig.from_dict(read_json(text, "a configuration of this page"))
+
+
+class FunctionsTakeaway(TakeawayDesk):
+    """apply: called with the configuration in a file.  files: makes "bands" and "results", ValueError before there are any."""
+
+    def __init__(self, apply: Callable[[FunctionsConfig], str], files: Callable[[str], str]):
+        super().__init__(TakeawayMenu(files=FILES, figures=FIGURES, margin=0), config_from_file, apply)
+        self._files = files
+
+    def show(self, config: FunctionsConfig) -> None:
+        """The page runs this now."""
+        self.menu.param.update(code=python_code(config), configuration=config_json(config))
+
+    def content(self, key: str) -> tuple[str, str]:
+        if key == "config":
+            return f"{NAME}.json", self.menu.configuration
+        if key == "python":
+            return f"{NAME}.py", self.menu.code
+        return f"{NAME}_{key}.csv", self._files(key)
+
+
+def _literal(value: Any) -> str:
+    return pformat(value, width=110, sort_dicts=False, compact=True).replace("\n", "\n    ")

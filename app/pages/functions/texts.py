@@ -1,0 +1,212 @@
+"""Numbers and sentences of the page "Weights and functions"."""
+
+from __future__ import annotations
+
+import math
+from html import escape
+
+import numpy as np
+
+from app.pages.functions.config import ACROSS, FunctionsConfig
+from app.pages.functions.job import Gauges, Progress, Seen
+from app.pages.functions.pictures import AGREE, written
+from app.pages.functions.scene import Posterior, Scene
+from app.runs.job import State, Status
+from app.style.numbers import UNKNOWN, number
+
+OWN_SETTINGS = "Your own settings. Every change starts the chains again, at new draws of the prior."
+STUCK = 0.01
+"""Acceptance below which a sampler does not move."""
+NEAR, ERRORS = 0.1, 3.0
+"""A mean is the exact one within so many of its standard deviations, or within so many times what chance leaves."""
+CELLS = [
+    {
+        "key": "distance",
+        "label": "distance to exact",
+        "main": True,
+        "wide": True,
+        "tip": "Between the mean of f over the chains and the exact posterior's, in its standard deviations: root mean square over "
+        "the inputs. Over the second half of the iterations.",
+    },
+    {
+        "key": "chance",
+        "label": "chance alone",
+        "main": True,
+        "tip": "The distance that a right answer would have from so many independent draws: √(1/ESS of the chains + 1/ESS of the "
+        "exact answer).",
+    },
+    {
+        "key": "acceptance",
+        "label": "acceptance",
+        "tip": "Mean probability with which a proposal is accepted so far; not known for collapsed pCN.",
+    },
+    {"key": "ess", "label": "ESS of f(x)", "detail": True, "tip": "How many independent draws the functions are worth: the median over the inputs."},
+    {"key": "most", "label": "largest R-hat, weights", "detail": True, "tip": "The largest R-hat among the weights that are watched."},
+    {"key": "dim", "label": "weights", "detail": True, "tip": "Weights and biases of the network."},
+    {
+        "key": "gap",
+        "label": "exact to GP",
+        "detail": True,
+        "tip": "Between the means of the exact posterior at this width and of the Gaussian process, in the latter's standard "
+        "deviations: root mean square over the inputs.",
+    },
+    {
+        "key": "exact_ess",
+        "label": "ESS of the exact answer",
+        "detail": True,
+        "tip": "The exact answer is a mixture of Gaussians over draws of the hidden layers (finite_width): so many independent "
+        "ones.",
+    },
+    {
+        "key": "limit_evidence",
+        "label": "log evidence, GP",
+        "detail": True,
+        "tip": "log p(y) in nats under the Gaussian process, that is at infinite width.",
+    },
+]  # fmt: skip
+EXACT_CELLS = ["distance", "chance", "gap", "exact_ess", "limit_evidence"]
+"""Cells that tell of the exact answer."""
+SHOWN = [
+    {"key": "live", "label": "chains", "tip": "Mean and band of f over the chains."},
+    {
+        "key": "lines",
+        "label": "8 networks",
+        "tip": "The functions of the first eight chains at the iteration of the slider.",
+    },
+    {
+        "key": "exact",
+        "label": "exact, this width",
+        "tip": "The exact posterior at this very width: mean and the edges of its band.",
+    },
+    {"key": "limit", "label": "Gaussian process", "tip": "The same network with infinitely wide layers (NNGP)."},
+]
+"""Entries of the legend that switch what is drawn."""
+SWATCHES = {
+    "live": "estimate",
+    "lines": "chains",
+    "exact": '<path d="M0 3h26M0 11h26" stroke="#D55E00" stroke-width="2" stroke-dasharray="6 3"/>',
+    "limit": '<rect y="1" width="26" height="12" fill="#8a8f98" fill-opacity=".45"/>',
+}
+ANSWERS = ("exact", "limit")
+
+
+def distance_to(exact: Posterior | None, gauges: Gauges | None) -> float:
+    """Root mean square over the inputs, in the exact standard deviations; nan where one of both is not there."""
+    if exact is None or gauges is None:
+        return math.nan
+    return float(np.sqrt(np.mean(((gauges.mean - exact.mean) / exact.sd) ** 2)))
+
+
+def chance_of(exact: Posterior | None, gauges: Gauges | None) -> float:
+    if exact is None or gauges is None or not gauges.ess > 0:
+        return math.nan
+    return math.sqrt(1 / gauges.ess + 1 / exact.ess)
+
+
+def cell_values(
+    scene: Scene, progress: Progress | None, seen: Seen | None, exact: Posterior | None, limit: Posterior | None
+) -> dict[str, str]:
+    gauges = seen.gauges if seen is not None else None
+    gap = math.nan
+    if exact is not None and limit is not None:
+        gap = float(np.sqrt(np.mean(((exact.mean - limit.mean) / limit.sd) ** 2)))
+    return {
+        "distance": _sd(distance_to(exact, gauges)),
+        "chance": _sd(chance_of(exact, gauges)),
+        "acceptance": _share(progress.acceptance if progress is not None else math.nan),
+        "ess": number(gauges.ess, 3) if gauges is not None else UNKNOWN,
+        "most": written(gauges.most) if gauges is not None else UNKNOWN,
+        "dim": f"{scene.problem.dim:,}",
+        "gap": _sd(gap),
+        "exact_ess": number(exact.ess, 3) if exact is not None else UNKNOWN,
+        "limit_evidence": number(limit.log_evidence) if limit is not None else UNKNOWN,
+    }
+
+
+def headline(gauges: Gauges | None, chains: int, acceptance: float = math.nan) -> str:
+    """What is seen, in one sentence."""
+    if acceptance < STUCK:
+        return f"Nothing moves: {acceptance:.1%} of the proposals are accepted, and each network stays where it began."
+    if gauges is None or math.isnan(gauges.functions) or math.isnan(gauges.weights):
+        return f"Do {chains} networks agree on the function before they agree on their weights?"
+    weights, functions = written(gauges.weights), written(gauges.functions)
+    if gauges.functions < AGREE and gauges.weights >= AGREE:
+        return f"The networks agree on the curve (R-hat {functions}), but not on their weights (R-hat {weights})."
+    if gauges.functions < AGREE:
+        return f"The networks agree on the curve (R-hat {functions}) and on their weights too (R-hat {weights})."
+    if gauges.functions < gauges.weights:
+        return f"The networks do not agree yet: less on their weights (R-hat {weights}) than on the curve (R-hat {functions})."
+    return f"The networks do not agree yet on the curve (R-hat {functions}); on their weights R-hat is {weights}."
+
+
+def verdict(state: State, seen: Seen | None, exact: Posterior | None, why: str, with_answers: bool) -> tuple[str, str]:
+    """(tone, HTML): whether the band can be taken for the posterior's. why: there is no exact answer."""
+    if state.status is Status.FAILED:
+        return "bad", f"<b>The run stopped.</b> {escape(state.message)}"
+    if state.status is Status.CANCELLED:
+        return "bad", f"<b>Stopped.</b> {escape(state.message or 'Press reset to start again.')}"
+    if state.status is Status.QUEUED:
+        return "wait", f"<b>Waiting.</b> Other runs are being stepped; this one is number {state.place} in the queue."
+    progress: Progress | None = state.snapshot
+    if progress is None or seen is None or math.isnan(seen.gauges.functions):
+        return "wait", "<b>Starting.</b> The chains begin at draws of the prior; the first gauges appear in a moment."
+    gauges = seen.gauges
+    if progress.acceptance < STUCK:
+        return "bad", (
+            f"<b>Nothing moves.</b> {progress.acceptance:.2%} of the proposals are accepted. <b>What to change:</b> a smaller "
+            "step, or more noise in the likelihood."
+        )
+    away, chance = distance_to(exact, gauges), chance_of(exact, gauges)
+    known = with_answers and math.isfinite(away) and math.isfinite(chance)
+    far = f" Their mean is {away:.2f} sd from the exact one." if known else ""
+    if not gauges.functions < AGREE:
+        more = "" if state.status is Status.RUNNING else " <b>What to change:</b> more iterations, or another sampler."
+        return "warn", f"<b>Not there yet.</b> The chains do not agree on the function.{far}{more}"
+    if not with_answers:
+        return "good", "<b>The chains agree on the function.</b>"
+    if exact is None:
+        return (
+            "good",
+            f"<b>The chains agree on the function.</b> {escape(why)}",
+        )
+    if away <= max(NEAR, ERRORS * chance):
+        return (
+            "good",
+            f"<b>The band is the exact one.</b> Its mean is {away:.2f} sd away; chance leaves about {chance:.2f}.",
+        )
+    return (
+        "bad",
+        f"<b>Agreed, but not exact.</b> The mean is {away:.2f} sd from the exact one; chance leaves about {chance:.2f}.",
+    )
+
+
+def band_words(config: FunctionsConfig, iteration: int, follows: bool) -> str:
+    """What the blue band is, below the figure."""
+    share = f"{config.share:.0%} of"
+    if config.band == ACROSS:
+        return (
+            f"Blue: {share} the {config.chains} chains at iteration {iteration:,}: a band over chains, not over time."
+        )
+    return f"Blue: {share} all draws of {config.chains} chains from iteration {iteration // 2:,} to {iteration:,}."
+
+
+def caption(state: State) -> str:
+    if state.status is Status.QUEUED:
+        return f"waiting for a free place, number {state.place} in the queue"
+    if state.status is Status.STARTING:
+        return "preparing the chains…"
+    return {
+        Status.RUNNING: "running",
+        Status.PAUSED: "paused",
+        Status.FINISHED: "finished",
+        Status.FAILED: "stopped by an error",
+        Status.CANCELLED: "stopped",
+    }[state.status]
+
+
+def _sd(value: float) -> str:
+    return f"{value:.2f} sd" if math.isfinite(value) else UNKNOWN
+
+
+def _share(value: float) -> str:
+    return f"{value:.1%}" if math.isfinite(value) else UNKNOWN

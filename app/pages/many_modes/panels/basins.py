@@ -1,0 +1,90 @@
+"""The card of the surface of two basins: how much mass the line has at each nβ, found by the levels of a ladder, and exact."""
+
+from __future__ import annotations
+
+from html import escape
+
+import numpy as np
+from bokeh.models import ColumnDataSource, Range1d, Whisker
+
+from app.pages.many_modes.config import SIDES, TWO_BASINS, ModesConfig
+from app.pages.many_modes.job import ModesProgress
+from app.pages.many_modes.scene import Scene
+from app.style import theme
+from app.style.figures import house_figure
+from app.style.layout import card, plotted, prose
+from app.style.legend import legend
+from llc_core.interactions import ReplicaExchange
+
+MARKS = {"left": "circle", "right": "square"}
+LEGEND = [
+    (f'<circle cx="13" cy="7" r="5" fill="{theme.SIDES["left"]}"/>', "left ± 2 standard errors"),
+    (f'<rect x="8" y="2" width="10" height="10" fill="{theme.SIDES["right"]}"/>', "right ± 2 standard errors"),
+    ("exact", "exact, by quadrature"),
+]
+ABOUT = (
+    "Near a minimum the mass falls as nβ to the power −λ. The point at the origin has λ = ¼, the line x = 1 has λ = ½: the line "
+    "has more mass while it is hot, and loses it with falling temperature. Such a change of basins is a phase transition of the posterior."
+)
+
+
+def levels(config: ModesConfig, side: str) -> np.ndarray:
+    """nβ of the chains of one side, [P]."""
+    made, n_beta = config.made(side), config.target.n_beta
+    if isinstance(made, ReplicaExchange):
+        return np.array(made.ladder(n_beta))
+    return np.full(config.chains(side), n_beta)
+
+
+class BasinPanel:
+    def __init__(self) -> None:
+        self._x, self._y = Range1d(0.3, 1000), Range1d(-0.02, 0.6)
+        self.plot = house_figure(
+            "basin_curve", 220, x_range=self._x, y_range=self._y, x_axis_type="log",
+            x_axis_label="nβ", y_axis_label="mass of the line",
+        )  # fmt: skip
+        self.exact = ColumnDataSource({"n_beta": [], "share": []}, name="basin_exact")
+        self._exact = self.plot.line(
+            "n_beta", "share", source=self.exact, line_color=theme.EXACT, line_width=2.5, line_dash=[2, 4]
+        )
+        self.found = {
+            side: ColumnDataSource({name: [] for name in ("n_beta", "share", "low", "high")}, name=f"basin_{side}")
+            for side in SIDES
+        }
+        for side, color in theme.SIDES.items():
+            source = self.found[side]
+            self.plot.add_layout(
+                Whisker(base="n_beta", lower="low", upper="high", source=source, line_color=color, line_width=2)
+            )
+            self.plot.scatter("n_beta", "share", source=source, marker=MARKS[side], size=10, color=color)
+        words = prose(margin=(6, 0, 0, 0))
+        words.object = f'<p class="small">{escape(ABOUT)}</p>'
+        self.view = card(
+            legend("Two basins: how much mass the line has", LEGEND, "basin_curve"), plotted(self.plot), words
+        )
+        self.view.visible = False
+
+    def reset(self, config: ModesConfig, scene: Scene) -> None:
+        self.view.visible = config.surface["name"] == TWO_BASINS
+        for source in self.found.values():
+            source.data = {name: [] for name in source.column_names}
+        self.exact.data = {"n_beta": scene.line[0], "share": scene.line[1]}
+        if self.view.visible:
+            low, high = float(scene.line[0, 0]), 2 * float(scene.line[0, -1])
+            self._x.update(start=low, end=high, reset_start=low, reset_end=high)
+
+    def draw(self, config: ModesConfig, seen: ModesProgress | None) -> None:
+        if seen is None or not self.view.visible:
+            return
+        for side in SIDES:
+            line, at = seen.side(side).line, levels(config, side)
+            if not line.size:
+                continue
+            if len(set(at)) == 1:  # chains without levels are as many draws of one law
+                line, at = line.mean(axis=1, keepdims=True), at[:1]
+            mean = line.mean(axis=0)
+            error = line.std(axis=0, ddof=1) / np.sqrt(len(line)) if len(line) > 1 else np.zeros_like(mean)
+            self.found[side].data = {"n_beta": at, "share": mean, "low": mean - 2 * error, "high": mean + 2 * error}
+
+    def show_answers(self, visible: bool) -> None:
+        self._exact.visible = visible

@@ -1,0 +1,127 @@
+"""Does an ensemble of draws know better than one net what it was never shown? Digits 0–4 within, 5–9 outside.
+
+    python -m lab.benchmarks.accuracy.ensembles
+    python -m lab.benchmarks.accuracy.ensembles --seeds 3
+
+Each seed splits the digits 0–4 anew, trains an MLP 64-32-5 on four fifths of them, and scores the held-out fifth against all
+digits 5–9. Draws come from four SGLD chains that begin at the trained net, under its posterior at temperature 1. Beside them
+stand five nets trained from other starts, and logistic regression, what a linear baseline does. Differences are seed by seed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+import llc_core
+from lab.benchmarks.machine import machine
+from llc_core.compute.streams import torch_stream
+from llc_core.ensembles import EnsemblePrediction
+from llc_core.networks import Split, build_model, digits, train
+
+INSIDE = 5
+MLP = {"kind": "mlp", "widths": [64, 32, INSIDE]}
+LINEAR = {"kind": "mlp", "widths": [64, INSIDE]}
+OTHERS = 4
+"""Nets from other starts, beside the first."""
+THINNED = 4
+
+
+def halves(seed: int) -> tuple[Split, Tensor]:
+    """Digits 0–4 in two parts, and all inputs of the digits 5–9."""
+    all_digits = digits()
+    inputs = torch.cat([all_digits.inputs, all_digits.test_inputs])
+    targets = torch.cat([all_digits.targets, all_digits.test_targets])
+    within = targets < INSIDE
+    x, y = inputs[within], targets[within]
+    order = torch.randperm(len(y), generator=torch_stream(seed, "halves"))
+    test, rest = order[: len(y) // 5], order[len(y) // 5 :]
+    return Split("digits 0-4", x[rest], y[rest], x[test], y[test]), inputs[~within]
+
+
+@dataclass(frozen=True)
+class Row:
+    """What a method says of the held-out digits within, and of those outside."""
+
+    inside: EnsemblePrediction
+    outside: EnsemblePrediction
+
+    def figures(self, targets: Tensor) -> Mapping[str, float]:
+        by_entropy = self.inside.against(self.outside)
+        return {
+            "AUROC": by_entropy.auroc,
+            "AUPR": by_entropy.aupr,
+            "FPR95": by_entropy.fpr95,
+            "AUROC, information": self.inside.against(self.outside, "mutual_information").auroc,
+            "accuracy": self.inside.accuracy(targets),
+            "NLL": self.inside.negative_log_likelihood(targets),
+            "Brier": self.inside.brier(targets),
+            "ECE": self.inside.calibration_error(targets),
+        }
+
+
+def rows_of(seed: int, steps: int, localization: float) -> Mapping[str, Mapping[str, float]]:
+    """Method → figures, for one split and its nets."""
+    split, outside = halves(seed)
+
+    def trained(description: Mapping[str, object], start: int) -> torch.nn.Module:
+        model = build_model(description, start)
+        train(model, split, steps=500, seed=start)
+        return model
+
+    def said(model: object, draws: object) -> Mapping[str, float]:
+        inside, out = (llc_core.predictive(model, draws, x) for x in (split.test_inputs, outside))
+        return Row(inside, out).figures(split.test_targets)
+
+    nets = [trained(MLP, 1000 * seed + k) for k in range(1 + OTHERS)]
+    problem = llc_core.NetworkPotential(nets[0], "cross_entropy", split.pair)
+    run = llc_core.estimate(
+        problem, llc_core.SGLD(), chains=4, steps=steps, burn_in=steps // 3, n_beta=float(len(split)),
+        localization=localization, seed=seed, observables=[{"name": "WeightDraws", "count": problem.dim}],
+    )  # fmt: skip
+    draws = run.observables["WeightDraws"]["draws"][::THINNED]
+    linear = trained(LINEAR, seed)
+    return {
+        "one net": said(nets[0], [nets[0].state_dict()]),
+        "sampled ensemble": said(problem, draws),
+        "five trained nets": said(nets[0], [net.state_dict() for net in nets]),
+        "logistic regression": said(linear, [linear.state_dict()]),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--steps", type=int, default=1500, help="of a chain; a third of them is burn-in")
+    parser.add_argument("--localization", type=float, default=1.0)
+    options = parser.parse_args()
+    print(machine())
+    torch.set_num_threads(1)
+    began = time.process_time()
+    found = [rows_of(seed, options.steps, options.localization) for seed in range(options.seeds)]
+    names = list(found[0]["one net"])
+    table = {method: np.array([[each[method][name] for name in names] for each in found]) for method in found[0]}
+    print(f"{options.seeds} seeds, mean ± standard error, {time.process_time() - began:.0f} s of processor")
+    print(f"{'':22}" + "".join(f"{name:>20}" for name in names))
+    for method, values in table.items():
+        show(method, values)
+    print("less one net, seed by seed")
+    for method, values in table.items():
+        if method != "one net":
+            show(method, values - table["one net"])
+
+
+def show(name: str, values: np.ndarray) -> None:
+    mean = values.mean(axis=0)
+    error = values.std(axis=0, ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.full_like(mean, np.nan)
+    print(f"{name:22}" + "".join(f"{f'{m:.4f} ± {e:.4f}':>20}" for m, e in zip(mean, error, strict=True)))
+
+
+if __name__ == "__main__":
+    main()

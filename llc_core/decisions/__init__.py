@@ -1,0 +1,45 @@
+"""Contextual bandits: decisions by nets that a sampler moves, beside an exact linear baseline."""
+
+from llc_core.decisions.agent import Agent, Memory
+from llc_core.decisions.curves import Curve, difference, regret_curve
+from llc_core.decisions.environment import Environment, Pulls
+from llc_core.decisions.games import Game, Played, play
+from llc_core.decisions.linear_agent import BayesianLinear
+from llc_core.decisions.mushroom_table import MushroomTable, made_mushrooms, read_mushrooms
+from llc_core.decisions.mushrooms import Mushrooms
+from llc_core.decisions.named_agents import paper_contour, paper_sampler, pcsgld, picsgld, psgld
+from llc_core.decisions.network_agent import SampledNets
+from llc_core.decisions.open_contour import OpenContour
+from llc_core.decisions.policies import EpsilonGreedy, Policy, PosteriorMean, Thompson
+from llc_core.decisions.synthetic import LinearBandit, WheelBandit
+
+__all__ = [
+    "Agent",
+    "BayesianLinear",
+    "Curve",
+    "Environment",
+    "EpsilonGreedy",
+    "Game",
+    "LinearBandit",
+    "Memory",
+    "MushroomTable",
+    "Mushrooms",
+    "OpenContour",
+    "Played",
+    "Policy",
+    "PosteriorMean",
+    "Pulls",
+    "SampledNets",
+    "Thompson",
+    "WheelBandit",
+    "difference",
+    "made_mushrooms",
+    "paper_contour",
+    "paper_sampler",
+    "pcsgld",
+    "picsgld",
+    "play",
+    "psgld",
+    "read_mushrooms",
+    "regret_curve",
+]

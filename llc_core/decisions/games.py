@@ -1,0 +1,127 @@
+"""Play a bandit: forced random pulls first, then what the policy says, and the regret all along."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+
+from llc_core.compute.precision import full_precision
+from llc_core.compute.streams import torch_stream
+from llc_core.decisions.agent import Agent, Memory
+from llc_core.decisions.environment import Environment
+from llc_core.decisions.policies import Policy, PosteriorMean
+from llc_core.fields import whole
+
+
+@dataclass(frozen=True)
+class Played:
+    """One play of R rounds.
+
+    regret: [R], cumulative, of the rewards that were got, as in Deng et al. 2022.  expected_regret: the same without the luck of
+    the rewards.  forced: [R], the part of `regret` from the forced random pulls.  forced_pulls: how many they are.
+    seconds: [R], wall time since the beginning.  actions: [R, pulls], what was done.  report: what the agent shows at the end.
+    """
+
+    agent: str
+    policy: str
+    environment: str
+    seed: int
+    pulls: int
+    forced_pulls: int
+    regret: np.ndarray
+    expected_regret: np.ndarray
+    forced: np.ndarray
+    seconds: np.ndarray
+    actions: np.ndarray
+    report: Mapping[str, np.ndarray] = field(default_factory=dict)
+
+    @property
+    def chosen(self) -> np.ndarray:
+        """[R], the cumulative regret of the agent's own decisions, without the forced random phase."""
+        return self.regret - self.forced
+
+
+def play(
+    environment: Environment,
+    agent: Agent,
+    policy: Policy | None = None,
+    *,
+    rounds: int = 2000,
+    pulls: int = 20,
+    forced_pulls: int = 1024,
+    seed: int = 0,
+) -> Played:
+    """One play to its end. The same seed gives every agent and policy the same contexts, the same luck and the same forced pulls.
+
+    forced_pulls: so many actions at the beginning are random, 1,024 in Deng et al. 2022; agents learn after them.
+    Raises ValueError with one sentence for what cannot be played.
+    """
+    game = Game(environment, agent, policy, rounds=rounds, pulls=pulls, forced_pulls=forced_pulls, seed=seed)
+    while game.round < game.rounds:
+        game.advance()
+    return game.finish()
+
+
+class Game:
+    """A play that goes on: `advance` plays one round."""
+
+    def __init__(
+        self,
+        environment: Environment,
+        agent: Agent,
+        policy: Policy | None = None,
+        *,
+        rounds: int,
+        pulls: int,
+        forced_pulls: int,
+        seed: int,
+    ):
+        self.environment, self.agent, self.policy = environment, agent, policy or PosteriorMean()
+        self.rounds, self.pulls = whole("rounds", rounds, 1, 10_000_000), whole("pulls", pulls, 1, 1_000_000)
+        self.forced_pulls, self.seed = whole("forced_pulls", forced_pulls, 0), whole("seed", seed)
+        self._luck, self._forced, self._policy = (
+            torch_stream(self.seed, name) for name in ("environment", "forced pulls", "policy")
+        )
+        self._rows: list[tuple[float, float, float, float]] = []
+        self._actions: list[np.ndarray] = []
+        self._began = time.perf_counter()
+        with full_precision(), torch.no_grad():
+            agent.begin(environment, self.rounds, self.seed)
+
+    @property
+    def round(self) -> int:
+        """Rounds played."""
+        return len(self._rows)
+
+    def advance(self) -> None:
+        if self.round >= self.rounds:
+            raise ValueError(f"All {self.rounds} rounds are played; begin another game.")
+        seen = self.environment.draw(self._luck, self.pulls)
+        at_random = torch.randint(self.environment.actions, (self.pulls,), generator=self._forced)
+        forced = torch.arange(self.pulls) < self.forced_pulls - self.round * self.pulls
+        with full_precision(), torch.no_grad():
+            actions = at_random
+            if not bool(forced.all()):
+                actions = torch.where(forced, at_random, self.policy.choose(self.agent, seen.contexts, self._policy))
+            got = seen.rewards.gather(1, actions.unsqueeze(1)).squeeze(1)
+            trains = (self.round + 1) * self.pulls > self.forced_pulls
+            self.agent.learn(Memory(seen.contexts, actions, got), trains)
+        regret = seen.regret(actions)
+        spent = time.perf_counter() - self._began
+        self._rows.append(
+            (float(regret.sum()), float(seen.expected_regret(actions).sum()), float(regret[forced].sum()), spent)
+        )
+        self._actions.append(actions.numpy())
+
+    def finish(self) -> Played:
+        """What was played so far."""
+        regret, expected, forced, seconds = np.array(self._rows).reshape(-1, 4).T
+        return Played(
+            self.agent.name, self.policy.name, self.environment.name, self.seed, self.pulls,
+            min(self.forced_pulls, self.round * self.pulls),
+            regret.cumsum(), expected.cumsum(), forced.cumsum(), seconds, np.array(self._actions), self.agent.report(),
+        )  # fmt: skip

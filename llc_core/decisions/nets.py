@@ -1,0 +1,62 @@
+"""C fully connected nets side by side, whose weights are rows of one tensor."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from llc_core.compute.streams import seeded, stream_seed
+from llc_core.decisions.chosen_loss import chosen_loss
+from llc_core.networks.models import mlp
+from llc_core.potentials.module.dense import DensePasses
+from llc_core.potentials.module.layers import RELU, Dense
+from llc_core.potentials.module.parameters import choose, frozen_copy
+from llc_core.potentials.module.passes import Position, Weights
+from llc_core.potentials.module.rows import Rows
+
+
+class Nets:
+    """ReLU nets of the given widths, inputs first. w0 is 0, so that displacements are the weights themselves.
+
+    dim: numbers D of one net.  shapes: of its blocks.
+    """
+
+    def __init__(self, widths: Sequence[int]):
+        module = mlp(list(widths))
+        pieces = choose(module, None)
+        _, numbers = frozen_copy(module)
+        self.dim, self.shapes = pieces[-1].stop, tuple(piece.shape for piece in pieces)
+        zeros = {name: torch.zeros_like(value) for name, value in numbers.items()}
+        self._weights = Weights(zeros, pieces, torch.device("cpu"), torch.float32)
+        last = len(widths) - 2
+        self.layers = [
+            Dense(f"{2 * k}.weight", f"{2 * k}.bias", widths[k], widths[k + 1], RELU if k < last else None)
+            for k in range(last + 1)
+        ]
+        self._passes = DensePasses(self.layers, chosen_loss, self._weights, torch.device("cpu"))
+        self._widths = list(widths)
+
+    def start(self, chains: int, seed: int) -> Tensor:
+        """[C, D], torch's usual first weights, other ones for each chain."""
+        with seeded(stream_seed(seed, "nets") % (1 << 62)):
+            rows = [torch.cat([p.detach().flatten() for p in mlp(self._widths).parameters()]) for _ in range(chains)]
+        return torch.stack(rows)
+
+    def losses_and_grad(self, delta: Tensor, inputs: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+        """Mean loss [C] over B rows, and its gradient [C, D]. inputs: [C, B, d].  target: [C, B, 2]."""
+        grad = torch.empty_like(delta)
+        losses = self._passes.write(Position(delta), Rows((inputs,), target), 1 / inputs.shape[1], grad)
+        return losses.mean(dim=1), grad
+
+    def outputs(self, delta: Tensor, inputs: Tensor) -> Tensor:
+        """[C, B, A] at inputs [B, d]."""
+        parts = self._weights.at(Position(delta))
+        x = inputs.expand(len(delta), *inputs.shape)
+        for layer in self.layers:
+            assert layer.bias is not None
+            x = torch.baddbmm(parts[layer.bias].unsqueeze(1), x, parts[layer.weight].transpose(1, 2))
+            if layer.activation == RELU:
+                x = x.relu_()
+        return x

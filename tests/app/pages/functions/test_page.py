@@ -1,0 +1,467 @@
+"""The page "Weights and functions" without a browser: runs and their gauges, exact answers, words, data points, take-away."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import re
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from waiting import PATIENCE_SECONDS
+
+from app.pages.functions import scene as scenes
+from app.pages.functions.config import ACROSS, MOST_POINTS, POOLED, FunctionsConfig
+from app.pages.functions.job import Edges, FunctionsJob, Gauges, Path, Progress
+from app.pages.functions.page import WeightsAndFunctions
+from app.pages.functions.panels import truth
+from app.pages.functions.pictures import AGREE, draw_gauges, draw_preset, place
+from app.pages.functions.presets import PRESETS, printed_step
+from app.pages.functions.scene import INPUTS, Posterior, Scene, effort, known, scene_of
+from app.pages.functions.takeaway import FILES, python_code
+from app.pages.functions.texts import chance_of, distance_to, headline, verdict
+from app.runs.job import State, Status
+from llc_core import estimate, finite_width, nngp_posterior
+from llc_core.diagnostics.convergence import r_hat
+
+NARROW = {"kind": "bayesian_network", "widths": [1, 6, 1], "data": {"name": "wave", "n": 5, "seed": 1}}
+SMALL = FunctionsConfig(problem=NARROW, sampler={"name": "SplitHMC", "leapfrog_steps": 5.0}, chains=4, steps=60, seed=3)
+BY_NAME = {preset.name: preset for preset in PRESETS}
+
+
+def finished(config: FunctionsConfig, block: int = 7) -> FunctionsJob:
+    job = FunctionsJob(scene_of(config))
+    while not job.finished:
+        job.record(job.advance(block), None)
+    return job
+
+
+@pytest.fixture
+def quick_answers(monkeypatch):
+    """Exact answers that take no time, from few draws; they are told however badly they have settled."""
+    monkeypatch.setattr(scenes, "MOVES", 720)
+    monkeypatch.setattr(scenes, "LEAST_MOVES", 120)
+    monkeypatch.setattr(scenes, "DRAWS", 60)
+    monkeypatch.setattr(scenes, "SETTLED", math.inf)
+    scenes.forget_answers()
+    truth._works.forget()
+    yield
+    scenes.forget_answers()
+    truth._works.forget()
+
+
+@pytest.fixture
+def view(quick_answers):
+    made = WeightsAndFunctions()
+    yield made
+    made.close()
+
+
+def settle_answers(view: WeightsAndFunctions) -> None:
+    """Wait for what is worked out beside the run: the Gaussian process and the exact answer."""
+    limit = time.monotonic() + PATIENCE_SECONDS
+    while view.truth.busy:
+        assert time.monotonic() < limit
+        time.sleep(0.01)
+        view.truth.poll()
+
+
+def finished_answer(scene: Scene) -> Posterior:
+    job = truth.TruthJob(scene)
+    while not job.finished:
+        job.advance(1)
+    return job.judge()
+
+
+# -- the run ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("steps", [60, 601])
+def test_the_gauges_are_those_of_the_engine_s_own_run(steps):
+    """R-hat, mean and quantiles of the finished run, from the draws that `estimate` keeps with the same seed."""
+    config = SMALL.replace(steps=steps, sampler={"name": "MALA", "step_size": 0.002})
+    job = finished(config)
+    scene, seen = job.scene, job.judge()
+    most = {"every": config.every, "most": 1000}
+    found = estimate(
+        scene.problem,
+        dict(config.sampler),
+        gradient="full",
+        chains=config.chains,
+        steps=config.steps,
+        burn_in=config.burn_in,
+        seed=config.seed,
+        observables=[
+            {"name": "Predictions", "inputs": scene.inputs.tolist(), **most},
+            {"name": "WeightDraws", "count": 48, **most},
+        ],
+        progress=False,
+    )
+    f, w = (found.observables[name]["draws"] for name in ("Predictions", "WeightDraws"))
+    assert seen.gauges.functions == pytest.approx(max(r_hat(f[:, :, i]) for i in range(INPUTS)), rel=1e-9)
+    of_weights = [r_hat(w[:, :, i]) for i in range(w.shape[2])]
+    assert seen.gauges.weights == pytest.approx(np.median(of_weights), rel=1e-9)
+    assert seen.gauges.most == pytest.approx(max(of_weights), rel=1e-9)
+    assert seen.gauges.mean == pytest.approx(f.mean(axis=(0, 1)), abs=1e-9)
+    low = np.quantile(f.reshape(-1, INPUTS), 0.1, axis=0)
+    assert seen.band.edges[POOLED].low[0.8] == pytest.approx(low, abs=1e-9)
+
+
+def test_a_run_does_not_depend_on_how_it_is_cut():
+    first, second = finished(SMALL, 7), finished(SMALL, 60)
+    assert [row.iteration for row in first.log.rows] == list(range(0, 61)) == [row.iteration for row in second.log.rows]
+    for a, b in zip(first.log.rows, second.log.rows, strict=True):
+        assert np.allclose(a.functions, b.functions, atol=1e-12) and np.allclose(a.losses, b.losses, atol=1e-12)
+    last = first.log.rows[-1]
+    residual = first.scene.problem.data.y - np.array(
+        [np.interp(x, first.scene.inputs, last.functions[0]) for x in first.scene.problem.data.x[:, 0]]
+    )
+    exact = np.log(2 * np.pi * 0.05) / 2 + np.mean(residual**2) / 0.1
+    assert last.losses[0] == pytest.approx(exact, rel=0.1), "functions lie so close that lines between them will do"
+
+
+def test_rows_are_bounded_and_their_halves_are_those_of_burn_in():
+    config = SMALL.replace(steps=5_000, sampler={"name": "MALA", "step_size": 1e-3})
+    assert config.every == 20 and config.burn_in == 2500
+    path = Path(20, tuple(finished(SMALL).log.rows))
+    assert [row.iteration for row in path._half(60)] == list(range(20, 60))
+    assert Path(1).band(0) is None and Path(1).see(5) is None
+
+
+def test_bands_hold_their_share():
+    edges = Edges.of(np.arange(101.0)[:, None])
+    assert edges.low[0.8] == pytest.approx([10]) and edges.high[0.8] == pytest.approx([90])
+    assert edges.low[0.5] == pytest.approx([25]) and edges.high[0.95] == pytest.approx([97.5])
+
+
+def test_a_band_across_chains_is_that_of_one_iteration():
+    path = finished(SMALL).log
+    band = path.band(30)
+    row = path.rows[30].functions
+    assert band.edges[ACROSS].mean == pytest.approx(row.mean(axis=0)) and np.array_equal(band.lines, row[:8])
+    pooled = np.concatenate([path.rows[i].functions for i in range(15, 30)])
+    assert band.edges[POOLED].mean == pytest.approx(pooled.mean(axis=0))
+
+
+def test_the_printed_step_accepts_nothing_at_variance_one_hundredth():
+    preset = BY_NAME["printed"]
+    assert preset.config.sampler["step_size"] == printed_step(20) == pytest.approx(2 * 0.025 / 140)
+    job = FunctionsJob(scene_of(preset.config.replace(steps=100)))
+    progress = job.advance(100)
+    assert progress.acceptance < 0.01
+    moved = job._fresh[-1].functions - job._fresh[10].functions
+    assert np.median(np.abs(moved)) < 0.01
+
+
+# -- exact answers ----------------------------------------------------------------------------------------------------
+
+
+def test_exact_answers_are_the_engine_s_and_are_kept(quick_answers):
+    scene = scene_of(SMALL)
+    assert known(scene) == (None, None)
+    job = truth.TruthJob(scene)
+    limit = job.advance(1).limit
+    wanted = nngp_posterior(scene.problem, scene.inputs)
+    assert limit.mean == pytest.approx(wanted.mean) and limit.low[0.8] == pytest.approx(wanted.quantile(0.1))
+    assert job.judge() is None and not job.finished
+    seen = []
+    while not job.finished:
+        job.advance(1)
+        seen.append(job.judge())
+    found = finite_width(scene.problem, scene.inputs, **effort(scene.problem))
+    exact = seen[-1]
+    assert exact.mean == pytest.approx(found.mean) and exact.high[0.95] == pytest.approx(
+        found.quantile(0.975), abs=1e-5
+    )
+    assert (exact.ess, exact.r_hat) == (found.ess, found.r_hat) and any(each is not None for each in seen[:-1])
+    assert known(scene) == (limit, exact) and finished_answer(scene_of(SMALL.replace(chains=5))) is exact
+
+
+def test_two_visitors_work_out_one_answer_together(quick_answers, monkeypatch):
+    pieces = []
+    monkeypatch.setattr(
+        truth.FiniteWidth, "advance", lambda work, old=truth.FiniteWidth.advance: pieces.append(1) or old(work)
+    )
+    scene = scene_of(SMALL)
+    first, second = truth.TruthJob(scene), truth.TruthJob(scene)
+    while not (first.finished and second.finished):
+        first.advance(1)
+        second.advance(1)
+    moves = effort(scene.problem)["moves"]
+    assert len(pieces) == moves // 10 and first.judge() is second.judge()
+    assert first._work.pieces is None and first._work.claim.size == 0
+    scenes.forget_answers()
+    assert truth.TruthJob(scene)._work.pieces is not None, "what was forgotten is worked out again"
+
+
+def test_an_answer_whose_chains_disagree_is_not_told(view, monkeypatch):
+    settle_answers(view)
+    assert view.truth.exact is view.truth.found is not None and view.truth.words == ""
+    monkeypatch.setattr(scenes, "SETTLED", 1.0)
+    view._draw_answers()
+    assert view.truth.exact is None and "its own chains did not agree" in view.truth.words
+    assert not len(view.figure.exact.data["x"])
+
+
+def test_the_page_shows_what_is_worked_out_beside_it(view):
+    assert view.truth.busy
+    settle_answers(view)
+    exact, limit = view.truth.exact, view.truth.limit
+    assert known(view._scene) == (limit, exact) and limit is not None
+    assert np.array_equal(view.figure.exact.data["mean"], exact.mean)
+    assert np.array_equal(view.figure.limit.data["high"], limit.high[0.8])
+    view.run(SMALL)
+    assert not len(view.figure.exact.data["x"])
+    view._on_preset("same")
+    assert view.truth.exact is exact and not view.truth.busy, "what is known is shown at once"
+
+
+def test_a_laplace_likelihood_has_no_exact_answer_and_says_so(view):
+    view.run(SMALL.replace(problem={**NARROW, "likelihood": "laplace"}))
+    settle_answers(view)
+    assert view.truth.exact is None and "exact answers are known for 'gaussian' alone" in view.truth.words
+
+
+# -- what a visitor does ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+def test_a_configuration_comes_back(view, name):
+    view._on_preset(name)
+    first = json.loads(json.dumps(view.configuration()))
+    view._on_preset("same" if name != "same" else "wider")
+    view.restore(first)
+    assert json.loads(json.dumps(view.configuration())) == first
+    assert view.editor.problem == first["problem"] and view.run_panel.values["sampler"] == first["sampler"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"problem": {"kind": "dln", "widths": [3, 2]}}, "this page runs Bayesian networks"),
+        ({"problem": {"widths": [1, 2_000, 2_000, 1]}}, "this page takes 4 of up to 320"),
+        ({"problem": {"widths": [1, 2, 2, 2, 2, 2, 1]}}, "has 5 hidden layers"),
+        ({"problem": {"widths": [2, 5, 1]}}, "this page draws functions of 1 input"),
+        ({"problem": {"data": {"name": "wave", "n": 65}}}, "data has 65 points"),
+        ({"problem": {"data": {"x": [1, 2], "y": [1]}}}, "give as many"),
+        ({"problem": {"noise_variance": 0}}, "noise_variance is 0"),
+        ({"problem": 7}, "problem is 7"),
+        ({"sampler": {"name": "SGLD"}}, "sampler is SGLD; this page has"),
+        ({"sampler": {"name": "MALA", "step_size": -1}}, "step_size"),
+        ({"sampler": {"name": "CollapsedPCN"}, "problem": {"likelihood": "laplace"}}, "likelihood is 'laplace'"),
+        ({"chains": 65}, "chains is 65"),
+        ({"steps": 10**7}, "steps is 10000000"),
+        ({"band": "wide"}, "band is"),
+        ({"share": 0.7}, "share is 0.7; choose one of 0.5, 0.8, 0.95"),
+        ({"unheard": 1}, "Unknown key 'unheard'"),
+    ],
+)
+def test_a_wrong_value_changes_nothing(view, changes, words):
+    before = view.configuration()
+    with pytest.raises(ValueError, match=re.escape(words)) as error:
+        view.restore(changes)
+    assert "\n" not in str(error.value) and len(str(error.value)) < 300
+    assert view.configuration() == before and view.tiles.selected == "same"
+
+
+def test_a_tap_adds_a_point_and_the_curve_can_come_back(view):
+    view.figure.on_tap(0.12345, 2.5)
+    data = view.configuration()["problem"]["data"]
+    assert (data["x"][-1], data["y"][-1]) == (0.123, 2.5) and len(data["x"]) == 8
+    assert view.tiles.selected == "" and view.editor.back.visible
+    assert view.figure.data.data["x"][-1] == 0.123 and not len(view.figure.live.data["x"])
+    assert view._scene.problem.n == 8 and view.editor.fields["points"].value == 8
+    view.editor.back.clicks += 1
+    assert view.configuration()["problem"]["data"] == {"name": "wave", "n": 7, "seed": 0}
+
+
+def test_more_points_than_the_page_takes_are_refused_in_a_sentence(view):
+    view.editor.fields["points"].set(MOST_POINTS)
+    view.editor.fields["points"].listener()
+    before = view.configuration()
+    view.figure.on_tap(0.0, 0.0)
+    assert view.configuration() == before and f"up to {MOST_POINTS}" in view.editor.message.object
+
+
+def test_a_network_too_wide_for_the_server_is_refused(view, monkeypatch):
+    monkeypatch.setenv("LLC_LAB_VISITOR_MEMORY", "20")
+    before = view.configuration()
+    view.editor.fields["width"].set(320)
+    view.editor.fields["width"].listener()
+    assert view.configuration() == before
+    assert "MB" in view.fault.object + view.editor.message.object
+
+
+def test_another_band_is_drawn_of_the_same_run(view):
+    settle_answers(view)
+    view.run(SMALL)
+    job = finished(SMALL)
+    view._show_band(job.judge().band)
+    run = view._live._build
+    view.run_panel.fields["share"].set("0.5")
+    view.run_panel.fields["band"].set(ACROSS)
+    view.run_panel.listener()
+    assert view._live._build is run and view.configuration()["band"] == ACROSS
+    assert np.allclose(view.figure.live.data["low"], job.judge().band.edges[ACROSS].low[0.5])
+    assert "a band over chains, not over time" in view.words.object
+
+
+def test_the_slider_replays_the_run_and_follows_it_again(view):
+    view.run(SMALL)
+    job = finished(SMALL)
+    state = State(Status.FINISHED, 5, snapshot=job.advance(0), estimate=job.judge())
+    view._show(state, (len(job.log.rows), list(job.log.rows)))
+    assert view.replay.value == 60 and view.replay.follows and view._seen.gauges.iteration == 60
+    view.replay._field.set(40)
+    view.replay._on_change()
+    view._replay_work._future.result(PATIENCE_SECONDS)
+    view._replay_work.poll()
+    assert view._seen.gauges.iteration == 40 and not view.replay.follows
+    assert np.array_equal(view.figure.lines.data["f0"], job.log.rows[40].functions[0])
+    view._show(state, (len(job.log.rows), []))
+    assert view._seen.gauges.iteration == 40, "the run does not take the slider away"
+    view.replay._field.set(60)
+    view.replay._on_change()
+    view._show(state, (len(job.log.rows), []))
+    assert view._seen.gauges.iteration == 60
+
+
+def test_the_editor_keeps_layers_that_it_cannot_show(view):
+    view.restore({"problem": {**NARROW, "widths": [1, 9, 4, 1]}})
+    view.editor.fields["noise_variance"].set(0.1)
+    view.editor.fields["noise_variance"].listener()
+    assert view.configuration()["problem"]["widths"] == [1, 9, 4, 1]
+    view.editor.fields["layers"].set(3)
+    view.editor.fields["layers"].listener()
+    assert view.configuration()["problem"]["widths"] == [1, 9, 9, 9, 1]
+
+
+def test_a_class_can_be_left_to_guess_the_posterior(quick_answers):
+    view = WeightsAndFunctions()
+    for part in view.parts["answers"]:
+        part.visible = False
+    settle_answers(view)
+    assert (
+        view.truth.exact is not None and not len(view.figure.exact.data["x"]) and not len(view.figure.limit.data["x"])
+    )
+    assert [item["key"] for item in view.toggles.items] == ["live", "lines"]
+    assert {"distance", "chance", "gap"} <= set(view.numbers.withheld)
+    job = finished(SMALL)
+    state = State(Status.FINISHED, 1, snapshot=job.advance(0), estimate=job.judge())
+    assert "exact" not in verdict(state, job.judge(), view.truth.exact, "", False)[1]
+    view._seen = job.judge()
+    assert "exact" not in view._file("bands")
+    view.close()
+
+
+# -- words and pictures -----------------------------------------------------------------------------------------------
+
+
+def gauges(weights: float, functions: float, away: float = 0.0, ess: float = 1000.0) -> Gauges:
+    ones = np.ones(INPUTS)
+    return Gauges(100, weights, weights, functions, functions, ess, away * ones, ones)
+
+
+EXACT = Posterior(np.zeros(INPUTS), np.ones(INPUTS), {}, {}, 1000.0, math.nan)
+
+
+@pytest.mark.parametrize(
+    ("weights", "functions", "away", "tone", "words", "sentence"),
+    [
+        (
+            1.3,
+            1.02,
+            0.02,
+            "good",
+            "The band is the exact one",
+            "agree on the curve (R-hat 1.020), but not on their weights",
+        ),
+        (1.01, 1.02, 0.5, "bad", "Agreed, but not exact", "and on their weights too"),
+        (2.1, 1.5, 0.6, "warn", "Not there yet", "do not agree yet: less on their weights"),
+        (1.1, 1.5, 0.6, "warn", "0.60 sd from the exact one", "do not agree yet on the curve"),
+    ],
+)
+def test_words_say_what_the_gauges_say(weights, functions, away, tone, words, sentence):
+    found = gauges(weights, functions, away)
+    assert distance_to(EXACT, found) == pytest.approx(away) and chance_of(EXACT, found) == pytest.approx(
+        0.0447, abs=1e-4
+    )
+    job_state = State(Status.FINISHED, snapshot=Progress(100, 100, None, 0.8, 0.1))
+    seen = type("Seen", (), {"gauges": found})
+    said = verdict(job_state, seen, EXACT, "", True)
+    assert said[0] == tone and words in said[1]
+    assert sentence in headline(found, 32)
+    stuck = replace(job_state, snapshot=Progress(100, 100, None, 0.001, 0.1))
+    assert "Nothing moves" in verdict(stuck, seen, EXACT, "", True)[1] and "0.1%" in headline(found, 32, 0.001)
+
+
+def test_before_there_are_gauges_nothing_is_claimed():
+    assert headline(None, 32).endswith("?")
+    assert verdict(State(), None, None, "", True)[0] == "wait"
+    assert distance_to(None, None) != distance_to(None, None)
+    html = draw_gauges({})
+    assert html.count("–") >= 3 and "aria-valuenow" not in html
+
+
+def test_gauges_are_even_in_the_logarithm_of_the_excess():
+    assert (
+        place(1.0) == 0 and place(math.inf) == 1 and place(1.003) == pytest.approx(0) and place(4) == pytest.approx(1)
+    )
+    assert place(1.3) - place(1.03) == pytest.approx(place(1.1) - place(1.01))
+    html = draw_gauges({"weights": 2.0, "loss": 1.1, "functions": AGREE - 0.01})
+    assert re.findall(r'data-key="r_hat_(\w+)">([\d.]+)', html) == [
+        ("weights", "2.000"), ("loss", "1.100"), ("functions", "1.040"),
+    ]  # fmt: skip
+    ElementTree.fromstring(f"<div>{html}</div>")
+
+
+def test_presets_are_pictures_with_one_sentence_each():
+    assert len({preset.title for preset in PRESETS}) == len(PRESETS) == len(BY_NAME)
+    for preset in PRESETS:
+        assert 60 < len(preset.lesson) < 140 and preset.lesson.endswith(".")
+        ElementTree.fromstring(draw_preset(preset))
+
+
+# -- take-away --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.long
+def test_the_exported_script_runs_and_gives_the_numbers_of_the_page(quick_answers):
+    job = finished(SMALL)
+    found = job.judge().gauges
+    done = subprocess.run(
+        [sys.executable, "-c", python_code(SMALL)], capture_output=True, text=True, check=False, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+    printed = dict(re.findall(r"^(.*): ([\d.]+)", done.stdout, re.M))
+    assert float(printed["R-hat of weights, median"]) == pytest.approx(found.weights, abs=6e-4)
+    assert float(printed["R-hat of the loss"]) == pytest.approx(found.loss, abs=6e-4)
+    assert float(printed["R-hat of functions, largest"]) == pytest.approx(found.functions, abs=6e-4)
+    away = distance_to(finished_answer(job.scene), found)
+    assert float(printed["distance to the exact posterior"]) == pytest.approx(away, abs=6e-3)
+
+
+def test_files_hold_what_is_on_the_page(view):
+    with pytest.raises(ValueError, match="nothing to save yet"):
+        view._file("bands")
+    view.run(SMALL)
+    settle_answers(view)
+    job = finished(SMALL)
+    view._seen = job.judge()
+    rows = list(csv.DictReader(io.StringIO(view.takeaway.content("bands")[1])))
+    assert len(rows) == INPUTS and float(rows[3]["exact_mean"]) == view.truth.exact.mean[3]
+    assert float(rows[5]["low"]) == view._seen.band.edges[POOLED].low[0.8][5]
+    results = {row["name"]: row["value"] for row in csv.DictReader(io.StringIO(view.takeaway.content("results")[1]))}
+    assert float(results["r_hat_functions_largest"]) == view._seen.gauges.functions
+    assert json.loads(results["config"]) == json.loads(json.dumps(view.configuration()))
+    assert {item["key"] for item in FILES} == {"bands", "results", "config", "python"}
+    view._on_preset("wider")
+    view.takeaway._on_upload(json.dumps(SMALL.to_dict()))
+    assert view.configuration() == SMALL.to_dict() and not view.takeaway.menu.message["bad"]
