@@ -13,6 +13,7 @@ import panel as pn
 from app.components.readouts import Numbers
 from app.components.tiles import Tiles
 from app.components.transport import Transport
+from app.controls.advice import ApplyButton
 from app.controls.run_controls import Controls
 from app.estimates import texts
 from app.estimates.compare_panel import ComparePanel
@@ -67,6 +68,7 @@ class EstimatePage(PageContract):
         self.guessing = Guessing(lambda: self.answers)
         self.controls = controls
         self.controls.listener = self._on_settings
+        self.apply = ApplyButton(controls)
         self.trouble = complaint()
 
     def compose(
@@ -86,7 +88,9 @@ class EstimatePage(PageContract):
         self.sidebar: list[Any] = [side_bar(side)]
         words = (self.headline, self.tiles, self.lesson, self.preparation.view)
         top = pn.Column(*words, sizing_mode="stretch_width", margin=0)
-        numbers = card(self.transport, self.readouts, self.verdict, self.guessing.view, *below_numbers)
+        numbers = card(
+            self.transport, self.readouts, self.verdict, self.apply.button, self.guessing.view, *below_numbers
+        )
         self.main: list[Any] = [page(top, pair(picture, numbers), *cards)]
         self.on_answers()
         preset = self._presets[first]
@@ -241,6 +245,8 @@ class EstimatePage(PageContract):
         self.takeaway.withheld = not self.answers.visible and truth is not None
         self.guessing.show(truth, state.estimate)
         tone, words = self.judge(state)
+        found = texts.concluded(state, self.answers.visible, self.reference, self.split)
+        self.apply.show(texts.advised(state, found))
         # Read aloud when the run rests; while numbers move a screen reader would never stop talking.
         live = "off" if state.status == "running" else "polite"
         self.verdict.object = f'<p class="{tone}" aria-live="{live}">{words}</p>'

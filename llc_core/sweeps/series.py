@@ -1,4 +1,5 @@
 """From the rows of a sweep's store to the series of its figures: pure functions of a `Table`, or of rows that become one.
+Long, since curves, their table and their order are read together.
 
 The quantities are those of Hitchcock & Hoogland (Figures 3 and 5–8): relative error of λ̂ by step size, share of runs without
 an estimate, and how often two problems are ordered by their estimates as by their true values.

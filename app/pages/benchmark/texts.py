@@ -25,7 +25,7 @@ NOTHING = (
 READOUTS = [
     {"key": "runs", "label": "Runs", "tip": "Rows of the store that are shown: one for each problem, sampler, gradient and step size."},
     {"key": "problems", "label": "Problems", "tip": "Random networks with known coefficients; each is run by every sampler."},
-    {"key": "diverged", "label": "Diverged", "tip": "Share of runs of which more than half of the chains died, or were thrown out so far that λ̂ says nothing: they count as without an estimate."},
+    {"key": "diverged", "label": "Diverged", "tip": "Share of runs of which more than half of the chains diverged, or were thrown out so far that λ̂ says nothing: they count as without an estimate."},
     {"key": "close", "label": f"Within ±{CLOSE:.0%}", "tip": "Share of all runs shown whose estimate is that near to the chosen truth."},
     {"key": "steps", "label": "Steps per chain", "tip": "Steps of each chain, burn-in included."},
     {"key": "chains", "label": "Chains per run", "tip": "Independent chains of each run."},
