@@ -70,6 +70,8 @@ class PageContract:
     """Milliseconds between two polls. The figures are renewed at every poll."""
     counter_ticks, word_ticks = 2, 10
     """The counter is renewed at every second poll, numbers and words at every tenth."""
+    paces: Sequence[float] = ()
+    """Steps a second to choose from, see `app.components.transport`; where there is a choice, Step does a single step."""
     task = TASK
     """What stands in place of a lesson while the answers are hidden."""
     starting = "starting…"

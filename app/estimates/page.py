@@ -57,8 +57,11 @@ class EstimatePage(PageContract):
         self.headline = prose(theme.HEADLINE, margin=(0, 2, 8, 2))
         self.lesson = prose(theme.LESSON, margin=(10, 2, 0, 2))
         self.preparation = Preparation()
-        self.transport = Transport(sizing_mode="stretch_width", margin=0)
+        self.transport = Transport(
+            paces=list(self.paces), single=bool(self.paces), sizing_mode="stretch_width", margin=0
+        )
         self.transport.listener = self._on_command
+        self.transport.on_pace = self._on_pace
         self.readouts = Numbers(items=list(cells), sizing_mode="stretch_width", margin=(12, 0, 0, 0))
         self.verdict = prose(theme.VERDICT, theme.VERDICT_ROOM, margin=(10, 0, 0, 0))
         self.curves = curves
@@ -189,6 +192,9 @@ class EstimatePage(PageContract):
         except ValueError as error:  # the room of the run that is over has been given to others
             self.complain(str(error))
 
+    def _on_pace(self, steps_per_second: float) -> None:
+        self._live.walk(steps_per_second or None)
+
     def _start_again(self, playing: bool) -> None:
         self._live.reserve(self.config.memory, RUN)
         self.run(self.config, self.tiles.selected, playing=playing)
@@ -203,6 +209,7 @@ class EstimatePage(PageContract):
                 return
             if longer is not None:
                 self.config = longer
+                self._live.walk(self._live.pace.steps_per_second)
                 self.compare.go_on(self.compared(longer))
                 self.takeaway.show(longer)
                 self.on_longer(longer)

@@ -8,6 +8,7 @@ import numpy as np
 
 from app.runs.history import History
 from llc_core import Estimate, Potential, Run, RunConfig, Snapshot
+from llc_core.engine.dissection import StepParts
 from llc_core.engine.resolve import Resolved
 
 LARGEST_DRAWN = 3_000
@@ -32,6 +33,10 @@ class LlcJob:
 
     def advance(self, steps: int) -> Snapshot:
         return self._run.advance(steps)
+
+    def dissect(self) -> tuple[Snapshot, StepParts | None]:
+        """One step, and what it was made of."""
+        return self._run.dissect()
 
     def go_on(self) -> None:
         """For as many steps as it has; the run is finished."""

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 from weakref import WeakMethod
 
 import panel as pn
 
 from app.runs.account import Claim, account
-from app.runs.job import OVER, Job, State
+from app.runs.job import OVER, Job, State, Status
 from app.runs.manager import RunHandle, manager
 from app.session.errors import report
+from app.session.pace import Pace
 from llc_core.fields import of_environment
 
 FRAMES = {"many": 1, "few": 4}
@@ -32,6 +34,7 @@ class Live:
     def __init__(self, show: Callable[[State, Any], None], period: int = POLL_MILLISECONDS):
         self.run: RunHandle | None = None
         self.cursor: Any = None
+        self.pace = Pace()
         self._show, self._period = show, period * FRAMES[of_environment("LLC_LAB_FRAMES", tuple(FRAMES))]
         self._build: Callable[[], Job] | None = None
         self._claim = self._reserved = Claim(0)
@@ -62,7 +65,17 @@ class Live:
             self._claim.release()
         self._claim, self._reserved = self._reserved, Claim(0)
         self._build, self.cursor = build, cursor
-        self.run = manager().submit(build, playing, self._claim) if self._callback is not None else None
+        if not playing:
+            self.pace.rest()
+        begins = playing and not self.pace.play(None)
+        self.run = manager().submit(build, begins, self._claim) if self._callback is not None else None
+
+    def walk(self, steps_per_second: float | None) -> None:
+        """Play at this pace from now on; None: as fast as it can."""
+        played = self.playing
+        self.pace.steps_per_second = steps_per_second
+        if played and self.run is not None and not self.pace.play(self.run):
+            self.run.play()
 
     def command(self, command: str, stride: int, restart: Callable[[bool], None]) -> bool:
         """Do what a button says: "play", "pause", "step" or "reset". Returns whether the run plays now.
@@ -75,13 +88,15 @@ class Live:
         run = self.run
         if run is None:
             return True
+        if command in ("pause", "step"):
+            self.pace.rest()
         if command == "pause":
             run.pause()
-        elif command == "play":
+        elif command == "play" and not self.pace.play(run):
             run.play()
         elif command == "step":
             run.step(stride)
-        return run.playing
+        return self.playing
 
     @property
     def can_go_on(self) -> bool:
@@ -91,7 +106,7 @@ class Live:
 
     @property
     def playing(self) -> bool:
-        return self.run is not None and self.run.playing
+        return self.run is not None and (self.run.playing or self.pace.walking)
 
     @property
     def over(self) -> bool:
@@ -132,7 +147,10 @@ class Live:
             self._alone * self._period > GONE_MILLISECONDS and not self.over
         ):  # a finished one takes no time and may go on
             self.run.cancel("The connection to this page was lost; press reset to start again.")
+        self.pace.tick(self.run)
         state, rows = self.run.poll(self.cursor)
+        if self.pace.walking and state.status is Status.PAUSED:  # between two steps
+            state = replace(state, status=Status.RUNNING)
         self._show(state, rows)
 
     def _watched(self) -> bool:

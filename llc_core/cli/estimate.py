@@ -9,23 +9,18 @@ from pathlib import Path
 from typing import Any
 
 from llc_core.cli.outputs import check_out, say
+from llc_core.cli.problems import add_problem, network, read_config
 from llc_core.config import DTYPES, GRADIENTS, RunConfig
 from llc_core.extras import needs
-from llc_core.fields import short, whole
+from llc_core.fields import short
 from llc_core.interactions import build as build_interaction
 from llc_core.interactions.registry import interactions
-from llc_core.potentials.deep_linear.random_networks import RANKS, SIZE_CLASSES
 from llc_core.samplers import samplers
 
 
 def add_estimate(commands: Any) -> None:
     one = commands.add_parser("estimate", help="one estimate of a deep linear network, or of a configuration file")
-    one.add_argument("config", nargs="?", type=Path, help="a run configuration (JSON), as the app saves it")
-    one.add_argument("--size-class", choices=tuple(SIZE_CLASSES), help="a random network of this class (default 1K)")
-    one.add_argument("--widths", type=int, nargs="+", metavar="H", help="its widths instead, from inputs to outputs")
-    one.add_argument("--ranks", choices=RANKS, help="how ranks are reduced")
-    one.add_argument("--problem", type=int, default=0, metavar="SEED", help="seed of the network (default 0)")
-    one.add_argument("--virtual", action="store_true", help="make every row of its data where it is used, keep none")
+    add_problem(one)
     one.add_argument(
         "--sampler", choices=tuple(samplers(conditionals=True, priors=True)), help="default: what suits the problem"
     )
@@ -92,29 +87,10 @@ def _estimate(options: argparse.Namespace) -> int:
 
 
 def _config(options: argparse.Namespace) -> RunConfig:
-    whole("--problem", options.problem, 0)
-    if options.config is not None:
-        for name in ("size_class", "widths", "ranks", "virtual"):
-            if getattr(options, name):
-                raise ValueError(
-                    f"--{name.replace('_', '-')} is of a network made here; with a file, write it into its problem."
-                )
-        try:
-            text = options.config.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise ValueError(f"{str(options.config)!r} cannot be read ({error}); check the path.") from None
-        config = RunConfig.from_json(text)
+    config = read_config(options)
+    if config is not None:
         asked = {"device": options.device, "dtype": options.dtype, "interaction": _interaction(options.interaction)}
         return config.replace(**{name: value for name, value in asked.items() if value})
-    problem: dict[str, Any] = {"kind": "dln", "seed": options.problem}
-    if options.widths is not None:
-        problem["widths"] = options.widths
-    else:
-        problem["size_class"] = options.size_class or "1K"
-    if options.ranks is not None:
-        problem["ranks"] = options.ranks
-    if options.virtual:
-        problem["virtual"] = True
     sampler = None if options.sampler is None else {"name": options.sampler}
     if options.step_size is not None:
         if sampler is None:
@@ -123,7 +99,7 @@ def _config(options: argparse.Namespace) -> RunConfig:
             )
         sampler["step_size"] = options.step_size
     return RunConfig(
-        problem=problem,
+        problem=network(options),
         sampler=sampler,
         interaction=_interaction(options.interaction),
         gradient=options.gradient,

@@ -6,6 +6,7 @@ from typing import Any
 
 from llc_core.decisions.network_agent import SampledNets
 from llc_core.decisions.open_contour import OpenContour
+from llc_core.fields import number
 from llc_core.samplers import Sampler
 from llc_core.samplers.psgld import PSGLD
 
@@ -24,6 +25,8 @@ def paper_sampler(step_size: float = STEP) -> Sampler:
 
 def paper_contour(rate: float = RATE, temperature: float = TEMPERATURE) -> OpenContour:
     """200 bins of width 10 in U, so of 10/τ in U/τ, and a constant step of θ."""
+    if number("temperature", temperature) <= 0:
+        raise ValueError(f"temperature is {temperature!r}; it must be greater than 0.")
     return OpenContour(
         low=0.0, high=BINS * WIDTH / temperature, bins=BINS, zeta=ZETA, rate=rate, rate_power=0.0, rate_offset=1.0
     )  # fmt: skip
@@ -31,27 +34,32 @@ def paper_contour(rate: float = RATE, temperature: float = TEMPERATURE) -> OpenC
 
 def psgld(**changes: Any) -> SampledNets:
     """Four nets by preconditioned SGLD, all with the same weight."""
-    return SampledNets(paper_sampler(), **{"name": "pSGLD × 4", **_PAPER, **changes})
+    return SampledNets(paper_sampler(), **_given(changes, name="pSGLD × 4"))
 
 
 def picsgld(**changes: Any) -> SampledNets:
     """The same with contour sampling from the tenth part of the rounds on: the four share θ."""
-    return SampledNets(
-        paper_sampler(), paper_contour(), **{"name": "pICSGLD × 4", "begin_share": 0.1, **_PAPER, **changes}
-    )
+    given = _given(changes, name="pICSGLD × 4", begin_share=0.1)
+    return SampledNets(paper_sampler(), paper_contour(RATE, given["temperature"]), **given)
 
 
 def pcsgld(**changes: Any) -> SampledNets:
     """One net with four times the steps and its own θ."""
-    given = {"name": "pCSGLD × T4", "begin_share": 0.1, "chains": 1, "steps": 64, **_PAPER, **changes}
-    return SampledNets(paper_sampler(STEP_ONE), paper_contour(RATE_ONE), **given)
+    given = _given(changes, name="pCSGLD × T4", begin_share=0.1, chains=1, steps=64)
+    return SampledNets(paper_sampler(STEP_ONE), paper_contour(RATE_ONE, given["temperature"]), **given)
 
 
-_PAPER: dict[str, Any] = {
-    "temperature": TEMPERATURE,
-    "capacity": CAPACITY,
-    "batch_size": BATCH,
-    "first_square": 1.0,
-    "statistics_scale": CAPACITY / BATCH,
-    "weight_floor": 1e-3,
-}
+def _given(changes: dict[str, Any], **own: Any) -> dict[str, Any]:
+    """The paper's numbers, an agent's own, and what a caller changes. Squares are of N·∇L over the rows of a batch."""
+    given = {
+        "temperature": TEMPERATURE,
+        "capacity": CAPACITY,
+        "batch_size": BATCH,
+        "first_square": 1.0,
+        "weight_floor": 1e-3,
+        **own,
+        **changes,
+    }
+    if "statistics_scale" not in given and given["batch_size"]:
+        given["statistics_scale"] = given["capacity"] / given["batch_size"]
+    return given

@@ -17,6 +17,7 @@ from llc_core.config import RunConfig
 from llc_core.diagnostics.confirmation import LARGEST_DRAWN
 from llc_core.engine.adapting.control import Control
 from llc_core.engine.adapting.step_size import StepSize
+from llc_core.engine.dissection import StepParts, dissect
 from llc_core.engine.estimates import Estimates
 from llc_core.engine.record import Record
 from llc_core.engine.resolve import Resolved, resolve
@@ -100,6 +101,22 @@ class Run:
         kept, kept_steps = self._record.flush(self._control.rescues_until)
         self.seconds += time.perf_counter() - started
         return self._snapshot(kept, kept_steps)
+
+    @full_precision()
+    def dissect(self) -> tuple[Snapshot, StepParts | None]:
+        """One more step, as `advance(1)` does it, and what it was made of: see `llc_core.engine.dissection.dissect`."""
+        with torch.no_grad():
+            snapshots: list[Snapshot] = []
+
+            def step() -> Tensor:
+                snapshots.append(self.advance(1))
+                moved: Tensor = self._state["delta"]
+                return moved
+
+            if self.finished:
+                return self.advance(1), None
+            parts = dissect(self._stepper, step)
+        return snapshots[0], parts
 
     def _step(self) -> None:
         step, last_loss = self.steps_done, self._last_loss

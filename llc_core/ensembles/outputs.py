@@ -31,6 +31,21 @@ def as_rows(draws: Any) -> Tensor:
     return rows.reshape(-1, rows.shape[-1])
 
 
+def observed(found: Mapping[str, Any], weights: Any) -> tuple[Tensor, Any]:
+    """Rows and their weights from what WeightDraws gave, without those of dead chains. weights: in place of its own."""
+    if "draws" not in found:
+        raise ValueError("draws has no entry 'draws'; pass what the observable WeightDraws gave, or rows.")
+    rows = as_rows(found["draws"])
+    own = found.get("weights") if weights is None else weights
+    alive = torch.isfinite(rows).all(dim=1)
+    if own is None:
+        return rows[alive], None
+    each = torch.as_tensor(np.asarray(own), dtype=torch.float64).reshape(-1)
+    if len(each) != len(rows):
+        raise ValueError(f"weights has {len(each)} numbers for {len(rows)} draws; give one for each draw.")
+    return rows[alive], each[alive]
+
+
 def of_draws(model: Any, draws: Any) -> list[Output]:
     """For each draw a function from inputs [P, …] to outputs [P, K]. See `predictive` for what draws may be."""
     if isinstance(model, NetworkPotential):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,7 @@ from torch import Tensor
 from llc_core.compute.precision import full_precision
 from llc_core.ensembles import scores
 from llc_core.ensembles.averaging import kish_share, ordered_sum, shares, weighted_mean
-from llc_core.ensembles.outputs import of_draws
+from llc_core.ensembles.outputs import observed, of_draws
 from llc_core.ensembles.outside import Detection, detection
 from llc_core.fields import choice
 
@@ -80,13 +81,16 @@ def predictive(
 
     model: a torch.nn.Module, or a NetworkPotential.
     draws: for a module a list of state dicts, or rows of all its parameters in their order, [S, D] or with more dimensions in
-        front; for a NetworkPotential displacements δ = w − w0, such as those of the observable WeightDraws.
+        front; for a NetworkPotential displacements δ = w − w0. What the observable WeightDraws gave, a table with "draws" and
+        perhaps "weights", is taken as it is; draws of dead chains are left out.
     weights: one ≥ 0 for each draw, up to a common factor; None: all the same.
     output: "logits" or "probabilities", what the network gives.
 
     Equal weights give exactly what no weights give, and the order of the draws changes no bit.
     Raises ValueError with one sentence for what does not fit together.
     """
+    if isinstance(draws, Mapping):
+        draws, weights = observed(draws, weights)
     functions = of_draws(model, draws)
     share = shares(weights, len(functions))
     choice("output", output, ("logits", "probabilities"))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -254,3 +255,33 @@ def large_without_a_reason(tree: Tree) -> Iterator[str]:
             first = (ast.get_docstring(ast.parse(text)) or "").split("\n\n")[0]
             if "Long, since" not in first.replace("\n", " "):
                 yield f"{path} has {text.count(chr(10))} lines and does not say why: “… Long, since …”."
+
+
+WRAPPED = 150
+"""Characters of a line that still shows whole beside another file."""
+
+
+def stray_descriptions(tree: Tree) -> Iterator[str]:
+    """Strings that describe a name and do not stand right below it, of modules and classes."""
+    for path, text in tree.items():
+        parsed = ast.parse(text)
+        for body in [parsed.body, *(node.body for node in ast.walk(parsed) if isinstance(node, ast.ClassDef))]:
+            for before, node in pairwise(body):
+                said = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+                if said and isinstance(node.value.value, str) and not isinstance(before, ast.Assign | ast.AnnAssign):
+                    yield f"{path}, line {node.lineno}: a string describes nothing; it belongs right below a name."
+
+
+def lines_that_are_not_wrapped(tree: Tree) -> Iterator[str]:
+    for path, text in tree.items():
+        for number, line in enumerate(text.splitlines(), 1):
+            if path.startswith("llc_core/") and len(line) > WRAPPED:
+                yield f"{path}, line {number} has {len(line)} characters."
+
+
+def numbers_of_issues(tree: Tree) -> Iterator[str]:
+    """A reader of the code has no list of issues: words say it."""
+    for path, text in tree.items():
+        for number, line in enumerate(text.splitlines(), 1):
+            if re.search(r"\bissues? #?\d", line, re.IGNORECASE):
+                yield f"{path}, line {number} names an issue by its number."

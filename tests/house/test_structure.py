@@ -52,6 +52,9 @@ RULES = {
     "no test imports a test": lambda tree: house.tests_that_import_tests(tree),
     "no module hides a public name": lambda tree: house.names_hidden_by_modules(tree),
     "large files say why": lambda tree: house.large_without_a_reason(tree),
+    "strings describe the name above them": lambda tree: house.stray_descriptions(tree),
+    "the engine's lines are wrapped": lambda tree: house.lines_that_are_not_wrapped(tree),
+    "no issue has a number": lambda tree: house.numbers_of_issues(tree),
 }
 PLANTED = {
     "imports are absolute": {"app/style/theme.py": "from . import layout"},
@@ -80,6 +83,9 @@ PLANTED = {
         f"app/pages/landscapes/{name}.py": "" for name in house.PAGE_NAMES if name != "scene"
     },
     "no test imports a test": {"tests/llc_core/test_a.py": "from test_b import helper", "tests/app/test_b.py": ""},
+    "strings describe the name above them": {"llc_core/types.py": 'A = 1\n"""A."""\n"""B."""\n'},
+    "the engine's lines are wrapped": {"llc_core/types.py": f'"""{"a" * 160}"""\n'},
+    "no issue has a number": {"tests/llc_core/test_types.py": f'"""By quadrature ({"issue"} 7)."""\n'},
     "large files say why": {"llc_core/types.py": '"""All types."""\n' + "x = 1\n" * 300},
     "no module hides a public name": {
         "llc_core/__init__.py": "from llc_core.diagnostics.signals import health",

@@ -10,6 +10,7 @@ from app.runs.history import Cursor, History, NewRows
 from app.runs.llc_job import LlcJob
 from llc_core import Planar, Snapshot
 from llc_core.engine.resolve import Resolved
+from llc_core.samplers import MetropolisSampler
 
 TRAIL = 200
 """Points of each chain's trail."""
@@ -28,16 +29,32 @@ class TrailCursor:
 
 
 @dataclass(frozen=True)
+class OneStep:
+    """The latest step of the first chain, where it was done by itself.
+
+    start: w before it.  drift, noise: as in `llc_core.engine.dissection.StepParts`.  accepted: whether the chain went there;
+    tested: whether the sampler has such a test.
+    """
+
+    start: np.ndarray
+    drift: np.ndarray
+    noise: np.ndarray
+    accepted: bool
+    tested: bool
+
+
+@dataclass(frozen=True)
 class TrailRows:
     """New rows of the tables, and new positions w [T, C, 2] of the chains that are drawn (at most the last TRAIL).
 
-    exact: the exact value that λ̂ should have at this n, nβ and γ.
+    exact: the exact value that λ̂ should have at this n, nβ and γ.  step: None after steps that were done together.
     """
 
     cursor: TrailCursor
     rows: NewRows
     trail: np.ndarray
     exact: float | None
+    step: OneStep | None
 
 
 class TrailLog:
@@ -47,8 +64,10 @@ class TrailLog:
         self.rows, self.exact = rows, exact
         self._ring = np.full((TRAIL, min(chains, SHOWN), 2), np.nan)
         self._count = 0
+        self._step: OneStep | None = None
 
-    def add(self, positions: list[np.ndarray]) -> None:
+    def add(self, positions: list[np.ndarray], step: OneStep | None) -> None:
+        self._step = step
         for place in positions[-TRAIL:]:
             self._ring[self._count % TRAIL] = place
             self._count += 1
@@ -56,7 +75,7 @@ class TrailLog:
     def since(self, cursor: TrailCursor) -> TrailRows:
         new = self.rows.since(cursor.rows)
         fresh = np.arange(max(cursor.trail, self._count - TRAIL), self._count) % TRAIL
-        return TrailRows(TrailCursor(new.cursor, self._count), new, self._ring[fresh], self.exact)
+        return TrailRows(TrailCursor(new.cursor, self._count), new, self._ring[fresh], self.exact, self._step)
 
 
 class LandscapeJob:
@@ -72,6 +91,8 @@ class LandscapeJob:
         self._w0 = np.array(problem.model.w0)
         self._every = max(2, (config.steps or 0) // TURNS)
         self._fresh: list[np.ndarray] = []
+        self._step: OneStep | None = None
+        self._tested = isinstance(resolved.sampler, MetropolisSampler)
         self.log = TrailLog(self._job.log, config.chains, exact)
         self.judge = self._job.judge
         self._look()
@@ -82,6 +103,9 @@ class LandscapeJob:
 
     def advance(self, steps: int) -> Snapshot:
         """Step in short turns and record the positions after each of them."""
+        if steps == 1:
+            return self._one()
+        self._step = None
         parts = []
         while True:
             parts.append(self._job.advance(min(self._every, steps)))
@@ -96,11 +120,20 @@ class LandscapeJob:
             notes=sum((part.notes for part in parts), ()),
         )
 
+    def _one(self) -> Snapshot:
+        snapshot, parts = self._job.dissect()
+        self._step = None
+        if parts is not None:
+            places = self._w0 + parts.start[0], parts.drift[0], parts.noise[0]
+            self._step = OneStep(*places, bool(parts.accepted[0]), self._tested)
+        self._look()
+        return snapshot
+
     def go_on(self) -> None:
         self._job.go_on()
 
     def record(self, snapshot: Snapshot, estimate: object) -> None:
-        self.log.add(self._fresh)
+        self.log.add(self._fresh, self._step)
         self._fresh = []
         self._job.record(snapshot, estimate)  # type: ignore[arg-type]
 

@@ -17,6 +17,7 @@ from app.pages.base import PageInfo
 from app.pages.landscapes.config import get_landscape
 from app.pages.landscapes.editor import LandscapeEditor
 from app.pages.landscapes.job import LandscapeJob, TrailCursor, TrailRows
+from app.pages.landscapes.panels.one_step import OneStepPanel
 from app.pages.landscapes.panels.plane import PlanePanel
 from app.pages.landscapes.panels.points import PointsPanel
 from app.pages.landscapes.panels.volume import VolumePanel
@@ -46,6 +47,7 @@ class Landscapes(EstimatePage):
     problem_of = staticmethod(problem_of)
     period = 100
     counter_ticks, word_ticks = 1, 5
+    paces = (1.0, 3.0, 10.0, 100.0, 0.0)
 
     def __init__(self) -> None:
         super().__init__(PRESETS, Curves(LOSS_LEGEND, ESTIMATE_LEGEND), Controls(gradients=("full",)), CELLS)
@@ -54,6 +56,9 @@ class Landscapes(EstimatePage):
         self.editor: LandscapeEditor = LandscapeEditor(self._presets[FIRST].problem)
         self.plane, self.volume, self.points = PlanePanel(), VolumePanel(), PointsPanel()
         self.plane.on_tap = self._on_tap
+        self.one_step = OneStepPanel()
+        for arrow in self.one_step.arrows(7):
+            self.plane.figure.plot.add_layout(arrow)
         self.panels = (self.plane, self.volume, self.points)
         self.takeaway: LandscapeTakeaway = LandscapeTakeaway(
             self.restore, lambda: self.volume.found, lambda: self.points.found
@@ -71,7 +76,7 @@ class Landscapes(EstimatePage):
             FIRST,
             {"Landscape": [self.editor], "Sampler": [self.trouble, self.controls]},
             self.plane.view,
-            [toolbar(self.takeaway.menu)],
+            [self.one_step.view, toolbar(self.takeaway.menu)],
             [
                 pair(card(*self.curves.estimate_parts), card(*self.curves.loss_parts)),
                 pair(self.volume.view, self.points.view),
@@ -132,6 +137,7 @@ class Landscapes(EstimatePage):
         self.estimates.reset(total, burn_in, {"local": local, "global": best}, around)
         self.method.show(config.resolved.sampler, problem.model.about)
         self.volume.show(problem)
+        self.one_step.show(None)
 
     def stream(self, rows: TrailRows) -> None:
         if rows.exact is not None and self.exact is None:
@@ -139,6 +145,7 @@ class Landscapes(EstimatePage):
             self.losses.expect(rows.exact)
             self.estimates.expect(rows.exact)
         self.plane.figure.stream(rows.trail)
+        self.one_step.show(rows.step)
         super().stream(rows.rows)
 
     def poll(self, built: bool) -> None:

@@ -1,21 +1,24 @@
 """Who eats the right mushrooms? Regret of nets that samplers move, beside exact linear regression (Deng et al., paper 002, 4.3).
 
     python -m lab.benchmarks.accuracy.bandits
-    python -m lab.benchmarks.accuracy.bandits --on made --seeds 10 --rounds 400
+    python -m lab.benchmarks.accuracy.bandits --on made --seeds 10 --rounds 320 --small
     python -m lab.benchmarks.accuracy.bandits --agents "linear;linear, Thompson" --seeds 10 --on wheel
 
 Every play has a process of its own, two at a time. All agents meet the same mushrooms and the same luck, so differences to the
-first agent are seed by seed. The forced random phase, which no agent can help, stands apart.
+first agent are seed by seed. The forced random phase, which no agent can help, stands apart. `--out` adds the figures to a file of
+JSON, by environment and size of the nets.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -51,7 +54,7 @@ ON: Mapping[str, Callable[[], Environment]] = {
     "linear": LinearBandit,
     "wheel": WheelBandit,
 }
-AGENTS: Mapping[str, tuple[Callable[[], Agent], Policy]] = {
+AGENTS: Mapping[str, tuple[Callable[..., Agent], Policy]] = {
     "pSGLD": (psgld, PosteriorMean()),
     "pICSGLD": (picsgld, PosteriorMean()),
     "pCSGLD": (pcsgld, PosteriorMean()),
@@ -64,13 +67,17 @@ AGENTS: Mapping[str, tuple[Callable[[], Agent], Policy]] = {
 DEFAULT = "pSGLD;pICSGLD;linear;linear, Thompson"
 
 
-def one(work: tuple[str, str, int, int]) -> tuple[Played, float]:
-    """A play and the seconds of processor that it took. work: environment, agent, rounds, seed."""
-    on, name, rounds, seed = work
+SMALL = {"hidden": (32, 32), "batch_size": 128}
+
+
+def one(work: tuple[str, str, int, int, bool]) -> tuple[Played, float]:
+    """A play and the seconds of processor that it took. work: environment, agent, rounds, seed, whether nets are small."""
+    on, name, rounds, seed, small = work
     torch.set_num_threads(1)
     make, policy = AGENTS[name]
+    agent = make(**SMALL) if small and make is not BayesianLinear else make()
     began = time.process_time()
-    return play(ON[on](), make(), policy, rounds=rounds, seed=seed), time.process_time() - began
+    return play(ON[on](), agent, policy, rounds=rounds, seed=seed), time.process_time() - began
 
 
 def main() -> None:
@@ -79,7 +86,11 @@ def main() -> None:
     parser.add_argument("--agents", default=DEFAULT, help=f"names with ; between them, of: {'; '.join(AGENTS)}")
     parser.add_argument("--rounds", type=int, default=2000)
     parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument(
+        "--small", action="store_true", help="nets of 32 and 32 units in place of 100 and 100, batches of 128"
+    )
     parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--out", type=Path, help="a file of JSON to which the figures are added")
     options = parser.parse_args()
     names = [name.strip() for name in options.agents.split(";")]
     for name in names:
@@ -87,15 +98,16 @@ def main() -> None:
             parser.error(f"--agents has {name!r}; choose from {'; '.join(AGENTS)}")
     print(machine())
     began = time.perf_counter()
-    works = [(options.on, name, options.rounds, seed) for seed in range(options.seeds) for name in names]
+    works = [(options.on, name, options.rounds, seed, options.small) for seed in range(options.seeds) for name in names]
     with ProcessPoolExecutor(options.processes, get_context("spawn")) as pool:
         done = list(pool.map(one, works))
-    print(
-        f"{ON[options.on]().name}, {options.rounds} rounds, {options.seeds} seeds: {time.perf_counter() - began:.0f} s"
-    )
+    wall = time.perf_counter() - began
+    print(f"{ON[options.on]().name}, {options.rounds} rounds, {options.seeds} seeds: {wall:.0f} s")
     plays = {name: [p for (p, _), w in zip(done, works, strict=True) if w[1] == name] for name in names}
     seconds = {name: np.mean([s for (_, s), w in zip(done, works, strict=True) if w[1] == name]) for name in names}
     show(plays, seconds, looks(options.rounds))
+    if options.out is not None:
+        keep(options, plays, seconds, looks(options.rounds))
 
 
 def looks(rounds: int) -> list[int]:
@@ -116,6 +128,40 @@ def show(plays: Mapping[str, Sequence[Played]], seconds: Mapping[str, float], ro
         print(f"less {first}, seed by seed")
         for name in others:
             print(f"{name:22}" + _cells(difference(plays[name], plays[first]), rounds))
+
+
+def keep(
+    options: argparse.Namespace,
+    plays: Mapping[str, Sequence[Played]],
+    seconds: Mapping[str, float],
+    rounds: Sequence[int],
+) -> None:
+    """Add the figures to the file `options.out`, in place of older ones of the same environment and size."""
+    path: Path = options.out
+    small = " --small" if options.small else ""
+    command = f"python -m lab.benchmarks.accuracy.bandits --on {options.on} --seeds {options.seeds} --rounds {options.rounds}{small}"
+    kept: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
+    at = [each - 1 for each in rounds]
+    rows: dict[str, Any] = {}
+    for name, mine in plays.items():
+        curve = regret_curve(mine)
+        rows[name] = {"regret": curve.mean[at].round(1).tolist(), "seconds": round(float(seconds[name]), 1)}
+        if curve.plays > 1:
+            rows[name]["se"] = curve.se[at].round(1).tolist()
+        if "heat" in mine[0].report:
+            rows[name] |= {"heat": mine[0].report["heat"].round(3).tolist()}
+            rows[name] |= {"first_heated": [int(play.report["first_heated"]) for play in mine]}
+    first = next(iter(plays.values()))
+    kept[options.on + (", small" if options.small else "")] = {
+        "command": command,
+        "machine": machine(),
+        "environment": first[0].environment,
+        "rounds": list(rounds),
+        "seeds": len(first),
+        "forced": round(float(regret_curve(first, "forced").mean[-1]), 1),
+        "agents": rows,
+    }
+    path.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
 
 
 def _cells(curve: Curve, rounds: Sequence[int]) -> str:

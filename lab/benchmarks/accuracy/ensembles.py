@@ -11,9 +11,11 @@ stand five nets trained from other starts, and logistic regression, what a linea
 from __future__ import annotations
 
 import argparse
+import json
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -100,6 +102,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--steps", type=int, default=1500, help="of a chain; a third of them is burn-in")
     parser.add_argument("--localization", type=float, default=1.0)
+    parser.add_argument("--out", type=Path, help="a file of JSON for the figures")
     options = parser.parse_args()
     print(machine())
     torch.set_num_threads(1)
@@ -115,6 +118,21 @@ def main() -> None:
     for method, values in table.items():
         if method != "one net":
             show(method, values - table["one net"])
+    if options.out is not None:
+        kept = {
+            "command": f"python -m lab.benchmarks.accuracy.ensembles --seeds {options.seeds} --steps {options.steps}",
+            "machine": machine(),
+            "seeds": options.seeds,
+            "figures": names,
+            "methods": {method: _mean_and_se(values) for method, values in table.items()},
+            "less one net": {method: _mean_and_se(values - table["one net"]) for method, values in table.items()},
+        }
+        options.out.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
+
+
+def _mean_and_se(values: np.ndarray) -> dict[str, list[float]]:
+    error = values.std(axis=0, ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.zeros(values.shape[1])
+    return {"mean": values.mean(axis=0).round(4).tolist(), "se": error.round(4).tolist()}
 
 
 def show(name: str, values: np.ndarray) -> None:

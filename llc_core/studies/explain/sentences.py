@@ -16,12 +16,12 @@ WITHOUT = {
     "minibatch": "The run used full gradients, so there is no minibatch noise.",
     "step_size": "There is no step size, or a test that accepts or rejects takes its error away.",
 }
+"""Cause → what is said where it adds exactly nothing."""
 NO_ERROR = {
     "finite_n": "It is the known difference between λ and its estimate at this n and nβ.",
     "local_global": "w0 is not the most singular point of its level set.",
 }
 """Cause → what is said where nothing is wrong with the run. What helps against the others says `diagnostics.remedies`."""
-"""Cause → what is said where it adds exactly nothing."""
 
 
 def part_of(causes: list[str], value: float, se: float, how: str, estimate: Estimate, scale: float) -> Part:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -52,6 +55,28 @@ class FreeEnergy:
     basins: Mapping[str, Basin]
     gradients: int
     reason: str
+
+    def __repr__(self) -> str:
+        parts = [f"λ = {self.llc:.4g} ± {self.llc_se:.2g}, multiplicity {self.multiplicity}"]
+        parts.append(f"log Z = {self.log_z:.4g} ± {self.log_z_se:.2g} at nβ = {self.levels[-1]:.4g}")
+        parts.append(f"{len(self.levels)} levels, {self.round_trips} round trips, barrier Λ = {self.barrier:.3g}")
+        parts.append(f"{self.gradients:,} gradients")
+        parts.append(self.reason or "No sign against it was seen.")
+        return "\n".join(parts)
+
+    def to_json(self) -> str:
+        """Everything as JSON: arrays are lists, basins tables; null where a number is not known."""
+        return json.dumps(_plain(vars(self)))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Basin):
+        value = vars(value)
+    if isinstance(value, Mapping):
+        return {str(name): _plain(each) for name, each in value.items()}
+    if isinstance(value, np.ndarray):
+        return [_plain(each) for each in value.tolist()]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def log_z_of(loss: np.ndarray, n_beta: np.ndarray, leave_out: int | None = None) -> np.ndarray:

@@ -26,7 +26,8 @@ def test_picture_estimate_and_verdict_lie_above_the_fold(app, width, height, tit
     expect(page.locator(".caption")).to_have_text("finished", timeout=120_000)
     expect(page.locator("h1")).to_be_visible()
     bottoms = {
-        name: page.locator(name).first.bounding_box() for name in ("h1", "[data-key=llc]", "p.good, p.warn, p.bad")
+        name: page.locator(name).first.bounding_box()
+        for name in ("h1", "[data-key=llc]", "p.good, p.fair, p.warn, p.bad")
     }
     assert all(box["y"] >= 0 and box["y"] + box["height"] <= height for box in bottoms.values()), bottoms
     assert page.locator("[data-key=llc]").first.evaluate(SIZE) >= 40

@@ -210,4 +210,5 @@ def test_any_sampler_moves_nets():
         agent = SampledNets(sampler, hidden=(8,), capacity=256, batch_size=64, steps=3)
         before = play(LinearBandit(3), agent, rounds=20, forced_pulls=80).report["weights"]
         assert np.allclose(before, 0.25) and torch.isfinite(agent.state["delta"]).all()
+    assert psgld(batch_size=128).statistics_scale == 32 and psgld().statistics_scale == 8
     assert pcsgld().chains == 1 and pcsgld().steps == 64 and picsgld().interaction.width == pytest.approx(10 / 0.3)

@@ -96,6 +96,12 @@ def test_draws_of_a_run_make_an_ensemble():
     draws = found.observables["WeightDraws"]["draws"]
     said = llc_core.predictive(network, draws, inputs)
     assert draws.shape[2] == network.dim and said.weights.shape == (draws.shape[0] * draws.shape[1],)
+    kept = found.observables["WeightDraws"]
+    assert same(said, llc_core.predictive(network, kept, inputs))
+    dead = {"draws": draws.copy(), "weights": np.arange(draws.shape[0] * draws.shape[1]).reshape(draws.shape[:2])}
+    dead["draws"][:, 1] = np.nan
+    one = llc_core.predictive(network, draws[:, 0], inputs, weights=dead["weights"][:, 0])
+    assert same(one, llc_core.predictive(network, dead, inputs))
     assert (said.mutual_information > 0).all() and said.accuracy(torch.arange(40) % 3) >= 0
 
 
@@ -142,6 +148,7 @@ def test_columns_detect_what_they_measure():
         {"draws": torch.zeros(3, 4)},
         {"draws": [{"0.weight": torch.zeros(7, 5)}]},
         {"draws": "all"},
+        {"draws": {"rows": []}},
         {"model": 3},
         {"inputs": torch.zeros(0, 5)},
         {"output": "scores"},
