@@ -37,7 +37,8 @@ class Signal:
 def health(estimate: Estimate) -> list[Signal]:
     """What an estimate's own numbers say about it, in a fixed order.
 
-    Diverged chains, R-hat, ESS, drift, sign, spikes, distance from w0, the trace's own law, and the three terms of a step: (ε/2)nβ‖∇L‖, (ε/2)γ‖w − w0‖
+    Diverged chains, R-hat, ESS, drift, sign, spikes, distance from w0, the trace's own law, and the three terms of a
+    step: (ε/2)nβ‖∇L‖, (ε/2)γ‖w − w0‖
     and √(εD), as root mean squares. The terms are there for overdamped samplers in the coordinates of w only. A signal that
     was not measured has the value nan and is fine.
 
