@@ -38,7 +38,7 @@ APP_FLOORS: Sequence[frozenset[str]] = [
 ]
 PAGE_FLOORS: Sequence[frozenset[str]] = [
     frozenset({"config"}),
-    frozenset({"presets"}),
+    frozenset({"presets", "cases"}),
     frozenset({"scene"}),
     frozenset({"job", "figures", "drawing", "pictures", "editor", "controls", "columns", "table"}),
     frozenset({"texts"}),

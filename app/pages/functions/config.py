@@ -14,7 +14,16 @@ from llc_core import BayesianNetwork, RunConfig
 from llc_core.fields import choice, number, short, whole
 from llc_core.potentials import price
 from llc_core.potentials.bayesian.network import checked_widths
+from llc_core.references.functions.equivalences import RECORDS
 from llc_core.samplers.registry import build
+
+CASES = ("linear", "torus", "sorting")
+"""Problems in which the functions' own chain is known; Langevin steps move both."""
+LANGEVIN = "SGLD"
+DEEP, UNDERDAMPED = "deep_linear", "UnderdampedLangevin"
+"""A deep linear network, whose λ̂ is estimated, and the sampler of its chains."""
+DEEP_NETWORK = {"kind": "dln", "widths": [8, 8, 8], "layer_ranks": [4, 4], "seed": 0}
+MOST_CASE_STEPS = 20_000
 
 KIND = "bayesian_network"
 SAMPLERS = ("SplitHMC", "CollapsedPCN", "PCN", "MALA", "HMC")
@@ -40,7 +49,9 @@ def _hmc() -> dict[str, Any]:
 class FunctionsConfig:
     """JSON-able; equal configurations give equal numbers.
 
-    problem: description of a `BayesianNetwork` with one input.  sampler: one of SAMPLERS, with its fields.
+    problem: description of a `BayesianNetwork` with one input, or {"kind": …} with one of CASES or DEEP.
+    sampler: one of SAMPLERS with its fields; of a case SGLD with a step_size, which is a plain Langevin step on all data; of the
+    deep linear network UnderdampedLangevin.
     chains, steps, seed: of the run; its first half is burn-in.
     band: "pooled" or "across".  share: of the draws that the band holds.
     Raises ValueError with a sentence for the user.
@@ -65,9 +76,14 @@ class FunctionsConfig:
         if self.share not in SHARES:
             raise ValueError(f"share is {self.share:g}; choose one of {', '.join(map(str, SHARES))}.")
         sampler = build(self.sampler)
-        if sampler.name not in SAMPLERS:
-            raise ValueError(f"sampler is {sampler.name}; this page has {', '.join(SAMPLERS)}.")
-        likelihood = self.problem["likelihood"]
+        offered = (LANGEVIN,) if self.is_case else (UNDERDAMPED,) if self.is_deep else SAMPLERS
+        if sampler.name not in offered:
+            raise ValueError(f"sampler is {sampler.name}; this page has {', '.join(offered)} for this problem.")
+        if self.is_case and sampler.to_dict()["step_size"] is None:
+            raise ValueError("sampler has no step_size; give the size of a Langevin step, such as 0.002.")
+        if self.is_case or self.is_deep:
+            whole("steps", self.steps, STEPS[0], MOST_CASE_STEPS)
+        likelihood = self.problem.get("likelihood")
         if sampler.needs_conditionals and likelihood != "gaussian":
             raise ValueError(
                 f"sampler is {sampler.name}, which integrates the output layer out, and likelihood is {likelihood!r}, under which "
@@ -87,9 +103,18 @@ class FunctionsConfig:
         return cls(**data)
 
     @property
+    def is_case(self) -> bool:
+        """Whether the functions have a chain of their own."""
+        return self.problem["kind"] in CASES
+
+    @property
+    def is_deep(self) -> bool:
+        return bool(self.problem["kind"] == DEEP)
+
+    @property
     def every(self) -> int:
         """Iterations between two that are kept."""
-        return max(1, math.ceil(self.steps / ROWS))
+        return max(1, math.ceil(self.steps / (RECORDS if self.is_case else ROWS)))
 
     @property
     def burn_in(self) -> int:
@@ -100,7 +125,7 @@ class FunctionsConfig:
     def run(self) -> RunConfig:
         """The engine's configuration of the run."""
         return RunConfig(
-            problem=self.problem,
+            problem=DEEP_NETWORK if self.is_deep else self.problem,
             sampler=self.sampler,
             gradient="full",
             chains=self.chains,
@@ -121,9 +146,15 @@ def checked_problem(described: Any) -> dict[str, Any]:
     if not isinstance(described, Mapping):
         raise ValueError(f"problem is {short(described)}; give a network such as {{'kind': '{KIND}'}}.")
     values = {str(name): value for name, value in described.items()}
+    if values.get("kind") in (*CASES, DEEP):
+        if len(values) > 1:
+            raise ValueError(
+                f"problem of kind {values['kind']!r} has nothing to set beside its kind; leave the rest out."
+            )
+        return values
     if values.pop("kind", KIND) != KIND:
         raise ValueError(
-            f"problem is of kind {short(described['kind'])}; this page runs Bayesian networks, kind '{KIND}'."
+            f"problem is of kind {short(described['kind'])}; this page runs Bayesian networks, kind '{KIND}', and {', '.join((*CASES, DEEP))}."
         )
     widths = checked_widths(values.get("widths", (1, 20, 20, 1)))
     if widths[0] != 1:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import panel as pn
 import panel_material_ui as pmui
 
 from app.controls.fields import ChoiceField, Field, NumberField, make_field
-from app.pages.functions.config import ACROSS, CHAINS, POOLED, SAMPLERS, SHARES, STEPS, FunctionsConfig
+from app.pages.functions.config import ACROSS, CHAINS, LANGEVIN, POOLED, SAMPLERS, SHARES, STEPS, FunctionsConfig
 from llc_core.fields import Hyper, hyper_fields
 from llc_core.samplers.registry import build, samplers
 
@@ -59,6 +60,7 @@ class RunPanel(pn.viewable.Viewer):
         for field in self.fields.values():
             field.listener = lambda: self.listener()
         self._own: dict[str, Field] = {}
+        self._name = SAMPLERS[0]
         self._own_place = pn.Column(sizing_mode="stretch_width", margin=0)
         self._rebuild({})
         self._view = pn.Column(
@@ -78,12 +80,15 @@ class RunPanel(pn.viewable.Viewer):
         """Fields of `FunctionsConfig` except the problem."""
         own = {name: field.value for name, field in self._own.items()}
         found = {name: field.value for name, field in self.fields.items()}
-        return {**found, "share": float(found["share"]), "sampler": {"name": self.sampler.value, **own}}
+        return {**found, "share": float(found["share"]), "sampler": {"name": self._name, **own}}
 
     def show(self, config: FunctionsConfig) -> None:
         """Set every field without reporting a change."""
         values = dict(config.sampler)
-        self.sampler.set(values.pop("name"))
+        self._name = values.pop("name")
+        self.sampler.widget.visible = self._name in SAMPLERS
+        if self._name in SAMPLERS:
+            self.sampler.set(self._name)
         self._rebuild(values)
         for name, field in self.fields.items():
             value = getattr(config, name)
@@ -96,17 +101,18 @@ class RunPanel(pn.viewable.Viewer):
             field.show_live(step_size)
 
     def _on_sampler(self) -> None:
+        self._name = self.sampler.value or SAMPLERS[0]
         self._rebuild({})
         self.listener()
 
     def _rebuild(self, values: Mapping[str, Any]) -> None:
-        name = self.sampler.value
-        assert name is not None
+        name = self._name
         default = build(name)
-        self._own = {
-            key: make_field(name, key, about, values.get(key, getattr(default, key)))
-            for key, about in hyper_fields(default).items()
-        }
+        self._own = {}
+        for key, about in hyper_fields(default).items():
+            # A plain Langevin step has nobody to choose it.
+            known = replace(about, auto=False) if name == LANGEVIN else about
+            self._own[key] = make_field(name, key, known, values.get(key, getattr(default, key)))
         for field in self._own.values():
             field.listener = lambda: self.listener()
         self._own_place.objects = list(self._own.values())

@@ -10,9 +10,19 @@ import panel as pn
 import panel_material_ui as pmui
 
 from app.controls.fields import ChoiceField, Field, NumberField
-from app.pages.functions.config import DEEPEST, KIND, MOST_POINTS, WIDEST, FunctionsConfig, checked_problem, network_of
+from app.pages.functions.cases import CASES
+from app.pages.functions.config import (
+    DEEP,
+    DEEPEST,
+    KIND,
+    MOST_POINTS,
+    WIDEST,
+    FunctionsConfig,
+    checked_problem,
+    network_of,
+)
 from app.pages.functions.controls import folded
-from app.style.layout import complaint
+from app.style.layout import complaint, prose
 from llc_core.fields import Hyper
 from llc_core.potentials.bayesian.activations import ACTIVATIONS
 from llc_core.potentials.bayesian.likelihoods import LIKELIHOODS
@@ -21,6 +31,7 @@ from llc_core.potentials.bayesian.network import LEAST_VARIANCE
 PLAIN = ("activation", "likelihood", "noise_variance", "weight_variance", "bias_variance")
 """Keys of the problem that one field each shows."""
 LABELS = {"selu": "SELU", "relu": "ReLU", "erf": "erf", "tanh": "tanh", "gaussian": "Gaussian", "laplace": "Laplace"}
+DEEP_LABEL = "a deep linear network, 8-8-8 with layers of rank 4: 128 weights, and the product of its layers"
 SHARPEST, DIGITS = 10.0, 3
 
 
@@ -42,15 +53,16 @@ class NetworkEditor(pn.viewable.Viewer):
         )
         self.back.on_click(lambda event: self._take({**self.problem, "data": _wave(7)}))
         self.message = complaint(margin=0)
+        self.words = prose(margin=0, visible=False)
         first = ("width", "layers", "activation", "likelihood", "noise_variance", "points")
-        self._view = pn.Column(
+        self._network = pn.Column(
             *(self.fields[name] for name in first),
             self.back,
-            self.message,
             folded(self.fields["weight_variance"], self.fields["bias_variance"]),
             sizing_mode="stretch_width",
             margin=0,
         )
+        self._view = pn.Column(self.words, self._network, self.message, sizing_mode="stretch_width", margin=0)
         self.show(problem)
 
     def __panel__(self) -> pn.viewable.Viewable:
@@ -59,6 +71,15 @@ class NetworkEditor(pn.viewable.Viewer):
     def show(self, problem: Mapping[str, Any]) -> None:
         """Set the fields to a problem, without reporting a change."""
         self.problem = dict(problem)
+        self._complain("")
+        self._network.visible = problem["kind"] == KIND
+        self.words.visible = not self._network.visible
+        if self.words.visible:
+            label = DEEP_LABEL if problem["kind"] == DEEP else CASES[problem["kind"]]().label
+            self.words.object = (
+                f'<p class="small">This is {label}. It has nothing to set; other presets are networks.</p>'
+            )
+            return
         hidden = problem["widths"][1:-1]
         data = problem["data"]
         self.fields["width"].set(hidden[0])
@@ -67,10 +88,12 @@ class NetworkEditor(pn.viewable.Viewer):
         for name in PLAIN:
             self.fields[name].set(problem[name])
         self.back.visible = "x" in data
-        self._complain("")
 
     def add_point(self, x: float, y: float) -> None:
         """One more point of the data, where the visitor has tapped."""
+        if self.problem["kind"] != KIND:
+            self._complain("This case has data of its own; choose a network to add points.")
+            return
         data = network_of(self.problem).data
         xs, ys = [*data.x[:, 0].tolist(), round(x, DIGITS)], [*data.y.tolist(), round(y, DIGITS)]
         self._take({**self.problem, "data": {"x": xs, "y": ys}})

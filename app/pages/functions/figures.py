@@ -18,6 +18,8 @@ from app.style.figures import house_figure
 HEIGHT = 344
 ROOM = 0.45
 """Above and below the data, as a share of their height."""
+DEEP_REACH = 0.0025
+"""Of the entries of a deep linear network's product, to both sides of those at w0."""
 EMPTY = np.zeros(0)
 
 
@@ -65,11 +67,14 @@ class FunctionsFigure:
 
     def reset(self, scene: Scene) -> None:
         """Another run: the data, and no bands."""
-        x, y = scene.problem.data.x[:, 0], scene.problem.data.y
-        low, high = float(y.min()), float(y.max())
-        room = max(ROOM * (high - low), 0.5)
+        x, y = scene.x, scene.y
+        low, high = (float(y.min()), float(y.max())) if len(y) else (-DEEP_REACH, DEEP_REACH)
+        self.plot.xaxis.axis_label = "input x" if len(y) else "entry of the product of the layers"
+        self.plot.yaxis.axis_label = "f(x)" if len(y) else "entry, less that at w0"
+        margin = 0.02 * float(np.ptp(scene.inputs))
+        room = max(ROOM * (high - low), 0.5) if len(y) else 0.0
         for axis, start, end in (
-            (self._x, float(scene.inputs[0]), float(scene.inputs[-1])),
+            (self._x, float(scene.inputs[0]) - margin, float(scene.inputs[-1]) + margin),
             (self._y, low - room, high + room),
         ):
             axis.update(start=start, end=end, reset_start=start, reset_end=end)

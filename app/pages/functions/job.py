@@ -1,21 +1,25 @@
-"""A run of chains as a job of the run manager: functions, some weights and losses of all chains, at evenly spaced iterations."""
+"""A run of chains as a job of the run manager: functions, some weights and losses of all chains, at evenly spaced iterations.
+Long, since the runs of all kinds of problems leave the same rows.
+"""
 
 from __future__ import annotations
 
 import math
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from app.pages.functions.config import ACROSS, POOLED, SHARES
 from app.pages.functions.scene import WEIGHTS, Scene
 from app.runs.threads import set_threads
 from llc_core import Run
 from llc_core.diagnostics.convergence import ess, r_hat
+from llc_core.observables.base import Mean
 
 DRAWN = 8
 """Chains whose functions are drawn as lines."""
@@ -78,12 +82,17 @@ class Gauges:
     sd: np.ndarray
 
 
+NO_ESTIMATE = Mean()
+
+
 @dataclass(frozen=True)
 class Seen:
     """All there is to see of the chains at an iteration."""
 
     band: Band
     gauges: Gauges
+    llc: Mean = NO_ESTIMATE
+    """λ̂ and its standard error, of a deep linear network's run so far."""
 
 
 @dataclass(frozen=True)
@@ -91,6 +100,8 @@ class Progress:
     """The chains after so many iterations. band: the newest that was made.  acceptance: of a Metropolis test, else nan.
 
     step_size: in use now, nan before the first step and for samplers that have none.
+    apart: largest distance of the chain of functions from the functions of the weights, and crossings: changes of cell; only of
+    a case in which both are known.  rival: see `Case.rival`.
     """
 
     steps: int
@@ -99,6 +110,9 @@ class Progress:
     acceptance: float
     step_size: float
     notes: tuple[str, ...] = ()
+    apart: float | None = None
+    crossings: int = 0
+    rival: tuple[float, float] | None = None
 
 
 class Path:
@@ -177,8 +191,9 @@ class FunctionsJob:
     """Raises ValueError, in words for the user, for configurations that cannot be run."""
 
     def __init__(self, scene: Scene):
-        self.scene, self._run = scene, Run(scene.resolved)
-        self._places = np.linspace(0, scene.problem.dim - 1, min(WEIGHTS, scene.problem.dim)).astype(int)
+        assert scene.run is not None
+        self.scene, self._run = scene, Run(scene.run)
+        self._places = np.linspace(0, scene.dim - 1, min(WEIGHTS, scene.dim)).astype(int)
         self.log = Path(scene.every)
         self._fresh: list[Row] = []
         self._band: Band | None = None
@@ -213,11 +228,16 @@ class FunctionsJob:
         self._fresh = []
 
     def _look(self) -> None:
-        problem, weights = self.scene.problem, self._run.displacements
-        delta = torch.from_numpy(weights)
-        functions = problem.predict(delta, self.scene.inputs).numpy()
-        losses = problem.per_sample_loss(delta, 0, problem.n).mean(dim=1).numpy()
+        weights = self._run.displacements
+        functions, losses = self.measure(torch.from_numpy(weights))
         self._fresh.append(Row(self._run.steps_done, functions, weights[:, self._places], losses))
+
+    def measure(self, delta: Tensor) -> tuple[np.ndarray, np.ndarray]:
+        """f [C, P] and the loss [C] of weights δ [C, D]."""
+        problem = self.scene.network
+        assert problem is not None
+        functions = problem.predict(delta, self.scene.inputs).numpy()
+        return functions, problem.per_sample_loss(delta, 0, problem.n).mean(dim=1).numpy()
 
     def _draw(self) -> None:
         """A new band of what is in the log, where one is due."""
@@ -227,6 +247,77 @@ class FunctionsJob:
             self._due = time.monotonic() + RESTRAINT * (time.monotonic() - now)
 
 
-def build(scene: Scene) -> Callable[[], FunctionsJob]:
+class DeepJob(FunctionsJob):
+    """Chains on a deep linear network: its function is the product of its layers, entry by entry, less that at w0."""
+
+    def measure(self, delta: Tensor) -> tuple[np.ndarray, np.ndarray]:
+        problem, start = self.scene.deep, 0
+        assert problem is not None
+        product, before = None, None
+        for layer in problem.weights:
+            w0 = torch.as_tensor(layer).double()
+            moved = w0 + delta[:, start : start + w0.numel()].view(-1, *w0.shape)
+            product = moved if product is None else moved @ product
+            before = w0 if before is None else w0 @ before
+            start += w0.numel()
+        assert product is not None and before is not None
+        losses = problem.excess_loss_and_grad(delta)[0]
+        return (product - before).flatten(1).numpy(), losses.numpy()
+
+    def judge(self) -> Seen | None:
+        seen = super().judge()
+        if seen is None:
+            return None
+        found = self._run.estimates(0)[0]
+        return replace(seen, llc=Mean(found.llc, found.llc_se))
+
+
+class PairJob:
+    """Both chains of a case, which take a second: they are made at once, and the manager shows them."""
+
+    def __init__(self, scene: Scene):
+        self.scene, config, case = scene, scene.config, scene.case
+        assert case is not None
+        self._step_size = float(config.sampler["step_size"])
+        self._pair = case.pair(config.steps, self._step_size, config.chains, config.seed)
+        weights, coordinates = self._pair.weights.numpy(), self._pair.functions.numpy()
+        functions, losses = case.curve(coordinates), case.losses(coordinates)
+        iterations = [min(i * config.every, config.steps) for i in range(len(weights))]
+        self._rows = [Row(*row) for row in zip(iterations, functions, weights, losses, strict=True)]
+        self._total, self._done = config.steps, 0
+        self._rival = None if case.rival is None else case.rival(config.chains, config.seed)
+        self._fresh: list[Row] = self._rows[:1]
+        self.log = Path(config.every)
+
+    @property
+    def finished(self) -> bool:
+        return self._done >= self._total
+
+    def advance(self, steps: int) -> Progress:
+        before, self._done = self._done, min(self._done + steps, self._total)
+        self._fresh += [row for row in self._rows if before < row.iteration <= self._done]
+        pair = self._pair
+        return Progress(
+            self._done,
+            self._total,
+            None,
+            math.nan,
+            self._step_size,
+            apart=pair.difference,
+            crossings=pair.moves,
+            rival=self._rival,
+        )
+
+    def judge(self) -> Seen | None:
+        return self.log.see(self._done)
+
+    def record(self, snapshot: Progress, estimate: Seen | None) -> None:
+        self.log.rows += self._fresh
+        self._fresh = []
+
+
+def build(scene: Scene) -> Callable[[], FunctionsJob | PairJob]:
     """What makes the job, in a thread of the manager."""
-    return partial(FunctionsJob, scene)
+    if scene.deep is not None:
+        return partial(DeepJob, scene)
+    return partial(PairJob if scene.case is not None else FunctionsJob, scene)

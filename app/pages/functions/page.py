@@ -29,7 +29,6 @@ from app.pages.functions.takeaway import FunctionsTakeaway, bands_csv, results_c
 from app.pages.functions.texts import (
     ANSWERS,
     CELLS,
-    EXACT_CELLS,
     OWN_SETTINGS,
     SHOWN,
     SWATCHES,
@@ -38,7 +37,9 @@ from app.pages.functions.texts import (
     cell_values,
     distance_to,
     headline,
+    shown,
     verdict,
+    withheld,
 )
 from app.runs.job import OVER, State
 from app.session.errors import tell
@@ -82,7 +83,7 @@ class WeightsAndFunctions:
         self.figure = FunctionsFigure()
         self.figure.on_tap = self._on_tap
         self.toggles = Toggles(
-            items=[{**item, "swatch": swatch(SWATCHES[item["key"]])} for item in SHOWN],
+            items=self._legend(True),
             shown=[item["key"] for item in SHOWN],
             figures="functions",
             sizing_mode="stretch_width",
@@ -98,7 +99,7 @@ class WeightsAndFunctions:
         self.numbers = Numbers(items=CELLS, sizing_mode="stretch_width", margin=(8, 0, 0, 0))
         self.verdict = prose(theme.VERDICT, margin=(10, 0, 0, 0))
         self.takeaway = FunctionsTakeaway(self.run, self._file)
-        self.answers = ExactAnswers(cells={self.numbers: EXACT_CELLS}, changed=self._on_answers)
+        self.answers = ExactAnswers(changed=self._on_answers)
         self.editor, self.run_panel, self.fault = NetworkEditor(self._config.problem), RunPanel(), complaint()
         self.editor.listener = self.run_panel.listener = self._on_settings
 
@@ -161,6 +162,7 @@ class WeightsAndFunctions:
             self.lesson.object = f"<p>{escape(lesson)}</p>"
         self.takeaway.show(scene.config)
         self.figure.reset(scene)
+        self.toggles.items = self._legend(self.answers.visible)
         self.replay.begin(scene.config.steps)
         self.transport.begin(scene.config.steps, scene.config.burn_in, playing, caption(State()))
         self.truth.begin(scene)
@@ -174,10 +176,13 @@ class WeightsAndFunctions:
                 self.figure.show_posterior(name, self._scene, found, self._config.share)
         self._worded = -1
 
+    def _legend(self, with_answers: bool) -> list[dict[str, str]]:
+        return [{**item, "swatch": swatch(SWATCHES[item["key"]])} for item in shown(self._scene, with_answers)]
+
     def _on_answers(self) -> None:
         """The exact answers are shown or withheld now. Before the page is drawn: a legend cannot lose entries later."""
         if not self.answers.visible:
-            self.toggles.items = [item for item in self.toggles.items if item["key"] not in ANSWERS]
+            self.toggles.items = self._legend(False)
             self.toggles.shown = [key for key in self.toggles.shown if key not in ANSWERS]
             self.figure.show_only(self.toggles.shown)
             self.figure.reset(self._scene)
@@ -294,7 +299,10 @@ class WeightsAndFunctions:
         )
         self.gauges.object = draw_gauges(values)
         acceptance = math.nan if state.snapshot is None else state.snapshot.acceptance
-        self.headline.object = f"<h1>{escape(headline(gauges, self._config.chains, acceptance))}</h1>"
+        self.headline.object = f"<h1>{escape(headline(gauges, self._scene, acceptance))}</h1>"
+        hidden = withheld(self._scene, visible)
+        if self.numbers.withheld != hidden:
+            self.numbers.withheld = hidden
         self.numbers.values = cell_values(self._scene, state.snapshot, self._seen, self.truth.exact, self.truth.limit)
         tone, words = verdict(state, self._seen, self.truth.exact, self.truth.words, visible)
         if state.snapshot is not None:

@@ -7,7 +7,8 @@ from html import escape
 
 import numpy as np
 
-from app.pages.functions.config import network_of
+from app.pages.functions.cases import CASES
+from app.pages.functions.config import DEEP, KIND, network_of
 from app.pages.functions.presets import FunctionsPreset
 from app.style import theme
 from app.style.numbers import UNKNOWN
@@ -86,10 +87,9 @@ def tile(preset: FunctionsPreset) -> dict[str, str]:
 
 def draw_preset(preset: FunctionsPreset) -> str:
     """SVG: the data, and curves beside the one that made them."""
-    data = network_of(preset.config.problem).data
-    x = np.linspace(data.x.min(), data.x.max(), 36)
-    curves = [scale * wave(x) + lift for scale, lift in CURVES.get(preset.name, ((1.0, 0.0),))]
-    low, high = (f([f(c) for c in curves] + [f(data.y)]) for f in (np.min, np.max))
+    problem = preset.config.problem
+    data_x, data_y, x, curves = _network_curves(preset) if problem["kind"] == KIND else _case_curves(problem["kind"])
+    low, high = (f(np.concatenate([*curves, data_y])) for f in (np.min, np.max))
 
     def spots(at: np.ndarray, values: np.ndarray) -> list[str]:
         across = EDGE + (WIDTH - 2 * EDGE) * (at - x[0]) / (x[-1] - x[0])
@@ -100,6 +100,25 @@ def draw_preset(preset: FunctionsPreset) -> str:
         f'<path d="M{"L".join(spots(x, curve))}" fill="none" stroke="{theme.CHAINS[i]}" stroke-width="2" stroke-opacity=".8"/>'
         for i, curve in enumerate(curves)
     )
-    places = [spot.split() for spot in spots(data.x[:, 0], data.y)]
+    places = [spot.split() for spot in spots(data_x, data_y)]
     dots = "".join(f'<circle cx="{a}" cy="{b}" r="2.6"/>' for a, b in places)
     return f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="data and curves">{lines}<g fill="currentColor">{dots}</g></svg>'
+
+
+def _network_curves(preset: FunctionsPreset) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[np.ndarray]]:
+    data = network_of(preset.config.problem).data
+    x = np.linspace(data.x.min(), data.x.max(), 36)
+    return data.x[:, 0], data.y, x, [scale * wave(x) + lift for scale, lift in CURVES.get(preset.name, ((1.0, 0.0),))]
+
+
+def _case_curves(kind: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[np.ndarray]]:
+    """Three functions near the data: coordinates moved a little."""
+    if kind == DEEP:  # weights go on wandering, and λ̂ has settled
+        x = np.linspace(0.0, 1.0, 36)
+        settled = 1 - np.exp(-9 * x)
+        return np.zeros(0), np.zeros(0), x, [settled, 0.5 + 0.35 * np.sin(9 * x), 0.5 - 0.4 * np.sin(6 * x)]
+    case = CASES[kind]()
+    if kind == "linear":
+        return case.x, case.y, case.inputs, [case.y, case.y + 0.3, case.y - 0.3]
+    first = np.array([0.0]) if kind == "torus" else np.array([0.6, 1.2, 2.0])
+    return case.x, case.y, case.inputs, [case.curve(first + shift) for shift in (0.0, 0.07, -0.07)]

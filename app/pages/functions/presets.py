@@ -6,11 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from app.pages.functions.config import ACROSS, KIND, FunctionsConfig
+from app.pages.functions.config import ACROSS, DEEP, KIND, LANGEVIN, UNDERDAMPED, FunctionsConfig
 
 
 def _network(width: int = 20, **changes: Any) -> dict[str, Any]:
     return {"kind": KIND, "widths": [1, width, width, 1], "data": {"name": "wave", "n": 7, "seed": 0}, **changes}
+
+
+def _case(kind: str, step_size: float, steps: int) -> dict[str, Any]:
+    return {"problem": {"kind": kind}, "sampler": {"name": LANGEVIN, "step_size": step_size}, "steps": steps}
 
 
 def printed_step(width: int, points: int = 7) -> float:
@@ -65,5 +69,29 @@ PRESETS = (
             "steps": 1_000,
             "band": ACROSS,
         },
+    ),
+    FunctionsPreset(
+        "torus",
+        "Torus",
+        "Chains begin in 201 cells and never meet as weights, but as functions they do. Particles that repel collapse.",
+        _case("torus", 4e-4, 6_000),
+    ),
+    FunctionsPreset(
+        "sorting",
+        "Sorting",
+        "Three neurons that can be exchanged: sorted weights are the function, and their own chain takes the very same path.",
+        _case("sorting", 0.002, 6_000),
+    ),
+    FunctionsPreset(
+        "linear",
+        "Linear",
+        "Twelve weights, four values: the chain of the four, which never saw the weights, takes the very same path.",
+        _case("linear", 0.004, 2_000),
+    ),
+    FunctionsPreset(
+        "llc",
+        "λ̂ does not care",
+        "A deep linear network: R-hat of single weights stays near 2.5, while the loss agrees and λ̂ has settled at 28.4.",
+        {"problem": {"kind": DEEP}, "sampler": {"name": UNDERDAMPED}, "chains": 8, "steps": 4_000},
     ),
 )

@@ -9,10 +9,12 @@ from functools import partial
 
 import numpy as np
 
-from app.pages.functions.config import ROWS, SHARES, FunctionsConfig, key_of, network_of
+from app.pages.functions.cases import CASES, Case, linear_law
+from app.pages.functions.config import DEEP, DEEP_NETWORK, ROWS, SHARES, FunctionsConfig, key_of, network_of
 from app.runs.allowance import check_allowance
+from app.runs.apart import only_unhurried, whole
 from app.runs.kept import Kept
-from llc_core import BayesianNetwork, GaussianPosterior, Mixture, nngp_posterior
+from llc_core import BayesianNetwork, DeepLinearNetwork, GaussianPosterior, Mixture, nngp_posterior
 from llc_core.engine.resolve import Resolved, resolve
 
 INPUTS = 34
@@ -20,27 +22,40 @@ INPUTS = 34
 WINDOW = (-3.0, 2.5)
 WEIGHTS = 48
 """Weights that are watched, evenly spaced over all of them."""
-MOVES, MOST_MOVES, LEAST_MOVES, DRAWS = 60_000, 3_000, 300, 8_000
+MOVES, MOST_MOVES, LEAST_MOVES, DRAWS = 60_000, 6_000, 300, 8_000
 """Moves of the hidden layers times the width, and the most and the fewest moves; draws of the prior where these are enough."""
-SETTLED = 1.1
-"""R-hat of the chains behind an exact answer, from which on it is not told."""
+SETTLED = 1.2
+"""R-hat of the 64 chains behind an exact answer, from which on it is not told: they are then worth fewer than 150 draws."""
 
 
 @dataclass(frozen=True)
 class Scene:
-    """inputs [P]: where functions are seen.  every: iterations between two that are kept."""
+    """inputs [P]: where functions are seen.  x, y: data [n].  dim: weights.  every: iterations between two that are kept.
+
+    Of a network there are network and run, of a deep linear one deep and run, of the others case.
+    """
 
     config: FunctionsConfig
-    problem: BayesianNetwork
-    resolved: Resolved
     inputs: np.ndarray
-    every: int
+    x: np.ndarray
+    y: np.ndarray
+    dim: int
+    network: BayesianNetwork | None = None
+    run: Resolved | None = None
+    case: Case | None = None
+    deep: DeepLinearNetwork | None = None
+
+    @property
+    def every(self) -> int:
+        return self.config.every
 
     @property
     def memory(self) -> float:
         """Bytes of the chains and of what is kept of them, in the job and on the page."""
-        kept = 8 * ROWS * self.config.chains * (INPUTS + min(WEIGHTS, self.problem.dim) + 1)
-        return check_allowance(self.resolved.config, self.problem) + 2 * kept
+        kept = 8 * ROWS * self.config.chains * (INPUTS + min(WEIGHTS, self.dim) + 1)
+        if self.run is None:
+            return 3 * kept
+        return check_allowance(self.run.config, self.run.problem) + 2 * kept
 
     @property
     def problem_key(self) -> str:
@@ -70,21 +85,37 @@ class Posterior:
         return not math.isnan(self.ess) and not self.r_hat >= SETTLED
 
 
+@whole
 def scene_of(config: FunctionsConfig) -> Scene:
-    """ValueError, one sentence, where the configuration cannot be run here."""
+    """ValueError, one sentence, where the configuration cannot be run here.
+
+    On the event loop it may be `TakesLong`, see `app.runs.apart`: the deep linear network takes 60 ms to make.
+    """
+    if config.is_deep:
+        only_unhurried(DEEP not in _deep)
+        deep = _deep.get(
+            DEEP, lambda: DeepLinearNetwork.random(**{k: v for k, v in DEEP_NETWORK.items() if k != "kind"})
+        )
+        entries = np.arange(1.0, deep.widths[0] * deep.widths[-1] + 1)
+        resolved = resolve(config.run, deep)
+        check_allowance(resolved.config, deep)
+        return Scene(config, entries, np.zeros(0), np.zeros(0), deep.dim, run=resolved, deep=deep)
+    if config.is_case:
+        case = CASES[config.problem["kind"]]()
+        return Scene(config, case.inputs, case.x, case.y, case.width, case=case)
     problem = network_of(config.problem)
     resolved = resolve(config.run, problem)
     x = problem.data.x[:, 0]
     low, high = min(WINDOW[0], math.floor(2 * x.min()) / 2), max(WINDOW[1], math.ceil(2 * x.max()) / 2)
     inputs = np.round(np.linspace(low, high, INPUTS), 9)
-    scene = Scene(config, problem, resolved, inputs, config.every)
     check_allowance(resolved.config, problem)
-    return scene
+    return Scene(config, inputs, x, problem.data.y, problem.dim, problem, resolved)
 
 
 def limit_of(scene: Scene) -> Posterior:
     """What the same network would answer if it were infinitely wide: the Gaussian process (Lee et al. 2018)."""
-    return _limits.get(scene.problem_key, partial(_limit, scene.problem, scene.inputs))
+    assert scene.network is not None
+    return _limits.get(scene.problem_key, partial(_limit, scene.network, scene.inputs))
 
 
 def known(scene: Scene) -> tuple[Posterior | None, Posterior | None]:
@@ -113,14 +144,38 @@ def _there(kept: Kept[Posterior], key: str) -> Posterior | None:
         return None
 
 
+_deep: Kept[DeepLinearNetwork] = Kept(1)
 _limits: Kept[Posterior] = Kept(64)
 _exacts: Kept[Posterior] = Kept(64)
 
 
 def _limit(problem: BayesianNetwork, inputs: np.ndarray) -> Posterior:
-    found = nngp_posterior(problem, inputs)
+    return limit_law(nngp_posterior(problem, inputs))
+
+
+def limit_law(found: GaussianPosterior) -> Posterior:
     low, high = _edges(found)
     return Posterior(found.mean, found.sd, low, high, math.inf, found.log_evidence)
+
+
+def case_law(case: Case) -> Posterior:
+    """The exact law of the function of a case: normal, or by quadrature."""
+    if case.law is None:
+        return limit_law(GaussianPosterior(*linear_law(case), math.nan))
+    points, shares = case.law()
+    values = case.curve(points)
+    mean = shares @ values
+    sd = np.sqrt(shares @ (values - mean) ** 2)
+    order = np.argsort(values, axis=0)
+    ranked, heights = np.take_along_axis(values, order, axis=0), np.cumsum(shares[order], axis=0)
+    places = range(values.shape[1])
+    ends = {
+        edge: np.array([np.interp(edge, heights[:, p], ranked[:, p]) for p in places])
+        for share in SHARES
+        for edge in ((1 - share) / 2, (1 + share) / 2)
+    }
+    low = {share: ends[(1 - share) / 2] for share in SHARES}
+    return Posterior(mean, sd, low, {share: ends[(1 + share) / 2] for share in SHARES}, math.inf, math.nan)
 
 
 def exact_law(found: Mixture) -> Posterior:

@@ -11,6 +11,7 @@ from app.pages.functions.config import ROWS, FunctionsConfig
 from app.pages.functions.job import Seen
 from app.pages.functions.scene import WEIGHTS, Posterior, Scene, effort, scene_of
 from app.sharing.desk import TakeawayDesk
+from app.sharing.exports import python_code as engine_code
 from app.sharing.json_files import read_json
 from app.sharing.takeaway_menu import TakeawayMenu
 from llc_core.sweeps.csv_tables import table_csv
@@ -28,6 +29,10 @@ FIGURES = [{"name": "functions", "label": "Bands"}]
 def python_code(config: FunctionsConfig) -> str:
     """A script that runs as pasted: the gauges of the finished run, and the distance to the exact posterior."""
     scene = scene_of(config)
+    if scene.deep is not None:
+        return engine_code(config.run)
+    if scene.network is None:
+        return case_code(config)
     arguments = {name: value for name, value in config.problem.items() if name != "kind"}
     gaussian = config.problem["likelihood"] == "gaussian"
     loss = "np.square(residual)" if gaussian else "np.abs(residual)"
@@ -58,7 +63,7 @@ def python_code(config: FunctionsConfig) -> str:
         f'print(f"R-hat of the loss: {{r_hat({loss}.mean(axis=2)):.3f}}")',
         'print(f"R-hat of functions, largest: {max(r_hat(f[:, :, i]) for i in range(f.shape[2])):.3f}")',
     ]
-    work = ", ".join(f"{name}={value}" for name, value in effort(scene.problem).items())
+    work = ", ".join(f"{name}={value}" for name, value in effort(scene.network).items())
     if gaussian:
         lines += [
             f"exact = llc_core.finite_width(problem, inputs, {work})",
@@ -66,6 +71,59 @@ def python_code(config: FunctionsConfig) -> str:
             'print(f"distance to the exact posterior: {np.sqrt(np.mean(away**2)):.2f} sd")',
         ]
     return "\n".join(lines) + "\n"
+
+
+CASE_LINES = {
+    "linear": [
+        "x = np.array([-2.0, -1.0, 0.5, 1.5])",
+        "y = x * np.sin(1.5 * x) + 0.125 * x**3",
+        "j = np.arange(12)",
+        "features = torch.from_numpy(math.sqrt(2 / 3) * np.cos(x[:, None] * (1 + j) / 4 + j**2))",
+        "pair = llc_core.linear_equivalence(features, torch.from_numpy(y), 0.05, step_size, steps, chains, seed=seed)",
+        "functions = pair.functions.numpy()",
+    ],
+    "torus": [
+        "random = torch.Generator().manual_seed(seed)",
+        "start = torch.rand(chains, 1, generator=random, dtype=torch.float64) - 0.5",
+        "start = start + torch.randint(-100, 101, (chains, 1), generator=random)",
+        "pair = llc_core.torus_equivalence(start, step_size=step_size, steps=steps, seed=seed)",
+        "functions = np.sin(2 * np.pi * (np.linspace(0, 1, 34) + pair.functions.numpy()))",
+    ],
+    "sorting": [
+        "random = torch.Generator().manual_seed(seed)",
+        "start = torch.randn(chains, 3, generator=random, dtype=torch.float64).abs()",
+        "x = torch.linspace(0.3, 3.0, 7, dtype=torch.float64)",
+        "y = torch.sin(x[:, None] * torch.tensor([0.6, 1.2, 2.0], dtype=torch.float64)).sum(dim=1)",
+        "force = llc_core.sines_force(x, y, 0.05)",
+        "pair = llc_core.sorted_equivalence(start, force, step_size=step_size, steps=steps, seed=seed)",
+        "at = np.linspace(0.1, 3.4, 34)",
+        "functions = np.sin(pair.functions.numpy()[..., None, :] * at[:, None]).sum(axis=-1)",
+    ],
+}
+"""What a script says of each case."""
+
+
+def case_code(config: FunctionsConfig) -> str:
+    """A script for a case in which the functions have a chain of their own."""
+    first = config.steps // 2 // config.every
+    last = -(-config.steps // config.every)
+    lines = [
+        "import math",
+        "",
+        "import numpy as np",
+        "import torch",
+        "",
+        "import llc_core",
+        "from llc_core.diagnostics.convergence import r_hat",
+        "",
+        f"step_size, steps, chains, seed = {config.sampler['step_size']!r}, {config.steps}, {config.chains}, {config.seed}",
+        *CASE_LINES[config.problem["kind"]],
+        f"f, w = functions[{first}:{last}], pair.weights.numpy()[{first}:{last}]  # the second half, [T, chains, …]",
+        'print(f"R-hat of weights, median: {np.median([r_hat(w[:, :, i]) for i in range(w.shape[2])]):.3f}")',
+        'print(f"R-hat of functions, largest: {max(r_hat(f[:, :, i]) for i in range(f.shape[2])):.3f}")',
+        'print(f"two paths differ by: {pair.difference:.0e}")',
+    ]
+    return "\n".join(lines if "math." in "".join(lines[8:]) else lines[2:]) + "\n"
 
 
 def config_json(config: FunctionsConfig) -> str:
@@ -102,6 +160,8 @@ def results_csv(scene: Scene, seen: Seen, distance: float) -> str:
         "r_hat_functions_largest": gauges.functions,
         "ess_functions_median": gauges.ess,
         "distance_to_exact_sd": distance,
+        "llc": seen.llc.value,
+        "llc_se": seen.llc.se,
         "config": json.dumps(scene.config.to_dict(), sort_keys=True),
     }
     return table_csv(["name", "value"], values.items())

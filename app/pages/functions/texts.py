@@ -1,4 +1,4 @@
-"""Numbers and sentences of the page "Weights and functions"."""
+"""Numbers and sentences of the page "Weights and functions". Long, since every number says what it is."""
 
 from __future__ import annotations
 
@@ -12,14 +12,27 @@ from app.pages.functions.job import Gauges, Progress, Seen
 from app.pages.functions.pictures import AGREE, written
 from app.pages.functions.scene import Posterior, Scene
 from app.runs.job import State, Status
-from app.style.numbers import UNKNOWN, number
+from app.style.numbers import UNKNOWN, number, with_error
 
-OWN_SETTINGS = "Your own settings. Every change starts the chains again, at new draws of the prior."
+OWN_SETTINGS = "Your own settings. Every change starts the chains again."
 STUCK = 0.01
 """Acceptance below which a sampler does not move."""
 NEAR, ERRORS = 0.1, 3.0
 """A mean is the exact one within so many of its standard deviations, or within so many times what chance leaves."""
 CELLS = [
+    {
+        "key": "llc",
+        "label": "λ̂",
+        "main": True,
+        "wide": True,
+        "tip": "The local learning coefficient estimated from the loss of the chains, nβ·(E[L] − L(w0)), with its standard error.",
+    },
+    {
+        "key": "expected_llc",
+        "label": "expected",
+        "main": True,
+        "tip": "What λ̂ should be at this n and nβ (asymptotic: the exact value on these data is a little lower or higher).",
+    },
     {
         "key": "distance",
         "label": "distance to exact",
@@ -34,6 +47,26 @@ CELLS = [
         "main": True,
         "tip": "The distance that a right answer would have from so many independent draws: √(1/ESS of the chains + 1/ESS of the "
         "exact answer).",
+    },
+    {
+        "key": "apart",
+        "label": "two paths differ by",
+        "main": True,
+        "wide": True,
+        "tip": "The largest distance, over all iterations and chains, between the functions of the weights and the chain of "
+        "functions, which never saw the weights: both take the same noise.",
+    },
+    {
+        "key": "crossings",
+        "label": "changes of cell",
+        "tip": "How often a chain of weights went into another cell of the torus, or into another order; a linear model has none.",
+    },
+    {
+        "key": "rival",
+        "label": "sd: W-SGLD · exact",
+        "wide": True,
+        "tip": "Standard deviation of the phase by as many repelling particles (W-SGLD) from the same starts, and the exact one: "
+        "particles in other cells do not feel each other, and fall to the mode.",
     },
     {
         "key": "acceptance",
@@ -64,7 +97,12 @@ CELLS = [
         "tip": "log p(y) in nats under the Gaussian process, that is at infinite width.",
     },
 ]  # fmt: skip
-EXACT_CELLS = ["distance", "chance", "gap", "exact_ess", "limit_evidence"]
+NETWORK_CELLS = ["acceptance", "gap", "exact_ess", "limit_evidence"]
+"""Cells that only a network has."""
+DEEP_CELLS = ["llc", "expected_llc"]
+CASE_CELLS = ["apart", "crossings"]
+"""Cells that only a case has in which both chains are known; that of W-SGLD is of the torus alone."""
+EXACT_CELLS = ["distance", "chance", "gap", "exact_ess", "limit_evidence", "rival", "expected_llc"]
 """Cells that tell of the exact answer."""
 SHOWN = [
     {"key": "live", "label": "chains", "tip": "Mean and band of f over the chains."},
@@ -88,6 +126,22 @@ SWATCHES = {
     "limit": '<rect y="1" width="26" height="12" fill="#8a8f98" fill-opacity=".45"/>',
 }
 ANSWERS = ("exact", "limit")
+CASE_LABELS = {"lines": "8 chains", "exact": "exact law"}
+"""Words of the legend where there is no network."""
+
+
+def shown(scene: Scene, with_answers: bool) -> list[dict[str, str]]:
+    """Entries of the legend for what this scene can show."""
+    found = [item for item in SHOWN if with_answers or item["key"] not in ANSWERS]
+    if scene.network is not None:
+        return found
+    if scene.deep is not None:
+        return [
+            {**item, "label": CASE_LABELS.get(item["key"], item["label"])}
+            for item in found
+            if item["key"] not in ANSWERS
+        ]
+    return [{**item, "label": CASE_LABELS.get(item["key"], item["label"])} for item in found if item["key"] != "limit"]
 
 
 def distance_to(exact: Posterior | None, gauges: Gauges | None) -> float:
@@ -111,32 +165,54 @@ def cell_values(
     if exact is not None and limit is not None:
         gap = float(np.sqrt(np.mean(((exact.mean - limit.mean) / limit.sd) ** 2)))
     return {
+        "llc": UNKNOWN if seen is None else with_error(seen.llc.value, seen.llc.se),
+        "expected_llc": UNKNOWN if scene.deep is None else number(scene.deep.expected_llc()),
         "distance": _sd(distance_to(exact, gauges)),
         "chance": _sd(chance_of(exact, gauges)),
         "acceptance": _share(progress.acceptance if progress is not None else math.nan),
         "ess": number(gauges.ess, 3) if gauges is not None else UNKNOWN,
         "most": written(gauges.most) if gauges is not None else UNKNOWN,
-        "dim": f"{scene.problem.dim:,}",
+        "dim": f"{scene.dim:,}",
+        "apart": _tiny(progress.apart if progress is not None else None),
         "gap": _sd(gap),
         "exact_ess": number(exact.ess, 3) if exact is not None else UNKNOWN,
         "limit_evidence": number(limit.log_evidence) if limit is not None else UNKNOWN,
+        "crossings": UNKNOWN if progress is None else f"{progress.crossings:,}",
+        "rival": UNKNOWN if progress is None or progress.rival is None else "{:.3f} · {:.3f}".format(*progress.rival),
     }
 
 
-def headline(gauges: Gauges | None, chains: int, acceptance: float = math.nan) -> str:
+def withheld(scene: Scene, with_answers: bool) -> list[str]:
+    """Cells that are not shown."""
+    if scene.deep is not None:
+        found = [*CASE_CELLS, *NETWORK_CELLS, "rival", "distance", "chance"]
+    elif scene.case is None:
+        found = [*CASE_CELLS, "rival", *DEEP_CELLS]
+    else:
+        found = [
+            *NETWORK_CELLS,
+            *DEEP_CELLS,
+            *([] if scene.case.rival else ["rival"]),
+            *([] if scene.case.moves else ["crossings"]),
+        ]
+    return found if with_answers else [*found, *EXACT_CELLS]
+
+
+def headline(gauges: Gauges | None, scene: Scene, acceptance: float = math.nan) -> str:
     """What is seen, in one sentence."""
+    who, what = ("networks", "curve") if scene.network is not None else ("chains", "function")
     if acceptance < STUCK:
-        return f"Nothing moves: {acceptance:.1%} of the proposals are accepted, and each network stays where it began."
+        return f"Nothing moves: {acceptance:.1%} of the proposals are accepted, and each chain stays where it began."
     if gauges is None or math.isnan(gauges.functions) or math.isnan(gauges.weights):
-        return f"Do {chains} networks agree on the function before they agree on their weights?"
+        return f"Do {scene.config.chains} {who} agree on the function before they agree on their weights?"
     weights, functions = written(gauges.weights), written(gauges.functions)
     if gauges.functions < AGREE and gauges.weights >= AGREE:
-        return f"The networks agree on the curve (R-hat {functions}), but not on their weights (R-hat {weights})."
+        return f"The {who} agree on the {what} (R-hat {functions}), but not on their weights (R-hat {weights})."
     if gauges.functions < AGREE:
-        return f"The networks agree on the curve (R-hat {functions}) and on their weights too (R-hat {weights})."
+        return f"The {who} agree on the {what} (R-hat {functions}) and on their weights too (R-hat {weights})."
     if gauges.functions < gauges.weights:
-        return f"The networks do not agree yet: less on their weights (R-hat {weights}) than on the curve (R-hat {functions})."
-    return f"The networks do not agree yet on the curve (R-hat {functions}); on their weights R-hat is {weights}."
+        return f"The {who} do not agree yet: less on their weights (R-hat {weights}) than on the {what} (R-hat {functions})."
+    return f"The {who} do not agree yet on the {what} (R-hat {functions}); on their weights R-hat is {weights}."
 
 
 def verdict(state: State, seen: Seen | None, exact: Posterior | None, why: str, with_answers: bool) -> tuple[str, str]:
@@ -149,7 +225,7 @@ def verdict(state: State, seen: Seen | None, exact: Posterior | None, why: str, 
         return "wait", f"<b>Waiting.</b> Other runs are being stepped; this one is number {state.place} in the queue."
     progress: Progress | None = state.snapshot
     if progress is None or seen is None or math.isnan(seen.gauges.functions):
-        return "wait", "<b>Starting.</b> The chains begin at draws of the prior; the first gauges appear in a moment."
+        return "wait", "<b>Starting.</b> The first gauges appear in a moment."
     gauges = seen.gauges
     if progress.acceptance < STUCK:
         return "bad", (
@@ -162,6 +238,11 @@ def verdict(state: State, seen: Seen | None, exact: Posterior | None, why: str, 
     if not gauges.functions < AGREE:
         more = "" if state.status is Status.RUNNING else " <b>What to change:</b> more iterations, or another sampler."
         return "warn", f"<b>Not there yet.</b> The chains do not agree on the function.{far}{more}"
+    if math.isfinite(seen.llc.value) and gauges.loss < AGREE:
+        return "good", (
+            f"<b>λ̂ has settled</b> at {with_error(seen.llc.value, seen.llc.se)}, though R-hat of the weights is "
+            f"{written(gauges.weights)}: it needs the loss alone, and the loss knows the function alone."
+        )
     if not with_answers:
         return "good", "<b>The chains agree on the function.</b>"
     if exact is None:
@@ -206,6 +287,16 @@ def caption(state: State) -> str:
 
 def _sd(value: float) -> str:
     return f"{value:.2f} sd" if math.isfinite(value) else UNKNOWN
+
+
+def _tiny(value: float | None) -> str:
+    """4·10⁻¹¹"""
+    if value is None:
+        return UNKNOWN
+    if value == 0:
+        return "0"
+    mantissa, exponent = f"{value:.0e}".split("e")
+    return f"{mantissa}·10" + str(int(exponent)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
 def _share(value: float) -> str:

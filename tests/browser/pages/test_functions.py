@@ -25,7 +25,7 @@ SHORT = 120
 def functions(app):
     """The page after a short run of its first network."""
     app.page.goto(f"{app.address}?page=functions")
-    enter(app, "Width", "10")
+    app.page.locator("[data-key=r_hat_weights]").wait_for(timeout=120_000)
     enter(app, "Iterations", str(SHORT))
     expect(app.page.locator(".count")).to_contain_text(f"{SHORT} of {SHORT}")
     expect(app.page.locator(".caption")).to_have_text("finished")
@@ -48,7 +48,7 @@ def column(app, name: str, key: str, length: int) -> list[float]:
 def test_bands_gauges_slider_and_a_point(functions):
     """Numbers on the screen are the engine's; the slider replays them; a tap adds a point and starts again."""
     page = functions.page
-    config = FunctionsConfig(problem={**FunctionsConfig().problem, "widths": [1, 10, 10, 1]}, steps=SHORT)
+    config = FunctionsConfig(steps=SHORT)
     job = FunctionsJob(scene_of(config))
     job.record(job.advance(SHORT), None)
     seen = job.judge()

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from app.pages.functions.scene import INPUTS, Posterior, Scene, effort, exact_law, keep, known, limit_of
+from app.pages.functions.scene import INPUTS, Posterior, Scene, case_law, effort, exact_law, keep, known, limit_of
 from app.runs.account import account
 from app.runs.handle import RunHandle
 from app.runs.job import OVER, Status
@@ -23,18 +23,19 @@ class Work:
     """One answer on its way. Only the thread of background runs goes on with it, for one visitor after the other."""
 
     def __init__(self, scene: Scene):
-        wanted = effort(scene.problem)
+        assert scene.network is not None
+        wanted = effort(scene.network)
         members = max(CHAINS * wanted["moves"] // EVERY, wanted["draws"])
         self.claim = account().claim(8 * members * INPUTS**2, "The exact answer")
-        self.pieces: FiniteWidth | None = FiniteWidth(scene.problem, scene.inputs, **wanted)
+        self.pieces: FiniteWidth | None = FiniteWidth(scene.network, scene.inputs, **wanted)
 
 
 @dataclass(frozen=True)
 class Progress:
-    """limit: the answer at infinite width, there from the beginning."""
+    """limit: the answer at infinite width, there from the beginning; None where there is no width."""
 
     steps: int
-    limit: Posterior
+    limit: Posterior | None
     notes: tuple[str, ...] = ()
 
 
@@ -42,8 +43,12 @@ class TruthJob(NewestJob):
     """Raises ValueError, in words for the user, where the answer is not known."""
 
     def __init__(self, scene: Scene):
-        self._scene, self._limit, self._steps = scene, limit_of(scene), 0
+        self._scene, self._steps = scene, 0
+        self._limit = limit_of(scene) if scene.network is not None else None
         self._exact = known(scene)[1]
+        if scene.case is not None and self._exact is None:
+            self._exact = case_law(scene.case)
+            keep(scene, self._exact)
         self._work: Work | None = None
         if self._exact is None:
             self._work = _works.get(scene.problem_key, partial(Work, scene))
@@ -52,7 +57,7 @@ class TruthJob(NewestJob):
 
     @property
     def finished(self) -> bool:
-        return self._exact is not None
+        return self._exact is not None and self._steps > 0  # what never advances is never judged
 
     def advance(self, steps: int) -> Progress:
         self._exact = self._exact or known(self._scene)[1]  # another visitor's job may have come to its end
@@ -91,6 +96,8 @@ class Truth:
         self._changed = changed
         self._handle: RunHandle | None = None
         self._version = -1
+        self._asked = True
+        """Whether this problem has an answer to ask for."""
         self.limit: Posterior | None = None
         self.found: Posterior | None = None
         """The newest answer, whether it can be told or not."""
@@ -108,7 +115,7 @@ class Truth:
     @property
     def words(self) -> str:
         """Why there is no exact answer; empty where there is one."""
-        if self.exact is not None:
+        if self.exact is not None or not self._asked:
             return ""
         if self.trouble or self.found is None:
             return self.trouble or "The exact answer is being worked out."
@@ -120,7 +127,11 @@ class Truth:
         self.close()
         self.trouble, self._version = "", -1
         self.limit, self.found = known(scene)
-        if self.limit is None or self.found is None:
+        self._asked = scene.deep is None
+        if not self._asked:
+            self._changed()
+            return
+        if self.found is None or (self.limit is None and scene.case is None):
             self._handle = background().submit(partial(TruthJob, scene))
         self._changed()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import json
 import math
 import re
@@ -15,16 +16,18 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+import torch
 from waiting import PATIENCE_SECONDS
 
 from app.pages.functions import scene as scenes
-from app.pages.functions.config import ACROSS, MOST_POINTS, POOLED, FunctionsConfig
-from app.pages.functions.job import Edges, FunctionsJob, Gauges, Path, Progress
+from app.pages.functions.cases import linear, linear_features, sorting, torus
+from app.pages.functions.config import ACROSS, CASES, MOST_POINTS, POOLED, FunctionsConfig
+from app.pages.functions.job import Edges, FunctionsJob, Gauges, PairJob, Path, Progress, Seen, build
 from app.pages.functions.page import WeightsAndFunctions
 from app.pages.functions.panels import truth
 from app.pages.functions.pictures import AGREE, draw_gauges, draw_preset, place
 from app.pages.functions.presets import PRESETS, printed_step
-from app.pages.functions.scene import INPUTS, Posterior, Scene, effort, known, scene_of
+from app.pages.functions.scene import INPUTS, Posterior, Scene, case_law, effort, known, scene_of
 from app.pages.functions.takeaway import FILES, python_code
 from app.pages.functions.texts import chance_of, distance_to, headline, verdict
 from app.runs.job import State, Status
@@ -33,6 +36,7 @@ from llc_core.diagnostics.convergence import r_hat
 
 NARROW = {"kind": "bayesian_network", "widths": [1, 6, 1], "data": {"name": "wave", "n": 5, "seed": 1}}
 SMALL = FunctionsConfig(problem=NARROW, sampler={"name": "SplitHMC", "leapfrog_steps": 5.0}, chains=4, steps=60, seed=3)
+SERIAL = itertools.count()
 BY_NAME = {preset.name: preset for preset in PRESETS}
 
 
@@ -50,11 +54,9 @@ def quick_answers(monkeypatch):
     monkeypatch.setattr(scenes, "LEAST_MOVES", 120)
     monkeypatch.setattr(scenes, "DRAWS", 60)
     monkeypatch.setattr(scenes, "SETTLED", math.inf)
-    scenes.forget_answers()
-    truth._works.forget()
-    yield
-    scenes.forget_answers()
-    truth._works.forget()
+    # What a test before this one has left half built keeps to its own keys.
+    own = f"{next(SERIAL)} "
+    monkeypatch.setattr(scenes, "key_of", lambda problem: own + json.dumps(problem, sort_keys=True))
 
 
 @pytest.fixture
@@ -66,11 +68,14 @@ def view(quick_answers):
 
 def settle_answers(view: WeightsAndFunctions) -> None:
     """Wait for what is worked out beside the run: the Gaussian process and the exact answer."""
+    wait_for(lambda: view.truth.poll() or not view.truth.busy)
+
+
+def wait_for(done) -> None:
     limit = time.monotonic() + PATIENCE_SECONDS
-    while view.truth.busy:
+    while not done():
         assert time.monotonic() < limit
         time.sleep(0.01)
-        view.truth.poll()
 
 
 def finished_answer(scene: Scene) -> Posterior:
@@ -91,7 +96,7 @@ def test_the_gauges_are_those_of_the_engine_s_own_run(steps):
     scene, seen = job.scene, job.judge()
     most = {"every": config.every, "most": 1000}
     found = estimate(
-        scene.problem,
+        scene.network,
         dict(config.sampler),
         gradient="full",
         chains=config.chains,
@@ -120,8 +125,8 @@ def test_a_run_does_not_depend_on_how_it_is_cut():
     for a, b in zip(first.log.rows, second.log.rows, strict=True):
         assert np.allclose(a.functions, b.functions, atol=1e-12) and np.allclose(a.losses, b.losses, atol=1e-12)
     last = first.log.rows[-1]
-    residual = first.scene.problem.data.y - np.array(
-        [np.interp(x, first.scene.inputs, last.functions[0]) for x in first.scene.problem.data.x[:, 0]]
+    residual = first.scene.network.data.y - np.array(
+        [np.interp(x, first.scene.inputs, last.functions[0]) for x in first.scene.network.data.x[:, 0]]
     )
     exact = np.log(2 * np.pi * 0.05) / 2 + np.mean(residual**2) / 0.1
     assert last.losses[0] == pytest.approx(exact, rel=0.1), "functions lie so close that lines between them will do"
@@ -168,14 +173,14 @@ def test_exact_answers_are_the_engine_s_and_are_kept(quick_answers):
     assert known(scene) == (None, None)
     job = truth.TruthJob(scene)
     limit = job.advance(1).limit
-    wanted = nngp_posterior(scene.problem, scene.inputs)
+    wanted = nngp_posterior(scene.network, scene.inputs)
     assert limit.mean == pytest.approx(wanted.mean) and limit.low[0.8] == pytest.approx(wanted.quantile(0.1))
     assert job.judge() is None and not job.finished
     seen = []
     while not job.finished:
         job.advance(1)
         seen.append(job.judge())
-    found = finite_width(scene.problem, scene.inputs, **effort(scene.problem))
+    found = finite_width(scene.network, scene.inputs, **effort(scene.network))
     exact = seen[-1]
     assert exact.mean == pytest.approx(found.mean) and exact.high[0.95] == pytest.approx(
         found.quantile(0.975), abs=1e-5
@@ -194,7 +199,7 @@ def test_two_visitors_work_out_one_answer_together(quick_answers, monkeypatch):
     while not (first.finished and second.finished):
         first.advance(1)
         second.advance(1)
-    moves = effort(scene.problem)["moves"]
+    moves = effort(scene.network)["moves"]
     assert len(pieces) == moves // 10 and first.judge() is second.judge()
     assert first._work.pieces is None and first._work.claim.size == 0
     scenes.forget_answers()
@@ -229,12 +234,138 @@ def test_a_laplace_likelihood_has_no_exact_answer_and_says_so(view):
     assert view.truth.exact is None and "exact answers are known for 'gaussian' alone" in view.truth.words
 
 
+# -- three cases in which the functions have a chain of their own ------------------------------------------------------
+
+
+def case_config(kind: str, **changes) -> FunctionsConfig:
+    return BY_NAME[kind].config.replace(**{"steps": 400, "chains": 6, **changes})
+
+
+def finished_pair(config: FunctionsConfig) -> tuple[PairJob, Progress]:
+    job = PairJob(scene_of(config))
+    while not job.finished:
+        progress = job.advance(70)
+        job.record(progress, None)
+    return job, progress
+
+
+@pytest.mark.parametrize("kind", CASES)
+def test_both_chains_of_a_case_take_one_path(kind):
+    config = case_config(kind)
+    job, progress = finished_pair(config)
+    case, pair = job.scene.case, job._pair
+    assert 0 <= progress.apart < 1e-9 and [row.iteration for row in job.log.rows] == list(range(0, 401, 2))
+    from_weights = case.curve(pair.image.numpy())
+    assert np.allclose(from_weights[-1], job.log.rows[-1].functions, atol=1e-8)
+    assert np.array_equal(job.log.rows[7].weights, pair.weights[7].numpy())
+    seen = job.judge()
+    assert seen.gauges.iteration == 400 and seen.gauges.mean.shape == (len(case.inputs),)
+
+
+def test_the_functions_of_a_case_reach_their_exact_law():
+    """Means and spreads over many chains, within four standard errors of independent chains, and the bias of Euler's steps."""
+    for kind, steps in (("linear", 1_500), ("torus", 2_000)):
+        job, _ = finished_pair(case_config(kind, chains=64, steps=steps))
+        exact, last = case_law(job.scene.case), job.log.rows[-1].functions
+        away = (last.mean(axis=0) - exact.mean) / exact.sd
+        assert np.abs(away).max() < 4 / 8
+        inside = (last > exact.low[0.8]) & (last < exact.high[0.8])
+        assert abs(inside.mean() - 0.8) < 4 * 0.4 / 8
+        of_weights = job.judge().gauges
+        assert of_weights.weights > 1.5 > of_weights.functions
+
+
+def test_exact_laws_of_the_cases():
+    law = case_law(torus())
+    w = np.linspace(-0.5, 0.5, 20_001)[:-1]
+    mass = np.exp(3 * np.cos(2 * np.pi * w))
+    mass /= mass.sum()
+    f = np.sin(2 * np.pi * (torus().inputs[5] + w))
+    assert law.mean[5] == pytest.approx(mass @ f, abs=1e-9)
+    share = mass @ (f < law.high[0.8][5])
+    assert share == pytest.approx(0.9, abs=1e-3)
+    case = linear()
+    features = linear_features(case.x)
+    precision = features.T @ features / 0.05 + np.eye(12)
+    mean = features @ np.linalg.solve(precision, features.T @ case.y / 0.05)
+    sd = np.sqrt(np.diag(features @ np.linalg.inv(precision) @ features.T))
+    law = case_law(case)
+    assert law.mean == pytest.approx(mean) and law.sd == pytest.approx(sd)
+    assert law.high[0.8] == pytest.approx(mean + 1.2815515655 * sd)
+    points, shares = sorting().law()
+    assert (np.diff(points, axis=1) >= 0).all() and shares.sum() == pytest.approx(1)
+    random = np.random.default_rng(0).standard_normal((60_000, 3))
+    data = sorting()
+    draws = np.exp(-7 * data.losses(np.abs(random)))
+    wanted = draws @ data.curve(np.abs(random)) / draws.sum()
+    error = 1 / math.sqrt(draws.sum() ** 2 / np.square(draws).sum())
+    law = case_law(data)
+    assert np.abs((wanted - law.mean) / law.sd).max() < 4.5 * error, "the prior's draws, weighted by the likelihood"
+
+
+def test_particles_that_repel_collapse_where_chains_do_not():
+    _, progress = finished_pair(case_config("torus", chains=32))
+    collapsed, exact = progress.rival
+    assert collapsed < 0.5 * exact and exact == pytest.approx(0.1052, abs=1e-4)
+
+
+@pytest.mark.parametrize("kind", CASES)
+def test_a_case_is_shown_with_what_it_has(view, kind):
+    view._on_preset(kind)
+    settle_answers(view)
+    assert view.truth.limit is None and view.truth.exact is not None
+    assert {"acceptance", "gap"} <= set(view.numbers.withheld) and "apart" not in view.numbers.withheld
+    assert ("rival" in view.numbers.withheld) == (kind != "torus")
+    assert not view.editor._network.visible and not view.run_panel.sampler.widget.visible
+    before = view.configuration()
+    view.figure.on_tap(0.5, 0.5)
+    assert view.configuration() == before and "data of its own" in view.editor.message.object
+    view.run_panel._own["step_size"].set(1e-4)
+    view.run_panel.listener()
+    assert view.configuration()["sampler"]["step_size"] == 1e-4 and view.configuration()["problem"] == {"kind": kind}
+    view._on_preset("same")
+    assert view.editor._network.visible and view.run_panel.sampler.widget.visible and not view.editor.message.visible
+
+
+def test_the_coefficient_settles_while_weights_do_not(view):
+    """The deep linear network: entries of the product, and λ̂ as the engine gives it."""
+    config = BY_NAME["llc"].config.replace(steps=600)
+    scene = scene_of(config)
+    job = build(scene)()
+    while not job.finished:
+        job.record(job.advance(50), None)
+    seen = job.judge()
+    found = estimate(
+        scene.deep, dict(config.sampler), gradient="full", chains=8, steps=600, burn_in=config.burn_in, progress=False
+    )
+    assert (seen.llc.value, seen.llc.se) == pytest.approx((found.llc, found.llc_se))
+    assert abs(found.llc - 28.4) < 6 * found.llc_se and seen.gauges.weights > 1.5 > seen.gauges.loss
+    first = job.log.rows[0]
+    assert np.allclose(first.functions, 0) and first.functions.shape == (8, 64)
+    delta = torch.zeros(1, 128, dtype=torch.float64)
+    delta[0, 9], delta[0, 64 + 1] = 0.5, 2.0  # of the first layer's second row, and of the second layer's first
+    one, two = (np.array(layer, dtype=float) for layer in scene.deep.weights)
+    moved_one, moved_two = one.copy(), two.copy()
+    moved_one[1, 1] += 0.5
+    moved_two[0, 1] += 2.0
+    assert job.measure(delta)[0][0] == pytest.approx((moved_two @ moved_one - two @ one).ravel())
+    state = State(Status.FINISHED, snapshot=job.advance(0), estimate=seen)
+    assert "λ̂ has settled" in verdict(state, seen, None, "", True)[1] or not seen.gauges.functions < AGREE
+    view._on_preset("llc")
+    wait_for(lambda: view.preparation.poll() or not view.preparation.busy)
+    assert view.configuration()["problem"] == {"kind": "deep_linear"} and not view.truth.busy and view.truth.words == ""
+    assert {"distance", "apart"} <= set(view.numbers.withheld) and "llc" not in view.numbers.withheld
+    assert [item["key"] for item in view.toggles.items] == ["live", "lines"]
+    assert "llc_core.run(config)" in python_code(config)
+
+
 # -- what a visitor does ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", BY_NAME)
 def test_a_configuration_comes_back(view, name):
     view._on_preset(name)
+    wait_for(lambda: view.preparation.poll() or not view.preparation.busy)
     first = json.loads(json.dumps(view.configuration()))
     view._on_preset("same" if name != "same" else "wider")
     view.restore(first)
@@ -256,6 +387,16 @@ def test_a_configuration_comes_back(view, name):
         ({"sampler": {"name": "SGLD"}}, "sampler is SGLD; this page has"),
         ({"sampler": {"name": "MALA", "step_size": -1}}, "step_size"),
         ({"sampler": {"name": "CollapsedPCN"}, "problem": {"likelihood": "laplace"}}, "likelihood is 'laplace'"),
+        (
+            {"problem": {"kind": "torus", "n": 3}, "sampler": {"name": "SGLD", "step_size": 1e-3}},
+            "nothing to set beside its kind",
+        ),
+        ({"problem": {"kind": "linear"}}, "sampler is SplitHMC; this page has SGLD"),
+        ({"problem": {"kind": "linear"}, "sampler": {"name": "SGLD"}}, "sampler has no step_size"),
+        (
+            {"problem": {"kind": "linear"}, "sampler": {"name": "SGLD", "step_size": 0.1}, "steps": 30_000},
+            "at most 20,?000",
+        ),
         ({"chains": 65}, "chains is 65"),
         ({"steps": 10**7}, "steps is 10000000"),
         ({"band": "wide"}, "band is"),
@@ -265,7 +406,7 @@ def test_a_configuration_comes_back(view, name):
 )
 def test_a_wrong_value_changes_nothing(view, changes, words):
     before = view.configuration()
-    with pytest.raises(ValueError, match=re.escape(words)) as error:
+    with pytest.raises(ValueError, match=words if "?" in words else re.escape(words)) as error:
         view.restore(changes)
     assert "\n" not in str(error.value) and len(str(error.value)) < 300
     assert view.configuration() == before and view.tiles.selected == "same"
@@ -277,7 +418,7 @@ def test_a_tap_adds_a_point_and_the_curve_can_come_back(view):
     assert (data["x"][-1], data["y"][-1]) == (0.123, 2.5) and len(data["x"]) == 8
     assert view.tiles.selected == "" and view.editor.back.visible
     assert view.figure.data.data["x"][-1] == 0.123 and not len(view.figure.live.data["x"])
-    assert view._scene.problem.n == 8 and view.editor.fields["points"].value == 8
+    assert view._scene.network.n == 8 and view.editor.fields["points"].value == 8
     view.editor.back.clicks += 1
     assert view.configuration()["problem"]["data"] == {"name": "wave", "n": 7, "seed": 0}
 
@@ -394,16 +535,18 @@ def test_words_say_what_the_gauges_say(weights, functions, away, tone, words, se
         0.0447, abs=1e-4
     )
     job_state = State(Status.FINISHED, snapshot=Progress(100, 100, None, 0.8, 0.1))
-    seen = type("Seen", (), {"gauges": found})
+    seen = Seen(None, found)
     said = verdict(job_state, seen, EXACT, "", True)
     assert said[0] == tone and words in said[1]
-    assert sentence in headline(found, 32)
+    assert sentence in headline(found, scene_of(SMALL))
     stuck = replace(job_state, snapshot=Progress(100, 100, None, 0.001, 0.1))
-    assert "Nothing moves" in verdict(stuck, seen, EXACT, "", True)[1] and "0.1%" in headline(found, 32, 0.001)
+    assert "Nothing moves" in verdict(stuck, seen, EXACT, "", True)[1] and "0.1%" in headline(
+        found, scene_of(SMALL), 0.001
+    )
 
 
 def test_before_there_are_gauges_nothing_is_claimed():
-    assert headline(None, 32).endswith("?")
+    assert headline(None, scene_of(SMALL)).endswith("?")
     assert verdict(State(), None, None, "", True)[0] == "wait"
     assert distance_to(None, None) != distance_to(None, None)
     html = draw_gauges({})
@@ -446,6 +589,25 @@ def test_the_exported_script_runs_and_gives_the_numbers_of_the_page(quick_answer
     assert float(printed["R-hat of functions, largest"]) == pytest.approx(found.functions, abs=6e-4)
     away = distance_to(finished_answer(job.scene), found)
     assert float(printed["distance to the exact posterior"]) == pytest.approx(away, abs=6e-3)
+
+
+@pytest.mark.long
+def test_the_exported_scripts_of_the_cases_run_and_give_the_numbers_of_the_page():
+    """All three in one process, which has to load torch only once."""
+    configs = [case_config(kind) for kind in CASES]
+    done = subprocess.run(
+        [sys.executable, "-c", "\n".join(map(python_code, configs))],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    printed = [float(value) for value in re.findall(r": ([\d.e+-]+)$", done.stdout, re.M)]
+    for config, (weights, functions, apart) in zip(configs, zip(*[iter(printed)] * 3, strict=True), strict=True):
+        found = finished_pair(config)[0].judge().gauges
+        assert (weights, functions) == pytest.approx((found.weights, found.functions), abs=6e-4)
+        assert 0 <= apart < 1e-9
 
 
 def test_files_hold_what_is_on_the_page(view):
