@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 SERIOUS = ("serious", "critical")
 READY = {
     "Stationary bias": "Right sampler",
-    "Many modes": "Right method",
+    "Many modes": "as many independent draws",
     "Landscapes": "The plane of parameters",
     "Weights and functions": "distance to exact",
     "Your network": "Diagnostics",

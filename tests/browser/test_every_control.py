@@ -11,7 +11,7 @@ pytestmark = pytest.mark.slow
 SEEN = {
     "Local geometry": "Loss traces",
     "Stationary bias": "Right sampler",
-    "Many modes": "Right method",
+    "Many modes": "as many independent draws",
     "Landscapes": "The plane of parameters",
     "Weights and functions": "distance to exact",
     "Your network": "Diagnostics",

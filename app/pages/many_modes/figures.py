@@ -58,10 +58,12 @@ class PlaneFigure:
         )  # fmt: skip
         self.trail = ColumnDataSource({"x": [], "y": [], "color": []}, name=f"trail_{side}")
         self.turned = ColumnDataSource({"x": [], "y": []}, name=f"turned_{side}")
-        self.heads = ColumnDataSource({"x": [], "y": [], "color": []}, name=f"heads_{side}")
+        self.heads = ColumnDataSource({"x": [], "y": [], "color": [], "size": []}, name=f"heads_{side}")
         self.plot.scatter("x", "y", source=self.trail, size=3.2, color="color", alpha=0.55)
         self.plot.scatter("x", "y", source=self.turned, marker="x", size=5, line_color="#D00000", line_width=1.2)
-        self.plot.scatter("x", "y", source=self.heads, size=10, fill_color="color", line_color="white", line_width=1.5)
+        self.plot.scatter(
+            "x", "y", source=self.heads, size="size", fill_color="color", line_color="white", line_width=1.5
+        )
 
     def reset(self, scene: Scene) -> None:
         _frame(self.plot, scene.half)
@@ -82,7 +84,12 @@ class PlaneFigure:
             "color": np.broadcast_to(colors, (count, chains))[forward].tolist(),
         }
         self.turned.data = {"x": seen.trail[..., 0][~forward], "y": seen.trail[..., 1][~forward]}
-        self.heads.data = {"x": seen.trail[-1, :, 0], "y": seen.trail[-1, :, 1], "color": colors.tolist()}
+        self.heads.data = {
+            "x": seen.trail[-1, :, 0],
+            "y": seen.trail[-1, :, 1],
+            "color": colors.tolist(),
+            "size": [10 if chains <= 20 else 6] * chains,
+        }
 
 
 class CellsFigure:

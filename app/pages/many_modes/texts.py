@@ -36,7 +36,9 @@ def method(config: ModesConfig, side: str) -> str:
         return "contour sampling"
     if isinstance(made, ReplicaExchange):
         return "replica exchange"
-    return "cyclical steps" if isinstance(made, Cyclical) else "Stein's particles"
+    if isinstance(made, SteinVariational):
+        return "SPOS" if made.temperature else "SVGD"
+    return "cyclical steps"
 
 
 def names(config: ModesConfig) -> tuple[str, str]:
@@ -96,7 +98,8 @@ def headline(config: ModesConfig, seen: ModesProgress | None, answers: bool) -> 
     # Rounded down, since it is a bound.
     shown = f"{math.floor(10 * factor) / 10:.1f}" if factor < 3 else f"{math.floor(factor):,}"
     how = f"at least {shown} times nearer" if config.trials > 1 else f"{shown} times nearer"
-    return f"After {spent:,} gradients each, {better} is {how} to the exact masses than {worse} ({figures})."
+    verb = "are" if better.split(" (")[0] in (INDEPENDENT, "cyclical steps") else "is"
+    return f"After {spent:,} gradients each, {better} {verb} {how} to the exact masses than {worse} ({figures})."
 
 
 def at_least(a: np.ndarray, b: np.ndarray) -> float:

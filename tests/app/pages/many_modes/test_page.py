@@ -213,6 +213,7 @@ def test_the_sentence_follows_the_numbers():
     clear = judged([0.0099, 0.01, 0.0101], [0.00099, 0.001, 0.00101], 3)
     assert "replica exchange is at least 9 times nearer" in clear and "KL 0.0010 against 0.0100" in clear
     assert "contour sampling is at least 9 times nearer" in judged([0.00099, 0.001, 0.00101], [0.0099, 0.01, 0.0101], 3)
+    assert texts.method(ModesConfig(left=particles(0.3)), "left") == "SPOS"
     single = judged([0.03], [0.01], 1)
     assert "2.9 times nearer" in single or "3 times nearer" in single
     assert "at least" not in single and "in this one trial" in single
@@ -225,7 +226,7 @@ def test_words_of_the_run_itself():
     assert texts.caption(State()) == "preparing the chains…"
     assert texts.names(ModesConfig(left=ladder())) == ("replica exchange (left)", "replica exchange (right)")
     assert {texts.method(ModesConfig(left=own), "left") for own in (contour(), ladder(), cyclical(), particles(), alone())} == {
-        "contour sampling", "replica exchange", "cyclical steps", "Stein's particles", "independent chains",
+        "contour sampling", "replica exchange", "cyclical steps", "SVGD", "independent chains",
     }  # fmt: skip
 
 
