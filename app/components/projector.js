@@ -4,6 +4,7 @@ const LOOKS = 500 // ms between looks for figures that have come later
 const SIZES = ['major_label_text_font_size', 'axis_label_text_font_size', 'text_font_size']
 const KEYS = [
   ['Space', 'play, pause, or run more'], ['S', 'one step'], ['R', 'start again'],
+  ['A', 'reveal the answer, where a class guesses'],
   ['P', 'for the projector: large, one figure at a time'], ['← →', 'the figure before, the next one (for the projector)'],
   ['?', 'these keys'],
 ]

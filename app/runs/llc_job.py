@@ -31,6 +31,10 @@ class LlcJob:
         """w − w0 of every chain now, [C, D]."""
         return self._run.displacements
 
+    @property
+    def keeps_momentum(self) -> bool:
+        return "momentum" in self._run.state
+
     def advance(self, steps: int) -> Snapshot:
         return self._run.advance(steps)
 

@@ -33,7 +33,7 @@ class OneStep:
     """The latest step of the first chain, where it was done by itself.
 
     start: w before it.  drift, noise: as in `llc_core.engine.dissection.StepParts`.  accepted: whether the chain went there;
-    tested: whether the sampler has such a test.
+    tested: whether the sampler has such a test.  momentum: whether it keeps one, which is a part of the drift.
     """
 
     start: np.ndarray
@@ -41,6 +41,7 @@ class OneStep:
     noise: np.ndarray
     accepted: bool
     tested: bool
+    momentum: bool
 
 
 @dataclass(frozen=True)
@@ -125,7 +126,7 @@ class LandscapeJob:
         self._step = None
         if parts is not None:
             places = self._w0 + parts.start[0], parts.drift[0], parts.noise[0]
-            self._step = OneStep(*places, bool(parts.accepted[0]), self._tested)
+            self._step = OneStep(*places, bool(parts.accepted[0]), self._tested, self._job.keeps_momentum)
         self._look()
         return snapshot
 

@@ -110,7 +110,8 @@ def sentence(step: OneStep) -> str:
             f"The momentum carries the chain by {drift}. The noise enters the momentum, and is seen in the next step."
         )
     end = "The proposal was accepted." if step.tested else "The chain moves by their sum."
-    return f"Drift {drift} follows the gradient, noise {noise} is drawn. {end}"
+    leads = "is gradient and momentum" if step.momentum else "follows the gradient"
+    return f"Drift {drift} {leads}, noise {noise} is drawn. {end}"
 
 
 def _between(start: np.ndarray, end: np.ndarray) -> dict[str, list[float]]:

@@ -10,8 +10,10 @@ from app.pages.landscapes.presets import PRESETS
 from app.pages.landscapes.scene import preset_config
 
 
-def step(accepted: bool = True, tested: bool = False, noise: tuple[float, float] = (0.3, 0.4)) -> OneStep:
-    return OneStep(np.array([1.0, 2.0]), np.array([0.0, -0.1]), np.array(noise), accepted, tested)
+def step(
+    accepted: bool = True, tested: bool = False, noise: tuple[float, float] = (0.3, 0.4), momentum: bool = False
+) -> OneStep:
+    return OneStep(np.array([1.0, 2.0]), np.array([0.0, -0.1]), np.array(noise), accepted, tested, momentum)
 
 
 def test_a_single_step_is_shown_and_steps_together_are_not():
@@ -22,6 +24,7 @@ def test_a_single_step_is_shown_and_steps_together_are_not():
         found = job.log.since(TrailCursor()).step
         assert (found is not None) == single
         if found is not None:
+            assert found.momentum and not found.tested  # the preset's sampler is underdamped
             np.testing.assert_array_equal(found.start, before)
             after = job._w0 + job._job.displacements[0]
             np.testing.assert_allclose(found.start + found.drift + found.noise, after, atol=1e-6)
@@ -46,6 +49,7 @@ def test_arrows_lead_from_the_start_by_drift_and_noise_to_the_end():
 
 def test_the_sentence_says_what_happened():
     assert sentence(step()) == "Drift 0.1 follows the gradient, noise 0.5 is drawn. The chain moves by their sum."
+    assert "gradient and momentum" in sentence(step(momentum=True))
     assert "accepted" in sentence(step(tested=True))
     assert "refused" in sentence(step(accepted=False, tested=True))
     assert "momentum" in sentence(step(noise=(0.0, 0.0)))
