@@ -38,9 +38,8 @@ def health(estimate: Estimate) -> list[Signal]:
     """What an estimate's own numbers say about it, in a fixed order.
 
     Diverged chains, R-hat, ESS, drift, sign, spikes, distance from w0, the trace's own law, and the three terms of a
-    step: (ε/2)nβ‖∇L‖, (ε/2)γ‖w − w0‖
-    and √(εD), as root mean squares. The terms are there for overdamped samplers in the coordinates of w only. A signal that
-    was not measured has the value nan and is fine.
+    step: (ε/2)nβ‖∇L‖, (ε/2)γ‖w − w0‖ and √(εD), as root mean squares. The terms are there for overdamped samplers in the
+    coordinates of w only. A signal that was not measured has the value nan and is fine.
 
     A localisation that is stronger than the loss is a note and no fault. γ is the reader's choice of a neighbourhood (100 for
     the networks of Lau, Murfet & Wei), and it may be the stronger force in sound chains if most directions are flat.
