@@ -57,11 +57,11 @@ def agrees(llc: float, se: float, reference: float, reference_se: float = 0.0) -
 class Estimate:
     """An estimated local learning coefficient.
 
-    llc: λ̂, mean over living chains (nan when more than half are dead).  llc_se: its standard error,
+    llc: λ̂, mean over living chains (nan when more than half diverged).  llc_se: its standard error,
         scaled so that ± 2 of it covers as it does for a normal number (`diagnostics.errors`); nan where nothing is known of it.
-    per_chain: [C] λ̂ of each chain (nan for dead ones).
+    per_chain: [C] λ̂ of each chain (nan for diverged ones).
     r_hat, ess: of the loss traces after burn-in.
-    diverged: number of dead chains.  chains: number of chains.
+    diverged: number of diverged chains.  chains: number of chains.
     converged: a `Verdict`: true or false, with the reason in words.
     expected: what λ̂ should be at this n and nβ, where the potential knows it; relative_error: llc / expected − 1.
     reference, reference_se: what the posterior's own mean is at this n, nβ and γ, and its error: exact (by quadrature), or by
@@ -75,7 +75,7 @@ class Estimate:
         likelihood), nan unless asked for, with its standard error.
     observed_llc: nβ times the mean excess loss of the configuration's observable along the chains, nan without one;
         observed_per_chain: [C].
-    observables: what the configuration's observables saw, name → {array's name: array}; empty where most chains are dead.
+    observables: what the configuration's observables saw, name → {array's name: array}; empty where most chains diverged.
     predictive: the network's function at the inputs of `estimate(predict=…)`: draws, bands, and convergence of functions, weights
         and loss; None where it was not asked for.
     """
@@ -144,7 +144,7 @@ class Estimate:
             parts.append(f"ν̂ = {self.singular_fluctuation:.4g} ± {self.singular_fluctuation_se:.2g}")
         if math.isfinite(self.observed_llc):
             parts.append(f"observed λ̂ = {self.observed_llc:.4g} ± {self.observed_llc_se:.2g}")
-        parts.append(f"R-hat {self.r_hat:.3f}, ESS {self.ess:.0f}, dead chains {self.diverged}/{self.chains}")
+        parts.append(f"R-hat {self.r_hat:.3f}, ESS {self.ess:.0f}, diverged chains {self.diverged}/{self.chains}")
         parts.append(str(self.converged))
         return "\n".join(parts)
 

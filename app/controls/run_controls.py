@@ -116,6 +116,23 @@ class Controls(pn.viewable.Viewer):
         {**self.fields, **self._own}[name].set(value)
         self.forget()
 
+    def field(self, name: str) -> Field | None:
+        """The control of a field of RunConfig or of the sampler; None where there is none."""
+        chosen = {"sampler": self.sampler, "gradient": self.gradient}
+        return {**chosen, **self.fields, **self._own}.get(name)
+
+    def apply(self, name: str, value: Any) -> None:
+        """Set one control as a visitor would; KeyError where there is none of this name."""
+        if name == "sampler":
+            self.sampler.set(value)
+            self._on_sampler()
+        elif name == "gradient":
+            self.gradient.set(value)
+            self._changed()
+        else:
+            self.choose(name, value)
+            self._changed()
+
     def show_live(self, values: Mapping[str, Any]) -> None:
         """The values in use, for fields that are automatic."""
         for name, field in {**self._own, "n_beta": self.fields["n_beta"]}.items():

@@ -47,7 +47,7 @@ class ComparePanel:
     def go_on(self, config: RunConfig) -> None:
         """The present run has become longer, and its figure has its new range already."""
         if self._current is not None:
-            self._current = RunCard(config, self._current.values)
+            self._current = RunCard(config, self._current.values, self._current.used)
             self._figure.show_pinned(self._curve)
             self._show()
 
@@ -56,11 +56,11 @@ class ComparePanel:
         self._figure.show_pinned(self._curve)
         self._show()
 
-    def update(self, values: Mapping[str, str]) -> None:
-        """Read-outs of the present run."""
+    def update(self, values: Mapping[str, str], used: Mapping[str, float] | None = None) -> None:
+        """Read-outs of the present run, and its values of automatic fields."""
         if self._current is None:
             return
-        self._current = RunCard(self._current.config, dict(values))
+        self._current = RunCard(self._current.config, dict(values), dict(used or {}))
         if self._following:
             self.pinned = self._current
         elif self.pinned is not None:

@@ -18,6 +18,7 @@ from app.session.live import POLL_MILLISECONDS
 from app.sharing.exact_answers import ExactAnswers
 from app.sharing.reading import PageConfig, from_side_bar
 from llc_core import Estimate, Potential, RunConfig
+from llc_core.studies.explain.parts import Explanation
 
 
 class Preset(Protocol):
@@ -164,9 +165,19 @@ class PageContract:
         """Values of the read-outs."""
         return texts.readout_values(state, None)
 
+    @property
+    def reference(self) -> float | None:
+        """The exact value at this n, nβ and γ, where the page knows one that estimates do not hold."""
+        return None
+
+    @property
+    def split(self) -> Explanation | None:
+        """The measured split of the present estimate's error, where there is one."""
+        return None
+
     def judge(self, state: State) -> tuple[str, str]:
         """Tone and HTML of the verdict."""
-        return texts.verdict(state, self.answers.visible)
+        return texts.verdict(state, self.answers.visible, self.reference, self.split)
 
     def truth(self) -> Truth | None:
         """The λ that is guessed while answers are hidden; None where there is no exact one."""

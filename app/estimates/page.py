@@ -13,9 +13,11 @@ import panel as pn
 from app.components.readouts import Numbers
 from app.components.tiles import Tiles
 from app.components.transport import Transport
+from app.controls.advice import ApplyButton
 from app.controls.run_controls import Controls
 from app.estimates import texts
 from app.estimates.compare_panel import ComparePanel
+from app.estimates.comparison import in_use
 from app.estimates.contract import PageContract, Preset
 from app.estimates.curves import Curves
 from app.estimates.going_on import go_on
@@ -69,6 +71,7 @@ class EstimatePage(PageContract):
         self.guessing = Guessing(lambda: self.answers)
         self.controls = controls
         self.controls.listener = self._on_settings
+        self.apply = ApplyButton(controls)
         self.trouble = complaint()
 
     def compose(
@@ -88,7 +91,9 @@ class EstimatePage(PageContract):
         self.sidebar: list[Any] = [side_bar(side)]
         words = (self.headline, self.tiles, self.lesson, self.preparation.view)
         top = pn.Column(*words, sizing_mode="stretch_width", margin=0)
-        numbers = card(self.transport, self.readouts, self.verdict, self.guessing.view, *below_numbers)
+        numbers = card(
+            self.transport, self.readouts, self.verdict, self.apply.button, self.guessing.view, *below_numbers
+        )
         self.main: list[Any] = [page(top, pair(picture, numbers), *cards)]
         self.on_answers()
         preset = self._presets[first]
@@ -240,17 +245,19 @@ class EstimatePage(PageContract):
 
     def _show_words(self, state: State) -> None:
         values = self.readouts.values = self.numbers(state)
-        self.compare.update(values if self.answers.visible else texts.without_answers(values))
+        used = in_use(state)
+        self.compare.update(values if self.answers.visible else texts.without_answers(values), used)
         self.takeaway.update(state.estimate)
         truth = self.truth()
         self.takeaway.withheld = not self.answers.visible and truth is not None
         self.guessing.show(truth, state.estimate)
         tone, words = self.judge(state)
+        found = texts.concluded(state, self.answers.visible, self.reference, self.split)
+        self.apply.show(texts.advised(state, found))
         # Read aloud when the run rests; while numbers move a screen reader would never stop talking.
         live = "off" if state.status == "running" else "polite"
         self.verdict.object = f'<p class="{tone}" aria-live="{live}">{words}</p>'
-        if state.snapshot is not None:
-            self.controls.show_live({"step_size": float(state.snapshot.step_size[0])})
+        self.controls.show_live(used)
         self.show_estimate(state)
 
     def _show_headline(self) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from html import escape
+from typing import Any
 
 from app.runs.job import State, Status
 from app.style.numbers import UNKNOWN, number, with_error
-from llc_core import Estimate, conclude
+from llc_core import Conclusion, Estimate, conclude
 from llc_core.diagnostics.conclusion import ALONE, AT_ODDS, CONFIRMED, DRAWN, REFUSED
 from llc_core.studies.explain.parts import Explanation
 
@@ -99,6 +100,29 @@ def without_answers(values: Mapping[str, str]) -> dict[str, str]:
     return {key: "?" if key in ("expected", "error") else text for key, text in values.items()}
 
 
+def concluded(
+    state: State, with_answers: bool = True, reference: float | None = None, split: Explanation | None = None
+) -> Conclusion | None:
+    """What to think of the latest estimate, see `llc_core.conclude`; None before there is one that says anything."""
+    snapshot, estimate = state.snapshot, state.estimate
+    if snapshot is None or estimate is None or state.status in SILENT:
+        return None
+    if estimate.steps <= estimate.burn_in + 32 and snapshot.alive.any():
+        return None
+    return conclude(estimate, with_answers, reference=reference, split=split)
+
+
+def quiet(state: State, found: Conclusion) -> bool:
+    """Whether a run that asks for nothing but steps is taking them."""
+    return found.wants_steps and state.status is Status.RUNNING
+
+
+def advised(state: State, found: Conclusion | None) -> Mapping[str, Any]:
+    """The setting that the verdict advises to change, and its value; empty where it does not."""
+    return {} if found is None or quiet(state, found) else found.change
+
+
+SILENT = (Status.FAILED, Status.CANCELLED, Status.QUEUED)
 TONES = {CONFIRMED: "good", DRAWN: "good", ALONE: "fair", AT_ODDS: "warn", REFUSED: "bad"}
 """Kind of a conclusion → the tone of its words."""
 
@@ -121,16 +145,14 @@ def verdict(
     if snapshot is None or estimate is None:
         return "wait", "<b>Starting.</b> The first points appear in a moment."
     note = f' <span class="note">{escape(state.notes[-1])}</span>' if state.notes else ""
-    if estimate.steps <= estimate.burn_in + 32 and snapshot.alive.any():
+    found = concluded(state, with_answers, reference, split)
+    if found is None:
         return "wait", (
             f"<b>Warming up.</b> The chains move away from w0. Averaging starts at step {snapshot.burn_in:,}.{note}"
         )
-    found = conclude(estimate, with_answers, reference=reference, split=split)
     patient = state.status in (Status.RUNNING, Status.PAUSED) and found.wants_steps
     tone, opening = ("warn", "Not yet.") if patient else (TONES[found.kind], found.opening)
-    # A run that asks for nothing but steps is taking them.
-    quiet = patient and state.status is Status.RUNNING
-    remedy = f" <b>What to change:</b> {escape(found.remedy)}" if found.remedy and not quiet else ""
+    remedy = f" <b>What to change:</b> {escape(found.remedy)}" if found.remedy and not quiet(state, found) else ""
     if state.status is Status.FINISHED and found.wants_steps:
         remedy += " <b>Run more</b> takes them from here."
     return tone, f"<b>{escape(opening)}</b> {escape(found.reason)}{remedy}{note}"

@@ -42,7 +42,7 @@ def drifting(e: Evidence) -> Fault | None:
         reason += (
             f" with a step at {e.step_size / e.stable_step:.0%} of the stability limit: it may carry the chains away."
         )
-        return Fault(reason, f"Reduce step_size below {e.stable_step / 5:.2g} and take more steps.")
+        return Fault(reason, f"Use a step size below {e.stable_step / 5:.2g} and take more steps.")
     return Fault(f"{reason}: the chains have not settled.", _faster(e), True)
 
 
@@ -65,7 +65,7 @@ def out_of_range(e: Evidence) -> Fault | None:
         f"{e.parameters / 2:,g}: the chains are far out."
     )
     if e.step_size > NEAR_LIMIT * e.stable_step:
-        return Fault(reason, e.smaller_step)
+        return Fault(reason, e.smaller_step, change=e.smaller_change)
     return Fault(reason, "Take more steps, or begin nearer to w0.", True)
 
 

@@ -71,13 +71,21 @@ class Evidence:
     sampler: Sampler | None = None
 
     @property
+    def smaller_change(self) -> Mapping[str, Any]:
+        """The setting that `smaller_step` names: half of what it says is too much."""
+        if not (math.isfinite(self.stable_step) and self.stable_step > 0):
+            return {}
+        limit = self.step_size / 2 if self.step_size < self.stable_step else self.stable_step
+        return {"step_size": float(f"{limit / 2:.2g}")}
+
+    @property
     def smaller_step(self) -> str:
         """The remedy where a step is too large."""
         if not (math.isfinite(self.stable_step) and self.stable_step > 0):
-            return "Reduce step_size."
+            return "Use a smaller step size."
         if self.step_size < self.stable_step:  # the limit was measured elsewhere
-            return f"Reduce step_size below {self.step_size / 2:.2g}."
-        return f"Reduce step_size below {self.stable_step:.2g}, or leave it automatic."
+            return f"Use a step size below {self.step_size / 2:.2g}."
+        return f"Use a step size below {self.stable_step:.2g}, or leave it automatic."
 
 
 @dataclass(frozen=True)

@@ -37,9 +37,9 @@ class Signal:
 def health(estimate: Estimate) -> list[Signal]:
     """What an estimate's own numbers say about it, in a fixed order.
 
-    Dead chains, R-hat, ESS, drift, sign, spikes, distance from w0, the trace's own law, and the three terms of a step: (ε/2)nβ‖∇L‖, (ε/2)γ‖w − w0‖
-    and √(εD), as root mean squares. The terms are there for overdamped samplers in the coordinates of w only. A signal that
-    was not measured has the value nan and is fine.
+    Diverged chains, R-hat, ESS, drift, sign, spikes, distance from w0, the trace's own law, and the three terms of a
+    step: (ε/2)nβ‖∇L‖, (ε/2)γ‖w − w0‖ and √(εD), as root mean squares. The terms are there for overdamped samplers in the
+    coordinates of w only. A signal that was not measured has the value nan and is fine.
 
     A localisation that is stronger than the loss is a note and no fault. γ is the reader's choice of a neighbourhood (100 for
     the networks of Lau, Murfet & Wei), and it may be the stronger force in sound chains if most directions are flat.
@@ -48,7 +48,7 @@ def health(estimate: Estimate) -> list[Signal]:
     if not isinstance(estimate, Estimate):
         raise ValueError(f"estimate must be an Estimate, not a {type(estimate).__name__}.")
     return [
-        _dead(estimate),
+        _diverged(estimate),
         _r_hat(estimate),
         _ess(estimate),
         _drift(estimate),
@@ -60,11 +60,11 @@ def health(estimate: Estimate) -> list[Signal]:
     ]
 
 
-def _dead(e: Estimate) -> Signal:
+def _diverged(e: Estimate) -> Signal:
     if e.diverged:
         text = f"{e.diverged} of {e.chains} chains ran away to infinity: the step size is too large."
-        return Signal("dead chains", float(e.diverged), False, text)
-    return Signal("dead chains", 0.0, True, f"All {e.chains} chains stayed finite.")
+        return Signal("diverged chains", float(e.diverged), False, text)
+    return Signal("diverged chains", 0.0, True, f"All {e.chains} chains stayed finite.")
 
 
 def _r_hat(e: Estimate) -> Signal:

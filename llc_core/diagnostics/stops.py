@@ -20,7 +20,9 @@ LEAST_SHARE = 0.2
 
 def no_estimate(e: Evidence) -> Fault | None:
     if e.dead > e.chains / 2:
-        return Fault(f"{e.dead} of {e.chains} chains diverged, so there is no estimate.", e.smaller_step)
+        return Fault(
+            f"{e.dead} of {e.chains} chains diverged, so there is no estimate.", e.smaller_step, change=e.smaller_change
+        )
     return None
 
 
@@ -44,20 +46,26 @@ def uneven_weights(e: Evidence) -> Fault | None:
 
 def refusals(e: Evidence) -> Fault | None:
     if e.acceptance < LOW_ACCEPTANCE:
-        return Fault(f"Only {e.acceptance:.0%} of the proposals were accepted: the chains hardly move.", e.smaller_step)
+        return Fault(
+            f"Only {e.acceptance:.0%} of the proposals were accepted: the chains hardly move.",
+            e.smaller_step,
+            change=e.smaller_change,
+        )
     return None
 
 
 def unstable_step(e: Evidence) -> Fault | None:
     if math.isnan(e.acceptance) and math.isfinite(e.stable_step) and e.step_size > e.stable_step * 1.02:
         reason = f"The step size {e.step_size:.2g} is above the stability limit {e.stable_step:.2g}: the estimate is inflated."
-        return Fault(reason, e.smaller_step)
+        return Fault(reason, e.smaller_step, change=e.smaller_change)
     return None
 
 
 def lost_chains(e: Evidence) -> Fault | None:
     if e.dead:
-        return Fault(f"{e.dead} of {e.chains} chains diverged and were left out.", e.smaller_step)
+        return Fault(
+            f"{e.dead} of {e.chains} chains diverged and were left out.", e.smaller_step, change=e.smaller_change
+        )
     return None
 
 
@@ -72,18 +80,18 @@ def not_positive(e: Evidence) -> Fault | None:
         return Fault(
             f"{reason}: the minimum of L_n lies below L_n(w0) by more than λ/nβ at this n, since the loss fits the noise of the "
             f"data (expected here: {e.expected:.3g}).",
-            "Use more data, a smaller n_beta, or an estimate at the minimiser of L_n.",
+            "Use more data, a smaller nβ, or an estimate at the minimiser of L_n.",
         )
     if e.llc > -2 * e.se:
         return Fault(f"{reason}: it does not differ from 0 within its error ({e.se:.2g}).", "Take more steps.", True)
     if not e.exact_losses and math.isnan(e.acceptance):  # a Metropolis test wants the losses of all data
         return Fault(
             f"{reason}: the baseline is noisy, or losses below L_n(w0) are found.",
-            "Use baseline='same_batch' and full gradients; if it stays negative, w0 is no minimum of this loss.",
+            "Use the same-batch baseline and full gradients; if it stays negative, w0 is no minimum of this loss.",
         )
     return Fault(
         f"{reason}: on the same data the chains find losses below L_n(w0), so w0 is no minimum of L_n.",
-        "Train w0 to its minimum. If w0 is the true parameter, L_n fits the noise: use more data or a smaller n_beta.",
+        "Train w0 to its minimum. If w0 is the true parameter, L_n fits the noise: use more data or a smaller nβ.",
     )
 
 
@@ -91,7 +99,7 @@ def standing_still(e: Evidence) -> Fault | None:
     if math.isinf(e.r_hat):
         return Fault(
             "No chain has moved since burn-in: every proposal is refused, or the step is too small for the precision.",
-            "Give another step_size, or leave it out.",
+            "Give another step size, or leave it automatic.",
         )
     return None
 
@@ -102,7 +110,7 @@ def rounding(e: Evidence) -> Fault | None:
             f"Rounding alone puts nβ·ΔL of these chains off by {e.rounding:.2g}, {e.rounding / e.llc:.0%} of the estimate: "
             "their layers are of sizes that the precision cannot hold together."
         )
-        return Fault(reason, "Use dtype='float64'.")
+        return Fault(reason, "Use float64 precision.", change={"dtype": "float64"})
     return None
 
 
@@ -111,10 +119,10 @@ def thrown_out(e: Evidence) -> Fault | None:
     remedy = f"{e.smaller_step} Or use HMC, which rejects such steps."
     if e.spikes > SPIKE_SHARE:
         reason = f"One draw in a thousand carries {e.spikes:.0%} of the estimate: the step throws chains out, and they come back."
-        return Fault(reason, remedy)
+        return Fault(reason, remedy, change=e.smaller_change)
     if e.undone > UNDONE_SHARE and e.bursts > e.chains:
         reason = (
             f"The loss burst {e.bursts} times and a chain was put back: the step is too large where the chains come to."
         )
-        return Fault(reason, remedy)
+        return Fault(reason, remedy, change=e.smaller_change)
     return None

@@ -104,7 +104,7 @@ class LossAccumulator:
         return losses[chosen], steps[chosen]
 
     def llc(self, baseline: str | None = None) -> np.ndarray:
-        """λ̂ of every chain so far, [C]; nan during burn-in and for dead chains."""
+        """λ̂ of every chain so far, [C]; nan during burn-in and for diverged chains."""
         if self.count == 0:
             return np.full(self.alive.shape, np.nan)
         with np.errstate(invalid="ignore"):  # a chain whose states all weigh nothing has no mean

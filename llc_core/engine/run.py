@@ -163,7 +163,7 @@ class Run:
             return Estimates(*parts, self.config, self._state, self.steps_done).all(self.seconds, largest_drawn)
 
     def llc_per_chain(self, baseline: str | None = None) -> np.ndarray:
-        """λ̂ of every chain so far, [C], by any baseline of `RunConfig`; nan during burn-in and for dead chains."""
+        """λ̂ of every chain so far, [C], by any baseline of `RunConfig`; nan during burn-in and for diverged chains."""
         return self._record.losses.llc(baseline)
 
     def rows_of(self, problem: int, index: int) -> slice:

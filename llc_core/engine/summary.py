@@ -26,7 +26,7 @@ from llc_core.samplers.base import Sampler
 class Chains:
     """What was seen of the C chains of one problem at one setting.
 
-    per_chain: λ̂ [C], nan for dead chains.  living: [C].
+    per_chain: λ̂ [C], nan for diverged chains.  living: [C].
     trace: nβ·ΔL [T, C] at the steps trace_steps [T], burn-in included.
     weights: [T, C] of the trace's states in averages; None: all the same.  effective_share: [C] by Kish, of these weights.
     total_weight: [C] of all states of each chain.  members: so many chains in a row interact and are one draw for errors.
@@ -74,7 +74,7 @@ class Chains:
 
     @property
     def usable(self) -> bool:
-        """Whether there is an estimate at all: not where more than half of the chains are dead."""
+        """Whether there is an estimate at all: not where more than half of the chains diverged."""
         return self.dead <= len(self.living) / 2 and self.kept_steps > 0 and bool(np.isfinite(self.per_chain).any())
 
 

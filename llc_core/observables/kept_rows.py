@@ -60,7 +60,7 @@ class KeptRows(Observable):
             self._stride *= 2
 
     def read(self, group: Group) -> dict[str, np.ndarray]:
-        """draws [T, C', …], nan for dead chains, and steps [T] since the end of burn-in; empty before the first look.
+        """draws [T, C', …], nan for diverged chains, and steps [T] since the end of burn-in; empty before the first look.
 
         weights [T, C'] of the draws in averages, where they are not all the same.
         """

@@ -121,7 +121,7 @@ class Look:
 class Group:
     """The chains of one problem and setting, for which results are read out.
 
-    rows: their places among the run's chains.  living: [C'] bool; dead chains are in no result.
+    rows: their places among the run's chains.  living: [C'] bool; diverged chains are in no result.
     n_beta: nβ.  step_size: in use now; nan where it belongs to other coordinates than w.
     """
 

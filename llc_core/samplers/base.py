@@ -1,7 +1,7 @@
 """What a sampler is: hyperparameters, a state, and one pure update.
 
 A new sampler is one new file in this folder: a frozen dataclass derived from `Sampler`, registered with `@register`.
-The engine (`llc_core.engine.run`) owns evaluation, random streams, dead chains, recording and step-size adaptation.
+The engine (`llc_core.engine.run`) owns evaluation, random streams, diverged chains, recording and step-size adaptation.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from llc_core.types import Energy, Hp, State
 @register
 @dataclass(frozen=True)
 class CorrectedPSGLD(OverdampedSampler):
-    """V ← αV + (1 − α)g²;  G = 1/√(λ² + V);  w ← w + (ε/2)(−G∇U + Γ) + √(εG)·N(0, 1),  Γ_i = −G_i³·g_i·∂g_i/∂w_i.
+    """V ← αV + (1 − α)g²;  G = 1/√(s² + V);  w ← w + (ε/2)(−G∇U + Γ) + √(εG)·N(0, 1),  Γ_i = −G_i³·g_i·∂g_i/∂w_i.
 
     g is the gradient of the mean loss alone (no nβ, no prior); V starts at 0. Γ is the whole derivative of G once V has
     followed the chain to g²: the published Γ of PSGLD, which holds the old V fixed, divided by its factor 1 − α.
@@ -28,10 +28,10 @@ class CorrectedPSGLD(OverdampedSampler):
 
     Law: exp(−U) as ε → 0, in any dimension: G is diagonal, so that the diagonal of the Hessian is all that ∇·G needs.
 
-    V must follow the chain closely: within the 1/(1 − α) steps that V remembers, g may change by much less than λ. In
-    that time w diffuses by √(ε/(λ(1 − α))), so on a loss of curvature h the rule is ε ≪ λ³(1 − α)/h² (`memory_limit`).
-    It binds where gradients reach λ; where they stay far below, G is constant and nothing needs to follow. α near ½ is the
-    most forgiving: on the standard normal with λ = 0.1 and ε = 10⁻³ the second moment is 1.2% low (10⁻³ is 2 limits).
+    V must follow the chain closely: within the 1/(1 − α) steps that V remembers, g may change by much less than s. In
+    that time w diffuses by √(ε/(s(1 − α))), so on a loss of curvature h the rule is ε ≪ s³(1 − α)/h² (`memory_limit`).
+    It binds where gradients reach s; where they stay far below, G is constant and nothing needs to follow. α near ½ is the
+    most forgiving: on the standard normal with s = 0.1 and ε = 10⁻³ the second moment is 1.2% low (10⁻³ is 2 limits).
     Source: Rensmeyer & Niggemann 2025, Algorithm 1, Γ there being the published one. Their code starts V at 1.
     """
 
@@ -41,14 +41,14 @@ class CorrectedPSGLD(OverdampedSampler):
 
     label: ClassVar[str] = "Corrected PSGLD"
     formula: ClassVar[str] = (
-        r"V\leftarrow\alpha V+(1-\alpha)g^2,\quad G=\frac{1}{\sqrt{\lambda^2+V}},\quad "
+        r"V\leftarrow\alpha V+(1-\alpha)g^2,\quad G=\frac{1}{\sqrt{s^2+V}},\quad "
         r"w\leftarrow w+\tfrac{\epsilon}{2}\left(-G\,\nabla U-G^3 g\,\tfrac{\partial g}{\partial w}\right)"
         r"+\sqrt{\epsilon G}\,\xi"
     )
     about: ClassVar[str] = (
         "PSGLD with its correction term at full strength, so that it converges to the posterior. The price is the "
         "diagonal of the Hessian at every step, and a step size small enough for the metric to follow the chain: "
-        "ε well below λ³(1 − α) where the loss has curvature 1."
+        "ε well below s³(1 − α) where the loss has curvature 1."
     )
     source: ClassVar[str] = "Rensmeyer & Niggemann 2025, Algorithm 1"
     safety: ClassVar[float] = 0.1
@@ -60,9 +60,9 @@ class CorrectedPSGLD(OverdampedSampler):
         return True
 
     def memory_limit(self, curvature: float = 1.0) -> float:
-        """λ³(1 − α)/h²: step sizes far below it sample the target whatever the gradients; h: curvature of the mean loss.
+        """s³(1 − α)/h²: step sizes far below it sample the target whatever the gradients; h: curvature of the mean loss.
 
-        `caveat` does not judge by it, since a sampler knows neither h nor whether gradients reach λ at all.
+        `caveat` does not judge by it, since a sampler knows neither h nor whether gradients reach s at all.
         """
         return self.stability**3 * (1 - self.alpha) / curvature**2
 

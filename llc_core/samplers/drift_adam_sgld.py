@@ -20,13 +20,13 @@ from llc_core.types import Energy, Hp, State
 @register
 @dataclass(frozen=True)
 class DriftAdamSGLD(OverdampedSampler):
-    """m ← βm + (1 − β)g;  V ← αV + (1 − α)g²;  w ← w − (ε/2)(∇U + a·m/(λ + √V)) + √ε·N(0, 1).
+    """m ← βm + (1 − β)g;  V ← αV + (1 − α)g²;  w ← w − (ε/2)(∇U + a·m/(s + √V)) + √ε·N(0, 1).
 
     g is the gradient of the mean loss alone; m and V start at 0. The noise is isotropic: Adam's direction is added to
     the drift and nothing balances it.
 
-    Law: in one dimension with nβ = 1, as ε → 0, ∝ exp(−U − a∫g/(λ + |g|)): too much mass at the mode; on the standard
-    normal exp(−x²/2 − a|x|)·(|x| + λ)^{aλ}. The extra drift stays of size a: it fades against ∇U where nβ is large.
+    Law: in one dimension with nβ = 1, as ε → 0, ∝ exp(−U − a∫g/(s + |g|)): too much mass at the mode; on the standard
+    normal exp(−x²/2 − a|x|)·(|x| + s)^{as}. The extra drift stays of size a: it fades against ∇U where nβ is large.
     Source: Kim, Song & Liang 2022; Rensmeyer & Niggemann 2025. Not the AdamSGLD of Hitchcock & Hoogland, which
     preconditions drift, prior and noise.
     """
@@ -48,7 +48,7 @@ class DriftAdamSGLD(OverdampedSampler):
     label: ClassVar[str] = "Adam-SGLD (Kim et al.)"
     formula: ClassVar[str] = (
         r"m\leftarrow\beta m+(1-\beta)g,\quad V\leftarrow\alpha V+(1-\alpha)g^2,\quad "
-        r"w\leftarrow w-\tfrac{\epsilon}{2}\Big(\nabla U+\frac{a\,m}{\lambda+\sqrt V}\Big)+\sqrt{\epsilon}\,\xi"
+        r"w\leftarrow w-\tfrac{\epsilon}{2}\Big(\nabla U+\frac{a\,m}{s+\sqrt V}\Big)+\sqrt{\epsilon}\,\xi"
     )
     about: ClassVar[str] = (
         "SGLD with Adam's normalised direction added to the drift and ordinary noise. Nothing balances the added "
@@ -67,7 +67,7 @@ class DriftAdamSGLD(OverdampedSampler):
         delta = state["delta"] - hp.step_size / 2 * drift + hp.step_size.sqrt() * noise[0]
         return {"delta": delta, "mean": mean, "square": square}
 
-    # Stability and bias are those of SGLD: the extra drift counts as a/(λ·nβ) against 1.
+    # Stability and bias are those of SGLD: the extra drift counts as a/(s·nβ) against 1.
 
     def law(self) -> Law:
         return Law(extra_drift=lambda slope: -self.a * slope / (self.stability + np.abs(slope)))

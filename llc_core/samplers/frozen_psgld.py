@@ -19,7 +19,7 @@ from llc_core.types import Energy, Hp, State
 @register
 @dataclass(frozen=True)
 class FrozenPSGLD(OverdampedSampler):
-    """In the first half of the burn-in V ← V + r_t(g² − V), then V stays;  G = 1/(λ + √V);  w ← w − (ε/2)G∇U + √(εG)·N(0, 1).
+    """In the first half of the burn-in V ← V + r_t(g² − V), then V stays;  G = 1/(s + √V);  w ← w − (ε/2)G∇U + √(εG)·N(0, 1).
 
     g is the gradient of the mean loss alone (no nβ, no prior); V starts at 0, t counts from 1. The rate is
     r_t = min(1 − α, 2/(t + 1)): at first that of PSGLD, so that V soon has the right size, then such that g_t² gets a
@@ -39,7 +39,7 @@ class FrozenPSGLD(OverdampedSampler):
     label: ClassVar[str] = "Frozen PSGLD"
     formula: ClassVar[str] = (
         r"V\leftarrow V+\min\!\big(1-\alpha,\tfrac{2}{t+1}\big)(g^2-V)\ \text{during burn-in},\quad "
-        r"G=\frac{1}{\lambda+\sqrt V},\quad "
+        r"G=\frac{1}{s+\sqrt V},\quad "
         r"w\leftarrow w-\tfrac{\epsilon}{2}\,G\,\nabla U+\sqrt{\epsilon G}\,\xi"
     )
     about: ClassVar[str] = (

@@ -37,21 +37,21 @@ def stability_field() -> Any:
         1e-12,
         1e3,
         log=True,
-        symbol=r"\lambda",
-        help="Stability constant: bounds the metric G by 1/λ; gradients well below it do not change the metric.",
+        symbol=r"s",
+        help="Stability constant: bounds the metric G by 1/s; gradients well below it do not change the metric.",
     )
 
 
 @register
 @dataclass(frozen=True)
 class PSGLD(OverdampedSampler):
-    """V ← αV + (1 − α)g²;  G = 1/(λ + √V);  w ← w + (ε/2)(−G∇U + Γ) + √(εG)·N(0, 1).
+    """V ← αV + (1 − α)g²;  G = 1/(s + √V);  w ← w + (ε/2)(−G∇U + Γ) + √(εG)·N(0, 1).
 
     g is the gradient of the mean loss alone (no nβ, no prior). V starts at 0, as printed. In the "inside" form it starts at 1,
-    as in TensorFlow Probability, where λ is usually tiny: a first step of size 1/λ would take a chain far away.
+    as in TensorFlow Probability, where s is usually tiny: a first step of size 1/s would take a chain far away.
     Γ_i is the derivative of G_i by w_i with the old V held fixed, which brings a factor 1 − α:
-    Γ_i = −(1 − α)·g_i·∂g_i/∂w_i / (√V_i (λ + √V_i)²), with the diagonal of the loss's Hessian for ∂g_i/∂w_i.
-    stability_form "inside": G = 1/√(λ² + V), Γ_i = −(1 − α)·g_i·∂g_i/∂w_i·G³ (the form of TensorFlow Probability).
+    Γ_i = −(1 − α)·g_i·∂g_i/∂w_i / (√V_i (s + √V_i)²), with the diagonal of the loss's Hessian for ∂g_i/∂w_i.
+    stability_form "inside": G = 1/√(s² + V), Γ_i = −(1 − α)·g_i·∂g_i/∂w_i·G³ (the form of TensorFlow Probability).
     gamma_term "dropped": Γ = 0.
 
     Law: in one dimension, as ε → 0, ∝ exp(−U)·G^{−α} as published and exp(−U)/G without Γ (G at V = U′²): a hole where
@@ -68,12 +68,12 @@ class PSGLD(OverdampedSampler):
     stability_form: str = hyper(
         "outside",
         choices=("outside", "inside"),
-        help="Where λ stands: outside the root, 1/(λ + √V), or inside it, 1/√(λ² + V).",
+        help="Where s stands: outside the root, 1/(s + √V), or inside it, 1/√(s² + V).",
     )
 
     label: ClassVar[str] = "PSGLD"
     formula: ClassVar[str] = (
-        r"V\leftarrow\alpha V+(1-\alpha)g^2,\quad G=\frac{1}{\lambda+\sqrt V},\quad "
+        r"V\leftarrow\alpha V+(1-\alpha)g^2,\quad G=\frac{1}{s+\sqrt V},\quad "
         r"w\leftarrow w+\tfrac{\epsilon}{2}\left(-G\,\nabla U+\Gamma\right)+\sqrt{\epsilon G}\,\xi"
     )
     about: ClassVar[str] = (

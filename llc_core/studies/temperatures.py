@@ -100,7 +100,7 @@ def reweight(
         raise ValueError(f"trace has shape {trace.shape}; give rows [steps, chains] after burn-in.")
     loss = trace[:, np.isfinite(trace).all(axis=0)] / n_beta
     if loss.shape[1] == 0:
-        raise ValueError("trace has no chain that is finite throughout; leave out the burn-in and dead chains.")
+        raise ValueError("trace has no chain that is finite throughout; leave out the burn-in and diverged chains.")
     log = -(other - n_beta) * loss
     log -= log.max() if pool else log.max(axis=0)
     weight = np.exp(log)

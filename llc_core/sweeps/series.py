@@ -1,4 +1,5 @@
 """From the rows of a sweep's store to the series of its figures: pure functions of a `Table`, or of rows that become one.
+Long, since curves, their table and their order are read together.
 
 The quantities are those of Hitchcock & Hoogland (Figures 3 and 5–8): relative error of λ̂ by step size, share of runs without
 an estimate, and how often two problems are ordered by their estimates as by their true values.
@@ -132,6 +133,19 @@ class Accuracy:
     count: int
     total: int
     seconds: float
+
+    @property
+    def size(self) -> float:
+        """Root mean square relative error, by which step sizes are chosen (`Curve.best`): a missing estimate counts as 100%."""
+        if not self.total or not math.isfinite(self.mean):
+            return math.nan
+        sd = self.sd if math.isfinite(self.sd) else 0.0
+        return math.sqrt(((self.mean**2 + sd**2) * self.count + self.total - self.count) / self.total)
+
+    @property
+    def usable(self) -> bool:
+        """Whether there are estimates of nearly all problems."""
+        return self.count > 0 and self.nan <= MOST_NAN
 
 
 def curves(rows: Iterable[Row], estimator: str = "same_batch", truth: str = "expected") -> list[Curve]:

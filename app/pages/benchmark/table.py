@@ -13,7 +13,7 @@ from llc_core.sweeps.csv_tables import table_csv
 from llc_core.sweeps.series import CLOSE, THROWN, Accuracy, Curve
 
 TABLE_WORDS = (
-    "Each row is at its best step size: the least root mean square error among those at which at most a tenth of the problems "
+    "Each row is at its best step size: the least root mean square relative error among those at which at most a tenth of the problems "
     "has no estimate. A missing estimate counts as wrong by 100% there, and an estimate above "
     f"{THROWN} times half the number of parameters as missing. Decades: the longest row of neighbouring step sizes whose mean "
     "is within ±5%. ✓: within ±5% on average. Of several runs of one problem at one step size the longest counts."
@@ -22,6 +22,7 @@ HEAD = (
     "Sampler",
     "Gradient",
     "Best step size",
+    "Root mean square error",
     "Mean relative error",
     "Standard deviation",
     "Without estimate",
@@ -47,6 +48,7 @@ def cells(row: Accuracy) -> list[str]:
         label(row.sampler),
         SHORT.get(row.gradient, row.gradient),
         number_text(row.step_size) if math.isfinite(row.step_size) else "none",
+        percent(row.size),
         percent(row.mean, signed=True),
         percent(row.sd),
         percent(row.nan),

@@ -25,7 +25,7 @@ NOTHING = (
 READOUTS = [
     {"key": "runs", "label": "Runs", "tip": "Rows of the store that are shown: one for each problem, sampler, gradient and step size."},
     {"key": "problems", "label": "Problems", "tip": "Random networks with known coefficients; each is run by every sampler."},
-    {"key": "diverged", "label": "Diverged", "tip": "Share of runs of which more than half of the chains died, or were thrown out so far that λ̂ says nothing: they count as without an estimate."},
+    {"key": "diverged", "label": "Diverged", "tip": "Share of runs of which more than half of the chains diverged, or were thrown out so far that λ̂ says nothing: they count as without an estimate."},
     {"key": "close", "label": f"Within ±{CLOSE:.0%}", "tip": "Share of all runs shown whose estimate is that near to the chosen truth."},
     {"key": "steps", "label": "Steps per chain", "tip": "Steps of each chain, burn-in included."},
     {"key": "chains", "label": "Chains per run", "tip": "Independent chains of each run."},
@@ -75,17 +75,18 @@ def readouts(rows: Sequence[Row], estimator: str, truth: str) -> dict[str, str]:
 
 
 def verdict(table: Sequence[Accuracy], truth_words: str) -> tuple[str, str]:
-    """(tone, HTML) of one sentence about the most accurate sampler."""
+    """(tone, HTML) of one sentence about the row of the table with the least root mean square error."""
     there = [row for row in table if math.isfinite(row.mean)]
     if not there:
         return "wait", "No run shown has an estimate."
-    best = min(there, key=lambda row: math.hypot(row.mean, row.sd if math.isfinite(row.sd) else 0.0))
+    best = min([row for row in there if row.usable] or there, key=lambda row: row.size)
     close = sum(abs(row.mean) <= CLOSE for row in there)
     step = f"ε = {number_text(best.step_size)}"
     tone = "good" if abs(best.mean) <= CLOSE else "warn"
     words = (
-        f"Nearest to {truth_words}: {label(best.sampler)} with {SHORT.get(best.gradient, best.gradient)} at "
-        f"{step}, {percent(best.mean, True)} ± {percent(best.sd)} over {best.count} problems"
+        f"Least root mean square error ({percent(best.size)}) against {truth_words}: {label(best.sampler)} with "
+        f"{SHORT.get(best.gradient, best.gradient)} at {step}, {percent(best.mean, True)} ± {percent(best.sd)} over "
+        f"{best.count}{'' if best.count == best.total else f' of {best.total}'} problems"
     )
     if math.isfinite(best.decades):
         wide = f"over {best.decades:.1f} decades of step size" if best.decades > 0 else "at one of the step sizes tried"

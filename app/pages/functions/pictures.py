@@ -31,7 +31,7 @@ GAUGES = """
 """
 """Style sheet of `draw_gauges`."""
 GAUGE_ROWS = (
-    ("weights", "Weights", "R-hat of single weights: the median over 48 of them, evenly spaced over all"),
+    ("weights", "Weights", "R-hat of single weights: the median over all of them, or over 48 evenly spaced ones"),
     ("loss", "Loss", "R-hat of the loss of the data"),
     ("functions", "Functions", "R-hat of f(x): the largest over the inputs of the figure"),
 )
@@ -66,11 +66,13 @@ def draw_gauges(values: dict[str, float]) -> str:
         value = values.get(key, math.nan)
         color = theme.GLOBAL if value < AGREE else theme.PINNED if value < ALMOST else theme.LOCAL
         share, text = max(place(value), 0.02) if not math.isnan(value) else 0.0, written(value)
-        now = f' aria-valuenow="{min(max(value, 1), 4):.3f}"' if math.isfinite(value) else ""
+        role = 'role="img"'
+        if not math.isnan(value):  # a meter must have a value
+            role = f'role="meter" aria-valuemin="1" aria-valuemax="4" aria-valuenow="{min(max(value, 1), 4):.3f}"'
+            role += f' aria-valuetext="{escape(text)}"'
         rows.append(
             f'<div class="gauge" title="{escape(tip)}"><span class="name">{name}</span>'
-            f'<div class="track" role="meter" aria-label="{escape(tip)}" aria-valuemin="1" aria-valuemax="4"{now} '
-            f'aria-valuetext="{text}"><div class="bar" style="width:{100 * share:.1f}%;background:{color}"></div>'
+            f'<div class="track" {role} aria-label="{escape(tip)}"><div class="bar" style="width:{100 * share:.1f}%;background:{color}"></div>'
             f'<div class="limit" style="left:{100 * place(AGREE):.1f}%"></div></div>'
             f'<span class="value" data-key="r_hat_{key}">{text}</span></div>'
         )

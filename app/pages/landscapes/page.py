@@ -160,6 +160,10 @@ class Landscapes(EstimatePage):
     def truth(self) -> Truth:
         return Truth("λ at w0", float(self.problem.local_learning_coefficient), self.exact)
 
+    @property
+    def reference(self) -> float | None:
+        return self.exact
+
     def judge(self, state: State) -> tuple[str, str]:
         return verdict(state, self.problem, self.exact, self.answers.visible)
 

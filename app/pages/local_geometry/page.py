@@ -12,7 +12,7 @@ from app.estimates.curves import Curves
 from app.estimates.guessing import Truth
 from app.estimates.method import MethodCard
 from app.estimates.page import EstimatePage
-from app.estimates.texts import READOUTS, readout_values, verdict
+from app.estimates.texts import READOUTS, readout_values
 from app.pages.base import PageInfo
 from app.pages.local_geometry.config import get_problem
 from app.pages.local_geometry.editor import NetworkEditor
@@ -30,6 +30,7 @@ from app.sharing.reading import PageConfig
 from app.style.layout import card, pair, prose, toolbar
 from app.style.legend import heading
 from llc_core.samplers.registry import samplers
+from llc_core.studies.explain.parts import Explanation
 
 LOSS_LEGEND = [("expected", "expected λ̂")]
 ESTIMATE_LEGEND = [("local", "local λ"), ("global", "global λ"), ("expected", "expected λ̂")]
@@ -125,8 +126,9 @@ class LocalGeometry(EstimatePage):
     def truth(self) -> Truth | None:
         return None if self.scene is None else Truth("λ at w0", self.scene.local, self.scene.expected)
 
-    def judge(self, state: State) -> tuple[str, str]:
-        return verdict(state, self.answers.visible, split=self.why.found)
+    @property
+    def split(self) -> Explanation | None:
+        return self.why.found
 
     def show_estimate(self, state: State) -> None:
         self.why.update(state.estimate)

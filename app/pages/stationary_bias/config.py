@@ -26,7 +26,7 @@ def _psgld() -> dict[str, Any]:
 
 
 def _corrected() -> dict[str, Any]:
-    # A memory short enough for the correction to work at this step: ε ≪ λ³(1 − α).
+    # A memory short enough for the correction to work at this step: ε ≪ stability³·(1 − α).
     return {"name": "CorrectedPSGLD", "step_size": STEP, "alpha": 0.5, "stability": 0.1}
 
 

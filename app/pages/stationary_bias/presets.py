@@ -55,7 +55,7 @@ PRESETS = (
     BiasPreset(
         "inside",
         "TFP form",
-        "The form of TensorFlow Probability, λ² = 0.1 and 10⁻⁸: a small constant digs the hole to the ground.",
+        "The form of TensorFlow Probability, stability² = 0.1 and 10⁻⁸: a small one digs the hole to the ground.",
         {
             "left": _psgld(stability=0.3162, stability_form="inside"),
             "right": _psgld(stability=1e-4, stability_form="inside"),
@@ -64,14 +64,14 @@ PRESETS = (
     BiasPreset(
         "paper",
         "Corrected",
-        "The paper's own setting: with α = 0.9 and λ = 0.1 the correction needs ε = 10⁻⁴ or less; then it comes within a "
+        "The paper's own setting: with α = 0.9 and stability 0.1 the correction needs ε = 10⁻⁴ or less; then it comes within a "
         "few percent of the target.",
         {"left": _psgld(1e-4), "right": _corrected(1e-4, 0.9), "steps": 200_000, "burn_in": 0.2},
     ),
     BiasPreset(
         "fast",
         "Too fast",
-        "The same correction with ε = 10⁻² on the left: V remembers ten steps, in which the chain moves further than λ, and "
+        "The same correction with ε = 10⁻² on the left: V remembers ten steps, in which the chain moves further than the stability constant, and "
         "the correction does more harm than good.",
         {"left": _corrected(1e-2, 0.9), "right": _corrected(), "steps": 40_000},
     ),

@@ -163,7 +163,7 @@ class CalibrationFigure:
         for e, y in enumerate(steps):
             for g, x in enumerate(gammas):
                 llc, fine = float(found.llc[e, g, b]), bool(found.ok[e, g, b])
-                text = f"{llc:.3g}" if math.isfinite(llc) else "dead"
+                text = f"{llc:.3g}" if math.isfinite(llc) else "diverged"
                 # The low end of the colour scale is dark. Pale cells show the page's background, which may be light or dark.
                 ink = PALE_INK if not fine else "#ffffff" if llc < low + 0.6 * (high - low) else "#000000"
                 frame = 4 if found.chosen is not None and found.chosen[:2] == (e, g) else 0

@@ -97,7 +97,7 @@ class YourNetwork(EstimatePage):
 
     def compared(self, config: PageConfig) -> RunConfig:
         """Settings alone: a network has no description that tells two of them apart in words."""
-        return RunConfig(**config.settings)
+        return RunConfig(**{**config.settings, "dtype": config.complete.dtype})
 
     def show(self, config: NetworkConfig) -> None:
         self.editor.show(config.choice, config.weights)

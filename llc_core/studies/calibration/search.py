@@ -32,7 +32,7 @@ class Calibration:
     """What was tried, what came out, and what to use. Arrays are indexed [step size, localisation, nβ].
 
     step_size [E], localization [G], n_beta [N]: the values tried, ascending.
-    llc, llc_se, dead_fraction, r_hat, ess, drift: [E, G, N]; drift: of nβ·ΔL between the halves after burn-in.
+    llc, llc_se, diverged_fraction, r_hat, ess, drift: [E, G, N]; drift: of nβ·ΔL between the halves after burn-in.
     ok: [E, G, N], whether a cell can be trusted.  reason: [E, G, N], the sentences that say why.
     plateau: [E, G, N], the cells that agree with the chosen one along ε.
     chosen: the index of the pick, None where there is no plateau.  explanation: sentences.
@@ -44,7 +44,7 @@ class Calibration:
     n_beta: np.ndarray
     llc: np.ndarray
     llc_se: np.ndarray
-    dead_fraction: np.ndarray
+    diverged_fraction: np.ndarray
     r_hat: np.ndarray
     ess: np.ndarray
     drift: np.ndarray
@@ -55,6 +55,11 @@ class Calibration:
     explanation: tuple[str, ...]
     estimate: Estimate | None
     config: RunConfig | None
+
+    @property
+    def dead_fraction(self) -> np.ndarray:
+        """The former name of `diverged_fraction`."""
+        return self.diverged_fraction
 
     def __bool__(self) -> bool:
         return self.chosen is not None
@@ -186,7 +191,7 @@ def _result(trials: Trials) -> Calibration:
         n_beta=np.array(trials.n_betas),
         llc=trials.llc,
         llc_se=trials.llc_se,
-        dead_fraction=trials.dead_fraction,
+        diverged_fraction=trials.diverged_fraction,
         r_hat=trials.table([cell.r_hat for cell in trials.cells]),
         ess=trials.table([cell.ess for cell in trials.cells]),
         drift=trials.table([cell.diagnostics.get("drift", math.nan) for cell in trials.cells]),

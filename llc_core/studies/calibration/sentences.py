@@ -24,7 +24,7 @@ def explanation(trials: Trials, chosen: tuple[int, int, int] | None, plateau: np
 
 def _nothing(trials: Trials) -> tuple[str, ...]:
     count, smallest, limit, own = len(trials.cells), trials.step_sizes[0], trials.limit, trials.own
-    if (trials.dead_fraction >= 1).all():
+    if (trials.diverged_fraction >= 1).all():
         below = f" below {limit:.2g}" if math.isfinite(limit) and limit > 0 else f" far below {smallest:.2g}"
         return (f"All chains of all {count} settings diverged, so nothing can be picked: use step sizes{below}.",)
     gamma, good = trials.localizations[own], trials.ok[:, own]
@@ -56,7 +56,7 @@ def _choice(trials: Trials, chosen: tuple[int, int, int], plateau: np.ndarray) -
         f"There λ̂ is on a plateau: at {len(members)} settings from ε = {first:.2g} to {last:.2g} it "
         f"stays within its errors of {value}.",
         "The chosen step size has the smallest expected error there, noise and bias of the step together; none of its "
-        "chains died.",
+        "chains diverged.",
     ]
 
 
@@ -92,7 +92,7 @@ def _other_neighbourhoods(trials: Trials, chosen: tuple[int, int, int] | None) -
 
 
 def _refused(trials: Trials) -> list[str]:
-    refused, dead = int((~trials.ok).sum()), int((trials.dead_fraction > 0).sum())
+    refused, dead = int((~trials.ok).sum()), int((trials.diverged_fraction > 0).sum())
     if not refused:
         return []
-    return [f"{refused} of {len(trials.cells)} settings are refused, {dead} of them with dead chains."]
+    return [f"{refused} of {len(trials.cells)} settings are refused, {dead} of them with diverged chains."]

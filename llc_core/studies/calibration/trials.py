@@ -14,7 +14,7 @@ from llc_core.results import Estimate
 
 PLATEAU_SHARE = 0.05
 """Share of λ̂ that does not count: neighbours may differ by it, and a step may be expected to add it."""
-SERIOUS = ("dead chains", "drift", "sign", "spikes", "gradient term")
+SERIOUS = ("diverged chains", "drift", "sign", "spikes", "gradient term")
 R_HAT, ESS = 1.1, 40.0
 """Looser than for a final estimate: a trial only has to show where the plateau is, and its errors are counted."""
 
@@ -25,7 +25,7 @@ class Trials:
 
     cells: all estimates, nβ first to change.  step_sizes, localizations, n_betas: the values tried, ascending.
     own_localization: the γ that is asked about.  usual_n_beta: n / log n, to which the pick shall be near.
-    limit: the stability limit, measured where all chains died; else nan.
+    limit: the stability limit, measured where all chains diverged; else nan.
     """
 
     cells: list[Estimate]
@@ -61,7 +61,7 @@ class Trials:
         return self.table([cell.llc_se for cell in self.cells])
 
     @cached_property
-    def dead_fraction(self) -> np.ndarray:
+    def diverged_fraction(self) -> np.ndarray:
         return self.table([cell.diverged / cell.chains for cell in self.cells])
 
     @cached_property

@@ -74,7 +74,7 @@ class Comparisons:
     def runs(self, ledger: Ledger) -> Iterator[tuple[str, Iterator[float]]]:
         """Runs in the order of the causes: the name of each, and the share done while it goes on.
 
-        When a run has ended, its number is written to the ledger. It is missing there if most of its chains died.
+        When a run has ended, its number is written to the ledger. It is missing there if most of its chains diverged.
         """
         subject, config = self.subject, self.subject.config
         sampler, base = subject.sampler, FULL if subject.is_noisy else ESTIMATE

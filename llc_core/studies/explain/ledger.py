@@ -53,7 +53,7 @@ class Ledger:
         self.levels[cause] = Level({cause: 1.0}, how)
 
     def record_chains(self, name: str, per_chain: np.ndarray) -> None:
-        """Mean over the living chains of [C]; nothing is recorded where more than half are dead."""
+        """Mean over the living chains of [C]; nothing is recorded where more than half diverged."""
         living = per_chain[np.isfinite(per_chain)]
         if len(living) >= max(2, len(per_chain) / 2):
             self.measured[name] = (float(living.mean()), float(living.std(ddof=1) / math.sqrt(len(living))))

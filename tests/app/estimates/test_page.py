@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from app.pages import load_pages
+from app.pages.local_geometry.page import LocalGeometry
+from app.runs.job import State, Status
 from app.sharing.links import Link, decode, encode
-from llc_core import RunConfig
+from llc_core import Run, RunConfig, Verdict
 from llc_core.engine import resolve as engine
 
 PAGES = {page.key: page for page in load_pages()}
@@ -148,3 +151,26 @@ def test_the_run_of_a_link_has_the_link_s_numbers(view):
     assert complete.steps == wanted["steps"]
     assert complete.burn_in_steps(complete.steps) == wanted.get("burn_in", wanted["steps"] // 2)
     assert isinstance(complete, RunConfig) and complete.dtype == "float32"
+
+
+def test_the_advice_of_the_verdict_is_one_click():
+    """RMSProp bends its law: the click raises its stability constant, and the run begins anew with nothing else changed."""
+    view = LocalGeometry()
+    try:
+        view._on_preset("rmsprop")
+        seen = view.config.resolved
+        run = Run(seen.config.replace(chains=2, steps=400), seen.problem)
+        found = replace(
+            run.estimates()[0], converged=Verdict(False, "It is bent.", "Mend it.", change={"stability": 0.01})
+        )
+        snapshot = run.advance(400)
+        found = replace(found, steps=400, burn_in=200)
+        view._show_words(State(status=Status.FINISHED, snapshot=snapshot, estimate=found))
+        assert view.apply.button.label == "Apply: stability a 0.01" and "Mend it." in view.verdict.object
+        before = view.controls.values
+        view.apply.press()
+        after = {**before, "sampler": {**before["sampler"], "stability": 0.01}}
+        assert view.controls.values == after and view.config.complete.sampler["stability"] == 0.01
+        assert not view.apply.button.visible
+    finally:
+        view.close()

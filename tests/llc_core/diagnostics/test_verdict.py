@@ -200,11 +200,11 @@ def test_a_law_that_is_not_the_target_is_trusted_only_where_its_bias_is_known():
 def test_a_negative_estimate_says_which_reason_it_is():
     noise = judged(llc=-206.4, expected=-206.0)
     assert "fits the noise of the data (expected here: -206)" in noise.reason and "w0 may" not in str(noise)
-    assert "more data, a smaller n_beta, or an estimate at the minimiser" in noise.remedy
+    assert "more data, a smaller nβ, or an estimate at the minimiser" in noise.remedy
     start = judged(llc=-20.0, expected=12.0, exact_losses=True)
     assert "w0 is no minimum of L_n" in start.reason and "baseline" not in str(start)
     baseline = judged(llc=-20.0, expected=12.0)
-    assert "the baseline is noisy" in baseline.reason and "same_batch" in baseline.remedy
+    assert "the baseline is noisy" in baseline.reason and "same-batch" in baseline.remedy
     chance = judged(llc=-0.1, expected=12.0)
     assert "does not differ from 0" in chance.reason and chance.wants_steps
 
@@ -228,7 +228,7 @@ def test_a_step_that_carries_chains_away_is_named():
     """SGLD on a flat deep network (1K, seed 3) at a quarter of the limit that a short run measures: in a million steps its chains
     come to places where that step is at 97% of the limit, and λ̂ is four times too high. More steps would take them further."""
     found = judge(Evidence(**{**SOUND, "drift": 20.0, "step_size": 1.3e-7, "stable_step": 1.34e-7}))
-    assert "Reduce step_size below 2.7e-08 and take more steps." in str(found)
+    assert "Use a step size below 2.7e-08 and take more steps." in str(found)
 
 
 def test_chains_that_do_not_move_have_no_finite_r_hat():

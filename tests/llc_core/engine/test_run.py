@@ -86,7 +86,7 @@ def test_dead_chains_are_frozen_counted_and_left_out(tiny):
     fine, broken = results
     assert fine.diverged == 0 and math.isfinite(fine.llc)
     assert broken.diverged == 4 and math.isnan(broken.llc) and not broken.converged
-    assert "4 of 4 chains diverged" in str(broken.converged) and "step_size" in str(broken.converged)
+    assert "4 of 4 chains diverged" in str(broken.converged) and "step size" in str(broken.converged)
     assert np.isnan(broken.trace[-1]).all()
 
 

@@ -43,7 +43,7 @@ def test_the_pick_is_right_on_a_regular_landscape(regular):
 def test_a_too_large_step_is_refused_with_its_reason(regular):
     assert not regular.ok[4:].any()
     assert "step_size" in regular.reason[4, 0, 0] and np.isfinite(regular.llc[4, 0, 0])
-    assert (regular.dead_fraction[5] == 1).all() and "16 of 16 chains" in regular.reason[5, 0, 0]
+    assert (regular.diverged_fraction[5] == 1).all() and "16 of 16 chains" in regular.reason[5, 0, 0]
     assert regular.llc[4, 0, 0] > 1.3 * regular.estimate.expected, "finite, but inflated: only the limit catches it"
 
 
@@ -200,10 +200,10 @@ def test_health_names_what_is_wrong():
     slow = signals(estimate(problem, SGLD(step_size=3e-6), chains=200, steps=2000, burn_in=0))
     assert not slow["drift"].ok and "rising" in slow["drift"].sentence and not slow["R-hat"].ok
     dead = signals(estimate(problem, SGLD(step_size=1.0), chains=4, steps=200))
-    assert not dead["dead chains"].ok and "4 of 4" in dead["dead chains"].sentence and not dead["sign"].ok
+    assert not dead["diverged chains"].ok and "4 of 4" in dead["diverged chains"].sentence and not dead["sign"].ok
     wall = planar_landscape("normal_crossing", k=[1, 1], h=[1, 1])
     spiky = signals(estimate(wall, SGLD(step_size=3e-4), chains=16, steps=6000, burn_in=0, dtype="float64"))
-    assert not (spiky["spikes"].ok and spiky["dead chains"].ok)
+    assert not (spiky["spikes"].ok and spiky["diverged chains"].ok)
     result = estimate(problem, SGLD(step_size=3e-4), chains=4, steps=2000)
     negative = signals(dataclasses.replace(result, llc=-0.1))
     assert not negative["sign"].ok and "baseline" in negative["sign"].sentence

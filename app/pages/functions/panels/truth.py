@@ -14,6 +14,7 @@ from app.runs.kept import Kept
 from app.runs.manager import background
 from app.runs.tasks import NewestJob
 from llc_core.references.functions.finite_width import CHAINS, EVERY, FiniteWidth
+from llc_core.references.functions.nngp import need_gaussian
 
 SHARED = 3
 """Answers that are being worked out and can be gone on with by whoever asks."""
@@ -116,7 +117,7 @@ class Truth:
     def words(self) -> str:
         """Why there is no exact answer; empty where there is one."""
         if self.exact is not None or not self._asked:
-            return ""
+            return self.trouble
         if self.trouble or self.found is None:
             return self.trouble or "The exact answer is being worked out."
         agreed = "do not agree yet" if self.busy else "did not agree in the time they were given"
@@ -128,6 +129,11 @@ class Truth:
         self.trouble, self._version = "", -1
         self.limit, self.found = known(scene)
         self._asked = scene.deep is None
+        if self._asked and scene.network is not None:
+            try:
+                need_gaussian(scene.network)
+            except ValueError as error:  # said here: nobody need begin a run that fails
+                self._asked, self.trouble = False, str(error)
         if not self._asked:
             self._changed()
             return

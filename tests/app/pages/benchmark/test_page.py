@@ -35,15 +35,15 @@ from app.pages.benchmark.scene import (
     open_store,
     open_upload,
 )
-from app.pages.benchmark.table import accuracy_csv, rows_csv, series_csv, table_html
+from app.pages.benchmark.table import HEAD, accuracy_csv, cells, rows_csv, series_csv, table_html
 from app.pages.benchmark.takeaway import FILES
-from app.pages.benchmark.texts import progress_html, readouts, samplers_of
+from app.pages.benchmark.texts import progress_html, readouts, samplers_of, verdict
 from app.pages.local_geometry.scene import link_config
 from app.server.report import report_html, sections, write_report
 from app.session.ownership import may_stop
 from app.sharing.links import decode
 from llc_core.samplers.registry import samplers
-from llc_core.sweeps.series import accuracy, curves, error_of, ordered_pairs, select
+from llc_core.sweeps.series import Accuracy, accuracy, curves, error_of, ordered_pairs, select
 from llc_core.sweeps.stopping import request_of
 from llc_core.sweeps.store import COLUMNS, SAID, Store
 from llc_core.sweeps.table import Table
@@ -720,3 +720,27 @@ def test_a_report_of_nothing_is_one_sentence(folder, tmp_path):
         with pytest.raises(ValueError, match=words):
             write_report(store, out)
     assert not (tmp_path / "r.html").exists()
+
+
+def table_row(sampler: str, mean: float, sd: float, count: int = 20) -> Accuracy:
+    return Accuracy(sampler, "full", 1e-8, mean, sd, 1 - count / 20, 0.9, 1.0, count, 20, 1.0)
+
+
+def test_the_best_row_is_best_by_the_criterion_that_the_sentence_names():
+    rows = [
+        table_row("SGLD", 0.03, 0.06),
+        table_row("MALA", 0.05, 0.02),
+        table_row("HMC", 0.001, 0.01, count=15),
+        table_row("SGNHT", 0.0, 0.2),
+    ]
+    best = min((each for each in rows if each.usable), key=lambda each: each.size)
+    assert best.sampler == "MALA" and best.size == pytest.approx(math.hypot(0.05, 0.02))
+    words = re.sub(r"<[^>]*>", "", verdict(rows, "λ")[1])
+    assert words.startswith("Least root mean square error (5.4%) against λ: MALA") and "over 20 problems" in words
+    column = HEAD.index("Root mean square error")
+    assert cells(best)[column] == "5.4%"
+    assert table_row("HMC", 0.0, 0.0, count=19).size == pytest.approx(math.sqrt(1 / 20)), (
+        "a missing estimate is wrong by 100%"
+    )
+    alone = [table_row("HMC", 0.001, 0.01, count=15), table_row("SGLD", math.nan, math.nan, count=0)]
+    assert "15 of 20 problems" in verdict(alone, "λ")[1], "none has enough: the least of all"

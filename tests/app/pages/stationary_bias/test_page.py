@@ -136,7 +136,7 @@ def test_the_verdict_follows_the_numbers():
     tone, words = judged(psgld, 1.0)
     assert tone == "bad" and "The wrong law." in words and "0.24" in words
     tone, words = judged({**psgld, "step_size": 0.1}, 0.6)
-    assert tone == "bad" and "blurred" in words and "λ³(1 − α)" in words
+    assert tone == "bad" and "blurred" in words and "s³(1 − α)" in words
     tone, words = judged({**psgld, "step_size": 0.1}, 0.2)
     assert tone == "warn" and "hides the bias" in words
     tone, words = judged({"name": "CorrectedPSGLD", "step_size": 1e-3, "alpha": 0.5}, 1.0)

@@ -78,7 +78,7 @@ def test_the_verdict_names_it_and_float64_cures_it(network, dtype, named):
     if named:
         true = problem.n_beta * by_hand(problem, np.float32(problem.start))
         assert found.diagnostics["rounding"] == pytest.approx(abs(found.llc - true), rel=0.05)
-        assert "dtype='float64'" in found.converged.remedy
+        assert "float64" in found.converged.remedy
     else:
         assert found.diagnostics["rounding"] == 0 and abs(found.llc) < 1e-6, "the function is that of w0"
 

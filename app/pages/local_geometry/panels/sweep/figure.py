@@ -47,7 +47,7 @@ class SweepFigure:
         self._marks: dict[str, list[Span]] = {"default": [], "limit": [], "current": []}
         self._shades: list[BoxAnnotation] = []
         self.plot = self._figure(HEIGHT, self._y, "relative error of λ̂", "sweep_figure")
-        self.dead_plot = self._figure(DEAD_HEIGHT, Range1d(0, 1.08), "dead", "sweep_dead")
+        self.dead_plot = self._figure(DEAD_HEIGHT, Range1d(0, 1.08), "diverged", "sweep_dead")
         self._draw_errors()
         self._draw_dead()
 

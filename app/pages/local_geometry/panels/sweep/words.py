@@ -28,7 +28,7 @@ def words(found: SweepPoints) -> str:
     if not found.averaging:
         return f"{size}. Burn-in: the faint points show where the chains are, not yet an average."
     if found.best is None:
-        return f"{size}. No value has an estimate: most chains are dead everywhere."
+        return f"{size}. No value has an estimate: most chains diverged everywhere."
     value, error = float(found.values[found.best]), float(found.error[found.best])
     se = float(found.error_se[found.best])
     shown = f"{round(error, 3) + 0.0:+.1%}".replace("-", "−") + (f" ± {2 * se:.1%}" if math.isfinite(se) else "")
@@ -41,5 +41,5 @@ def words(found: SweepPoints) -> str:
     if math.isfinite(found.limit):
         text += f" Above {number_text(found.limit)} the chains are unstable."
     elif found.dead.max() > 0:
-        text += f" Chains died at {int((found.dead > 0).sum())} of {len(found.values)} values."
+        text += f" Chains diverged at {int((found.dead > 0).sum())} of {len(found.values)} values."
     return text

@@ -60,9 +60,9 @@ def _why(prediction: Prediction) -> str:
         limit, memory = stability**3 * (1 - alpha), 1 / (1 - alpha)
         if step > 0.1 * limit:
             return (
-                f"The memory of 1/(1 − α) = {number(memory, 3)} steps must be short against the scale λ: ε = {number(step)} "
-                f"should be well below λ³(1 − α) = {number(limit, 2)} where the curvature is 1. "
-                "<b>What to change:</b> a smaller ε or α, or a larger λ."
+                f"The memory of 1/(1 − α) = {number(memory, 3)} steps must be short against the stability constant s: ε = {number(step)} "
+                f"should be well below s³(1 − α) = {number(limit, 2)} where the curvature is 1. "
+                "<b>What to change:</b> a smaller ε or α, or a larger stability constant."
             )
     return "<b>What to change:</b> a smaller ε, or more steps where the tails are slow."
 
