@@ -18,6 +18,7 @@ from typing import Any
 import torch
 from torch import nn
 from torch.multiprocessing.reductions import StorageWeakRef
+from torch.nn.parameter import is_lazy
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
@@ -35,7 +36,8 @@ class Alive(TorchDispatchMode):
     def __init__(self, outside: Iterable[torch.Tensor]) -> None:
         """outside: tensors made before, which are not counted."""
         super().__init__()
-        self.outside = {x.untyped_storage()._cdata for x in outside}
+        # A parameter that a lazy module has not made yet has no storage.
+        self.outside = {x.untyped_storage()._cdata for x in outside if not is_lazy(x)}
         self.storages: dict[int, tuple[StorageWeakRef, int]] = {}
         self.peak = 0
 
