@@ -15,6 +15,7 @@ from app.components.readouts import Numbers
 from app.components.tiles import Tiles
 from app.components.toggles import Toggles
 from app.components.transport import Transport
+from app.estimates.guessing import hidden_tiles, without_lesson
 from app.pages.base import PageInfo
 from app.pages.functions.config import FunctionsConfig
 from app.pages.functions.controls import Replay, RunPanel
@@ -33,7 +34,6 @@ from app.pages.functions.texts import (
     SHOWN,
     SWATCHES,
     band_words,
-    caption,
     cell_values,
     distance_to,
     headline,
@@ -46,11 +46,14 @@ from app.session.errors import tell
 from app.session.latest import LatestWork
 from app.session.live import Live
 from app.session.preparation import Preparation
+from app.session.run_words import caption
 from app.sharing.exact_answers import ExactAnswers
 from app.style import theme
 from app.style.layout import card, complaint, page, pair, plotted, prose, side_bar, toolbar
 from app.style.legend import swatch
 
+TASK = "Do the networks agree on the function, and do they agree on their weights? Decide before the run ends."
+"""What stands in place of a lesson while the answers are hidden."""
 POLL_MILLISECONDS = 100
 WORD_TICKS = 4
 """Figures are renewed at every poll, words and numbers at every fourth."""
@@ -76,7 +79,8 @@ class WeightsAndFunctions:
         self._replay_work = LatestWork()
 
         self.headline = prose(theme.HEADLINE, margin=(0, 2, 8, 2))
-        self.tiles = Tiles(items=[tile(preset) for preset in PRESETS], sizing_mode="stretch_width", margin=0)
+        self._items, self._lesson = [tile(preset) for preset in PRESETS], ""
+        self.tiles = Tiles(items=self._items, sizing_mode="stretch_width", margin=0)
         self.tiles.listener = self._on_preset
         self.lesson = prose(theme.LESSON, margin=(10, 2, 0, 2))
         self.preparation = Preparation()
@@ -158,8 +162,8 @@ class WeightsAndFunctions:
         self._path, self._band, self._seen, self._state = Path(scene.every), None, None, State()
         self._replay_work.forget()
         self.tiles.selected = preset
-        if lesson:
-            self.lesson.object = f"<p>{escape(lesson)}</p>"
+        self._lesson = lesson or self._lesson
+        without_lesson(self.lesson, self._lesson, self.answers.visible, TASK)
         self.takeaway.show(scene.config)
         self.figure.reset(scene)
         self.toggles.items = self._legend(self.answers.visible)
@@ -181,7 +185,9 @@ class WeightsAndFunctions:
 
     def _on_answers(self) -> None:
         """The exact answers are shown or withheld now. Before the page is drawn: a legend cannot lose entries later."""
+        without_lesson(self.lesson, self._lesson, self.answers.visible, TASK)
         if not self.answers.visible:
+            self.tiles.items = hidden_tiles(self._items, TASK)
             self.toggles.items = self._legend(False)
             self.toggles.shown = [key for key in self.toggles.shown if key not in ANSWERS]
             self.figure.show_only(self.toggles.shown)

@@ -12,6 +12,7 @@ from app.pages.functions.job import Gauges, Progress, Seen
 from app.pages.functions.pictures import AGREE, written
 from app.pages.functions.scene import Posterior, Scene
 from app.runs.job import State, Status
+from app.session.run_words import trouble
 from app.style.numbers import UNKNOWN, number, with_error
 
 OWN_SETTINGS = "Your own settings. Every change starts the chains again."
@@ -217,12 +218,9 @@ def headline(gauges: Gauges | None, scene: Scene, acceptance: float = math.nan) 
 
 def verdict(state: State, seen: Seen | None, exact: Posterior | None, why: str, with_answers: bool) -> tuple[str, str]:
     """(tone, HTML): whether the band can be taken for the posterior's. why: there is no exact answer."""
-    if state.status is Status.FAILED:
-        return "bad", f"<b>The run stopped.</b> {escape(state.message)}"
-    if state.status is Status.CANCELLED:
-        return "bad", f"<b>Stopped.</b> {escape(state.message or 'Press reset to start again.')}"
-    if state.status is Status.QUEUED:
-        return "wait", f"<b>Waiting.</b> Other runs are being stepped; this one is number {state.place} in the queue."
+    tone, words = trouble(state)
+    if words:
+        return tone, words
     progress: Progress | None = state.snapshot
     if progress is None or seen is None or math.isnan(seen.gauges.functions):
         return "wait", "<b>Starting.</b> The first gauges appear in a moment."
@@ -269,20 +267,6 @@ def band_words(config: FunctionsConfig, iteration: int, follows: bool) -> str:
             f"Blue: {share} the {config.chains} chains at iteration {iteration:,}: a band over chains, not over time."
         )
     return f"Blue: {share} all draws of {config.chains} chains from iteration {iteration // 2:,} to {iteration:,}."
-
-
-def caption(state: State) -> str:
-    if state.status is Status.QUEUED:
-        return f"waiting for a free place, number {state.place} in the queue"
-    if state.status is Status.STARTING:
-        return "preparing the chains…"
-    return {
-        Status.RUNNING: "running",
-        Status.PAUSED: "paused",
-        Status.FINISHED: "finished",
-        Status.FAILED: "stopped by an error",
-        Status.CANCELLED: "stopped",
-    }[state.status]
 
 
 def _sd(value: float) -> str:

@@ -15,6 +15,7 @@ import panel as pn
 
 from app.components.tiles import Tiles
 from app.components.transport import Transport
+from app.estimates.guessing import hidden_tiles, without_lesson
 from app.pages.base import PageInfo
 from app.pages.many_modes.config import SIDES, ModesConfig
 from app.pages.many_modes.editor import RunEditor, SideEditor
@@ -27,15 +28,18 @@ from app.pages.many_modes.pictures import tile
 from app.pages.many_modes.presets import PRESETS
 from app.pages.many_modes.scene import Scene, get_scene
 from app.pages.many_modes.takeaway import ModesTakeaway
-from app.pages.many_modes.texts import ANSWERS, OWN_SETTINGS, PICTURES, caption, headline, trouble
+from app.pages.many_modes.texts import ANSWERS, OWN_SETTINGS, PICTURES, headline
 from app.runs.job import OVER, State
 from app.session.errors import tell
 from app.session.live import Live
 from app.session.preparation import Preparation
+from app.session.run_words import caption, trouble
 from app.sharing.exact_answers import ExactAnswers
 from app.style import theme
 from app.style.layout import card, complaint, one_of, page, pair, prose, side_bar, toolbar
 
+TASK = "Which side comes nearer to the exact masses at equal gradients? Decide before the run ends."
+"""What stands in place of a lesson while the answers are hidden."""
 POLL_MILLISECONDS = 100
 WORD_TICKS = 4
 """Figures and counter are renewed at every poll, words and numbers at every fourth."""
@@ -54,7 +58,8 @@ class ManyModes:
         self._ticks = 0
         self._drawn = self._worded = -1
 
-        self.tiles = Tiles(items=[tile(preset) for preset in PRESETS], sizing_mode="stretch_width", margin=0)
+        self._items, self._lesson = [tile(preset) for preset in PRESETS], ""
+        self.tiles = Tiles(items=self._items, sizing_mode="stretch_width", margin=0)
         self.tiles.listener = self._on_preset
         self.headline = prose(theme.HEADLINE, margin=(0, 2, 8, 2))
         self.lesson = prose(theme.LESSON, margin=(10, 2, 0, 2))
@@ -147,8 +152,8 @@ class ManyModes:
         self._live.start(partial(ModesJob, config), 0, playing)
         self._drawn = self._worded = -1
         self.tiles.selected = preset
-        if lesson:
-            self.lesson.object = f"<p>{escape(lesson)}</p>"
+        self._lesson = lesson or self._lesson
+        without_lesson(self.lesson, self._lesson, self.answers.visible, TASK)
         self.takeaway.show(config, scene)
         for side in self.sides.values():
             side.reset(config, scene)
@@ -202,6 +207,8 @@ class ManyModes:
     def _on_answers(self) -> None:
         """The exact masses are shown or withheld now: cells, KL, and the sentence."""
         self._on_shown()
+        without_lesson(self.lesson, self._lesson, self.answers.visible, TASK)
+        self.tiles.items = self._items if self.answers.visible else hidden_tiles(self._items, TASK)
         for inside in self.insides.values():
             inside.show_answers(self.answers.visible)
         self.basins.show_answers(self.answers.visible)

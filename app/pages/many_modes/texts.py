@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from html import escape
 from typing import Any
 
 import numpy as np
 
 from app.pages.many_modes.config import CELLS, ModesConfig
 from app.pages.many_modes.job import ModesProgress, SideProgress
-from app.runs.job import State, Status
 from app.style.numbers import UNKNOWN
 from llc_core.interactions import Contour, Cyclical, ReplicaExchange, SteinVariational
 
@@ -170,29 +168,3 @@ def readings(config: ModesConfig, side: str, seen: SideProgress | None) -> dict[
     if isinstance(made, ReplicaExchange):
         found[f"{side}_trips"] = f"{seen.shared[:, 0].mean():,.0f}"
     return found
-
-
-def caption(state: State) -> str:
-    """Two or three words on what the run is doing."""
-    if state.status is Status.QUEUED:
-        return f"waiting for a free place, number {state.place} in the queue"
-    if state.status is Status.STARTING:
-        return "preparing the chains…"
-    return {
-        Status.RUNNING: "running",
-        Status.PAUSED: "paused",
-        Status.FINISHED: "finished",
-        Status.FAILED: "stopped by an error",
-        Status.CANCELLED: "stopped",
-    }[state.status]
-
-
-def trouble(state: State) -> tuple[str, str]:
-    """(tone, HTML) where the run itself needs a word; empty where all is well."""
-    if state.status is Status.FAILED:
-        return "bad", f"<b>The run stopped.</b> {escape(state.message)}"
-    if state.status is Status.CANCELLED:
-        return "bad", f"<b>Stopped.</b> {escape(state.message or 'Press reset to start again.')}"
-    if state.status is Status.QUEUED:
-        return "wait", f"<b>Waiting.</b> Other runs are being stepped; this one is number {state.place} in the queue."
-    return "", ""

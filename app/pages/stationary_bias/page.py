@@ -30,11 +30,12 @@ from app.pages.stationary_bias.pictures import tile
 from app.pages.stationary_bias.presets import PRESETS
 from app.pages.stationary_bias.scene import Scene, get_scene
 from app.pages.stationary_bias.takeaway import BiasTakeaway
-from app.pages.stationary_bias.texts import FIRST_SHOWN, OWN_SETTINGS, SHOWN, caption, trouble
+from app.pages.stationary_bias.texts import FIRST_SHOWN, OWN_SETTINGS, SHOWN, caption
 from app.runs.job import OVER, State, Status
 from app.session.errors import tell
 from app.session.live import Live
 from app.session.preparation import Preparation
+from app.session.run_words import trouble
 from app.sharing.exact_answers import ExactAnswers
 from app.style import theme
 from app.style.layout import card, complaint, page, pair, prose, side_bar, toolbar

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from html import escape
 
 from app.pages.stationary_bias.job import BiasProgress
-from app.runs.job import State, Status
+from app.runs.job import State
+from app.session import run_words
 from app.style.numbers import UNKNOWN
 
 WORDS = {"left": "Left", "right": "Right"}
@@ -34,27 +34,7 @@ def distance(value: float) -> str:
 
 def caption(state: State) -> str:
     """Two or three words on what the run is doing."""
-    if state.status is Status.QUEUED:
-        return f"waiting for a free place, number {state.place} in the queue"
-    if state.status is Status.STARTING:
-        return "preparing the chains…"
     progress: BiasProgress | None = state.snapshot
-    doing = "burn-in" if progress is not None and progress.steps <= progress.burn_in else "counting"
-    return {
-        Status.RUNNING: doing,
-        Status.PAUSED: f"paused ({doing})",
-        Status.FINISHED: "finished",
-        Status.FAILED: "stopped by an error",
-        Status.CANCELLED: "stopped",
-    }[state.status]
-
-
-def trouble(state: State) -> tuple[str, str]:
-    """(tone, HTML) where the run itself needs a word; empty where all is well."""
-    if state.status is Status.FAILED:
-        return "bad", f"<b>The run stopped.</b> {escape(state.message)}"
-    if state.status is Status.CANCELLED:
-        return "bad", f"<b>Stopped.</b> {escape(state.message or 'Press reset to start again.')}"
-    if state.status is Status.QUEUED:
-        return "wait", f"<b>Waiting.</b> Other runs are being stepped; this one is number {state.place} in the queue."
-    return "", ""
+    return run_words.caption(
+        state, "burn-in" if progress is not None and progress.steps <= progress.burn_in else "counting"
+    )

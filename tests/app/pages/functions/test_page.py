@@ -627,3 +627,12 @@ def test_files_hold_what_is_on_the_page(view):
     view._on_preset("wider")
     view.takeaway._on_upload(json.dumps(SMALL.to_dict()))
     assert view.configuration() == SMALL.to_dict() and not view.takeaway.menu.message["bad"]
+
+
+def test_with_hidden_answers_tiles_and_lesson_tell_nothing(view):
+    lesson = view.lesson.object
+    view.answers.visible = False
+    assert [item["title"] for item in view.tiles.items] == [f"No. {i}" for i in range(1, len(view.tiles.items) + 1)]
+    assert "Decide before the run ends" in view.lesson.object and view.lesson.object != lesson
+    view._on_preset(view.tiles.items[1]["name"])
+    assert "Decide before the run ends" in view.lesson.object

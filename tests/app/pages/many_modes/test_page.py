@@ -24,6 +24,7 @@ from app.pages.many_modes.presets import PRESETS
 from app.pages.many_modes.scene import get_scene
 from app.runs.job import State, Status
 from app.runs.manager import manager
+from app.session import run_words
 from llc_core.plane import plane_law
 from llc_core.plane.exact import kl_of_cells
 
@@ -196,6 +197,10 @@ def test_the_default_ends_where_the_benchmark_does():
         assert len(theta_source["energy"]) == 100 and page.insides["right"].view.visible
         page.answers.visible = False
         assert "KL" not in page.headline.object and "same number of gradients" in page.headline.object
+        assert {item["title"] for item in page.tiles.items} == {f"No. {i + 1}" for i in range(len(PRESETS))}
+        assert (
+            all(preset.lesson not in page.lesson.object for preset in PRESETS) and "Decide before" in page.lesson.object
+        )
         assert not page.curves.view.visible and "left_kl" in page.sides["left"].numbers.withheld
     finally:
         page.close()
@@ -220,10 +225,10 @@ def test_the_sentence_follows_the_numbers():
 
 
 def test_words_of_the_run_itself():
-    assert texts.trouble(State(status=Status.FAILED, message="a < b"))[1].endswith("a &lt; b")
-    assert "number 3" in texts.trouble(State(status=Status.QUEUED, place=3))[1]
-    assert texts.trouble(State(status=Status.RUNNING)) == ("", "")
-    assert texts.caption(State()) == "preparing the chains…"
+    assert run_words.trouble(State(status=Status.FAILED, message="a < b"))[1].endswith("a &lt; b")
+    assert "number 3" in run_words.trouble(State(status=Status.QUEUED, place=3))[1]
+    assert run_words.trouble(State(status=Status.RUNNING)) == ("", "")
+    assert run_words.caption(State()) == "preparing the chains…"
     assert texts.names(ModesConfig(left=ladder())) == ("replica exchange (left)", "replica exchange (right)")
     assert {texts.method(ModesConfig(left=own), "left") for own in (contour(), ladder(), cyclical(), particles(), alone())} == {
         "contour sampling", "replica exchange", "cyclical steps", "SVGD", "independent chains",

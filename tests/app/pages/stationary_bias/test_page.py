@@ -25,6 +25,7 @@ from app.pages.stationary_bias.presets import PRESETS
 from app.pages.stationary_bias.scene import get_scene, window
 from app.runs.job import State, Status
 from app.runs.tasks import TaskJob
+from app.session import run_words
 from app.style.formula import displayable
 from llc_core import stationary
 from llc_core.line import LineRun
@@ -152,12 +153,12 @@ def test_the_verdict_follows_the_numbers():
 
 
 def test_words_of_the_run_itself():
-    assert bias_texts.trouble(State(status=Status.FAILED, message="a < b")) == (
+    assert run_words.trouble(State(status=Status.FAILED, message="a < b")) == (
         "bad",
         "<b>The run stopped.</b> a &lt; b",
     )
-    assert "number 3" in bias_texts.trouble(State(status=Status.QUEUED, place=3))[1]
-    assert bias_texts.trouble(State(status=Status.RUNNING)) == ("", "")
+    assert "number 3" in run_words.trouble(State(status=Status.QUEUED, place=3))[1]
+    assert run_words.trouble(State(status=Status.RUNNING)) == ("", "")
     assert bias_texts.caption(State()) == "preparing the chains…"
 
 
