@@ -6,13 +6,25 @@ time of the inner loop. This pass of its compiler gives such numbers the type of
 
 from __future__ import annotations
 
-from functools import lru_cache
+import threading
 from typing import Any
 
+_LOCK = threading.Lock()
+_PIPELINES: dict[Any, Any] = {}
 
-@lru_cache(maxsize=2)
+
 def pipeline(real: Any) -> Any:
-    """numba's compiler, with the plain numbers that are operands or arguments of calls made `real`; exponents stay."""
+    """numba's compiler, with the plain numbers that are operands or arguments of calls made `real`; exponents stay.
+
+    Made once: numba takes no second pass of one name, so two threads that ask at once must not both make it.
+    """
+    with _LOCK:
+        if real not in _PIPELINES:
+            _PIPELINES[real] = _make(real)
+        return _PIPELINES[real]
+
+
+def _make(real: Any) -> Any:
     from numba.core import ir
     from numba.core.compiler import CompilerBase, DefaultPassBuilder
     from numba.core.compiler_machinery import FunctionPass, register_pass
@@ -36,7 +48,7 @@ def pipeline(real: Any) -> Any:
 
     @register_pass(mutates_CFG=False, analysis_only=False)
     class OnePrecision(FunctionPass):
-        _name = "one_precision"
+        _name = f"one_precision_{real.__name__}"
 
         def __init__(self) -> None:
             super().__init__()
