@@ -1,9 +1,6 @@
-"""The compiler of one precision is made once, however many threads ask for it at a time."""
+"""The compiler of one precision is made once, and never by two threads at a time: numba takes no second pass of one name."""
 
 from __future__ import annotations
-
-import threading
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -13,20 +10,19 @@ pytest.importorskip("numba")
 from llc_core.compute import single_precision
 
 
-def test_threads_that_ask_at_once_get_one_compiler(monkeypatch):
-    made, gate = [], threading.Barrier(4)
+def test_a_compiler_is_made_once_and_under_the_lock(monkeypatch):
+    made = []
 
-    def slow(real):
-        made.append(real)
-        threading.Event().wait(0.05)
+    def make(real):
+        made.append((real, single_precision._LOCK.locked()))
         return object()
 
-    def ask(_):
-        gate.wait()
-        return single_precision.pipeline(np.float32)
-
     monkeypatch.setattr(single_precision, "_PIPELINES", {})
-    monkeypatch.setattr(single_precision, "_make", slow)
-    with ThreadPoolExecutor(4) as pool:
-        assert len(set(pool.map(ask, range(4)))) == 1
-    assert made == [np.float32]
+    monkeypatch.setattr(single_precision, "_make", make)
+    assert single_precision.pipeline(np.float32) is single_precision.pipeline(np.float32)
+    assert single_precision.pipeline(np.float64) is not single_precision.pipeline(np.float32)
+    assert made == [(np.float32, True), (np.float64, True)]
+
+
+def test_both_precisions_have_a_pass_of_their_own():
+    assert single_precision.pipeline(np.float32) is not single_precision.pipeline(np.float64)
