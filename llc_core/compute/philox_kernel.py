@@ -11,8 +11,9 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import float32, int32, njit, uint32, uint64
+from numba import float32, int32, uint32, uint64
 
+from llc_core.compute.compiling import compiled
 from llc_core.compute.philox_layout import GROUP, LANE, MULTIPLIERS, ROUNDS, WEYL
 
 OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": True, "error_model": "numpy"}
@@ -25,9 +26,9 @@ def numba_compiled(function: Any) -> Any:
     change this file too.
     """
     try:
-        return njit(**OPTIONS, cache=True)(function)
+        return compiled(**OPTIONS, cache=True)(function)
     except RuntimeError:
-        return njit(**OPTIONS)(function)
+        return compiled(**OPTIONS)(function)
 
 
 M0, M1 = (np.uint64(m) for m in MULTIPLIERS)

@@ -58,19 +58,19 @@ def _warn() -> None:
 
 
 def _compile(line: Line, shape: Shape, real: Any) -> Kernel:
-    import numba
+    from llc_core.compute.compiling import compiled
 
     options: dict[str, Any] = {"nogil": True, "fastmath": FAST, "error_model": "numpy"}
-    scalar: Any = numba.njit(**options)
+    scalar: Any = compiled(**options)
     if real is np.float32:
         from llc_core.compute.single_precision import pipeline
 
-        scalar = numba.njit(**options, pipeline_class=pipeline(real))
+        scalar = compiled(**options, pipeline_class=pipeline(real))
     memory, move, slope, curvature = map(scalar, (line.memory, line.move, shape.slope, shape.curvature))
     uses_curvature, freezes = line.uses_curvature, line.freezes
     half = real(0.5)
 
-    @numba.njit(**options)
+    @compiled(**options)
     def body(
         p: Any,
         q: Any,

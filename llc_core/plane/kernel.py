@@ -69,9 +69,9 @@ def _warn() -> None:
 def _make(step: Callable[..., Any], shape: SurfaceShape, twin: Callable[..., None]) -> Kernel:
     jit: Any
     try:
-        import numba
+        from llc_core.compute.compiling import compiled
 
-        jit = numba.njit(nogil=True, error_model="numpy")
+        jit = compiled(nogil=True, error_model="numpy")
     except ImportError:
         _warn()
 

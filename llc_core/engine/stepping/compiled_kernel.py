@@ -11,9 +11,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numba.np.unsafe import ndarray
 
+from llc_core.compute.compiling import compiled
 from llc_core.compute.philox_kernel import fill_groups
 from llc_core.compute.philox_layout import GROUP
 from llc_core.compute.single_precision import pipeline
@@ -43,10 +43,10 @@ def update(cell: Cell, numbers: int) -> Update:
 
 
 def _make(step: Callable[..., Any], memories: int, numbers: int) -> Update:
-    scalar: Any = njit(**OPTIONS, pipeline_class=pipeline(np.float32))(step)
+    scalar: Any = compiled(**OPTIONS, pipeline_class=pipeline(np.float32))(step)
     nothing = np.float32(0)
 
-    @njit(**OPTIONS)
+    @compiled(**OPTIONS)
     def group(d: Any, a: Any, b: Any, g: Any, z: Any, p: Any) -> None:
         if memories == 0:
             for i in range(z.size):
@@ -58,7 +58,7 @@ def _make(step: Callable[..., Any], memories: int, numbers: int) -> Update:
             for i in range(z.size):
                 d[i], a[i], b[i] = scalar(d[i], a[i], b[i], g[i], z[i], p)
 
-    @njit(**OPTIONS)
+    @compiled(**OPTIONS)
     def chains(
         delta: Any, a: Any, b: Any, grad: Any, p: Any, word: Any, low: Any, high: Any, key_low: Any, key_high: Any
     ) -> None:
