@@ -83,7 +83,7 @@ def bandit_headline(config: DecisionsConfig, seen: BanditProgress | None, answer
     )
 
 
-def digits_headline(config: DecisionsConfig, seen: DigitsProgress | None, one: Scores, answers: bool) -> str:
+def digits_headline(seen: DigitsProgress | None, one: Scores, answers: bool) -> str:
     if seen is None or seen.scores is None:
         return (
             "A net has learned the digits 0 to 4. Chains begin at it: will their draws notice digits that it never saw?"
@@ -197,7 +197,3 @@ EXPLAINED = (
     "AUROC: the chance that a digit never shown is more unsure than a known one; AUPR and FPR95 are others of its kind. By disagreement: AUROC "
     "of the mutual information, on which the draws disagree; one net has none. NLL and ECE (calibration error) are of the known digits."
 )
-
-
-def task(config: DecisionsConfig) -> str:
-    return TASK if config.plays else DIGITS_TASK

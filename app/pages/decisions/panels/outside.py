@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
+import numpy as np
 import panel as pn
 
 from app.pages.decisions.config import DecisionsConfig
@@ -84,7 +85,11 @@ class OutsidePanel:
         self.entropies.show(digits.one)
         self.calibration.show(digits.one, digits)
         self.auroc.reset(levels_of(digits), own.chains * ((own.steps - own.burn_in) // own.every))
-        self.draw_words(None)
+        self.draw_words(config, None)
+
+    def stream(self, rows: np.ndarray) -> None:
+        """rows: [T, 4], see `DrawsLog`."""
+        self.auroc.stream(rows)
 
     @property
     def one(self) -> Scores:
@@ -95,7 +100,7 @@ class OutsidePanel:
             self.scale.show(seen.said)
             self.entropies.show(seen.said)
 
-    def draw_words(self, seen: DigitsProgress | None) -> None:
+    def draw_words(self, config: DecisionsConfig, seen: DigitsProgress | None) -> None:
         now = None if seen is None else seen.scores
         draws = 0 if seen is None else seen.draws
         rows = [("one net", self.one), (f"{draws:,} draws", now), ("logistic regression", self._scores["linear"])]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
+import numpy as np
 import panel as pn
 
 from app.pages.decisions.config import DecisionsConfig
@@ -76,6 +77,10 @@ class PlayPanel:
         self._legend.object = legend_html(f"Regret: {scene.mushrooms.name}", entries, "regret")
         self._mushroom.object = self._said.object = ""
         self.draw_words(config, None)
+
+    def stream(self, rows: np.ndarray) -> None:
+        """rows: [T, 5], see `RegretLog`."""
+        self.regret.stream(rows)
 
     def draw(self, seen: BanditProgress) -> None:
         if seen.moment is not None:
