@@ -134,6 +134,10 @@ class Live:
             self.run = manager().submit(self._build, claim=self._claim)
 
     def _tick(self) -> None:
+        if self._closed:  # Panel starts a callback in the next turn of its loop, even if it was stopped in this one
+            if self._callback is not None:
+                self._callback.stop()
+            return
         try:
             with pn.io.hold():
                 self._poll()

@@ -30,3 +30,15 @@ def test_a_page_closed_before_it_came_up_neither_polls_nor_runs(monkeypatch):
         page.live.close()
         assert closed.live.run is None and page.live.run is not None
         assert [poll.callback for poll in polls] == [page.live._tick]
+
+
+def test_a_poll_that_was_started_after_it_was_stopped_ends_itself():
+    document = Document()
+    with set_curdoc(document):
+        page = Page()
+        page.live._on_load()
+        callback = page.live._callback
+        page.live.close()
+        callback.running = True  # as Panel's `start`, put off to the next turn, leaves it
+        page.live._tick()
+    assert not callback.running
