@@ -69,7 +69,7 @@ class MushroomTable:
 
 def letters_of(columns: Sequence[str], features: np.ndarray) -> dict[str, str]:
     """Feature → letter of one row [d] of zeros and ones, by the names of its columns, "odor=n"."""
-    named = [columns[k].partition("=") for k in np.flatnonzero(features)]
+    named = [columns[int(k)].partition("=") for k in np.flatnonzero(features)]
     return {name: letter for name, _, letter in named}
 
 

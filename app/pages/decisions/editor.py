@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import panel as pn
-import panel_material_ui as pmui
 
 from app.controls.fields import ChoiceField, Field, NumberField
 from app.pages.decisions.config import (
@@ -21,6 +20,7 @@ from app.pages.decisions.config import (
     SAMPLERS,
     SIDES,
 )
+from app.style.layout import folded
 from llc_core.fields import Hyper
 
 AGENT_NAMES = {
@@ -36,20 +36,7 @@ def _number(
     return NumberField(name, about, value, label=label, span=span, integer=whole)
 
 
-def folded(fields: Mapping[str, Field]) -> pmui.Accordion:
-    return pmui.Accordion(
-        ("Advanced", pn.Column(*fields.values(), sizing_mode="stretch_width", margin=(0, 6))),
-        active=[],
-        dynamic=True,  # not built until it is opened: the page loads sooner
-        title_variant="subtitle2",
-        variant="outlined",
-        elevation=0,
-        margin=(10, 0),
-        sizing_mode="stretch_width",
-    )
-
-
-class Editor(pn.viewable.Viewer):
+class GameEditor(pn.viewable.Viewer):
     """Fields by name. `listener` is called after a change by the visitor."""
 
     def __init__(self, seen: Mapping[str, Field], hidden: Mapping[str, Field]) -> None:
@@ -58,18 +45,23 @@ class Editor(pn.viewable.Viewer):
         self.fields: dict[str, Field] = {**seen, **hidden}
         for each in self.fields.values():
             each.listener = lambda: self.listener()
-        self._view = pn.Column(*seen.values(), folded(hidden), sizing_mode="stretch_width", margin=0)
+        self._view = pn.Column(*seen.values(), folded(*hidden.values()), sizing_mode="stretch_width", margin=0)
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._view
 
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Fields of the game's settings, and the seed."""
+        return {name: field.value for name, field in self.fields.items()}
+
     def show(self, values: Mapping[str, Any]) -> None:
-        """Set every field without reporting changes."""
+        """Set every field from settings and seed, without reporting changes."""
         for name, each in self.fields.items():
             each.set(values[name])
 
 
-class BanditEditor(Editor):
+class BanditEditor(GameEditor):
     def __init__(self) -> None:
         kinds = KINDS if REAL.exists() else KINDS[1:]
         seen: dict[str, Field] = {
@@ -113,21 +105,20 @@ class BanditEditor(Editor):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Fields of `BanditSettings`, and the seed."""
-        values = {name: field.value for name, field in self.fields.items()}
+        values = super().settings
         for side in SIDES:
             values[side] = {"agent": values.pop(f"{side}_agent"), "policy": values.pop(f"{side}_policy")}
         return values
 
-    def show_settings(self, values: Mapping[str, Any]) -> None:
+    def show(self, values: Mapping[str, Any]) -> None:
         flat = dict(values)
         for side in SIDES:
             own = flat.pop(side)
             flat |= {f"{side}_agent": own["agent"], f"{side}_policy": own["policy"]}
-        self.show(flat)
+        super().show(flat)
 
 
-class OutsideEditor(Editor):
+class OutsideEditor(GameEditor):
     def __init__(self) -> None:
         pull = Hyper(0.0, 1e6, help="γ: how strongly the chains are pulled towards the trained net.")
         heat = Hyper(
@@ -147,11 +138,3 @@ class OutsideEditor(Editor):
             "seed": _number("seed", Hyper(0, 999_999, help="Of the split, the net and the chains."), 0, "Seed", (0, 100)),
         }  # fmt: skip
         super().__init__(seen, hidden)
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """Fields of `OutsideSettings`, and the seed."""
-        return {name: field.value for name, field in self.fields.items()}
-
-    def show_settings(self, values: Mapping[str, Any]) -> None:
-        self.show(values)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 
 import numpy as np
@@ -11,6 +10,7 @@ from app.pages.decisions.config import SIDES, BanditSettings, DecisionsConfig
 from app.pages.decisions.job.bandit import PLAYERS
 from app.pages.decisions.scene import INSIDE, TRAINING
 from app.sharing.desk import TakeawayDesk
+from app.sharing.exports import config_json
 from app.sharing.json_files import read_json
 from app.sharing.takeaway_menu import TakeawayMenu
 from llc_core.sweeps.csv_tables import table_csv
@@ -115,10 +115,6 @@ print(f"{{inside.draws}} draws: AUROC {{found.auroc:.6f}}, accuracy {{inside.pre
 """
 
 
-def config_json(config: DecisionsConfig) -> str:
-    return json.dumps(config.to_dict(), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
-
-
 def curves_csv(config: DecisionsConfig, rows: np.ndarray) -> str:
     """rows: of `RegretLog` or `DrawsLog`."""
     if config.plays:
@@ -135,7 +131,7 @@ class DecisionsTakeaway(TakeawayDesk):
     """apply: called with the configuration in a file; see `TakeawayDesk`."""
 
     def __init__(self, apply: Callable[[DecisionsConfig], str]):
-        super().__init__(TakeawayMenu(files=FILES, figures=FIGURES, margin=0), config_from_file, apply)
+        super().__init__(NAME, TakeawayMenu(files=FILES, figures=FIGURES, margin=0), config_from_file, apply)
         self.withheld = False
         self._config: DecisionsConfig | None = None
         self._rows: list[np.ndarray] = []
@@ -143,18 +139,13 @@ class DecisionsTakeaway(TakeawayDesk):
     def show(self, config: DecisionsConfig) -> None:
         """The page runs this now."""
         self._config, self._rows = config, []
-        self.menu.param.update(code=python_code(config), configuration=config_json(config))
+        self.begin(python_code(config), config_json(config))
 
     def stream(self, rows: np.ndarray) -> None:
         if len(rows):
             self._rows.append(rows)
 
-    def content(self, key: str) -> tuple[str, str]:
-        """(file name, content) of a file of FILES; ValueError where there is nothing to put into it yet."""
-        if key == "config":
-            return f"{NAME}.json", self.menu.configuration
-        if key == "python":
-            return f"{NAME}.py", self.menu.code
+    def own(self, key: str) -> tuple[str, str]:
         if self.withheld:
             raise ValueError("The exact answers are hidden, and this file has them; press Reveal first.")
         if self._config is None or not self._rows:

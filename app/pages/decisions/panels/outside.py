@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
+import numpy as np
 import panel as pn
 
 from app.pages.decisions.config import DecisionsConfig
@@ -62,9 +63,11 @@ class OutsidePanel:
             ),
             plotted(self.calibration.plot),
         )
-        note = prose(margin=(8, 0, 0, 0))
-        note.object = f'<p class="small muted">{escape(EXPLAINED)}</p>'
-        self._told = [pair(histograms, curves), pair(card(self.table, note), right)]
+        note = prose()
+        note.object = "<h2>What the numbers say</h2>" + "".join(
+            f"<p class='small'>{escape(each)}</p>" for each in EXPLAINED
+        )
+        self._told = [pair(histograms, curves), card(self.table), pair(right, card(note))]
         self.view = pn.Column(
             card(self._above, plotted(self.scale.plot)), *self._told, sizing_mode="stretch_width", margin=0,
             stylesheets=[theme.STACK],
@@ -84,7 +87,11 @@ class OutsidePanel:
         self.entropies.show(digits.one)
         self.calibration.show(digits.one, digits)
         self.auroc.reset(levels_of(digits), own.chains * ((own.steps - own.burn_in) // own.every))
-        self.draw_words(None)
+        self.draw_words(config, None)
+
+    def stream(self, rows: np.ndarray) -> None:
+        """rows: [T, 4], see `DrawsLog`."""
+        self.auroc.stream(rows)
 
     @property
     def one(self) -> Scores:
@@ -95,7 +102,7 @@ class OutsidePanel:
             self.scale.show(seen.said)
             self.entropies.show(seen.said)
 
-    def draw_words(self, seen: DigitsProgress | None) -> None:
+    def draw_words(self, config: DecisionsConfig, seen: DigitsProgress | None) -> None:
         now = None if seen is None else seen.scores
         draws = 0 if seen is None else seen.draws
         rows = [("one net", self.one), (f"{draws:,} draws", now), ("logistic regression", self._scores["linear"])]

@@ -138,9 +138,9 @@ def test_the_sentence_follows_the_numbers(bandit, digits):
     assert f"{a:,.0f}" not in texts.bandit_headline(SMALL, seen, False)
     one = Scores.of(get_scene(LITTLE).digits.one, get_scene(LITTLE).digits)
     found = digits.judge()
-    told = texts.digits_headline(LITTLE, found, one, True)
+    told = texts.digits_headline(found, one, True)
     assert ("no better than" in told) == (found.scores.auroc <= one.auroc) and f"{found.scores.auroc:.1%}" in told
-    assert "%" not in texts.digits_headline(LITTLE, found, one, False)
+    assert "%" not in texts.digits_headline(found, one, False)
     same = SMALL.replace(bandit=BanditSettings(mushrooms="pleasant", left=play("pSGLD"), right=play("pSGLD")))
     assert texts.names(same) == ("pSGLD (left)", "pSGLD (right)")
 
@@ -189,7 +189,7 @@ def page():
 def shown(page: Decisions, snapshot, status: Status = Status.RUNNING) -> None:
     """As the page's ticks would show it."""
     page._ticks = -1
-    page._show(State(status=status, version=99, snapshot=snapshot), None)
+    page._on_poll(State(status=status, version=99, snapshot=snapshot), None)
 
 
 def test_a_link_comes_back_and_a_change_keeps_the_rest(page):

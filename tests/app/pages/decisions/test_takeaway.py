@@ -16,7 +16,8 @@ from app.pages.decisions.job.bandit import BanditJob
 from app.pages.decisions.job.digits import DigitsJob
 from app.pages.decisions.presets import play
 from app.pages.decisions.scene import get_scene
-from app.pages.decisions.takeaway import FILES, DecisionsTakeaway, config_from_file, config_json, python_code
+from app.pages.decisions.takeaway import FILES, DecisionsTakeaway, config_from_file, python_code
+from app.sharing.exports import config_json
 
 ROOT = Path(__file__).resolve().parents[4]
 QUICK = {"rounds": 30, "forced_pulls": 200, "hidden": 6, "capacity": 128, "batch_size": 32, "steps": 2}
