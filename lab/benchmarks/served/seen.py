@@ -4,7 +4,8 @@
 
 From opening the app to the first points of a run, with a full cache as a second visit has it (goal: 3 s); drawn updates a
 second with ten chains (15); from opening it to a finished "Tiny" preset, with its distance from the expected value in
-standard errors (10 s, two); from the click on "Stationary bias" to the hole on the left side and none on the right (5 s).
+standard errors (10 s, two); from the click on "Stationary bias" to the hole on the left side and none on the right (5 s); from
+opening "Decisions" to its first picture (2 s) and its first rounds (3 s).
 Other programs on the machine make all of them slower: the best of the tries is printed beside all, and the load.
 """
 
