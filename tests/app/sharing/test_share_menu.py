@@ -289,9 +289,9 @@ def test_a_class_can_be_left_to_guess_the_learning_coefficient():
     try:
         problem = view.scene.problem
         exact = f"{float(problem.local_learning_coefficient):g}"
-        assert not view.exact_card.visible and not view.sweep.view.visible and not view.why.view.visible
+        assert not view.exact_card.visible and not view.further.view.visible
         assert set(view.readouts.withheld) == {"expected", "error"}
-        assert not any(line.visible for line in (*view.losses.answers, *view.estimates.answers))
+        assert all(line.location is None for line in (*view.losses.truths, *view.estimates.truths))
         for legend in view.curves.legends:
             assert "expected" not in legend.object and "local" not in legend.object
         assert exact not in view.verdict.object
