@@ -35,6 +35,15 @@ THEME_CONFIG = {
 HEADER = {
     "& .MuiAppBar-root": {"backgroundColor": "#0B4A73", "backgroundImage": "none", "color": "#FFFFFF"},
     "& .MuiAppBar-root .MuiToolbar-root": {"minHeight": "52px"},
+    # A picture of three bars says to few people that the settings are behind it.
+    "@media (min-width: 600px)": {
+        "& .MuiAppBar-root button[aria-label='Open drawer']::after": {
+            "content": "'Settings'",
+            "fontSize": "1rem",
+            "marginLeft": "8px",
+        },
+        "& .MuiAppBar-root button[aria-label='Open drawer']": {"borderRadius": "8px"},
+    },
     # On a phone the buttons need the room of the title.
     "@media (max-width: 599px)": {"& .MuiAppBar-root a:has(.title)": {"display": "none !important"}},
 }
@@ -93,7 +102,7 @@ h1 { font-size: 1.125rem; font-weight: 700; line-height: 1.35; margin: 0; min-he
 """
 
 VERDICT_ROOM = """
-p { height: 7.5em; overflow-y: auto; }
+p { height: 8.4em; box-sizing: border-box; overflow-y: auto; }
 @media (max-width: 900px) { p { height: auto; min-height: 4.4em; } }
 """
 """Of a verdict beside a figure: other words do not move what stands below, and longer ones can be scrolled."""
