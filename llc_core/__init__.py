@@ -40,6 +40,8 @@ from llc_core.samplers import *  # noqa: F403  every registered sampler is publi
 from llc_core.studies.calibration.search import Calibration, calibrate
 from llc_core.studies.information import Losses, debiased, generalisation, gibbs_generalisation, waic, wbic
 from llc_core.studies.over_training import llc_over_training
+from llc_core.studies.risk.comparison import Risks, semi_synthetic_risk
+from llc_core.studies.risk.task import SemiSynthetic, semi_synthetic
 from llc_core.studies.temperatures import Reweighted, TemperatureSlope, reweight, reweighted, temperature_llc
 from llc_core.studies.tempering.answers import Basin, FreeEnergy
 from llc_core.studies.tempering.measuring import free_energy
@@ -81,9 +83,11 @@ __all__ = [
     "Potential",
     "Predictive",
     "Reweighted",
+    "Risks",
     "Run",
     "RunConfig",
     "Signal",
+    "SemiSynthetic",
     "SteinDiscrepancy",
     "Snapshot",
     "Surface",
@@ -121,6 +125,8 @@ __all__ = [
     "reweighted",
     "run",
     "run_sweep",
+    "semi_synthetic",
+    "semi_synthetic_risk",
     "simulate",
     "surface",
     "temperature_llc",

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import panel as pn
-import panel_material_ui as pmui
 
 from app.controls.fields import Field, NumberField, make_field
 from app.controls.run_fields import DEFAULTS, gradient_field, run_fields, sampler_field
+from app.style.layout import folded
 from llc_core.config import GRADIENTS, RunConfig
 from llc_core.fields import hyper_fields
 from llc_core.samplers.registry import samplers
@@ -48,23 +48,14 @@ class Controls(pn.viewable.Viewer):
         self._view = self._arrange(batches=len(gradients) > 1)
 
     def _arrange(self, batches: bool) -> pn.Column:
-        folded = [self.fields[name] for name in FOLDED if batches or name != "batch_size"]
+        below = [self.fields[name] for name in FOLDED if batches or name != "batch_size"]
         return pn.Column(
             self.sampler,
             *([self.gradient] if batches else []),
             self._step_place,
             self.fields["chains"],
             self.fields["steps"],
-            pmui.Accordion(
-                ("Advanced", pn.Column(self._own_place, *folded, sizing_mode="stretch_width", margin=(0, 6))),
-                active=[],
-                dynamic=True,  # not built until it is opened: the page loads sooner
-                title_variant="subtitle2",
-                variant="outlined",
-                elevation=0,
-                margin=(10, 0),
-                sizing_mode="stretch_width",
-            ),
+            folded(self._own_place, *below),
             sizing_mode="stretch_width",
             margin=0,
         )

@@ -29,7 +29,7 @@ from app.session.preparation import Preparation
 from app.sharing.exact_answers import ExactAnswers
 from app.sharing.reading import PageConfig
 from app.style import theme
-from app.style.layout import card, complaint, page, pair, prose, side_bar
+from app.style.layout import card, complain, complaint, page, pair, prose, side_bar
 
 RUN = "This run"
 """What needs memory, in the sentence that refuses it."""
@@ -149,7 +149,7 @@ class EstimatePage(PageContract):
 
     def complain(self, message: str) -> None:
         """Say in the side bar what cannot be run; an empty message takes it back."""
-        self.trouble.param.update(object=f'<span role="alert">{escape(message)}</span>', visible=bool(message))
+        complain(self.trouble, message)
 
     def _show_and_run(
         self, config: PageConfig, preset: str = "", lesson: str = texts.OWN_SETTINGS, show: bool = True

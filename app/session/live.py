@@ -41,6 +41,7 @@ class Live:
         """The memory of the present run, and of the next one."""
         self._callback: Any = None
         self._alone = 0
+        self._closed = False
         self._document = pn.state.curdoc
         # A weak reference, since Panel keeps this callback for ever where no browser connects, as with a health check.
         start = WeakMethod(self._on_load)
@@ -115,6 +116,7 @@ class Live:
 
     def close(self) -> None:
         """Free the run; called when the session ends or the page changes."""
+        self._closed = True
         if self._callback is not None and self._callback.running:
             self._callback.stop()
         if self.run is not None:
@@ -125,11 +127,17 @@ class Live:
 
     def _on_load(self) -> None:
         """The page is on the screen, so the run may start. An earlier run would slow down the loading of the page."""
+        if self._closed:  # before it was on the screen: a poll would hold this page and its run until the session ends
+            return
         self._callback = pn.state.add_periodic_callback(self._tick, period=self._period)
         if self.run is None and self._build is not None:
             self.run = manager().submit(self._build, claim=self._claim)
 
     def _tick(self) -> None:
+        if self._closed:  # Panel starts a callback in the next turn of its loop, even if it was stopped in this one
+            if self._callback is not None:
+                self._callback.stop()
+            return
         try:
             with pn.io.hold():
                 self._poll()

@@ -13,16 +13,28 @@ from llc_core import Estimate
 
 
 class TakeawayDesk:
-    """read: a file's text → a configuration, checked as a whole.  apply: shows and runs it, and returns what to say of it where that is not
-    done yet. Both may raise ValueError."""
+    """name: how its files begin.  read: a file's text → a configuration, checked as a whole.  apply: shows and runs it, and returns
+    what to say of it where that is not done yet. Both may raise ValueError."""
 
-    def __init__(self, menu: TakeawayMenu, read: Callable[[str], Any], apply: Callable[[Any], str]):
-        self.menu, self._read, self._apply = menu, read, apply
+    def __init__(self, name: str, menu: TakeawayMenu, read: Callable[[str], Any], apply: Callable[[Any], str]):
+        self._name, self.menu, self._read, self._apply = name, menu, read, apply
         menu.on_want, menu.on_upload = self._on_want, self._on_upload
+
+    def begin(self, code: str, configuration: str) -> None:
+        """The page runs something else now: Python that repeats it, and its configuration as JSON."""
+        self.menu.param.update(code=code, configuration=configuration)
+
+    def own(self, key: str) -> tuple[str, str]:
+        """(file name, CSV) of a file that only this page has; ValueError where there is nothing to put into it yet."""
+        raise NotImplementedError
 
     def content(self, key: str) -> tuple[str, str | bytes]:
         """(file name, content) of one of the menu's files; ValueError where there is nothing to put into it yet."""
-        raise NotImplementedError
+        if key == "config":
+            return f"{self._name}.json", self.menu.configuration
+        if key == "python":
+            return f"{self._name}.py", self.menu.code
+        return self.own(key)
 
     def _on_want(self, key: str) -> None:
         try:
@@ -48,23 +60,17 @@ class TakeawayDesk:
 class EstimateDesk(TakeawayDesk):
     """The desk of a page that estimates λ̂: the files that every such page has, and those of `own`.
 
-    name: how its files begin.  withheld: whether exact answers are hidden, and files that hold them are not given.
+    withheld: whether exact answers are hidden, and files that hold them are not given.
     """
 
     def __init__(self, name: str, menu: TakeawayMenu, read: Callable[[str], Any], apply: Callable[[Any], str]):
-        super().__init__(menu, read, apply)
-        self._name = name
+        super().__init__(name, menu, read, apply)
         self.withheld = False
         self._estimate: Estimate | None = None
 
-    def own(self, key: str) -> tuple[str, str]:
-        """(file name, CSV) of a file that only this page has; ValueError where it is not there yet."""
-        raise NotImplementedError
-
     def begin(self, code: str, configuration: str) -> None:
-        """The page runs something else now: Python that repeats it, and its configuration as JSON."""
         self._estimate = None
-        self.menu.param.update(code=code, configuration=configuration)
+        super().begin(code, configuration)
 
     def update(self, estimate: Estimate | None) -> None:
         """The page's run has this estimate now."""
@@ -72,10 +78,8 @@ class EstimateDesk(TakeawayDesk):
             self._estimate = estimate
 
     def content(self, key: str) -> tuple[str, str | bytes]:
-        if key == "config":
-            return f"{self._name}.json", self.menu.configuration
-        if key == "python":
-            return f"{self._name}.py", self.menu.code
+        if key in ("config", "python"):
+            return super().content(key)
         if self.withheld and key != "traces":
             raise ValueError("The exact answers are hidden, and this file has them; press Reveal first.")
         if key not in ("traces", "results", "netcdf"):

@@ -6,13 +6,17 @@ import json
 import os
 import tempfile
 from pprint import pformat
-from typing import Any
+from typing import Any, Protocol
 
 from app.runs.llc_job import LARGEST_DRAWN
 from llc_core import Estimate, RunConfig
 from llc_core.sweeps.csv_tables import table_csv
 
-_WIDTH = 110
+
+class Configuration(Protocol):
+    """A RunConfig, or what a page has in its place."""
+
+    def to_dict(self) -> dict[str, Any]: ...
 
 
 def python_code(config: RunConfig, answer: str = "") -> str:
@@ -24,7 +28,7 @@ def python_code(config: RunConfig, answer: str = "") -> str:
     values = {k: v for k, v in config.to_dict().items() if v != defaults.get(k)}
     lines = ["import llc_core", "from llc_core import RunConfig", ""]
     lines += ["config = RunConfig("]
-    lines += [f"    {name}={_indented(value)}," for name, value in values.items()]
+    lines += [f"    {name}={literal(value)}," for name, value in values.items()]
     lines += [
         ")",
         "run = llc_core.run(config)",
@@ -37,7 +41,8 @@ def python_code(config: RunConfig, answer: str = "") -> str:
     return "\n".join(lines) + "\n"
 
 
-def config_json(config: RunConfig) -> str:
+def config_json(config: Configuration) -> str:
+    """What is in a configuration file."""
     return json.dumps(config.to_dict(), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
 
@@ -85,5 +90,6 @@ def netcdf(estimate: Estimate) -> bytes:
         os.remove(path)
 
 
-def _indented(value: Any) -> str:
-    return pformat(value, width=_WIDTH, sort_dicts=False, compact=True).replace("\n", "\n    ")
+def literal(value: Any, width: int = 110, indent: int = 4) -> str:
+    """Plain values as Python that can be pasted. indent: spaces before its second line and those that follow."""
+    return pformat(value, width=width, sort_dicts=False, compact=True).replace("\n", "\n" + " " * indent)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from html import escape
 from typing import Any
 
 import panel as pn
@@ -49,6 +50,25 @@ def prose(*sheets: str, margin: Any = 0, **options: Any) -> pn.pane.HTML:
 def complaint(margin: Any = (4, 0)) -> pn.pane.HTML:
     """A place for what cannot be run; not seen before there is something to say."""
     return pn.pane.HTML("", visible=False, sizing_mode="stretch_width", margin=margin, stylesheets=[theme.ERROR])
+
+
+def complain(place: pn.pane.HTML, message: str) -> None:
+    """Say in a `complaint` what cannot be run, aloud for a screen reader; an empty message takes it back."""
+    place.param.update(object=f'<span role="alert">{escape(message)}</span>', visible=bool(message))
+
+
+def folded(*objects: Any, title: str = "Advanced") -> pmui.Accordion:
+    """What few visitors want, below one word that opens it."""
+    return pmui.Accordion(
+        (title, pn.Column(*objects, sizing_mode="stretch_width", margin=(0, 6))),
+        active=[],
+        dynamic=True,  # not built until it is opened: the page loads sooner
+        title_variant="subtitle2",
+        variant="outlined",
+        elevation=0,
+        margin=(10, 0),
+        sizing_mode="stretch_width",
+    )
 
 
 def plotted(plot: Any, margin: Any = 0) -> pn.pane.Bokeh:

@@ -39,6 +39,7 @@ class Shell:
 
     def __init__(self) -> None:
         self._view: PageView | None = None
+        self._left = False
         # What changes later changes inside native columns: a figure that comes late into a Material container is measured
         # before it is drawn, and the page goes blank.
         self._main = pn.Column(sizing_mode="stretch_width", margin=0)
@@ -75,12 +76,17 @@ class Shell:
         if pn.state.curdoc is not None:
             pn.state.curdoc.template_variables.setdefault("dist_url", LOCAL_DIST)
         show_errors_with(self._show_error)
-        pn.state.on_session_destroyed(lambda context: self.close())
+        pn.state.on_session_destroyed(lambda context: self.leave())
         if warmup.wait(0):
             self._fill()
         else:
             self._main.objects = [_message("Starting the engine…", "The page opens by itself in a few seconds.")]
             self._waiting = pn.state.add_periodic_callback(self._look, period=WAIT_MILLISECONDS)
+
+    def leave(self) -> None:
+        """The session is over. What its visitor asked for last may still arrive, and opens no page."""
+        self._left = True
+        self.close()
 
     def close(self) -> None:
         if self._view is not None:
@@ -154,6 +160,8 @@ class Shell:
         return encode(Link(self._key, self._view.configuration(), hide))
 
     def _open(self, title: str) -> None:
+        if self._left:
+            return
         chosen = next(page for page in self._pages if page.title == title)
         self.close()
         self._key = chosen.key

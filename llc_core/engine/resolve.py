@@ -165,6 +165,8 @@ def _check_conditionals(config: RunConfig, problem: Potential, sampler: Sampler,
         raise ValueError(f"localization is 0; the laws that {sampler.name} draws from are proper only above 0.")
     if config.dtype == "float32":
         raise ValueError(f"dtype is float32; {sampler.name} works in float64: leave dtype out.")
+    for gamma in config.grid.get("localization", (config.localization,)):
+        problem.check_conditionals(gamma)
 
 
 def resolve_observable(config: RunConfig, problem: Potential, observable: Potential | None) -> Potential | None:

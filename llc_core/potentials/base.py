@@ -187,6 +187,9 @@ class Potential:
         """
         raise NotImplementedError(f"{self.kind} has no exact conditional laws.")
 
+    def check_conditionals(self, localization: float | None) -> None:
+        """ValueError, one sentence, where `conditionals` could not be made with this localisation (None: the problem's own)."""
+
     def typical_scale(self, like: Tensor) -> Tensor | float:
         """Typical size of a parameter, with which displacements are compared: a number, or one per parameter [D]."""
         return 0.1

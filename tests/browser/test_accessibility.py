@@ -12,6 +12,7 @@ READY = {
     "Many modes": "as many independent draws",
     "Landscapes": "The plane of parameters",
     "Weights and functions": "distance to exact",
+    "Decisions": "poisonous eaten",
     "Your network": "Diagnostics",
     "Benchmark": "Runs at a point",
 }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from html import escape
 from typing import Any
 
 import panel as pn
@@ -12,7 +11,7 @@ import panel_material_ui as pmui
 
 from app.pages.benchmark.columns import SHORT
 from app.pages.benchmark.config import EVERY, BenchmarkConfig, options
-from app.style.layout import complaint
+from app.style.layout import complain, complaint
 from app.style.legend import heading
 from llc_core.sweeps.series import ESTIMATOR_WORDS, TRUTH_WORDS, Row
 
@@ -70,7 +69,7 @@ class Editor:
 
     def complain(self, message: str) -> None:
         """Show a sentence; "" takes it away."""
-        self.fault.param.update(object=f'<span role="alert">{escape(message)}</span>', visible=bool(message))
+        complain(self.fault, message)
 
     def _select(self, label: str, values: dict[str, Any]) -> pmui.Select:
         select = pmui.Select(

@@ -31,7 +31,7 @@ class BenchmarkTakeaway(TakeawayDesk):
     """apply: called with the mapping of a configuration file."""
 
     def __init__(self, apply: Callable[[Mapping[str, Any]], None]):
-        super().__init__(TakeawayMenu(files=FILES, figures=FIGURES, margin=0), config_from_file, apply)
+        super().__init__(NAME, TakeawayMenu(files=FILES, figures=FIGURES, margin=0), config_from_file, apply)
         self._rows: Sequence[Row] = ()
         self._curves: Sequence[Curve] = ()
         self._table: Sequence[Accuracy] = ()
@@ -47,15 +47,14 @@ class BenchmarkTakeaway(TakeawayDesk):
         """path: of the store, as a script finds it."""
         self._rows, self._curves, self._table = rows, curves, table
         text = json.dumps(config.to_dict(), indent=1, ensure_ascii=False) + "\n"
-        self.menu.param.update(code=python_code(config, path), configuration=text)
+        self.begin(python_code(config, path), text)
 
     def content(self, key: str) -> tuple[str, str | bytes]:
         if not self._rows:
             raise ValueError("There is nothing to save yet; choose a store first.")
-        if key == "config":
-            return f"{NAME}.json", self.menu.configuration
-        if key == "python":
-            return f"{NAME}.py", self.menu.code
+        return super().content(key)
+
+    def own(self, key: str) -> tuple[str, str]:
         if key == "rows" and len(self._rows) > MOST_ROWS:
             raise ValueError(
                 f"A page hands out {MOST_ROWS:,} rows, and these are {len(self._rows):,}; choose fewer, or use "

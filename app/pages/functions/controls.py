@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 import panel as pn
-import panel_material_ui as pmui
 
 from app.controls.fields import ChoiceField, Field, NumberField, make_field
 from app.pages.functions.config import ACROSS, CHAINS, LANGEVIN, POOLED, SAMPLERS, SHARES, STEPS, FunctionsConfig
+from app.style.layout import folded
 from llc_core.fields import Hyper, hyper_fields
 from llc_core.samplers.registry import build, samplers
 
@@ -157,17 +157,3 @@ class Replay(pn.viewable.Viewer):
 
 
 REPLAY_HELP = "Show the chains as they were at an iteration. At its right end the slider follows the run."
-
-
-def folded(*objects: Any) -> pmui.Accordion:
-    """What few visitors want, below the word "Advanced"."""
-    return pmui.Accordion(
-        ("Advanced", pn.Column(*objects, sizing_mode="stretch_width", margin=(0, 6))),
-        active=[],
-        dynamic=True,  # not built until it is opened: the page loads sooner
-        title_variant="subtitle2",
-        variant="outlined",
-        elevation=0,
-        margin=(10, 0),
-        sizing_mode="stretch_width",
-    )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from html import escape
 from typing import Any
 
 import panel as pn
@@ -21,8 +20,7 @@ from app.pages.functions.config import (
     checked_problem,
     network_of,
 )
-from app.pages.functions.controls import folded
-from app.style.layout import complaint, prose
+from app.style.layout import complain, complaint, folded, prose
 from llc_core.fields import Hyper
 from llc_core.potentials.bayesian.activations import ACTIVATIONS
 from llc_core.potentials.bayesian.likelihoods import LIKELIHOODS
@@ -122,7 +120,7 @@ class NetworkEditor(pn.viewable.Viewer):
             self.listener()
 
     def _complain(self, message: str) -> None:
-        self.message.param.update(object=f'<span role="alert">{escape(message)}</span>', visible=bool(message))
+        complain(self.message, message)
 
 
 def _wave(points: int) -> dict[str, Any]:

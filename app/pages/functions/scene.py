@@ -16,6 +16,7 @@ from app.runs.apart import only_unhurried, whole
 from app.runs.kept import Kept
 from llc_core import BayesianNetwork, DeepLinearNetwork, GaussianPosterior, Mixture, nngp_posterior
 from llc_core.engine.resolve import Resolved, resolve
+from llc_core.references.functions.mixture import SETTLED
 
 INPUTS = 34
 """Inputs at which functions are compared: on the window of the paper's data, every sixth of a unit."""
@@ -24,8 +25,6 @@ WEIGHTS = 48
 """Weights that are watched, evenly spaced over all of them."""
 MOVES, MOST_MOVES, LEAST_MOVES, DRAWS = 60_000, 6_000, 300, 8_000
 """Moves of the hidden layers times the width, and the most and the fewest moves; draws of the prior where these are enough."""
-SETTLED = 1.2
-"""R-hat of the 64 chains behind an exact answer, from which on it is not told: they are then worth fewer than 150 draws."""
 
 
 @dataclass(frozen=True)

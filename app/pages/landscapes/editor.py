@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from html import escape
 from typing import Any
 
 import panel as pn
@@ -25,7 +24,7 @@ from app.pages.landscapes.controls import (
 )
 from app.pages.landscapes.scene import nearest_truth
 from app.style.formula import displayable
-from app.style.layout import complaint
+from app.style.layout import complain, complaint
 from llc_core.potentials.plane.models import POINTS as POINTS_AT
 
 
@@ -202,4 +201,4 @@ class LandscapeEditor(pn.viewable.Viewer):
             (self.w0, ("Point",)),
         ):
             place.error_state = message.startswith(words)
-        self.message.param.update(object=f'<span role="alert">{escape(message)}</span>', visible=bool(message))
+        complain(self.message, message)

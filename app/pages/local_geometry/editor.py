@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from html import escape
 from typing import Any
 
 import panel as pn
@@ -14,7 +13,7 @@ from app.controls.fields import ChoiceField, NumberField
 from app.controls.parsing import parse_numbers
 from app.pages.local_geometry.config import check_size
 from app.pages.local_geometry.pictures import draw_network
-from app.style.layout import complaint, prose
+from app.style.layout import complain, complaint, prose
 from llc_core.fields import Hyper
 from llc_core.potentials.deep_linear.random_networks import RANKS, check_architecture, check_layer_ranks
 
@@ -143,7 +142,7 @@ class NetworkEditor(pn.viewable.Viewer):
         in_ranks = message.startswith(("Layer ranks", "The rank of layer"))
         self.widths.error_state = bool(message) and not in_ranks
         self.ranks.error_state = in_ranks
-        self.message.param.update(object=f'<span role="alert">{escape(message)}</span>', visible=bool(message))
+        complain(self.message, message)
 
 
 def for_people(message: str) -> str:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import panel as pn
-import panel_material_ui as pmui
 
 from app.controls.fields import ChoiceField, Field, NumberField
 from app.pages.many_modes.config import (
@@ -20,6 +19,7 @@ from app.pages.many_modes.config import (
     particles,
 )
 from app.pages.many_modes.controls import method_fields, number_field
+from app.style.layout import folded
 from llc_core.fields import Hyper
 from llc_core.interactions.registry import build
 
@@ -35,19 +35,6 @@ FIRST: Mapping[str, Callable[[], dict[str, Any]]] = {
     "Contour": contour, "ReplicaExchange": ladder, "Cyclical": cyclical, "SteinVariational": particles, ALONE: alone,
 }  # fmt: skip
 """What a method begins with when it is chosen."""
-
-
-def _folded(fields: Mapping[str, Field], title: str) -> pmui.Accordion:
-    return pmui.Accordion(
-        (title, pn.Column(*fields.values(), sizing_mode="stretch_width", margin=(0, 6))),
-        active=[],
-        dynamic=True,  # not built until it is opened: the page loads sooner
-        title_variant="subtitle2",
-        variant="outlined",
-        elevation=0,
-        margin=(10, 0),
-        sizing_mode="stretch_width",
-    )
 
 
 class SideEditor(pn.viewable.Viewer):
@@ -94,11 +81,11 @@ class SideEditor(pn.viewable.Viewer):
         self._given = {"interaction": made, "chains": given["chains"]}
         self.method.set(method)
         if not again:
-            seen, folded = method_fields(method)
-            self.fields = {**seen, **folded}
+            seen, hidden = method_fields(method)
+            self.fields = {**seen, **hidden}
             for each in self.fields.values():
                 each.listener = lambda: self.listener()
-            below = [_folded(folded, self._title)] if folded else []
+            below = [folded(*hidden.values(), title=self._title)] if hidden else []
             self._view.objects = [self.method, *seen.values(), *below]
         values = {**(made or {}), "step_size": given["step_size"], "chains": given["chains"]}
         if values.get("temperatures"):
@@ -138,11 +125,10 @@ class RunEditor(pn.viewable.Viewer):
         for each in self.fields.values():
             each.listener = lambda: self.listener()
         self._surface: dict[str, Any] = {}
-        folded = {name: self.fields[name] for name in ("trials", "seed")}
         self._view = pn.Column(
             self.fields["noise"],
             self.fields["gradients"],
-            _folded(folded, "Advanced"),
+            folded(self.fields["trials"], self.fields["seed"]),
             sizing_mode="stretch_width",
             margin=0,
         )

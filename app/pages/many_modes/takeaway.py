@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from pprint import pformat
-from typing import Any
 
 import numpy as np
 
@@ -14,6 +11,7 @@ from app.pages.many_modes.figures import COLUMNS
 from app.pages.many_modes.job import ModesProgress
 from app.pages.many_modes.scene import POINTS, Scene
 from app.sharing.desk import TakeawayDesk
+from app.sharing.exports import config_json, literal
 from app.sharing.json_files import read_json
 from app.sharing.takeaway_menu import TakeawayMenu
 from llc_core.interactions import SteinVariational
@@ -52,7 +50,7 @@ def python_code(config: ModesConfig) -> str:
         "from llc_core import SGLD, surface",
         "from llc_core.plane import ParticleRun, PlaneRun, kl_of_cells, plane_law",
         "",
-        f"target = surface({_literal(config.surface)})",
+        f"target = surface({literal(config.surface, 100, 8)})",
         f"exact = plane_law(target, points={POINTS}).cells({CELLS})",
         "sides = {",
     ]
@@ -62,7 +60,7 @@ def python_code(config: ModesConfig) -> str:
             f"    {side!r}: dict(",
             f"        kind={'ParticleRun' if isinstance(config.made(side), SteinVariational) else 'PlaneRun'},",
             f"        sampler=SGLD(step_size={own['step_size']!r}),",
-            f"        interaction={_literal(own['interaction'])},",
+            f"        interaction={literal(own['interaction'], 100, 8)},",
             f"        chains={own['chains']}, steps={config.steps(side)}, count_from={config.first_counted(side)},",
             f"        starts={config.starts(side)!r},",
             "    ),",
@@ -78,10 +76,6 @@ def python_code(config: ModesConfig) -> str:
         '    print(f"{side}: median KL {np.median(kl):.8f} of {len(kl)} trials, {run.steps_done * run.chains:,} gradients each")',
     ]
     return "\n".join(lines) + "\n"
-
-
-def config_json(config: ModesConfig) -> str:
-    return json.dumps(config.to_dict(), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
 
 def curves_csv(rows: np.ndarray) -> str:
@@ -106,7 +100,7 @@ class ModesTakeaway(TakeawayDesk):
     """apply: called with the configuration in a file; see `TakeawayDesk`."""
 
     def __init__(self, apply: Callable[[ModesConfig], str]):
-        super().__init__(TakeawayMenu(files=FILES, figures=FIGURES, margin=0), config_from_file, apply)
+        super().__init__(NAME, TakeawayMenu(files=FILES, figures=FIGURES, margin=0), config_from_file, apply)
         self._scene: Scene | None = None
         self._seen: ModesProgress | None = None
         self._rows: list[np.ndarray] = []
@@ -114,7 +108,7 @@ class ModesTakeaway(TakeawayDesk):
     def show(self, config: ModesConfig, scene: Scene) -> None:
         """The page runs this now."""
         self._scene, self._seen, self._rows = scene, None, []
-        self.menu.param.update(code=python_code(config), configuration=config_json(config))
+        self.begin(python_code(config), config_json(config))
 
     def stream(self, rows: np.ndarray) -> None:
         self._rows.append(rows)
@@ -122,17 +116,8 @@ class ModesTakeaway(TakeawayDesk):
     def update(self, seen: ModesProgress | None) -> None:
         self._seen = seen
 
-    def content(self, key: str) -> tuple[str, str]:
-        """(file name, content) of a file of FILES; ValueError where there is nothing to put into it yet."""
-        if key == "config":
-            return f"{NAME}.json", self.menu.configuration
-        if key == "python":
-            return f"{NAME}.py", self.menu.code
+    def own(self, key: str) -> tuple[str, str]:
         if self._scene is None or self._seen is None or not self._rows:
             raise ValueError("There is nothing to save yet; wait for the first counts.")
         content = curves_csv(np.concatenate(self._rows)) if key == "curves" else cells_csv(self._scene, self._seen)
         return f"{NAME}_{key}.csv", content
-
-
-def _literal(value: Any) -> str:
-    return pformat(value, width=100, sort_dicts=False, compact=True).replace("\n", "\n        ")

@@ -13,7 +13,7 @@ from app.pages.stationary_bias.controls.expression import ExpressionEditor
 from app.pages.stationary_bias.controls.points import PointsEditor
 from app.pages.stationary_bias.scene import get_target
 from app.style.formula import displayable
-from app.style.layout import complaint, prose
+from app.style.layout import complain, complaint, prose
 from llc_core.fields import Hyper
 from llc_core.potentials.line.build import landscape
 from llc_core.potentials.line.landscape import Landscape
@@ -112,4 +112,4 @@ class TargetEditor(pn.viewable.Viewer):
         self.about.object = f'<p class="small muted">{escape(made.about)}</p>'
 
     def _complain(self, message: str) -> None:
-        self.message.param.update(object=f'<span role="alert">{escape(message)}</span>', visible=bool(message))
+        complain(self.message, message)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import asdict
-from pprint import pformat
 from typing import Any
 
 from app.pages.stationary_bias.config import SIDES, BiasConfig
 from app.pages.stationary_bias.job import RECORD_EVERY, BiasEstimate, BiasProgress
 from app.pages.stationary_bias.scene import Scene, get_scene
 from app.sharing.desk import TakeawayDesk
+from app.sharing.exports import config_json, literal
 from app.sharing.json_files import read_json
 from app.sharing.takeaway_menu import TakeawayMenu
 from llc_core.sweeps.csv_tables import table_csv
@@ -40,10 +39,10 @@ def python_code(config: BiasConfig) -> str:
     lines = [
         "from llc_core import Bins, simulate, stationary",
         "",
-        f"target = {_literal(dict(config.target))}",
+        f"target = {literal(dict(config.target))}",
         f"bins = Bins({bins.low!r}, {bins.high!r}, {bins.count})",
         "samplers = {",
-        *(f"    {side!r}: {_literal(dict(getattr(config, side)))}," for side in SIDES),
+        *(f"    {side!r}: {literal(dict(getattr(config, side)))}," for side in SIDES),
         "}",
         "for side, sampler in samplers.items():",
         "    found = simulate(",
@@ -55,10 +54,6 @@ def python_code(config: BiasConfig) -> str:
         '    print(f"{side}: total variation to the target {to_target:.6f}, to the limit law {to_limit:.6f}")',
     ]
     return "\n".join(lines) + "\n"
-
-
-def config_json(config: BiasConfig) -> str:
-    return json.dumps(config.to_dict(), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
 
 def histogram_csv(scene: Scene, progress: BiasProgress) -> str:
@@ -85,7 +80,7 @@ class BiasTakeaway(TakeawayDesk):
     """apply: called with the configuration in a file; see `TakeawayDesk`."""
 
     def __init__(self, apply: Callable[[BiasConfig], str]):
-        super().__init__(TakeawayMenu(files=FILES, figures=FIGURES, margin=0), config_from_file, apply)
+        super().__init__(NAME, TakeawayMenu(files=FILES, figures=FIGURES, margin=0), config_from_file, apply)
         self._scene: Scene | None = None
         self._progress: BiasProgress | None = None
         self._estimate: BiasEstimate | None = None
@@ -93,22 +88,13 @@ class BiasTakeaway(TakeawayDesk):
     def show(self, config: BiasConfig, scene: Scene) -> None:
         """The page runs this now."""
         self._scene, self._progress, self._estimate = scene, None, None
-        self.menu.param.update(code=python_code(config), configuration=config_json(config))
+        self.begin(python_code(config), config_json(config))
 
     def update(self, progress: BiasProgress | None, estimate: BiasEstimate | None) -> None:
         self._progress, self._estimate = progress, estimate
 
-    def content(self, key: str) -> tuple[str, str]:
-        """(file name, content) of a file of FILES; ValueError where there is nothing to put into it yet."""
-        if key == "config":
-            return f"{NAME}.json", self.menu.configuration
-        if key == "python":
-            return f"{NAME}.py", self.menu.code
+    def own(self, key: str) -> tuple[str, str]:
         if self._scene is None or self._progress is None or self._estimate is None:
             raise ValueError("There is nothing to save yet; wait for the first counts.")
         content = histogram_csv(self._scene, self._progress) if key == "histogram" else result_csv(self._estimate)
         return f"{NAME}_{key}.csv", content
-
-
-def _literal(value: Any) -> str:
-    return pformat(value, width=110, sort_dicts=False, compact=True).replace("\n", "\n    ")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from pprint import pformat
 from typing import Any
 
 from app.pages.your_network.config import ALL_PARTS, NETWORKS, NetworkChoice, pattern
 from app.pages.your_network.scene import NetworkConfig, optimizer_of
 from app.sharing.desk import EstimateDesk
+from app.sharing.exports import literal
 from app.sharing.reading import parse_file
 from app.sharing.takeaway_menu import TakeawayMenu
 from llc_core import Estimate
@@ -55,7 +55,7 @@ def python_code(choice: NetworkChoice, settings: Mapping[str, Any]) -> str:
         f"seed={choice.train_seed})",
         f"checkpoint = next(c for c in training.checkpoints if c.step == {choice.checkpoint})",
         f"problem = potential_at(model, checkpoint, data, batch_size={settings['batch_size']}, parameters={parameters})",
-        f"settings = {pformat(given, width=110, sort_dicts=False, compact=True)}",
+        f"settings = {literal(given, indent=0)}",
         "found = estimate(problem, progress=False, **settings)",
         "print(found)",
         "print(conclude(found))",

@@ -5,6 +5,7 @@ python -m lab.benchmarks.served.server        prints the port, then serves until
 
 from __future__ import annotations
 
+import gc
 import json
 import shutil
 import subprocess
@@ -15,8 +16,9 @@ from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
 
+from lab.benchmarks.served.holders import chain
+
 ROOT = Path(__file__).resolve().parents[3]
-PAGES = ("Shell", "LocalGeometry", "StationaryBias", "Landscapes", "YourNetwork")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 ERRORS = ("ERROR", "CRITICAL", "Traceback", "Task exception")
 
@@ -46,6 +48,10 @@ class Server:
         """[seconds since this session's poll before, seconds this poll took] of each poll."""
         return self._ask("ticks")["ticks"]
 
+    def holders(self) -> str:
+        """What keeps the pages that are alive: one chain of objects each, from the page outwards."""
+        return self._ask("holders")["text"]
+
     def errors(self) -> list[str]:
         return [line for line in self.log.read_text().splitlines() if line.startswith(ERRORS)]
 
@@ -66,7 +72,6 @@ def launched(playwright: Any) -> Any:
 
 
 def serve() -> None:
-    import gc
     import logging
     import socket
 
@@ -86,14 +91,17 @@ def serve() -> None:
             from app.runs.account import account
             from app.runs.manager import background, manager
 
-            gc.collect()
-            pages = sum(type(x).__name__ in PAGES for x in gc.get_objects())
+            pages = len(_pages())
             runs = manager().active + background().active
             claimed = account().taken
             self.write({"rss": me.memory_info().rss / 2**20, "runs": runs, "pages": pages, "claimed": claimed})
 
     warmup.wait(120)
     polls = _watch_polls()
+
+    class Holders(RequestHandler):
+        def get(self) -> None:
+            self.write({"text": "\n".join(chain(page) for page in _pages())})
 
     class Ticks(RequestHandler):
         def get(self) -> None:
@@ -105,11 +113,21 @@ def serve() -> None:
         port = probe.getsockname()[1]
     server = pn.serve(
         {"app": str(ROOT / "app" / "main.py")}, port, "127.0.0.1", show=False, start=False, verbose=False,
-        extra_patterns=[("/held", Held), ("/ticks", Ticks)], **limits(),
+        extra_patterns=[("/held", Held), ("/ticks", Ticks), ("/holders", Holders)], **limits(),
     )  # fmt: skip
     server.start()
     print(port, flush=True)
     server.io_loop.start()
+
+
+def _pages() -> list[Any]:
+    """All that a closed session should leave nothing of: windows and views of pages."""
+    from app.pages import load_pages
+    from app.window.shell import Shell
+
+    views = [page.build for page in load_pages()]
+    gc.collect()
+    return [x for x in gc.get_objects() if type(x) is Shell or type(x) in views]
 
 
 def _watch_polls() -> list[list[float]]:

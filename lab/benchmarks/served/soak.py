@@ -99,7 +99,7 @@ def soak(
     minutes: float, seconds: float = 3.0, every: float = 60.0, say: Callable[[str], None] = print
 ) -> tuple[list[Sample], Sample, str]:
     """Visits for so many minutes, each visitor looking a few seconds. Returns the samples, the one after all had left,
-    and the whole log if there are errors in it: the first line of one does not tell its cause."""
+    and for a failure its cause: who keeps the pages that are left, and the whole log if there are errors in it."""
     from playwright.sync_api import sync_playwright
 
     server = Server()
@@ -128,7 +128,8 @@ def soak(
                 break
             time.sleep(1)
         say(f"{last}  (all gone)")
-        return samples, last, server.log.read_text() if last.errors else ""
+        kept = server.holders() + "\n" if last.pages else ""
+        return samples, last, kept + (server.log.read_text() if last.errors else "")
     finally:
         server.close()
 

@@ -135,15 +135,17 @@ class BayesianNetwork(Potential):
         return self.noise.loss(f - self._y.to(f), self.noise_variance)
 
     def conditionals(self, n_beta: Tensor, localization: Tensor, seed: int, symmetries: bool) -> Conditionals:
+        return CollapsedChains(self, n_beta, seed)
+
+    def check_conditionals(self, localization: float | None) -> None:
         if self.likelihood != "gaussian":
             raise ValueError(
                 f"likelihood is {self.likelihood!r}; the output layer can be integrated out only under a gaussian one: use SplitHMC."
             )
-        if bool((localization != 0).any()):
+        if localization:
             raise ValueError(
-                "localization is not 0; the prior of a Bayesian network is its own: leave localization out."
+                f"localization is {localization:g}; the prior of a Bayesian network is its own: leave localization out."
             )
-        return CollapsedChains(self, n_beta, seed)
 
     # -- for the engine -------------------------------------------------------------------------------------------------
 

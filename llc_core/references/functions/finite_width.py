@@ -44,18 +44,25 @@ def finite_width(
     Given the hidden layers f is Gaussian, so that the posterior is a mixture of Gaussians over draws of the hidden layers from
     the prior, each weighted by its evidence p(y | hidden layers).
     method: "importance" is that, and refuses with a ValueError where the draws are worth fewer than 400; "chains" moves the
-    hidden layers by collapsed pCN, `moves` times in 64 chains, and has no evidence; "auto" takes the first that holds.
+    hidden layers by collapsed pCN, `moves` times in 64 chains, has no evidence, and refuses with a ValueError where these chains
+    do not agree (R-hat of 1.2 and above); "auto" takes the first that holds.
     Raises ValueError for a likelihood that is not Gaussian, and where P² covariances of so many draws have no room.
     Source: own derivation; the output layer is reparametrised as in Hron et al. 2022.
     """
     work = FiniteWidth(problem, inputs, draws, method=method, moves=moves, seed=seed)
     while not work.finished:
         work.advance()
-    return work.mixture()
+    found = work.mixture()
+    if found.doubt:
+        raise ValueError(found.doubt)
+    return found
 
 
 class FiniteWidth:
-    """The same work in pieces, with an answer in between. Arguments as of `finite_width`."""
+    """The same work in pieces, with an answer in between. Arguments as of `finite_width`.
+
+    Nothing is refused for chains that do not agree: `Mixture.doubt` says so, and whoever shows the answer shows that too.
+    """
 
     def __init__(
         self,

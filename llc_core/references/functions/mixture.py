@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+SETTLED = 1.2
+"""R-hat of the 64 chains behind an answer, from which on it is not told: they are then worth fewer than 150 draws."""
+
 
 @dataclass(frozen=True)
 class Mixture:
@@ -26,6 +29,14 @@ class Mixture:
     log_evidence: float = math.nan
     log_evidence_se: float = math.nan
     r_hat: float = math.nan
+
+    @property
+    def doubt(self) -> str:
+        """Why this is no exact answer, in a sentence; empty where it is one."""
+        if self.method != "chains" or self.r_hat < SETTLED:
+            return ""
+        told = "are too few to be compared" if math.isnan(self.r_hat) else f"do not agree (R-hat {self.r_hat:.2f})"
+        return f"The chains of hidden layers {told}; give more moves, or take a wider network or fewer data."
 
     @property
     def mean(self) -> np.ndarray:
@@ -75,12 +86,14 @@ class Mixture:
         from scipy.special import logsumexp
 
         inverse = np.linalg.inv(self.factors)
+        members, width = self.means.shape
+        rows, centres = inverse.reshape(members * width, width), inverse @ self.means[:, :, None]
         logs = np.log(np.maximum(self.shares, 1e-300)) - np.log(np.diagonal(self.factors, axis1=1, axis2=2)).sum(axis=1)
         found = np.empty_like(f, dtype=float)
         for start in range(0, len(f), 64):
-            part = f[start : start + 64]
-            white = np.einsum("sij,nsj->nsi", inverse, part[:, None] - self.means)
+            part = np.asarray(f[start : start + 64], dtype=float)
+            white = (part @ rows.T).reshape(len(part), members, width) - centres[:, :, 0]
             each = logs - np.square(white).sum(axis=2) / 2
             share = np.exp(each - logsumexp(each, axis=1, keepdims=True))
-            found[start : start + 64] = -np.einsum("ns,nsi,sij->nj", share, white, inverse)
+            found[start : start + 64] = -(share[:, :, None] * white).reshape(len(part), -1) @ rows
         return found

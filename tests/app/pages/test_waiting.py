@@ -44,7 +44,7 @@ def case(request, monkeypatch):
     view = page(key)
     view.restore(quick)
     told: list[str] = []
-    for module in ("app.estimates.page", "app.pages.stationary_bias.page"):
+    for module in ("app.estimates.page", "app.pages.run_page"):
         monkeypatch.setattr(f"{module}.tell", told.append)
     yield view, long, quick, told
     view.close()

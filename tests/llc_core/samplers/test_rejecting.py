@@ -11,6 +11,7 @@ import torch
 from targets import Quadratic, check_mean, sample
 
 from llc_core import HMC, MALA, PCN, RunConfig, SplitHMC, estimate, landscape, planar_landscape
+from llc_core.engine.resolve import resolve
 from llc_core.engine.run import Run
 from llc_core.engine.target import Target
 from llc_core.potentials import BayesianNetwork
@@ -144,8 +145,19 @@ def test_without_a_prior_the_sentence_says_what_to_do():
         estimate(problem, "SplitHMC", steps=10, localization=0.0)
     with pytest.raises(ValueError, match="exact conditional laws"):
         estimate(problem, "CollapsedPCN", steps=10)
-    with pytest.raises(ValueError, match="gaussian"):
-        estimate(BayesianNetwork(likelihood="laplace"), "CollapsedPCN", steps=10)
+
+
+@pytest.mark.parametrize(
+    ("problem", "settings", "said"),
+    [
+        (BayesianNetwork(likelihood="laplace"), {}, "gaussian"),
+        (BayesianNetwork(), {"localization": 1.0}, "localization is 1"),
+        (BayesianNetwork(), {"grid": {"localization": [0.0, 2.0]}}, "localization is 2"),
+    ],
+)
+def test_what_collapsed_chains_cannot_do_is_said_before_a_run_is_built(problem, settings, said):
+    with pytest.raises(ValueError, match=said):
+        resolve(RunConfig(problem=problem.to_dict(), sampler={"name": "CollapsedPCN"}, **settings))
 
 
 @pytest.mark.parametrize(

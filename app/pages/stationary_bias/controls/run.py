@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 import panel as pn
-import panel_material_ui as pmui
 
 from app.controls.fields import ChoiceField, NumberField
 from app.pages.stationary_bias.config import DECAY, MAX_CHAINS, MAX_STEPS, BiasConfig
+from app.style.layout import folded
 from llc_core.fields import Hyper
 
 CONSTANT, DECREASING = "constant", "decreasing"
@@ -65,23 +65,7 @@ class RunPanel(pn.viewable.Viewer):
         self._view = pn.Column(
             self.rule,
             self.fields["steps"],
-            pmui.Accordion(
-                (
-                    "Advanced",
-                    pn.Column(
-                        *(self.fields[name] for name in ("chains", "burn_in", "seed")),
-                        sizing_mode="stretch_width",
-                        margin=(0, 6),
-                    ),
-                ),
-                active=[],
-                dynamic=True,  # not built until it is opened: the page loads sooner
-                title_variant="subtitle2",
-                variant="outlined",
-                elevation=0,
-                margin=(10, 0),
-                sizing_mode="stretch_width",
-            ),
+            folded(*(self.fields[name] for name in ("chains", "burn_in", "seed"))),
             sizing_mode="stretch_width",
             margin=0,
         )

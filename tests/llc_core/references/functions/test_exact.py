@@ -17,6 +17,7 @@ from llc_core import (
     nngp_posterior,
 )
 from llc_core.engine.run import Run
+from llc_core.references.functions.finite_width import FiniteWidth
 
 INPUTS = np.array([-2.0, -1.0, 0.0, 0.5, 1.2, 1.8])
 WIDE_NOISE = BayesianNetwork((1, 8, 8, 1), noise_variance=1.0)
@@ -79,6 +80,18 @@ def test_importance_is_refused_where_it_would_be_wrong():
         finite_width(BayesianNetwork(likelihood="laplace"), INPUTS)
     with pytest.raises(ValueError, match="inputs has the shape"):
         finite_width(BayesianNetwork(), [[1.0, 2.0]])
+
+
+def test_chains_that_do_not_agree_are_refused_and_carry_their_doubt():
+    problem = BayesianNetwork((1, 20, 20, 1))
+    with pytest.raises(ValueError, match=r"do not agree \(R-hat [1-9.]+\); give more moves"):
+        finite_width(problem, INPUTS, method="chains", moves=120)
+    with pytest.raises(ValueError, match="are too few to be compared"):
+        finite_width(problem, INPUTS, method="chains", moves=8)
+    work = FiniteWidth(problem, INPUTS, method="chains", moves=120)
+    while not work.finished:
+        work.advance()
+    assert "do not agree" in work.mixture().doubt
 
 
 def test_chains_meet_their_own_width_and_not_the_infinite_one():

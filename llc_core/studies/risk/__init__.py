@@ -1,0 +1,1 @@
+"""Semi-synthetic risk: real inputs, targets drawn from a network of the prior, and what the exact posterior would lose."""

@@ -1,0 +1,120 @@
+"""What each method says of the function at the held-out inputs of a semi-synthetic task: draws [S, m]."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from llc_core.compute.streams import torch_stream
+from llc_core.config import RunConfig
+from llc_core.diagnostics.convergence import r_hat
+from llc_core.engine.run import Run
+from llc_core.potentials.bayesian.collapsed import CollapsedChains
+from llc_core.potentials.bayesian.network import BayesianNetwork
+from llc_core.references.functions.laplace import LaplaceChains, nngp_laplace
+from llc_core.references.functions.nngp import nngp_posterior
+from llc_core.studies.risk.task import SemiSynthetic
+
+PRINTED = 0.025
+"""The paper's step of MALA is this over n·H, in its convention (ours is twice that)."""
+HALF_OF_ALL = 0.5
+LEAPFROGS = 20
+EXACT_CHAINS, THINNED = 16, 5
+DESCENT_STEPS = (0.1, 0.4, 1.6)
+"""Steps that gradient descent tries, in units of the printed one."""
+
+
+@dataclass(frozen=True)
+class Effort:
+    """chains of each method, gradients of each chain, and moves of the chains behind the exact posterior."""
+
+    chains: int = 16
+    gradients: int = 1_000
+    moves: int = 1_500
+
+
+@dataclass(frozen=True)
+class Said:
+    """draws: [S, m].  r_hat: of f, the largest over the held-out inputs; nan where there are no chains.  acceptance: nan: none."""
+
+    draws: np.ndarray
+    r_hat: float = float("nan")
+    acceptance: float = float("nan")
+
+
+def printed_step(problem: BayesianNetwork) -> float:
+    """ε of MALA at half the printed step, which is what accepts often enough."""
+    return PRINTED / (problem.n * problem.widths[1])
+
+
+def mala_samplers(problem: BayesianNetwork) -> Mapping[str, Mapping[str, Any]]:
+    """MALA in three ways, of which the best one counts."""
+    return {
+        "MALA, half the printed step": {"name": "MALA", "step_size": printed_step(problem)},
+        "MALA, adapted": {"name": "MALA"},
+        "MALA, prior coordinates": {"name": "MALA", "coordinates": "prior"},
+    }
+
+
+def sampled(task: SemiSynthetic, sampler: Mapping[str, Any], effort: Effort, seed: int) -> Said:
+    """Chains from draws of the prior; the second half of their iterations, of all of them."""
+    each = LEAPFROGS if sampler["name"] == "SplitHMC" else 1
+    steps = max(4, effort.gradients // each)
+    config = RunConfig(sampler=dict(sampler), chains=effort.chains, steps=steps, burn_in=HALF_OF_ALL, seed=seed)
+    run = Run(config, task.problem)
+    every, kept = max(1, steps // 100), []
+    run.advance(steps // 2)
+    while not run.finished:
+        run.advance(every)
+        kept.append(task.problem.predict(torch.from_numpy(run.displacements), task.test_inputs).numpy())
+    return _said(np.stack(kept), float(run.state["accepted"].mean()))
+
+
+def descended(task: SemiSynthetic, effort: Effort, seed: int) -> Said:
+    """An ensemble of gradient descent on U from draws of the prior; of three steps the one that ends lowest, member by member."""
+    problem, factors = task.problem, torch.tensor(DESCENT_STEPS, dtype=torch.float64)
+    random = torch_stream(seed, "descent")
+    start = torch.randn(effort.chains, problem.dim, generator=random, dtype=torch.float64) * problem.variances.sqrt()
+    delta = start.repeat(len(factors), 1)
+    step = printed_step(problem) / 2 * factors.repeat_interleave(effort.chains)[:, None]
+    for _ in range(effort.gradients):
+        grad = problem.n * problem.excess_loss_and_grad(delta)[1] + delta / problem.variances
+        delta = torch.nan_to_num(delta - step * grad, nan=0.0, posinf=0.0, neginf=0.0)  # a step too long loses anyway
+    energy = problem.n * problem.excess_loss_and_grad(delta)[0] + (delta.square() / problem.variances).sum(dim=1) / 2
+    best = torch.nan_to_num(energy, nan=torch.inf).view(len(factors), -1).argmin(dim=0)
+    ends = delta.view(len(factors), effort.chains, -1)[best, torch.arange(effort.chains)]
+    return Said(problem.predict(ends, task.test_inputs).numpy())
+
+
+def infinitely_wide(task: SemiSynthetic, seed: int) -> Said:
+    """The Gaussian process of the same network: in closed form, or by Gibbs draws under a Laplace likelihood."""
+    if task.problem.likelihood == "laplace":
+        return Said(nngp_laplace(task.problem, task.test_inputs, seed=seed))
+    return Said(nngp_posterior(task.problem, task.test_inputs).mean[None])
+
+
+def exact(task: SemiSynthetic, effort: Effort, seed: int) -> Said:
+    """The posterior of the width that made the targets, by chains of the hidden layers alone."""
+    problem = task.problem
+    if problem.likelihood == "laplace":
+        chains: CollapsedChains = LaplaceChains(problem, EXACT_CHAINS, seed)
+    else:
+        chains = CollapsedChains(problem, torch.full((EXACT_CHAINS, 1), float(problem.n), dtype=torch.float64), seed)
+        chains.place(chains.normals((EXACT_CHAINS, problem.dim)) * chains.scale)
+    kept = []
+    for move in range(effort.moves):
+        chains.move(adapt=move < effort.moves // 2)
+        if move >= effort.moves // 2 and move % THINNED == 0:
+            kept.append(problem.predict(chains.delta, task.test_inputs).numpy())
+    return _said(np.stack(kept), float(chains.accepted.mean()))
+
+
+def _said(trace: np.ndarray, acceptance: float) -> Said:
+    """trace: [T, C, m]."""
+    spread = [r_hat(trace[:, :, p]) for p in range(trace.shape[2])]
+    known = [each for each in spread if not np.isnan(each)]
+    return Said(trace.reshape(-1, trace.shape[2]), max(known, default=float("nan")), acceptance)

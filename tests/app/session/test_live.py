@@ -1,0 +1,44 @@
+"""A page that is closed before it is on the screen starts nothing when it would have come there."""
+
+from __future__ import annotations
+
+import panel as pn
+from bokeh.document import Document
+from panel.io.state import set_curdoc
+
+from app.session.live import Live
+
+
+class Page:
+    def __init__(self) -> None:
+        self.live = Live(self.show)
+        self.live.start(dict, 0)
+
+    def show(self, state: object, rows: object) -> None: ...
+
+
+def test_a_page_closed_before_it_came_up_neither_polls_nor_runs(monkeypatch):
+    begins = []
+    monkeypatch.setattr(type(pn.state), "onload", lambda self, begin: begins.append(begin))
+    document = Document()
+    with set_curdoc(document):
+        closed, page = Page(), Page()
+        closed.live.close()
+        for begin in begins:
+            begin()
+        polls = pn.state._periodic[document]
+        page.live.close()
+        assert closed.live.run is None and page.live.run is not None
+        assert [poll.callback for poll in polls] == [page.live._tick]
+
+
+def test_a_poll_that_was_started_after_it_was_stopped_ends_itself():
+    document = Document()
+    with set_curdoc(document):
+        page = Page()
+        page.live._on_load()
+        callback = page.live._callback
+        page.live.close()
+        callback.running = True  # as Panel's `start`, put off to the next turn, leaves it
+        page.live._tick()
+    assert not callback.running
