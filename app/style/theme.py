@@ -35,6 +35,7 @@ THEME_CONFIG = {
 HEADER = {
     "& .MuiAppBar-root": {"backgroundColor": "#0B4A73", "backgroundImage": "none", "color": "#FFFFFF"},
     "& .MuiAppBar-root .MuiToolbar-root": {"minHeight": "52px"},
+    "& .MuiAppBar-root .title": {"whiteSpace": "nowrap"},
     # A picture of three bars says to few people that the settings are behind it.
     "@media (min-width: 600px)": {
         "& .MuiAppBar-root button[aria-label='Open drawer']::after": {

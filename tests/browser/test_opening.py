@@ -13,6 +13,7 @@ TITLES = (
     "Many modes",
     "Landscapes",
     "Weights and functions",
+    "Decisions",
     "Your network",
     "Benchmark",
 )

@@ -17,7 +17,7 @@ from llc_core import Planar
 
 LARGEST = 560
 """Width and height where there is room."""
-ROOM = {"max-width": f"min({LARGEST}px, max(320px, calc(100vh - 330px)))", "margin": "0 auto"}
+ROOM = {"max-width": f"min({LARGEST}px, max(320px, calc(100vh - 330px)))", "width": "100%", "margin": "0 auto"}
 """As large as fits below the presets without scrolling."""
 BORDERS = {"min_border_left": 58, "min_border_right": 22, "min_border_top": 30, "min_border_bottom": 50}
 """As much beside the frame as above and below it: in a square figure the frame is square, and the plane isometric."""
@@ -39,7 +39,7 @@ class PlaneFigure:
         self.on_tap: Callable[[float, float], None] = lambda x, y: None
         self.plot = house_figure(
             "plane", LARGEST, x_range=Range1d(-3, 3), y_range=Range1d(-3, 3), x_axis_label="w₁", y_axis_label="w₂",
-            sizing_mode="scale_width", aspect_ratio=1, styles=ROOM, toolbar_location="above", **BORDERS,
+            sizing_mode="scale_width", aspect_ratio=1, toolbar_location="above", **BORDERS,
         )  # fmt: skip
         self.plot.ygrid.grid_line_color = None
         self.images = {
