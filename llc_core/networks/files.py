@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import zipfile
 from importlib.util import find_spec
 from pathlib import Path
@@ -43,8 +44,12 @@ def load_state(path: str | Path) -> dict[str, Tensor]:
             state = _safetensors(path).load_file(str(path))
     except ValueError:
         raise
-    except Exception as error:
-        raise ValueError(f"{name} holds no plain tensors ({type(error).__name__}); it was not read.") from None
+    except pickle.UnpicklingError:
+        raise ValueError(
+            f"{name} holds no plain tensors: it contains Python objects, not just weights. Save model.state_dict() as .safetensors."
+        ) from None
+    except Exception:
+        raise ValueError(f"{name} holds no plain tensors; save model.state_dict() as .safetensors.") from None
     if not isinstance(state, dict) or not all(isinstance(v, Tensor) and isinstance(k, str) for k, v in state.items()):
         raise ValueError(f"{name} holds no mapping from names to tensors; name a file that save_state wrote.")
     return dict(state)  # without what a file may say beside its tensors, such as torch's _metadata
