@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import zipfile
 from importlib.util import find_spec
 from pathlib import Path
@@ -44,12 +43,11 @@ def load_state(path: str | Path) -> dict[str, Tensor]:
             state = _safetensors(path).load_file(str(path))
     except ValueError:
         raise
-    except pickle.UnpicklingError:
-        raise ValueError(
-            f"{name} holds no plain tensors: it contains Python objects, not just weights. Save model.state_dict() as .safetensors."
-        ) from None
-    except Exception:
-        raise ValueError(f"{name} holds no plain tensors; save model.state_dict() as .safetensors.") from None
+    except Exception as error:
+        # By its name: the module it is from is imported nowhere here.
+        objects = type(error).__name__ == "UnpicklingError"
+        why = ": it contains Python objects, not just weights" if objects else ""
+        raise ValueError(f"{name} holds no plain tensors{why}; save model.state_dict() as .safetensors.") from None
     if not isinstance(state, dict) or not all(isinstance(v, Tensor) and isinstance(k, str) for k, v in state.items()):
         raise ValueError(f"{name} holds no mapping from names to tensors; name a file that save_state wrote.")
     return dict(state)  # without what a file may say beside its tensors, such as torch's _metadata
