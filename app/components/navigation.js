@@ -1,7 +1,7 @@
 // `findDeep` of find_deep.js stands before this in the same script.
 
 // Grey boxes in place of the page that is left, until the other one is there.
-const SHEET = '.lab-turning > :not(.lab-skeleton) { visibility: hidden } .lab-skeleton { position: absolute; inset: 72px 18px auto; display: grid;' +
+const SHEET = '.lab-turning > :not(.lab-skeleton) { opacity: 0 !important } .lab-skeleton { position: absolute; inset: 72px 18px auto; display: grid;' +
   ' gap: 12px; grid-template-columns: 1fr 1fr } .lab-skeleton i { height: 84px; border-radius: 10px; background: #8a8f9833 }' +
   ' .lab-skeleton i:first-child { grid-column: 1 / -1 } .lab-skeleton i:not(:first-child) { height: 55vh }'
 const placeholder = () => {
