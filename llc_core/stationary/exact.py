@@ -1,4 +1,5 @@
-"""The stationary law of the discretised chain itself, from its transition operator, without Monte Carlo."""
+"""The stationary law of the discretised chain itself, from its transition operator, without Monte Carlo.
+Long, since the price of a grid and the grid must agree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The transition operator of a chain on a grid of positions and memories, and its stationary law."""
+"""The transition operator of a chain on a grid of positions and memories, and its stationary law.
+Long, since what it needs is priced with the same numbers as it is made."""
 
 from __future__ import annotations
 
