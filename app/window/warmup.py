@@ -60,6 +60,7 @@ def _warm() -> None:
         _done.set()
     if not _error:
         _compile_planes()
+        _learn_digits()
         _compile(bias_presets()[1:])
         _import_figures()
 
@@ -95,6 +96,18 @@ def _compile_planes() -> None:
             warm_up(preset.config)
     except Exception:
         log.exception("A kernel on the plane could not be compiled in advance; the page will say more.")
+
+
+def _learn_digits() -> None:
+    """What the page "Decisions" begins with: mushrooms, and nets that have learned some digits."""
+    from app.pages.decisions.presets import PRESETS
+    from app.pages.decisions.scene import get_scene
+
+    try:
+        for preset in PRESETS:
+            get_scene(preset.config)
+    except Exception:
+        log.exception("The page of decisions could not be prepared; it will say more.")
 
 
 def _import_figures() -> None:

@@ -3,9 +3,10 @@
 from llc_core.decisions.agent import Agent, Memory
 from llc_core.decisions.curves import Curve, difference, regret_curve
 from llc_core.decisions.environment import Environment, Pulls
-from llc_core.decisions.games import Game, Played, play
+from llc_core.decisions.games import Game, Played, Round, play
 from llc_core.decisions.linear_agent import BayesianLinear
-from llc_core.decisions.mushroom_table import MushroomTable, made_mushrooms, read_mushrooms
+from llc_core.decisions.mushroom_table import MushroomTable, letters_of, made_mushrooms, read_mushrooms
+from llc_core.decisions.mushroom_words import in_words
 from llc_core.decisions.mushrooms import Mushrooms
 from llc_core.decisions.named_agents import paper_contour, paper_sampler, pcsgld, picsgld, psgld
 from llc_core.decisions.network_agent import SampledNets
@@ -29,10 +30,13 @@ __all__ = [
     "Policy",
     "PosteriorMean",
     "Pulls",
+    "Round",
     "SampledNets",
     "Thompson",
     "WheelBandit",
     "difference",
+    "in_words",
+    "letters_of",
     "made_mushrooms",
     "paper_contour",
     "paper_sampler",

@@ -3,18 +3,36 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from llc_core.compute.precision import full_precision
 from llc_core.compute.streams import torch_stream
 from llc_core.decisions.agent import Agent, Memory
-from llc_core.decisions.environment import Environment
+from llc_core.decisions.environment import Environment, Pulls
 from llc_core.decisions.policies import Policy, PosteriorMean
 from llc_core.fields import whole
+
+
+@dataclass(frozen=True)
+class Round:
+    """One round of B pulls. seen: what came, with the rewards of all actions.  actions: [B], what was done.
+
+    forced: [B], whether it was done because the random phase asked for it.
+    """
+
+    seen: Pulls
+    actions: Tensor
+    forced: Tensor
+
+    @property
+    def got(self) -> Tensor:
+        """[B], the rewards of what was done."""
+        return self.seen.rewards.gather(1, self.actions.unsqueeze(1)).squeeze(1)
 
 
 @dataclass(frozen=True)
@@ -67,7 +85,10 @@ def play(
 
 
 class Game:
-    """A play that goes on: `advance` plays one round."""
+    """A play that goes on: `advance` plays one round.
+
+    watch: called with a round before the agent learns from it, so that what it believed when it decided can be seen.
+    """
 
     def __init__(
         self,
@@ -79,7 +100,9 @@ class Game:
         pulls: int,
         forced_pulls: int,
         seed: int,
+        watch: Callable[[Round], None] = lambda played: None,
     ):
+        self.watch = watch
         self.environment, self.agent, self.policy = environment, agent, policy or PosteriorMean()
         self.rounds, self.pulls = whole("rounds", rounds, 1, 10_000_000), whole("pulls", pulls, 1, 1_000_000)
         self.forced_pulls, self.seed = whole("forced_pulls", forced_pulls, 0), whole("seed", seed)
@@ -107,9 +130,10 @@ class Game:
             actions = at_random
             if not bool(forced.all()):
                 actions = torch.where(forced, at_random, self.policy.choose(self.agent, seen.contexts, self._policy))
-            got = seen.rewards.gather(1, actions.unsqueeze(1)).squeeze(1)
+            played = Round(seen, actions, forced)
+            self.watch(played)
             trains = (self.round + 1) * self.pulls > self.forced_pulls
-            self.agent.learn(Memory(seen.contexts, actions, got), trains)
+            self.agent.learn(Memory(seen.contexts, actions, played.got), trains)
         regret = seen.regret(actions)
         spent = time.perf_counter() - self._began
         self._rows.append(

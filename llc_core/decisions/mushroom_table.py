@@ -64,8 +64,13 @@ class MushroomTable:
 
     def words(self, row: int) -> dict[str, str]:
         """Feature → letter of one mushroom."""
-        named = [self.columns[k].partition("=") for k in np.flatnonzero(self.features[row])]
-        return {name: letter for name, _, letter in named}
+        return letters_of(self.columns, self.features[row])
+
+
+def letters_of(columns: Sequence[str], features: np.ndarray) -> dict[str, str]:
+    """Feature → letter of one row [d] of zeros and ones, by the names of its columns, "odor=n"."""
+    named = [columns[int(k)].partition("=") for k in np.flatnonzero(features)]
+    return {name: letter for name, _, letter in named}
 
 
 def read_mushrooms(path: str | Path) -> MushroomTable:

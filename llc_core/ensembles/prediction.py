@@ -65,6 +65,10 @@ class EnsemblePrediction:
         """Expected calibration error over bins of equal width."""
         return scores.calibration_error(self.probabilities, targets, bins)
 
+    def calibration_curve(self, targets: Tensor, bins: int = 15) -> scores.CalibrationCurve:
+        """How often the ensemble is right where it is so sure."""
+        return scores.calibration_curve(self.probabilities, targets, bins)
+
     def against(self, outside: EnsemblePrediction, column: str = "entropy_of_mean") -> Detection:
         """How well a column tells `outside`, predictions for inputs of another kind, from these.
 

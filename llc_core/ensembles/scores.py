@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -46,13 +48,42 @@ def accuracy(probabilities: Tensor, targets: Tensor) -> float:
     return float((probabilities.argmax(dim=1) == checked(probabilities, targets)).double().mean())
 
 
-def calibration_error(probabilities: Tensor, targets: Tensor, bins: int = 15) -> float:
-    """Expected calibration error: Σ over bins of the largest probability, of (share of inputs)·|accuracy − mean confidence|.
+@dataclass(frozen=True)
+class CalibrationCurve:
+    """Of the bins that hold an input, by growing confidence: mean of the largest probability, share that is right, inputs; [B]."""
 
-    Bins of equal width, (k/bins, (k + 1)/bins]. Source: Naeini, Cooper & Hauskrecht 2015; Guo et al. 2017, eq. 3.
+    confidence: np.ndarray
+    accuracy: np.ndarray
+    counts: np.ndarray
+
+    @property
+    def error(self) -> float:
+        """Expected calibration error: Σ (share of inputs)·|accuracy − confidence|."""
+        return float((self.counts * np.abs(self.accuracy - self.confidence)).sum() / self.counts.sum())
+
+
+def calibration_curve(probabilities: Tensor, targets: Tensor, bins: int = 15) -> CalibrationCurve:
+    """Bins of the largest probability of equal width, (k/bins, (k + 1)/bins]; empty ones are left out.
+
+    Source: Niculescu-Mizil & Caruana 2005; Guo et al. 2017, section 2.
     """
     labels, count = checked(probabilities, targets), whole("bins", bins, 1, 1_000_000)
     confidence, said = probabilities.max(dim=1)
     place = (confidence * count).ceil().long().clamp(1, count) - 1
-    gap = torch.zeros(count, dtype=torch.float64).index_add_(0, place, (said == labels).double() - confidence.double())
-    return float(gap.abs().sum() / len(labels))
+
+    def of(values: Tensor) -> np.ndarray:
+        return torch.zeros(count, dtype=torch.float64).index_add_(0, place, values.double()).numpy()
+
+    counts = of(torch.ones_like(confidence))
+    there = counts > 0
+    held = counts[there]
+    return CalibrationCurve(of(confidence)[there] / held, of(said == labels)[there] / held, held)
+
+
+def calibration_error(probabilities: Tensor, targets: Tensor, bins: int = 15) -> float:
+    """Expected calibration error: Σ over bins of the largest probability, of (share of inputs)·|accuracy − mean confidence|.
+
+    Source: Naeini, Cooper & Hauskrecht 2015; Guo et al. 2017, eq. 3. See `calibration_curve` for the bins.
+    """
+    checked(probabilities, targets)
+    return calibration_curve(probabilities, targets, bins).error if len(probabilities) else float("nan")

@@ -21,8 +21,8 @@ WHOLE = "typeof(config) = 'text'"
 SELECT = f"SELECT rowid, {WHOLE} AS whole, {', '.join((*NAMES, *NUMBERS))} FROM results"
 LARGE = 50_000
 """Rows from which on the library is asked: to load it takes as long as these."""
-PIECE = 20_000
-"""Rows that are objects at a time."""
+PIECE = 1000
+"""Rows that are objects at a time: few enough for a processor's cache, and for Python not to look through them for garbage."""
 SLICE = 100_000
 """Rows that the library reads at a time. The store can be written to between two slices."""
 MOST_THREADS = 4

@@ -35,9 +35,9 @@ class Names:
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> Names:
-        places: dict[str, int] = {}
-        codes = np.array([places.setdefault(text, len(places)) for text in texts], dtype=np.int32)
-        return cls(codes, tuple(places))
+        there = texts if isinstance(texts, Sequence) else list(texts)
+        places = {text: place for place, text in enumerate(dict.fromkeys(there))}
+        return cls(np.fromiter(map(places.__getitem__, there), np.int32, len(there)), tuple(places))
 
     def counts(self) -> np.ndarray:
         """Rows of each value."""

@@ -13,6 +13,7 @@ READY = {
     "many-modes": "as many independent draws",
     "landscapes": "The plane of parameters",
     "functions": "distance to exact",
+    "decisions": "poisonous eaten",
     "your-network": "Diagnostics",
     "benchmark": "Runs at a point",
 }

@@ -14,6 +14,7 @@ SEEN = {
     "Many modes": "as many independent draws",
     "Landscapes": "The plane of parameters",
     "Weights and functions": "distance to exact",
+    "Decisions": "poisonous eaten",
     "Your network": "Diagnostics",
     "Benchmark": "Runs at a point",
 }

@@ -1,11 +1,13 @@
 """A store of a million rows, as columns and on the page "Benchmark": seconds and memory.
 
-    python -m lab.benchmarks.speed.stores [--rows 1000000] [--objects]
+    python -m lab.benchmarks.speed.stores [--rows 1000000] [--objects] [--tries 5]
+    chrt -r 10 taskset -c 0 python -m lab.benchmarks.speed.stores --only page      on one core that nobody takes away (as root)
 
 Every line is a process of its own, so that its peak of resident memory is its own; the first one only imports. "as objects" (with
 --objects) is the same store as a dictionary for each row. "the page": from the click to the figures; beside it the longest time
-for which the event loop's thread had no turn meanwhile, and how long it took to put the answer on the screen. Imports and
-the page with its first, small store come before.
+for which the event loop's thread had no turn meanwhile, how long it took to put the answer on the screen, and what the whole page
+weighs on its way to a browser. Imports and the page with its first, small store come before. Of several tries the line gives
+the least and the median.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import contextlib
 import json
 import os
 import resource
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -42,6 +45,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--objects", action="store_true", help="also as one dictionary a row, as before")
+    parser.add_argument("--tries", type=int, default=1, help="processes a line")
+    parser.add_argument("--only", nargs="+", choices=WHATS, default=WHATS, help="these lines")
     parser.add_argument("--store", type=Path, help="use and keep this file; made if it is not there")
     parser.add_argument("--what", help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -51,9 +56,9 @@ def main() -> None:
         used = time.process_time()
         seconds = measure(options.what, options.store)
         if seconds and options.what != "page":
-            seconds["processor, of all cores,"] = time.process_time() - used
+            seconds["processor seconds"] = time.process_time() - used
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        print(json.dumps({"peak": peak, **seconds}))
+        print(json.dumps({**seconds, "peak, MiB,": peak}))
         return
     print(machine())
     with tempfile.TemporaryDirectory() as folder:
@@ -61,13 +66,25 @@ def main() -> None:
         if not path.exists():
             write(path, options.rows)
         print(f"{options.rows:,} rows, {path.stat().st_size / 1e6:.0f} MB")
-        for what in (*WHATS, *(("rows as objects", "curves of objects") if options.objects else ())):
-            command = [sys.executable, "-m", "lab.benchmarks.speed.stores", "--store", str(path), "--what", what]
-            done = subprocess.run(command, check=True, capture_output=True, text=True)
-            found = json.loads(done.stdout.splitlines()[-1])
-            peak = found.pop("peak")
-            times = ", ".join(f"{name} {value:.2f} s" for name, value in found.items())
-            print(f"{what}: {times or 'imports'}; peak {peak:,.0f} MiB", flush=True)
+        for what in (*options.only, *(("rows as objects", "curves of objects") if options.objects else ())):
+            print(f"{what}: {tried(what, path, options.tries)}", flush=True)
+    print(f"load {os.getloadavg()[0]:.1f} at the end")
+
+
+def tried(what: str, path: Path, tries: int) -> str:
+    """The figures of one line, each try in a process of its own."""
+    command = [sys.executable, "-m", "lab.benchmarks.speed.stores", "--store", str(path), "--what", what]
+    found: dict[str, list[float]] = {}
+    for _ in range(tries):
+        done = subprocess.run(command, check=True, capture_output=True, text=True)
+        for name, value in json.loads(done.stdout.splitlines()[-1]).items():
+            found.setdefault(name, []).append(value)
+    return "; ".join(f"{name} {_least_and_median(values)}" for name, values in found.items())
+
+
+def _least_and_median(values: list[float]) -> str:
+    least, median = min(values), statistics.median(values)
+    return f"{least:,.2f}" if len(values) == 1 else f"{least:,.2f} to {median:,.2f}"
 
 
 def measure(what: str, path: Path) -> dict[str, float]:
@@ -116,9 +133,22 @@ def page(path: Path) -> dict[str, float]:
         "shown after": whole,
         "longest without a turn": longest,
         "on the screen": put,
-        "processor, of all cores,": processor,
+        "processor seconds": processor,
         "another point's runs": again,
+        "to the browser, kB,": weight(view) / 1000,
     }
+
+
+def weight(view: Any) -> int:
+    """Bytes of the page with all that it shows, as a browser that opens it now would get it."""
+    import panel as pn
+    from bokeh.core.json_encoder import serialize_json
+    from bokeh.document import Document
+
+    document = Document()
+    for part in (*view.main, *view.sidebar):
+        pn.panel(part).server_doc(document)
+    return len(serialize_json(document.to_json()))
 
 
 def timed(call: Any) -> tuple[float, Any]:

@@ -36,6 +36,8 @@ class BlockedGibbs:
 
     deltas: displacements δ_l [C, H_l, H_{l−1}] of every layer.  weights: W_l = W⁰_l + δ_l.
     difference: W_M ⋯ W_1 − P0 there, [C, H_M, H_0].
+    expected_loss: [C], E[ΔL] under the laws from which the last sweep drew, each of one layer given the others; their mean.
+        Its mean over a chain is that of ΔL, with less noise (Rao and Blackwell).
     """
 
     def __init__(
@@ -62,6 +64,7 @@ class BlockedGibbs:
         values, vectors = torch.linalg.eigh(self.sxx)
         self.root = vectors * values.clamp_min(0).sqrt()  # root·rootᵀ = Sxx
         self.difference = torch.zeros(chains, problem.widths[-1], problem.widths[0], **EXACT)
+        self.expected_loss = torch.zeros(chains, **EXACT)
         self.random = torch_stream(seed, "gibbs")
         inner = len(self.w0) - 1
         self._gauge_step = [torch.full((chains, 1, 1), 0.5, **EXACT) for _ in range(inner)]
@@ -105,8 +108,10 @@ class BlockedGibbs:
             aboves.append(aboves[-1] @ w)
         below = self.products0[0].unsqueeze(0)
         error = torch.zeros_like(below)
+        expected = torch.zeros(self.chains, **EXACT)
         for layer, above in enumerate(reversed(aboves)):
             law = self.conditional(layer, above, below)
+            expected += self._expected(law, above, below)
             change = law.draw(self.normals(self.deltas[layer].shape))
             self.deltas[layer] = self.deltas[layer] + change
             self.difference = self.difference + above @ change @ below
@@ -115,7 +120,15 @@ class BlockedGibbs:
             if layer + 1 < len(weights):
                 below = self.products0[layer + 1] + error
         self.difference = error
+        self.expected_loss = expected / len(weights)
         return self._excess_loss()
+
+    def _expected(self, law: Conditional, above: Tensor, below: Tensor) -> Tensor:
+        """E[ΔL] under a layer's law: ΔL at its mean, and half of what each entry's variance adds; [C]."""
+        mean = self.difference + above @ (law.left @ law.mean @ law.right.mT) @ below
+        return ((mean @ self.sxx - 2 * self.snx) * mean).sum(dim=(1, 2)) + (law.curvature / law.precision).sum(
+            dim=(1, 2)
+        )
 
     def conditional(self, layer: int, above: Tensor, below: Tensor) -> Conditional:
         """The law of the change Δ of one layer (counted from 0) given all other layers.
@@ -132,9 +145,10 @@ class BlockedGibbs:
         left, right = gram_basis(above), gram_basis((below @ self.root).mT)
         pull = above.mT @ (self.difference @ self.sxx - self.snx) @ below.mT
         force = 2 * self.n_beta * pull + self.localization * self.deltas[layer]
-        precision = 2 * self.n_beta * left.values.unsqueeze(-1) * right.values.unsqueeze(-2) + self.localization
+        curvature = left.values.unsqueeze(-1) * right.values.unsqueeze(-2)
+        precision = 2 * self.n_beta * curvature + self.localization
         mean = -(left.vectors.mT @ force @ right.vectors) / precision
-        return Conditional(left.vectors, right.vectors, mean, precision)
+        return Conditional(left.vectors, right.vectors, mean, precision, curvature)
 
     def gauge_moves(self, adapt: bool) -> None:
         """One gauge move at every hidden vertex; with `adapt` the step sizes learn from the acceptance."""

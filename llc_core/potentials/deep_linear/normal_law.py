@@ -12,12 +12,14 @@ class Conditional(NamedTuple):
     """A normal law of a matrix Δ: left·Z·rightᵀ with independent Z_ij ~ N(mean_ij, 1/precision_ij).
 
     left [C, p, p], right [C, q, q]: orthogonal.  mean, precision: [C, p, q].
+    curvature: [C, p, q], with which the excess loss grows: by curvature·(Z − mean)² along each entry.
     """
 
     left: Tensor
     right: Tensor
     mean: Tensor
     precision: Tensor
+    curvature: Tensor
 
     def draw(self, normals: Tensor) -> Tensor:
         """Δ [C, p, q] from standard normals [C, p, q]."""

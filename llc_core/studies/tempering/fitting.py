@@ -1,8 +1,13 @@
-"""λ and its multiplicity m from λ̂(nβ) along a ladder: λ̂ = λ − (m − 1)/(log nβ + c), the slope of Z ~ nβ^(−λ)·(log nβ + c)^(m − 1).
+"""λ and its multiplicity m from λ̂(nβ) along a ladder.
 
-The law holds for large nβ; from where on is not known. Fits from every level on, and for every m, are averaged with the weights
-exp(−½(χ² + 2k + 2·left out)) of Jay & Neil 2021 ("Bayesian model averaging for analysis of lattice field theory results", eq. 28).
-Source of the law: Watanabe 2009, theorem 6.7.
+Z(nβ) is a sum of terms nβ^(−λ_k) times a polynomial of log nβ, of degree m − 1 for the smallest, λ (Watanabe 2009, theorem 6.7). So
+
+    λ̂(nβ) = λ − (m − 1)/(log nβ + c) − a·nβ^(−δ)
+
+with δ the distance to the next λ_k. Without its last term the bend of a power law passes for a logarithm. From which level on the law
+holds is not known either. Fits of every m, from many levels on, with c and δ on grids, are weighted by how likely they make the
+levels they use (λ and a are integrated out), less PRICE for each level left out (after Jay & Neil 2021, "Bayesian model averaging
+for analysis of lattice field theory results"). λ is their mean and its error their whole spread, over m too.
 """
 
 from __future__ import annotations
@@ -14,49 +19,73 @@ import numpy as np
 SMALLEST = 5
 """Levels that a fit uses at least."""
 HIGHEST = 3
-SHIFTS = np.linspace(0, 8, 33)
-"""Values of c, where nβ is counted in units of one over the loss that is typical of the prior. There log nβ + c is the log of
-the prior's range of losses over that at nβ, so c is of order 1. Were c free, a large one would make every m look like m = 1."""
+CUTS = 40
+"""Beginnings that are tried at most."""
+PRICE = 0.9
+"""Of a level left out. A level that fits by chance alone gains ½: at ½ all cuts would be alike, at 1 fits begin too early."""
+SHIFT = 8.0
+"""c lies within this of 0, where nβ is counted in units of one over the loss that is typical of the prior (on two-layer networks of
+widths up to 3 it is −4.2 to 2.2). A larger one would make every m look like m = 1."""
+SHIFTS = 33
+DECAYS = (0.25, 0.5, 1.0)
+"""δ: distances between neighbouring λ_k are multiples of ¼ or ½ on what was looked at."""
+TOLD = 0.5
+"""Evidence above which m is named."""
 
 
 @dataclass(frozen=True)
 class Fit:
-    """llc: λ averaged over the fits of the likeliest m.  evidence: [HIGHEST] weight of m = 1, 2, …  model_sd: spread of λ over cuts."""
+    """llc, se: λ and its standard error over all fits.  evidence: [HIGHEST] weight of m = 1, 2, …  multiplicity: None where none has TOLD."""
 
     llc: float
-    multiplicity: int
+    se: float
+    multiplicity: int | None
     evidence: np.ndarray
-    model_sd: float
 
 
-def fit(n_beta: np.ndarray, llc: np.ndarray, se: np.ndarray, dim: int, multiplicity: int | None = None) -> Fit:
-    """n_beta, llc, se: [K] of the levels above 0, nβ times the typical loss.  dim: D, since m ≤ D and λ ≤ D/2.  multiplicity: m where it is known."""
+def fit(
+    n_beta: np.ndarray, llc: np.ndarray, se: np.ndarray, dim: int, multiplicity: int | None = None, near: float = 0.0
+) -> Fit:
+    """n_beta, llc, se: [K] of the levels above 0, nβ times the typical loss.  dim: D, since m ≤ D and λ ≤ D/2.  multiplicity: m where
+    it is known.  near: correlation of the errors of neighbouring levels; it falls off as a power of their distance."""
     good = np.isfinite(llc) & np.isfinite(se)
-    t, y, weight = np.log(n_beta[good]), llc[good], 1 / np.maximum(se[good], 1e-12) ** 2
+    t, y, sd = np.log(n_beta[good]), llc[good], np.maximum(se[good], 1e-6)
     if len(t) < SMALLEST:
         raise ValueError(f"Only {len(t)} levels have a finite value; {SMALLEST} are needed. Use more levels or steps.")
-    rows: list[tuple[int, float, float]] = []
-    for cut in range(len(t) - SMALLEST + 1):
-        for m in [multiplicity] if multiplicity else range(1, min(dim, HIGHEST) + 1):
-            value, misfit, free = _one(t[cut:], y[cut:], weight[cut:], m)
-            if 0 <= value <= dim / 2 * 1.02:
-                rows.append((m, value, -0.5 * (misfit + 2 * free + 2 * cut)))
-    if not rows:
-        return Fit(float("nan"), 1, np.zeros(HIGHEST), float("nan"))
-    ms, values, logs = (np.array(column) for column in zip(*rows, strict=True))
-    share = np.exp(logs - logs.max())
+    cuts = np.unique(np.linspace(0, len(t) - SMALLEST, CUTS).astype(int))
+    ms = [multiplicity] if multiplicity else list(range(1, min(dim, HIGHEST) + 1))
+    rows = np.concatenate(
+        [_fits(t[cut:], y[cut:], sd[cut:], m, decay, near, cut) for cut in cuts for m in ms for decay in DECAYS]
+    )
+    rows = rows[(rows[:, 1] >= 0) & (rows[:, 1] <= dim / 2 * 1.02)]
+    if not len(rows):
+        return Fit(float("nan"), float("nan"), None, np.zeros(HIGHEST))
+    m, value, variance, log = rows.T
+    share = np.exp(log - log.max())
     share /= share.sum()
-    evidence = np.array([share[ms == m].sum() for m in range(1, HIGHEST + 1)])
-    best = int(evidence.argmax()) + 1
-    own = share * (ms == best) / evidence[best - 1]
-    mean = float(own @ values)
-    return Fit(mean, best, evidence, float(np.sqrt(own @ (values - mean) ** 2)))
+    evidence = np.array([share[m == k].sum() for k in range(1, HIGHEST + 1)])
+    mean = float(share @ value)
+    best = int(evidence.argmax())
+    told = multiplicity or (best + 1 if evidence[best] > TOLD else None)
+    return Fit(mean, float(np.sqrt(share @ (variance + (value - mean) ** 2))), told, evidence)
 
 
-def _one(t: np.ndarray, y: np.ndarray, weight: np.ndarray, m: int) -> tuple[float, float, int]:
-    """λ, χ² and the number of free values of one fit."""
-    bend = np.zeros((1, len(t))) if m == 1 else (m - 1) / np.maximum(t + SHIFTS[:, None], 0.5)
-    value = ((y + bend) * weight).sum(1) / weight.sum()
-    misfit = ((y + bend - value[:, None]) ** 2 * weight).sum(1)
-    at = int(misfit.argmin())
-    return float(value[at]), float(misfit[at]), 1 if m == 1 else 2
+def _fits(t: np.ndarray, y: np.ndarray, sd: np.ndarray, m: int, decay: float, near: float, cut: int) -> np.ndarray:
+    """Rows (m, λ, its variance, log weight), one for each c. λ is as likely anywhere; a, at the first level, is of order 1."""
+    shift = np.linspace(max(1.0, t[0] - SHIFT), max(2.0, t[0] + SHIFT), SHIFTS) if m > 1 else np.ones(1)
+    bend = (m - 1) / (t - t[0] + shift[:, None])
+    known = _whitened(np.stack([np.ones_like(t), np.exp(-decay * (t - t[0]))]) / sd, near)
+    seen = _whitened((y + bend) / sd, near)
+    precision = known @ known.T + np.diag([0.0, 1.0])
+    covariance = np.linalg.inv(precision)
+    pull = seen @ known.T
+    found = pull @ covariance
+    misfit = (seen * seen).sum(1) - (pull * found).sum(1)
+    log = -0.5 * misfit + 0.5 * np.log(np.linalg.det(covariance)) - np.log(len(shift)) - PRICE * cut
+    row = np.ones_like(log)
+    return np.stack([m * row, found[:, 0], covariance[0, 0] * row, log], axis=1)
+
+
+def _whitened(rows: np.ndarray, near: float) -> np.ndarray:
+    """rows [N, K] in units of their errors, made independent where neighbours' errors have the correlation `near`."""
+    return np.concatenate([rows[:, :1], (rows[:, 1:] - near * rows[:, :-1]) / np.sqrt(1 - near * near)], axis=1)

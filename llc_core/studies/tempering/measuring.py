@@ -11,6 +11,7 @@ from llc_core.compute.streams import torch_stream
 from llc_core.fields import number, whole
 from llc_core.potentials.base import Potential
 from llc_core.studies.tempering.answers import FreeEnergy, basin_of, jackknife, log_z_of, volume_of
+from llc_core.studies.tempering.energies import Energies, Levels
 from llc_core.studies.tempering.fitting import Fit, fit
 from llc_core.studies.tempering.ladder import equal_rejection, geometric, given_levels
 from llc_core.studies.tempering.prior import prior_of
@@ -22,6 +23,8 @@ BURN_IN = 0.4
 ROUNDS = 5
 MOST_NUMBERS = 100_000_000
 FIRST = 16
+DRIFT = 4.0
+"""Standard errors by which the halves of a run may differ."""
 
 
 def free_energy(
@@ -78,13 +81,17 @@ def free_energy(
     loss = np.empty((kept, len(levels), chains))
     inside = {name: np.empty(loss.shape, dtype=bool) for name in basins or {}}
 
-    def look(step: int, losses: Tensor, delta: Tensor) -> None:
-        loss[step] = losses.numpy()
+    energies = Energies(replicas, kept)
+
+    def look(step: int, now: Replicas) -> None:
+        loss[step] = now.loss.numpy()
+        energies.look(step, now)
         for name, within in (basins or {}).items():
-            inside[name][step] = within(delta.flatten(0, 1)).view(losses.shape).numpy()
+            inside[name][step] = within(now.delta.flatten(0, 1)).view(now.loss.shape).numpy()
 
     replicas.run(kept, look)
-    return _read(problem, replicas, loss, inside, multiplicity, typical, (spent + kept * len(levels)) * chains)
+    gradients = (spent + kept * len(levels)) * chains * replicas.price
+    return _read(problem, replicas, loss, energies.read(), inside, multiplicity, typical, gradients)
 
 
 def _typical(problem: Potential, draws: Tensor) -> float:
@@ -113,51 +120,48 @@ def _read(
     problem: Potential,
     replicas: Replicas,
     loss: np.ndarray,
+    seen: Levels,
     inside: Mapping[str, np.ndarray],
     multiplicity: int | None,
     typical: float,
     gradients: int,
 ) -> FreeEnergy:
     levels, chains = replicas.n_beta, replicas.chains
-    counted = levels[1:] * typical
-    each = levels[:, None] * loss.mean(0)
-    level_llc, level_se = each.mean(1), each.std(1, ddof=1) / np.sqrt(chains)
-    fitted = fit(counted, level_llc[1:], level_se[1:], problem.dim, multiplicity)
-    without = [np.delete(each, c, 1).mean(1)[1:] for c in range(chains)]
-    values = [fit(counted, rest, level_se[1:], problem.dim, fitted.multiplicity).llc for rest in without]
-    log_z = log_z_of(loss, levels)
-    log_z_se = jackknife(np.stack([log_z_of(loss, levels, c) for c in range(chains)]))
+    fitted = fit(levels[1:] * typical, seen.llc[1:], seen.se[1:], problem.dim, multiplicity, seen.near)
+    log_z = log_z_of(loss, levels, seen.each)
+    log_z_se = jackknife(np.stack([log_z_of(loss, levels, seen.each, c) for c in range(chains)]))
     rate = replicas.rejected / np.maximum(replicas.tried, 1)
     with np.errstate(divide="ignore"):
         local = np.where(levels[:-1] > 0, rate / np.diff(np.log(levels)), np.nan)
     epsilon, volume = volume_of(loss, levels, log_z)
     trips = int(replicas.round_trips.sum())
-    error = float(np.hypot(jackknife(np.array(values)), fitted.model_sd))
     return FreeEnergy(
-        llc=fitted.llc, llc_se=error, multiplicity=fitted.multiplicity,
+        llc=fitted.llc, llc_se=fitted.se, multiplicity=fitted.multiplicity,
         evidence={m + 1: float(share) for m, share in enumerate(fitted.evidence)},
         log_z=float(log_z[-1]), log_z_se=float(log_z_se[-1]),
-        levels=levels, level_llc=level_llc, level_llc_se=level_se, level_log_z=log_z, level_log_z_se=log_z_se,
+        levels=levels, level_llc=seen.llc, level_llc_se=seen.se, level_log_z=log_z, level_log_z_se=log_z_se,
         rejection=rate, round_trips=trips, barrier=float(rate.sum()), local_barrier=local,
         epsilon=epsilon, volume=volume,
         basins={name: basin_of(loss, within, levels) for name, within in inside.items()},
-        gradients=gradients, reason=_reason(trips, chains, rate, fitted, multiplicity is not None or problem.dim <= 2),
+        gradients=gradients, reason=_reason(trips, replicas, rate, fitted, seen.drift),
     )  # fmt: skip
 
 
-def _reason(trips: int, chains: int, rate: np.ndarray, fitted: Fit, known: bool) -> str:
-    """known: whether m was given, or fitted in at most two dimensions, where the fit was checked against exact answers."""
+def _reason(trips: int, replicas: Replicas, rate: np.ndarray, fitted: Fit, drift: float) -> str:
+    """A sweep draws whole layers anew, so that levels need no round trips to come to their laws; Langevin steps do."""
     if not np.isfinite(fitted.llc):
         return "No fit of λ lies between 0 and D/2: the levels are too few or the run is too short."
     if rate.max() > 0.9:
         return f"Two neighbouring levels refuse {rate.max():.0%} of their swaps: use more levels."
-    if trips < 2 * chains:
-        return f"{trips} round trips on {chains} ladders are too few: use more steps."
-    if not known:
-        return "In more than two dimensions the fitted multiplicity is often wrong, and λ with it: give multiplicity."
+    if abs(drift) > DRIFT:
+        return f"The losses still {'rose' if drift > 0 else 'fell'} while they were averaged ({abs(drift):.0f} standard errors): use more steps."
+    if not replicas.sweeps and trips < 2 * replicas.chains:
+        return f"{trips} round trips on {replicas.chains} ladders are too few: use more steps."
+    if fitted.multiplicity is None:
+        return "The multiplicity cannot be told from these levels; λ and its error are over all that are possible. Use a colder ladder or more steps."
     share = fitted.evidence.max()
     return (
         ""
         if share > 0.9
-        else f"The evidence for multiplicity {fitted.multiplicity} is only {share:.2f}: use more steps."
+        else f"The evidence for multiplicity {fitted.multiplicity} is only {share:.2f}; λ and its error are over all that are possible."
     )

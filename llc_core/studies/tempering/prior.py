@@ -38,6 +38,15 @@ class Prior:
         """∇ log φ, as δ."""
         return torch.zeros_like(delta) if self.localization is None else -self.localization * delta
 
+    def field(self, delta: Tensor) -> tuple[Tensor, Tensor]:
+        """A field f that points away from w0 and does not cross the walls, and each ∂f_i/∂δ_i, as δ."""
+        if self.localization is not None:
+            return delta, torch.ones_like(delta)
+        middle, half = (self.high + self.low) / 2, (self.high - self.low) / 2
+        place = (delta - middle) / half
+        inward = 1 - place.square()
+        return delta * inward, inward - 2 * delta * place / half
+
 
 def prior_of(problem: Potential, localization: float | None, box: float | None) -> Prior:
     """The prior that was asked for; else the problem's own box, else its localisation. ValueError where there is none."""

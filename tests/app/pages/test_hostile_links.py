@@ -88,7 +88,9 @@ def test_a_landscape_too_large_is_refused_before_its_data_are_made(views, unmade
     refused(views["landscapes"], {"problem": {"kind": "planar", "name": "normal_crossing", **description}}, words)
 
 
-@pytest.mark.parametrize("key", ["landscapes", "your-network", "stationary-bias", "benchmark", "functions"])
+@pytest.mark.parametrize(
+    "key", ["landscapes", "your-network", "stationary-bias", "benchmark", "functions", "decisions"]
+)
 @pytest.mark.parametrize("name", ["problem", "target"])
 def test_no_other_page_makes_a_network(views, unmade, key, name):
     with pytest.raises(ValueError):

@@ -47,6 +47,7 @@ def test_pages_are_found():
         "Many modes",
         "Landscapes",
         "Weights and functions",
+        "Decisions",
         "Your network",
         "Benchmark",
     ]

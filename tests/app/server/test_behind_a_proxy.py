@@ -15,6 +15,8 @@ from urllib.parse import urljoin
 import pytest
 from served import Served
 
+from app.server.jupyter import launcher
+
 pytest.importorskip("panel")
 tornado = pytest.importorskip("tornado")
 
@@ -22,7 +24,7 @@ PREFIX = "/user/ada/proxy/5006"
 
 
 class Proxy:
-    """Takes PREFIX away from paths and hands requests on, answers as they are; everything else is not found."""
+    """Takes PREFIX away from paths and hands requests and websockets on, answers as they are; everything else is not found."""
 
     def __init__(self, behind: str):
         self.behind, self.asked = behind, []
@@ -31,12 +33,40 @@ class Proxy:
         assert self._ready.wait(20)
 
     def _serve(self) -> None:
-        from tornado.httpclient import AsyncHTTPClient
+        from tornado.httpclient import AsyncHTTPClient, HTTPRequest
         from tornado.httpserver import HTTPServer
         from tornado.netutil import bind_sockets
         from tornado.web import Application, RequestHandler
+        from tornado.websocket import WebSocketHandler, websocket_connect
 
         proxy = self
+
+        class Socket(WebSocketHandler):
+            """The launcher has the proxy speak in the app's own name, so the browser's origin does not matter."""
+
+            def check_origin(self, origin: str) -> bool:
+                return True
+
+            def select_subprotocol(self, offered: list[str]) -> str | None:
+                self.offered = offered
+                return offered[0] if offered else None
+
+            async def open(self, path: str) -> None:
+                address = f"{proxy.behind.replace('http', 'ws', 1)}/{path}/ws"
+                port = proxy.behind.rpartition(":")[2]
+                said = launcher()["request_headers_override"].items()
+                headers = {"Origin": "https://hub.example", **{name: text.format(port=port) for name, text in said}}
+                self.far = await websocket_connect(
+                    HTTPRequest(address, headers=headers, request_timeout=60), subprotocols=self.offered,
+                    on_message_callback=lambda message: message is not None and self.write_message(message),
+                )  # fmt: skip
+
+            async def on_message(self, message: str | bytes) -> None:
+                await self.far.write_message(message)
+
+            def on_close(self) -> None:
+                if hasattr(self, "far"):
+                    self.far.close()
 
         class Handler(RequestHandler):
             async def get(self, path: str) -> None:
@@ -54,7 +84,7 @@ class Proxy:
         async def serve() -> None:
             sockets = bind_sockets(0, "127.0.0.1", family=socket.AF_INET)
             self.url = f"http://127.0.0.1:{sockets[0].getsockname()[1]}"
-            HTTPServer(Application([(f"{PREFIX}/(.*)", Handler)])).add_sockets(sockets)
+            HTTPServer(Application([(f"{PREFIX}/(.*)/ws", Socket), (f"{PREFIX}/(.*)", Handler)])).add_sockets(sockets)
             self._ready.set()
             self._loop = asyncio.get_running_loop()
             self._end = asyncio.Event()
@@ -115,6 +145,29 @@ def test_the_page_names_no_host_for_its_websocket(page):
     items = json.loads(re.search(r"render_items = (\[.*?\]);", html)[1])
     assert items and not any("server_url" in item or "absolute_url" in item for item in items)
     assert "ws://" not in html and "wss://" not in html
+
+
+def test_a_session_opens_through_the_proxy(page):
+    """As the browser does it: from the address of the window, with the page's own token. The server greets and answers."""
+    from bokeh.protocol import Protocol
+    from tornado.websocket import websocket_connect
+
+    address, html = page
+    token = re.search(r'"token":"([^"]+)"', html)[1]
+
+    async def greeted() -> tuple[str, str]:
+        socket = await websocket_connect(f"{address.replace('http', 'ws', 1)}/ws", subprotocols=["bokeh", token])
+        greeting = [await socket.read_message() for _ in range(3)]
+        asked = Protocol().create("PULL-DOC-REQ")
+        for part in (asked.header_json, asked.metadata_json, asked.content_json):
+            await socket.write_message(part)
+        answer = await socket.read_message()
+        while json.loads(answer).get("reqid") != asked.header["msgid"]:
+            answer = await socket.read_message()
+        socket.close()
+        return json.loads(greeting[0])["msgtype"], json.loads(answer)["msgtype"]
+
+    assert asyncio.run(asyncio.wait_for(greeted(), 60)) == ("ACK", "PULL-DOC-REPLY")
 
 
 def test_what_is_not_under_the_prefix_is_not_there(page):

@@ -43,7 +43,15 @@ def views(swept):
 
 
 def test_names_in_links_never_change():
-    assert set(PAGES) >= {"local-geometry", "stationary-bias", "landscapes", "your-network", "benchmark", "functions"}
+    assert set(PAGES) >= {
+        "local-geometry",
+        "stationary-bias",
+        "landscapes",
+        "your-network",
+        "benchmark",
+        "functions",
+        "decisions",
+    }
 
 
 LOCAL = st.fixed_dictionaries(
@@ -168,6 +176,15 @@ FIRST = {
         "seed": 1,
         "band": "across",
         "share": 0.5,
+    },
+    "decisions": {
+        "game": "mushrooms",
+        "bandit": {
+            "mushrooms": "exclusive", "left": {"agent": "pICSGLD", "policy": "thompson"}, "rounds": 60, "hidden": 8,
+            "step_size": 1e-6,
+        },
+        "outside": {"sampler": "SGHMC", "chains": 3, "steps": 300},
+        "seed": 1,
     },
     "benchmark": {
         "store": "swept",

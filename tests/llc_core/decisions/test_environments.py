@@ -11,8 +11,9 @@ import torch
 from sentences import tells
 
 from llc_core.compute.streams import torch_stream
-from llc_core.decisions import LinearBandit, Mushrooms, WheelBandit, made_mushrooms, read_mushrooms
+from llc_core.decisions import LinearBandit, Mushrooms, WheelBandit, in_words, made_mushrooms, read_mushrooms
 from llc_core.decisions.mushroom_table import LETTERS
+from llc_core.decisions.mushroom_words import MEANINGS, PARTS
 
 REAL = Path(__file__).resolve().parents[3] / "lab/data/mushroom.csv"
 CASES = {
@@ -120,3 +121,14 @@ def test_bad_numbers_are_one_sentence(make):
     with pytest.raises(ValueError) as caught:
         make()
     tells(caught.value)
+
+
+def test_every_letter_of_every_mushroom_has_a_word():
+    assert all(set(letters) <= set(MEANINGS[name]) for name, letters in LETTERS.items())
+    assert sorted(feature for features in PARTS.values() for feature in features) == sorted(LETTERS)
+    table = made_mushrooms(50)
+    for row in range(50):
+        words = in_words(table.words(row))
+        assert list(words) == list(PARTS) and all(words.values())
+    with pytest.raises(ValueError, match="nothing known for"):
+        in_words({"1": "1"})

@@ -86,3 +86,23 @@ def test_bands_over_seeds():
         with pytest.raises(ValueError) as caught:
             bad()
         tells(caught.value)
+
+
+def test_a_round_is_seen_before_the_agent_learns_from_it():
+    """What the agent believes then is what it decided by, and watching changes nothing."""
+    environment, agent = Mushrooms(made_mushrooms(500)), BayesianLinear()
+    seen: list[tuple[np.ndarray, np.ndarray, float]] = []
+
+    def watch(played) -> None:
+        best = agent.mean(played.seen.contexts).argmax(dim=1).numpy()
+        own = ~played.forced.numpy()
+        seen.append((best[own], played.actions.numpy()[own], float(played.got.sum())))
+
+    game = Game(environment, agent, rounds=12, pulls=20, forced_pulls=105, seed=4, watch=watch)
+    while game.round < 12:
+        game.advance()
+    found = game.finish()
+    assert [len(best) for best, *_ in seen] == [0] * 5 + [15] + [20] * 6
+    assert all((best == actions).all() for best, actions, _ in seen)
+    alone = play(environment, BayesianLinear(), rounds=12, forced_pulls=105, seed=4)
+    assert (alone.actions == found.actions).all() and (alone.regret == found.regret).all()

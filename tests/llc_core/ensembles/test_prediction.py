@@ -12,7 +12,15 @@ from torch import nn
 
 import llc_core
 from llc_core.compute.streams import torch_stream
-from llc_core.ensembles import EnsemblePrediction, brier, calibration_error, detection, negative_log_likelihood
+from llc_core.ensembles import (
+    EnsemblePrediction,
+    RunningPrediction,
+    brier,
+    calibration_curve,
+    calibration_error,
+    detection,
+    negative_log_likelihood,
+)
 from llc_core.networks import build_model
 
 MLP = {"kind": "mlp", "widths": [5, 7, 3]}
@@ -176,3 +184,30 @@ def test_scores_that_are_none_are_one_sentence(outside):
     with pytest.raises(ValueError) as caught:
         detection([1.0], outside)
     tells(caught.value)
+
+
+def test_draws_that_come_one_after_another_say_what_all_of_them_say():
+    model, draws, inputs = ensemble()
+    weights = [0.5, 1.0, 0.0, 2.0, 1.5, 0.25]
+    for given in (None, weights):
+        running = RunningPrediction()
+        with pytest.raises(ValueError, match="no draw yet"):
+            running.prediction  # noqa: B018
+        for some in (slice(0, 2), slice(2, 5), slice(5, 6)):
+            running.add(model, draws[some], inputs, weights=None if given is None else given[some])
+        together = llc_core.predictive(model, draws, inputs, weights=given)
+        for name in ("probabilities", "entropy_of_mean", "mean_entropy"):
+            torch.testing.assert_close(
+                getattr(running.prediction, name), getattr(together, name), rtol=1e-12, atol=1e-14
+            )
+        assert running.draws == 6 and running.kish_share == pytest.approx(together.kish_share)
+    with pytest.raises(ValueError, match="same inputs at every call"):
+        running.add(model, draws[:1], inputs[:3])
+
+
+def test_the_calibration_curve_by_hand():
+    """Confidences .7, .8, .4, .5 with labels 0, 1, 2, 2: right, right, wrong, right. Five bins of width .2."""
+    curve = calibration_curve(P, LABELS, 5)
+    assert curve.counts.tolist() == [1, 1, 2]
+    assert curve.confidence == pytest.approx([0.4, 0.5, 0.75]) and curve.accuracy.tolist() == [0, 1, 1]
+    assert curve.error == pytest.approx((0.4 + 0.5 + 2 * 0.25) / 4) == pytest.approx(calibration_error(P, LABELS, 5))

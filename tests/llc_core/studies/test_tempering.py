@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import torch
 
 from llc_core import DeepLinearNetwork, free_energy, surface
 from llc_core.studies.tempering import replicas
+from llc_core.studies.tempering.energies import Energies
 from llc_core.studies.tempering.fitting import fit
 from llc_core.studies.tempering.ladder import equal_rejection
+from llc_core.theory.zero_product import zero_product_law
 
 ERRORS = 4.5
 """Standard errors that a right value may be off."""
@@ -54,11 +58,33 @@ def test_the_swap_s_sign_matters(monkeypatch):
 
 def test_a_gaussian_has_a_closed_form():
     target = DeepLinearNetwork([np.zeros((1, 4))], noise_std=0)
-    found = free_energy(target, n_beta=100.0, chains=16, steps=4000, multiplicity=1, seed=2)
+    found = free_energy(target, n_beta=100.0, chains=16, steps=400, multiplicity=1, seed=2)
     sxx = target.data.sxx.double().numpy()
     exact = -0.5 * np.linalg.slogdet(np.eye(4) + 200 * sxx)[1]
     assert abs(found.log_z - exact) < ERRORS * found.log_z_se < 0.5
     assert abs(found.llc - 2) < 0.06
+
+
+def zeros(*widths: int) -> DeepLinearNetwork:
+    return DeepLinearNetwork([np.zeros((b, a)) for a, b in zip(widths, widths[1:], strict=False)], noise_std=0)
+
+
+def exact(widths, levels, second_moment=1.0) -> np.ndarray:
+    """[K, 2]: log Z and λ̂ of each level."""
+    return np.array([zero_product_law(widths, n_beta, second_moment) for n_beta in levels])
+
+
+def test_a_network_s_levels_agree_with_quadrature():
+    """Down to 10¹⁰, where Langevin steps lose the law: they cannot follow valleys that are 10⁵ times as long as wide."""
+    target = zeros(2, 2, 2)
+    levels = np.geomspace(1e-3, 1e10, 24)
+    found = free_energy(target, [0.0, *levels], chains=16, steps=200, seed=7)
+    wanted = exact((2, 2, 2), levels, float(target.data.sxx.diagonal().mean()))
+    off = (found.level_llc[1:] - wanted[:, 1]) / found.level_llc_se[1:]
+    assert np.abs(off).max() < ERRORS and np.sqrt((off**2).mean()) < 1.6
+    assert abs(found.log_z - wanted[-1, 0]) < ERRORS * found.log_z_se < 0.4
+    assert np.abs(found.level_llc_se[1:]).max() < 0.02
+    assert found.gradients % (25 * 16 * 2) == 0, "a sweep counts for two"
 
 
 def test_two_basins():
@@ -93,6 +119,37 @@ def test_the_fit_tells_multiplicities_apart():
         found = fit(n_beta, 0.5 - (m - 1) / (np.log(n_beta) + 4), se, 2)
         assert found.multiplicity == m
         assert found.llc == pytest.approx(0.5, abs=0.01)
+
+
+def told(widths: tuple[int, int, int], coldest: float, se: float) -> tuple:
+    """What the fit says of λ̂ that is exact but for normal errors of `se`."""
+    levels = np.geomspace(0.01, coldest, int(2.5 * np.log(100 * coldest)))
+    noise = np.random.default_rng(1).standard_normal(len(levels))
+    return fit(levels * 10, exact(widths, levels)[:, 1] + se * noise, np.full(len(levels), se), 18)
+
+
+@pytest.mark.parametrize(("widths", "llc", "m"), [((2, 2, 2), 1.5, 1), ((3, 3, 3), 3.5, 2), ((2, 3, 2), 2.0, 2)])
+def test_the_multiplicity_of_networks_is_told_from_a_long_ladder(widths, llc, m):
+    found = told(widths, 1e18, 0.003)
+    assert found.multiplicity == m and found.evidence[m - 1] > 0.8
+    assert abs(found.llc - llc) < 3 * found.se < 0.03
+
+
+def test_a_short_ladder_does_not_tell_it_and_lambda_s_error_says_so():
+    found = told((3, 3, 3), 1e4, 0.01)
+    assert found.multiplicity is None and found.evidence.max() < 0.5
+    assert abs(found.llc - 3.5) < 2 * found.se and found.se > 0.03
+
+
+def test_levels_that_still_drift_are_seen():
+    """Losses that fall by a third of their spread from the first half to the second; and others that do not."""
+    rng = np.random.default_rng(0)
+    for fall in (0.0, 0.3):
+        energies = Energies(SimpleNamespace(delta=np.empty((6, 16, 9)), sweeps=True), 200)
+        for step in range(200):
+            loss = torch.from_numpy(rng.standard_normal((6, 16)) - fall * (step >= 100))
+            energies.look(step, SimpleNamespace(sweeps=True, heat=torch.ones(6, 1), expected_loss=loss))
+        assert (energies.read().drift < -6) == (fall > 0) and abs(energies.read().drift) < (4 if fall == 0 else 99)
 
 
 @pytest.mark.parametrize(

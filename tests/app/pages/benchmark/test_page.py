@@ -433,6 +433,20 @@ def test_the_page_shows_what_is_chosen(view):
     assert view.configuration()["hidden"] == []
 
 
+def test_a_store_is_judged_by_its_columns_and_only_the_runs_at_a_point_become_rows(view):
+    """A million rows as objects would take a gigabyte and half a minute."""
+    made = []
+    known = view._store.content.rows
+    rows = Table(known.names, known.numbers, known.places, lambda places: made.extend(places) or known.fetch(places))
+    config = comparable(BenchmarkConfig("swept"), rows)
+    answer = answer_of(config, rows)
+    options(rows)
+    assert not made and answer.curves
+    view.results.show(config, answer)
+    shown = view.results.runs.table.object.count("<tr>") - 1  # without the line of its head
+    assert len(made) == len(set(made)) == shown < len(rows)
+
+
 def test_a_link_is_read_once_and_shown_as_it_is(view, monkeypatch):
     read, shown = [], []
     monkeypatch.setattr("app.pages.benchmark.page.read_config", lambda *a: read.append(a) or read_config(*a))

@@ -1,0 +1,1 @@
+"""Page "Decisions": bandits and classifiers that should know what they do not know (paper 002)."""

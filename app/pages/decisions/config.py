@@ -1,0 +1,270 @@
+"""What is set on the page "Decisions": a game, and the numbers of both. Long, since each game has its own."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from json import dumps
+from typing import Any, Self
+
+from app.pages.measured import ROOT
+from llc_core.decisions import (
+    Agent,
+    BayesianLinear,
+    EpsilonGreedy,
+    Mushrooms,
+    OpenContour,
+    Policy,
+    PosteriorMean,
+    SampledNets,
+    Thompson,
+    made_mushrooms,
+    paper_contour,
+    paper_sampler,
+)
+from llc_core.fields import choice, number, short, whole
+
+MUSHROOMS_GAME, DIGITS_GAME = "mushrooms", "digits"
+GAMES = (MUSHROOMS_GAME, DIGITS_GAME)
+SIDES = ("left", "right")
+REAL = ROOT / "lab" / "data" / "mushroom.csv"
+"""The UCI mushrooms lie beside the app in a checkout, and nowhere else."""
+KINDS = ("real", "pleasant", "exclusive")
+"""Of mushrooms: those of UCI, and two made sets with the rules of `made_mushrooms`."""
+AGENTS = ("pSGLD", "pICSGLD", "pCSGLD", "linear")
+POLICIES: Mapping[str, Policy] = {"mean": PosteriorMean(), "thompson": Thompson(), "greedy": EpsilonGreedy(0.1)}
+CHAINS = 4
+FEATURES, ACTIONS = 117, 2
+PAPER_WORK = 16 * 512 * CHAINS * 22_102
+"""Steps × rows × numbers of one round in Deng et al. 2022, about 0.1 s of one core."""
+MOST_WORK = 3 * PAPER_WORK
+SAMPLERS = ("SGLD", "SGHMC")
+MOST_ROUNDS, MOST_STEPS, MOST_CHAINS, MOST_WIDTH = 5000, 20_000, 8, 256
+
+
+class Settings:
+    """Base of what is set in a game: from and to JSON."""
+
+    @classmethod
+    def from_dict(cls, data: Any, name: str) -> Self:
+        """From parsed JSON; ValueError for anything else. name: of the part, for the sentence."""
+        if not isinstance(data, Mapping):
+            raise ValueError(f"{name} must be a mapping of names to values, not {short(data)}.")
+        known = [each.name for each in dataclasses.fields(cls)]  # type: ignore[arg-type]
+        unknown = sorted(str(key) for key in data if key not in known)
+        if unknown:
+            raise ValueError(f"Unknown key {short(unknown[0])} in {name}; known keys: {', '.join(sorted(known))}.")
+        return cls(**data)
+
+
+@dataclass(frozen=True)
+class BanditSettings(Settings):
+    """mushrooms: one of KINDS.  left, right: {"agent": one of AGENTS, "policy": one of POLICIES}.
+
+    rounds: of `pulls` mushrooms each; the first `forced_pulls` of them are eaten or left at random.
+    hidden: units in each of two layers.  capacity: pulls that nets remember.  steps, batch_size: of each chain after a round;
+    pCSGLD, one chain alone, makes four times as many.  step_size: in the paper's convention, of four chains.  temperature: τ.
+    """
+
+    mushrooms: str = field(default_factory=lambda: "real" if REAL.exists() else "pleasant")
+    left: Mapping[str, str] = field(default_factory=lambda: {"agent": "pSGLD", "policy": "mean"})
+    right: Mapping[str, str] = field(default_factory=lambda: {"agent": "linear", "policy": "mean"})
+    rounds: int = 400
+    pulls: int = 20
+    forced_pulls: int = 400
+    hidden: int = 32
+    capacity: int = 1024
+    steps: int = 8
+    batch_size: int = 128
+    step_size: float = 1.2e-5
+    temperature: float = 0.3
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        choice("mushrooms", self.mushrooms, KINDS)
+        if self.mushrooms == "real" and not REAL.exists():
+            raise ValueError("mushrooms is 'real', but the UCI mushrooms are not on this server; use 'pleasant'.")
+        for side in SIDES:
+            put(self, side, _player(side, getattr(self, side)))
+        put(self, "rounds", whole("rounds", self.rounds, 20, MOST_ROUNDS))
+        put(self, "pulls", whole("pulls", self.pulls, 1, 100))
+        put(self, "forced_pulls", whole("forced_pulls", self.forced_pulls, 0, 100_000))
+        put(self, "hidden", whole("hidden", self.hidden, 1, MOST_WIDTH))
+        put(self, "capacity", whole("capacity", self.capacity, 16, 16_384))
+        put(self, "steps", whole("steps", self.steps, 1, 256))
+        put(self, "batch_size", whole("batch_size", self.batch_size, 1, self.capacity))
+        for name, low, high in (("step_size", 1e-10, 1e-2), ("temperature", 1e-6, 1e3)):
+            value = number(name, getattr(self, name))
+            if not low <= value <= high:
+                raise ValueError(f"{name} is {value:g}; it must be at least {low:g} and at most {high:g}.")
+            put(self, name, value)
+        if self.work > MOST_WORK:
+            raise ValueError(
+                f"A round of {self.steps} steps on {self.batch_size} rows with {self.hidden} hidden units is "
+                f"{self.work / PAPER_WORK:.1f} times that of the paper; this page takes up to 3: use fewer of any."
+            )
+
+    @property
+    def dim(self) -> int:
+        """Weights of one net."""
+        return (FEATURES + 1) * self.hidden + (self.hidden + 1) * self.hidden + (self.hidden + 1) * ACTIONS
+
+    @property
+    def work(self) -> int:
+        return self.steps * self.batch_size * CHAINS * self.dim
+
+    @property
+    def memory(self) -> float:
+        """Bytes of a play: weights, their squares and what is worked out on the way, and what is remembered."""
+        rows = CHAINS * self.batch_size * (FEATURES + 4 * self.hidden)
+        return 2 * 4.0 * (10 * CHAINS * self.dim + 3 * self.capacity * (FEATURES + 4) + 2 * rows) + 200.0 * self.rounds
+
+    def environment(self) -> Mushrooms:
+        return Mushrooms(REAL) if self.mushrooms == "real" else Mushrooms(made_mushrooms(rule=self.mushrooms))
+
+    def agent(self, side: str) -> Agent:
+        """New, as the play of one side makes it."""
+        kind = getattr(self, side)["agent"]
+        if kind == "linear":
+            return BayesianLinear()
+        contour = kind != "pSGLD"
+        alone = kind == "pCSGLD"
+        return SampledNets(
+            paper_sampler(self.step_size / 6 if alone else self.step_size),
+            self.contour(0.006 if alone else 0.03) if contour else None,
+            name=kind,
+            begin_share=0.1 if contour else 0.0,
+            **self.nets(alone),
+        )
+
+    def contour(self, rate: float) -> OpenContour:
+        return paper_contour(rate, self.temperature)
+
+    def nets(self, alone: bool) -> dict[str, Any]:
+        """What all nets here have in common; squares are of N·∇L over the rows of a batch, as in the released code."""
+        return {
+            "chains": 1 if alone else CHAINS,
+            "hidden": (self.hidden, self.hidden),
+            "temperature": self.temperature,
+            "capacity": self.capacity,
+            "batch_size": self.batch_size,
+            "steps": self.steps * (CHAINS if alone else 1),
+            "statistics_scale": self.capacity / self.batch_size,
+            "first_square": 1.0,
+            "weight_floor": 1e-3,
+        }
+
+    def policy(self, side: str) -> Policy:
+        return POLICIES[getattr(self, side)["policy"]]
+
+    @property
+    def has_linear(self) -> bool:
+        """Whether exact linear regression by its mean, the baseline, is one of the sides."""
+        return {"agent": "linear", "policy": "mean"} in (self.left, self.right)
+
+
+def _player(side: str, given: Any) -> dict[str, str]:
+    if not isinstance(given, Mapping) or set(given) - {"agent", "policy"}:
+        raise ValueError(f'{side} is {short(given)}; give a table such as {{"agent": "pSGLD", "policy": "mean"}}.')
+    agent = choice(f"{side}.agent", given.get("agent", "pSGLD"), AGENTS)
+    return {"agent": agent, "policy": choice(f"{side}.policy", given.get("policy", "mean"), tuple(POLICIES))}
+
+
+@dataclass(frozen=True)
+class OutsideSettings(Settings):
+    """A net that learns the digits 0 to 4, and chains that begin at it.
+
+    sampler: one of SAMPLERS.  steps: of each of `chains`; the first third is burn-in.  localization: γ, the pull towards the
+    trained net.  temperature: n over nβ; 1 is the posterior.  hidden: units of the net's one layer.
+    """
+
+    sampler: str = "SGLD"
+    chains: int = 4
+    steps: int = 1500
+    localization: float = 1.0
+    temperature: float = 1.0
+    hidden: int = 32
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        choice("sampler", self.sampler, SAMPLERS)
+        put(self, "chains", whole("chains", self.chains, 1, MOST_CHAINS))
+        put(self, "steps", whole("steps", self.steps, 90, MOST_STEPS))
+        put(self, "hidden", whole("hidden", self.hidden, 1, MOST_WIDTH))
+        for name, low, high in (("localization", 0.0, 1e6), ("temperature", 1e-4, 1e3)):
+            value = number(name, getattr(self, name))
+            if not low <= value <= high:
+                raise ValueError(f"{name} is {value:g}; it must be at least {low:g} and at most {high:g}.")
+            put(self, name, value)
+
+    @property
+    def widths(self) -> list[int]:
+        return [64, self.hidden, 5]
+
+    @property
+    def burn_in(self) -> int:
+        return self.steps // 3
+
+    @property
+    def every(self) -> int:
+        """Steps between two looks at the chains, of which there are about a hundred."""
+        return max(1, (self.steps - self.burn_in) // 100)
+
+    @property
+    def memory(self) -> float:
+        """Bytes of the chains, of what they predict for 1,800 digits, and of the rows of a batch."""
+        dim = 65 * self.hidden + 5 * (self.hidden + 1)
+        return 8.0 * (14 * self.chains * dim + 1800 * (6 * self.chains + 12) + self.chains * 720 * (64 + self.hidden))
+
+
+@dataclass(frozen=True)
+class DecisionsConfig:
+    """JSON-able; equal configurations give equal numbers. game: which of both is played.  Raises ValueError with a sentence."""
+
+    game: str = MUSHROOMS_GAME
+    bandit: BanditSettings = field(default_factory=BanditSettings)
+    outside: OutsideSettings = field(default_factory=OutsideSettings)
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        choice("game", self.game, GAMES)
+        object.__setattr__(self, "seed", whole("seed", self.seed, 0, 10**9))
+
+    @classmethod
+    def from_dict(cls, data: Any) -> DecisionsConfig:
+        """From parsed JSON; ValueError for anything that is not a configuration of this page."""
+        if not isinstance(data, Mapping):
+            raise ValueError(f"A configuration must be a JSON object, not a {type(data).__name__}.")
+        unknown = sorted(str(key) for key in data if key not in ("game", "bandit", "outside", "seed"))
+        if unknown:
+            raise ValueError(f"Unknown key {short(unknown[0])}; known keys: bandit, game, outside, seed.")
+        return cls(
+            data.get("game", MUSHROOMS_GAME),
+            BanditSettings.from_dict(data.get("bandit", {}), "bandit"),
+            OutsideSettings.from_dict(data.get("outside", {}), "outside"),
+            data.get("seed", 0),
+        )
+
+    @property
+    def plays(self) -> bool:
+        """Whether it is the bandit."""
+        return self.game == MUSHROOMS_GAME
+
+    @property
+    def memory(self) -> float:
+        return self.bandit.memory if self.plays else self.outside.memory
+
+    @property
+    def total(self) -> int:
+        """Rounds of a play, or steps of each chain."""
+        return self.bandit.rounds if self.plays else self.outside.steps
+
+    def replace(self, **changes: Any) -> DecisionsConfig:
+        return dataclasses.replace(self, **changes)
+
+    def to_dict(self) -> dict[str, Any]:
+        return dataclasses.asdict(self)
+
+    def key(self) -> str:
+        return dumps(self.to_dict(), sort_keys=True)

@@ -1,0 +1,1 @@
+"""What runs on the page "Decisions": a play of bandits, or chains of a classifier."""

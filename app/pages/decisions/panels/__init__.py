@@ -1,0 +1,1 @@
+"""Cards of the page "Decisions"."""

@@ -1,0 +1,101 @@
+"""The cards of a play: regret, the mushroom of the moment, and what is remembered."""
+
+from __future__ import annotations
+
+from html import escape
+
+import numpy as np
+import panel as pn
+
+from app.pages.decisions.config import DecisionsConfig
+from app.pages.decisions.figures.bandit import KIND_COLORS, MemoryFigure, MomentFigure, RegretFigure
+from app.pages.decisions.job.bandit import BanditProgress
+from app.pages.decisions.scene import Scene
+from app.pages.decisions.texts import (
+    BRIEF_BASELINE,
+    brief,
+    memory_words,
+    moment_words,
+    mushroom_words,
+    players_table,
+)
+from app.style import theme
+from app.style.layout import card, pair, plotted, prose
+from app.style.legend import legend_html
+
+MUSHROOM = """
+ul.mushroom { margin: 0 0 6px; padding: 0; list-style: none; font-size: .875rem; columns: 2; column-gap: 18px; min-height: 6.4em; }
+ul.mushroom li { break-inside: avoid; line-height: 1.5; }
+@media (max-width: 600px) { ul.mushroom { columns: 1; } }
+.said p { margin: 0 0 2px; font-size: .875rem; min-height: 1.45em; }
+"""
+HARDEST = "The mushroom of the moment"
+WHICH = "Of the last round, that on which nets or draws agree least. Dots: what each expects; bar: their mean."
+
+
+def block(color: str, opacity: float) -> str:
+    """The swatch of a bar."""
+    return f'<rect y="2" width="26" height="10" fill="{color}" fill-opacity="{opacity}"/>'
+
+
+SHADE = block("#8a8f98", 0.3)
+
+
+class PlayPanel:
+    def __init__(self) -> None:
+        self.regret, self.moment, self.memory = RegretFigure(), MomentFigure(), MemoryFigure()
+        self._legend = prose(theme.LEGEND)
+        self._mushroom = prose(MUSHROOM)
+        self._said = prose(MUSHROOM)
+        self._which = prose()
+        self._which.object = f"<h2>{HARDEST}</h2><p class='small muted'>{escape(WHICH)}</p>"
+        self.table = prose(theme.TABLE, margin=(8, 0, 0, 0))
+        self._memory_legend, self._memory_words = prose(theme.LEGEND), prose()
+        self.curves = card(self._legend, plotted(self.regret.plot), self.table)
+        moment = card(self._which, self._mushroom, plotted(self.moment.plot), self._said)
+        memory = card(self._memory_legend, plotted(self.memory.plot), self._memory_words)
+        below = pn.Column(moment, memory, sizing_mode="stretch_width", margin=0, stylesheets=[theme.STACK])
+        self.view = pair(self.curves, below)
+        kinds = zip(KIND_COLORS, (0.45, 0.8, 0.8), ("left", "eaten, +5", "eaten, −35"), strict=True)
+        entries = [(block(color, opacity), words) for color, opacity, words in kinds]
+        self._memory_legend.object = legend_html("What the nets remember", entries, "memory")
+        self.answers = True
+
+    def reset(self, config: DecisionsConfig, scene: Scene) -> None:
+        assert scene.mushrooms is not None
+        self.regret.reset(config, scene.mushrooms.random_regret or 0.0)
+        self.moment.reset()
+        self.memory.reset(config)
+        entries = [("left", brief(config, "left")), ("right_dashed", brief(config, "right"))]
+        if not config.bandit.has_linear:
+            entries.append(("recent", BRIEF_BASELINE))
+        entries += [
+            ("expected", "chance"),
+            ("global", "knows every mushroom"),
+            (SHADE, "at random"),
+        ]
+        self._legend.object = legend_html(f"Regret: {scene.mushrooms.name}", entries, "regret")
+        self._mushroom.object = self._said.object = ""
+        self.draw_words(config, None)
+
+    def stream(self, rows: np.ndarray) -> None:
+        """rows: [T, 5], see `RegretLog`."""
+        self.regret.stream(rows)
+
+    def draw(self, seen: BanditProgress) -> None:
+        if seen.moment is not None:
+            self.moment.show(seen.moment)
+        self.memory.show(dict(seen.players))
+
+    def draw_words(self, config: DecisionsConfig, seen: BanditProgress | None) -> None:
+        self.table.object = players_table(config, seen, self.answers)
+        self._memory_words.object = f'<p class="small">{escape(memory_words(config, seen))}</p>'
+        if seen is not None and seen.moment is not None:
+            self._mushroom.object = mushroom_words(seen.moment)
+            self._said.object = f'<div class="said">{moment_words(config, seen.moment, self.answers)}</div>'
+
+    def show_answers(self, visible: bool) -> None:
+        self.answers = visible
+        self.moment.show_answers(visible)
+        self.regret.plot.visible = visible
+        self._legend.visible = visible

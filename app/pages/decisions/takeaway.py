@@ -1,0 +1,153 @@
+"""What a visitor can take away from the page "Decisions", and bring back to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from app.pages.decisions.config import SIDES, BanditSettings, DecisionsConfig
+from app.pages.decisions.job.bandit import PLAYERS
+from app.pages.decisions.scene import INSIDE, TRAINING
+from app.sharing.desk import TakeawayDesk
+from app.sharing.exports import config_json
+from app.sharing.json_files import read_json
+from app.sharing.takeaway_menu import TakeawayMenu
+from llc_core.sweeps.csv_tables import table_csv
+
+NAME = "decisions"
+FILES = [
+    {"key": "curves", "label": "Regret, or AUROC (CSV)"},
+    {"key": "config", "label": "Configuration (JSON)"},
+    {"key": "python", "label": "Python script"},
+]
+FIGURES = [
+    {"name": "regret", "label": "Regret"},
+    {"name": "moment", "label": "Mushroom of the moment"},
+    {"name": "memory", "label": "What the nets remember"},
+    {"name": "scale", "label": "Digits from sure to unsure"},
+    {"name": "entropies", "label": "Histograms of the entropy"},
+    {"name": "auroc", "label": "AUROC against draws"},
+    {"name": "calibration", "label": "Calibration"},
+]
+POLICIES = {"mean": "PosteriorMean()", "thompson": "Thompson()", "greedy": "EpsilonGreedy(0.1)"}
+DATA = "lab/data/mushroom.csv"
+"""Of the UCI mushrooms, from the project's root."""
+
+
+def python_code(config: DecisionsConfig) -> str:
+    """A script that runs as pasted and gives the numbers that the page ends with."""
+    return bandit_code(config) if config.plays else digits_code(config)
+
+
+def bandit_code(config: DecisionsConfig) -> str:
+    own = config.bandit
+    given = f"{DATA!r}" if own.mushrooms == "real" else f"made_mushrooms(rule={own.mushrooms!r})"
+    where = "  # from the project's root" if own.mushrooms == "real" else ""
+    lines = [
+        "from llc_core.decisions import (",
+        "    BayesianLinear, EpsilonGreedy, Mushrooms, PosteriorMean, SampledNets, Thompson, made_mushrooms, paper_contour,",
+        "    paper_sampler, play,",
+        ")",
+        "",
+        f"mushrooms = Mushrooms({given}){where}",
+        "players = {",
+    ]
+    for side in SIDES:
+        chosen = getattr(own, side)
+        lines.append(f"    {side!r}: ({_agent(own, chosen['agent'])}, {POLICIES[chosen['policy']]}),")
+    lines += [
+        "    'baseline': (BayesianLinear(), PosteriorMean()),",
+        "}",
+        "for name, (agent, policy) in players.items():",
+        f"    played = play(mushrooms, agent, policy, rounds={own.rounds}, pulls={own.pulls}, "
+        f"forced_pulls={own.forced_pulls}, seed={config.seed})",
+        '    print(f"{name}: regret {played.regret[-1]:.0f}, of it by its own decisions {played.chosen[-1]:.0f}")',
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _agent(own: BanditSettings, kind: str) -> str:
+    if kind == "linear":
+        return "BayesianLinear()"
+    alone, contour = kind == "pCSGLD", kind != "pSGLD"
+    step = own.step_size / 6 if alone else own.step_size
+    rate = 0.006 if alone else 0.03
+    second = f"paper_contour({rate!r}, {own.temperature!r})" if contour else "None"
+    nets = ", ".join(f"{name}={value!r}" for name, value in own.nets(alone).items())
+    return f"SampledNets(paper_sampler({step!r}), {second}, begin_share={0.1 if contour else 0.0}, {nets})"
+
+
+def digits_code(config: DecisionsConfig) -> str:
+    own = config.outside
+    return f"""import torch
+
+import llc_core
+from llc_core.compute.streams import torch_stream
+from llc_core.ensembles import RunningPrediction
+from llc_core.networks import Split, build_model, digits, train
+
+every = digits()
+x = torch.cat([every.inputs, every.test_inputs])
+y = torch.cat([every.targets, every.test_targets])
+known = y < {INSIDE}
+order = torch.randperm(int(known.sum()), generator=torch_stream({config.seed}, "halves"))
+test, rest = order[: len(order) // 5], order[len(order) // 5 :]
+split = Split("digits 0-4", x[known][rest], y[known][rest], x[known][test], y[known][test])
+net = build_model({{"kind": "mlp", "widths": {own.widths}}}, {config.seed})
+train(net, split, steps={TRAINING}, seed={config.seed})
+problem = llc_core.NetworkPotential(net, "cross_entropy", split.pair)
+run = llc_core.run(
+    llc_core.RunConfig(
+        sampler={{"name": {own.sampler!r}}}, n_beta=len(split) / {own.temperature!r}, localization={own.localization!r},
+        chains={own.chains}, steps={own.steps}, burn_in={own.burn_in}, seed={config.seed},
+    ),
+    problem,
+)
+inside, outside = RunningPrediction(), RunningPrediction()
+while not run.finished:
+    run.advance({own.every})
+    if run.steps_done > {own.burn_in} and run.steps_done % {own.every} == 0:
+        inside.add(problem, run.displacements, split.test_inputs)
+        outside.add(problem, run.displacements, x[~known])
+found = inside.prediction.against(outside.prediction)
+print(f"{{inside.draws}} draws: AUROC {{found.auroc:.6f}}, accuracy {{inside.prediction.accuracy(split.test_targets):.4f}}")
+"""
+
+
+def curves_csv(config: DecisionsConfig, rows: np.ndarray) -> str:
+    """rows: of `RegretLog` or `DrawsLog`."""
+    if config.plays:
+        return table_csv(["round", *(f"{name}_regret" for name in PLAYERS), "forced_regret"], rows.tolist())
+    return table_csv(["draws", "auroc_entropy", "auroc_information", "step"], rows.tolist())
+
+
+def config_from_file(text: str) -> DecisionsConfig:
+    """The content of a configuration file; ValueError with one sentence for anything else."""
+    return DecisionsConfig.from_dict(read_json(text, "a configuration of this page"))
+
+
+class DecisionsTakeaway(TakeawayDesk):
+    """apply: called with the configuration in a file; see `TakeawayDesk`."""
+
+    def __init__(self, apply: Callable[[DecisionsConfig], str]):
+        super().__init__(NAME, TakeawayMenu(files=FILES, figures=FIGURES, margin=0), config_from_file, apply)
+        self.withheld = False
+        self._config: DecisionsConfig | None = None
+        self._rows: list[np.ndarray] = []
+
+    def show(self, config: DecisionsConfig) -> None:
+        """The page runs this now."""
+        self._config, self._rows = config, []
+        self.begin(python_code(config), config_json(config))
+
+    def stream(self, rows: np.ndarray) -> None:
+        if len(rows):
+            self._rows.append(rows)
+
+    def own(self, key: str) -> tuple[str, str]:
+        if self.withheld:
+            raise ValueError("The exact answers are hidden, and this file has them; press Reveal first.")
+        if self._config is None or not self._rows:
+            raise ValueError("There is nothing to save yet; wait for the first round or draw.")
+        return f"{NAME}_{key}.csv", curves_csv(self._config, np.concatenate(self._rows))

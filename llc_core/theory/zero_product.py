@@ -1,0 +1,60 @@
+"""The exact law of a two-layer linear network around the product 0: log Z and nβ·E[ΔL] at any nβ, by quadrature."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import permutations
+
+import numpy as np
+
+POINTS = 20_000
+SPAN = 45.0
+"""How far below log(1/nβ) the grid of log x begins; what lies lower weighs less than e^(−SPAN/2)."""
+LARGEST = 5.5
+"""log of the largest eigenvalue: e^5.5 has the prior density e^(−122)."""
+WIDEST = 5
+"""Singular values for which all orders are summed."""
+
+
+def zero_product_law(widths: Sequence[int], n_beta: float, second_moment: float) -> tuple[float, float]:
+    """(log Z, nβ·E[ΔL]) for ΔL = s·‖W2 W1‖², with the prior N(0, 1) of every entry.
+
+    widths: (inputs, hidden, outputs).  second_moment: s; the inputs' second moment is s times the identity. Where it is nearly so,
+    take a mean of its eigenvalues: what is left is of the second order in how they differ.
+    Given W1, W2 is normal, and Z = E[∏_i (1 + 2nβ·s·x_i)^(−outputs/2)] over the eigenvalues x_i of the Wishart matrix W1 W1ᵀ. In their
+    joint density the differences of the x_i make a determinant of Vandermonde: a sum over orders of products of powers, each integrated
+    one x_i after the other from the smallest. Raises ValueError for widths below 1 and for more than WIDEST singular values.
+    Source of the density: Muirhead 1982, corollary 3.2.19.
+    """
+    inputs, hidden, outputs = widths
+    count, other = min(inputs, hidden), max(inputs, hidden)
+    if min(widths) < 1 or count > WIDEST:
+        raise ValueError(
+            f"widths are {tuple(widths)}; give three numbers from 1, the smaller of the first two at most {WIDEST}."
+        )
+    strength = 2 * n_beta * second_moment
+    log = np.linspace(-max(np.log(max(strength, 1.0)), 0) - SPAN, LARGEST, POINTS)
+    x = np.exp(log)
+    density = np.exp((other - count + 1) / 2 * log - x / 2)
+    damped = density * (1 + strength * x) ** (-outputs / 2)
+    energy = outputs / 2 * strength * x / (1 + strength * x)
+    (whole, _), (part, loss) = (_ordered(weight, energy, x, log[1] - log[0], count) for weight in (density, damped))
+    return float(np.log(part / whole)), float(loss / part)
+
+
+def _ordered(weight: np.ndarray, energy: np.ndarray, x: np.ndarray, step: float, count: int) -> np.ndarray:
+    """[∫ ∏w(x_i)·∏(x_j − x_i), the same with Σ energy(x_i)] over x_1 < … < x_count."""
+    total = np.zeros(2)
+    for order in permutations(range(count)):
+        sign = 1 - 2 * (sum(order[j] > order[i] for i in range(count) for j in range(i)) % 2)
+        mass, mean = np.ones_like(x), np.zeros_like(x)
+        for power in order:
+            factor = weight * x**power
+            mass, mean = _running(factor * mass, step), _running(factor * (mean + energy * mass), step)
+        total += sign * np.array([mass[-1], mean[-1]])
+    return total
+
+
+def _running(values: np.ndarray, step: float) -> np.ndarray:
+    """The integral up to each point, by the trapezoid rule."""
+    return np.concatenate([[0.0], np.cumsum((values[1:] + values[:-1]) * (step / 2))])

@@ -1,0 +1,44 @@
+"""The page "Decisions" in a browser. Every test also fails on console errors and on requests to other hosts."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import expect
+
+COUNT = """(name) => {
+  const found = [...(window.Bokeh?.documents?.[0]?._all_models.values() ?? [])].find((m) => m.name === name && m.get_length)
+  return found ? found.get_length() : 0
+}"""
+FIGURE = """name => {
+  const view = [...window.Bokeh.index.query((v) => v.model.name === name && v.model.type === 'Figure')][0]
+  const box = view.el.getBoundingClientRect()
+  return [box.left, box.right, box.top, box.bottom]
+}"""
+
+
+def test_a_play_moves_to_its_end_and_another_game_begins_on_a_dark_phone(app):
+    page = app.page
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.goto(f"{app.address}?page=decisions&preset=explore")
+    app.until(f"({COUNT})('regrets') > 0 && ({COUNT})('beliefs') > 0", 120)
+    expect(page.locator(".caption")).to_have_text("finished", timeout=120_000)
+    curve = app.source("regrets")
+    assert curve["round"] == list(range(1, 401))
+    expect(page.locator("h1")).to_contain_text("in this one play")
+    expect(page.get_by_text("poisonous eaten").first).to_be_visible()
+    expect(page.get_by_text("spore print").first).to_be_visible()
+    page.set_viewport_size({"width": 390, "height": 844})
+    app.switch_scheme()
+    page.locator("[data-name=digits]").click()
+    app.until(f"({COUNT})('aurocs') > 0", 120)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    for name in ("scale", "entropies", "auroc", "calibration"):
+        left, right, *_ = page.evaluate(FIGURE, name)
+        assert left >= 0 and right <= 390
+    expect(page.locator("h1")).to_contain_text(re.compile(r"draws tell a digit that was never shown"), timeout=120_000)
+    page.get_by_role("button", name="Open drawer").click()
+    entry = page.get_by_role("textbox", name="Steps", exact=True)
+    entry.fill("300")
+    entry.press("Enter")
+    expect(page.locator(".count")).to_have_text(re.compile("step .* of 300"))
