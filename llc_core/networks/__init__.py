@@ -7,15 +7,18 @@ from llc_core.networks.files import load_state, save_state
 from llc_core.networks.models import MODELS, build_model
 from llc_core.networks.optimizers import Adam, EntropySGD, MomentumSGD
 from llc_core.networks.pictures import cifar10, cifar100, svhn
+from llc_core.networks.published import PUBLISHED, PictureSettings
 from llc_core.networks.text import synthetic_text
 from llc_core.networks.training import Checkpoint, Training, train
 
 __all__ = [
     "MODELS",
+    "PUBLISHED",
     "Adam",
     "Checkpoint",
     "EntropySGD",
     "MomentumSGD",
+    "PictureSettings",
     "Split",
     "Training",
     "build_model",

@@ -12,6 +12,7 @@ from llc_core.compute.precision import SINGLE
 from llc_core.compute.streams import seeded, stream_seed
 from llc_core.fields import choice, whole
 from llc_core.networks.attention import AttentionOnly
+from llc_core.networks.resnets import resnet, wide_resnet
 
 ACTIVATIONS: dict[str, type[nn.Module]] = {"relu": nn.ReLU, "tanh": nn.Tanh, "gelu": nn.GELU, "silu": nn.SiLU}
 LARGEST_WIDTH = 1_000_000
@@ -54,7 +55,13 @@ def transformer(vocabulary: int = 16, length: int = 32, dim: int = 32, layers: i
     return AttentionOnly(vocabulary, length, dim, layers, heads)
 
 
-MODELS: dict[str, Callable[..., nn.Module]] = {"mlp": mlp, "small_cnn": small_cnn, "transformer": transformer}
+MODELS: dict[str, Callable[..., nn.Module]] = {
+    "mlp": mlp,
+    "small_cnn": small_cnn,
+    "transformer": transformer,
+    "resnet": resnet,
+    "wide_resnet": wide_resnet,
+}
 
 
 def build_model(description: Mapping[str, Any] | str, seed: int = 0) -> nn.Module:

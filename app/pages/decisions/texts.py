@@ -27,8 +27,7 @@ MUSHROOMS = {
     "pleasant": "made mushrooms, edible by their odor",
     "exclusive": "made mushrooms that no linear model can tell apart",
 }
-BASELINE = "baseline: linear regression, best by the mean"
-BRIEF_BASELINE = "linear regression, the baseline"
+BASELINE = "linear regression, the baseline"
 ONE_PLAY = "in this one play"
 
 
@@ -145,14 +144,14 @@ def memory_words(config: DecisionsConfig, seen: BanditProgress | None) -> str:
     return " ".join(said)
 
 
-HEADS = ("", "own regret", "with chance", "poisonous eaten", "edible left", "eats lately")
+HEADS = ("", "own regret", "all regret", "poisonous eaten", "edible left", "eats lately")
 
 
 def players_table(config: DecisionsConfig, seen: BanditProgress | None, answers: bool) -> str:
     """HTML. Regret needs the truth, and so do the two kinds of mistakes."""
-    rows = [(side.capitalize() + ": " + describe(config, side), side) for side in SIDES]
+    rows = [(f"{side.capitalize()}: {brief(config, side)}", side) for side in SIDES]
     if not config.bandit.has_linear:
-        rows.append((BASELINE[0].upper() + BASELINE[1:], "linear"))
+        rows.append(("Baseline: linear regression", "linear"))
     body = []
     for label, name in rows:
         player = None if seen is None else seen.players[name]
@@ -194,6 +193,9 @@ def _score(value: float) -> str:
 
 
 EXPLAINED = (
-    "AUROC: the chance that a digit never shown is more unsure than a known one; AUPR and FPR95 are others of its kind. By disagreement: AUROC "
-    "of the mutual information, on which the draws disagree; one net has none. NLL and ECE (calibration error) are of the known digits."
+    "AUROC: the chance that a digit never shown is more unsure than a known one; a half is guessing. AUPR: mean precision when digits are "
+    "called foreign from the most unsure on.",
+    "FPR95: share of known digits that are called foreign where 95% of the foreign ones are found.",
+    "By disagreement: AUROC of the mutual information, which is the entropy of the mean less the mean of the entropies. One net has none.",
+    "NLL and ECE, the calibration error, are of the known digits that were held out. Points above the line: right more often than it says.",
 )

@@ -27,8 +27,8 @@ SHIFT = 8.0
 """c lies within this of 0, where nβ is counted in units of one over the loss that is typical of the prior (on two-layer networks of
 widths up to 3 it is −4.2 to 2.2). A larger one would make every m look like m = 1."""
 SHIFTS = 33
-DECAYS = (0.25, 0.5, 1.0)
-"""δ: distances between neighbouring λ_k are multiples of ¼ or ½ on what was looked at."""
+DECAYS = (0.0, 0.25, 0.5, 1.0)
+"""δ: distances between neighbouring λ_k are multiples of ¼ or ½ on what was looked at. 0: there is no such term."""
 TOLD = 0.5
 """Evidence above which m is named."""
 
@@ -74,7 +74,8 @@ def _fits(t: np.ndarray, y: np.ndarray, sd: np.ndarray, m: int, decay: float, ne
     """Rows (m, λ, its variance, log weight), one for each c. λ is as likely anywhere; a, at the first level, is of order 1."""
     shift = np.linspace(max(1.0, t[0] - SHIFT), max(2.0, t[0] + SHIFT), SHIFTS) if m > 1 else np.ones(1)
     bend = (m - 1) / (t - t[0] + shift[:, None])
-    known = _whitened(np.stack([np.ones_like(t), np.exp(-decay * (t - t[0]))]) / sd, near)
+    next_term = np.exp(-decay * (t - t[0])) if decay else np.zeros_like(t)
+    known = _whitened(np.stack([np.ones_like(t), next_term]) / sd, near)
     seen = _whitened((y + bend) / sd, near)
     precision = known @ known.T + np.diag([0.0, 1.0])
     covariance = np.linalg.inv(precision)

@@ -33,12 +33,7 @@ class RegretFigure:
         self._shade = BoxAnnotation(
             left=None, right=0, fill_color=GRAY, fill_alpha=0.16, line_alpha=0, level="underlay"
         )
-        self._word = Label(
-            x=0, y=REGRET_HEIGHT - 92, y_units="screen", x_offset=6, text="at random", text_color=GRAY,
-            text_font_size="12px",
-        )  # fmt: skip
-        for each in (self._shade, self._word):
-            self.plot.add_layout(each)
+        self.plot.add_layout(self._shade)
         self.source = ColumnDataSource({name: [] for name in COLUMNS}, name="regrets")
         self.levels = ColumnDataSource({"round": [], "chance": [], "oracle": []}, name="regret_levels")
         line = self.plot.line
@@ -55,8 +50,7 @@ class RegretFigure:
         own = config.bandit
         self.plot.x_range.update(start=0, end=own.rounds, reset_start=0, reset_end=own.rounds)
         forced = min(own.forced_pulls / own.pulls, own.rounds)
-        self._shade.right, self._word.x = forced, forced
-        self._shade.visible = self._word.visible = forced > 0
+        self._shade.update(right=forced, visible=forced > 0)
         self._baseline.visible = not own.has_linear
         self.source.data = {name: np.zeros(0) for name in COLUMNS}
         ends = np.array([0.0, own.rounds])
@@ -77,7 +71,7 @@ class MomentFigure:
     def __init__(self) -> None:
         self.plot = house_figure(
             "moment", MOMENT_HEIGHT, x_range=Range1d(LOWEST - 2, HIGHEST + 2), y_range=Range1d(0.3, 2.8),
-            x_axis_label="what eating is thought to give, more than leaving", toolbar_location=None,
+            x_axis_label="what eating should give, less leaving", toolbar_location=None,
         )  # fmt: skip
         self.plot.yaxis.ticker = FixedTicker(ticks=list(LANES.values()))
         self.plot.yaxis.major_label_overrides = {place: side.capitalize() for side, place in LANES.items()}

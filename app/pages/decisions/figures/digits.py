@@ -27,7 +27,7 @@ COLUMNS = ("draws", "entropy", "information", "step")
 
 
 def _shades(color: str) -> list[str]:
-    return [f"{color}{round(255 * a):02x}" for a in np.linspace(0.06, 1.0, 17)]
+    return [f"{color}{round(255 * a):02x}" for a in np.linspace(0.0, 1.0, 17)]
 
 
 class ScaleFigure:
@@ -36,7 +36,7 @@ class ScaleFigure:
     def __init__(self) -> None:
         self.plot = house_figure(
             "scale", SCALE_HEIGHT, x_range=Range1d(-0.05, MOST + 0.09), y_range=Range1d(-0.1, 2 * ROWS + 0.4),
-            x_axis_label="entropy of the ensemble, in nats: sure on the left, unsure on the right", toolbar_location=None,
+            x_axis_label="entropy in nats: sure → unsure", toolbar_location=None,
             min_border_left=16,
         )  # fmt: skip
         self.plot.yaxis.visible = False

@@ -63,9 +63,11 @@ class OutsidePanel:
             ),
             plotted(self.calibration.plot),
         )
-        note = prose(margin=(8, 0, 0, 0))
-        note.object = f'<p class="small muted">{escape(EXPLAINED)}</p>'
-        self._told = [pair(histograms, curves), pair(card(self.table, note), right)]
+        note = prose()
+        note.object = "<h2>What the numbers say</h2>" + "".join(
+            f"<p class='small'>{escape(each)}</p>" for each in EXPLAINED
+        )
+        self._told = [pair(histograms, curves), card(self.table), pair(right, card(note))]
         self.view = pn.Column(
             card(self._above, plotted(self.scale.plot)), *self._told, sizing_mode="stretch_width", margin=0,
             stylesheets=[theme.STACK],

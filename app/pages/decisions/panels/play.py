@@ -12,7 +12,7 @@ from app.pages.decisions.figures.bandit import KIND_COLORS, MemoryFigure, Moment
 from app.pages.decisions.job.bandit import BanditProgress
 from app.pages.decisions.scene import Scene
 from app.pages.decisions.texts import (
-    BRIEF_BASELINE,
+    BASELINE,
     brief,
     memory_words,
     moment_words,
@@ -30,6 +30,7 @@ ul.mushroom li { break-inside: avoid; line-height: 1.5; }
 .said p { margin: 0 0 2px; font-size: .875rem; min-height: 1.45em; }
 """
 HARDEST = "The mushroom of the moment"
+NARROW = "table { font-size: .8125rem; } th, td { padding-right: 6px; } th[scope=row] { white-space: normal; }"
 WHICH = "Of the last round, that on which nets or draws agree least. Dots: what each expects; bar: their mean."
 
 
@@ -49,7 +50,7 @@ class PlayPanel:
         self._said = prose(MUSHROOM)
         self._which = prose()
         self._which.object = f"<h2>{HARDEST}</h2><p class='small muted'>{escape(WHICH)}</p>"
-        self.table = prose(theme.TABLE, margin=(8, 0, 0, 0))
+        self.table = prose(theme.TABLE, NARROW, margin=(8, 0, 0, 0))
         self._memory_legend, self._memory_words = prose(theme.LEGEND), prose()
         self.curves = card(self._legend, plotted(self.regret.plot), self.table)
         moment = card(self._which, self._mushroom, plotted(self.moment.plot), self._said)
@@ -68,7 +69,7 @@ class PlayPanel:
         self.memory.reset(config)
         entries = [("left", brief(config, "left")), ("right_dashed", brief(config, "right"))]
         if not config.bandit.has_linear:
-            entries.append(("recent", BRIEF_BASELINE))
+            entries.append(("recent", BASELINE))
         entries += [
             ("expected", "chance"),
             ("global", "knows every mushroom"),
@@ -83,14 +84,13 @@ class PlayPanel:
         self.regret.stream(rows)
 
     def draw(self, seen: BanditProgress) -> None:
-        if seen.moment is not None:
-            self.moment.show(seen.moment)
         self.memory.show(dict(seen.players))
 
     def draw_words(self, config: DecisionsConfig, seen: BanditProgress | None) -> None:
         self.table.object = players_table(config, seen, self.answers)
         self._memory_words.object = f'<p class="small">{escape(memory_words(config, seen))}</p>'
-        if seen is not None and seen.moment is not None:
+        if seen is not None and seen.moment is not None:  # the dots with the words, or they would be of two mushrooms
+            self.moment.show(seen.moment)
             self._mushroom.object = mushroom_words(seen.moment)
             self._said.object = f'<div class="said">{moment_words(config, seen.moment, self.answers)}</div>'
 
