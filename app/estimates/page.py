@@ -241,10 +241,12 @@ class EstimatePage(PageContract):
         if state.version != self._worded and (over or self._ticks % self.word_ticks == 0):
             self._worded = state.version
             self._show_words(state)
+            self.curves.summarise(state.steps, self.config.lengths[0], over)
         self.preparation.poll()  # last: it may start another run, and these rows are not of that one
 
     def _show_words(self, state: State) -> None:
-        values = self.readouts.values = self.numbers(state)
+        values = self.numbers(state)
+        self.readouts.values = {key: text for key, text in values.items() if key not in self.readouts.withheld}
         used = in_use(state)
         self.compare.update(values if self.answers.visible else texts.without_answers(values), used)
         self.takeaway.update(state.estimate)
@@ -256,7 +258,7 @@ class EstimatePage(PageContract):
         self.apply.show(texts.advised(state, found))
         # Read aloud when the run rests; while numbers move a screen reader would never stop talking.
         live = "off" if state.status == "running" else "polite"
-        self.verdict.object = f'<p class="{tone}" aria-live="{live}">{words}</p>'
+        self.verdict.object = f'<p class="{tone}" aria-live="{live}" tabindex="0">{words}</p>'
         self.controls.show_live(used)
         self.show_estimate(state)
 
