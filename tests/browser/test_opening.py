@@ -44,6 +44,16 @@ HEADINGS = """() => {
   const all = (root) => [...root.querySelectorAll('*')].flatMap((e) => [e, ...(e.shadowRoot ? all(e.shadowRoot) : [])])
   return all(document).filter((e) => e.localName === 'h1' && e.checkVisibility()).map((e) => e.textContent)
 }"""
+LEFT = """(title) => {
+  const all = (root) => [...root.querySelectorAll('*')].flatMap((e) => [e, ...(e.shadowRoot ? all(e.shadowRoot) : [])])
+  const button = all(document).find((e) => e.localName === 'button' && e.textContent === title && e.closest('nav'))
+  button.click()
+  const main = all(document).find((e) => e.classList.contains('main-content'))
+  return {
+    current: button.getAttribute('aria-current'), busy: main.getAttribute('aria-busy'),
+    boxes: main.querySelectorAll('.lab-skeleton i').length,
+  }
+}"""
 MAIN_FIRST = """() => {
   const all = (root) => [...root.querySelectorAll('*')].flatMap((e) => [e, ...(e.shadowRoot ? all(e.shadowRoot) : [])])
   const elements = all(document)
@@ -69,6 +79,16 @@ def test_few_controls_and_one_heading(app, width, height):
         assert len(controls) <= MORE.get((title, height), MOST), (title, controls)
         assert len(page.evaluate(HEADINGS)) == 1, (title, page.evaluate(HEADINGS))
     app.until(f"({MAIN_FIRST})()")
+
+
+def test_a_page_is_left_at_once(app):
+    """The name of the next page is marked, and grey boxes stand in its place, before the server has heard of it."""
+    app.open()
+    seen = app.page.evaluate(LEFT, "Benchmark")
+    assert seen == {"current": "page", "busy": "true", "boxes": 3}
+    expect(app.page.get_by_role("heading", name="Which sampler finds λ")).to_be_visible()
+    expect(app.page.locator(".lab-skeleton")).to_have_count(0)
+    expect(app.page.locator("[aria-busy]")).to_have_count(0)
 
 
 def test_the_settings_are_one_click_away(app):
