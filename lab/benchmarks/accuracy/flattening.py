@@ -39,7 +39,10 @@ def flatness(steps: int, bins: int = 25) -> tuple[np.ndarray, np.ndarray]:
     theta = np.maximum(law.bins(np.linspace(0, 10, bins + 1)), 1e-12)
     own = Contour(low=0.0, high=10.0, bins=bins, zeta=1.0, rate=0.0, theta=tuple(theta / theta.sum()))
     energy = law.energy.ravel()
-    psi = np.interp(energy, own.edges, np.log(np.concatenate([theta[:1], theta])))
+    logs = np.log(
+        np.concatenate([theta[:1], theta, theta[-1:] ** 2 / theta[-2:-1]])
+    )  # the last bin's slope goes on beyond it
+    psi = np.interp(energy, [*own.edges, own.high + own.width], logs)
     wanted = np.bincount(place(energy, own), law.mass.ravel() * np.exp(-psi), minlength=bins)
     run = PlaneRun(SGLD(step_size=1e-3), target, own, chains=5, trials=10, steps=steps, seed=0)
     visits = np.zeros(bins)
@@ -124,11 +127,11 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=30)
     parser.add_argument("--steps", type=int, default=100_000, help="of the short chains of figure 7")
     options = parser.parse_args()
-    print(machine())
+    print(machine(), flush=True)
     print("Round trips when all swaps are accepted: {:,}; kept steps/2: {:,.0f}".format(*free_trips()))
     measured, exact = gaussian_barrier()
     print(f"Barrier of a Gaussian's ladder: {measured:.4f}, quadrature {exact:.4f} ({measured / exact - 1:+.1%})")
-    visits, wanted = flatness(min(options.steps, 20_000))
+    visits, wanted = flatness(2 * options.steps)
     inner = slice(3, -5)
     print(
         f"Visits at ζ = 1 and the exact θ, {len(visits)} bins: bins 4 to {len(visits) - 5} within {np.abs(visits[inner] - 1).max():.0%} of even, "

@@ -48,7 +48,7 @@ def free_energy(
     n_beta: nβ of the coldest level; None: the problem's, or 10⁶ for a surface.
     localization, box: the prior N(w0, 1/γ) or the box |w_i − w0_i| < box; None: the problem's own.
     multiplicity: m where it is known; None: it is fitted, and named only where the levels tell it. On networks that takes a long ladder:
-        three-layer widths 3-3-3 down to nβ = 10¹⁸ in ten of ten simulated fits, and 4-4-4 at 10⁶ was named wrongly in most.
+        widths 3-3-3 and 4-4-4 down to nβ = 10¹⁸; down to 10⁶ it was named wrongly on 4-4-4 in most simulated fits.
     basins: {name: δ [N, D] ↦ bool [N]}, whose weight and λ̂ are followed at each level.
     Raises ValueError with one sentence for arguments that cannot be.
     """
