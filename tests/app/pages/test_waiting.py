@@ -107,7 +107,7 @@ def test_what_is_said_of_a_large_network_comes_from_the_thread_too(monkeypatch):
     view, through = page("local-geometry"), []
     chunks = LinearData._chunks
     monkeypatch.setattr(LinearData, "_chunks", lambda data: through.append(threading.current_thread()) or chunks(data))
-    view.restore({**LARGE, "problem": {**LARGE["problem"], "seed": 11}, "gradient": "full"})
+    view.restore({**LARGE, "problem": {**LARGE["problem"], "seed": 11}, "gradient": "minibatch", "batch_size": 50})
     assert settled(view).scene.expected > 0
     assert through and threading.main_thread() not in through
     view.close()
