@@ -3,6 +3,7 @@ export function render({model}) {
   form.innerHTML = '<label>Your guess of λ <input inputmode="decimal" autocomplete="off" maxlength="40"></label>' +
     '<button type="submit" aria-keyshortcuts="A"></button><p role="status"></p>'
   const [entry, button, said] = ['input', 'button', 'p'].map((name) => form.querySelector(name))
+  form.querySelector('label').hidden = !model.asks
   const show = () => {
     button.textContent = model.revealed ? 'Hide answers' : 'Reveal'
     button.title = `${button.textContent} (A)`

@@ -17,6 +17,7 @@ class Guess(JSComponent):
     said: HTML of what is shown below. listener: called with the text of the entry.
     """
 
+    asks = param.Boolean(True, doc="Whether there is an entry; else only the button.")
     revealed = param.Boolean(False)
     said = param.String("")
 

@@ -1,3 +1,29 @@
+// `findDeep` of find_deep.js stands before this in the same script.
+
+// Grey boxes in place of the page that is left, until the other one is there.
+const SHEET = '.lab-turning > :not(.lab-skeleton) { opacity: 0 !important } .lab-skeleton { position: absolute; inset: 72px 18px auto; display: grid;' +
+  ' gap: 12px; grid-template-columns: 1fr 1fr } .lab-skeleton i { height: 84px; border-radius: 10px; background: #8a8f9833 }' +
+  ' .lab-skeleton i:first-child { grid-column: 1 / -1 } .lab-skeleton i:not(:first-child) { height: 55vh }'
+const placeholder = () => {
+  const main = findDeep(document, '.main-content')
+  if (!main || main.classList.contains('lab-turning')) return
+  const boxes = document.createElement('div'), sheet = document.createElement('style')
+  boxes.className = 'lab-skeleton'
+  boxes.innerHTML = '<i></i><i></i><i></i>'
+  sheet.textContent = SHEET
+  boxes.append(sheet)
+  main.append(boxes)
+  main.classList.add('lab-turning')
+  main.setAttribute('aria-busy', 'true')
+}
+const uncover = () => {
+  const main = findDeep(document, '.lab-turning')
+  if (!main) return
+  main.querySelector(':scope > .lab-skeleton')?.remove()
+  main.classList.remove('lab-turning')
+  main.removeAttribute('aria-busy')
+}
+
 export function render({model}) {
   const bar = document.createElement('nav')
   bar.setAttribute('aria-label', 'Pages')
@@ -17,7 +43,7 @@ export function render({model}) {
     b.textContent = title
     b.addEventListener('click', () => {
       if (opened()) { toggle(false); open.focus() }
-      if (title !== model.current) visit(title)
+      if (title !== model.current) { visit(title); light(title); placeholder() }
       model.send_msg({open: title})
     })
     list.appendChild(b)
@@ -37,20 +63,23 @@ export function render({model}) {
     const search = new URLSearchParams(window.location.search)
     if (search.has('c')) { window.location.reload(); return }
     const title = model.titles[Math.max(0, model.keys.indexOf(search.get('page')))]
-    if (title !== model.current) model.send_msg({open: title})
+    if (title !== model.current) { light(title); placeholder(); model.send_msg({open: title}) }
   }
+  // At once: the server's answer takes a second.
+  const light = (title) => buttons.forEach((b) => {
+    if (b.textContent === title) b.setAttribute('aria-current', 'page')
+    else b.removeAttribute('aria-current')
+  })
   const mark = () => {
     if (keyed) document.title = `${model.current} · ${model.app}`
     open.firstChild.textContent = model.current
     open.setAttribute('aria-label', `${model.current}: choose a page`)
-    buttons.forEach((b) => {
-      if (b.textContent === model.current) b.setAttribute('aria-current', 'page')
-      else b.removeAttribute('aria-current')
-    })
+    light(model.current)
   }
   toggle(false)
   mark()
   model.on('current', mark)
+  model.on('turned', uncover)
   open.addEventListener('click', () => {
     toggle(!opened())
     if (opened()) (buttons.find((b) => b.hasAttribute('aria-current')) ?? buttons[0]).focus()

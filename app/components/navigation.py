@@ -8,7 +8,7 @@ from typing import Any
 import param
 from panel.custom import JSComponent
 
-from app.components.base import text_beside
+from app.components.base import FIND_DEEP, text_beside
 
 
 class Navigation(JSComponent):
@@ -18,10 +18,11 @@ class Navigation(JSComponent):
     keys = param.List([], doc="Names of the pages in the address of the window; empty: the address stays.")
     app = param.String("", doc="Follows the page's title in the title of the window.")
     current = param.String("")
+    turned = param.Integer(0, doc="How many pages have been turned: the browser then takes its placeholder away.")
 
     _stylesheets = [text_beside(__file__, "navigation.css")]
 
-    _esm = text_beside(__file__, "navigation.js")
+    _esm = "\n".join([FIND_DEEP, text_beside(__file__, "navigation.js")])
 
     def __init__(self, **params: Any):
         super().__init__(**params)
@@ -31,4 +32,7 @@ class Navigation(JSComponent):
         title = msg.get("open") if isinstance(msg, dict) else None
         if title in self.titles and title != self.current:
             self.current = title
-            self.listener(title)
+            try:
+                self.listener(title)
+            finally:
+                self.turned += 1

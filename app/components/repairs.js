@@ -14,6 +14,14 @@ const mend = (root) => {
   }
 }
 
+// Whoever goes on by Tab meets the page before its settings. The side bar stays where it is seen.
+const mainFirst = () => {
+  const main = findDeep(document, 'main'), side = main?.parentElement.querySelector(':scope > nav')
+  if (!side || main.compareDocumentPosition(side) & Node.DOCUMENT_POSITION_FOLLOWING) return
+  side.style.order = -1
+  main.after(side)
+}
+
 const OPENING = [' ', 'Enter', 'ArrowDown', 'ArrowUp']
 const SETTLES = 400 // ms in which the library, having opened a list, may move the focus to its first option
 let opened = null
@@ -43,7 +51,7 @@ const openChoice = (event) => {
 }
 
 export function render({model}) {
-  const timers = [500, 2000, 5000].map((delay) => setTimeout(() => mend(document), delay))
+  const timers = [500, 2000, 5000].map((delay) => setTimeout(() => { mend(document); mainFirst() }, delay))
   const repeat = setInterval(() => mend(document), 3000)
   const soon = () => timers.push(...[150, 1200].map((delay) => setTimeout(() => mend(document), delay)))
   document.addEventListener('click', soon)

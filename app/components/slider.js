@@ -52,7 +52,10 @@ export function render({model}) {
   model.on(['label', 'help', 'switchable'], words)
   model.on(['start', 'end', 'grain', 'position', 'text', 'automatic'], values)
   model.on('message', complain)
-  slider.addEventListener('input', () => { text.value = written(Number(slider.value)) })
+  slider.addEventListener('input', () => {
+    text.value = written(Number(slider.value))
+    slider.setAttribute('aria-valuetext', text.value)
+  })
   slider.addEventListener('pointerdown', () => hold(60000))
   for (const end of ['pointerup', 'pointercancel', 'change']) slider.addEventListener(end, () => hold(400))
   model.on('remove', () => clearTimeout(moving))

@@ -1,4 +1,4 @@
-const NARROW = 1000 // px of the window below which the side bar would leave a page too little room
+const NARROW = 1500 // px of the window below which a page needs the side bar's room, and opens with its settings folded away
 const KEY = 'llc-lab-theme'
 
 // A window that forbids storage has no memory, and follows the system each time.

@@ -41,13 +41,14 @@ export function render({model, el}) {
     slider.max = slider.value = String(model.paces.length - 1)
     const say = () => {
       const pace = model.paces[slider.value]
-      said.textContent = pace ? `${pace} ${pace === 1 ? 'step' : 'steps'} a second` : 'full'
+      said.textContent = pace ? `${pace} ${model.unit}${pace === 1 ? '' : 's'} a second` : 'full'
       slider.setAttribute('aria-valuetext', said.textContent)
     }
     slider.setAttribute('aria-label', 'Speed')
     slider.addEventListener('input', say)
     slider.addEventListener('change', () => model.send_msg({pace: model.paces[slider.value]}))
     say()
+    model.on('unit', say)
     bar.appendChild(speed)
   }
   const [count, caption, track, done, mark] = ['.count', '.caption', '.track', '.done', '.mark'].map(s => where.querySelector(s))

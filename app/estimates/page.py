@@ -51,7 +51,8 @@ class EstimatePage(PageContract):
         self._live = Live(self._on_poll, self.period)
         self._ticks = 0
         self._forget_versions()
-        self._items, self._lesson = [self._tile(preset) for preset in presets], ""
+        self._items, self._lesson = [self._tile(preset, self.picture) for preset in presets], ""
+        self._plain = [self._tile(preset, self.plain_picture) for preset in presets]
         self.tiles = Tiles(items=self._items, sizing_mode="stretch_width", margin=0)
         self.tiles.listener = self._on_preset
         self.headline = prose(theme.HEADLINE, margin=(0, 2, 8, 2))
@@ -218,7 +219,7 @@ class EstimatePage(PageContract):
         """The exact answers are shown or withheld now."""
         visible = self.answers.visible
         self.curves.show_answers(visible)
-        self.tiles.items = self._items if visible else hidden_tiles(self._items, self.task)
+        self.tiles.items = self._items if visible else hidden_tiles(self._plain, self.task)
         without_lesson(self.lesson, self._lesson, visible, self.task)
         self._show_headline()
         self._worded = -1
@@ -241,10 +242,12 @@ class EstimatePage(PageContract):
         if state.version != self._worded and (over or self._ticks % self.word_ticks == 0):
             self._worded = state.version
             self._show_words(state)
+            self.curves.summarise(state.steps, self.config.lengths[0], over)
         self.preparation.poll()  # last: it may start another run, and these rows are not of that one
 
     def _show_words(self, state: State) -> None:
-        values = self.readouts.values = self.numbers(state)
+        values = self.numbers(state)
+        self.readouts.values = {key: text for key, text in values.items() if key not in self.readouts.withheld}
         used = in_use(state)
         self.compare.update(values if self.answers.visible else texts.without_answers(values), used)
         self.takeaway.update(state.estimate)
@@ -256,7 +259,7 @@ class EstimatePage(PageContract):
         self.apply.show(texts.advised(state, found))
         # Read aloud when the run rests; while numbers move a screen reader would never stop talking.
         live = "off" if state.status == "running" else "polite"
-        self.verdict.object = f'<p class="{tone}" aria-live="{live}">{words}</p>'
+        self.verdict.object = f'<p class="{tone}" aria-live="{live}" tabindex="0">{words}</p>'
         self.controls.show_live(used)
         self.show_estimate(state)
 
@@ -267,5 +270,5 @@ class EstimatePage(PageContract):
         """Nothing of the run's state has been shown yet."""
         self._streamed = self._counted = self._worded = -1
 
-    def _tile(self, preset: Preset) -> dict[str, str]:
-        return {"name": preset.name, "title": preset.title, "tip": preset.lesson, "picture": self.picture(preset)}
+    def _tile(self, preset: Preset, draw: Callable[[Any], str]) -> dict[str, str]:
+        return {"name": preset.name, "title": preset.title, "tip": preset.lesson, "picture": draw(preset)}

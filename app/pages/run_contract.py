@@ -44,6 +44,8 @@ class RunContract:
     """What needs memory, in the sentence that refuses it."""
     own_settings = "Your own settings. Every change starts a new run."
     """What stands in place of a lesson after the visitor has changed something."""
+    can_reveal = False
+    """Whether answers that were withheld can be shown, and taken away again, on the open page."""
     settings_show_more = False
     """Whether one change of the visitor changes what other widgets show."""
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import panel as pn
 
+from app.components.guess import Guess
 from app.components.tiles import Tiles
 from app.components.transport import Transport
 from app.estimates.guessing import hidden_tiles, without_lesson
@@ -60,6 +61,9 @@ class RunPage(RunContract):
         self.fault = complaint()
         """What cannot be run, in the side bar."""
         self.answers = ExactAnswers(changed=self.on_answers)
+        self.reveal = Guess(asks=False, visible=False, margin=(8, 2, 0, 2))
+        """There once the answers have been withheld, and stays when they are shown."""
+        self.reveal.listener = self._on_reveal
 
     def compose(self, editors: Sequence[Editor], side: Mapping[str, Sequence[Any]], *cards: Any) -> None:
         """Put the page together and open it with its first preset.
@@ -69,7 +73,7 @@ class RunPage(RunContract):
         for editor in editors:
             editor.listener = self._on_settings
         self.sidebar: list[Any] = [side_bar(side)]
-        words = [self.tiles, self.lesson, self.preparation.view]
+        words = [self.tiles, self.lesson, self.reveal, self.preparation.view]
         if self.question():
             words.insert(0, self.headline)
         self.main: list[Any] = [page(pn.Column(*words, sizing_mode="stretch_width", margin=0), *cards)]
@@ -130,6 +134,10 @@ class RunPage(RunContract):
         preset = self._presets[name]
         self.run(preset.config, name, preset.lesson)
 
+    def _on_reveal(self, text: str) -> None:
+        with pn.io.hold():
+            self.answers.visible = not self.answers.visible
+
     def _on_settings(self) -> None:
         """What is set in the widgets, which show it already; a fault is told, and the run goes on as it was."""
 
@@ -158,6 +166,7 @@ class RunPage(RunContract):
         visible = self.answers.visible
         without_lesson(self.lesson, self._lesson, visible, self.task)
         self.tiles.items = self._items if visible else hidden_tiles(self._items, self.task)
+        self.reveal.param.update(visible=self.can_reveal and (self.reveal.visible or not visible), revealed=visible)
         self.show_answers(visible)
         self._show_question()
         self.forget_words()

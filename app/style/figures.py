@@ -108,9 +108,11 @@ def add(source: ColumnDataSource, columns: dict[str, np.ndarray], again: bool) -
 
 
 class RunFigure:
-    """x from 0 to the run's last step, burn-in shaded."""
+    """x from 0 to the run's last step, burn-in shaded; lines of truths, which are sent to the browser unless they are withheld."""
 
     def __init__(self, y_label: str, name: str, **options: Any):
+        self._truths: dict[str, tuple[Span, float | None]] = {}
+        self._told = True
         self.y = GrowingRange()
         self.plot = run_figure(y_label, self.y.range, name, **options)
         self._shade = BoxAnnotation(
@@ -146,4 +148,22 @@ class RunFigure:
     def _line(self, kind: str, color: str) -> Span:
         span = Span(dimension="width", location=None, line_color=color, line_width=2, line_dash=theme.DASHES[kind])
         self.plot.add_layout(span)
+        self._truths[kind] = span, None
         return span
+
+    @property
+    def truths(self) -> list[Span]:
+        """The lines of truths, in the order in which they were made."""
+        return [span for span, _ in self._truths.values()]
+
+    def _tell(self, kind: str, value: float | None) -> None:
+        """Draw a truth where it is, or keep it back while answers are hidden: what is sent can be read, seen or not."""
+        span = self._truths[kind][0]
+        self._truths[kind] = span, value
+        span.location = value if self._told else None
+
+    def show_answers(self, visible: bool) -> None:
+        """Draw the truths, or take them back."""
+        self._told = visible
+        for kind, (_, value) in list(self._truths.items()):
+            self._tell(kind, value)

@@ -33,6 +33,15 @@ _SWATCHES = {
     "left_dashed": f'<path d="M0 7h26" stroke="{theme.SIDES["left"]}" stroke-width="2.5" stroke-dasharray="9 4"/>',
     "right": f'<path d="M0 7h26" stroke="{theme.SIDES["right"]}" stroke-width="2.5"/>',
     "right_dashed": f'<path d="M0 7h26" stroke="{theme.SIDES["right"]}" stroke-width="2.5" stroke-dasharray="9 4"/>',
+    "band": (
+        f'<rect y="1" width="26" height="12" fill="{theme.ESTIMATE}" fill-opacity=".25"/>'
+        f'<path d="M0 7h26" stroke="{theme.ESTIMATE}" stroke-width="2.5"/>'
+    ),
+    "one_chain": f'<path d="M0 8l4-4 4 6 5-8 4 7 4-5 5 4" fill="none" stroke="{theme.ONE_CHAIN}" stroke-width="1.3"/>',
+    "marginal": (
+        f'<path d="M2 0h3v3h6v3h11v3H9v3H2z" fill="{theme.ESTIMATE}" fill-opacity=".4"/>'
+        f'<path d="M2 7h24" stroke="{theme.ESTIMATE}" stroke-width="2.5"/>'
+    ),
     "chains": "".join(
         f'<path d="M0 {2 + 3.3 * i}h26" stroke="{color}" stroke-width="1.5"/>'
         for i, color in enumerate(theme.CHAINS[:4])
@@ -50,15 +59,18 @@ def legend(title: str, entries: Sequence[tuple[str, str]], figures: str = "", he
     )
 
 
-def legend_html(title: str, entries: Sequence[tuple[str, str]], figures: str = "", headed: bool = True) -> str:
+def legend_html(
+    title: str, entries: Sequence[tuple[str, str]], figures: str = "", headed: bool = True, summary: str = ""
+) -> str:
     """entries: kind of line (or its SVG shapes) and what it stands for.
 
     figures: names of the figures it belongs to, with spaces between; it is written over them when they are saved.
-    headed: whether the page shows the title here.
+    headed: whether the page shows the title here.  summary: what the figure shows, in words that are heard and not seen.
     """
     items = "".join(f"<li>{swatch(kind)}{escape(words)}</li>" for kind, words in entries)
     head = f"<h2>{escape(title)}</h2>" if headed else ""
-    return f'{head}<ul data-legend="{escape(figures)}" data-title="{escape(title)}">{items}</ul>'
+    heard = f'<p class="heard" data-summary="{escape(figures)}">{escape(summary)}</p>' if summary else ""
+    return f'{head}{heard}<ul data-legend="{escape(figures)}" data-title="{escape(title)}">{items}</ul>'
 
 
 def swatch(kind: str) -> str:

@@ -4,12 +4,15 @@ also has its own line style, so that nothing rests on colour alone. All are legi
 from __future__ import annotations
 
 ESTIMATE = "#1583C9"  # their blue, lightened to be legible on near-black
-LOCAL = "#D55E00"
-GLOBAL = "#009E73"
-EXPECTED = "#B5649B"  # Okabe & Ito's reddish purple, darkened to be legible on white
+TRUTH = "#D55E00"
+"""All that is known exactly. What kind of truth it is, the line says: solid exact at w0, long dashes the least of all, dotted expected."""
+LOCAL = GLOBAL = EXPECTED = TRUTH
+GOOD = "#009E73"
+MARK = "#B5649B"  # Okabe & Ito's reddish purple, darkened to be legible on white
 RECENT = "#8a8f98"
+ONE_CHAIN = "#B8860B"
 PINNED = "#E69F00"
-HISTOGRAM, TARGET, PREDICTED, EXACT = ESTIMATE, LOCAL, GLOBAL, EXPECTED
+HISTOGRAM, TARGET, PREDICTED, EXACT = ESTIMATE, TRUTH, GOOD, MARK
 SIDES = {"left": ESTIMATE, "right": "#E69F00"}
 LADDER = (ESTIMATE, "#8C8C8C", "#CC79A7", "#B8A800", "#E69F00")
 """Curves of a family, the first one the subject."""
@@ -32,6 +35,16 @@ THEME_CONFIG = {
 HEADER = {
     "& .MuiAppBar-root": {"backgroundColor": "#0B4A73", "backgroundImage": "none", "color": "#FFFFFF"},
     "& .MuiAppBar-root .MuiToolbar-root": {"minHeight": "52px"},
+    "& .MuiAppBar-root .title": {"whiteSpace": "nowrap"},
+    # A picture of three bars says to few people that the settings are behind it.
+    "@media (min-width: 600px)": {
+        "& .MuiAppBar-root button[aria-label='Open drawer']::after": {
+            "content": "'Settings'",
+            "fontSize": "1rem",
+            "marginLeft": "8px",
+        },
+        "& .MuiAppBar-root button[aria-label='Open drawer']": {"borderRadius": "8px"},
+    },
     # On a phone the buttons need the room of the title.
     "@media (max-width: 599px)": {"& .MuiAppBar-root a:has(.title)": {"display": "none !important"}},
 }
@@ -89,8 +102,11 @@ HEADLINE = """
 h1 { font-size: 1.125rem; font-weight: 700; line-height: 1.35; margin: 0; min-height: 1.35em; }
 """
 
-VERDICT_ROOM = "p { min-height: 7.5em; } @media (max-width: 900px) { p { min-height: 4.4em; } }"
-"""Of a verdict beside a figure: other words do not move what stands below."""
+VERDICT_ROOM = """
+p { height: 8.4em; box-sizing: border-box; overflow-y: auto; }
+@media (max-width: 900px) { p { height: auto; min-height: 4.4em; } }
+"""
+"""Of a verdict beside a figure: other words do not move what stands below, and longer ones can be scrolled."""
 
 VERDICT = """
 p { font-size: 1rem; margin: 0; padding: 8px 12px; border-left: 4px solid var(--tone); border-radius: 6px; min-height: 1.45em;
@@ -105,6 +121,7 @@ p { font-size: 1rem; margin: 0; padding: 8px 12px; border-left: 4px solid var(--
 """
 
 LEGEND = """
+.heard { position: absolute; width: 1px; height: 1px; margin: 0; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 h2 { margin: 0 0 2px; }
 ul { display: flex; flex-wrap: wrap; gap: 2px 14px; margin: 0; padding: 0; list-style: none; font-size: .8125rem; }
 @media (max-width: 1480px) { ul { min-height: 2.6em; align-content: flex-start; } }

@@ -9,6 +9,7 @@ from typing import Any
 
 from llc_core.fields import hyper_fields
 from llc_core.samplers.base import Sampler
+from llc_core.samplers.registry import samplers
 
 NOISE, LAW, STEP, MIXING, HELD, ELSEWHERE = "minibatch", "law", "step_size", "mixing", "localization", "local_global"
 """Causes, as in a split of the error (`llc_core.studies.explain.parts.CAUSES`)."""
@@ -39,6 +40,11 @@ def remedy(cause: str, sampler: Sampler | None = None, step_size: float = math.n
     return make(sampler, step_size, share)
 
 
+def _called(name: str) -> str:
+    """A sampler as people read it."""
+    return samplers()[name].label or name
+
+
 def _quieter(sampler: Sampler | None, step_size: float, share: float) -> Remedy:
     words = (
         "Use full gradients, a larger batch, a smaller step size, or, in place of plain minibatches, a control variate."
@@ -47,7 +53,7 @@ def _quieter(sampler: Sampler | None, step_size: float, share: float) -> Remedy:
 
 
 def _smaller(sampler: Sampler | None, step_size: float, share: float) -> Remedy:
-    other = "" if sampler is not None and sampler.name == FAST else f", or {FAST} with {FULL}"
+    other = "" if sampler is not None and sampler.name == FAST else f", or {_called(FAST)} with {FULL}"
     if not (math.isfinite(step_size) and step_size > 0):
         return Remedy(f"Use a smaller step size (and more steps){other}.")
     order = 1 if sampler is None else sampler.order
@@ -59,14 +65,14 @@ def _smaller(sampler: Sampler | None, step_size: float, share: float) -> Remedy:
 
 def _other_law(sampler: Sampler | None, step_size: float, share: float) -> Remedy:
     if sampler is None:
-        return Remedy(f"Use a sampler whose law is the target: {STRAIGHT}, or {FAST} with {FULL}.")
+        return Remedy(f"Use a sampler whose law is the target: {_called(STRAIGHT)}, or {_called(FAST)} with {FULL}.")
     if sampler.exact_law:
         return _smaller(sampler, step_size, share)
     if getattr(sampler, "dynamics", "") == "printed":
         return Remedy(
             "Use the corrected dynamics: those printed sample at twice the temperature.", {"dynamics": "corrected"}
         )
-    other = f"Switch to a sampler whose law is the target ({STRAIGHT}, or {FAST} with {FULL})"
+    other = f"Switch to a sampler whose law is the target ({_called(STRAIGHT)}, or {_called(FAST)} with {FULL})"
     why = f": the step sizes that {sampler.label or sampler.name} adapts along the way bend its law."
     weaker = _weaker(sampler)
     if weaker is None:
@@ -89,7 +95,7 @@ def _weaker(sampler: Sampler) -> tuple[str, str, float] | None:
 def _faster(sampler: Sampler | None, step_size: float, share: float) -> Remedy:
     if sampler is not None and (sampler.name == FAST or sampler.needs_conditionals):
         return Remedy("Take more steps.")
-    return Remedy(f"Take more steps, or a sampler that moves faster ({FAST}).")
+    return Remedy(f"Take more steps, or a sampler that moves faster ({_called(FAST)}).")
 
 
 def _looser(sampler: Sampler | None, step_size: float, share: float) -> Remedy:

@@ -44,7 +44,10 @@ def load_state(path: str | Path) -> dict[str, Tensor]:
     except ValueError:
         raise
     except Exception as error:
-        raise ValueError(f"{name} holds no plain tensors ({type(error).__name__}); it was not read.") from None
+        # By its name: the module it is from is imported nowhere here.
+        objects = type(error).__name__ == "UnpicklingError"
+        why = ": it contains Python objects, not just weights" if objects else ""
+        raise ValueError(f"{name} holds no plain tensors{why}; save model.state_dict() as .safetensors.") from None
     if not isinstance(state, dict) or not all(isinstance(v, Tensor) and isinstance(k, str) for k, v in state.items()):
         raise ValueError(f"{name} holds no mapping from names to tensors; name a file that save_state wrote.")
     return dict(state)  # without what a file may say beside its tensors, such as torch's _metadata

@@ -1,7 +1,9 @@
-"""The stationary law of the discretised chain itself, from its transition operator, without Monte Carlo."""
+"""The stationary law of the discretised chain itself, from its transition operator, without Monte Carlo.
+Long, since the price of a grid and the grid must agree."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -18,7 +20,7 @@ from llc_core.samplers.base import Sampler
 from llc_core.samplers.forms import Line
 from llc_core.samplers.registry import build
 from llc_core.stationary.distances import total_variation
-from llc_core.stationary.grids import Axis, memory_axis, position_axis, remembers
+from llc_core.stationary.grids import Axis, TooLarge, memory_axis, position_axis, remembers
 from llc_core.stationary.limit import SamplerLike, TargetLike, limit_law
 from llc_core.stationary.operator import Operator, stationary
 
@@ -36,6 +38,10 @@ FREEZING = 50
 """Most iterations to find a frozen metric that the chain would learn again under itself."""
 CHANGE = 0.02
 """Total variation between the rough and the wanted grid from which the law does not count as converged."""
+MOST_BYTES = 4 * 2**30
+"""What a law may take, where nothing else is said. A usual one takes some megabytes; a target with a thousand wells, terabytes."""
+DENSE_BYTES, STATE_BYTES = 4 * 8, 1200
+"""For each pair of positions: the matrix of transitions, its factors and copies. For each state with memory: vectors of GMRES."""
 NEAR = 0.02
 """Share of the nodes that counts as near an end."""
 WITHOUT_MEMORY = 4.0
@@ -97,7 +103,11 @@ class ExactLaw:
 
 
 def exact_law(
-    sampler: SamplerLike, target: TargetLike, step_size: float | None = None, resolution: float = 1.0
+    sampler: SamplerLike,
+    target: TargetLike,
+    step_size: float | None = None,
+    resolution: float = 1.0,
+    most_bytes: float = MOST_BYTES,
 ) -> ExactLaw:
     """Stationary law of x under the chain with step ε, bias of the step size included.
 
@@ -105,9 +115,10 @@ def exact_law(
     live on nodes; the move carries them by the normal kernel, the memory by cubic interpolation, which keeps the first
     three moments, so that a hundred small steps of the memory do not smear it.
 
-    step_size: ε; None: the sampler's.  resolution: nodes per length, relative to the usual.
+    step_size: ε; None: the sampler's.  resolution: nodes per length, relative to the usual.  most_bytes: about what it may take.
     A sampler that freezes its metric is taken after a long burn-in, when V is the mean of g² under its own law.
-    Raises ValueError without a step size, for two numbers of memory (Adam: simulate), or where the chain diverges.
+    Raises ValueError without a step size, for two numbers of memory (Adam: simulate), where the chain diverges, or where the law
+    takes more memory than that, before it is taken.
     """
     sampler, target = build(sampler), landscape(target)
     step = _step_size(sampler, step_size)
@@ -125,12 +136,26 @@ def exact_law(
     if not remembers(line):
         resolution, coarse = max(resolution, min(WITHOUT_MEMORY * resolution, MANY)), WITHOUT_MEMORY * ROUGH
     coarse = min(resolution, coarse)
+    try:
+        return _on_grids(sampler, line, target, step, coarse, resolution, most_bytes)
+    except TooLarge:
+        raise ValueError(
+            f"The exact law of {sampler.name} on {target.label} takes more than {most_bytes / 2**20:,.0f} MB: it needs too many "
+            "nodes; use a smoother target or a smaller resolution, or simulate it instead."
+        ) from None
+
+
+def _on_grids(
+    sampler: Sampler, line: Line, target: Landscape, step: float, coarse: float, resolution: float, most_bytes: float
+) -> ExactLaw:
+    """The law on a rough grid, which finds how far it reaches, and on the wanted one."""
+    most = math.sqrt(most_bytes / DENSE_BYTES)
     law = limit_law(sampler, target)
     low, high = (target.mode + WIDER * (law.quantile(u) - target.mode) for u in (FAR_OUT, 1 - FAR_OUT))
     ends = (1.0, 1.0)
     for _ in range(ATTEMPTS):
-        axis = position_axis(target, law.metric, step, low, high, coarse)
-        rough, ends = _solve(line, target, axis, step, coarse)
+        axis = position_axis(target, law.metric, step, low, high, coarse, most)
+        rough, ends = _solve(line, target, axis, step, coarse, most_bytes)
         if max(ends) < AT_AN_END or not np.isfinite(ends).all():
             break
         width = high - low
@@ -142,22 +167,26 @@ def exact_law(
         )
     if resolution <= coarse:
         return rough
-    axis = position_axis(target, law.metric, step, low, high, resolution)
-    fine, _ = _solve(line, target, axis, step, resolution)
+    axis = position_axis(target, law.metric, step, low, high, resolution, most)
+    fine, _ = _solve(line, target, axis, step, resolution, most_bytes)
     bins = Bins(law.quantile(0.001), law.quantile(0.999))
     change = total_variation(rough.masses(bins), fine.masses(bins))
     return replace(fine, grid_change=change, converged=fine.converged and change < CHANGE)
 
 
 def _solve(
-    line: Line, target: Landscape, axis: Axis, step: float, resolution: float
+    line: Line, target: Landscape, axis: Axis, step: float, resolution: float, most_bytes: float
 ) -> tuple[ExactLaw, tuple[float, float]]:
     """The law on these nodes, and the larger of the mass near each end and the probability to step beyond it."""
     slope = target.slope(axis.nodes)
     memory = memory_axis(line, slope, step, axis, resolution)
+    remembered = 0 if memory is None else len(memory.nodes)
+    left = most_bytes - len(axis.nodes) * (len(axis.nodes) * DENSE_BYTES + remembered * STATE_BYTES)
+    if left < 0:
+        raise TooLarge
     frozen = float(target.density(axis.nodes) * axis.spacing(axis.nodes) @ slope**2) if line.freezes else None
     for _ in range(FREEZING):
-        operator = Operator(line, target, axis, memory, step, frozen)
+        operator = Operator(line, target, axis, memory, step, frozen, left)
         states, residual = stationary(operator)
         mass = operator.fold @ states
         if frozen is None:

@@ -24,6 +24,10 @@ MEMORY_SPACING = 0.12
 """Distance of memories, in units in which log G changes by about 1."""
 
 
+class TooLarge(Exception):
+    """A grid, or what is computed on it, has no room. Raised before it is made."""
+
+
 @dataclass(frozen=True)
 class Axis:
     """index(x) = shift + Σ counts·asinh((x − centers)/widths): node number j lies where it is j."""
@@ -51,9 +55,15 @@ def position_axis(
     low: float,
     high: float,
     resolution: float,
+    most: float,
 ) -> Axis:
-    """Nodes from `low` to `high`, denser around the zeros of the slope where the metric changes quickly there."""
+    """Nodes from `low` to `high`, denser around the zeros of the slope where the metric changes quickly there.
+
+    most: nodes for which there is room; `TooLarge` where it takes more.
+    """
     zeros = slope_zeros(target)
+    if len(zeros) > most:  # each lies between two nodes of its own
+        raise TooLarge
     wells = zeros[target.curvature(zeros) > 0]
     scales = [target_scale(target, at) for at in wells] or [target_scale(target)]
     scale = max(scales)
@@ -75,6 +85,8 @@ def position_axis(
     middle = zeros[0] if len(zeros) else target.mode
     start, middle, end = axis.index(np.array([low, middle, high]))
     start -= 0.5 - (middle - start) % 1
+    if end - start > most:
+        raise TooLarge
     wanted = start + np.arange(int(np.ceil(end - start)) + 1)
     x = np.interp(wanted, axis.index(rough := np.linspace(low, high, 4001)), rough)
     for _ in range(30):

@@ -1,4 +1,5 @@
-"""The transition operator of a chain on a grid of positions and memories, and its stationary law."""
+"""The transition operator of a chain on a grid of positions and memories, and its stationary law.
+Long, since what it needs is priced with the same numbers as it is made."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from scipy.special import ndtr
 
 from llc_core.potentials.line.landscape import Landscape
 from llc_core.samplers.forms import Line
-from llc_core.stationary.grids import Axis, MemoryAxis
+from llc_core.stationary.grids import Axis, MemoryAxis, TooLarge
 
 REACH = 6.5
 """Standard deviations of the normal kernel that are kept."""
@@ -25,16 +26,26 @@ STEPS = 2
 RESTARTS = 12
 VECTORS = 80
 ENOUGH = 1e-10
+ENTRY_BYTES = 80
+"""Of each pair of states with a move from one to the other, while the matrix is made."""
 
 
 class Operator:
     """One step of the chain as two sparse matrices on masses [memories × positions]: `remember`, then `move`.
 
-    memory: None: nothing is remembered beyond a step, or the memory is held at `frozen`.
+    memory: None: nothing is remembered beyond a step, or the memory is held at `frozen`.  most_bytes: `TooLarge` where the moves
+    take more.
     """
 
     def __init__(
-        self, line: Line, target: Landscape, axis: Axis, memory: MemoryAxis | None, step: float, frozen: float | None
+        self,
+        line: Line,
+        target: Landscape,
+        axis: Axis,
+        memory: MemoryAxis | None,
+        step: float,
+        frozen: float | None,
+        most_bytes: float,
     ):
         x = axis.nodes
         slope, curvature = target.slope(x), target.curvature(x)
@@ -57,7 +68,7 @@ class Operator:
         drift, metric = line.move(a, np.zeros_like(a), slope, curvature, line.parameters)
         mean = x + step / 2 * drift
         deviation = np.sqrt(step * np.broadcast_to(metric, mean.shape))
-        self.move = _move(axis, mean.ravel(), deviation.ravel())
+        self.move = _move(axis, mean.ravel(), deviation.ravel(), most_bytes)
         self.leaves = ndtr((x[0] - mean) / deviation).ravel(), ndtr((mean - x[-1]) / deviation).ravel()
         fold = np.tile(np.arange(self.positions), self.memories)
         size = len(fold)
@@ -190,7 +201,7 @@ def cubic(index: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
     return first[:, None] + np.arange(4), weights
 
 
-def _move(axis: Axis, mean: np.ndarray, deviation: np.ndarray) -> Any:
+def _move(axis: Axis, mean: np.ndarray, deviation: np.ndarray, most_bytes: float) -> Any:
     """Matrix [states, states] that spreads the mass of each state by its normal kernel; memories stay."""
     x = axis.nodes
     positions, states = len(x), len(mean)
@@ -203,6 +214,8 @@ def _move(axis: Axis, mean: np.ndarray, deviation: np.ndarray) -> Any:
     low = np.searchsorted(x, mean[source] - REACH * deviation[source])
     high = np.searchsorted(x, mean[source] + REACH * deviation[source])
     count = high - low
+    if count.sum() * ENTRY_BYTES > most_bytes:
+        raise TooLarge
     start = np.cumsum(count) - count
     state = np.repeat(source, count)
     node = np.arange(len(state)) - np.repeat(start - low, count)

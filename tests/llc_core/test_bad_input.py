@@ -230,6 +230,7 @@ def nested(depth: int) -> dict:
         {"seed": nested(50_000)},
         {"device": nested(50_000)},
         {"dtype": nested(50_000)},
+        {"problem": {"kind": "dln", "widths": nested(50_000)}},
         {"chains": Decimal("sNaN")},
         {"observables": ["x" * 100_000] * 2},
         {"x" * 100_000: 1},

@@ -21,7 +21,7 @@ def relative_error(found: Sequence[Curve], spread: bool = True, legend: bool = T
     """Mean relative error by step size, with a band of one standard deviation over the problems."""
     close = place(CLOSE)
     ground = [
-        hv.HSpan(-close, close).opts(color=theme.GLOBAL, alpha=0.13, line_alpha=0),
+        hv.HSpan(-close, close).opts(color=theme.GOOD, alpha=0.13, line_alpha=0),
         hv.HLine(0).opts(color=theme.EXPECTED, line_width=2, line_dash="dotted"),
     ]
     return overlay("relative_error", found, ground, spread, legend).opts(
@@ -48,7 +48,7 @@ def mean_against_sd(found: Sequence[Curve], spread: bool = True, legend: bool = 
     """Mean against standard deviation of the relative error: the best step sizes lie at the foot, in the middle."""
     close = place(CLOSE)
     middle = [
-        hv.VSpan(-close, close).opts(color=theme.GLOBAL, alpha=0.13, line_alpha=0),
+        hv.VSpan(-close, close).opts(color=theme.GOOD, alpha=0.13, line_alpha=0),
         hv.VLine(0).opts(color=theme.EXPECTED, line_width=2, line_dash="dotted"),
     ]
     return overlay("mean_against_sd", found, middle, spread, legend).opts(

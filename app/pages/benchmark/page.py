@@ -24,7 +24,7 @@ from app.pages.benchmark.pictures import tile
 from app.pages.benchmark.presets import PRESETS
 from app.pages.benchmark.scene import OpenStore, is_quick, load, offered, open_store, open_upload
 from app.pages.benchmark.takeaway import BenchmarkTakeaway
-from app.pages.benchmark.texts import NOTHING, OWN_CHOICE
+from app.pages.benchmark.texts import NOTHING, OWN_CHOICE, QUESTION
 from app.pages.measured import ROOT
 from app.session.errors import report
 from app.style import theme
@@ -53,6 +53,8 @@ class Benchmark:
 
         self.tiles = Tiles(items=[tile(preset) for preset in PRESETS], sizing_mode="stretch_width", margin=0)
         self.tiles.listener = self._on_preset
+        self.headline = prose(theme.HEADLINE, margin=(0, 2, 8, 2))
+        self.headline.object = f"<h1>{escape(QUESTION)}</h1>"
         self.lesson = prose(theme.LESSON, margin=(10, 2, 0, 2))
         self.editor = Editor()
         self.editor.on_store, self.editor.on_file = self._on_store, self._on_file
@@ -79,12 +81,14 @@ class Benchmark:
         )
         self._empty = card(heading("No sweep yet"), prose())
         self._empty[1].object = f"<p>{escape(NOTHING).replace('`', '')}</p>"
-        above = pn.Column(self.tiles, self.lesson, self.asking.words, sizing_mode="stretch_width", margin=0)
+        above = pn.Column(
+            self.headline, self.tiles, self.lesson, self.asking.words, sizing_mode="stretch_width", margin=0
+        )
         return page(above, self._empty, self._filled)
 
     @property
     def parts(self) -> dict[str, list[Any]]:
-        return {"presets": [self.tiles], "texts": [self.lesson, self.results.table_words]}
+        return {"presets": [self.tiles], "texts": [self.headline, self.lesson, self.results.table_words]}
 
     def configuration(self) -> dict[str, Any]:
         if self._store.file:

@@ -17,6 +17,7 @@ from llc_core.sweeps.judging import all_errors, all_lost
 from llc_core.sweeps.series import CLOSE, Accuracy, Row, present
 from llc_core.sweeps.table import Table, alike
 
+QUESTION = "Which sampler finds λ, and at which step size?"
 OWN_CHOICE = "Your own choice of runs and of what they are judged by."
 NOTHING = (
     "There is no store of a sweep here yet: write what to run into a TOML file, start `llc-lab sweep FILE.toml --store "

@@ -35,6 +35,24 @@ GRID, REACH = 80, 4.0
 
 
 @dataclass(frozen=True)
+class Rivals:
+    """Where repelling particles (W-SGLD) end on the circle, [C]: as many as there are chains, from the same starts.
+
+    by_weights: they repel by the distance of their weights; particles in different cells do not feel each other.
+    by_functions: by the distance on the circle.  exact: standard deviation of the law.
+    """
+
+    by_weights: np.ndarray
+    by_functions: np.ndarray
+    exact: float
+
+    @property
+    def spread(self) -> float:
+        """Standard deviation by the distance of weights."""
+        return float(self.by_weights.std())
+
+
+@dataclass(frozen=True)
 class Case:
     """label, formula: of the function.  x, y: data [n].  inputs: where functions are drawn [P].
 
@@ -42,7 +60,7 @@ class Case:
     loss: f at the data [..., n] → mean loss per sample up to a constant.  at_data: as curve, at the data.
     law: → points of the function's coordinates [N, k] and their shares [N], for quadrature; None: `normal` is the law.
     moves: what a change of cell is called; empty where there are no cells.  width: weights.
-    rival: (chains, seed) → standard deviation of the function's coordinate by repelling particles, and the exact one; or None.
+    rival: (chains, seed) → repelling particles; or None.
     """
 
     label: str
@@ -56,7 +74,7 @@ class Case:
     law: Callable[[], tuple[np.ndarray, np.ndarray]] | None
     moves: str
     width: int
-    rival: Callable[[int, int], tuple[float, float]] | None = None
+    rival: Callable[[int, int], Rivals] | None = None
 
     def losses(self, coordinates: np.ndarray) -> np.ndarray:
         """Mean of (y − f)²/(2v) over the data."""
@@ -101,7 +119,7 @@ def torus() -> Case:
     noise = len(x) / (2 * CONCENTRATION)
     return Case(
         "one phase w of a sine, seen modulo 1", x, y, inputs, pair, lambda w: np.sin(2 * np.pi * (inputs + w)),
-        lambda w: np.sin(2 * np.pi * (x + w)), noise, law, "changes of cell", 1, lambda chains, seed: (particle_spread(chains, seed), spread(*law())),
+        lambda w: np.sin(2 * np.pi * (x + w)), noise, law, "changes of cell", 1, lambda chains, seed: rivals(chains, seed, spread(*law())),
     )  # fmt: skip
 
 
@@ -160,9 +178,11 @@ def linear_law(case: Case) -> tuple[np.ndarray, np.ndarray]:
     return gain @ case.y, kernel - gain @ kernel
 
 
-def particle_spread(chains: int, seed: int) -> float:
-    """Standard deviation on the circle of W-SGLD's particles at their end: as many as there are chains, from the same starts."""
-    return float(wrap(repelling_particles(torus_start(chains, seed)[:, 0])).std(correction=0))
+def rivals(chains: int, seed: int, exact: float) -> Rivals:
+    """Both kinds of particles."""
+    start = torus_start(chains, seed)[:, 0]
+    by_weights, by_functions = (wrap(repelling_particles(start, wrapped=wrapped)).numpy() for wrapped in (False, True))
+    return Rivals(by_weights, by_functions, exact)
 
 
 def spread(points: np.ndarray, shares: np.ndarray) -> float:

@@ -21,7 +21,8 @@ from app.pages.functions.config import (
     network_of,
 )
 from app.style.layout import complain, complaint, folded, prose
-from llc_core.fields import Hyper
+from llc_core.fields import Hyper, one_line
+from llc_core.networks.tables import read_table
 from llc_core.potentials.bayesian.activations import ACTIVATIONS
 from llc_core.potentials.bayesian.likelihoods import LIKELIHOODS
 from llc_core.potentials.bayesian.network import LEAST_VARIANCE
@@ -31,6 +32,8 @@ PLAIN = ("activation", "likelihood", "noise_variance", "weight_variance", "bias_
 LABELS = {"selu": "SELU", "relu": "ReLU", "erf": "erf", "tanh": "tanh", "gaussian": "Gaussian", "laplace": "Laplace"}
 DEEP_LABEL = "a deep linear network, 8-8-8 with layers of rank 4: 128 weights, and the product of its layers"
 SHARPEST, DIGITS = 10.0, 3
+LARGEST_FILE = 100_000
+"""Bytes of a file of data: 64 points take two thousand."""
 
 
 class NetworkEditor(pn.viewable.Viewer):
@@ -47,14 +50,19 @@ class NetworkEditor(pn.viewable.Viewer):
         for name, field in self.fields.items():
             field.listener = lambda name=name: self._on_field(name)
         self.back = pmui.Button(
-            label="Remove added points", size="small", variant="outlined", margin=(4, 0), visible=False
+            label="Back to the paper’s points", size="small", variant="outlined", margin=(4, 0), visible=False
         )
         self.back.on_click(lambda event: self._take({**self.problem, "data": _wave(7)}))
+        self.upload = pmui.FileInput(
+            label="Open data (CSV: x, y)", accept=".csv,.txt", sizing_mode="stretch_width", margin=(6, 0)
+        )
+        self.upload.param.watch(self._on_upload, "value")
         self.message = complaint(margin=0)
         self.words = prose(margin=0, visible=False)
         first = ("width", "layers", "activation", "likelihood", "noise_variance", "points")
         self._network = pn.Column(
             *(self.fields[name] for name in first),
+            self.upload,
             self.back,
             folded(self.fields["weight_variance"], self.fields["bias_variance"]),
             sizing_mode="stretch_width",
@@ -96,6 +104,20 @@ class NetworkEditor(pn.viewable.Viewer):
         xs, ys = [*data.x[:, 0].tolist(), round(x, DIGITS)], [*data.y.tolist(), round(y, DIGITS)]
         self._take({**self.problem, "data": {"x": xs, "y": ys}})
 
+    def _on_upload(self, event: Any) -> None:
+        """Points from a file, in place of those that are there; what is wrong with it is one sentence."""
+        content, name = self.upload.value, str(self.upload.filename or "")
+        if not content:
+            return
+        self.upload.value = None  # so that the same file can be opened again
+        with pn.io.hold():
+            try:
+                data = read_points(content, name)
+            except ValueError as error:
+                self._complain(str(error))
+                return
+            self._take({**self.problem, "data": data})
+
     def _on_field(self, name: str) -> None:
         value = self.fields[name].value
         hidden = self.problem["widths"][1:-1]
@@ -121,6 +143,24 @@ class NetworkEditor(pn.viewable.Viewer):
 
     def _complain(self, message: str) -> None:
         complain(self.message, message)
+
+
+def read_points(content: bytes, name: str) -> dict[str, Any]:
+    """Data of a network with one input, from CSV with columns x and y. Raises ValueError, one sentence, naming the file."""
+    name = one_line(name) or "The file"
+    if len(content) > LARGEST_FILE:
+        raise ValueError(
+            f"{name} has {len(content) / 1000:,.0f} kB; {MOST_POINTS} points of this page take far less than {LARGEST_FILE // 1000}."
+        )
+    try:
+        table = read_table(content.decode("utf-8-sig"), name)
+    except UnicodeDecodeError:
+        raise ValueError(f"{name} is no text in UTF-8; save it as CSV.") from None
+    if table.values.shape[1] != 2:
+        raise ValueError(f"{name} has {table.values.shape[1]} column(s); give two, x and y.")
+    if len(table) > MOST_POINTS:
+        raise ValueError(f"{name} has {len(table):,} points; this page takes up to {MOST_POINTS}: leave some out.")
+    return {"x": table.values[:, 0].tolist(), "y": table.values[:, 1].tolist()}
 
 
 def _wave(points: int) -> dict[str, Any]:

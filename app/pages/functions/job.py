@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from app.pages.functions.cases import Rivals
 from app.pages.functions.config import ACROSS, POOLED, SHARES
 from app.pages.functions.scene import WEIGHTS, Scene
 from app.runs.threads import set_threads
@@ -112,7 +113,7 @@ class Progress:
     notes: tuple[str, ...] = ()
     apart: float | None = None
     crossings: int = 0
-    rival: tuple[float, float] | None = None
+    rival: Rivals | None = None
 
 
 class Path:

@@ -19,6 +19,8 @@ from app.pages.functions.controls import Replay, RunPanel
 from app.pages.functions.editor import NetworkEditor
 from app.pages.functions.figures import FunctionsFigure
 from app.pages.functions.job import Band, Gauges, Path, Row, Seen, build, see_apart
+from app.pages.functions.panels.ensemble.panel import EnsemblePanel
+from app.pages.functions.panels.particles import ParticlesPanel
 from app.pages.functions.panels.truth import Truth
 from app.pages.functions.pictures import GAUGES, draw_gauges, tile
 from app.pages.functions.presets import PRESETS, FunctionsPreset
@@ -79,6 +81,7 @@ class WeightsAndFunctions(RunPage):
         self.gauges = prose(GAUGES, margin=(10, 0, 0, 0))
         self.numbers = Numbers(items=CELLS, sizing_mode="stretch_width", margin=(8, 0, 0, 0))
         self.verdict = prose(theme.VERDICT, margin=(10, 0, 0, 0))
+        self.particles, self.ensemble = ParticlesPanel(), EnsemblePanel()
         self.takeaway = FunctionsTakeaway(self.run, self._file)
         self.editor, self.run_panel = NetworkEditor(self.config.problem), RunPanel()
         self.compose(
@@ -88,10 +91,13 @@ class WeightsAndFunctions(RunPage):
                 card(self.toggles, plotted(self.figure.plot), self.replay, self.words),
                 card(self.transport, self.gauges, self.numbers, self.verdict, toolbar(self.takeaway.menu)),
             ),
+            self.particles.view,
+            self.ensemble.view,
         )
 
     def close_panels(self) -> None:
         self.truth.close()
+        self.ensemble.close()
         self._replay_work.forget()
 
     # -- one configuration, and a run of it ---------------------------------------------------------------------------
@@ -127,6 +133,8 @@ class WeightsAndFunctions(RunPage):
         self.takeaway.show(config)
         self.figure.reset(scene)
         self.toggles.items = self._legend(self.answers.visible)
+        self.particles.reset(scene)
+        self.ensemble.reset(scene)
         self.replay.begin(config.steps)
         self.truth.begin(scene)
 
@@ -148,6 +156,8 @@ class WeightsAndFunctions(RunPage):
             self.toggles.shown = [key for key in self.toggles.shown if key not in ANSWERS]
             self.figure.show_only(self.toggles.shown)
             self.figure.reset(self.scene)
+        self.particles.show_answers(visible)
+        self.ensemble.show_answers(visible)
         self.show_words(self.state)
 
     # -- what the visitor does ----------------------------------------------------------------------------------------
@@ -190,12 +200,14 @@ class WeightsAndFunctions(RunPage):
 
     def draw(self, state: State) -> None:
         self.replay.advance(state.steps)
+        self.particles.draw(self._path.rows[-1].weights if self._path.rows else None, state.snapshot)
         if self.replay.follows:
             self._follow(state)
 
     def poll(self, state: State, over: bool) -> None:
         self.truth.poll()
         self._replay_work.poll()
+        self.ensemble.poll()
 
     def _follow(self, state: State) -> None:
         """The newest band and gauges; those that were judged may be newer than the band of the last block, or older."""

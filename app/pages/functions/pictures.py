@@ -64,7 +64,7 @@ def draw_gauges(values: dict[str, float]) -> str:
     rows = []
     for key, name, tip in GAUGE_ROWS:
         value = values.get(key, math.nan)
-        color = theme.GLOBAL if value < AGREE else theme.PINNED if value < ALMOST else theme.LOCAL
+        color = theme.GOOD if value < AGREE else theme.PINNED if value < ALMOST else theme.LOCAL
         share, text = max(place(value), 0.02) if not math.isnan(value) else 0.0, written(value)
         role = 'role="img"'
         if not math.isnan(value):  # a meter must have a value

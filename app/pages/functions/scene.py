@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
+from pathlib import Path
 
 import numpy as np
 
@@ -25,6 +27,10 @@ WEIGHTS = 48
 """Weights that are watched, evenly spaced over all of them."""
 MOVES, MOST_MOVES, LEAST_MOVES, DRAWS = 60_000, 6_000, 300, 8_000
 """Moves of the hidden layers times the width, and the most and the fewest moves; draws of the prior where these are enough."""
+
+
+SHIPPED = Path(__file__).parent / "exact.json"
+"""Exact answers of the first presets, by long chains: made by lab/benchmarks/accuracy/page_bands.py."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +125,19 @@ def limit_of(scene: Scene) -> Posterior:
 
 def known(scene: Scene) -> tuple[Posterior | None, Posterior | None]:
     """Limit and exact answer, where they are there already."""
-    return _there(_limits, scene.problem_key), _there(_exacts, scene.problem_key)
+    exact = _there(_exacts, scene.problem_key) or shipped().get(scene.problem_key)
+    return _there(_limits, scene.problem_key), exact
+
+
+@cache
+def shipped() -> Mapping[str, Posterior]:
+    """Exact answers that come with the page, by `Scene.problem_key`."""
+    found = {}
+    for each in json.loads(SHIPPED.read_text())["answers"]:
+        low, high = ({float(share): np.array(edge) for share, edge in each[name].items()} for name in ("low", "high"))
+        mean, sd = np.array(each["mean"]), np.array(each["sd"])
+        found[key_of(each["problem"])] = Posterior(mean, sd, low, high, each["ess"], math.nan, each["r_hat"])
+    return found
 
 
 def keep(scene: Scene, exact: Posterior) -> None:

@@ -179,8 +179,13 @@ def cell_values(
         "exact_ess": number(exact.ess, 3) if exact is not None else UNKNOWN,
         "limit_evidence": number(limit.log_evidence) if limit is not None else UNKNOWN,
         "crossings": UNKNOWN if progress is None else f"{progress.crossings:,}",
-        "rival": UNKNOWN if progress is None or progress.rival is None else "{:.3f} · {:.3f}".format(*progress.rival),
+        "rival": _rival(progress),
     }
+
+
+def _rival(progress: Progress | None) -> str:
+    rival = None if progress is None else progress.rival
+    return UNKNOWN if rival is None else f"{rival.spread:.3f} · {rival.exact:.3f}"
 
 
 def withheld(scene: Scene, with_answers: bool) -> list[str]:

@@ -15,7 +15,12 @@ from app.style import theme
 from app.style.figures import house_figure
 from llc_core import Planar
 
-HEIGHT = 560
+LARGEST = 560
+"""Width and height where there is room."""
+ROOM = {"max-width": f"min({LARGEST}px, max(320px, calc(100vh - 330px)))", "width": "100%", "margin": "0 auto"}
+"""As large as fits below the presets without scrolling."""
+BORDERS = {"min_border_left": 58, "min_border_right": 22, "min_border_top": 30, "min_border_bottom": 50}
+"""As much beside the frame as above and below it: in a square figure the frame is square, and the plane isometric."""
 
 
 def _shades(color: str, count: int, rising: bool) -> list[str]:
@@ -33,8 +38,9 @@ class PlaneFigure:
     def __init__(self) -> None:
         self.on_tap: Callable[[float, float], None] = lambda x, y: None
         self.plot = house_figure(
-            "plane", HEIGHT, x_range=Range1d(-3, 3), y_range=Range1d(-3, 3), x_axis_label="w₁", y_axis_label="w₂"
-        )
+            "plane", LARGEST, x_range=Range1d(-3, 3), y_range=Range1d(-3, 3), x_axis_label="w₁", y_axis_label="w₂",
+            sizing_mode="scale_width", aspect_ratio=1, toolbar_location="above", **BORDERS,
+        )  # fmt: skip
         self.plot.ygrid.grid_line_color = None
         self.images = {
             name: ColumnDataSource({"image": [], "x": [], "y": [], "dw": [], "dh": []}, name=name) for name in GROUND

@@ -67,8 +67,6 @@ class Landscapes(EstimatePage):
         self.answers = ExactAnswers(
             self.volume.view,
             self.points.view,
-            *self.losses.answers,
-            *self.estimates.answers,
             cells={self.readouts: EXACT_CELLS},
             changed=self.on_answers,
         )
@@ -134,7 +132,7 @@ class Landscapes(EstimatePage):
         self.plane.show(problem, complete.n_beta, complete.localization, complete.chains)
         around = None if self.answers.visible else (0.0, MOST)
         self.losses.reset(complete.chains, total, burn_in, local if around is None else MOST, None)
-        self.estimates.reset(total, burn_in, {"local": local, "global": best}, around)
+        self.curves.reset_estimates(total, burn_in, {"local": local, "global": best}, around)
         self.method.show(config.resolved.sampler, problem.model.about)
         self.volume.show(problem)
         self.one_step.show(None)

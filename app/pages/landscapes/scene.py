@@ -90,7 +90,14 @@ def window(problem: Planar, n_beta: float) -> Window:
         if abs(value) >= 0.95 * max(abs(low[i]), abs(high[i])):
             room = nice_above(1.15 * abs(value))
             low[i], high[i] = min(low[i], -room), max(high[i], room)
-    return Window((low[0], low[1]), (high[0], high[1]))
+    return _square(low, high)
+
+
+def _square(low: list[float], high: list[float]) -> Window:
+    """As wide as high, with both ranges inside: the frame is square too, so that a circle of the plane is one on the screen."""
+    half = max(b - a for a, b in zip(low, high, strict=True)) / 2
+    middle = [(a + b) / 2 for a, b in zip(low, high, strict=True)]
+    return Window((middle[0] - half, middle[1] - half), (middle[0] + half, middle[1] + half))
 
 
 def loss_heights(problem: Planar, shown: Window, n_beta: float) -> np.ndarray:

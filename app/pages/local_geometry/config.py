@@ -25,6 +25,8 @@ NETWORK = "This network"
 KEPT = 8
 LONG_BYTES = 6 * 2**20
 """Networks that hold more without rows, which are drawn later, take longer than 20 ms to make (`python -m lab.benchmarks.served.waits`): a thread makes them."""
+LONG_ROWS = 100 * 2**20
+"""Data of more bytes take longer than 200 ms to go through for what λ̂ should be on them: a thread does it."""
 
 
 def check_size(description: Mapping[str, Any], settings: Mapping[str, Any] | None = None) -> Price:
@@ -55,7 +57,7 @@ def get_problem(description: Mapping[str, Any], settings: Mapping[str, Any] | No
             "virtual is true; a page keeps the rows of its network: leave it out, or use llc_core.estimate."
         )
     found, text = check_size(description, settings), dumps(dict(description), sort_keys=True)
-    only_unhurried(text not in _problems and price(description).held > LONG_BYTES)
+    only_unhurried(text not in _problems and _is_long(description))
     problem = _problems.get(text, partial(_problem, text, found.peak), found.held)
     _hold(problem, found.held)
     return problem
@@ -68,13 +70,20 @@ _claims: WeakKeyDictionary[DeepLinearNetwork, Claim] = WeakKeyDictionary()
 """What each network that is alive holds, whoever keeps it."""
 
 
+def _is_long(description: Mapping[str, Any]) -> bool:
+    """Whether to make a network, and what is shown of it, takes so long that pages would stutter."""
+    held = price(description).held
+    return held > LONG_BYTES or price(description, gradient="minibatch").held - held > LONG_ROWS
+
+
 def _problem(text: str, peak: float) -> DeepLinearNetwork:
     making = account().claim(peak, NETWORK)
     try:
         problem = build(loads(text))
+        assert isinstance(problem, DeepLinearNetwork)
+        problem.expected_llc_of_data()  # it keeps its sums over all data, which the page asks for on the event loop
     finally:
         making.release()
-    assert isinstance(problem, DeepLinearNetwork)
     return problem
 
 

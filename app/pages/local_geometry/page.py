@@ -6,9 +6,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+import panel as pn
+
 from app.components.readouts import Numbers
 from app.controls.run_controls import Controls
 from app.estimates.curves import Curves
+from app.estimates.folded import Folded
 from app.estimates.guessing import Truth
 from app.estimates.method import MethodCard
 from app.estimates.page import EstimatePage
@@ -18,8 +21,8 @@ from app.pages.local_geometry.config import get_problem
 from app.pages.local_geometry.editor import NetworkEditor
 from app.pages.local_geometry.panels.sweep.panel import SweepPanel
 from app.pages.local_geometry.panels.why.panel import WhyPanel
-from app.pages.local_geometry.pictures import draw_network, draw_scale
-from app.pages.local_geometry.presets import Preset, available
+from app.pages.local_geometry.pictures import draw_network, draw_outcome, draw_scale
+from app.pages.local_geometry.presets import OUTCOMES, Preset, available
 from app.pages.local_geometry.scene import Scene, link_config, preset_config, scene_of
 from app.pages.local_geometry.takeaway import Takeaway
 from app.pages.local_geometry.texts import EXACT, exact_values, question
@@ -33,6 +36,7 @@ from llc_core.samplers.registry import samplers
 from llc_core.studies.explain.parts import Explanation
 
 LOSS_LEGEND = [("expected", "expected λ̂")]
+SWEEP, WHY = "Sweep a setting", "Why this number?"
 ESTIMATE_LEGEND = [("local", "local λ"), ("global", "global λ"), ("expected", "expected λ̂")]
 
 
@@ -50,26 +54,25 @@ class LocalGeometry(EstimatePage):
         self.takeaway: Takeaway = Takeaway(self.restore, lambda: self.sweep.found, lambda: self.why.found)
         self.exact = Numbers(items=EXACT, least="84px", sizing_mode="stretch_width", margin=(6, 0, 0, 0))
         self.scale = prose(margin=(12, 0, 0, 0))
+        self.scale_box = pn.Column(self.scale, sizing_mode="stretch_width", margin=0)
         self.exact_card = card(heading("Exact answer"), self.exact)
         self.method = MethodCard()
+        self.further = Folded({SWEEP: (self.sweep.view, None), WHY: (self.why.view, self.why.start)})
         self.answers = ExactAnswers(
             self.exact_card,
-            self.scale,
-            self.sweep.view,
-            self.why.view,
-            *self.losses.answers,
-            *self.estimates.answers,
+            self.scale_box,
+            self.further.view,
             cells={self.readouts: ["expected", "error"]},
             changed=self.on_answers,
         )
         self.compose(
             presets[0].name,
             {"Network": [self.editor], "Sampler": [self.trouble, self.controls]},
-            card(*self.curves.estimate_parts, self.scale),
+            card(*self.curves.estimate_parts, self.scale_box),
             [toolbar(self.compare.button, self.takeaway.menu, self.compare.words), self.compare.table],
             [
                 pair(card(*self.curves.loss_parts), self.exact_card),
-                pair(self.sweep.view, self.why.view),
+                self.further.view,
                 self.method.view,
             ],
         )
@@ -83,6 +86,10 @@ class LocalGeometry(EstimatePage):
         }
 
     def picture(self, preset: Preset) -> str:
+        outcome = OUTCOMES.get(preset.name)
+        return self.plain_picture(preset) if outcome is None else draw_outcome(preset.widths, preset.ranks, outcome)
+
+    def plain_picture(self, preset: Preset) -> str:
         return draw_network(preset.widths, preset.ranks, width=112, height=52, labels=False)
 
     def question(self, with_answers: bool) -> str:
@@ -113,7 +120,7 @@ class LocalGeometry(EstimatePage):
         most = scene.problem.dim / 2
         around = None if self.answers.visible else (0.0, most)
         self.losses.reset(scene.config.chains, total, burn_in, scene.local if around is None else most, scene.expected)
-        self.estimates.reset(total, burn_in, scene.lines, around)
+        self.curves.reset_estimates(total, burn_in, scene.lines, around)
         self.exact.values = exact_values(scene)
         self.editor.draw(scene.problem.widths, scene.problem.layer_ranks)
         self.method.show(config.resolved.sampler)

@@ -46,6 +46,9 @@ class LawFigure:
 
     def __init__(self, side: str, frame: Frame):
         self.side, self._frame = side, frame
+        self._told = True
+        self._laws = [np.zeros(0)] * 3
+        self._finite = np.zeros(0), np.zeros(0)
         self.plot = _line_figure(LAW_HEIGHT, frame.x, frame.y.range, "density", f"law_{side}")
         self.plot.yaxis.ticker.desired_num_ticks = 5  # type: ignore[attr-defined]
         self.histogram = ColumnDataSource({"left": [], "right": [], "top": []}, name=f"histogram_{side}")
@@ -74,7 +77,8 @@ class LawFigure:
     def reset(self, scene: Scene) -> None:
         """Show the laws of a new scene and an empty histogram."""
         side = scene.side(self.side)
-        self.curves.data = {"x": scene.x, "target": scene.density, "predicted": side.density}
+        self._laws = [scene.x, scene.density, side.density]
+        self._send_laws()
         self.histogram.data = _bars(scene.bins, np.zeros(scene.bins.count))
         self.show_exact(np.zeros(0), np.zeros(0))
 
@@ -86,7 +90,19 @@ class LawFigure:
             self._frame.y.cover(0, float(np.quantile(density, 0.97)))
 
     def show_exact(self, x: np.ndarray, density: np.ndarray) -> None:
-        self.finite.data = {"x": x, "exact": density}
+        self._finite = x, density
+        shown = self._finite if self._told else (np.zeros(0), np.zeros(0))
+        self.finite.data = {"x": shown[0], "exact": shown[1]}
+
+    def show_answers(self, visible: bool) -> None:
+        """The laws that the sampler has, or only the one that it should have: what is sent can be read, seen or not."""
+        self._told = visible
+        self._send_laws()
+        self.show_exact(*self._finite)
+
+    def _send_laws(self) -> None:
+        x, target, predicted = self._laws
+        self.curves.data = {"x": x, "target": target, "predicted": predicted if self._told else np.full(len(x), np.nan)}
 
     def show_only(self, kinds: list[str]) -> None:
         for kind, renderers in self._renderers.items():

@@ -24,7 +24,7 @@ from app.pages.stationary_bias.pictures import tile
 from app.pages.stationary_bias.presets import PRESETS, BiasPreset
 from app.pages.stationary_bias.scene import Scene, get_scene
 from app.pages.stationary_bias.takeaway import BiasTakeaway
-from app.pages.stationary_bias.texts import FIRST_SHOWN, OWN_SETTINGS, SHOWN, caption
+from app.pages.stationary_bias.texts import FIRST_SHOWN, OWN_SETTINGS, QUESTION, SHOWN, caption
 from app.runs.job import Job, State, Status
 from app.sharing.exact_answers import ExactAnswers
 from app.style import theme
@@ -33,6 +33,8 @@ from app.style.legend import swatch
 
 ANSWERS = ("prediction", "bias", "exact", "agreement", "mean_abs", "second")
 """Cells of the numbers that tell what the histogram will become."""
+HIDDEN = ("predicted", "exact")
+"""Lines that do."""
 
 
 class StationaryBias(RunPage):
@@ -40,13 +42,15 @@ class StationaryBias(RunPage):
 
     memory_of = "This comparison"
     own_settings = OWN_SETTINGS
+    can_reveal = True
     config: BiasConfig
     scene: Scene
 
     def __init__(self) -> None:
         super().__init__(PRESETS)
+        self._legend = [{**item, "swatch": swatch(item["key"])} for item in SHOWN]
         self.toggles = Toggles(
-            items=[{**item, "swatch": swatch(item["key"])} for item in SHOWN],
+            items=self._legend,
             shown=FIRST_SHOWN,
             figures=" ".join(f"law_{side}" for side in SIDES),
             sizing_mode="stretch_width",
@@ -59,7 +63,6 @@ class StationaryBias(RunPage):
         self._frame = Frame()
         self.sides = {side: Side(side, self._frame) for side in SIDES}
         self.answers = ExactAnswers(
-            self._foot,
             *(side.verdict for side in self.sides.values()),
             cells={side.numbers: [f"{name}_{key}" for key in ANSWERS] for name, side in self.sides.items()},
             changed=self.on_answers,
@@ -78,7 +81,7 @@ class StationaryBias(RunPage):
     @property
     def parts(self) -> dict[str, list[Any]]:
         words = [view for side in self.sides.values() for view in (side.formula, side.about)]
-        return {"presets": [self.tiles], "texts": [self.lesson, *words], "answers": [self.answers]}
+        return {"presets": [self.tiles], "texts": [self.headline, self.lesson, *words], "answers": [self.answers]}
 
     def close_panels(self) -> None:
         if self._below is not None:
@@ -130,12 +133,22 @@ class StationaryBias(RunPage):
         for side in self.sides.values():
             side.law.show_only(self.toggles.shown)
 
+    def question(self) -> str:
+        return QUESTION
+
     def show_answers(self, visible: bool) -> None:
-        """Before the page is drawn: a legend cannot lose entries later."""
-        if not visible:
-            self.toggles.items = [item for item in self.toggles.items if item["key"] not in ("predicted", "exact")]
-            self.toggles.shown = [key for key in self.toggles.shown if key not in ("predicted", "exact")]
-            self._on_toggles()
+        """Laws, their formulas and what lies below are not even sent while they are to be guessed."""
+        for side in self.sides.values():
+            side.show_answers(visible)
+        self.toggles.items = [item for item in self._legend if visible or item["key"] not in HIDDEN]
+        kept = [key for key in self.toggles.shown if key not in HIDDEN]
+        self.toggles.shown = FIRST_SHOWN if visible else kept
+        self._on_toggles()
+        self._fill_foot()
+
+    def _fill_foot(self) -> None:
+        wanted = self._below is not None and self.answers.visible
+        self._foot.objects = self._below.views if wanted and self._below is not None else []
 
     # -- what the run does --------------------------------------------------------------------------------------------
 
@@ -163,7 +176,7 @@ class StationaryBias(RunPage):
             self._below.llc_errors.poll()
         elif seen:
             self._below = Below(self.config, self._on_exact)
-            self._foot.objects = self._below.views
+            self._fill_foot()
             self.forget_drawn()
 
     def show_words(self, state: State) -> None:

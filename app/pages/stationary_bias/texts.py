@@ -11,6 +11,7 @@ from app.style.numbers import UNKNOWN
 
 WORDS = {"left": "Left", "right": "Right"}
 OWN_SETTINGS = "Your own settings. Every change starts a new run, so that a histogram never mixes two laws."
+QUESTION = "Does a sampler reach the law that it should have? Blue is where it went, orange where it should be."
 SHOWN = [
     {"key": "histogram", "label": "histogram", "tip": "Where the chains have been since the end of burn-in."},
     {"key": "target", "label": "target p", "tip": "The law that the chains should have."},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,16 @@ from llc_core.fields import one_line
 from llc_core.networks import build_model, load_state
 from llc_core.networks.files import SUFFIXES
 
+UPLOAD = "Open weights…"
 LARGEST_FILE = 64_000_000
+MOST_TOLD = 6
+"""Tensors that a sentence names."""
+OTHER_KINDS = {
+    ".txt": "is a text, and numbers in words are not read",
+    ".pkl": "is a pickle, which may hold Python objects and run code when it is opened",
+    ".pth": "may hold Python objects; save model.state_dict() as .safetensors",
+}
+"""Endings of files that people try, and what is to be said of them."""
 FROM_FILE = -1
 """In the list of checkpoints: the parameters of the file that was opened."""
 
@@ -42,8 +52,9 @@ class CheckpointEditor(pn.viewable.Viewer):
         self.checkpoint = self._select("Checkpoint", {})
         self.part = self._select("What moves", {})
         self.upload = pmui.FileInput(
-            label="Open weights", accept=".safetensors,.pt", sizing_mode="stretch_width", margin=(6, 0)
-        )
+            label=UPLOAD, uploaded_label=UPLOAD, accept=",".join((*SUFFIXES, *OTHER_KINDS)), sizing_mode="stretch_width",
+            margin=(6, 0),
+        )  # fmt: skip
         self.upload.param.watch(self._on_upload, "value")
         selects = (self.network, self.optimizer, self.checkpoint, self.part)
         self._view = pn.Column(*selects, self.upload, sizing_mode="stretch_width", margin=0)
@@ -94,19 +105,27 @@ class CheckpointEditor(pn.viewable.Viewer):
         self.upload.value = None  # so that the same file can be opened again
         with pn.io.hold():
             try:
-                weights = read_weights(content, name, self.choice.network)
+                network, weights = read_weights(content, name, self.choice.network)
             except ValueError as error:
                 self.complain(str(error))
                 return
-            self.show(self.choice, weights)
+            choice = self.choice
+            if network != choice.network:
+                choice = replace(choice, network=network, checkpoint=NETWORKS[network].steps, part=ALL_PARTS)
+            self.show(choice, weights)
             self.on_weights(name)
 
 
-def read_weights(content: bytes, name: str, network: str) -> dict[str, Tensor]:
-    """Parameters in the file `name`. Raises ValueError, one sentence, where they are none of this network."""
+def read_weights(content: bytes, name: str, network: str) -> tuple[str, dict[str, Tensor]]:
+    """The network that the weights in the file `name` belong to, `network` if they fit it, and the weights.
+
+    A multilayer perceptron is known by the shapes of its tensors, whatever they are called. Raises ValueError, one sentence,
+    where the file is none of weights, or fits no network of the page.
+    """
     ending, name = Path(name).suffix, one_line(name)
     if ending not in SUFFIXES:
-        raise ValueError(f"{name} is of another kind; weights must end in one of {', '.join(SUFFIXES)}.")
+        why = OTHER_KINDS.get(ending.lower(), "is of another kind")
+        raise ValueError(f"{name} {why}; weights must end in one of {', '.join(SUFFIXES)}.")
     if len(content) > LARGEST_FILE:
         raise ValueError(f"{name} has {len(content) / 1e6:.0f} MB; weights for this page have at most 64 MB.")
     with tempfile.TemporaryDirectory() as folder:
@@ -116,11 +135,32 @@ def read_weights(content: bytes, name: str, network: str) -> dict[str, Tensor]:
             weights = load_state(path)
         except ValueError as error:
             raise ValueError(str(error).replace(path.name, name)) from None
-    offered = NETWORKS[network]
-    try:
-        build_model(offered.model).load_state_dict(weights)
-    except RuntimeError:
-        raise ValueError(
-            f"The weights in {name} are not of “{offered.title}”; choose the network that they belong to."
-        ) from None
-    return weights
+    for key in (network, *(key for key in NETWORKS if key != network)):
+        expected = shapes(build_model(NETWORKS[key].model).state_dict())
+        if shapes(weights) == expected:
+            return key, weights
+        if NETWORKS[key].model["kind"] == "mlp" and list(shapes(weights).values()) == list(expected.values()):
+            return key, dict(zip(expected, weights.values(), strict=True))
+    raise ValueError(misfit(name, weights, network))
+
+
+def shapes(weights: Mapping[str, Tensor]) -> dict[str, tuple[int, ...]]:
+    return {name: tuple(tensor.shape) for name, tensor in weights.items()}
+
+
+def misfit(name: str, weights: Mapping[str, Tensor], network: str) -> str:
+    """A sentence on which tensors of which shapes were expected, and which are there."""
+    expected = shapes(build_model(NETWORKS[network].model).state_dict())
+    return (
+        f"The weights in {name} fit no network of this page: “{NETWORKS[network].title}” has {_listed(expected)}; "
+        f"the file has {_listed(shapes(weights))}."
+    )
+
+
+def _listed(found: Mapping[str, tuple[int, ...]]) -> str:
+    told = [
+        f"{one_line(name)[:40]} ({' × '.join(map(str, shape)) or 'a number'})"
+        for name, shape in [*found.items()][:MOST_TOLD]
+    ]
+    rest = len(found) - len(told)
+    return ", ".join(told) + (f" and {rest} more" if rest > 0 else "") if told else "none"

@@ -64,7 +64,7 @@ class TrainingFigures:
         self._marks = []
         for plot in (self.losses, self.llc):
             plot.xaxis.formatter = NumeralTickFormatter(format="0.[0]a")
-            mark = Span(dimension="height", location=None, line_color=theme.EXPECTED, line_width=2, line_dash=[2, 4])
+            mark = Span(dimension="height", location=None, line_color=theme.MARK, line_width=2, line_dash=[2, 4])
             plot.add_layout(mark)
             self._marks.append(mark)
 
@@ -129,7 +129,7 @@ class CalibrationFigure:
         )
         cells = self.plot.rect(
             "x", "y", 0.98, 0.96, source=self.source, fill_color={"field": "llc", "transform": self._colors},
-            fill_alpha="alpha", line_color=theme.EXPECTED, line_width="frame",
+            fill_alpha="alpha", line_color=theme.MARK, line_width="frame",
         )  # fmt: skip
         self.plot.text(
             "x",

@@ -128,7 +128,7 @@ class YourNetwork(EstimatePage):
     def reset(self, config: NetworkConfig) -> None:
         total, burn_in = config.lengths
         self.losses.reset(config.complete.chains, total, burn_in, FIRST_HIGHEST_LOSS, None)
-        self.estimates.reset(total, burn_in, {})
+        self.curves.reset_estimates(total, burn_in, {})
         self.over_training.show(config.choice, dict(config.settings), config.weights is not None)
         self.calibration.show(config.choice, dict(config.settings))
         self.health.object = '<p class="small muted">They come with the first estimate.</p>'

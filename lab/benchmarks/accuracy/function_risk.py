@@ -4,7 +4,8 @@
     python -m lab.benchmarks.accuracy.function_risk --csv my_inputs.csv --tasks 3
 
 Inputs are real and standardised; the targets come from a network 50-50 drawn from the prior, with noise .05. Every chain has the same
-number of gradients. The bar: HMC is at most .002 above the best of three MALA on every table. Rows are kept as they come.
+number of gradients. The bar: HMC is at most .002 above the best of three MALA on every table, on average over the exact posterior. The risk for
+the very network that made the targets has its luck in it as well, and stands beside. Rows are kept as they come.
 """
 
 from __future__ import annotations
@@ -37,7 +38,10 @@ def table_of(name: str) -> Table:
         return Table(name, tuple(found.columns), found.features.astype(float))
     if name.endswith(".csv"):
         path = Path(name)
-        return read_table(path.read_text(encoding="utf-8"), path.name)
+        try:
+            return read_table(path.read_text(encoding="utf-8"), path.name)
+        except (OSError, ValueError) as error:
+            raise SystemExit(f"--csv {name}: {error}") from None
     return tabular(name)
 
 
@@ -75,10 +79,13 @@ def main() -> None:
     for name in [*names, *options.csv]:
         for likelihood in ("gaussian", "laplace"):
             risks = risks_of(name, likelihood, options, kept)
-            over = risks.mean(HMC) - risks.mean(risks.best_mala)
+            over, lucky = risks.gap(HMC) - risks.gap(risks.best_mala), risks.mean(HMC) - risks.mean(risks.best_mala)
             if over > ROOM:
                 failed.append(f"{name}, {likelihood}")
-            print(f"\n{name}, {likelihood}\n{risks}\nHMC less the best MALA: {over:+.4f}", flush=True)
+            print(
+                f"\n{name}, {likelihood}\n{risks}\nHMC less the best MALA: {over:+.4f} of gaps, {lucky:+.4f} of risks",
+                flush=True,
+            )
             answers[f"{Path(name).stem}, {likelihood}"] = {
                 "noise": risks.noise,
                 "bayes": round(float(risks.bayes.mean()), 4),

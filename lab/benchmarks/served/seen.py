@@ -4,7 +4,8 @@
 
 From opening the app to the first points of a run, with a full cache as a second visit has it (goal: 3 s); drawn updates a
 second with ten chains (15); from opening it to a finished "Tiny" preset, with its distance from the expected value in
-standard errors (10 s, two); from the click on "Stationary bias" to the hole on the left side and none on the right (5 s).
+standard errors (10 s, two); from the click on "Stationary bias" to the hole on the left side and none on the right (5 s); from
+opening "Decisions" to its first picture (2 s) and its first rounds (3 s).
 Other programs on the machine make all of them slower: the best of the tries is printed beside all, and the load.
 """
 
@@ -38,6 +39,11 @@ HOLE = f"""() => ['left', 'right'].map((side) => {{
   const top = ({SOURCE})(`histogram_${{side}}`)?.top ?? [0]
   return (top[39] + top[40]) / 2 / Math.max(...top)
 }}).every((share, side) => side ? share > 0.9 : share < 0.6)"""
+DRAWN = """() => {
+  const view = [...(window.Bokeh?.index?.query?.((v) => v.model.name === 'regret' && v.model.type === 'Figure') ?? [])][0]
+  return Boolean(view?.el?.getBoundingClientRect().height)
+}"""
+ROUNDS = f"() => (({SOURCE})('regrets')?.round?.length ?? 0) > 0"
 MOST = 120_000
 
 
@@ -83,6 +89,16 @@ def told(what: str, values: list[float], best: float, unit: str, goal: str) -> N
     print(f"{what}: {best:.1f} {unit} (of {', '.join(f'{v:.1f}' for v in values)}; goal {goal})", flush=True)
 
 
+def decisions(page: Any, url: str) -> tuple[float, float]:
+    """Seconds until the page "Decisions" has drawn its first figure, and until it shows the first rounds."""
+    start = time.monotonic()
+    page.goto(f"{url}?page=decisions")
+    page.wait_for_function(DRAWN, timeout=MOST)
+    drawn = time.monotonic() - start
+    page.wait_for_function(ROUNDS, timeout=MOST)
+    return drawn, time.monotonic() - start
+
+
 def main() -> None:
     from playwright.sync_api import sync_playwright
 
@@ -105,6 +121,11 @@ def main() -> None:
             told("Tiny, from the expected value", values, min(values), "standard errors", "2")
             values = [hole(page, server.url) for _ in tries]
             told("The hole, and none beside it", values, min(values), "s", "5")
+            both = [decisions(page, server.url) for _ in tries]
+            values = [drawn for drawn, _ in both]
+            told("Decisions, first picture", values, min(values), "s", "2")
+            values = [moving for _, moving in both]
+            told("Decisions, first rounds", values, min(values), "s", "3")
             print(f"Load of the machine {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores; errors: {server.errors()}")
     finally:
         server.close()

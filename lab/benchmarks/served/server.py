@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -97,6 +98,9 @@ def serve() -> None:
             self.write({"rss": me.memory_info().rss / 2**20, "runs": runs, "pages": pages, "claimed": claimed})
 
     warmup.wait(120)
+    for thread in threading.enumerate():  # what it goes on to compile belongs to the start of a server
+        if thread.name == "warmup":
+            thread.join()
     polls = _watch_polls()
 
     class Holders(RequestHandler):

@@ -54,7 +54,8 @@ class Risks:
 
     @property
     def best_mala(self) -> str:
-        return min((name for name in self.risks if name.startswith("MALA")), key=self.mean)
+        """The way of MALA with the least gap."""
+        return min((name for name in self.risks if name.startswith("MALA")), key=self.gap)
 
     def __repr__(self) -> str:
         r_hat = self.r_hats[EXACT].max()

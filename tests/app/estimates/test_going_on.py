@@ -66,7 +66,7 @@ def test_go_on(view):
     view._on_command("more")
     assert (view.transport.total, view.transport.burn_in, view.transport.more) == (400, 200, False)
     assert view.controls.fields["steps"].value == 400 and view.controls.fields["burn_in"].value == 0.5
-    assert view.losses.plot.x_range.end == view.estimates.plot.x_range.end == 400
+    assert view.losses.plot.xaxis.bounds == (0, 400) and view.estimates.plot.x_range.end == 400
     finish(view)
     second = view._live.run.state.estimate
     assert (second.steps, second.burn_in) == (400, 200)

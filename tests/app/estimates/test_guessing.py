@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import panel as pn
 import pytest
+from bokeh.document import Document
 
 from app.estimates.guessing import TASK, Truth, comparison, read_guess
 from app.pages import load_pages
 from app.pages.local_geometry.page import LocalGeometry
 from app.runs.job import State
+from app.style import numbers
 from llc_core import Estimate, estimate
 
 
@@ -76,6 +79,36 @@ def test_the_first_ranges_do_not_lie_around_hidden_answers(class_room):
         ends.add((class_room.losses.y.range.end, class_room.estimates.y.range.end))
         assert class_room.estimates.y.range.start == 0
     assert len(ends) == 1, "networks of one size, whatever their λ"
+
+
+def sent(view: Any) -> str:
+    """Everything that the browser is sent of a page, numbers as they are written in JSON."""
+    document = pn.Column(*view.main, *view.sidebar).get_root().document or Document()
+    if not document.roots:
+        document.add_root(pn.Column(*view.main, *view.sidebar).get_root(document))
+    return str(document.to_json())
+
+
+def test_what_is_withheld_is_not_sent_either():
+    """Whoever looks into the page's data with the tools of the browser finds no answer there."""
+    view = LocalGeometry()
+    try:
+        state = State(estimate=found_by(view))
+        view._show_words(state)
+        scene = view.scene
+        answers = [repr(float(scene.local)), repr(float(scene.expected))]
+        assert all(answer in sent(view) for answer in answers), "the test looks at the right numbers"
+        view.answers.visible = False
+        view.run(view.config)
+        view._show_words(state)
+        text = sent(view)
+        for answer in (*answers, numbers.number(scene.expected), "15/2"):
+            assert not re.search(rf"(?<![\d.]){re.escape(answer)}(?![\d.]|em|rem)", text), answer
+        view.answers.visible = True
+        view._show_words(state)
+        assert all(answer in sent(view) for answer in answers)
+    finally:
+        view.close()
 
 
 def test_files_that_hold_answers_wait_for_them(class_room):

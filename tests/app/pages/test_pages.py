@@ -19,7 +19,7 @@ import toy_page
 import app.pages
 from app.controls.run_fields import DEFAULTS
 from app.estimates import texts
-from app.estimates.figures import EstimateFigure, LossFigure, first_range
+from app.estimates.figures import first_range
 from app.pages import load_pages
 from app.pages.local_geometry.config import get_problem
 from app.pages.local_geometry.pictures import draw_network
@@ -209,25 +209,3 @@ def test_ranges_only_grow_and_end_on_round_numbers():
     assert nice_above(0.031) == pytest.approx(0.04) and nice_above(1000) == 1000 and nice_above(float("nan")) == 1
     low, high = first_range([7.23, 7.5])
     assert 0 < low < 7.23 and high > 7.5
-
-
-def test_figures_take_rows_and_a_new_number_of_chains():
-    from app.runs.history import Cursor, NewRows
-
-    losses, estimates = LossFigure(), EstimateFigure()
-    for chains in (3, 5, 2):
-        losses.reset(chains, 100, 50, 7.5, 7.2)
-        estimates.reset(100, 50, {"local": 7.5, "global": 7.5, "expected": 7.2})
-        rows = NewRows(
-            Cursor(2, 1),
-            np.array([0, 1]),
-            np.full((2, chains), np.nan),
-            np.full(2, np.nan),
-            np.array([60.0]),
-            np.array([7.1]),
-            np.array([0.1]),
-        )
-        losses.stream(rows)
-        estimates.stream(rows)
-        assert len(losses.plot.renderers) == chains == len(losses.source.column_names) - 1
-        assert len(losses.source.data["step"]) == 2 and len(estimates.source.data["llc"]) == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from waiting import PATIENCE_SECONDS, Gate, settled
 from app.pages import load_pages
 from app.pages.local_geometry import config as local_geometry
 from app.pages.stationary_bias import scene as bias_scene
+from llc_core.potentials.deep_linear.data import LinearData
 
 LARGE = {"problem": {"kind": "dln", "widths": [440, 440], "n": 1000}, "chains": 2, "steps": 200}
 SMALL = {"problem": {"kind": "dln", "widths": [5, 4, 5], "seed": 3}, "chains": 2, "steps": 200}
@@ -98,6 +100,25 @@ def test_what_fails_late_is_one_sentence_and_changes_nothing(case, gate, monkeyp
     settled(view)
     assert told == ["This configuration cannot be opened: widths[0] is too wide here; use a smaller one."]
     assert view.configuration() == before and not view.preparation.view.visible
+
+
+def test_what_is_said_of_a_large_network_comes_from_the_thread_too(monkeypatch):
+    """The event loop went through all its data for the expected λ̂: 1.5 s at widths 440-440."""
+    view, through = page("local-geometry"), []
+    chunks = LinearData._chunks
+    monkeypatch.setattr(LinearData, "_chunks", lambda data: through.append(threading.current_thread()) or chunks(data))
+    view.restore({**LARGE, "problem": {**LARGE["problem"], "seed": 11}, "gradient": "minibatch", "batch_size": 50})
+    assert settled(view).scene.expected > 0
+    assert through and threading.main_thread() not in through
+    view.close()
+
+
+@pytest.mark.parametrize("widths, n, comes", [([4, 4], 10**15, "Preparing"), ([4, 4], 10**6, "")])
+def test_much_data_take_long_whatever_the_network(local, gate, widths, n, comes):
+    if not comes:
+        gate.open()
+    said = local.restore({"problem": {"kind": "dln", "widths": widths, "n": n, "seed": 12}, "chains": 2, "steps": 200})
+    assert said.startswith(comes) and bool(said) == bool(comes)
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import panel as pn
 import pytest
 from hypothesis import given, settings
@@ -306,9 +307,9 @@ def test_a_class_can_be_left_to_guess_the_learning_coefficient():
     try:
         problem = view.scene.problem
         exact = f"{float(problem.local_learning_coefficient):g}"
-        assert not view.exact_card.visible and not view.sweep.view.visible and not view.why.view.visible
+        assert not view.exact_card.visible and not view.further.view.visible
         assert set(view.readouts.withheld) == {"expected", "error"}
-        assert not any(line.visible for line in (*view.losses.answers, *view.estimates.answers))
+        assert all(line.location is None for line in (*view.losses.truths, *view.estimates.truths))
         for legend in view.curves.legends:
             assert "expected" not in legend.object and "local" not in legend.object
         assert exact not in view.verdict.object
@@ -320,11 +321,18 @@ def test_a_class_can_be_left_to_guess_the_law():
     view = withheld("stationary-bias")
     try:
         assert [item["key"] for item in view.toggles.items] == ["histogram", "target"]
-        assert view.toggles.shown == ["histogram", "target"] and not view._foot.visible
+        assert view.toggles.shown == ["histogram", "target"] and not view._foot.objects
         for name, side in view.sides.items():
             assert not side.verdict.visible and f"{name}_prediction" in side.numbers.withheld
             assert {kind: [r.visible for r in rs] for kind, rs in side.law._renderers.items()} == {
                 "histogram": [True], "target": [True], "predicted": [False], "exact": [False],
             }  # fmt: skip
+            assert np.isnan(side.law.curves.data["predicted"]).all(), "it is not sent either"
+            assert not side.formula.object and not side.about.object and not side.verdict.object
+        assert view.reveal.visible and not view.reveal.revealed
+        view.reveal._handle_msg({"guess": ""})
+        assert view.answers.visible and view.reveal.revealed and len(view.toggles.items) == 4
+        assert all(np.isfinite(side.law.curves.data["predicted"]).all() for side in view.sides.values())
+        assert all(side.formula.object and side.verdict.visible for side in view.sides.values())
     finally:
         view.close()

@@ -39,7 +39,7 @@ def test_two_samplers_side_by_side_are_two_clicks(quick):
 def test_why_appears_part_by_part_and_can_be_stopped(quick):
     app, page = quick, quick.page
     parts = page.locator(".why li:not(.sum)")
-    app.button("Explain").click()
+    app.button("Why this number?").click()
     expect(parts.first).to_be_visible()
     expect(page.get_by_text("Finite n lowers the estimate")).to_be_visible()
     expect(page.get_by_text("local λ 7.5).")).to_be_visible()
@@ -98,6 +98,7 @@ def test_everything_can_be_taken_away(quick):
 
 def every_figure_is_saved_as_png_and_svg(app):
     page = app.page
+    app.button("Sweep a setting").click()
     app.button("Sweep").click()  # its figures are there from then on
     expect(page.locator(".bk-Figure:visible")).to_have_count(4)
     app.button("Stop").click()
@@ -118,7 +119,7 @@ def every_figure_is_saved_as_png_and_svg(app):
             assert content[:4] == b"\x89PNG"
     losses = saved(app, "Loss traces as SVG").read_text()
     assert losses.count("<path") > 6 and "steps of each chain" in losses
-    for words in ("Loss traces", "nβ (L(w) − L(w₀)) of each chain", "expected λ̂"):
+    for words in ("Loss traces", "median, middle 80%", "expected λ̂"):
         assert words in losses, "the legend comes with the figure"
 
 

@@ -72,6 +72,6 @@ def test_bands_gauges_slider_and_a_point(functions):
     page.mouse.click(x, y)
     added = column(functions, "data", "x", 8)
     assert abs(added[-1] - 0.25) < 0.03
-    expect(page.get_by_role("button", name="Remove added points")).to_be_visible()
+    expect(page.get_by_role("button", name="Back to the paper’s points")).to_be_visible()
     expect(page.get_by_text("Your own settings.")).to_be_visible()
     expect(page.locator(".caption")).to_have_text("finished")

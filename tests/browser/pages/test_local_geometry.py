@@ -198,6 +198,7 @@ def test_a_phone_shows_everything_below_each_other(app):
     app.button("Pause").click()
     figures = app.page.locator(".bk-Figure:visible")
     expect(figures).to_have_count(2)
+    app.button("Sweep a setting").click()
     app.button("Sweep").click()
     expect(figures).to_have_count(4)
     app.button("Stop").click()

@@ -22,6 +22,7 @@ def test_a_sweep_comes_in_live_and_its_points_set_the_step_size(quick):
     page.get_by_role("button", name="Export").click()
     page.get_by_role("button", name="Sweep as PNG", exact=True).click()
     expect(page.get_by_text("This figure is not on the screen yet; try again when it is.")).to_be_visible()
+    app.button("Sweep a setting").click()
     app.button("Sweep").click()
     expect(shown).to_have_count(4)
     app.button("Use the best").wait_for(timeout=60_000)

@@ -61,7 +61,7 @@ def test_weights_from_a_file_and_from_a_wrong_one(mine):
     page = mine.page
     content = io.BytesIO()
     torch.save(build_model(NETWORKS["small"].model, seed=9).state_dict(), content)
-    chooser = page.locator("input[type=file][accept='.safetensors,.pt']")
+    chooser = page.locator("input[type=file][accept^='.safetensors,.pt']")
     chooser.set_input_files({"name": "mine.pt", "mimeType": "application/octet-stream", "buffer": content.getvalue()})
     expect(page.get_by_text("Weights from mine.pt.")).to_be_visible()
     expect(page.get_by_role("combobox", name="Checkpoint")).to_have_text("the file’s weights")

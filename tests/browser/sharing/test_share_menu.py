@@ -72,8 +72,9 @@ def test_a_link_can_leave_the_answers_to_the_class(app):
     expect(app.page.locator("[data-key=llc]").first).to_have_text(re.compile("±"))
     for key in ("expected", "error"):
         expect(app.page.locator(f"[data-key={key}]").first).not_to_be_visible()
-    for name in ("Exact answer", "Sweep", "Why this number?"):
-        expect(app.page.get_by_role("heading", name=name, exact=True)).to_have_count(0)
+    expect(app.page.get_by_role("heading", name="Exact answer", exact=True)).to_have_count(0)
+    for name in ("Sweep a setting", "Why this number?"):
+        expect(app.button(name)).to_have_count(0)
     expect(app.page.locator("li").filter(has_text=re.compile("^(global|local) λ$"))).to_have_count(0)
     expect(app.page.locator("li").filter(has_text="moving average")).to_be_visible()
 

@@ -88,7 +88,7 @@ def test_causes_add_up_with_their_signs():
     assert (
         "The step size alone is expected to add about 4% to" in both.reason and "all causes together +8%" in both.reason
     )
-    assert "UnderdampedLangevin" in both.remedy
+    assert "Underdamped Langevin (BAOAB)" in both.remedy, "as the control is called"
     assert judged(step_bias=2.0) and judged(noise_inflation=1.9)
     noise = judged(step_bias=1.9, noise_inflation=2.0)
     assert "Minibatch noise alone" in noise.reason and "larger batch" in noise.remedy

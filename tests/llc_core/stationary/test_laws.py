@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import tracemalloc
 from functools import cache
 
 import numpy as np
@@ -329,6 +330,44 @@ def test_a_chain_that_diverges_has_no_law(sampler, target, step):
         exact_law(sampler, target, step)
     ((_, to_target, to_limit),) = bias_curve(sampler, target, [step])
     assert np.isnan(to_target) and np.isnan(to_limit)
+
+
+WAVES = {"kind": "landscape", "expression": f"exp(-x^2/2)*(2+{'*'.join(['sin(50*x)'] * 12)})"}
+"""73 characters with a thousand wells: 54,694 positions, 24 GB for one matrix of them."""
+
+
+def unmade(*given):
+    pytest.fail("it was made")
+
+
+@pytest.mark.parametrize(
+    "target, made, most",
+    [(WAVES, "exact.memory_axis", 1e8), ("normal", "exact.Operator", 2e5), ("normal", "exact.stationary", 5e6)],
+    ids=["positions", "states", "moves"],
+)
+def test_a_law_without_room_is_refused_before_it_is_made(monkeypatch, target, made, most):
+    monkeypatch.setattr(f"llc_core.stationary.{made}", unmade)
+    with pytest.raises(ValueError, match="takes more than .* MB: it needs too many nodes; use a smoother") as error:
+        exact_law(PUBLISHED, target, 0.5, 0.6, most)
+    assert str(error.value).count(". ") == 0
+
+
+@pytest.mark.parametrize(
+    "sampler, target, step",
+    [(PUBLISHED, "double_well", 1e-4), (SGLD(), "student_t", 1e-2), (CORRECTED, "normal", 1e-1)],
+)
+def test_the_price_of_a_law_is_what_it_takes(sampler, target, step):
+    """It is no less, and not three times as much. What limits take is kept by them and does not count."""
+    exact_law(sampler, target, step)
+    tracemalloc.start()
+    try:
+        exact_law(sampler, target, step)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert exact_law(sampler, target, step, most_bytes=3 * peak)
+    with pytest.raises(ValueError, match="takes more than"):
+        exact_law(sampler, target, step, most_bytes=peak)
 
 
 def test_bad_input_of_the_exact_law_is_refused_in_a_sentence():

@@ -26,6 +26,8 @@ class RegretFigure:
 
     def __init__(self) -> None:
         self._y = GrowingRange()
+        self._rows = np.zeros((0, 2 + len(PLAYERS)))
+        self._own, self._top = False, 1000.0
         self.plot = house_figure(
             "regret", REGRET_HEIGHT, x_range=Range1d(0, 400), y_range=self._y.range,
             x_axis_label="round", y_axis_label="regret so far",
@@ -55,14 +57,36 @@ class RegretFigure:
         self.source.data = {name: np.zeros(0) for name in COLUMNS}
         ends = np.array([0.0, own.rounds])
         self.levels.data = {"round": ends, "chance": ends * chance * own.pulls, "oracle": 0 * ends}
-        top = 1.6 * max(chance * own.forced_pulls, 1000.0)
+        self._rows = self._rows[:0]
+        self._top = 1.6 * max(chance * own.forced_pulls, 1000.0)
+        self._reach()
+
+    def _reach(self) -> None:
+        top = 600.0 if self._own else self._top
         self._y.reset(-0.03 * top, top)
+
+    def show_own(self, own: bool) -> None:
+        """own: draw what was lost by an agent's own decisions, without the forced pulls."""
+        self._own = own
+        self._reach()
+        self.source.data = self._columns(self._rows)
+        self._cover()
 
     def stream(self, rows: np.ndarray) -> None:
         """rows: [T, 5], see `RegretLog`."""
         if len(rows):
-            self.source.stream({name: rows[:, k] for k, name in enumerate(COLUMNS)})
-            self._y.cover(0.0, float(rows[:, 1:4].max()))
+            self._rows = np.concatenate([self._rows, rows])
+            self.source.stream(self._columns(rows))
+            self._cover()
+
+    def _columns(self, rows: np.ndarray) -> dict[str, np.ndarray]:
+        forced = rows[:, 4] if self._own else 0.0
+        return {name: rows[:, k] - (forced if k else 0.0) for k, name in enumerate(COLUMNS)}
+
+    def _cover(self) -> None:
+        if len(self._rows):
+            last = self._columns(self._rows[-1:])
+            self._y.cover(0.0, max(float(last[name].max()) for name in PLAYERS))
 
 
 class MomentFigure:

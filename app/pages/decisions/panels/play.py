@@ -20,7 +20,7 @@ from app.pages.decisions.texts import (
     players_table,
 )
 from app.style import theme
-from app.style.layout import card, pair, plotted, prose
+from app.style.layout import card, one_of, pair, plotted, prose
 from app.style.legend import legend_html
 
 MUSHROOM = """
@@ -31,6 +31,10 @@ ul.mushroom li { break-inside: avoid; line-height: 1.5; }
 """
 HARDEST = "The mushroom of the moment"
 NARROW = "table { font-size: .8125rem; } th, td { padding-right: 6px; } th[scope=row] { white-space: normal; }"
+MEANING = (
+    "Regret: what one who knows every mushroom expects, 5 or 0, less what was got. Eating an edible one gives 5, a poisonous one −35 or 5 with "
+    "equal chance; to leave it gives 0. All agents meet the same mushrooms and the same luck."
+)
 WHICH = "Of the last round, that on which nets or draws agree least. Dots: what each expects; bar: their mean."
 
 
@@ -52,7 +56,11 @@ class PlayPanel:
         self._which.object = f"<h2>{HARDEST}</h2><p class='small muted'>{escape(WHICH)}</p>"
         self.table = prose(theme.TABLE, NARROW, margin=(8, 0, 0, 0))
         self._memory_legend, self._memory_words = prose(theme.LEGEND), prose()
-        self.curves = card(self._legend, plotted(self.regret.plot), self.table)
+        self.which = one_of({"All regret": False, "Own decisions": True}, False)
+        self.which.param.watch(lambda event: self.regret.show_own(event.new), "value")
+        meaning = prose(margin=(8, 0, 0, 0))
+        meaning.object = f"<p class='small muted'>{escape(MEANING)}</p>"
+        self.curves = card(self._legend, plotted(self.regret.plot), self.which, self.table, meaning)
         moment = card(self._which, self._mushroom, plotted(self.moment.plot), self._said)
         memory = card(self._memory_legend, plotted(self.memory.plot), self._memory_words)
         below = pn.Column(moment, memory, sizing_mode="stretch_width", margin=0, stylesheets=[theme.STACK])
@@ -98,4 +106,4 @@ class PlayPanel:
         self.answers = visible
         self.moment.show_answers(visible)
         self.regret.plot.visible = visible
-        self._legend.visible = visible
+        self._legend.visible = self.which.visible = visible

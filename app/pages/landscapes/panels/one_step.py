@@ -17,7 +17,7 @@ from app.style.legend import legend
 from app.style.numbers import number
 
 SIZE = 210
-DRIFT, NOISE, SUM, REFUSED = theme.ESTIMATE, theme.PINNED, theme.GLOBAL, theme.LOCAL
+DRIFT, NOISE, SUM, REFUSED = theme.ESTIMATE, theme.PINNED, theme.GOOD, theme.LOCAL
 MARGIN = 1.25
 BESIDE = f"""
 {theme.TALL}

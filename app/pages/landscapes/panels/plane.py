@@ -9,7 +9,7 @@ from typing import Any
 
 import panel as pn
 
-from app.pages.landscapes.figures import PlaneFigure
+from app.pages.landscapes.figures import ROOM, PlaneFigure
 from app.pages.landscapes.job import SHOWN
 from app.pages.landscapes.scene import posterior_heights, window
 from app.session.calculation import BackgroundTask
@@ -49,6 +49,8 @@ class PlanePanel:
             "plane",
         )
         head.styles = {"flex": "1 1 100%"}
+        drawn = plotted(self.figure.plot)
+        drawn.styles = ROOM
         self.view = card(
             pn.FlexBox(
                 head,
@@ -59,7 +61,7 @@ class PlanePanel:
                 sizing_mode="stretch_width",
                 margin=(0, 0, 8, 0),
             ),
-            plotted(self.figure.plot),
+            drawn,
             self._words,
         )
         self._on_ground(None)

@@ -352,6 +352,13 @@ def test_hostile_stores_are_one_sentence_from_a_visitor_and_from_a_folder(tmp_pa
         assert one_sentence(error.value)
 
 
+def test_a_visitor_s_file_is_read_with_limits_whatever_its_size(folder, monkeypatch):
+    """The library that reads large stores has none of them."""
+    monkeypatch.setattr("llc_core.sweeps.scan.LARGE", 1)
+    monkeypatch.setattr("llc_core.sweeps.scan.at_once", lambda *a: pytest.fail("the library read it"))
+    assert len(open_upload((folder / "swept.sqlite").read_bytes(), "mine.sqlite").rows) == len(ROWS) + 1
+
+
 def test_a_store_of_too_many_rows_for_a_page_is_one_sentence(folder, monkeypatch):
     monkeypatch.setattr("app.pages.benchmark.scene.MAX_ROWS", 100)
     with pytest.raises(ValueError, match="“mine” has more than 100 rows") as error:

@@ -13,7 +13,7 @@ from waiting import settled
 
 from app.pages.decisions import texts
 from app.pages.decisions.config import BanditSettings, DecisionsConfig, OutsideSettings
-from app.pages.decisions.figures.bandit import MomentFigure
+from app.pages.decisions.figures.bandit import MomentFigure, RegretFigure
 from app.pages.decisions.job.bandit import BanditJob, BanditProgress
 from app.pages.decisions.job.digits import DigitsJob, Scores
 from app.pages.decisions.page import Decisions
@@ -245,6 +245,18 @@ def test_hidden_answers_tell_neither_the_mushroom_nor_who_is_better(page, bandit
     lanes = {kind: set(source.data["y"]) for kind, source in page.panel.scale.sources.items()}
     assert not lanes["inside"] & lanes["outside"]
     assert f"{digits.judge().scores.auroc:.3f}" in page.panel.table.object
+
+
+def test_the_curves_can_leave_the_forced_pulls_out(bandit):
+    figure, rows = RegretFigure(), bandit.log.since(0)[1]
+    figure.reset(SMALL, 2.0)
+    figure.stream(rows[:20])
+    figure.show_own(True)
+    figure.stream(rows[20:])
+    assert np.array_equal(figure.source.data["left"], rows[:, 1] - rows[:, 4]) and figure.source.data["left"][4] == 0
+    figure.show_own(False)
+    assert np.array_equal(figure.source.data["right"], rows[:, 2])
+    assert np.array_equal(figure.source.data["round"], rows[:, 0])
 
 
 def test_the_run_ends_when_the_page_closes(page):

@@ -25,6 +25,7 @@ from app.pages.functions.config import ACROSS, CASES, MOST_POINTS, POOLED, Funct
 from app.pages.functions.job import Edges, FunctionsJob, Gauges, PairJob, Path, Progress, Seen, build
 from app.pages.functions.page import WeightsAndFunctions
 from app.pages.functions.panels import truth
+from app.pages.functions.panels.particles import REACH, ParticlesPanel
 from app.pages.functions.pictures import AGREE, draw_gauges, draw_preset, place
 from app.pages.functions.presets import PRESETS, printed_step
 from app.pages.functions.scene import INPUTS, Posterior, Scene, case_law, effort, known, scene_of
@@ -306,10 +307,25 @@ def test_exact_laws_of_the_cases():
     assert np.abs((wanted - law.mean) / law.sd).max() < 4.5 * error, "the prior's draws, weighted by the likelihood"
 
 
+def test_chains_and_particles_are_drawn_on_the_circle(view):
+    job, progress = finished_pair(case_config("torus", chains=8))
+    panel = ParticlesPanel()
+    panel.reset(job.scene)
+    panel.draw(job.log.rows[-1].weights, progress)
+    for dots in panel.dots.values():
+        assert len(dots.data["x"]) == 8 and np.abs(dots.data["x"]).max() <= 0.5 and len(set(dots.data["y"])) == 1
+    area = np.trapezoid(panel.density.data["y"] - 0.5, panel.density.data["x"])
+    points = np.linspace(-REACH, REACH, 2_001)
+    assert area == pytest.approx(3 * np.trapezoid(np.exp(3 * (np.cos(2 * np.pi * points) - 1)), points), rel=1e-2)
+    panel.show_answers(False)
+    assert not panel._exact.visible
+
+
 def test_particles_that_repel_collapse_where_chains_do_not():
     _, progress = finished_pair(case_config("torus", chains=32))
-    collapsed, exact = progress.rival
-    assert collapsed < 0.5 * exact and exact == pytest.approx(0.1052, abs=1e-4)
+    rival = progress.rival
+    assert rival.spread < 0.5 * rival.exact and rival.exact == pytest.approx(0.1052, abs=1e-4)
+    assert rival.by_functions.std() == pytest.approx(rival.exact, rel=0.15)
 
 
 @pytest.mark.parametrize("kind", CASES)
@@ -573,6 +589,39 @@ def test_presets_are_pictures_with_one_sentence_each():
     for preset in PRESETS:
         assert 60 < len(preset.lesson) < 140 and preset.lesson.endswith(".")
         ElementTree.fromstring(draw_preset(preset))
+
+
+# -- data of one's own ------------------------------------------------------------------------------------------------
+
+
+def upload(view: WeightsAndFunctions, content: bytes, name: str = "mine.csv") -> None:
+    view.editor.upload.param.update(filename=name, value=content)
+
+
+def test_points_of_a_file_take_the_place_of_the_curve(view):
+    upload(view, b"x;y\n-1;0.5\n0;1\n2;-0.25\n")
+    assert view.editor.problem["data"] == {"x": [-1.0, 0.0, 2.0], "y": [0.5, 1.0, -0.25]}
+    wait_for(lambda: view.configuration()["problem"]["data"] == view.editor.problem["data"])
+    assert view.editor.back.visible and view.editor.upload.value is None
+    assert view.figure.data.data["x"].tolist() == [-1.0, 0.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"PK\x03\x04\xff\xfe", "mine.csv is no text in UTF-8"),
+        (b"1,2,3\n4,5,6\n", "has 3 column"),
+        (b"x,y\n1,two\n", "has &#x27;two&#x27; in row 2, y"),
+        (b"1,2\n" * 65, "has 65 points; this page takes up to 64"),
+        (b"1,1e9\n2,3\n", "scale the data"),
+        (b"1" * 200_000, "has 200 kB"),
+        (b"x,y\n", "a header and no rows"),
+    ],
+)
+def test_a_bad_file_is_one_sentence_and_changes_nothing(view, content, said):
+    before = view.editor.problem
+    upload(view, content)
+    assert said in view.editor.message.object and view.editor.problem == before
 
 
 # -- take-away --------------------------------------------------------------------------------------------------------

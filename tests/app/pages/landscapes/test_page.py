@@ -377,7 +377,7 @@ def test_answers_can_be_withheld(view):
     answers.visible = False
     assert not view.volume.view.visible and not view.points.view.visible
     assert set(view.readouts.withheld) == {"exact", "error", "local", "multiplicity"}
-    assert not any(line.visible for line in (*view.losses.answers, *view.estimates.answers))
+    assert all(line.location is None for line in (*view.losses.truths, *view.estimates.truths))
     assert "exact" not in view.curves.legends[1].object and "λ at w0" not in view.curves.legends[1].object
     state, _ = state_of(0.357)
     view.exact = 0.356

@@ -236,6 +236,16 @@ def test_samplers_without_an_exact_law_say_so():
     assert set(readouts.exact_values("left", point, None).values()) == {readouts.UNKNOWN}
 
 
+def test_a_law_that_would_fill_the_server_s_memory_is_one_sentence_and_not_made(monkeypatch):
+    """Sixty points whose wells are narrow; a formula of 73 characters asked for 24 GB."""
+    points = [[i / 10 - 3, 1 + i * 7 % 13] for i in range(60)]
+    config = SMALL.replace(target={"kind": "landscape", "points": points})
+    monkeypatch.setattr("llc_core.stationary.exact.stationary", lambda operator: pytest.fail("it was made"))
+    point = bias_exact.tasks(config, "left")[0]()
+    assert "takes more than 150 MB" in point.trouble and math.isnan(point.to_target)
+    assert set(readouts.exact_values("left", point, None).values()) == {readouts.UNKNOWN}
+
+
 def test_the_section_on_the_estimate_reads_the_benchmark(tmp_path):
     def row(method, llc):
         return {"method": method, "share": 0.1, "llc": llc, "llc_se": 0.1, "diverged": 0, "step_size": 1e-4}

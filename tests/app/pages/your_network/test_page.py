@@ -118,7 +118,8 @@ def weights(model: torch.nn.Module) -> bytes:
 def test_weights_come_from_a_file_of_plain_tensors(view):
     view.restore({"network": "small", **QUICK})
     model = build_model(NETWORKS["small"].model, seed=3)
-    found = read_weights(weights(model), "mine.pt", "small")
+    network, found = read_weights(weights(model), "mine.pt", "small")
+    assert network == "small"
     at = potential(view.config.choice, found)
     assert at.baseline_loss > 2, "fresh weights know nothing of digits"
     view.editor.upload.param.update(filename="mine.pt", value=weights(model))
@@ -137,7 +138,9 @@ def test_weights_come_from_a_file_of_plain_tensors(view):
     [
         (b"not weights", "a.pt", "holds no plain tensors"),
         (b"not weights", "a.bin", "must end in one of"),
-        (weights(torch.nn.Linear(2, 2)), "a.pt", "choose the network that they belong to"),
+        (b"not weights", "a.txt", "is a text, and numbers in words are not read"),
+        (b"not weights", "a.pkl", "run code when it is opened"),
+        (weights(torch.nn.Linear(2, 2)), "a.pt", "the file has weight (2 × 2), bias (2)"),
         (b"\0" * 64_000_001, "a.pt", "at most 64 MB"),
         (b"not weights", "a." + "b" * 400, "must end in one of"),
         (b"not weights", "a.pt\nb", "must end in one of"),
@@ -149,6 +152,20 @@ def test_other_files_are_refused_in_one_sentence(view, content, name, words):
     view.editor.upload.param.update(filename=name, value=content)
     assert words in view.trouble.object and view.trouble.visible and view.config.weights is None
     assert "/" not in view.trouble.object.split("role")[1].split(">")[1].split("<")[0].replace("a.pt", "")
+
+
+def test_a_perceptron_is_known_by_its_shapes(view):
+    """Whatever network is chosen, and whatever its tensors are called."""
+    view.restore({"network": "small", **QUICK})
+    model = build_model(NETWORKS["deep"].model, seed=3)
+    own = {f"fc{i}": tensor for i, tensor in enumerate(model.state_dict().values())}
+    content = io.BytesIO()
+    torch.save(own, content)
+    view.editor.upload.param.update(filename="mine.pt", value=content.getvalue())
+    assert view.config.choice.network == "deep" and view.editor.network.value == "deep"
+    assert all(torch.equal(view.config.weights[name], value) for name, value in model.state_dict().items())
+    assert view.editor.upload.label == view.editor.upload.uploaded_label == "Open weights…"
+    view.restore({"network": "small", **QUICK})
 
 
 def test_a_file_that_runs_code_is_not_run(view, tmp_path):

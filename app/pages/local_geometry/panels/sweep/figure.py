@@ -65,13 +65,13 @@ class SweepFigure:
             min_border=4,
         )
         plot.xaxis.major_label_policy = NoOverlap(min_distance=TICK_GAP)
-        shade = BoxAnnotation(left=None, right=None, fill_color=theme.LOCAL, fill_alpha=0.1, line_alpha=0)
+        shade = BoxAnnotation(left=None, right=None, fill_color=theme.MARK, fill_alpha=0.1, line_alpha=0)
         shade.visible = False
         plot.add_layout(shade)
         self._shades.append(shade)
         for kind, color, dash in (
-            ("limit", theme.LOCAL, []),
-            ("default", theme.GLOBAL, [10, 5]),
+            ("limit", theme.MARK, []),
+            ("default", theme.GOOD, [10, 5]),
             ("current", theme.ESTIMATE, [2, 4]),
         ):
             span = Span(dimension="height", location=None, line_color=color, line_width=2, line_dash=dash)

@@ -34,8 +34,8 @@ _MARKS = (
         "λ̂ ± 2 s.e.",
     ),
     (f'<path d="M0 7h26" stroke="{theme.EXPECTED}" stroke-width="2" stroke-dasharray="2 3"/>', "no error"),
-    (f'<path d="M0 7h26" stroke="{theme.GLOBAL}" stroke-width="2" stroke-dasharray="9 4"/>', "engine’s choice"),
-    (f'<path d="M0 7h26" stroke="{theme.LOCAL}" stroke-width="2"/>', "stability limit"),
+    (f'<path d="M0 7h26" stroke="{theme.GOOD}" stroke-width="2" stroke-dasharray="9 4"/>', "engine’s choice"),
+    (f'<path d="M0 7h26" stroke="{theme.MARK}" stroke-width="2"/>', "stability limit"),
     (f'<path d="M0 7h26" stroke="{theme.ESTIMATE}" stroke-width="2" stroke-dasharray="2 3"/>', "now set"),
     (f'<path d="M13 2l6 10h-12z" fill="{theme.ESTIMATE}"/>', "error above 100%"),
 )

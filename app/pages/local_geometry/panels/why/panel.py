@@ -79,6 +79,11 @@ class WhyPanel(JobPanel):
             if self.button.disabled:
                 self.button.disabled = False
 
+    def start(self) -> None:
+        """Begin as the button does, where there is an estimate to explain and nothing is explained already."""
+        if self._handle is None and not self.button.disabled:
+            self._on_button(None)
+
     def begin(self) -> Callable[[], Job] | None:
         if self._estimate is None or self._problem is None:
             return None

@@ -27,6 +27,8 @@ class Side:
 
     def __init__(self, side: str, frame: Frame):
         self.side = side
+        self._told = True
+        self._scene: Scene | None = None
         self.panel = SamplerPanel(side)
         self.law, self.metric = LawFigure(side, frame), MetricFigure(side, frame)
         self.law.show_only(FIRST_SHOWN)
@@ -47,22 +49,38 @@ class Side:
             self.numbers,
         )
 
+    def show_answers(self, visible: bool) -> None:
+        """Show what tells the law, or do not even send it."""
+        self._told = visible
+        self.law.show_answers(visible)
+        if self._scene is not None:
+            self._write(self._scene)
+        if not visible:
+            self.verdict.object = ""
+
     def reset(self, scene: Scene) -> None:
-        prediction = scene.side(self.side)
+        self._scene = scene
         self.law.reset(scene)
         self.metric.reset(scene)
-        self.formula.object = displayable(formula(prediction))
-        self.about.object = f"<p>{escape(explanation(prediction))}</p>"
+        self._write(scene)
+
+    def _write(self, scene: Scene) -> None:
+        prediction = scene.side(self.side)
+        self.formula.object = displayable(formula(prediction)) if self._told else ""
+        self.about.object = f"<p>{escape(explanation(prediction))}</p>" if self._told else ""
 
     def show_words(self, config: BiasConfig, scene: Scene, state: State, exact: ExactBias | None) -> None:
         estimate: BiasEstimate | None = state.estimate
         measured = None if estimate is None else estimate.side(self.side)
         prediction = scene.side(self.side)
         masses = None if state.snapshot is None else state.snapshot.side(self.side).masses()
-        self.numbers.values = {
+        values = {
             **readout_values(self.side, prediction, scene, measured),
             **exact_values(self.side, exact, None if config.step_decay else masses),
         }
+        self.numbers.values = {key: text for key, text in values.items() if key not in self.numbers.withheld}
+        if not self._told:
+            return
         tone, words = verdict(config, prediction, measured)
         note = burn_in_note(config, prediction)
         note = f' <span class="note">{escape(note)}</span>' if note else ""

@@ -1,0 +1,87 @@
+"""The card of the torus: where chains are on the circle, and where repelling particles (W-SGLD) have ended."""
+
+from __future__ import annotations
+
+from html import escape
+
+import numpy as np
+from bokeh.models import ColumnDataSource, FixedTicker
+
+from app.pages.functions.job import Progress
+from app.pages.functions.scene import Scene
+from app.style import theme
+from app.style.figures import house_figure
+from app.style.layout import card, plotted, prose
+from app.style.legend import legend
+
+LANGEVIN, BY_WEIGHTS, BY_FUNCTIONS = "Langevin", "W-SGLD, weights", "W-SGLD, functions"
+ROWS = {BY_FUNCTIONS: theme.SIDES["right"], BY_WEIGHTS: theme.LOCAL, LANGEVIN: theme.ESTIMATE}
+"""From below."""
+REACH = 0.4
+DOT = '<circle cx="13" cy="7" r="5" fill="{}"/>'
+LEGEND = [
+    (DOT.format(theme.ESTIMATE), "Langevin chains, now"),
+    (DOT.format(theme.LOCAL), "particles that repel as weights"),
+    (DOT.format(theme.SIDES["right"]), "particles that repel as functions"),
+    ("exact", "exact density"),
+]
+ABOUT = (
+    "As many particles as chains, from the same starts, without noise. In different cells they do not feel one another as weights, and "
+    "each falls to the mode of its own cell: as functions they are one point. With the distance on the circle they keep the width."
+)
+
+
+class ParticlesPanel:
+    """view: shown for the torus alone."""
+
+    def __init__(self) -> None:
+        self.plot = house_figure(
+            "particles", 200, x_range=(-REACH, REACH), y_range=(0.4, 3.6), x_axis_label="phase w, modulo 1"
+        )
+        self.plot.yaxis.ticker = FixedTicker(ticks=list(range(1, len(ROWS) + 1)))
+        self.plot.yaxis.major_label_overrides = {k + 1: name for k, name in enumerate(ROWS)}
+        self.density = ColumnDataSource({"x": [], "y": []}, name="particles_exact")
+        self._exact = self.plot.line(
+            "x", "y", source=self.density, line_color=theme.EXACT, line_width=2.5, line_dash=[2, 4]
+        )
+        self.dots = {}
+        for name, color in ROWS.items():
+            source = self.dots[name] = ColumnDataSource({"x": [], "y": []}, name=f"particles {name}")
+            self.plot.scatter("x", "y", source=source, size=9, fill_alpha=0.45, color=color)
+        words = prose(margin=(6, 0, 0, 0))
+        words.object = f'<p class="small">{escape(ABOUT)}</p>'
+        self.view = card(legend("Chains and repelling particles", LEGEND, "particles"), plotted(self.plot), words)
+        self.view.visible = False
+
+    def reset(self, scene: Scene) -> None:
+        self.view.visible = scene.case is not None and scene.case.rival is not None
+        for source in (self.density, *self.dots.values()):
+            source.data = {"x": [], "y": []}
+        if self.view.visible and scene.case is not None and scene.case.law is not None:
+            points, shares = scene.case.law()
+            inside = np.abs(points[:, 0]) < REACH
+            height = shares[inside] / shares.max()
+            self.density.data = {"x": points[inside, 0], "y": 0.5 + 3 * height}
+
+    def draw(self, weights: np.ndarray | None, seen: Progress | None) -> None:
+        """weights: [C, 1] of the chains at the newest iteration."""
+        if not self.view.visible:
+            return
+        rival = seen.rival if seen is not None else None
+        places = {
+            LANGEVIN: None if weights is None else wrap_all(weights[:, 0]),
+            BY_WEIGHTS: None if rival is None else rival.by_weights,
+            BY_FUNCTIONS: None if rival is None else rival.by_functions,
+        }
+        for row, name in enumerate(ROWS, 1):
+            found = places[name]
+            if found is not None:
+                self.dots[name].data = {"x": found, "y": np.full(len(found), float(row))}
+
+    def show_answers(self, visible: bool) -> None:
+        self._exact.visible = visible
+
+
+def wrap_all(points: np.ndarray) -> np.ndarray:
+    """Points of the line on the circle of length 1."""
+    return np.asarray(points - np.round(points))
