@@ -26,8 +26,9 @@ LEGEND = [
     ("exact", "exact density"),
 ]
 ABOUT = (
-    "As many particles as chains, from the same starts, without noise. In different cells they do not feel one another as weights, and "
-    "each falls to the mode of its own cell: as functions they are one point. With the distance on the circle they keep the width."
+    "As many particles as chains, from the same starts, without noise. In different cells they do not feel one another as weights: each "
+    "falls to the mode of its own cell, and as functions they are one point, but for the few that share a cell. With the distance on "
+    "the circle they keep the width."
 )
 
 
