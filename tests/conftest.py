@@ -1,5 +1,8 @@
 """One thread per process: the tests' networks are tiny, and waiting threads would only fight over the cores."""
 
+from collections import Counter
+from typing import Any
+
 import pytest
 import torch
 
@@ -20,3 +23,25 @@ LONGEST_FIRST = (
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     rooms = LONGEST_FIRST
     items.sort(key=lambda item: next((k for k, r in enumerate(rooms) if item.nodeid.startswith(r)), len(rooms)))
+
+
+LONG_RUN = 60.0
+"""Seconds of tests from which on it is told where they went."""
+FILES = 40
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Where the time went: by folder, by file, and by worker, so that one that idles at the end is seen."""
+    reports = [r for found in terminalreporter.stats.values() for r in found if hasattr(r, "duration")]
+    if sum(report.duration for report in reports) < LONG_RUN:
+        return
+    folders, files, workers = Counter[str](), Counter[str](), Counter[str]()
+    for report in reports:
+        file = report.nodeid.split("::")[0]
+        files[file] += report.duration
+        folders["/".join(file.split("/")[:-1][:3])] += report.duration
+        workers[getattr(report, "worker_id", "alone")] += report.duration
+    for title, found in (("folder", folders), ("file", files), ("worker", workers)):
+        terminalreporter.section(f"seconds by {title}")
+        for name, seconds in found.most_common(FILES):
+            terminalreporter.write_line(f"{seconds:7.1f} {name}")

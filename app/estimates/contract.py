@@ -96,6 +96,10 @@ class PageContract:
         """SVG for the preset's tile."""
         raise NotImplementedError
 
+    def plain_picture(self, preset: Any) -> str:
+        """The same while answers are hidden: it must not tell the outcome."""
+        return self.picture(preset)
+
     def of_preset(self, preset: Any) -> PageConfig:
         raise NotImplementedError
 

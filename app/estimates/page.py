@@ -51,7 +51,8 @@ class EstimatePage(PageContract):
         self._live = Live(self._on_poll, self.period)
         self._ticks = 0
         self._forget_versions()
-        self._items, self._lesson = [self._tile(preset) for preset in presets], ""
+        self._items, self._lesson = [self._tile(preset, self.picture) for preset in presets], ""
+        self._plain = [self._tile(preset, self.plain_picture) for preset in presets]
         self.tiles = Tiles(items=self._items, sizing_mode="stretch_width", margin=0)
         self.tiles.listener = self._on_preset
         self.headline = prose(theme.HEADLINE, margin=(0, 2, 8, 2))
@@ -218,7 +219,7 @@ class EstimatePage(PageContract):
         """The exact answers are shown or withheld now."""
         visible = self.answers.visible
         self.curves.show_answers(visible)
-        self.tiles.items = self._items if visible else hidden_tiles(self._items, self.task)
+        self.tiles.items = self._items if visible else hidden_tiles(self._plain, self.task)
         without_lesson(self.lesson, self._lesson, visible, self.task)
         self._show_headline()
         self._worded = -1
@@ -269,5 +270,5 @@ class EstimatePage(PageContract):
         """Nothing of the run's state has been shown yet."""
         self._streamed = self._counted = self._worded = -1
 
-    def _tile(self, preset: Preset) -> dict[str, str]:
-        return {"name": preset.name, "title": preset.title, "tip": preset.lesson, "picture": self.picture(preset)}
+    def _tile(self, preset: Preset, draw: Callable[[Any], str]) -> dict[str, str]:
+        return {"name": preset.name, "title": preset.title, "tip": preset.lesson, "picture": draw(preset)}

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
-
 
 def computing_threads() -> int:
     """One core stays free for the event loop and, on a laptop, for the browser."""
-    return max(1, (os.cpu_count() or 2) - 1)
+    from llc_core.compute.cores import available_cores
+
+    return max(1, available_cores() - 1)
 
 
 def set_threads() -> None:

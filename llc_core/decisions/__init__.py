@@ -1,7 +1,7 @@
 """Contextual bandits: decisions by nets that a sampler moves, beside an exact linear baseline."""
 
 from llc_core.decisions.agent import Agent, Memory
-from llc_core.decisions.curves import Curve, difference, regret_curve
+from llc_core.decisions.curves import RegretCurve, difference, regret_curve
 from llc_core.decisions.environment import Environment, Pulls
 from llc_core.decisions.games import Game, Played, Round, play
 from llc_core.decisions.linear_agent import BayesianLinear
@@ -17,7 +17,7 @@ from llc_core.decisions.synthetic import LinearBandit, WheelBandit
 __all__ = [
     "Agent",
     "BayesianLinear",
-    "Curve",
+    "RegretCurve",
     "Environment",
     "EpsilonGreedy",
     "Game",

@@ -11,7 +11,7 @@ from llc_core.decisions.games import Played
 
 
 @dataclass(frozen=True)
-class Curve:
+class RegretCurve:
     """mean, low, high: [R], over the seeds; the band is mean ± 2 standard errors.  se: [R].  plays: how many there were."""
 
     mean: np.ndarray
@@ -27,7 +27,7 @@ class Curve:
         return self.mean + 2 * self.se
 
 
-def regret_curve(plays: Sequence[Played], which: str = "regret") -> Curve:
+def regret_curve(plays: Sequence[Played], which: str = "regret") -> RegretCurve:
     """which: "regret", "expected_regret", "chosen" (without the forced random phase) or "forced".
 
     Raises ValueError where the plays cannot be averaged: none, or of different lengths, agents or environments.
@@ -43,14 +43,14 @@ def regret_curve(plays: Sequence[Played], which: str = "regret") -> Curve:
         )
     rows = np.array([getattr(p, which) for p in plays])
     spread = rows.std(axis=0, ddof=1) / np.sqrt(len(rows)) if len(rows) > 1 else np.full(rows.shape[1], np.nan)
-    return Curve(rows.mean(axis=0), spread, len(rows))
+    return RegretCurve(rows.mean(axis=0), spread, len(rows))
 
 
-def difference(plays: Sequence[Played], others: Sequence[Played], which: str = "regret") -> Curve:
+def difference(plays: Sequence[Played], others: Sequence[Played], which: str = "regret") -> RegretCurve:
     """Of two agents seed by seed, first less second: the luck that they share cancels. Both need the same seeds in order."""
     if [p.seed for p in plays] != [p.seed for p in others]:
         raise ValueError("plays and others have different seeds; give both in the same order.")
     regret_curve(plays, which), regret_curve(others, which)
     rows = np.array([getattr(a, which) - getattr(b, which) for a, b in zip(plays, others, strict=True)])
     spread = rows.std(axis=0, ddof=1) / np.sqrt(len(rows)) if len(rows) > 1 else np.full(rows.shape[1], np.nan)
-    return Curve(rows.mean(axis=0), spread, len(rows))
+    return RegretCurve(rows.mean(axis=0), spread, len(rows))

@@ -46,6 +46,11 @@ class App:
         self.wait_for_points()
         return self
 
+    def open_page(self, key: str) -> App:
+        """Open the page with this key at once: the one that the app begins with is not built first."""
+        self.page.goto(f"{self.address}?page={key}")
+        return self
+
     def source(self, name: str) -> dict[str, list]:
         return self.page.evaluate(SOURCE, name) or {}
 

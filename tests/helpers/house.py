@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -63,11 +64,17 @@ def read(root: Path, *folders: str) -> dict[str, str]:
     return {path.relative_to(root).as_posix(): path.read_text() for path in files}
 
 
+@cache
+def parsed(text: str) -> ast.Module:
+    """Read once for all rules, which only look at it."""
+    return ast.parse(text)
+
+
 def imports(tree: Tree, path: str, top_level_only: bool = False) -> set[str]:
     """Modules that a file imports, dotted. `from package import module` counts as the module where that is one."""
-    parsed = ast.parse(tree[path])
+    whole = parsed(tree[path])
     found: set[str] = set()
-    for node in parsed.body if top_level_only else ast.walk(parsed):
+    for node in whole.body if top_level_only else ast.walk(whole):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -85,7 +92,7 @@ def file_of(tree: Tree, module: str) -> str | None:
 
 def relative_imports(tree: Tree) -> Iterator[str]:
     for path, text in tree.items():
-        for node in ast.walk(ast.parse(text)):
+        for node in ast.walk(parsed(text)):
             if isinstance(node, ast.ImportFrom) and node.level:
                 yield f"{path} uses a relative import."
 
@@ -156,7 +163,7 @@ def unguarded_imports(tree: Tree, brought: Mapping[str, frozenset[str]]) -> Iter
     """
     watched = frozenset().union(*brought.values())
     for path, text in tree.items():
-        for name, extras in _guarded(ast.parse(text), ()):
+        for name, extras in _guarded(parsed(text), ()):
             top = name.split(".")[0]
             if top in watched and not any(top in brought.get(extra, ()) for extra in extras):
                 yield f"{path} imports {top} outside needs(…) with an extra that brings it."
@@ -238,7 +245,7 @@ def names_hidden_by_modules(tree: Tree) -> Iterator[str]:
         if not path.endswith("/__init__.py"):
             continue
         folder = path.removesuffix("/__init__.py")
-        for node in ast.walk(ast.parse(text)):
+        for node in ast.walk(parsed(text)):
             if isinstance(node, ast.ImportFrom):
                 for alias in node.names:
                     name = alias.asname or alias.name
@@ -252,7 +259,7 @@ def large_without_a_reason(tree: Tree) -> Iterator[str]:
     """Files of llc_core and app that cannot be seen at once and whose first words do not say why."""
     for path, text in tree.items():
         if path.startswith(("llc_core/", "app/")) and text.count("\n") > LARGE:
-            first = (ast.get_docstring(ast.parse(text)) or "").split("\n\n")[0]
+            first = (ast.get_docstring(parsed(text)) or "").split("\n\n")[0]
             if "Long, since" not in first.replace("\n", " "):
                 yield f"{path} has {text.count(chr(10))} lines and does not say why: “… Long, since …”."
 
@@ -264,8 +271,8 @@ WRAPPED = 150
 def stray_descriptions(tree: Tree) -> Iterator[str]:
     """Strings that describe a name and do not stand right below it, of modules and classes."""
     for path, text in tree.items():
-        parsed = ast.parse(text)
-        for body in [parsed.body, *(node.body for node in ast.walk(parsed) if isinstance(node, ast.ClassDef))]:
+        whole = parsed(text)
+        for body in [whole.body, *(node.body for node in ast.walk(whole) if isinstance(node, ast.ClassDef))]:
             for before, node in pairwise(body):
                 said = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
                 if said and isinstance(node.value.value, str) and not isinstance(before, ast.Assign | ast.AnnAssign):

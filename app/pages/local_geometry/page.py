@@ -21,8 +21,8 @@ from app.pages.local_geometry.config import get_problem
 from app.pages.local_geometry.editor import NetworkEditor
 from app.pages.local_geometry.panels.sweep.panel import SweepPanel
 from app.pages.local_geometry.panels.why.panel import WhyPanel
-from app.pages.local_geometry.pictures import draw_network, draw_scale
-from app.pages.local_geometry.presets import Preset, available
+from app.pages.local_geometry.pictures import draw_network, draw_outcome, draw_scale
+from app.pages.local_geometry.presets import OUTCOMES, Preset, available
 from app.pages.local_geometry.scene import Scene, link_config, preset_config, scene_of
 from app.pages.local_geometry.takeaway import Takeaway
 from app.pages.local_geometry.texts import EXACT, exact_values, question
@@ -86,6 +86,10 @@ class LocalGeometry(EstimatePage):
         }
 
     def picture(self, preset: Preset) -> str:
+        outcome = OUTCOMES.get(preset.name)
+        return self.plain_picture(preset) if outcome is None else draw_outcome(preset.widths, preset.ranks, outcome)
+
+    def plain_picture(self, preset: Preset) -> str:
         return draw_network(preset.widths, preset.ranks, width=112, height=52, labels=False)
 
     def question(self, with_answers: bool) -> str:

@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from html import escape
 
-from app.style.theme import ESTIMATE, GLOBAL, LOCAL
+from app.style.theme import ESTIMATE, GLOBAL, LOCAL, TRUTH
 
 MANY_UNITS = 14
 """Wider layers are drawn as bars, since single dots would melt together."""
@@ -56,6 +56,32 @@ def draw_network(
     return (
         f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="{described}" '
         f'style="width:100%;height:auto;display:block">{"".join(parts)}</svg>'
+    )
+
+
+def draw_outcome(widths: Sequence[int], ranks: Sequence[int], shares: Sequence[float | None]) -> str:
+    """SVG of a network, and below it how its estimate goes: the moving average as a share of the value that it should have.
+
+    That value is the dotted line. shares: along the run; None where no chain lived. What is above twice the value is cut off.
+    """
+    width, height, top, edge = 112, 52, 28, 6
+    network = draw_network(widths, ranks, width=width, height=top, labels=False)
+    network = network.replace("<svg ", f'<svg width="{width}" height="{top}" ', 1).replace(
+        "width:100%;height:auto;", ""
+    )
+
+    def at(place: int, share: float) -> str:
+        x = edge + (width - 2 * edge) * place / max(len(shares) - 1, 1)
+        y = height - 2 - (height - top - 4) * min(max(share, 0.0), 2.0) / 2
+        return f"{x:.1f} {y:.1f}"
+
+    known = [(place, share) for place, share in enumerate(shares) if share is not None]
+    path = "M" + "L".join(at(*point) for point in known) if known else ""
+    level = at(0, 1.0).split()[1]
+    return (
+        f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="how the estimate goes">{network}'
+        f'<path d="M{edge} {level}H{width - edge}" stroke="{TRUTH}" stroke-width="1.6" stroke-dasharray="2 3"/>'
+        f'<path d="{path}" fill="none" stroke="{ESTIMATE}" stroke-width="2" stroke-linejoin="round"/></svg>'
     )
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 
@@ -28,6 +30,11 @@ class Preset:
         sampler = self.settings.get("sampler")
         return sampler["name"] if sampler else None
 
+
+OUTCOMES: Mapping[str, list[float | None]] = json.loads(
+    (Path(__file__).parent / "outcomes.json").read_text(encoding="utf-8")
+)
+"""What the tiles draw, measured by `python -m lab.benchmarks.accuracy.tiles`."""
 
 PRESETS = (
     Preset(

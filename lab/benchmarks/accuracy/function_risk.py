@@ -38,7 +38,10 @@ def table_of(name: str) -> Table:
         return Table(name, tuple(found.columns), found.features.astype(float))
     if name.endswith(".csv"):
         path = Path(name)
-        return read_table(path.read_text(encoding="utf-8"), path.name)
+        try:
+            return read_table(path.read_text(encoding="utf-8"), path.name)
+        except (OSError, ValueError) as error:
+            raise SystemExit(f"--csv {name}: {error}") from None
     return tabular(name)
 
 

@@ -103,6 +103,26 @@ def test_two_basins():
         assert abs(basin.probability[level] - exact) < ERRORS * basin.probability_se[level] < 0.05
 
 
+def test_round_trips_where_all_swaps_are_accepted():
+    """Even and odd swaps in turn then carry every replica up and down without a stop, one level a step: K replicas, each with a round
+    trip in 2K steps, make one in two steps. The beginning and the end cost each of them a trip at most."""
+    levels = 8
+    found = free_energy(surface("sum"), 1e-9 * np.arange(1, levels), chains=4, steps=600)
+    assert found.rejection.max() < 1e-6
+    assert 4 * (360 / 2 - levels) <= found.round_trips <= 4 * 360 / 2
+
+
+def test_the_barrier_of_a_gaussian():
+    """Two levels apart by a factor r: nβ·ΔL has Gamma laws of shape D/2, and the share of refused swaps is an integral over them."""
+    levels = np.geomspace(1.0, 1e3, 10)
+    found = free_energy(zeros(4, 1), levels, chains=32, steps=800, seed=3)
+    ratio = levels[1] / levels[0]
+    rng = np.random.default_rng(0)
+    low, high = rng.gamma(2.0, size=10**6), rng.gamma(2.0, size=10**6) / ratio
+    refused = -np.expm1(np.minimum((ratio - 1) * (high - low), 0))
+    assert abs(found.rejection[1:].mean() / refused.mean() - 1) < 0.02
+
+
 def test_levels_at_equal_rejection():
     """Where Λ is linear in log(1 + nβ/nβ_1), even steps of that are the answer."""
     levels = np.concatenate([[0.0], np.expm1(np.linspace(0, 10, 31)[1:])])

@@ -52,6 +52,12 @@ def test_an_ensemble_that_stays_where_it_began_does_not(quick):
     assert roots[-1] == pytest.approx(roots[0], rel=1e-2)
 
 
+def test_long_runs_are_cut_to_what_a_visitor_may_ask_for(quick, monkeypatch):
+    monkeypatch.setattr(ensembles, "MOST_EVALUATIONS", 80 * 5 * 25)
+    last = run(CONFIG.replace(steps=5_000)).log.items[-1].iteration
+    assert last == 25
+
+
 def test_inputs_are_those_of_data_and_one_in_the_widest_gap():
     scene = scene_of(FunctionsConfig())
     places = places_of(scene)

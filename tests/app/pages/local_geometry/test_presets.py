@@ -8,7 +8,8 @@ import pytest
 
 from app.controls.run_fields import DEFAULTS
 from app.pages.local_geometry.config import get_problem
-from app.pages.local_geometry.presets import PRESETS
+from app.pages.local_geometry.page import LocalGeometry
+from app.pages.local_geometry.presets import OUTCOMES, PRESETS
 from llc_core import Estimate, RunConfig, run
 
 BY_NAME = {preset.name: preset for preset in PRESETS}
@@ -88,3 +89,18 @@ def test_every_preset_s_claim_is_measured_here():
     assert set(BY_NAME) == {
         *("tiny", "regular", "singular", "local", "wanderer", "minibatch", "step", "small", "rmsprop", "printed"),
     }
+
+
+def test_tiles_draw_what_was_measured_and_none_like_another():
+    """Those of presets that were measured; the others draw their network. With the answers hidden all do."""
+    view = LocalGeometry()
+    try:
+        drawn = {item["name"]: item["picture"] for item in view.tiles.items}
+        assert set(OUTCOMES) <= set(drawn)
+        assert all("how the estimate goes" in drawn[name] for name in OUTCOMES)
+        assert len(set(drawn.values())) == len(drawn), "no two tiles look alike"
+        assert OUTCOMES["tiny"][-1] == pytest.approx(1, abs=0.1) and OUTCOMES["small"][-1] < 0.6
+        view.answers.visible = False
+        assert not any("how the estimate goes" in item["picture"] for item in view.tiles.items)
+    finally:
+        view.close()

@@ -22,6 +22,8 @@ MEMBERS = 200
 """Chains of the ensemble: so many independent draws of the posterior itself have a √KSD of about 0.2."""
 SEEN = 3
 """Inputs of the data at which functions are compared; one more lies in the widest gap between data."""
+MOST_EVALUATIONS, FEWEST = 200_000, 20
+"""Of all chains together, to bound the time; iterations, however long each is."""
 MARKS, TURN = 12, 20
 """Iterations at which it is measured, evenly on a logarithmic scale; iterations between two looks at whether to stop."""
 
@@ -68,7 +70,8 @@ class EnsembleJob:
         self._claim = account().claim(need, "This measurement")  # as long as the job
         self._pieces: FiniteWidth | None = FiniteWidth(network, self._places, **wanted)
         self._run = Run(resolved)
-        total = scene.config.steps
+        each = MEMBERS * float(scene.config.sampler.get("leapfrog_steps", 1.0))
+        total = min(scene.config.steps, max(FEWEST, int(MOST_EVALUATIONS / each)))
         self._marks = [0, *sorted(set(np.geomspace(1, total, MARKS).round().astype(int).tolist()))]
         self._mixture: Mixture | None = None
         self._floor: float | None = None

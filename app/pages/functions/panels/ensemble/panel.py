@@ -51,12 +51,13 @@ class EnsemblePanel(JobPanel):
         self.plot.line("x", "y", source=self.exact, line_color=theme.EXACT, line_width=2.5, line_dash=[2, 4])
         self.plot.line("x", "y", source=self.found, line_color=theme.ESTIMATE, line_width=2)
         self.plot.scatter("x", "y", source=self.found, size=7, fill_color=theme.ESTIMATE, line_color=None)
+        self._figure = plotted(self.plot)
         about = prose(margin=(6, 0, 0, 0))
         about.object = f'<p class="small">{escape(ABOUT)}</p>'
         self.view = card(
             legend("Law of the ensemble", LEGEND, "ensemble"),
             self.bar(self.words, margin=(0, 0, 8, 0)),
-            plotted(self.plot),
+            self._figure,
             about,
         )
 
@@ -109,6 +110,7 @@ class EnsemblePanel(JobPanel):
         self.view.visible = known and self._visible
 
     def _draw(self) -> None:
+        self._figure.visible = bool(self.rows)  # an empty figure says nothing
         x = np.array([max(START, row.iteration) for row in self.rows])
         self.found.data = {"x": x, "y": np.array([row.root for row in self.rows])}
         ends = [] if self.floor is None or not self.rows else [START, float(x[-1])]

@@ -1,0 +1,144 @@
+"""How flat is flat, how much do chains that share θ save, and are barriers and round trips what theory says? (Paper 002 and ladders.)
+
+    python -m lab.benchmarks.accuracy.flattening
+    python -m lab.benchmarks.accuracy.flattening --seeds 5 --steps 20000
+
+Flatness: at ζ = 1 and the exact θ fine bins of energy are visited alike, and the outermost ones, within which the density of states
+turns, are not; on the 25 modes, without noise on the energy. Figure 7: variance of θ learned by ten chains and by one of ten times the
+steps, on 0.4·N(−6, 1) + 0.6·N(4, 1) over the line. Barrier: the sum of refused swaps of a Gaussian's ladder against an integral.
+Round trips: of a ladder whose swaps are all accepted, against kept steps/2.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+import numpy as np
+from scipy import stats
+from scipy.integrate import quad
+
+from lab.benchmarks.machine import machine
+from llc_core import SGLD, Contour, DeepLinearNetwork, free_energy, surface
+from llc_core.compute.compiling import compiled
+from llc_core.interactions.contour_loop import contour_step
+from llc_core.plane import PlaneRun, plane_law
+
+LINE = Contour(
+    low=0.15, high=100.15, bins=100, zeta=0.9, difference="forward", rate=0.1, rate_power=0.6, rate_offset=100.0
+)
+"""The paper's settings; ω_k = 1/(k^0.6 + 100) is below its bound from the first step on."""
+
+
+def flatness(steps: int, bins: int = 25) -> tuple[np.ndarray, np.ndarray]:
+    """Visits of each bin over their mean, [bins], and what the law of these bins says of them.
+
+    Chains of multiplier 1 + ζ·d log θ/dE draw from mass/Ψ^ζ, log Ψ linear from θ at the upper edge of each bin to the next.
+    """
+    target = surface(noise=0.0)
+    law = plane_law(target, points=2000)
+    theta = np.maximum(law.bins(np.linspace(0, 10, bins + 1)), 1e-12)
+    own = Contour(low=0.0, high=10.0, bins=bins, zeta=1.0, rate=0.0, theta=tuple(theta / theta.sum()))
+    energy = law.energy.ravel()
+    logs = np.log(
+        np.concatenate([theta[:1], theta, theta[-1:] ** 2 / theta[-2:-1]])
+    )  # the last bin's slope goes on beyond it
+    psi = np.interp(energy, [*own.edges, own.high + own.width], logs)
+    wanted = np.bincount(place(energy, own), law.mass.ravel() * np.exp(-psi), minlength=bins)
+    run = PlaneRun(SGLD(step_size=1e-3), target, own, chains=5, trials=10, steps=steps, seed=0)
+    visits = np.zeros(bins)
+    while not run.finished:
+        loss = run.advance(500).loss
+        if run.steps_done > steps // 10:
+            visits += np.bincount(place(loss.ravel(), own), minlength=bins)
+    return visits / visits.mean(), wanted / wanted.mean()
+
+
+def place(energy: np.ndarray, own: Contour) -> np.ndarray:
+    return np.clip(np.ceil((energy - own.low) / own.width) - 1, 0, own.bins - 1).astype(int)
+
+
+def line_loop(step: object) -> object:
+    """A compiled loop of chains on the line that share θ: `step` is the compiled contour."""
+
+    @compiled(fastmath=False)
+    def run(normals, x, start, size, ones, alive, q, vector, order, heat, weight):  # type: ignore[no-untyped-def]
+        losses, slope = np.empty(x.size), np.empty(x.size)
+        for t in range(normals.shape[0]):
+            for i in range(x.size):
+                left, right = 0.4 * np.exp(-0.5 * (x[i] + 6) ** 2), 0.6 * np.exp(-0.5 * (x[i] - 4) ** 2)
+                total = max(left + right, 1e-300)
+                losses[i] = -np.log(total / np.sqrt(2 * np.pi))
+                slope[i] = (left * (x[i] + 6) + right * (x[i] - 4)) / total
+            step(start + t, losses, ones, alive, ones, q, vector, order, heat, weight)
+            for i in range(x.size):
+                x[i] += -size * heat[i] * slope[i] + np.sqrt(2 * size) * normals[t, i]
+
+    return run
+
+
+def learned(loop, chains: int, steps: int, seed: int) -> np.ndarray:  # type: ignore[no-untyped-def]
+    """θ [bins] after `steps` steps of size 0.1 from x = 0, normalised."""
+    rng = np.random.default_rng(seed)
+    twin = LINE.twin(np.ones(chains), steps)
+    assert twin is not None
+    q, vector = twin.q, twin.vector.copy()
+    x, ones, alive = np.zeros(chains), np.ones(chains), np.ones(chains, dtype=np.bool_)
+    order, heat, weight = np.zeros(chains, np.int64), np.ones(chains), np.ones(chains)
+    for start in range(0, steps, 10_000):
+        block = rng.standard_normal((min(10_000, steps - start), chains))
+        loop(block, x, start, 0.1, ones, alive, q, vector, order, heat, weight)
+    theta = vector[: LINE.bins]
+    return theta / theta.sum()
+
+
+def figure_seven(seeds: int, steps: int) -> None:
+    loop = line_loop(compiled()(contour_step))
+    many = np.array([learned(loop, 10, steps, seed) for seed in range(seeds)])
+    one = np.array([learned(loop, 1, 10 * steps, 1000 + seed) for seed in range(seeds)])
+    shown = slice(1, 11)
+    spread = [each[:, shown].var(axis=0, ddof=1).sum() for each in (many, one)]
+    print(
+        f"Figure 7, {seeds} seeds: ten chains of {steps:,} steps {spread[0]:.2e}, one of {10 * steps:,} {spread[1]:.2e}, ratio {spread[1] / spread[0]:.2f}"
+    )
+    print("  first bins, ten chains: " + " ".join(f"{value:.4f}" for value in many.mean(0)[1:6]))
+
+
+def gaussian_barrier() -> tuple[float, float]:
+    """Λ measured and by quadrature for four Gaussian parameters: nβ·ΔL has a Gamma law of shape 2 at every level far from the prior."""
+    problem = DeepLinearNetwork([np.zeros((1, 4))], noise_std=0)
+    levels = np.geomspace(1.0, 1e4, 25)
+    found = free_energy(problem, levels, chains=32, steps=2000, seed=1)
+    ratio = levels[1] / levels[0]
+    low, high = stats.gamma(2.0), stats.gamma(2.0, scale=1 / ratio)  # of nβ_1·ΔL
+    refused = quad(
+        lambda e: low.pdf(e) * quad(lambda f: high.pdf(f) * -np.expm1(min(0.0, (ratio - 1) * (f - e))), 0, e)[0], 0, 40
+    )[0]
+    return float(found.rejection[1:].sum()), refused * (len(levels) - 1)
+
+
+def free_trips() -> tuple[int, float]:
+    """Round trips of ladders on which every swap is accepted, and kept steps/2 of each."""
+    found = free_energy(surface("sum"), np.arange(1, 11) * 1e-9, chains=8, steps=4000)
+    return found.round_trips, 8 * 0.6 * 4000 / 2
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seeds", type=int, default=30)
+    parser.add_argument("--steps", type=int, default=100_000, help="of the short chains of figure 7")
+    options = parser.parse_args()
+    print(machine(), flush=True)
+    print("Round trips when all swaps are accepted: {:,}; kept steps/2: {:,.0f}".format(*free_trips()))
+    measured, exact = gaussian_barrier()
+    print(f"Barrier of a Gaussian's ladder: {measured:.4f}, quadrature {exact:.4f} ({measured / exact - 1:+.1%})")
+    visits, wanted = flatness(2 * options.steps)
+    inner = slice(3, -5)
+    print(
+        f"Visits at ζ = 1 and the exact θ, {len(visits)} bins: bins 4 to {len(visits) - 5} within {np.abs(visits[inner] - 1).max():.0%} of even, "
+        f"all within {np.abs(visits - 1).max():.0%}; within {np.abs(visits / wanted - 1).max():.0%} of what their law says"
+    )
+    figure_seven(options.seeds, options.steps)
+
+
+if __name__ == "__main__":
+    main()
