@@ -23,6 +23,7 @@ from llc_core.stationary.panels import (
     WEIGHTS,
     Panels,
     bisect_all,
+    in_pieces,
     infinite_sum,
     panel_edges,
     panel_points,
@@ -91,9 +92,12 @@ class LimitLaw:
 
     def _to_nearer_end(self, x: Any) -> np.ndarray:
         """P(X ≤ x) left of the mode and −P(X > x) right of it: both keep all digits far out in the tails."""
+        return in_pieces(self._nearer_end_of, np.asarray(x, dtype=float))
+
+    def _nearer_end_of(self, x: np.ndarray) -> np.ndarray:
         panels = self._panels
         edges = panels.edges
-        x = np.clip(np.asarray(x, dtype=float), edges[0], edges[-1])
+        x = np.clip(x, edges[0], edges[-1])
         panel = np.clip(np.searchsorted(edges, x) - 1, 0, len(edges) - 2)
         left = edges[panel]
         half = (x - left) / 2
@@ -162,6 +166,9 @@ class LimitLaw:
 
     def _work(self, x: np.ndarray) -> np.ndarray:
         """∫extra/G dx from the mode to x."""
+        return in_pieces(self._work_to, x)
+
+    def _work_to(self, x: np.ndarray) -> np.ndarray:
         edges, total = self._work_at_edges
         panel = np.clip(np.searchsorted(edges, x) - 1, 0, len(edges) - 2)
         left = edges[panel]

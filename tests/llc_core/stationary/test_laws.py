@@ -370,6 +370,19 @@ def test_the_price_of_a_law_is_what_it_takes(sampler, target, step):
         exact_law(sampler, target, step, most_bytes=peak)
 
 
+def test_a_prediction_takes_some_points_at_a_time(monkeypatch):
+    """A formula with a thousand wells has two million; their own points, all at once, took 8 GB."""
+    law, target = limit_law("DriftAdamSGLD", "double_well"), target_law("double_well")
+    whole = law.distances(target)
+    sizes, kind = [], type(law.target)
+    slope = kind.slope
+    monkeypatch.setattr("llc_core.stationary.panels.PIECE", 500)
+    monkeypatch.setattr(kind, "slope", lambda self, x: sizes.append(np.size(x)) or slope(self, x))
+    found = law.distances(target)
+    assert dataclasses.astuple(found) == pytest.approx(dataclasses.astuple(whole), rel=1e-12)
+    assert law._panels.points.size > 3000 and max(sizes) <= 500 * 14
+
+
 def test_bad_input_of_the_exact_law_is_refused_in_a_sentence():
     with pytest.raises(ValueError, match="needs a step_size"):
         exact_law(SGLD(), "normal")

@@ -16,7 +16,7 @@ LANES = {"left": 2, "right": 1}
 LOWEST, HIGHEST = -44.0, 14.0
 """Of what eating is thought to give; dots beyond lie at the edge."""
 KINDS = ("left_alone", "lucky", "unlucky")
-KIND_COLORS = (theme.RECENT, theme.GLOBAL, theme.LOCAL)
+KIND_COLORS = (theme.RECENT, theme.GOOD, theme.TRUTH)
 GRAY = "#8a8f98"
 COLUMNS = ("round", *PLAYERS)
 
@@ -41,7 +41,7 @@ class RegretFigure:
         line = self.plot.line
         line("round", "chance", source=self.levels, line_color=theme.EXPECTED, line_width=2, line_dash=[2, 4])
         self._oracle = line(
-            "round", "oracle", source=self.levels, line_color=theme.GLOBAL, line_width=3, line_dash=[10, 5]
+            "round", "oracle", source=self.levels, line_color=theme.TRUTH, line_width=3, line_dash=[10, 5]
         )
         self._baseline = line("round", "linear", source=self.source, line_color=theme.RECENT, line_width=1.6)
         for side, dash in zip(SIDES, ([], [10, 4]), strict=True):
@@ -101,7 +101,7 @@ class MomentFigure:
         self.plot.yaxis.major_label_overrides = {place: side.capitalize() for side, place in LANES.items()}
         self.plot.ygrid.grid_line_color = None
         self.plot.add_layout(
-            BoxAnnotation(left=0, right=None, fill_color=theme.GLOBAL, fill_alpha=0.1, line_alpha=0, level="underlay")
+            BoxAnnotation(left=0, right=None, fill_color=theme.GOOD, fill_alpha=0.1, line_alpha=0, level="underlay")
         )
         self.plot.add_layout(Span(dimension="height", location=0, line_color=GRAY, line_width=1.5))
         for text, offset, align in (("leave it", -8, "right"), ("eat it", 8, "left")):
@@ -115,7 +115,7 @@ class MomentFigure:
         self.means = ColumnDataSource({name: [] for name in ("x", "low", "high", "color")}, name="belief_means")
         self.truth = ColumnDataSource({"x": [], "low": [], "high": []}, name="belief_truth")
         self._truth = self.plot.segment(
-            "x", "low", "x", "high", source=self.truth, line_color=theme.EXPECTED, line_width=3, line_dash=[2, 4]
+            "x", "low", "x", "high", source=self.truth, line_color=theme.TRUTH, line_width=3, line_dash=[2, 4]
         )
         self.plot.segment("x", "low", "x", "high", source=self.means, line_color="color", line_width=3)
         self.plot.scatter(

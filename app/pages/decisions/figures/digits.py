@@ -21,7 +21,7 @@ ROWS = 3
 BINS = 24
 WIDTH = 0.052
 KINDS = ("inside", "outside")
-COLORS = {"inside": theme.SIDES["left"], "outside": theme.LOCAL}
+COLORS = {"inside": theme.SIDES["left"], "outside": theme.TRUTH}
 GRAY = "#8a8f98"
 COLUMNS = ("draws", "entropy", "information", "step")
 
@@ -143,12 +143,12 @@ class AurocFigure:
         self.source = ColumnDataSource({name: [] for name in COLUMNS}, name="aurocs")
         self._spans = {
             name: Span(dimension="width", location=0.5, line_color=color, line_width=2, line_dash=dash)
-            for name, color, dash in (("one", theme.LOCAL, [10, 5]), ("linear", theme.RECENT, [2, 4]))
+            for name, color, dash in (("one", theme.MARK, [10, 5]), ("linear", theme.RECENT, [2, 4]))
         }
         for span in self._spans.values():
             self.plot.add_layout(span)
         self.plot.line(
-            "draws", "information", source=self.source, line_color=theme.GLOBAL, line_width=2, line_dash=[10, 4]
+            "draws", "information", source=self.source, line_color=theme.GOOD, line_width=2, line_dash=[10, 4]
         )
         self.plot.line("draws", "entropy", source=self.source, line_color=theme.ESTIMATE, line_width=2.6)
 
@@ -183,7 +183,7 @@ class CalibrationFigure:
         )  # fmt: skip
         self.plot.yaxis.ticker = FixedTicker(ticks=[0, 0.25, 0.5, 0.75, 1])
         ends = ColumnDataSource({"x": [0.2, 1.0]}, name="calibration_line")
-        self.plot.line("x", "x", source=ends, line_color=theme.EXPECTED, line_width=2, line_dash=[2, 4])
+        self.plot.line("x", "x", source=ends, line_color=theme.TRUTH, line_width=2, line_dash=[2, 4])
         self.source = ColumnDataSource({name: [] for name in ("confidence", "right", "size")}, name="calibration")
         self.plot.line("confidence", "right", source=self.source, line_color=theme.ESTIMATE, line_width=1.5)
         self.plot.scatter(

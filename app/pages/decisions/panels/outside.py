@@ -47,8 +47,8 @@ class OutsidePanel:
                 "AUROC as draws come in",
                 [
                     ("estimate", "entropy"),
-                    (_dashed(theme.GLOBAL), "disagreement"),
-                    (_dashed(theme.LOCAL), "one net"),
+                    (_dashed(theme.GOOD), "disagreement"),
+                    (_dashed(theme.MARK), "one net"),
                     ("floor", "logistic regression"),
                 ],
                 "auroc",
@@ -67,9 +67,11 @@ class OutsidePanel:
         note.object = "<h2>What the numbers say</h2>" + "".join(
             f"<p class='small'>{escape(each)}</p>" for each in EXPLAINED
         )
-        self._told = [pair(histograms, curves), card(self.table), pair(right, card(note))]
+        # The cards and not the pairs: a grid that is hidden shows itself by its style sheet.
+        self._told = [histograms, curves, card(self.table), right, card(note)]
+        rows = [pair(histograms, curves), self._told[2], pair(right, self._told[4])]
         self.view = pn.Column(
-            card(self._above, plotted(self.scale.plot)), *self._told, sizing_mode="stretch_width", margin=0,
+            card(self._above, plotted(self.scale.plot)), *rows, sizing_mode="stretch_width", margin=0,
             stylesheets=[theme.STACK],
         )  # fmt: skip
 
