@@ -2,10 +2,11 @@
 
     python -m lab.benchmarks.accuracy.free_energy
     python -m lab.benchmarks.accuracy.free_energy --seeds 3 --only 3-3-3
+    python -m lab.benchmarks.accuracy.free_energy --simulated --seeds 20      the fit alone, on exact levels with normal errors
 
 Losses are those of the population (surfaces; networks of the true product 0 without noise): surfaces down to nβ = 10⁶, networks down to
 10¹⁸, with fewer steps, so that no minimum takes more gradients than 3.6 million (a sweep of exact draws counts once for each layer).
-"m right" counts fitted multiplicities; "not told" those where none was named. An honest error is as large as the spread over seeds.
+"m right" counts those that were named and are right; "not told" those where none was named. An honest error is as large as the spread over seeds.
 log Z is compared with quadrature where it is known. So is each level's λ̂: "levels' errors" is
 the root mean square of its distance in standard errors, 1 where they are honest.
 """
@@ -21,6 +22,7 @@ import numpy as np
 
 from lab.benchmarks.machine import machine
 from llc_core import DeepLinearNetwork, FreeEnergy, Potential, free_energy, surface
+from llc_core.studies.tempering.fitting import fit
 from llc_core.theory.zero_product import zero_product_law
 
 
@@ -85,13 +87,53 @@ def against(problem: Potential, found: list[FreeEnergy]) -> tuple[str, str]:
     return spread, f"{np.sqrt(np.mean(squares)):.2f}"
 
 
+def simulated(widths: tuple[int, int, int], coldest: float, error: float, seeds: int) -> str:
+    """A row: the fit of levels that are exact but for normal errors, with s = 1."""
+    truth = zeros(*widths).local_learning_coefficient
+    assert truth is not None
+    levels = np.geomspace(0.01, coldest, int(2.5 * np.log(100 * coldest)))
+    exact = np.array([zero_product_law(widths, n_beta, 1.0)[1] for n_beta in levels])
+    noise = [error * np.random.default_rng(seed).standard_normal(len(levels)) for seed in range(seeds)]
+    dim = widths[1] * (widths[0] + widths[2])
+    found = [fit(levels * 10, exact + each, np.full(len(levels), error), dim) for each in noise]
+    right = sum(each.multiplicity == truth.multiplicity for each in found)
+    named = sum(each.multiplicity is not None for each in found)
+    off = np.array([(each.llc - float(truth)) / each.se for each in found])
+    cells = [
+        "-".join(map(str, widths)),
+        f"{float(truth):g}, {truth.multiplicity}",
+        f"{coldest:.0e}",
+        f"{error:g}",
+        f"{right}",
+        f"{named - right}",
+        f"{np.mean([each.se for each in found]):.4f}",
+        f"{off.mean():+.1f}",
+        f"{np.sqrt((off**2).mean()):.1f}",
+    ]
+    return "| " + " | ".join(cells) + " |"
+
+
+def simulate(seeds: int, only: str) -> None:
+    print("| widths | λ, m | coldest nβ | levels' error | m named, right | wrong | error of λ | mean z | rms z |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    for widths in ((2, 2, 2), (3, 3, 3), (2, 3, 2), (4, 4, 4)):
+        for coldest in (1e4, 1e6, 1e10, 1e18):
+            for error in (0.001, 0.003, 0.01):
+                if only in "-".join(map(str, widths)):
+                    print(simulated(widths, coldest, error, seeds), flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--chains", type=int, default=32)
     parser.add_argument("--only", default="", help="cases whose name has this")
+    parser.add_argument("--simulated", action="store_true", help="the fit alone, on exact levels with normal errors")
     options = parser.parse_args()
     print(machine())
+    if options.simulated:
+        simulate(options.seeds, options.only)
+        return
     print("| minimum | λ, m | m right | λ | log Z − exact | levels' errors | round trips | gradients | processor s |")
     print("|---|---|---|---|---|---|---|---|---|")
     for case in CASES:

@@ -30,7 +30,8 @@ class FreeEnergy:
     """What `free_energy` returns.
 
     llc, llc_se: λ fitted to the levels; its error joins that over ladders and that of the law: m, and where it begins.
-    multiplicity: m; None where the levels cannot tell it.  evidence: {m: weight} of the multiplicities that were tried.
+    multiplicity: m; None where the levels cannot tell it.  evidence: {m: weight} of the multiplicities that were tried; no probabilities
+        where the ladder is short.
     log_z, log_z_se: log of Z(nβ) = E_prior[exp(−nβ·ΔL)] at the coldest level.
     levels: [K] nβ, the first 0.  level_llc, level_llc_se: [K] λ̂(nβ) = nβ·E[ΔL] (`Energies`).  level_log_z, level_log_z_se: [K].
     rejection: [K − 1] rates of rejected swaps.  round_trips: of all ladders, from the coldest level to the prior and back.

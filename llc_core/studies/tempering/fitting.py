@@ -8,6 +8,9 @@ with δ the distance to the next λ_k. Without its last term the bend of a power
 holds is not known either. Fits of every m, from many levels on, with c and δ on grids, are weighted by how likely they make the
 levels they use (λ and a are integrated out), less PRICE for each level left out (after Jay & Neil 2021, "Bayesian model averaging
 for analysis of lattice field theory results"). λ is their mean and its error their whole spread, over m too.
+
+Levels that do not reach far enough prefer a wrong m: their weights are no probabilities then. So where none has TOLD, m is not named, and
+λ's error counts every m that was tried alike.
 """
 
 from __future__ import annotations
@@ -29,18 +32,21 @@ widths up to 3 it is −4.2 to 2.2). A larger one would make every m look like m
 SHIFTS = 33
 DECAYS = (0.0, 0.25, 0.5, 1.0)
 """δ: distances between neighbouring λ_k are multiples of ¼ or ½ on what was looked at. 0: there is no such term."""
-TOLD = 0.5
-"""Evidence above which m is named."""
+TOLD = 0.95
+"""Evidence above which m is named. On 2-2-2 down to nβ = 10⁶, with errors of .001, the wrong m = 2 had .95 to .97 in 3 of 20 simulated fits."""
 
 
 @dataclass(frozen=True)
 class Fit:
-    """llc, se: λ and its standard error over all fits.  evidence: [HIGHEST] weight of m = 1, 2, …  multiplicity: None where none has TOLD."""
+    """llc, se: λ and its standard error over all fits.  evidence: {m: weight} of those tried.
+
+    multiplicity: None where none has TOLD, and where the winner is the last one tried and a larger one could be.
+    """
 
     llc: float
     se: float
     multiplicity: int | None
-    evidence: np.ndarray
+    evidence: dict[int, float]
 
 
 def fit(
@@ -59,15 +65,19 @@ def fit(
     )
     rows = rows[(rows[:, 1] >= 0) & (rows[:, 1] <= dim / 2 * 1.02)]
     if not len(rows):
-        return Fit(float("nan"), float("nan"), None, np.zeros(HIGHEST))
+        return Fit(float("nan"), float("nan"), None, dict.fromkeys(ms, 0.0))
     m, value, variance, log = rows.T
     share = np.exp(log - log.max())
     share /= share.sum()
-    evidence = np.array([share[m == k].sum() for k in range(1, HIGHEST + 1)])
+    evidence = {k: float(share[m == k].sum()) for k in ms}
     mean = float(share @ value)
-    best = int(evidence.argmax())
-    told = multiplicity or (best + 1 if evidence[best] > TOLD else None)
-    return Fit(mean, float(np.sqrt(share @ (variance + (value - mean) ** 2))), told, evidence)
+    spread = float(share @ (variance + (value - mean) ** 2))
+    best = max(evidence, key=lambda k: evidence[k])
+    if evidence[best] <= TOLD:
+        tried = [float(share[m == k] @ value[m == k] / share[m == k].sum()) for k in ms if evidence[k]]
+        spread += float(np.mean([(each - mean) ** 2 for each in tried]))
+    named = multiplicity is not None or (evidence[best] > TOLD and (best < HIGHEST or dim <= HIGHEST))
+    return Fit(mean, float(np.sqrt(spread)), best if named else None, evidence)
 
 
 def _fits(t: np.ndarray, y: np.ndarray, sd: np.ndarray, m: int, decay: float, near: float, cut: int) -> np.ndarray:

@@ -141,24 +141,33 @@ def test_the_fit_tells_multiplicities_apart():
         assert found.llc == pytest.approx(0.5, abs=0.01)
 
 
-def told(widths: tuple[int, int, int], coldest: float, se: float) -> tuple:
-    """What the fit says of λ̂ that is exact but for normal errors of `se`."""
+def told(widths: tuple[int, int, int], coldest: float, se: float, seeds: int) -> list:
+    """What the fit says of λ̂ that is exact but for normal errors of `se`, once for each seed."""
     levels = np.geomspace(0.01, coldest, int(2.5 * np.log(100 * coldest)))
-    noise = np.random.default_rng(1).standard_normal(len(levels))
-    return fit(levels * 10, exact(widths, levels)[:, 1] + se * noise, np.full(len(levels), se), 18)
+    known, dim = exact(widths, levels)[:, 1], widths[1] * (widths[0] + widths[2])
+    noise = (np.random.default_rng(seed).standard_normal(len(levels)) for seed in range(seeds))
+    return [fit(levels * 10, known + se * each, np.full(len(levels), se), dim) for each in noise]
 
 
-@pytest.mark.parametrize(("widths", "llc", "m"), [((2, 2, 2), 1.5, 1), ((3, 3, 3), 3.5, 2), ((2, 3, 2), 2.0, 2)])
-def test_the_multiplicity_of_networks_is_told_from_a_long_ladder(widths, llc, m):
-    found = told(widths, 1e18, 0.003)
-    assert found.multiplicity == m and found.evidence[m - 1] > 0.8
-    assert abs(found.llc - llc) < 3 * found.se < 0.03
+@pytest.mark.parametrize(("widths", "llc", "m"), [((2, 2, 2), 1.5, 1), ((3, 3, 3), 3.5, 2), ((4, 4, 4), 6.0, 1)])
+def test_a_long_ladder_tells_the_multiplicity_and_a_short_one_says_that_it_cannot(widths, llc, m):
+    """No ladder names a wrong m, and λ lies within its errors on both: the short one alone prefers m = 2 or 3 on all three."""
+    far, near = told(widths, 1e18, 0.003, 6), told(widths, 1e6, 0.003, 6)
+    assert all(each.multiplicity in (None, m) for each in [*far, *near])
+    assert sum(each.multiplicity == m for each in far) > sum(each.multiplicity == m for each in near)
+    assert any(max(each.evidence, key=each.evidence.get) != m for each in near)
+    for each in (far, near):
+        assert np.sqrt(np.mean([((found.llc - llc) / found.se) ** 2 for found in each])) < 2
 
 
-def test_a_short_ladder_does_not_tell_it_and_lambda_s_error_says_so():
-    found = told((3, 3, 3), 1e4, 0.01)
-    assert found.multiplicity is None and found.evidence.max() < 0.5
-    assert abs(found.llc - 3.5) < 2 * found.se and found.se > 0.03
+def test_the_largest_multiplicity_that_is_tried_is_not_named_where_a_larger_one_could_be():
+    levels = np.geomspace(1, 1e16, 60)
+    curve, se = 3 - 3 / (np.log(levels) + 4), np.full(60, 0.001)
+    found = fit(levels, curve, se, 20)
+    assert max(found.evidence, key=found.evidence.get) == 3 and found.multiplicity is None
+    given = fit(levels, curve, se, 20, multiplicity=4)
+    assert given.multiplicity == 4 and given.evidence == {4: pytest.approx(1.0)}
+    assert abs(given.llc - 3) < 3 * given.se
 
 
 def test_levels_that_still_drift_are_seen():
