@@ -1,13 +1,15 @@
-"""Predictions of draws that come one after another: sums are kept in place of the draws, so that memory does not grow."""
+"""Predictions of draws that come one after another: of each only its weight is kept, beside sums over all."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from llc_core.ensembles.averaging import shares
+from llc_core.ensembles.outputs import observed
 from llc_core.ensembles.prediction import EnsemblePrediction, entropy, predictive
 
 
@@ -19,7 +21,7 @@ class RunningPrediction:
 
     def __init__(self) -> None:
         self.draws = 0
-        self._total = self._squares = 0.0
+        self._weights: list[Tensor] = []
         self._mean: Tensor | None = None
         self._entropy: Tensor | None = None
 
@@ -28,6 +30,8 @@ class RunningPrediction:
 
         Raises ValueError with one sentence for what does not fit together.
         """
+        if isinstance(draws, Mapping):
+            draws, weights = observed(draws, weights)
         new = predictive(model, draws, inputs, weights=weights, output=output)
         count = len(new.weights)
         each = (
@@ -44,19 +48,15 @@ class RunningPrediction:
         weight = float(each.sum())
         self._mean += weight * new.probabilities
         self._entropy += weight * new.mean_entropy
-        self._total += weight
-        self._squares += float(each.square().sum())
+        self._weights.append(each)
         self.draws += count
 
     @property
-    def kish_share(self) -> float:
-        """Effective share of the draws, 1 where all weigh the same (Kish 1965)."""
-        return self._total**2 / (self.draws * self._squares)
-
-    @property
     def prediction(self) -> EnsemblePrediction:
-        """Of all draws so far. Its `weights` are one entry for all: the single ones are not kept. ValueError before the first draw."""
+        """Of all draws so far. ValueError before the first draw."""
         if self._mean is None or self._entropy is None:
             raise ValueError("There is no draw yet; call add(…) first.")
-        mean = self._mean / self._total
-        return EnsemblePrediction(mean, entropy(mean), self._entropy / self._total, torch.ones(1, dtype=torch.float64))
+        weights = torch.cat(self._weights)
+        total = weights.sum()
+        mean = self._mean / total
+        return EnsemblePrediction(mean, entropy(mean), self._entropy / total, weights / total)

@@ -200,9 +200,21 @@ def test_draws_that_come_one_after_another_say_what_all_of_them_say():
             torch.testing.assert_close(
                 getattr(running.prediction, name), getattr(together, name), rtol=1e-12, atol=1e-14
             )
-        assert running.draws == 6 and running.kish_share == pytest.approx(together.kish_share)
+        assert running.draws == 6 and running.prediction.kish_share == pytest.approx(together.kish_share)
     with pytest.raises(ValueError, match="same inputs at every call"):
         running.add(model, draws[:1], inputs[:3])
+
+
+def test_what_an_observable_gave_keeps_its_weights_from_call_to_call():
+    model, draws, inputs = ensemble()
+    weights = np.array([0.5, 1.0, 0.0, 2.0, 1.5, 0.25])
+    rows = torch.stack([torch.cat([each.flatten() for each in state.values()]) for state in draws])
+    running = RunningPrediction()
+    for some in (slice(0, 2), slice(2, 6)):
+        running.add(model, {"draws": rows[some], "weights": weights[some]}, inputs)
+    together = llc_core.predictive(model, draws, inputs, weights=weights)
+    torch.testing.assert_close(running.prediction.probabilities, together.probabilities, rtol=1e-12, atol=1e-14)
+    assert running.prediction.kish_share == pytest.approx(together.kish_share)
 
 
 def test_the_calibration_curve_by_hand():

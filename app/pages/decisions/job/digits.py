@@ -41,17 +41,13 @@ class Scores:
 
 @dataclass(frozen=True)
 class DigitsProgress:
-    """After so many steps of each chain. draws: states of chains that count.  said, scores: of them; None before the first.
-
-    kish: effective share of the draws.
-    """
+    """After so many steps of each chain. draws: states of chains that count.  said, scores: of them; None before the first."""
 
     steps: int
     total_steps: int
     draws: int
     said: Said | None
     scores: Scores | None
-    kish: float = math.nan
     notes: tuple[str, ...] = ()
 
 
@@ -92,9 +88,7 @@ class DigitsJob:
             if self._run.steps_done % every == 0 and self._run.steps_done > self._own.burn_in:
                 self._look()
         seen = self._seen
-        self._seen = DigitsProgress(
-            self._run.steps_done, self._own.steps, seen.draws, seen.said, seen.scores, seen.kish, notes
-        )
+        self._seen = DigitsProgress(self._run.steps_done, self._own.steps, seen.draws, seen.said, seen.scores, notes)
         return self._seen
 
     def _look(self) -> None:
@@ -108,7 +102,7 @@ class DigitsJob:
         said = Said(self._inside.prediction, self._outside.prediction)
         draws = self._inside.draws
         scores = Scores.of(said, digits, draws)
-        self._seen = DigitsProgress(self._run.steps_done, self._own.steps, draws, said, scores, self._inside.kish_share)
+        self._seen = DigitsProgress(self._run.steps_done, self._own.steps, draws, said, scores)
         self._rows.append((float(draws), scores.auroc, scores.information, float(self._run.steps_done)))
 
     def judge(self) -> DigitsProgress:

@@ -115,7 +115,7 @@ def test_what_is_remembered_adds_up(bandit):
 def test_draws_are_scored_as_the_engine_scores_them(digits):
     seen, scene = digits.judge(), get_scene(LITTLE)
     rows = digits.log.since(0)[1]
-    assert seen.draws == rows[-1, 0] == 2 * 80 and seen.kish == 1 and rows[-1, 3] == 120
+    assert seen.draws == rows[-1, 0] == 2 * 80 and rows[-1, 3] == 120
     assert rows[-1, 1] == seen.scores.auroc and rows[-1, 2] == seen.scores.information
     assert (seen.said.inside.probabilities.sum(1) - 1).abs().max() < 1e-12
     run = finished(DigitsJob(scene), block=1000)
