@@ -43,8 +43,7 @@ export function render({model}) {
     b.textContent = title
     b.addEventListener('click', () => {
       if (opened()) { toggle(false); open.focus() }
-      if (title !== model.current) { visit(title); light(title); placeholder() }
-      model.send_msg({open: title})
+      if (title !== wanted) { visit(title); ask(title) }
     })
     list.appendChild(b)
     return b
@@ -63,7 +62,22 @@ export function render({model}) {
     const search = new URLSearchParams(window.location.search)
     if (search.has('c')) { window.location.reload(); return }
     const title = model.titles[Math.max(0, model.keys.indexOf(search.get('page')))]
-    if (title !== model.current) { light(title); placeholder(); model.send_msg({open: title}) }
+    if (title !== wanted) ask(title)
+  }
+  // Whoever goes back and at once forward asks before the server has turned the first page: what was asked for last counts.
+  let wanted = model.current, sent = model.turned
+  const ask = (title) => {
+    wanted = title
+    sent += 1
+    light(title)
+    placeholder()
+    model.send_msg({open: title})
+  }
+  const settle = () => {
+    if (model.turned < sent) return
+    wanted = model.current
+    light(wanted)
+    uncover()
   }
   // At once: the server's answer takes a second.
   const light = (title) => buttons.forEach((b) => {
@@ -74,12 +88,13 @@ export function render({model}) {
     if (keyed) document.title = `${model.current} · ${model.app}`
     open.firstChild.textContent = model.current
     open.setAttribute('aria-label', `${model.current}: choose a page`)
-    light(model.current)
+    if (model.turned >= sent) wanted = model.current
+    light(wanted)
   }
   toggle(false)
   mark()
   model.on('current', mark)
-  model.on('turned', uncover)
+  model.on('turned', settle)
   open.addEventListener('click', () => {
     toggle(!opened())
     if (opened()) (buttons.find((b) => b.hasAttribute('aria-current')) ?? buttons[0]).focus()

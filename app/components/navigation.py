@@ -18,7 +18,7 @@ class Navigation(JSComponent):
     keys = param.List([], doc="Names of the pages in the address of the window; empty: the address stays.")
     app = param.String("", doc="Follows the page's title in the title of the window.")
     current = param.String("")
-    turned = param.Integer(0, doc="How many pages have been turned: the browser then takes its placeholder away.")
+    turned = param.Integer(0, doc="How many wishes have been answered: after the last one the browser takes its placeholder away.")
 
     _stylesheets = [text_beside(__file__, "navigation.css")]
 
@@ -30,9 +30,10 @@ class Navigation(JSComponent):
 
     def _handle_msg(self, msg: Any) -> None:
         title = msg.get("open") if isinstance(msg, dict) else None
-        if title in self.titles and title != self.current:
-            self.current = title
+        if title in self.titles:
             try:
-                self.listener(title)
+                if title != self.current:
+                    self.current = title
+                    self.listener(title)
             finally:
                 self.turned += 1

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import time
 from pathlib import Path
 
@@ -60,6 +61,11 @@ def risks_of(name: str, likelihood: str, options: argparse.Namespace, kept: Kept
     return Risks.of([each["rows"] for each in found], [each["bayes"] for each in found], found[0]["noise"])
 
 
+def _known(r_hat: float) -> float | None:
+    """Methods without chains have none."""
+    return None if math.isnan(r_hat) else round(float(r_hat), 3)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--csv", action="append", default=[], help="a table of inputs; may be given several times")
@@ -75,12 +81,14 @@ def main() -> None:
     torch.set_num_threads(1)
     print(machine())
     names = options.only or [*SETS, MUSHROOMS]
-    kept, answers, failed = Kept(options.kept), {}, []
+    kept, answers, failed, open_ = Kept(options.kept), {}, [], []
     for name in [*names, *options.csv]:
         for likelihood in ("gaussian", "laplace"):
             risks = risks_of(name, likelihood, options, kept)
             over, lucky = risks.gap(HMC) - risks.gap(risks.best_mala), risks.mean(HMC) - risks.mean(risks.best_mala)
-            if over > ROOM:
+            if risks.doubt:
+                open_.append(f"{name}, {likelihood}")
+            elif over > ROOM:
                 failed.append(f"{name}, {likelihood}")
             print(
                 f"\n{name}, {likelihood}\n{risks}\nHMC less the best MALA: {over:+.4f} of gaps, {lucky:+.4f} of risks",
@@ -91,14 +99,16 @@ def main() -> None:
                 "bayes": round(float(risks.bayes.mean()), 4),
                 "risk": {way: round(risks.mean(way), 4) for way in risks.risks},
                 "gap": {way: round(risks.gap(way), 4) for way in risks.risks},
-                "r_hat": {way: round(float(values.max()), 3) for way, values in risks.r_hats.items()},
+                "r_hat": {way: _known(values.max()) for way, values in risks.r_hats.items()},
             }
-    print(f"\nbar, HMC ≤ best MALA + {ROOM}: " + ("missed on " + "; ".join(failed) if failed else "met everywhere"))
+    print(f"\nbar, HMC ≤ best MALA + {ROOM}: " + ("missed on " + "; ".join(failed) if failed else "met"))
+    if open_:
+        print("not counted, since the exact posterior's own chains do not agree: " + "; ".join(open_))
     if options.out is not None:
         command = f"python -m lab.benchmarks.accuracy.function_risk --tasks {options.tasks} --rows {options.rows}"
         settings = {key: getattr(options, key) for key in ("tasks", "rows", "chains", "gradients", "moves")}
         said = {"command": command, "machine": machine(), "settings": settings, "origin": kept.origin()}
-        options.out.write_text(json.dumps({**said, "tables": answers}, indent=1, ensure_ascii=False) + "\n")
+        options.out.write_text(json.dumps({**said, "tables": answers}, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
 
 
 if __name__ == "__main__":

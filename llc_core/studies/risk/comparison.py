@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from llc_core.fields import whole
+from llc_core.references.functions.mixture import SETTLED
 from llc_core.studies.risk.predictors import (
     Effort,
     Said,
@@ -57,11 +58,20 @@ class Risks:
         """The way of MALA with the least gap."""
         return min((name for name in self.risks if name.startswith("MALA")), key=self.gap)
 
+    @property
+    def doubt(self) -> str:
+        """Why the gaps are not exact; empty where the chains of the exact posterior agree on every task."""
+        r_hat = self.r_hats[EXACT].max()
+        if r_hat < SETTLED:
+            return ""
+        return f"The chains behind the exact posterior do not agree (R-hat {r_hat:.2f}): its gaps order methods at best. Use more moves."
+
     def __repr__(self) -> str:
         r_hat = self.r_hats[EXACT].max()
         lines = [f"noise {self.noise:.4f}, Bayes risk {self.bayes.mean():.4f} (R-hat of its chains {r_hat:.2f})"]
         for name in self.risks:
             lines.append(f"{name:30} risk {self.mean(name):.4f}, gap {self.gap(name):.4f}")
+        lines += [self.doubt] if self.doubt else []
         return "\n".join(lines)
 
 

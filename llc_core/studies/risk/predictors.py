@@ -25,7 +25,7 @@ HALF_OF_ALL = 0.5
 LEAPFROGS = 20
 EXACT_CHAINS, THINNED = 16, 5
 DESCENT_STEPS = (0.1, 0.4, 1.6)
-"""Steps that gradient descent tries, in units of the printed one."""
+"""Steps that gradient descent tries, in units of what MALA at half the printed step drifts by: the printed step over 2."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,10 @@ def sampled(task: SemiSynthetic, sampler: Mapping[str, Any], effort: Effort, see
 
 
 def descended(task: SemiSynthetic, effort: Effort, seed: int) -> Said:
-    """An ensemble of gradient descent on U from draws of the prior; of three steps the one that ends lowest, member by member."""
+    """An ensemble of gradient descent on U from draws of the prior; of three steps the one that ends lowest, member by member.
+
+    Each step has all gradients for itself. Raises ValueError where a member diverged with all three.
+    """
     problem, factors = task.problem, torch.tensor(DESCENT_STEPS, dtype=torch.float64)
     random = torch_stream(seed, "descent")
     start = torch.randn(effort.chains, problem.dim, generator=random, dtype=torch.float64) * problem.variances.sqrt()
@@ -83,10 +86,13 @@ def descended(task: SemiSynthetic, effort: Effort, seed: int) -> Said:
     step = printed_step(problem) / 2 * factors.repeat_interleave(effort.chains)[:, None]
     for _ in range(effort.gradients):
         grad = problem.n * problem.excess_loss_and_grad(delta)[1] + delta / problem.variances
-        delta = torch.nan_to_num(delta - step * grad, nan=0.0, posinf=0.0, neginf=0.0)  # a step too long loses anyway
+        delta = delta - step * grad
+    # A step that was too long has no energy, and loses.
     energy = problem.n * problem.excess_loss_and_grad(delta)[0] + (delta.square() / problem.variances).sum(dim=1) / 2
     best = torch.nan_to_num(energy, nan=torch.inf).view(len(factors), -1).argmin(dim=0)
     ends = delta.view(len(factors), effort.chains, -1)[best, torch.arange(effort.chains)]
+    if not ends.isfinite().all():
+        raise ValueError("Gradient descent diverged with all its steps; standardise the inputs.")
     return Said(problem.predict(ends, task.test_inputs).numpy())
 
 

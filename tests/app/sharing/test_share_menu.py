@@ -93,12 +93,20 @@ BIAS = st.fixed_dictionaries(
 )
 
 
+def opened(view, config):
+    """Restore; what a thread prepares is waited for and taken, as a tick does."""
+    view.restore(config)
+    if view.preparation.busy:
+        view.preparation._future.exception(timeout=120)
+        view.preparation.poll()
+
+
 def restored(views, key, config):
     """What the page shows after a link with `config`, and after a link with what it showed."""
     view = views[key]
-    view.restore(decode(encode(Link(key, config))).config)
+    opened(view, decode(encode(Link(key, config))).config)
     first = json.loads(json.dumps(view.configuration()))
-    view.restore(decode(encode(Link(key, first))).config)
+    opened(view, decode(encode(Link(key, first))).config)
     return first, json.loads(json.dumps(view.configuration()))
 
 

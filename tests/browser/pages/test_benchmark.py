@@ -113,6 +113,7 @@ def test_a_click_on_a_point_lists_its_runs_and_one_opens_live(bench):
         links.first.click()
     other = type(app)(made.value, app.address)
     other.wait_for_points(60)
+    made.value.get_by_role("button", name="Open drawer").click()  # a new window is narrow, and folds the settings
     expect(made.value.get_by_role("combobox", name="Sampler")).to_have_text("RMSProp-SGLD")
     assert link.config["problem"]["size_class"] == "1K"
     made.value.close()

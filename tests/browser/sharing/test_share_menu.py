@@ -42,6 +42,7 @@ def test_a_copied_link_opens_the_same_run(app):
     visitor = type(app)(app.page.context.new_page(), app.address)
     visitor.page.goto(address)
     visitor.wait_for_points()
+    visitor.page.get_by_role("button", name="Open drawer").click()  # a new window is narrow, and folds the settings
     expect(visitor.page.locator("[data-key=dim]")).to_have_text(shown[0])
     expect(visitor.page.locator("[data-key=n_beta]")).to_have_text(shown[1])
     expect(visitor.page.get_by_text("minibatch (plain)")).to_be_visible()

@@ -201,7 +201,7 @@ def test_model_descriptions():
     assert all(torch.equal(x, y) for x, y in zip(a.parameters(), b.parameters(), strict=True))
     assert not torch.equal(next(a.parameters()), next(c.parameters()))
     for wrong, words in [
-        ({"kind": "resnet"}, "kind is 'resnet'"),
+        ({"kind": "perceptron"}, "kind is 'perceptron'"),
         ({"kind": "mlp", "depth": 3}, "mlp has no field 'depth'"),
         ({"kind": "mlp", "widths": [64]}, "widths is"),
         ({"kind": "mlp", "activation": "step"}, "activation is 'step'"),
