@@ -14,14 +14,13 @@ const mend = (root) => {
   }
 }
 
-// Whoever goes on by Tab meets the page before its settings. The side bar stays where it is seen. Not while somebody writes in
-// it: what is moved loses the focus, and the entry with it.
+// Whoever goes on by Tab meets the page before its settings, where the browser knows these properties; elsewhere the link that
+// skips to the content is there. Moving the side bar itself would take the styles from all that is in it.
 const mainFirst = () => {
   const main = findDeep(document, 'main'), side = main?.parentElement.querySelector(':scope > nav')
-  if (!side || main.compareDocumentPosition(side) & Node.DOCUMENT_POSITION_FOLLOWING) return
-  if (side.contains(side.getRootNode().activeElement)) return
-  side.style.order = -1
-  main.after(side)
+  if (!side) return
+  main.parentElement.style.setProperty('reading-flow', 'source-order')
+  side.style.setProperty('reading-order', '1')
 }
 
 const OPENING = [' ', 'Enter', 'ArrowDown', 'ArrowUp']
@@ -54,7 +53,7 @@ const openChoice = (event) => {
 
 export function render({model}) {
   const timers = [500, 2000, 5000].map((delay) => setTimeout(() => { mend(document); mainFirst() }, delay))
-  const repeat = setInterval(() => { mend(document); mainFirst() }, 3000)
+  const repeat = setInterval(() => mend(document), 3000)
   const soon = () => timers.push(...[150, 1200].map((delay) => setTimeout(() => mend(document), delay)))
   document.addEventListener('click', soon)
   document.addEventListener('keydown', openChoice, true)

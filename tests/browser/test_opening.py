@@ -54,11 +54,18 @@ LEFT = """(title) => {
     boxes: main.querySelectorAll('.lab-skeleton i').length,
   }
 }"""
-MAIN_FIRST = """() => {
+WHERE = """() => {
+  let at = document.activeElement
+  while (at?.shadowRoot?.activeElement) at = at.shadowRoot.activeElement
+  for (let e = at; e; e = e.parentNode instanceof ShadowRoot ? e.parentNode.host : e.parentElement) {
+    if (e.localName === 'main') return 'main'
+    if (e.matches('.MuiDrawer-root')) return 'side'
+  }
+  return at?.localName ?? ''
+}"""
+ICONS = """() => {
   const all = (root) => [...root.querySelectorAll('*')].flatMap((e) => [e, ...(e.shadowRoot ? all(e.shadowRoot) : [])])
-  const elements = all(document)
-  const main = elements.findIndex((e) => e.localName === 'main'), side = elements.findIndex((e) => e.matches('.MuiDrawer-root'))
-  return main >= 0 && side >= 0 && main < side
+  return all(document).filter((e) => e.matches('svg.MuiSvgIcon-root') && e.checkVisibility()).map((e) => e.getBoundingClientRect().width)
 }"""
 
 
@@ -78,7 +85,24 @@ def test_few_controls_and_one_heading(app, width, height):
         controls = page.evaluate(CONTROLS)
         assert len(controls) <= MORE.get((title, height), MOST), (title, controls)
         assert len(page.evaluate(HEADINGS)) == 1, (title, page.evaluate(HEADINGS))
-    app.until(f"({MAIN_FIRST})()")
+
+
+def test_the_side_bar_keeps_its_looks_and_comes_after_the_page_by_tab(app):
+    """What takes its styles away, as moving it in the document would, makes its icons as large as the side bar."""
+    page = app.page
+    app.open()
+    expect(page.get_by_role("textbox", name="Layer sizes")).to_be_visible()
+    app.settle(5500)  # later than the last of the repairs after loading
+    page.get_by_role("button", name="theme").first.focus()
+    met = []
+    for _ in range(80):
+        page.keyboard.press("Tab")
+        met.append(page.evaluate(WHERE))
+        if met[-1] == "side":
+            break
+    assert "main" in met and met.index("main") < met.index("side"), met
+    widths = page.evaluate(ICONS)
+    assert len(widths) > 5 and max(widths) <= 40, widths
 
 
 def test_a_page_is_left_at_once(app):
