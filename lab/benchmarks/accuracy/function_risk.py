@@ -108,7 +108,9 @@ def main() -> None:
         command = f"python -m lab.benchmarks.accuracy.function_risk --tasks {options.tasks} --rows {options.rows}"
         settings = {key: getattr(options, key) for key in ("tasks", "rows", "chains", "gradients", "moves")}
         said = {"command": command, "machine": machine(), "settings": settings, "origin": kept.origin()}
-        options.out.write_text(json.dumps({**said, "tables": answers}, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+        options.out.write_text(
+            json.dumps({**said, "tables": answers}, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+        )
 
 
 if __name__ == "__main__":

@@ -88,8 +88,8 @@ def _plain(value: Any) -> Any:
 def log_z_of(loss: np.ndarray, n_beta: np.ndarray, llc: np.ndarray, leave_out: int | None = None) -> np.ndarray:
     """log Z [K] from losses [T, K, C] and each ladder's λ̂(nβ) [K, C].
 
-    Between levels with nβ at most e^CLOSE apart, −∫ λ̂ d log nβ along a cubic spline (thermodynamic integration); its error was at most
-    0.002 a ladder on laws known exactly. From the prior, and where levels lie further apart, stepping stones (Xie, Lewis, Fan, Kuo &
+    Between levels with log nβ at most CLOSE/√λ̂ apart (CLOSE where λ̂ < 1), −∫ λ̂ d log nβ along a cubic spline (thermodynamic
+    integration), whose own error is not in that of log Z. From the prior, and where levels lie further apart, stepping stones (Xie, Lewis, Fan, Kuo &
     Chen 2011): log Z_{k+1}/Z_k = log E_k exp(−(nβ_{k+1} − nβ_k)·ΔL), exact and more scattered.  leave_out: a ladder that does not count.
     """
     if leave_out is not None:
@@ -101,8 +101,10 @@ def log_z_of(loss: np.ndarray, n_beta: np.ndarray, llc: np.ndarray, leave_out: i
     if len(place) >= SPLINE:
         from scipy.interpolate import CubicSpline
 
-        along = CubicSpline(place, llc[1:].mean(1)).antiderivative()(place)
-        steps[1:] = np.where(np.diff(place) <= CLOSE, -np.diff(along), steps[1:])
+        mean = llc[1:].mean(1)
+        along = CubicSpline(place, mean).antiderivative()(place)
+        near = CLOSE / np.sqrt(np.maximum(mean[1:], 1.0))
+        steps[1:] = np.where(np.diff(place) <= near, -np.diff(along), steps[1:])
     return np.concatenate([[0.0], np.cumsum(steps)])
 
 
