@@ -18,7 +18,9 @@ class Navigation(JSComponent):
     keys = param.List([], doc="Names of the pages in the address of the window; empty: the address stays.")
     app = param.String("", doc="Follows the page's title in the title of the window.")
     current = param.String("")
-    turned = param.Integer(0, doc="How many wishes have been answered: after the last one the browser takes its placeholder away.")
+    turned = param.Integer(
+        0, doc="How many wishes have been answered: after the last one the browser takes its placeholder away."
+    )
 
     _stylesheets = [text_beside(__file__, "navigation.css")]
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 CLOSE = 1.5
+HALVED = 12.0
 SPLINE = 4
 """Levels above 0 that a spline wants at least."""
 
@@ -88,8 +89,8 @@ def _plain(value: Any) -> Any:
 def log_z_of(loss: np.ndarray, n_beta: np.ndarray, llc: np.ndarray, leave_out: int | None = None) -> np.ndarray:
     """log Z [K] from losses [T, K, C] and each ladder's λ̂(nβ) [K, C].
 
-    Between levels with log nβ at most CLOSE/√λ̂ apart (CLOSE where λ̂ < 1), −∫ λ̂ d log nβ along a cubic spline (thermodynamic
-    integration), whose own error is not in that of log Z. From the prior, and where levels lie further apart, stepping stones (Xie, Lewis, Fan, Kuo &
+    Between levels with nβ at most e^CLOSE apart, −∫ λ̂ d log nβ along a cubic spline (thermodynamic integration; its own error is that of
+    `spline_error`). From the prior, and where levels lie further apart, stepping stones (Xie, Lewis, Fan, Kuo &
     Chen 2011): log Z_{k+1}/Z_k = log E_k exp(−(nβ_{k+1} − nβ_k)·ΔL), exact and more scattered.  leave_out: a ladder that does not count.
     """
     if leave_out is not None:
@@ -101,11 +102,26 @@ def log_z_of(loss: np.ndarray, n_beta: np.ndarray, llc: np.ndarray, leave_out: i
     if len(place) >= SPLINE:
         from scipy.interpolate import CubicSpline
 
-        mean = llc[1:].mean(1)
-        along = CubicSpline(place, mean).antiderivative()(place)
-        near = CLOSE / np.sqrt(np.maximum(mean[1:], 1.0))
-        steps[1:] = np.where(np.diff(place) <= near, -np.diff(along), steps[1:])
+        along = CubicSpline(place, llc[1:].mean(1)).antiderivative()(place)
+        steps[1:] = np.where(np.diff(place) <= CLOSE, -np.diff(along), steps[1:])
     return np.concatenate([[0.0], np.cumsum(steps)])
+
+
+def spline_error(n_beta: np.ndarray, llc: np.ndarray) -> np.ndarray:
+    """What a spline through the levels may add to log Z [K]: a share of how far it is from that through every second level.
+
+    On regular minima of 4 to 1,000 dimensions and on widths 2-2-2 and 3-3-3, with levels .8 and 1.5 apart in log nβ, that distance is 12 to
+    45 times the error. llc: [K], means over ladders.
+    """
+    place = np.log(n_beta[1:])
+    if len(place) < 2 * SPLINE:
+        return np.zeros(len(n_beta))
+    from scipy.interpolate import CubicSpline
+
+    kept = np.unique(np.r_[np.arange(0, len(place), 2), len(place) - 1])
+    full = CubicSpline(place, llc[1:]).antiderivative()(place)
+    half = CubicSpline(place[kept], llc[1:][kept]).antiderivative()(place)
+    return np.concatenate([[0.0], np.maximum.accumulate(np.abs(full - half)) / HALVED])
 
 
 def jackknife(values: np.ndarray) -> np.ndarray:

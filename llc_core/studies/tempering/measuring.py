@@ -10,7 +10,7 @@ from torch import Tensor
 from llc_core.compute.streams import torch_stream
 from llc_core.fields import number, whole
 from llc_core.potentials.base import Potential
-from llc_core.studies.tempering.answers import FreeEnergy, basin_of, jackknife, log_z_of, volume_of
+from llc_core.studies.tempering.answers import FreeEnergy, basin_of, jackknife, log_z_of, spline_error, volume_of
 from llc_core.studies.tempering.energies import Energies, Levels
 from llc_core.studies.tempering.fitting import Fit, fit
 from llc_core.studies.tempering.ladder import equal_rejection, geometric, given_levels
@@ -130,7 +130,8 @@ def _read(
     levels, chains = replicas.n_beta, replicas.chains
     fitted = fit(levels[1:] * typical, seen.llc[1:], seen.se[1:], problem.dim, multiplicity, seen.near)
     log_z = log_z_of(loss, levels, seen.each)
-    log_z_se = jackknife(np.stack([log_z_of(loss, levels, seen.each, c) for c in range(chains)]))
+    over_ladders = jackknife(np.stack([log_z_of(loss, levels, seen.each, c) for c in range(chains)]))
+    log_z_se = np.hypot(over_ladders, spline_error(levels, seen.llc))
     rate = replicas.rejected / np.maximum(replicas.tried, 1)
     with np.errstate(divide="ignore"):
         local = np.where(levels[:-1] > 0, rate / np.diff(np.log(levels)), np.nan)

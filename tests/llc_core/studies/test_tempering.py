@@ -10,6 +10,7 @@ import torch
 
 from llc_core import DeepLinearNetwork, free_energy, surface
 from llc_core.studies.tempering import replicas
+from llc_core.studies.tempering.answers import CLOSE, log_z_of, spline_error
 from llc_core.studies.tempering.energies import Energies
 from llc_core.studies.tempering.fitting import fit
 from llc_core.studies.tempering.ladder import equal_rejection
@@ -168,6 +169,17 @@ def test_the_largest_multiplicity_that_is_tried_is_not_named_where_a_larger_one_
     given = fit(levels, curve, se, 20, multiplicity=4)
     assert given.multiplicity == 4 and given.evidence == {4: pytest.approx(1.0)}
     assert abs(given.llc - 3) < 3 * given.se
+
+
+@pytest.mark.parametrize("dim", [4, 100, 1000])
+def test_the_spline_of_log_z_is_off_by_less_than_is_said(dim):
+    """A regular minimum: log Z = −D/2·log(1 + nβ), and levels as far apart as the spline takes them."""
+    for first in (0.01, 0.1, 0.3):
+        levels = np.concatenate([[0.0], np.exp(np.arange(np.log(first), 14, CLOSE - 1e-9))])
+        llc = dim / 2 * levels / (1 + levels)
+        log_z = log_z_of(np.ones((2, len(levels), 2)), levels, np.repeat(llc[:, None], 2, axis=1))
+        off = log_z - log_z[1] + dim / 2 * np.log1p(levels / (1 + levels[1]) - levels[1] / (1 + levels[1]))
+        assert abs(off[-1]) < spline_error(levels, llc)[-1] < 60 * abs(off[-1])
 
 
 def test_levels_that_still_drift_are_seen():
