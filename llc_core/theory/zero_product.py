@@ -10,10 +10,12 @@ import numpy as np
 POINTS = 20_000
 SPAN = 45.0
 """How far below log(1/nβ) the grid of log x begins; what lies lower weighs less than e^(−SPAN/2)."""
-LARGEST = 5.5
-"""log of the largest eigenvalue: e^5.5 has the prior density e^(−122)."""
+ABOVE = (12.0, 120.0)
+"""The grid of x ends at 4m + 12·√m + 120, m the larger of the first two widths: the law of the largest eigenvalue is far below there."""
 WIDEST = 5
 """Singular values for which all orders are summed."""
+LONGEST = 5_000
+"""The larger of the first two widths: the law of log x grows narrow, and the grid must see it."""
 
 
 def zero_product_law(widths: Sequence[int], n_beta: float, second_moment: float) -> tuple[float, float]:
@@ -23,22 +25,28 @@ def zero_product_law(widths: Sequence[int], n_beta: float, second_moment: float)
     take a mean of its eigenvalues: what is left is of the second order in how they differ.
     Given W1, W2 is normal, and Z = E[∏_i (1 + 2nβ·s·x_i)^(−outputs/2)] over the eigenvalues x_i of the Wishart matrix W1 W1ᵀ. In their
     joint density the differences of the x_i make a determinant of Vandermonde: a sum over orders of products of powers, each integrated
-    one x_i after the other from the smallest. Raises ValueError for widths below 1 and for more than WIDEST singular values.
+    one x_i after the other from the smallest. Raises ValueError for widths below 1, for more than WIDEST singular values, and where
+    the determinant loses all its digits.
     Source of the density: Muirhead 1982, corollary 3.2.19.
     """
     inputs, hidden, outputs = widths
     count, other = min(inputs, hidden), max(inputs, hidden)
-    if min(widths) < 1 or count > WIDEST:
+    if min(widths) < 1 or count > WIDEST or other > LONGEST:
         raise ValueError(
-            f"widths are {tuple(widths)}; give three numbers from 1, the smaller of the first two at most {WIDEST}."
+            f"widths are {tuple(widths)}; give three numbers from 1, of the first two the smaller at most {WIDEST} and the "
+            f"larger at most {LONGEST:,}."
         )
     strength = 2 * n_beta * second_moment
-    log = np.linspace(-max(np.log(max(strength, 1.0)), 0) - SPAN, LARGEST, POINTS)
+    top = np.log(4 * other + ABOVE[0] * np.sqrt(other) + ABOVE[1])
+    log = np.linspace(-max(np.log(max(strength, 1.0)), 0) - SPAN, top, POINTS)
     x = np.exp(log)
-    density = np.exp((other - count + 1) / 2 * log - x / 2)
+    density = (other - count + 1) / 2 * log - x / 2
+    density = np.exp(density - density.max())
     damped = density * (1 + strength * x) ** (-outputs / 2)
     energy = outputs / 2 * strength * x / (1 + strength * x)
     (whole, _), (part, loss) = (_ordered(weight, energy, x, log[1] - log[0], count) for weight in (density, damped))
+    if not (np.isfinite([whole, part, loss]).all() and whole > 0 and part > 0):
+        raise ValueError(f"widths are {tuple(widths)}: the determinant loses its digits; use smaller widths.")
     return float(np.log(part / whole)), float(loss / part)
 
 

@@ -11,9 +11,10 @@ from llc_core.theory.zero_product import zero_product_law
 
 def test_one_hidden_unit_is_an_integral_over_one_radius():
     """W1 a row of a normal numbers: x = |W1|² is χ² of a."""
-    for inputs, outputs, n_beta in ((1, 1, 10.0), (3, 2, 1e4), (2, 4, 0.01)):
-        x = np.exp(np.linspace(-70, 5.5, 400_001))
-        density, strength = x ** (inputs / 2) * np.exp(-x / 2), 2 * n_beta * 1.7
+    for inputs, outputs, n_beta in ((1, 1, 10.0), (3, 2, 1e4), (2, 4, 0.01), (300, 3, 10.0), (4_000, 2, 0.5)):
+        log = np.linspace(-70, 9.5, 400_001)
+        x, density, strength = np.exp(log), inputs / 2 * log - np.exp(log) / 2, 2 * n_beta * 1.7
+        density = np.exp(density - density.max())
         mass = density * (1 + strength * x) ** (-outputs / 2)
         log_z, llc = zero_product_law((inputs, 1, outputs), n_beta, 1.7)
         assert log_z == pytest.approx(np.log(mass.sum() / density.sum()), abs=2e-5)
