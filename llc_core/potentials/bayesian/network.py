@@ -135,6 +135,7 @@ class BayesianNetwork(Potential):
         return self.noise.loss(f - self._y.to(f), self.noise_variance)
 
     def conditionals(self, n_beta: Tensor, localization: Tensor, seed: int, symmetries: bool) -> Conditionals:
+        self.check_conditionals(None)
         return CollapsedChains(self, n_beta, seed)
 
     def check_conditionals(self, localization: float | None) -> None:
