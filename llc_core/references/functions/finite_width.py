@@ -168,7 +168,7 @@ class _Chains:
     def __init__(self, problem: BayesianNetwork, at: Tensor, moves: int, seed: int):
         self._problem, self._at, self._moves, self._done = problem, at, moves, 0
         self._chains = CollapsedChains(problem, torch.full((CHAINS, 1), float(problem.n), dtype=torch.float64), seed)
-        self._chains.place(self._chains.normals((CHAINS, problem.dim)) * self._chains.scale)
+        self._chains.place_at_prior()
         self._burn_in = int(BURN_IN_SHARE * moves)
         self._every = max(EVERY, math.ceil((moves - self._burn_in) * CHAINS * len(at) ** 2 / NUMBERS))
         self._means: list[np.ndarray] = []

@@ -65,7 +65,7 @@ class LaplaceChains(CollapsedChains):
         self.noise = self.noise.expand(chains, problem.n, 1).clone()
         self._numpy = numpy_stream(seed, "variances")
         self._scale = laplace_scale(problem.noise_variance)
-        self.place(self.normals((chains, problem.dim)) * self.scale)
+        self.place_at_prior()
 
     def move(self, adapt: bool) -> Tensor:
         loss = super().move(adapt)

@@ -28,7 +28,7 @@ def brute_force(problem, inputs, draws=200_000):
     random = torch.Generator().manual_seed(5)
     logs, values = [], []
     for _ in range(draws // 10_000):
-        w = torch.randn(10_000, problem.dim, generator=random, dtype=torch.float64) * problem.variances.sqrt()
+        w = problem.prior_draws(10_000, random)
         logs.append(-problem.per_sample_loss(w, 0, problem.n).sum(dim=1).numpy())
         values.append(problem.predict(w, inputs).numpy())
     log, f = np.concatenate(logs), np.concatenate(values)

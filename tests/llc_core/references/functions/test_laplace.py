@@ -35,7 +35,7 @@ def test_a_variance_drawn_with_its_residual_has_the_law_of_both():
 
 def test_chains_of_the_hidden_layers_meet_brute_force():
     random = torch.Generator().manual_seed(5)
-    w = torch.randn(60_000, NARROW.dim, generator=random, dtype=torch.float64) * NARROW.variances.sqrt()
+    w = NARROW.prior_draws(60_000, random)
     losses = NARROW.per_sample_loss(w, 0, NARROW.n).sum(dim=1).numpy()
     mean, sd, size = by_weights(NARROW.predict(w, INPUTS).numpy(), losses)
     chains, kept = LaplaceChains(NARROW, 32, seed=1), []
