@@ -108,8 +108,6 @@ def test_the_panel_shows_what_the_job_says(quick):
     assert panel.csv().splitlines()[0] == "iteration,root_ksd,exact_draws"
     panel.reset(scene)
     assert not len(panel.found.data["x"]) and panel.view.visible
-    panel.show_answers(False)
-    assert not panel.view.visible
 
 
 def test_the_card_is_there_for_gaussian_networks_alone(monkeypatch):
