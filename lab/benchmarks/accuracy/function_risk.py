@@ -105,7 +105,7 @@ def main() -> None:
     parser.add_argument("--csv", action="append", default=[], help="a table of inputs; may be given several times")
     parser.add_argument("--only", action="append", default=[], help="names of tables, in place of all six")
     parser.add_argument("--tasks", type=int, default=4)
-    parser.add_argument("--rows", type=int, default=100, help="a fifth of them is held out")
+    parser.add_argument("--rows", type=int, default=60, help="a fifth of them is held out")
     parser.add_argument("--chains", type=int, default=16)
     parser.add_argument("--gradients", type=int, default=1_000)
     parser.add_argument("--moves", type=int, default=1_500)
