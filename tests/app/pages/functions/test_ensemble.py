@@ -70,7 +70,7 @@ def test_inputs_are_those_of_data_and_one_in_the_widest_gap():
 @pytest.mark.parametrize(
     ("config", "said"),
     [
-        (CONFIG.replace(problem={**EASY, "likelihood": "laplace"}), "exact answers are known for 'gaussian' alone"),
+        (CONFIG.replace(problem={**EASY, "likelihood": "laplace"}), "the exact score is known for 'gaussian' alone"),
         (FunctionsConfig(problem={"kind": "torus"}, sampler={"name": "SGLD", "step_size": 1e-3}), "Only a network"),
     ],
 )

@@ -234,10 +234,18 @@ def test_the_page_shows_what_is_worked_out_beside_it(view):
     assert view.truth.exact is exact and not view.truth.busy, "what is known is shown at once"
 
 
-def test_a_laplace_likelihood_has_no_exact_answer_and_says_so(view):
-    view.run(SMALL.replace(problem={**NARROW, "likelihood": "laplace"}))
-    assert not view.truth.busy
-    assert view.truth.exact is None and "exact answers are known for 'gaussian' alone" in view.truth.words
+def test_a_laplace_likelihood_has_exact_answers_of_its_own(view):
+    config = SMALL.replace(problem={**NARROW, "likelihood": "laplace"})
+    view.run(config)
+    settle_answers(view)
+    scene = scene_of(config)
+    wanted = FiniteWidth(scene.network, scene.inputs, **effort(scene.network))
+    while not wanted.finished:
+        wanted.advance()
+    assert view.truth.exact.mean == pytest.approx(wanted.mixture().mean) and view.truth.trouble == ""
+    assert math.isnan(view.truth.limit.log_evidence) and "limit_evidence" in view.numbers.withheld
+    gaussian = nngp_posterior(scene_of(SMALL).network, scene.inputs)
+    assert np.abs((view.truth.limit.mean - gaussian.mean) / gaussian.sd).max() > 0.1, "that of other noise"
 
 
 # -- three cases in which the functions have a chain of their own ------------------------------------------------------
