@@ -1,4 +1,4 @@
-"""The exact posterior over functions of a network of finite width."""
+"""The exact posterior over functions of a network of finite width. Long, since both ways to it share the members that they make."""
 
 from __future__ import annotations
 
