@@ -43,6 +43,7 @@ from app.pages.functions.texts import (
 from app.pages.run_page import RunPage
 from app.runs.job import Job, State
 from app.session.latest import LatestWork
+from app.sharing.exact_answers import ExactAnswers
 from app.style import theme
 from app.style.layout import card, pair, plotted, prose, toolbar
 from app.style.legend import swatch
@@ -53,6 +54,7 @@ class WeightsAndFunctions(RunPage):
 
     task = "Do the networks agree on the function, and do they agree on their weights? Decide before the run ends."
     own_settings = OWN_SETTINGS
+    can_reveal = True
     config: FunctionsConfig
     scene: Scene
 
@@ -82,6 +84,10 @@ class WeightsAndFunctions(RunPage):
         self.numbers = Numbers(items=CELLS, sizing_mode="stretch_width", margin=(8, 0, 0, 0))
         self.verdict = prose(theme.VERDICT, margin=(10, 0, 0, 0))
         self.particles, self.ensemble = ParticlesPanel(), EnsemblePanel()
+        exact = pn.Column(
+            self.particles.view, self.ensemble.view, sizing_mode="stretch_width", margin=0, styles={"gap": "12px"}
+        )
+        self.answers = ExactAnswers(exact, changed=self.on_answers)
         self.takeaway = FunctionsTakeaway(self.run, self._file)
         self.editor, self.run_panel = NetworkEditor(self.config.problem), RunPanel()
         self.compose(
@@ -91,8 +97,7 @@ class WeightsAndFunctions(RunPage):
                 card(self.toggles, plotted(self.figure.plot), self.replay, self.words),
                 card(self.transport, self.gauges, self.numbers, self.verdict, toolbar(self.takeaway.menu)),
             ),
-            self.particles.view,
-            self.ensemble.view,
+            exact,
         )
 
     def close_panels(self) -> None:
@@ -142,22 +147,18 @@ class WeightsAndFunctions(RunPage):
 
     def _draw_answers(self) -> None:
         for name, found in (("limit", self.truth.limit), ("exact", self.truth.exact)):
-            if self.answers.visible:
-                self.figure.show_posterior(name, self.scene, found, self.config.share)
+            told = found if self.answers.visible else None
+            self.figure.show_posterior(name, self.scene, told, self.config.share)
         self.forget_words()
 
     def _legend(self, with_answers: bool) -> list[dict[str, str]]:
         return [{**item, "swatch": swatch(SWATCHES[item["key"]])} for item in shown(self.scene, with_answers)]
 
     def show_answers(self, visible: bool) -> None:
-        """Before the page is drawn: a legend cannot lose entries later."""
-        if not visible:
-            self.toggles.items = self._legend(False)
-            self.toggles.shown = [key for key in self.toggles.shown if key not in ANSWERS]
-            self.figure.show_only(self.toggles.shown)
-            self.figure.reset(self.scene)
-        self.particles.show_answers(visible)
-        self.ensemble.show_answers(visible)
+        others = [key for key in self.toggles.shown if key not in ANSWERS]
+        self.toggles.param.update(items=self._legend(visible), shown=[*others, *ANSWERS] if visible else others)
+        self.figure.show_only(self.toggles.shown)
+        self._draw_answers()
         self.show_words(self.state)
 
     # -- what the visitor does ----------------------------------------------------------------------------------------
@@ -234,14 +235,15 @@ class WeightsAndFunctions(RunPage):
 
     def show_words(self, state: State) -> None:
         gauges, visible = self._gauges, self.answers.visible
-        values = (
+        known = (
             {} if gauges is None else {"weights": gauges.weights, "loss": gauges.loss, "functions": gauges.functions}
         )
-        self.gauges.object = draw_gauges(values)
+        self.gauges.object = draw_gauges(known)
         hidden = withheld(self.scene, visible)
         if self.numbers.withheld != hidden:
             self.numbers.withheld = hidden
-        self.numbers.values = cell_values(self.scene, state.snapshot, self._seen, self.truth.exact, self.truth.limit)
+        values = cell_values(self.scene, state.snapshot, self._seen, self.truth.exact, self.truth.limit)
+        self.numbers.values = {key: text for key, text in values.items() if key not in hidden}  # or they would be sent
         tone, words = verdict(state, self._seen, self.truth.exact, self.truth.words, visible)
         if state.snapshot is not None:
             self.run_panel.show_live(state.snapshot.step_size)

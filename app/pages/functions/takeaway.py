@@ -64,15 +64,14 @@ def python_code(config: FunctionsConfig) -> str:
         'print(f"R-hat of functions, largest: {max(r_hat(f[:, :, i]) for i in range(f.shape[2])):.3f}")',
     ]
     work = ", ".join(f"{name}={value}" for name, value in effort(scene.network).items())
-    if gaussian:
-        lines += [
-            "try:",
-            f"    exact = llc_core.finite_width(problem, inputs, {work})",
-            "    away = (f.mean(axis=(0, 1)) - exact.mean) / exact.sd",
-            '    print(f"distance to the exact posterior: {np.sqrt(np.mean(away**2)):.2f} sd")',
-            "except ValueError as error:  # its own chains do not agree",
-            "    print(error)",
-        ]
+    lines += [
+        "try:",
+        f"    exact = llc_core.finite_width(problem, inputs, {work})",
+        "    away = (f.mean(axis=(0, 1)) - exact.mean) / exact.sd",
+        '    print(f"distance to the exact posterior: {np.sqrt(np.mean(away**2)):.2f} sd")',
+        "except ValueError as error:  # its own chains do not agree",
+        "    print(error)",
+    ]
     return "\n".join(lines) + "\n"
 
 

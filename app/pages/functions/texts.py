@@ -193,7 +193,9 @@ def withheld(scene: Scene, with_answers: bool) -> list[str]:
     if scene.deep is not None:
         found = [*CASE_CELLS, *NETWORK_CELLS, "rival", "distance", "chance"]
     elif scene.case is None:
-        found = [*CASE_CELLS, "rival", *DEEP_CELLS]
+        assert scene.network is not None
+        gaussian = scene.network.likelihood == "gaussian"
+        found = [*CASE_CELLS, "rival", *DEEP_CELLS, *([] if gaussian else ["limit_evidence"])]
     else:
         found = [
             *NETWORK_CELLS,

@@ -159,7 +159,7 @@ def stein() -> Row:
         config = RunConfig(sampler={"name": "MALA", "step_size": step}, chains=500, steps=last, burn_in=0.5, seed=3)
         run, rows = Run(config, problem), {}
         random = torch.Generator().manual_seed(0)
-        prior = torch.randn(500, problem.dim, generator=random, dtype=torch.float64) * problem.variances.sqrt()
+        prior = problem.prior_draws(500, random)
         rows["prior"], rows["exact"] = root(problem.predict(prior, places).numpy()), root(exact.sample(500))
         for iterations in (10, 30, 100, 300, last):
             run.advance(iterations - run.steps_done)

@@ -40,7 +40,6 @@ class EnsemblePanel(JobPanel):
     def __init__(self) -> None:
         super().__init__("Measure the ensemble", INVITATION, runs=background, variant="outlined")
         self._scene: Scene | None = None
-        self._visible = True
         self.rows: list[Measured] = []
         self.floor: float | None = None
         self.plot = house_figure(
@@ -68,10 +67,6 @@ class EnsemblePanel(JobPanel):
         self._scene, self.rows, self.floor = scene, [], None
         self._draw()
         self.say(INVITATION)
-        self._show()
-
-    def show_answers(self, visible: bool) -> None:
-        self._visible = visible
         self._show()
 
     def begin(self) -> Callable[[], Job] | None:
@@ -106,8 +101,7 @@ class EnsemblePanel(JobPanel):
 
     def _show(self) -> None:
         scene = self._scene
-        known = scene is not None and scene.network is not None and scene.network.likelihood == "gaussian"
-        self.view.visible = known and self._visible
+        self.view.visible = scene is not None and scene.network is not None and scene.network.likelihood == "gaussian"
 
     def _draw(self) -> None:
         self._figure.visible = bool(self.rows)  # an empty figure says nothing
