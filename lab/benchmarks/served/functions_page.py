@@ -13,6 +13,7 @@ wall, in which other programs have their share, and of this process's own proces
 from __future__ import annotations
 
 import argparse
+import contextlib
 import ctypes
 import gc
 import math
@@ -43,10 +44,8 @@ def resident() -> float:
 def trimmed() -> float:
     """Megabytes after the C library has given back what is free; where it cannot, as they are."""
     gc.collect()
-    try:
+    with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL("libc.so.6").malloc_trim(0)
-    except (OSError, AttributeError):
-        pass
     return resident()
 
 
