@@ -224,9 +224,8 @@ class WeightsAndFunctions(RunPage):
     def _show_band(self, band: Band) -> None:
         self._band = band
         self.figure.show_band(self.scene, band, self.config)
-        self.words.object = (
-            f'<p class="small">{escape(band_words(self.config, band.iteration, self.replay.follows))}</p>'
-        )
+        words = band_words(self.config, band.iteration)
+        self.words.object = f'<p class="small">{escape(words)}</p>'
 
     @property
     def _gauges(self) -> Gauges | None:
