@@ -86,7 +86,10 @@ def read_draws(folder: str | Path) -> tuple[list[dict[str, Tensor]], Tensor]:
             raise ValueError("its parts do not fit together")
         kinds = [getattr(torch, kind.removeprefix("torch.")) for *_, kind in shapes]
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"{str(place)!r} is no folder of draws ({error}); make one with DrawFile.") from None
+        kind = error.strerror if isinstance(error, OSError) else type(error).__name__
+        raise ValueError(
+            f"folder is {str(place)!r}, where no draws can be read ({kind}); make one with DrawFile."
+        ) from None
     found = []
     for row in rows[:count]:
         parts = torch.from_numpy(np.array(row)).split(sizes)

@@ -87,7 +87,7 @@ class PictureSettings:
         known = [each.name for each in dataclasses.fields(self) if each.name != "description"]
         for name in changes:
             if name not in known:
-                raise ValueError(f"{name!r} is no setting of pictures; known are {', '.join(known)}.")
+                raise ValueError(f"Setting {name!r} of pictures does not exist; known are {', '.join(known)}.")
         return dataclasses.replace(self, **changes)
 
 
@@ -108,13 +108,13 @@ _NARROW = {"channels": 1, "side": 8, "width": 4, "norm": "group"}
 
 def _small(name: str) -> PictureSettings:
     """The same depth, narrow, with group norms, which do not mix the pictures of a batch; for some hundred pictures of 8 × 8 pixels on
-    a CPU. ε·N is that of the paper on 50,000 pictures, and so are the milestones as shares of the epochs."""
+    a CPU. ε·N, decay/N, ζ·T over the width and the milestones as shares of the epochs are those of the paper on 50,000 pictures."""
     own = {**PUBLISHED[name].description, **_NARROW}
     if "factor" in own:
         own["factor"] = 2
     return PictureSettings(
-        own, epochs=60, step_size=1.4e-4, milestones=(30, 45), draws_from=45, bin_width=5.0, zeta=100.0, temperature=0.05,
-        decay=1.0, batch_size=64, augment=False,
+        own, epochs=40, step_size=1.4e-4, milestones=(20, 30), draws_from=30, bin_width=5.0, zeta=75_000.0, decay=0.36,
+        batch_size=64, cycles=5, augment=False,
     )  # fmt: skip
 
 

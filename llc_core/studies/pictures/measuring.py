@@ -61,7 +61,8 @@ def measure(
     watch: Callable[[ClassifierChains], None] = lambda chains: None,
 ) -> PictureScores:
     """All epochs of a method (`METHODS`), and what its draws say. Without noise a network's last state is its draw; with noise those
-    at the end of every epoch from `settings.draws_from` on, none of which is kept, unless in `draws`.
+    at the end of every epoch from `settings.draws_from` on; of cyclical steps those of every epoch that ends with small ones. None is kept,
+    unless in `draws`.
 
     watch: called after every epoch. Raises ValueError with one sentence for what cannot be run.
     """
@@ -73,7 +74,7 @@ def measure(
     parts = [inputs.to(chains.device) for inputs in parts]
     while not chains.finished:
         chains.advance()
-        counts = chains.epochs_done > settings.draws_from if how.noise else chains.finished
+        counts = how.steady or chains.epochs_done > settings.draws_from if how.noise else chains.finished
         if counts:
             model, states, logs = chains.draws()
             if states:

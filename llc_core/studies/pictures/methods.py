@@ -6,10 +6,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from llc_core.decisions.open_contour import OpenContour
-from llc_core.interactions import Cyclical, Interaction, ReplicaExchange
+from llc_core.interactions.base import Interaction
+from llc_core.interactions.cyclical import Cyclical
+from llc_core.interactions.replica_exchange import ReplicaExchange
 from llc_core.networks.published import PictureSettings
-from llc_core.samplers import SGLD, Sampler
-from llc_core.samplers.sghmc import SGHMC
+from llc_core.samplers.base import Sampler
+from llc_core.samplers.sgld import SGLD
+from llc_core.studies.pictures.momentum import MomentumFirst
 
 
 @dataclass(frozen=True)
@@ -31,8 +34,8 @@ class Method:
         """For U/T, so with the step size ε·T."""
         step = settings.step_size * settings.temperature
         if self.momentum and settings.momentum > 0:
-            return SGHMC(step_size=step, friction=1 - settings.momentum)
-        return SGLD(step_size=2 * step)  # whose convention has ε/2
+            return MomentumFirst(step_size=step, friction=1 - settings.momentum)
+        return SGLD(step_size=2 * step / (1 - settings.momentum))  # as far as momentum carries; its convention has ε/2
 
     @property
     def ensemble(self) -> bool:
@@ -47,7 +50,7 @@ def _contour(settings: PictureSettings, steps: int) -> Interaction:
 
 
 def _cycles(settings: PictureSettings, steps: int) -> Interaction:
-    return Cyclical(length=max(2, steps // settings.cycles), keep=0.1)
+    return Cyclical(length=max(2, steps // settings.cycles), keep=0.2)
 
 
 def _ladder(settings: PictureSettings, steps: int) -> Interaction:

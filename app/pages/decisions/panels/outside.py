@@ -71,7 +71,10 @@ class OutsidePanel:
         self._told = [histograms, curves, card(self.table), right, card(note)]
         self._later = [pair(histograms, curves), self._told[2], pair(right, self._told[4])]
         self.view = pn.Column(
-            card(self._above, plotted(self.scale.plot)), sizing_mode="stretch_width", margin=0, stylesheets=[theme.STACK]
+            card(self._above, plotted(self.scale.plot)),
+            sizing_mode="stretch_width",
+            margin=0,
+            stylesheets=[theme.STACK],
         )
 
     def complete(self) -> None:
