@@ -30,6 +30,8 @@ AT_LIMIT = 0.9
 places had steps at 97 and 98%. Below it, a rising loss mostly means that the run is too short."""
 REFUTED = "The chains agree with one another, but"
 """How a verdict begins that an exact answer refutes."""
+CONTRADICTED = " The estimate is wrong, "
+"""How a sentence begins that says so behind a doubt."""
 
 
 def drifting(e: Evidence) -> Fault | None:
@@ -120,15 +122,24 @@ def refuted(e: Evidence) -> Fault | None:
     """Chains that agree with one another, and not with the posterior: they stay near w0, or what they follow is another law."""
     if agrees(e.llc, e.se, e.reference, e.reference_se) is not False:
         return None
-    far = f"{abs(e.llc / e.reference - 1):.0%} {'below' if e.llc < e.reference else 'above'}"
-    drawn = "exact draws from the posterior give" if e.reference_se else "the exact value here is"
-    known = f"{e.reference:.4g} ± {e.reference_se:.2g}" if e.reference_se else f"{e.reference:.4g}"
-    reason = f"{REFUTED} their estimate is {far} what it should be: {drawn} {known}."
+    reason = f"{REFUTED} their estimate is {_far(e)}."
     off = e.llc / e.reference - 1
     cause = cause_of(e, off)
     help = remedy_of(e, cause, off)
     gibbs = "" if e.sampler is not None and e.sampler.needs_conditionals else " Or use Gibbs where it is offered."
     return Fault(reason, f"{help.sentence}{gibbs}", cause == MIXING, help.change)
+
+
+def contradiction(e: Evidence) -> str:
+    """A sentence for behind a doubt that an answer turns into certainty; empty where there is none."""
+    return f"{CONTRADICTED}{_far(e)}." if agrees(e.llc, e.se, e.reference, e.reference_se) is False else ""
+
+
+def _far(e: Evidence) -> str:
+    far = f"{abs(e.llc / e.reference - 1):.0%} {'below' if e.llc < e.reference else 'above'}"
+    drawn = "exact draws from the posterior give" if e.reference_se else "the exact value here is"
+    known = f"{e.reference:.4g} ± {e.reference_se:.2g}" if e.reference_se else f"{e.reference:.4g}"
+    return f"{far} what it should be: {drawn} {known}"
 
 
 def known_right(e: Evidence) -> bool:

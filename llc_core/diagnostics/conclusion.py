@@ -33,7 +33,7 @@ DRAWS = "Its chains are drawn from the posterior itself, so the sampler has no b
 MORE_STEPS = "Take more steps"
 _SETTLED = re.compile(r"^The chains agree and have settled \(")
 _ALONE = re.compile(r"^The only chain has settled; agreement was not checked \(")
-_EXPECTED = re.compile(r" \(expected here: [^)]*\)")
+_EXPECTED = re.compile(rf" \(expected here: [^)]*\)|{re.escape(chances.CONTRADICTED)}.*$")
 
 
 class Split(Protocol):

@@ -23,6 +23,8 @@ class Evidence:
     step_bias, noise_inflation: what the step's size and minibatch noise are expected to add to λ̂.
     law_bias, law_bias_se: what the sampler's law was measured to add to λ̂; it holds the two above.
     law_rest_se: the error of λ̂ − law_bias, without the chance that both share.
+    unspread, unspread_se: of the D directions, how many the chains have not spread along as far as γ lets them.
+    pull: the mean of γ‖w − w0‖².  localization: γ.
     exact_law: whether the sampler's law as step_size → 0 is the target, and formulas say what steps of usual size add.
     rounding: how far nβ·ΔL is off by the precision, without sign.
     spikes: `convergence.spike_share`, if the losses are exact.  bursts: how often a chain was put back after burn-in.
@@ -55,6 +57,10 @@ class Evidence:
     law_bias: float = math.nan
     law_bias_se: float = math.nan
     law_rest_se: float = math.nan
+    unspread: float = math.nan
+    unspread_se: float = math.nan
+    pull: float = math.nan
+    localization: float = math.nan
     exact_law: bool = True
     rounding: float = 0.0
     spikes: float = math.nan

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from llc_core.diagnostics import causes, chances, posteriors, stops
+from llc_core.diagnostics import causes, chances, posteriors, spread, stops
 from llc_core.diagnostics.evidence import Evidence, Fault
 from llc_core.results import agrees
 from llc_core.types import Verdict
@@ -35,6 +35,7 @@ QUESTIONS: tuple[Callable[[Evidence], Fault | None], ...] = (
     chances.spread_of_chains,
     chances.few_draws,
     chances.unseen_drift,
+    spread.unspread,
     chances.refuted,  # last: where the chains themselves show what is wrong, that says what to change
 )
 """The most serious first: the first fault that is found is the one to name."""
@@ -52,7 +53,8 @@ OF_A_POSTERIOR = (
 def judge(evidence: Evidence) -> Verdict:
     """The first fault, and what to change; a clean run says what was checked.
 
-    Where an exact answer lies beside the estimate, what only leaves it open does not count against it.
+    Where an exact answer lies beside the estimate, what only leaves it open does not count against it; where one contradicts it,
+    that is said beside what the chains show.
     """
     known, doubt = chances.known_right(evidence), None
     for question in OF_A_POSTERIOR if evidence.of_a_posterior else QUESTIONS:
@@ -60,7 +62,8 @@ def judge(evidence: Evidence) -> Verdict:
         if fault is not None and fault.doubt and known:
             doubt = doubt or fault
         elif fault is not None:
-            return Verdict(False, fault.reason, fault.remedy, fault.wants_steps, fault.change)
+            reason = f"{fault.reason}{chances.contradiction(evidence)}" if fault.doubt else fault.reason
+            return Verdict(False, reason, fault.remedy, fault.wants_steps, fault.change)
     if doubt is not None:
         return Verdict(
             True, f"{SETTLED} ({_answer(evidence)}). {OPEN}{doubt.reason}", doubt.remedy, change=doubt.change

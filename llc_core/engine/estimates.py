@@ -138,6 +138,9 @@ class Estimates:
             law_bias=law.bias,
             law_bias_se=law.se,
             law_rest_se=law.rest_se,
+            unspread=law.unspread,
+            unspread_se=law.unspread_se,
+            pull=law.pull,
             exact_law=self.setup.sampler.exact_law and self.setup.sampler.bias_expected,
             exact_losses=self.setup.gradient == "full" and accepted is None,
             bursts=bursts,
@@ -168,6 +171,8 @@ def _numbers(findings: Findings) -> dict[str, float]:
         "law_bias": findings.law_bias,
         "law_bias_se": findings.law_bias_se,
         "law_rest_se": findings.law_rest_se,
+        "unspread": findings.unspread,
+        "unspread_se": findings.unspread_se,
         "bursts": float(findings.bursts),
         "acceptance": findings.acceptance,
     }

@@ -94,19 +94,24 @@ def _call(setup: Setup) -> float:
 
 
 class Measured(NamedTuple):
-    """What the chains' law adds to λ̂; nan where it was not measured, or where the measure says nothing.
+    """What the chains' law adds to λ̂, and whether they have spread; nan where that was not measured, or the measure says nothing.
 
     bias, se: with its standard error.  rest_se: the error of λ̂ − bias, which is what the measure says λ̂ should be. The chance
     that λ̂ and the bias share is not in it: where the measure follows the loss, it is far below `se`.
+    unspread, unspread_se: how many directions the chains have not spread along as far as γ lets them, with its error.
+    pull: the mean of γ‖w − w0‖², to which every such direction adds 1 once they have.
     """
 
     bias: float = math.nan
     se: float = math.nan
     rest_se: float = math.nan
+    unspread: float = math.nan
+    unspread_se: float = math.nan
+    pull: float = math.nan
 
 
 def result(law: LawBias | None, group: Group, per_chain: np.ndarray, error: float) -> Measured:
-    """The bias of λ̂ and its errors.
+    """The bias of λ̂ and its errors, and what is known of how far the chains have spread.
 
     per_chain: λ̂ [C'] from all steps.  error: of their mean.
 
@@ -121,20 +126,22 @@ def result(law: LawBias | None, group: Group, per_chain: np.ndarray, error: floa
     known = per_chain[seen.chains]
     if len(known) == 0 or not np.isfinite(seen.bias).all() or not np.isfinite(known).all():
         return Measured()
+    nothing = Measured(**_spread(seen))
     slope, correlation = fit(seen)
     if not (slope > 0 and correlation >= LEAST_CORRELATION):
-        return Measured()
+        return nothing
     parts = _parts(seen, known, slope)
     rest_se = diagnostics.standard_error(parts - known, seen.bias / slope - seen.loss, seen.weights)
     if len(parts) < 4:
-        return Measured(float(parts.mean()), math.hypot(rest_se, error), rest_se)
+        return nothing._replace(bias=float(parts.mean()), se=math.hypot(rest_se, error), rest_se=rest_se)
     without = [seen.without(chain) for chain in range(len(parts))]
     slopes = [fit(rest)[0] for rest in without]
     if min(slopes) <= 0:
-        return Measured()
+        return nothing
     # The jackknife knows that the slope is uncertain, too.
     found = [_parts(rest, np.delete(known, chain), slopes[chain]).mean() for chain, rest in enumerate(without)]
-    return Measured(float(parts.mean()), math.sqrt((len(parts) - 1) * float(np.var(found))), rest_se)
+    jackknife = math.sqrt((len(parts) - 1) * float(np.var(found)))
+    return nothing._replace(bias=float(parts.mean()), se=jackknife, rest_se=rest_se)
 
 
 def fit(seen: Seen) -> tuple[float, float]:
@@ -142,6 +149,26 @@ def fit(seen: Seen) -> tuple[float, float]:
     bias, loss = (part - np.average(part, weights=seen.weights) for part in (seen.bias, seen.loss))
     square, both, other = (float(np.average(a, weights=seen.weights)) for a in (loss**2, loss * bias, bias**2))
     return (both / square, both / math.sqrt(square * other)) if square * other > 0 else (0.0, 0.0)
+
+
+def _spread(seen: Seen) -> dict[str, float]:
+    """How many directions the chains have not spread along, its error, and γ‖w − w0‖².
+
+    b is a control variate, since its mean is 0 under the target: along steep directions δ·∇U is 2nβΔL, and −2b takes away its
+    chance and what a large step adds to it. Where b does not follow it the slope is near 0.
+    """
+    if not (np.isfinite(seen.unspread).all() and np.isfinite(seen.pull).all()):
+        return {}
+    left, bias = (part - np.average(part, weights=seen.weights) for part in (seen.unspread, seen.bias))
+    square = float(np.average(bias**2, weights=seen.weights))
+    slope = float(np.average(left * bias, weights=seen.weights)) / square if square > 0 else 0.0
+    counted = seen.unspread - slope * seen.bias
+    means = np.average(counted, axis=0, weights=seen.weights)
+    return {
+        "unspread": float(means.mean()),
+        "unspread_se": diagnostics.standard_error(means, counted, seen.weights),
+        "pull": float(np.average(seen.pull, weights=seen.weights)),
+    }
 
 
 def _parts(seen: Seen, known: np.ndarray, slope: float) -> np.ndarray:

@@ -85,6 +85,7 @@ class Findings:
     step_size, stable_step: in use, and the largest stable one.
     noise_inflation, step_bias, rounding: what is expected to be in λ̂ beside the answer and chance.
     law_bias, law_bias_se, law_rest_se: what the chains' law adds to λ̂, with its errors (`engine.law.Measured`); nan: not measured.
+    unspread, unspread_se, pull: whether the chains have spread along flat directions (`engine.law.Measured`).
     exact_law: whether the law as step_size → 0 is the target, and formulas say what steps of usual size add.
     exact_losses: whether losses are those of all data, of chains that move at every step.
     bursts: how often a chain was put back after burn-in.  undone: the share of the kept steps that this took.
@@ -102,6 +103,9 @@ class Findings:
     law_bias: float = math.nan
     law_bias_se: float = math.nan
     law_rest_se: float = math.nan
+    unspread: float = math.nan
+    unspread_se: float = math.nan
+    pull: float = math.nan
     exact_law: bool = True
     exact_losses: bool = False
     bursts: int = 0
@@ -190,6 +194,7 @@ def make_estimate(
         drift_se=drift_se,
         spikes=diagnostics.spike_share(kept) if findings.exact_losses else math.nan,
         expected=math.nan if expected is None else expected,
+        localization=chains.localization,
         reference=exact_value(problem, chains.n_beta, chains.localization),
         effective_share=worth,
         **vars(findings),

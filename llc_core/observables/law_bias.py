@@ -1,4 +1,4 @@
-"""How far the law that the chains follow puts λ̂ off, measured on the chains themselves by Stein's identity."""
+"""How far the law that the chains follow puts λ̂ off, and how many directions they have not spread along, by Stein's identity."""
 
 from __future__ import annotations
 
@@ -34,17 +34,19 @@ class Seen(NamedTuple):
     """Of a group's chains at the looks, [looks, C'].
 
     bias: b, whose mean is the bias.  loss: nβ·ΔL.  weights: of the states in averages.
-    chains: which of the group's chains these are, [C'] bool.
+    unspread: D − δ·∇U.  pull: γ‖δ‖².  chains: which of the group's chains these are, [C'] bool.
     """
 
     bias: np.ndarray
     loss: np.ndarray
     weights: np.ndarray
+    unspread: np.ndarray
+    pull: np.ndarray
     chains: np.ndarray
 
     def without(self, chain: int) -> Seen:
         """All but one of the chains that are seen."""
-        return self._replace(**{name: np.delete(getattr(self, name), chain, 1) for name in ("bias", "loss", "weights")})
+        return self._replace(**{name: np.delete(getattr(self, name), chain, 1) for name in self._fields[:-1]})
 
 
 class LawBias(Observable):
@@ -58,7 +60,11 @@ class LawBias(Observable):
 
     The trace is exact for few parameters, and else from one vector of signs at each look (Hutchinson 1990): R·z, whose images
     hardly vary where R·Rᵀ = M is right. M is made when burn-in ends, from the curvature where the chains then are.
-    Each look keeps two numbers for each chain.
+    With v = δ the identity is E[δ·∇U] = D: every direction of the target adds 1. One that is flat, and along which chains have
+    not spread from w0 as far as γ lets them, adds next to nothing, so that D − E[δ·∇U] counts such directions. For chains that
+    follow the gradient it is half of how fast their squared distance from w0 still grows.
+
+    Each look keeps a few numbers for each chain.
     """
 
     def __init__(self, plan: Plan, groups: Groups, n_beta: Tensor, localization: Tensor, seed: int):
@@ -86,14 +92,17 @@ class LawBias(Observable):
         product = self._gather(grad) * self._gather(force)
         bias = product.sum(dim=1, dtype=self._wide) - self._trace(delta)
         n_beta = self.n_beta.squeeze(1).to(self._wide)
-        self._rows.append(torch.stack([n_beta / 2 * bias, n_beta * loss, seen.weights]))
+        spread = (delta * force).sum(dim=1, dtype=self._wide)
+        pull = self.localization.squeeze(1).to(self._wide) * delta.square().sum(dim=1, dtype=self._wide)
+        numbers = n_beta / 2 * bias, n_beta * loss, seen.weights, self.problem.dim - spread, pull
+        self._rows.append(torch.stack(numbers))
 
     def seen(self, group: Group) -> Seen:
         """What was seen of the group's living chains that weigh something."""
         rows = torch.stack(self._rows)[:, :, group.rows].double().cpu().numpy()
         good = group.living & (rows[:, 2].sum(axis=0) > 0)
-        bias, loss, weights = rows[:, :, good].transpose(1, 0, 2)
-        return Seen(bias, loss, weights, good)
+        bias, loss, weights, unspread, pull = rows[:, :, good].transpose(1, 0, 2)
+        return Seen(bias, loss, weights, unspread, pull, good)
 
     @property
     def looks(self) -> int:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from browser_app import WIDE, App, Kept
+from browser_app import UNUSED_MILLISECONDS, WIDE, App, Kept
 from playwright.sync_api import expect
 from synthetic_store import failed_row, synthetic_rows, write_store
 
@@ -48,8 +48,9 @@ def address(browser_type_launch_args, tmp_path_factory, stores) -> Iterator[str]
     port = free_port()
     log = tmp_path_factory.mktemp("server") / "log.txt"
     command = [sys.executable, "-m", "panel", "serve", "app", "--address", "127.0.0.1", "--port", str(port)]
-    # Closed pages are forgotten at once, so that tests do not slow each other down.
-    command += ["--unused-session-lifetime", "1500", "--check-unused-sessions", "300"]
+    # Closed pages are forgotten at once, so that tests do not slow each other down; see also closed_pages.py.
+    command += ["--unused-session-lifetime", str(UNUSED_MILLISECONDS), "--check-unused-sessions", "300"]
+    command += ["--setup", str(ROOT / "tests" / "helpers" / "closed_pages.py")]
     with log.open("w") as output:
         # Drawing for two browsers at once takes most of the time of these tests, and none of them counts frames.
         environment = {**os.environ, "LLC_LAB_STORES": str(stores), "LLC_LAB_FRAMES": "few"}

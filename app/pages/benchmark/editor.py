@@ -9,6 +9,7 @@ from typing import Any
 import panel as pn
 import panel_material_ui as pmui
 
+from app.controls.uploads import taken
 from app.pages.benchmark.columns import SHORT
 from app.pages.benchmark.config import EVERY, BenchmarkConfig, options
 from app.style.layout import complain, complaint
@@ -96,8 +97,7 @@ class Editor:
             self.on_change(config, event.obj is self.filters["ranks"])
 
     def _on_upload(self, event: Any) -> None:
-        content, name = self.upload.value, str(self.upload.filename or "")
+        content, name = taken(self.upload)
         if content:
-            self.upload.value = None  # so that the same file can be opened again
             with pn.io.hold():
                 self.on_file(content, name)

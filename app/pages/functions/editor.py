@@ -9,6 +9,7 @@ import panel as pn
 import panel_material_ui as pmui
 
 from app.controls.fields import ChoiceField, Field, NumberField
+from app.controls.uploads import taken
 from app.pages.functions.cases import CASES
 from app.pages.functions.config import (
     DEEP,
@@ -106,10 +107,9 @@ class NetworkEditor(pn.viewable.Viewer):
 
     def _on_upload(self, event: Any) -> None:
         """Points from a file, in place of those that are there; what is wrong with it is one sentence."""
-        content, name = self.upload.value, str(self.upload.filename or "")
+        content, name = taken(self.upload)
         if not content:
             return
-        self.upload.value = None  # so that the same file can be opened again
         with pn.io.hold():
             try:
                 data = read_points(content, name)
@@ -175,7 +175,7 @@ def _fields() -> dict[str, Field]:
         "layers": _number("layers", Hyper(1, DEEPEST, help="Hidden layers."), 2, label="Hidden layers", integer=True),
         "activation": _choice("activation", ACTIVATIONS, "What each neuron does with its input."),
         "likelihood": _choice(
-            "likelihood", LIKELIHOODS, "Law of the noise in the data. Exact answers are known for the Gaussian one alone."
+            "likelihood", LIKELIHOODS, "Law of the noise in the data. The Laplace one forgives points that lie far off."
         ),
         "noise_variance": _number(
             "noise_variance", Hyper(LEAST_VARIANCE, 1e6, log=True, help="Variance of the noise that the likelihood takes the data to have."),

@@ -21,6 +21,7 @@ from app.pages.functions.figures import FunctionsFigure
 from app.pages.functions.job import Band, Gauges, Path, Row, Seen, build, see_apart
 from app.pages.functions.panels.ensemble.panel import EnsemblePanel
 from app.pages.functions.panels.particles import ParticlesPanel
+from app.pages.functions.panels.risk.panel import RiskPanel
 from app.pages.functions.panels.truth import Truth
 from app.pages.functions.pictures import GAUGES, draw_gauges, tile
 from app.pages.functions.presets import PRESETS, FunctionsPreset
@@ -43,6 +44,7 @@ from app.pages.functions.texts import (
 from app.pages.run_page import RunPage
 from app.runs.job import Job, State
 from app.session.latest import LatestWork
+from app.sharing.exact_answers import ExactAnswers
 from app.style import theme
 from app.style.layout import card, pair, plotted, prose, toolbar
 from app.style.legend import swatch
@@ -53,6 +55,7 @@ class WeightsAndFunctions(RunPage):
 
     task = "Do the networks agree on the function, and do they agree on their weights? Decide before the run ends."
     own_settings = OWN_SETTINGS
+    can_reveal = True
     config: FunctionsConfig
     scene: Scene
 
@@ -81,7 +84,10 @@ class WeightsAndFunctions(RunPage):
         self.gauges = prose(GAUGES, margin=(10, 0, 0, 0))
         self.numbers = Numbers(items=CELLS, sizing_mode="stretch_width", margin=(8, 0, 0, 0))
         self.verdict = prose(theme.VERDICT, margin=(10, 0, 0, 0))
-        self.particles, self.ensemble = ParticlesPanel(), EnsemblePanel()
+        self.particles, self.ensemble, self.risk = ParticlesPanel(), EnsemblePanel(), RiskPanel()
+        below = (self.particles.view, self.ensemble.view, self.risk.view)
+        exact = pn.Column(*below, sizing_mode="stretch_width", margin=0, styles={"gap": "12px"})
+        self.answers = ExactAnswers(exact, changed=self.on_answers)
         self.takeaway = FunctionsTakeaway(self.run, self._file)
         self.editor, self.run_panel = NetworkEditor(self.config.problem), RunPanel()
         self.compose(
@@ -91,13 +97,13 @@ class WeightsAndFunctions(RunPage):
                 card(self.toggles, plotted(self.figure.plot), self.replay, self.words),
                 card(self.transport, self.gauges, self.numbers, self.verdict, toolbar(self.takeaway.menu)),
             ),
-            self.particles.view,
-            self.ensemble.view,
+            exact,
         )
 
     def close_panels(self) -> None:
         self.truth.close()
         self.ensemble.close()
+        self.risk.close()
         self._replay_work.forget()
 
     # -- one configuration, and a run of it ---------------------------------------------------------------------------
@@ -135,6 +141,7 @@ class WeightsAndFunctions(RunPage):
         self.toggles.items = self._legend(self.answers.visible)
         self.particles.reset(scene)
         self.ensemble.reset(scene)
+        self.risk.reset(scene)
         self.replay.begin(config.steps)
         self.truth.begin(scene)
 
@@ -142,22 +149,18 @@ class WeightsAndFunctions(RunPage):
 
     def _draw_answers(self) -> None:
         for name, found in (("limit", self.truth.limit), ("exact", self.truth.exact)):
-            if self.answers.visible:
-                self.figure.show_posterior(name, self.scene, found, self.config.share)
+            told = found if self.answers.visible else None
+            self.figure.show_posterior(name, self.scene, told, self.config.share)
         self.forget_words()
 
     def _legend(self, with_answers: bool) -> list[dict[str, str]]:
         return [{**item, "swatch": swatch(SWATCHES[item["key"]])} for item in shown(self.scene, with_answers)]
 
     def show_answers(self, visible: bool) -> None:
-        """Before the page is drawn: a legend cannot lose entries later."""
-        if not visible:
-            self.toggles.items = self._legend(False)
-            self.toggles.shown = [key for key in self.toggles.shown if key not in ANSWERS]
-            self.figure.show_only(self.toggles.shown)
-            self.figure.reset(self.scene)
-        self.particles.show_answers(visible)
-        self.ensemble.show_answers(visible)
+        others = [key for key in self.toggles.shown if key not in ANSWERS]
+        self.toggles.param.update(items=self._legend(visible), shown=[*others, *ANSWERS] if visible else others)
+        self.figure.show_only(self.toggles.shown)
+        self._draw_answers()
         self.show_words(self.state)
 
     # -- what the visitor does ----------------------------------------------------------------------------------------
@@ -208,6 +211,7 @@ class WeightsAndFunctions(RunPage):
         self.truth.poll()
         self._replay_work.poll()
         self.ensemble.poll()
+        self.risk.poll()
 
     def _follow(self, state: State) -> None:
         """The newest band and gauges; those that were judged may be newer than the band of the last block, or older."""
@@ -220,9 +224,8 @@ class WeightsAndFunctions(RunPage):
     def _show_band(self, band: Band) -> None:
         self._band = band
         self.figure.show_band(self.scene, band, self.config)
-        self.words.object = (
-            f'<p class="small">{escape(band_words(self.config, band.iteration, self.replay.follows))}</p>'
-        )
+        words = band_words(self.config, band.iteration)
+        self.words.object = f'<p class="small">{escape(words)}</p>'
 
     @property
     def _gauges(self) -> Gauges | None:
@@ -234,14 +237,15 @@ class WeightsAndFunctions(RunPage):
 
     def show_words(self, state: State) -> None:
         gauges, visible = self._gauges, self.answers.visible
-        values = (
+        known = (
             {} if gauges is None else {"weights": gauges.weights, "loss": gauges.loss, "functions": gauges.functions}
         )
-        self.gauges.object = draw_gauges(values)
+        self.gauges.object = draw_gauges(known)
         hidden = withheld(self.scene, visible)
         if self.numbers.withheld != hidden:
             self.numbers.withheld = hidden
-        self.numbers.values = cell_values(self.scene, state.snapshot, self._seen, self.truth.exact, self.truth.limit)
+        values = cell_values(self.scene, state.snapshot, self._seen, self.truth.exact, self.truth.limit)
+        self.numbers.values = {key: text for key, text in values.items() if key not in hidden}  # or they would be sent
         tone, words = verdict(state, self._seen, self.truth.exact, self.truth.words, visible)
         if state.snapshot is not None:
             self.run_panel.show_live(state.snapshot.step_size)
@@ -251,6 +255,10 @@ class WeightsAndFunctions(RunPage):
 
     def _file(self, key: str) -> str:
         """The content of a CSV file; ValueError where there is nothing to put into it yet."""
+        if key in ("ksd", "risk"):
+            if not self.answers.visible:
+                raise ValueError("The exact answers are hidden, and this file has them; press Reveal first.")
+            return self.ensemble.csv() if key == "ksd" else self.risk.csv()
         if self._seen is None:
             raise ValueError("There is nothing to save yet; wait for the first gauges.")
         answers = (self.truth.exact, self.truth.limit) if self.answers.visible else (None, None)

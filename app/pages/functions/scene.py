@@ -18,6 +18,7 @@ from app.runs.apart import only_unhurried, whole
 from app.runs.kept import Kept
 from llc_core import BayesianNetwork, DeepLinearNetwork, GaussianPosterior, Mixture, nngp_posterior
 from llc_core.engine.resolve import Resolved, resolve
+from llc_core.references.functions.laplace import nngp_laplace_mixture
 from llc_core.references.functions.mixture import SETTLED
 
 INPUTS = 34
@@ -167,6 +168,8 @@ _exacts: Kept[Posterior] = Kept(64)
 
 
 def _limit(problem: BayesianNetwork, inputs: np.ndarray) -> Posterior:
+    if problem.likelihood == "laplace":
+        return exact_law(nngp_laplace_mixture(problem, inputs))
     return limit_law(nngp_posterior(problem, inputs))
 
 

@@ -12,6 +12,7 @@ import panel as pn
 import panel_material_ui as pmui
 from torch import Tensor
 
+from app.controls.uploads import taken
 from app.pages.your_network.config import ALL_PARTS, NETWORKS, OPTIMIZERS, NetworkChoice, parts
 from llc_core.fields import one_line
 from llc_core.networks import build_model, load_state
@@ -99,10 +100,9 @@ class CheckpointEditor(pn.viewable.Viewer):
 
     def _on_upload(self, event: Any) -> None:
         """Weights from a file: plain tensors that fit the network, or one sentence."""
-        content, name = self.upload.value, str(self.upload.filename or "")
+        content, name = taken(self.upload)
         if not content:
             return
-        self.upload.value = None  # so that the same file can be opened again
         with pn.io.hold():
             try:
                 network, weights = read_weights(content, name, self.choice.network)

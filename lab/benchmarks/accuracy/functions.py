@@ -36,6 +36,7 @@ from llc_core.engine.run import Run
 INPUTS = np.array([-2.0, -1.0, 0.0, 0.5, 1.2, 1.8])
 DRAWS = {80: 60_000, 160: 24_000, 320: 10_000}
 """Of the prior, by width: each is worth 400 to 2,000 of the posterior."""
+REPEATS = 5
 Row = dict[str, Any]
 
 
@@ -79,8 +80,9 @@ def gap() -> Row:
 
 
 def effective() -> Row:
-    """Gradients, burn-in included, and seconds of processor until the least effective size of f at six inputs is 400. Bars: at H = 80
-    6·10⁴ gradients and 5 s, at H = 20 10 s, for one sampler at least."""
+    """Gradients, burn-in included, and seconds of processor until the least effective size of f at six inputs is 400. The run that
+    reaches it is made REPEATS times, and the least seconds count: neighbours on a machine only add to them, through caches that are
+    shared. Bars: at H = 80 6·10⁴ gradients and 5 s, at H = 20 10 s, for one sampler at least."""
     found: Row = {}
     plans = {
         "HMC, H = 80": (80, {"name": "SplitHMC"}, 20, 160),
@@ -90,14 +92,27 @@ def effective() -> Row:
     }
     for name, (width, sampler, each, most) in plans.items():
         for steps in (most * eighths // 8 for eighths in (1, 2, 3, 4, 6, 8)):
-            began = time.process_time()
-            said = estimate(
-                network(width), sampler, chains=32, steps=steps, burn_in=0.25, predict=INPUTS, progress=False, seed=2
-            ).predictive
+            seconds: list[float] = []
+            while len(seconds) < REPEATS:
+                began = time.process_time()
+                said = estimate(
+                    network(width),
+                    sampler,
+                    chains=32,
+                    steps=steps,
+                    burn_in=0.25,
+                    predict=INPUTS,
+                    progress=False,
+                    seed=2,
+                ).predictive
+                seconds.append(round(time.process_time() - began, 2))
+                if float(np.nanmin(said.ess)) < 400:
+                    break  # too few steps: there is no need to know how long they take
             row = {
                 "steps": steps,
                 "gradients": 32 * steps * each,
-                "seconds": round(time.process_time() - began, 2),
+                "seconds": min(seconds),
+                "seconds_each": seconds,
                 "least_ess": round(float(np.nanmin(said.ess))),
                 "r_hat_functions": round(float(said.r_hat.max()), 4),
             }
@@ -159,7 +174,7 @@ def stein() -> Row:
         config = RunConfig(sampler={"name": "MALA", "step_size": step}, chains=500, steps=last, burn_in=0.5, seed=3)
         run, rows = Run(config, problem), {}
         random = torch.Generator().manual_seed(0)
-        prior = torch.randn(500, problem.dim, generator=random, dtype=torch.float64) * problem.variances.sqrt()
+        prior = problem.prior_draws(500, random)
         rows["prior"], rows["exact"] = root(problem.predict(prior, places).numpy()), root(exact.sample(500))
         for iterations in (10, 30, 100, 300, last):
             run.advance(iterations - run.steps_done)

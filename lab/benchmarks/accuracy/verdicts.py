@@ -28,7 +28,7 @@ from unittest import mock
 
 import torch
 
-from lab.benchmarks.accuracy.verdict_cases import FACTORS, Case, answer_of, cases, problem_of
+from lab.benchmarks.accuracy.verdict_cases import FACTORS, SMALL_FACTORS, Case, answer_of, cases, problem_of
 from lab.benchmarks.keeping import Kept, Row
 from lab.benchmarks.machine import machine
 from llc_core import Estimate, estimate
@@ -74,7 +74,7 @@ def one_run(case: Case) -> Row:
 def run_of(case: Case) -> tuple[Estimate, Evidence]:
     """The run, with the step that the case asks for, and what its verdict was made of."""
     problem, settings = problem_of(case.problem, case.problem_seed), dict(case.settings)
-    factor = FACTORS[case.step]
+    factor = {**FACTORS, **SMALL_FACTORS}[case.step]
     if factor is not None:
         probe = estimate(problem, progress=False, **{**settings, "steps": 400})
         sampler = build(settings["sampler"])
@@ -214,6 +214,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, default=720)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument(
+        "--others", action="store_true", help="problems of other shapes, which no limit was looked for on"
+    )
     parser.add_argument("--jobs", type=int, default=1, help="processes, of one thread each")
     parser.add_argument("--keep", type=Path, help="a file of JSON lines: runs that are in it are not made again")
     parser.add_argument("--minutes", type=float, default=600.0, help="runs that are not begun by then are left out")
@@ -227,7 +230,7 @@ def main() -> None:
     options = parser.parse_args()
     print(machine(), flush=True)
     started, kept = time.perf_counter(), Kept(options.keep)
-    wanted = list(cases(options.runs, options.seed))
+    wanted = list(cases(options.runs, options.seed, options.others))
     new = sum(1 for _ in made(wanted, kept, options.minutes, options.jobs))
     rows = [(case, kept[case]) for case in wanted if case in kept]
     print(

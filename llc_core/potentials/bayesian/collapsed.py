@@ -11,7 +11,7 @@ from torch import Tensor
 from llc_core.compute.streams import torch_stream
 from llc_core.potentials.bayesian.activations import Activation
 from llc_core.potentials.bayesian.data import Data
-from llc_core.potentials.bayesian.passes import Layout, forward, root_variances
+from llc_core.potentials.bayesian.passes import Layout, forward, prior_draws, root_variances
 
 TARGET = 0.3
 """Acceptance at which the step is held. From 0.2 to 0.45 the chains are about equally good."""
@@ -66,6 +66,10 @@ class CollapsedChains:
     def hidden_layers(self) -> Tensor:
         """v [C, D'] of the hidden layers, in prior coordinates."""
         return self._v
+
+    def place_at_prior(self) -> Tensor:
+        """Begin at draws of the prior."""
+        return self.place(prior_draws(self.problem.variances, self.chains, self.random))
 
     def place(self, delta: Tensor) -> Tensor:
         white = delta.double() / self.scale

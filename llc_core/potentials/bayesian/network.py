@@ -17,7 +17,7 @@ from llc_core.potentials.bayesian.activations import ACTIVATIONS
 from llc_core.potentials.bayesian.collapsed import CollapsedChains
 from llc_core.potentials.bayesian.data import Data
 from llc_core.potentials.bayesian.likelihoods import LIKELIHOODS
-from llc_core.potentials.bayesian.passes import Layout, backward, forward
+from llc_core.potentials.bayesian.passes import Layout, backward, forward, prior_draws
 from llc_core.potentials.conditionals import Conditionals
 
 WIDEST, MOST_LAYERS = 2_000, 8
@@ -106,6 +106,10 @@ class BayesianNetwork(Potential):
 
     def prior_prox(self, before: Tensor, moved: Tensor, size: Tensor) -> Tensor:
         return moved / (1 + size / self.variances.to(moved))
+
+    def prior_draws(self, count: int, random: torch.Generator) -> Tensor:
+        """Weights [count, D] from the prior."""
+        return prior_draws(self.variances, count, random)
 
     def typical_scale(self, like: Tensor) -> Tensor | float:
         return self.variances.sqrt().to(like)

@@ -87,6 +87,12 @@ def backward(
     into[0][1].copy_(slope.sum(dim=2, keepdim=True))
 
 
+def prior_draws(variances: Tensor, count: int, random: torch.Generator) -> Tensor:
+    """Weights [count, D] from the prior with these variances [D], on the generator's device."""
+    shape = (count, len(variances))
+    return torch.randn(shape, generator=random, dtype=torch.float64, device=random.device) * variances.sqrt()
+
+
 def root_variances(layout: Layout, weight_variance: float, bias_variance: float) -> tuple[float, float]:
     """Standard deviations of the last layer's weights and of its bias."""
     return math.sqrt(weight_variance / layout.widths[-2]), math.sqrt(bias_variance)

@@ -1,4 +1,4 @@
-"""The exact posterior over functions of a network of finite width."""
+"""The exact posterior over functions of a network of finite width. Long, since both ways to it share the members that they make."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from llc_core.diagnostics.convergence import ess as effective_size
 from llc_core.diagnostics.convergence import r_hat
 from llc_core.potentials.bayesian.collapsed import CollapsedChains, features
 from llc_core.potentials.bayesian.network import BayesianNetwork, checked_inputs
+from llc_core.references.functions.laplace import LaplaceChains
 from llc_core.references.functions.mixture import Mixture
-from llc_core.references.functions.nngp import need_gaussian
+from llc_core.references.functions.nngp import need_network
 
 LEAST_ESS = 400
 NEGLIGIBLE = 25.0
@@ -46,7 +47,9 @@ def finite_width(
     method: "importance" is that, and refuses with a ValueError where the draws are worth fewer than 400; "chains" moves the
     hidden layers by collapsed pCN, `moves` times in 64 chains, has no evidence, and refuses with a ValueError where these chains
     do not agree (R-hat of 1.2 and above); "auto" takes the first that holds.
-    Raises ValueError for a likelihood that is not Gaussian, and where P² covariances of so many draws have no room.
+    Under a Laplace likelihood the noise is a mixture of normal ones: chains draw the variances of the points as well, and there is
+    no importance.
+    Raises ValueError for what is no Bayesian network, and where P² covariances of so many draws have no room.
     Source: own derivation; the output layer is reparametrised as in Hron et al. 2022.
     """
     work = FiniteWidth(problem, inputs, draws, method=method, moves=moves, seed=seed)
@@ -74,9 +77,13 @@ class FiniteWidth:
         moves: int = 3_000,
         seed: int = 0,
     ):
-        need_gaussian(problem)
+        need_network(problem)
         if method not in ("auto", "importance", "chains"):
             raise ValueError(f"method is {method!r:.60}; choose one of auto, importance, chains.")
+        if problem.likelihood != "gaussian":
+            if method == "importance":
+                raise ValueError(f"method is 'importance' and likelihood is {problem.likelihood!r}; choose 'chains'.")
+            method = "chains"
         at = torch.from_numpy(checked_inputs(inputs, problem.widths[0]))
         self._falls_back = partial(_Chains, problem, at, moves, seed) if method == "auto" else None
         weighted = method == "importance" or (method == "auto" and _promising(problem, at, draws, seed))
@@ -115,6 +122,7 @@ class _Importance:
     def __init__(self, problem: BayesianNetwork, at: Tensor, draws: int, seed: int):
         self._problem, self._at, self._draws = problem, at, draws
         self._parts, self._done = _prior_draws(problem, draws, seed), 0
+        self._noise = torch.full((1, 1, 1), problem.noise_variance, dtype=torch.float64)
         self._logs: list[np.ndarray] = []
         self._kept: list[tuple[np.ndarray, ...]] = []
         self._best, self._numbers = -math.inf, 0
@@ -130,7 +138,7 @@ class _Importance:
     def advance(self) -> None:
         v = next(self._parts)
         self._done += len(v)
-        evidence, mean, factor = _given_hidden(self._problem, v, self._at)
+        evidence, mean, factor = _given_hidden(self._problem, v, self._at, self._noise)
         self._logs.append(evidence)
         self._best = max(self._best, float(evidence.max()))
         good = evidence > self._best - NEGLIGIBLE
@@ -167,8 +175,13 @@ class _Chains:
 
     def __init__(self, problem: BayesianNetwork, at: Tensor, moves: int, seed: int):
         self._problem, self._at, self._moves, self._done = problem, at, moves, 0
-        self._chains = CollapsedChains(problem, torch.full((CHAINS, 1), float(problem.n), dtype=torch.float64), seed)
-        self._chains.place(self._chains.normals((CHAINS, problem.dim)) * self._chains.scale)
+        if problem.likelihood == "laplace":
+            self._chains: CollapsedChains = LaplaceChains(problem, CHAINS, seed)
+        else:
+            self._chains = CollapsedChains(
+                problem, torch.full((CHAINS, 1), float(problem.n), dtype=torch.float64), seed
+            )
+            self._chains.place_at_prior()
         self._burn_in = int(BURN_IN_SHARE * moves)
         self._every = max(EVERY, math.ceil((moves - self._burn_in) * CHAINS * len(at) ** 2 / NUMBERS))
         self._means: list[np.ndarray] = []
@@ -182,7 +195,8 @@ class _Chains:
         for move in range(self._done, min(self._done + EVERY, self._moves)):
             self._chains.move(adapt=move < self._burn_in)
             if move >= self._burn_in and (move - self._burn_in) % self._every == 0:
-                _, mean, factor = _given_hidden(self._problem, self._chains.hidden_layers, self._at)
+                hidden, noise = self._chains.hidden_layers, self._chains.noise
+                _, mean, factor = _given_hidden(self._problem, hidden, self._at, noise)
                 self._means.append(mean)
                 self._factors.append(factor)
             self._done = move + 1
@@ -215,12 +229,16 @@ def _prior_draws(problem: BayesianNetwork, draws: int, seed: int) -> Iterator[Te
         yield torch.randn(shape, generator=random, dtype=torch.float64)
 
 
-def _given_hidden(problem: BayesianNetwork, v: Tensor, at: Tensor) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Log evidence [B], mean [B, P] and Cholesky factors [B, P, P] of f at the inputs, for hidden layers v [B, D']."""
+def _given_hidden(
+    problem: BayesianNetwork, v: Tensor, at: Tensor, noise: Tensor
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Log evidence [B], mean [B, P] and Cholesky factors [B, P, P] of f at the inputs, for hidden layers v [B, D'].
+
+    noise: variances of the data's points, [B, n, 1] or what broadcasts to it."""
     n = problem.n
     psi = features(problem, v, torch.cat([torch.from_numpy(problem.data.x), at]))
     kernel = torch.bmm(psi, psi.transpose(1, 2))
-    seen = kernel[:, :n, :n] + problem.noise_variance * torch.eye(n, dtype=v.dtype)
+    seen = kernel[:, :n, :n] + noise * torch.eye(n, dtype=v.dtype)
     factor = torch.linalg.cholesky(seen)
     y = torch.from_numpy(problem.data.y).expand(len(v), -1).unsqueeze(2)
     white = torch.linalg.solve_triangular(factor, y, upper=False)

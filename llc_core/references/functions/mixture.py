@@ -16,7 +16,7 @@ class Mixture:
     """f at P inputs, as a mixture of S Gaussians: given the hidden layers f is Gaussian.
 
     shares: [S], summing to 1.  means: [S, P].  factors: [S, P, P], Cholesky factors of the covariances.
-    ess: effective number of independent members.  method: "importance" or "chains".
+    ess: effective number of independent members.  method: "importance", "chains", or "gibbs" (variances of points).
     log_evidence: log p(y) in nats, nan for chains.  log_evidence_se: its standard error.
     r_hat: of the members' means along the chains, the largest over the inputs; nan for importance.
     """

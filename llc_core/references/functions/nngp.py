@@ -41,7 +41,8 @@ class GaussianPosterior:
 def nngp_posterior(problem: BayesianNetwork, inputs: Any) -> GaussianPosterior:
     """What `problem` would answer at `inputs` [P, d] if its hidden layers were infinitely wide.
 
-    Raises ValueError for a likelihood other than the Gaussian one, under which the posterior is no Gaussian process.
+    Raises ValueError for a likelihood other than the Gaussian one, under which the posterior is no Gaussian process: see
+    `llc_core.references.functions.laplace` for the Laplace one.
     Source: Lee et al. 2018; the kernel is `llc_core.nngp_kernel`.
     """
     from scipy import linalg  # scipy takes longer to import than the engine
@@ -63,11 +64,14 @@ def nngp_posterior(problem: BayesianNetwork, inputs: Any) -> GaussianPosterior:
     return GaussianPosterior(cross.T @ y, kernel[n:, n:] - cross.T @ cross, evidence)
 
 
-def need_gaussian(problem: BayesianNetwork) -> None:
-    """ValueError where the output layer cannot be integrated out."""
+def need_network(problem: BayesianNetwork) -> None:
+    """ValueError where it is no Bayesian network."""
     if not isinstance(problem, BayesianNetwork):
         raise ValueError(f"problem must be a BayesianNetwork, not a {type(problem).__name__}.")
+
+
+def need_gaussian(problem: BayesianNetwork) -> None:
+    """ValueError where the posterior has no evidence and no score in closed form."""
+    need_network(problem)
     if problem.likelihood != "gaussian":
-        raise ValueError(
-            f"likelihood is {problem.likelihood!r}; exact answers are known for 'gaussian' alone: sample with SplitHMC instead."
-        )
+        raise ValueError(f"likelihood is {problem.likelihood!r}; this is known for 'gaussian' alone: choose that.")

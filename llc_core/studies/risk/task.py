@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ from llc_core.compute.streams import numpy_stream, torch_stream
 from llc_core.fields import number, whole
 from llc_core.networks.tables import Table
 from llc_core.potentials.bayesian.likelihoods import laplace_scale
-from llc_core.potentials.bayesian.network import BayesianNetwork
+from llc_core.potentials.bayesian.network import BayesianNetwork, checked_inputs
 
 LEAST_ROWS, MOST_ROWS = 5, 2_000
 BISECTIONS = 50
@@ -63,7 +63,7 @@ class SemiSynthetic:
 
 def semi_synthetic(
     inputs: Table | Any,
-    width: int = 50,
+    width: int | Sequence[int] = 50,
     hidden_layers: int = 2,
     rows: int = 150,
     test_share: float = 0.2,
@@ -72,8 +72,11 @@ def semi_synthetic(
 ) -> SemiSynthetic:
     """A task on `inputs`, a `Table` or numbers [n, d]: standardised, at most `rows` of them, of which `test_share` are held out.
 
-    The targets are those of one network drawn from the prior, with noise of the likelihood. network: other arguments of
-    `BayesianNetwork` (activation, likelihood, noise_variance, …). Raises ValueError, one sentence, for inputs that will not do.
+    width: of all hidden layers, or the widths one by one.
+
+    The targets are those of one network drawn from the prior, with noise of the likelihood, both by `seed`; the rows and which of
+    them are held out are the same for all seeds. network: other arguments of `BayesianNetwork` (activation, likelihood,
+    noise_variance, …). Raises ValueError, one sentence, for inputs that will not do.
     Source: the paper on weight and function space, section 3.2.
     """
     table = inputs if isinstance(inputs, Table) else Table("inputs", (), _numbers(inputs))
@@ -84,23 +87,22 @@ def semi_synthetic(
         raise ValueError(f"test_share is {share:g}; it must be greater than 0 and less than 1.")
     if kept < LEAST_ROWS:
         raise ValueError(f"{table.name} has {len(x)} rows; a task needs at least {LEAST_ROWS}.")
-    random = numpy_stream(whole("seed", seed, 0), "semi-synthetic")
-    x = x[random.permutation(len(x))[:kept]]
+    x = x[numpy_stream(0, "semi-synthetic rows").permutation(len(x))[:kept]]
     held = min(kept - 2, max(1, round(share * kept)))
-    widths = (x.shape[1], *[width] * whole("hidden_layers", hidden_layers, 1), 1)
-    teacher = BayesianNetwork(widths, {"x": x, "y": np.zeros(kept)}, **_known(network))
-    weights = _prior_draw(teacher, seed)
-    truth = teacher.predict(weights, x)[0].numpy()
-    y = truth + _noise(teacher, kept, random)
-    problem = BayesianNetwork(widths, {"x": x[held:], "y": y[held:]}, **network)
-    return SemiSynthetic(problem, x[:held], truth[:held])
+    hidden = list(width) if isinstance(width, Sequence) else [width] * whole("hidden_layers", hidden_layers, 1)
+    widths = (x.shape[1], *hidden, 1)
+    problem = BayesianNetwork(widths, {"x": x[held:], "y": np.zeros(kept - held)}, **_known(network))
+    return synthetic(problem, x[:held], seed)
 
 
-def _prior_draw(problem: BayesianNetwork, seed: int) -> Any:
-    import torch
-
-    drawn = torch.randn(1, problem.dim, generator=torch_stream(seed, "teacher"), dtype=torch.float64)
-    return drawn * problem.variances.sqrt()
+def synthetic(problem: BayesianNetwork, test_inputs: Any, seed: int = 0) -> SemiSynthetic:
+    """The task of `problem`'s own inputs: its targets are replaced by those of one network drawn from its prior, with noise of
+    its likelihood. test_inputs: [m, d], or [m] where d = 1."""
+    at = checked_inputs(test_inputs, problem.widths[0])
+    drawn = problem.prior_draws(1, torch_stream(whole("seed", seed, 0), "teacher"))
+    f = problem.predict(drawn, np.concatenate([problem.data.x, at]))[0].numpy()
+    y = f[: problem.n] + _noise(problem, problem.n, numpy_stream(seed, "semi-synthetic noise"))
+    return SemiSynthetic(problem.replace(data={"x": problem.data.x.tolist(), "y": y.tolist()}), at, f[problem.n :])
 
 
 def _noise(problem: BayesianNetwork, count: int, random: np.random.Generator) -> np.ndarray:

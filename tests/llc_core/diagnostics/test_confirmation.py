@@ -128,13 +128,20 @@ def test_chains_that_agree_with_one_another_alone_are_not_trusted(singular, plan
     assert found.converged.reason.count("above") == 1 and not found.converged.wants_steps
 
 
-@pytest.mark.parametrize("doubt", [{"r_hat": 1.2}, {"exact_law": False}, {"step_bias": 5.0}])
+NOT_SPREAD = {"unspread": 31.0, "unspread_se": 2.0, "pull": 0.02, "localization": 1.0, "parameters": 400}
+
+
+@pytest.mark.parametrize("doubt", [{"r_hat": 1.2}, {"exact_law": False}, {"step_bias": 5.0}, NOT_SPREAD])
 def test_a_doubt_that_an_answer_settles_reads_the_same_with_the_answer_hidden(plane, doubt):
     known = {"llc": 50.0, "se": 0.5, "chains": 4, "kept_steps": 4000, "drift": 0.1, "drift_se": 0.2, **doubt}
-    open_, settled_ = (
-        dataclasses.replace(plane, converged=judge(Evidence(**known, reference=value))) for value in (math.nan, 50.3)
+    open_, settled_, refuted_ = (
+        dataclasses.replace(plane, converged=judge(Evidence(**known, reference=value)))
+        for value in (math.nan, 50.3, 60.0)
     )
-    assert conclude(open_, with_answers=False) == conclude(settled_, with_answers=False)
+    hidden = [conclude(each, with_answers=False) for each in (open_, settled_, refuted_)]
+    assert hidden[0].reason == hidden[1].reason == hidden[2].reason and len({each.kind for each in hidden}) == 1
+    assert hidden[0] == hidden[1] == hidden[2]
+    assert "17% below what it should be" in str(conclude(refuted_)) and not conclude(refuted_).trusted
     assert conclude(settled_).kind == CONFIRMED and "50.3" in str(conclude(settled_)) and not conclude(open_).trusted
 
 

@@ -237,3 +237,36 @@ def test_chains_that_do_not_move_have_no_finite_r_hat():
     assert r_hat(held) == math.inf and math.isnan(r_hat(np.ones((50, 2))))
     held[25:, 0] += 0.1
     assert math.isfinite(r_hat(held))
+
+
+FLAT = {"unspread": 31.0, "unspread_se": 2.0, "pull": 0.02, "localization": 1.0}
+
+
+@pytest.mark.parametrize(
+    "changes, trusted",
+    [
+        ({}, False),
+        ({"unspread_se": 16.0}, True),  # may be chance
+        ({"unspread": 4.9, "unspread_se": 0.1}, True),  # ½ for each is less than 5%
+        ({"unspread": 5.1, "unspread_se": 0.1}, False),
+        ({"unspread": -31.0}, True),
+        ({"unspread_se": math.nan}, True),
+        ({"reference": 50.4}, True),
+        ({"reference": 60.0}, False),
+    ],
+)
+def test_flat_directions_that_were_not_spread_along_leave_the_estimate_open(changes, trusted):
+    found = judged(**{**FLAT, **changes})
+    assert bool(found) is trusted
+    assert ("not spread along about" in str(found)) is (not trusted or "reference" in changes)
+
+
+def test_what_is_said_of_flat_directions_names_what_helps():
+    found = judged(**FLAT)
+    assert "about 31 of 400 directions" in found.reason and "larger γ, such as 4.6e+03" in found.remedy
+    assert not found.wants_steps, "γ‖w − w0‖² is to be 1,500 times as large"
+    assert judged(**{**FLAT, "pull": 10.0}).wants_steps
+    assert "nothing holds the chains" in judged(**{**FLAT, "localization": 0.0}).reason
+    refuted = judged(**{**FLAT, "reference": 60.0, "reference_se": 0.4})
+    assert refuted.reason.startswith(found.reason)
+    assert refuted.reason.endswith("17% below what it should be: exact draws from the posterior give 60 ± 0.4.")

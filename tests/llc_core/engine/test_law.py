@@ -15,6 +15,7 @@ import llc_core.engine.record as record
 from llc_core import DeepLinearFamily, DeepLinearNetwork
 from llc_core.engine.law import MOST_LOOKS, plan
 from llc_core.engine.resolve import resolve
+from llc_core.engine.run import Run
 from llc_core.engine.setup import Setup
 from llc_core.references.gibbs import gibbs_reference
 from llc_core.samplers import HMC, PSGLD, SGHMC, SGLD, SGNHT, AdamSGLD, CorrectedPSGLD, ShampooSGLD
@@ -105,6 +106,36 @@ def test_a_law_that_needs_tiny_steps_is_not_trusted_without_a_measure(monkeypatc
     found = run(WIDE, CorrectedPSGLD(), n_beta=1000.0, steps=1500)
     assert found.llc < 0.9 * WIDE.llc(1000.0, 1.0) and not found.converged
     assert "not known here" in found.converged.reason
+
+
+@pytest.mark.parametrize("sampler", [SGLD(), HMC(), PSGLD(stability=0.01)], ids=lambda sampler: sampler.name)
+def test_where_nothing_is_flat_all_directions_have_been_spread_along(sampler):
+    found = run(WIDE, sampler, n_beta=1000.0).diagnostics
+    assert abs(found["unspread"]) < 4 * found["unspread_se"] + 0.05 and found["unspread_se"] < 0.2
+
+
+def flat(localization: float) -> tuple[llc_core.Estimate, llc_core.Estimate]:
+    """MALA on three layers in a row of rank 3: by what its chains show alone, and beside exact draws."""
+    network = DeepLinearNetwork.random(widths=[7, 5, 6], layer_ranks=[3, 3], n=10**5, seed=202)
+    settings = {"sampler": {"name": "MALA"}, "steps": 4000, "chains": 4, "seed": 200_152}
+    made = Run(llc_core.RunConfig(problem=network.to_dict(), localization=localization, **settings), network)
+    made.advance(4000)
+    return made.estimates(0)[0], made.estimates()[0]
+
+
+def test_chains_that_stay_near_w0_along_flat_directions_are_found_out_without_any_answer():
+    """Of 65 directions 30 are curved at w0: 3·(7 + 6) − 3². λ̂ is 7% below exact draws, at R-hat 1.0 and without a drift."""
+    alone, beside = flat(1.0)
+    assert alone.r_hat < 1.05 and alone.ess > 100 and alone.llc_se < 0.02 * alone.llc
+    assert abs(alone.diagnostics["unspread"] - 35) < 4 * alone.diagnostics["unspread_se"] + 0.2 * 35
+    assert not alone.converged and "not spread along about" in alone.converged.reason
+    assert beside.confirmed is False and "exact draws" in beside.converged.reason
+
+
+def test_at_the_larger_localization_that_is_named_the_chains_arrive():
+    alone, beside = flat(1500.0)
+    assert alone.diagnostics["unspread"] < 2 * alone.diagnostics["unspread_se"]
+    assert alone.converged and alone.confirmed is None and beside.confirmed
 
 
 def test_every_setting_of_a_grid_has_its_own():

@@ -1,4 +1,4 @@
-"""The card of the torus: where chains are on the circle, and where repelling particles (W-SGLD) have ended."""
+"""The card of the torus: where chains are on the circle, and where repelling particles (W-SGLD) have ended. An answer."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ABOUT = (
 
 
 class ParticlesPanel:
-    """view: shown for the torus alone."""
+    """view: shown for the torus alone, and never while answers are hidden."""
 
     def __init__(self) -> None:
         self.plot = house_figure(
@@ -42,9 +42,7 @@ class ParticlesPanel:
         self.plot.yaxis.ticker = FixedTicker(ticks=list(range(1, len(ROWS) + 1)))
         self.plot.yaxis.major_label_overrides = {k + 1: name for k, name in enumerate(ROWS)}
         self.density = ColumnDataSource({"x": [], "y": []}, name="particles_exact")
-        self._exact = self.plot.line(
-            "x", "y", source=self.density, line_color=theme.EXACT, line_width=2.5, line_dash=[2, 4]
-        )
+        self.plot.line("x", "y", source=self.density, line_color=theme.EXACT, line_width=2.5, line_dash=[2, 4])
         self.dots = {}
         for name, color in ROWS.items():
             source = self.dots[name] = ColumnDataSource({"x": [], "y": []}, name=f"particles {name}")
@@ -78,9 +76,6 @@ class ParticlesPanel:
             found = places[name]
             if found is not None:
                 self.dots[name].data = {"x": found, "y": np.full(len(found), float(row))}
-
-    def show_answers(self, visible: bool) -> None:
-        self._exact.visible = visible
 
 
 def wrap_all(points: np.ndarray) -> np.ndarray:

@@ -14,7 +14,6 @@ from app.runs.kept import Kept
 from app.runs.manager import background
 from app.runs.tasks import NewestJob
 from llc_core.references.functions.finite_width import CHAINS, EVERY, FiniteWidth
-from llc_core.references.functions.nngp import need_gaussian
 
 SHARED = 3
 """Answers that are being worked out and can be gone on with by whoever asks."""
@@ -129,11 +128,6 @@ class Truth:
         self.trouble, self._version = "", -1
         self.limit, self.found = known(scene)
         self._asked = scene.deep is None
-        if self._asked and scene.network is not None:
-            try:
-                need_gaussian(scene.network)
-            except ValueError as error:  # said here: nobody need begin a run that fails
-                self._asked, self.trouble = False, str(error)
         if not self._asked:
             self._changed()
             return

@@ -17,6 +17,8 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 import torch
+from bokeh.document import Document
+from bokeh.models import ColumnDataSource
 from waiting import PATIENCE_SECONDS
 
 from app.pages.functions import scene as scenes
@@ -25,12 +27,12 @@ from app.pages.functions.config import ACROSS, CASES, MOST_POINTS, POOLED, Funct
 from app.pages.functions.job import Edges, FunctionsJob, Gauges, PairJob, Path, Progress, Seen, build
 from app.pages.functions.page import WeightsAndFunctions
 from app.pages.functions.panels import truth
-from app.pages.functions.panels.particles import REACH, ParticlesPanel
+from app.pages.functions.panels.particles import BY_WEIGHTS, REACH, ParticlesPanel
 from app.pages.functions.pictures import AGREE, draw_gauges, draw_preset, place
 from app.pages.functions.presets import PRESETS, printed_step
 from app.pages.functions.scene import INPUTS, Posterior, Scene, case_law, effort, known, scene_of
 from app.pages.functions.takeaway import FILES, python_code
-from app.pages.functions.texts import chance_of, distance_to, headline, verdict
+from app.pages.functions.texts import EXACT_CELLS, chance_of, distance_to, headline, verdict
 from app.runs.job import State, Status
 from llc_core import estimate, nngp_posterior
 from llc_core.diagnostics.convergence import r_hat
@@ -232,10 +234,18 @@ def test_the_page_shows_what_is_worked_out_beside_it(view):
     assert view.truth.exact is exact and not view.truth.busy, "what is known is shown at once"
 
 
-def test_a_laplace_likelihood_has_no_exact_answer_and_says_so(view):
-    view.run(SMALL.replace(problem={**NARROW, "likelihood": "laplace"}))
-    assert not view.truth.busy
-    assert view.truth.exact is None and "exact answers are known for 'gaussian' alone" in view.truth.words
+def test_a_laplace_likelihood_has_exact_answers_of_its_own(view):
+    config = SMALL.replace(problem={**NARROW, "likelihood": "laplace"})
+    view.run(config)
+    settle_answers(view)
+    scene = scene_of(config)
+    wanted = FiniteWidth(scene.network, scene.inputs, **effort(scene.network))
+    while not wanted.finished:
+        wanted.advance()
+    assert view.truth.exact.mean == pytest.approx(wanted.mixture().mean) and view.truth.trouble == ""
+    assert math.isnan(view.truth.limit.log_evidence) and "limit_evidence" in view.numbers.withheld
+    gaussian = nngp_posterior(scene_of(SMALL).network, scene.inputs)
+    assert np.abs((view.truth.limit.mean - gaussian.mean) / gaussian.sd).max() > 0.1, "that of other noise"
 
 
 # -- three cases in which the functions have a chain of their own ------------------------------------------------------
@@ -317,8 +327,6 @@ def test_chains_and_particles_are_drawn_on_the_circle(view):
     area = np.trapezoid(panel.density.data["y"] - 0.5, panel.density.data["x"])
     points = np.linspace(-REACH, REACH, 2_001)
     assert area == pytest.approx(3 * np.trapezoid(np.exp(3 * (np.cos(2 * np.pi * points) - 1)), points), rel=1e-2)
-    panel.show_answers(False)
-    assert not panel._exact.visible
 
 
 def test_particles_that_repel_collapse_where_chains_do_not():
@@ -521,6 +529,58 @@ def test_a_class_can_be_left_to_guess_the_posterior(quick_answers):
     view.close()
 
 
+def sent(view: WeightsAndFunctions) -> tuple[dict[str, dict], str]:
+    """What a browser is given of the page: the columns of all its figures, by the names of their sources, and the rest as text."""
+    document = Document()
+    for part in view.main:
+        document.add_root(part.get_root(document))
+    columns = {each.name: dict(each.data) for each in document.select({"type": ColumnDataSource})}
+    return columns, json.dumps(document.to_json(), default=str)
+
+
+def told(columns: dict[str, dict], truths: list[np.ndarray]) -> set[str]:
+    """Names of the sources in which one of these arrays is."""
+    return {
+        name
+        for name, data in columns.items()
+        for values in data.values()
+        if len(values) and any(len(values) == len(t) and np.allclose(np.asarray(values, float), t) for t in truths)
+    }
+
+
+@pytest.mark.parametrize("name", ["same", "torus"])
+def test_what_is_hidden_is_not_sent_and_comes_back_when_it_is_revealed(view, name):
+    view._on_preset(name)
+    settle_answers(view)
+    wait_for(lambda: view._live._poll() or (view.state.snapshot is not None and view.state.estimate is not None))
+    view._live.command("pause", 1, lambda playing: None)
+    view.show_words(view.state)
+    exact = view.truth.exact
+    truths = [exact.mean, exact.sd, exact.low[0.8], exact.high[0.8]]
+    if view.truth.limit is not None:
+        truths += [view.truth.limit.mean, view.truth.limit.low[0.8]]
+    rival = view.state.snapshot.rival
+    truths += [rival.by_weights, rival.by_functions] if rival is not None else []
+    columns, text = sent(view)
+    open_to_see = told(columns, truths)
+    assert open_to_see >= ({"exact", "limit"} if name == "same" else {"exact", "particles " + BY_WEIGHTS})
+    numbers = {key: value for key, value in view.numbers.values.items() if key in EXACT_CELLS and value != "–"}
+    assert numbers and BY_NAME[name].lesson in text
+
+    view.answers.visible = False
+    columns, text = sent(view)
+    assert told(columns, truths) == set() and "particles_exact" not in columns and "ensemble_exact" not in columns
+    assert not set(view.numbers.values) & set(EXACT_CELLS)
+    assert not any(words in text for words in (BY_NAME[name].lesson, "falls to the mode", "is the exact one"))
+    view._draw_answers()
+    view.show_words(view.state)
+    assert told(sent(view)[0], truths) == set() and not set(view.numbers.values) & set(EXACT_CELLS)
+
+    view.reveal.listener("")
+    assert view.answers.visible and told(sent(view)[0], truths) == open_to_see
+    assert numbers.items() <= dict(view.numbers.values).items()
+
+
 # -- words and pictures -----------------------------------------------------------------------------------------------
 
 
@@ -677,7 +737,7 @@ def test_files_hold_what_is_on_the_page(view):
     results = {row["name"]: row["value"] for row in csv.DictReader(io.StringIO(view.takeaway.content("results")[1]))}
     assert float(results["r_hat_functions_largest"]) == view._seen.gauges.functions
     assert json.loads(results["config"]) == json.loads(json.dumps(view.configuration()))
-    assert {item["key"] for item in FILES} == {"bands", "results", "config", "python"}
+    assert {item["key"] for item in FILES} == {"bands", "results", "ksd", "risk", "config", "python"}
     view._on_preset("wider")
     view.takeaway._on_upload(json.dumps(SMALL.to_dict()))
     assert view.configuration() == SMALL.to_dict() and not view.takeaway.menu.message["bad"]

@@ -28,7 +28,7 @@ def brute_force(problem, inputs, draws=200_000):
     random = torch.Generator().manual_seed(5)
     logs, values = [], []
     for _ in range(draws // 10_000):
-        w = torch.randn(10_000, problem.dim, generator=random, dtype=torch.float64) * problem.variances.sqrt()
+        w = problem.prior_draws(10_000, random)
         logs.append(-problem.per_sample_loss(w, 0, problem.n).sum(dim=1).numpy())
         values.append(problem.predict(w, inputs).numpy())
     log, f = np.concatenate(logs), np.concatenate(values)
@@ -76,8 +76,8 @@ def test_quantiles_draws_and_score_belong_to_the_mixture():
 def test_importance_is_refused_where_it_would_be_wrong():
     with pytest.raises(ValueError, match="are worth only"):
         finite_width(BayesianNetwork((1, 10, 10, 1)), INPUTS, 2_000, method="importance")
-    with pytest.raises(ValueError, match="gaussian"):
-        finite_width(BayesianNetwork(likelihood="laplace"), INPUTS)
+    with pytest.raises(ValueError, match="known for 'gaussian' alone"):
+        nngp_posterior(BayesianNetwork(likelihood="laplace"), INPUTS)
     with pytest.raises(ValueError, match="inputs has the shape"):
         finite_width(BayesianNetwork(), [[1.0, 2.0]])
 
@@ -122,8 +122,8 @@ def test_stein_discrepancy_tells_exact_draws_from_the_prior():
     draws = exact.sample(500)
     good = kernel_stein_discrepancy(draws, exact.score(draws), exact.covariance)
     assert good.root < 0.16 and good.p > 0.01
-    w = torch.randn(500, problem.dim, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
-    prior = problem.predict(w * problem.variances.sqrt(), inputs).numpy()
+    w = problem.prior_draws(500, torch.Generator().manual_seed(0))
+    prior = problem.predict(w, inputs).numpy()
     bad = kernel_stein_discrepancy(prior, exact.score(prior), exact.covariance)
     assert bad.root > 4 and bad.p == 0
 

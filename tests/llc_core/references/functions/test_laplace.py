@@ -9,9 +9,9 @@ import pytest
 import torch
 from scipy.special import logsumexp
 
-from llc_core import BayesianNetwork
+from llc_core import BayesianNetwork, finite_width
 from llc_core.diagnostics.convergence import ess
-from llc_core.references.functions.laplace import LaplaceChains, nngp_laplace, variances_given
+from llc_core.references.functions.laplace import LaplaceChains, nngp_laplace, nngp_laplace_mixture, variances_given
 from llc_core.theory.nngp import nngp_kernel
 
 INPUTS = np.array([-2.0, 0.0, 1.8])
@@ -35,7 +35,7 @@ def test_a_variance_drawn_with_its_residual_has_the_law_of_both():
 
 def test_chains_of_the_hidden_layers_meet_brute_force():
     random = torch.Generator().manual_seed(5)
-    w = torch.randn(60_000, NARROW.dim, generator=random, dtype=torch.float64) * NARROW.variances.sqrt()
+    w = NARROW.prior_draws(60_000, random)
     losses = NARROW.per_sample_loss(w, 0, NARROW.n).sum(dim=1).numpy()
     mean, sd, size = by_weights(NARROW.predict(w, INPUTS).numpy(), losses)
     chains, kept = LaplaceChains(NARROW, 32, seed=1), []
@@ -66,6 +66,35 @@ def test_the_infinitely_wide_network_meets_brute_force():
     error = np.sqrt(1 / size + 1 / drawn)
     assert (np.abs(draws.mean(axis=0) - mean) < 4.5 * sd * error).all()
     assert (np.abs(draws.std(axis=0) / sd - 1) < 4.5 * error).all()
+
+
+def test_mixtures_have_the_law_of_the_draws():
+    """Of a finite width by `finite_width`, and of an infinite one."""
+    chains, kept = LaplaceChains(NARROW, 64, seed=2), []
+    for move in range(600):
+        chains.move(adapt=move < 150)
+        if move >= 150 and move % 3 == 0:
+            kept.append(NARROW.predict(chains.delta, INPUTS).numpy())
+    pairs = [
+        (finite_width(NARROW, INPUTS, moves=600, seed=1), np.stack(kept)),
+        (
+            nngp_laplace_mixture(NARROW, INPUTS, seed=2),
+            nngp_laplace(NARROW, INPUTS, draws=3_000, seed=1).reshape(4, -1, 3).transpose(1, 0, 2),
+        ),
+    ]
+    for found, trace in pairs:
+        drawn = np.array([ess(trace[:, :, p]) for p in range(len(INPUTS))])
+        f, error = trace.reshape(-1, len(INPUTS)), np.sqrt(1 / found.ess + 1 / drawn)
+        assert found.ess > 100 and math.isnan(found.log_evidence)
+        assert (np.abs(f.mean(axis=0) - found.mean) < 4.5 * found.sd * error).all()
+        assert (np.abs(f.std(axis=0) / found.sd - 1) < 4.5 * error).all()
+        inside = (f < found.quantile(0.9)).mean(axis=0)
+        assert (np.abs(inside - 0.9) < 4.5 * 0.5 * error).all()
+
+
+def test_there_is_no_importance_under_a_laplace_likelihood():
+    with pytest.raises(ValueError, match="likelihood is 'laplace'; choose 'chains'"):
+        finite_width(NARROW, INPUTS, method="importance")
 
 
 def test_another_likelihood_is_refused():

@@ -16,7 +16,6 @@ from app.runs.tasks import Results
 from llc_core import Mixture, Run, kernel_stein_discrepancy
 from llc_core.engine.resolve import resolve
 from llc_core.references.functions.finite_width import CHAINS, EVERY, FiniteWidth
-from llc_core.references.functions.nngp import need_gaussian
 
 MEMBERS = 200
 """Chains of the ensemble: so many independent draws of the posterior itself have a √KSD of about 0.2."""
@@ -61,7 +60,10 @@ class EnsembleJob:
         network = scene.network
         if network is None:
             raise ValueError("Only a network has an exact posterior at its width; choose a preset with a network.")
-        need_gaussian(network)
+        if network.likelihood != "gaussian":
+            raise ValueError(
+                f"likelihood is {network.likelihood!r}; the exact score is known for 'gaussian' alone: choose that."
+            )
         resolved = resolve(scene.config.run.replace(chains=MEMBERS), network)
         self._network, self._places = network, places_of(scene)
         wanted = effort(network)

@@ -1,4 +1,4 @@
-"""The card "Law of the ensemble": √KSD against iterations, beside that of exact draws."""
+"""The card of the ensemble: √KSD against iterations, beside that of exact draws."""
 
 from __future__ import annotations
 
@@ -40,7 +40,6 @@ class EnsemblePanel(JobPanel):
     def __init__(self) -> None:
         super().__init__("Measure the ensemble", INVITATION, runs=background, variant="outlined")
         self._scene: Scene | None = None
-        self._visible = True
         self.rows: list[Measured] = []
         self.floor: float | None = None
         self.plot = house_figure(
@@ -55,7 +54,7 @@ class EnsemblePanel(JobPanel):
         about = prose(margin=(6, 0, 0, 0))
         about.object = f'<p class="small">{escape(ABOUT)}</p>'
         self.view = card(
-            legend("Law of the ensemble", LEGEND, "ensemble"),
+            legend("When are all chains together right?", LEGEND, "ensemble"),
             self.bar(self.words, margin=(0, 0, 8, 0)),
             self._figure,
             about,
@@ -68,10 +67,6 @@ class EnsemblePanel(JobPanel):
         self._scene, self.rows, self.floor = scene, [], None
         self._draw()
         self.say(INVITATION)
-        self._show()
-
-    def show_answers(self, visible: bool) -> None:
-        self._visible = visible
         self._show()
 
     def begin(self) -> Callable[[], Job] | None:
@@ -89,7 +84,7 @@ class EnsemblePanel(JobPanel):
         if self.rows:
             self._draw()
             assert self._scene is not None
-            at = ", ".join(f"{x:.2f}" for x in places_of(self._scene))
+            at = ", ".join(f"{x:.2f}" for x in places_of(self._scene)).replace("-", "−")
             last, over = self.rows[-1], state.status is Status.FINISHED
             self.say(
                 f"√KSD {last.root:.3f} after {last.iteration:,} iterations{'' if over else ' so far'}, of exact draws {self.floor:.3f}; "
@@ -106,8 +101,7 @@ class EnsemblePanel(JobPanel):
 
     def _show(self) -> None:
         scene = self._scene
-        known = scene is not None and scene.network is not None and scene.network.likelihood == "gaussian"
-        self.view.visible = known and self._visible
+        self.view.visible = scene is not None and scene.network is not None and scene.network.likelihood == "gaussian"
 
     def _draw(self) -> None:
         self._figure.visible = bool(self.rows)  # an empty figure says nothing

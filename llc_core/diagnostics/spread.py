@@ -1,0 +1,63 @@
+"""Whether the chains have spread along flat directions as far as γ lets them: where they have not, λ̂ is that of a smaller place."""
+
+from __future__ import annotations
+
+import math
+
+from llc_core.diagnostics.evidence import Evidence, Fault
+from llc_core.diagnostics.remedies import FAST, MIXING, remedy
+from llc_core.samplers.registry import samplers
+
+TOLERANCE = 0.05
+"""What chains have not seen may be worth this share of the estimate."""
+SEEN = 2
+"""A count below so many of its errors may be chance."""
+WORTH = 0.5
+"""No direction adds more than this to λ (Watanabe 2009, theorem 7.2: λ ≤ D/2)."""
+STEPS_HELP = 16
+"""Where γ‖w − w0‖² would have to grow by more than this factor, a longer run of the same chains does not get there."""
+WIDER = 3
+"""γ is raised so far that chains which spread by diffusion reach this multiple of what it then lets them."""
+
+
+def unspread(e: Evidence) -> Fault | None:
+    """Directions that have not been spread along, where they could be worth more than is allowed.
+
+    Along a direction that is flat at w0 the loss need not stay flat: as chains spread λ̂ may rise, by no more than ½ for each. That
+    it does is not known, so this is a doubt.
+    """
+    if not has_not_spread(e) or WORTH * e.unspread <= TOLERANCE * e.llc:
+        return None
+    if e.localization == 0:
+        reason = f"Along about {e.unspread:.0f} of {e.parameters:,} directions nothing holds the chains, and they spread for ever."
+        return Fault(reason, "Give a γ (localization) above 0.", doubt=True)
+    times = e.unspread / e.pull if e.pull > 0 else math.inf
+    return Fault(
+        f"{told(e)}: it is not known what λ̂ is farther out.", _remedy(e, times), times < STEPS_HELP, doubt=True
+    )
+
+
+def has_not_spread(e: Evidence) -> bool:
+    """Whether the count of such directions stands out of its error."""
+    return bool(e.parameters) and math.isfinite(e.unspread_se) and e.unspread > max(SEEN * e.unspread_se, WORTH)
+
+
+def told(e: Evidence) -> str:
+    return (
+        f"The chains have not spread along about {e.unspread:.0f} of {e.parameters:,} directions as far as γ (localization) "
+        "lets them"
+    )
+
+
+def _remedy(e: Evidence, times: float) -> str:
+    faster = remedy(MIXING, e.sampler).sentence
+    wanted = max(WIDER * times, 2) * e.localization
+    if not math.isfinite(wanted):
+        return faster
+    smaller = f"sk about the place that they reach, by a larger γ, such as {wanted:.2g}."
+    if times < STEPS_HELP:
+        return f"{faster} Or a{smaller}"
+    name = samplers()[FAST].label
+    if e.sampler is not None and e.sampler.name == FAST:
+        return f"A{smaller}"
+    return f"Use a sampler that moves faster ({name}). Or a{smaller}"
