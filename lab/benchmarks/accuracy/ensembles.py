@@ -23,28 +23,15 @@ from torch import Tensor
 
 import llc_core
 from lab.benchmarks.machine import machine
-from llc_core.compute.streams import torch_stream
 from llc_core.ensembles import EnsemblePrediction
-from llc_core.networks import Split, build_model, digits, train
+from llc_core.networks import build_model, digit_halves, train
+from llc_core.networks.halves import KNOWN
 
-INSIDE = 5
-MLP = {"kind": "mlp", "widths": [64, 32, INSIDE]}
-LINEAR = {"kind": "mlp", "widths": [64, INSIDE]}
+MLP = {"kind": "mlp", "widths": [64, 32, KNOWN]}
+LINEAR = {"kind": "mlp", "widths": [64, KNOWN]}
 OTHERS = 4
 """Nets from other starts, beside the first."""
 THINNED = 4
-
-
-def halves(seed: int) -> tuple[Split, Tensor]:
-    """Digits 0–4 in two parts, and all inputs of the digits 5–9."""
-    all_digits = digits()
-    inputs = torch.cat([all_digits.inputs, all_digits.test_inputs])
-    targets = torch.cat([all_digits.targets, all_digits.test_targets])
-    within = targets < INSIDE
-    x, y = inputs[within], targets[within]
-    order = torch.randperm(len(y), generator=torch_stream(seed, "halves"))
-    test, rest = order[: len(y) // 5], order[len(y) // 5 :]
-    return Split("digits 0-4", x[rest], y[rest], x[test], y[test]), inputs[~within]
 
 
 @dataclass(frozen=True)
@@ -70,7 +57,8 @@ class Row:
 
 def rows_of(seed: int, steps: int, localization: float) -> Mapping[str, Mapping[str, float]]:
     """Method → figures, for one split and its nets."""
-    split, outside = halves(seed)
+    halves = digit_halves(seed)
+    split, outside = halves.known, halves.foreign
 
     def trained(description: Mapping[str, object], start: int) -> torch.nn.Module:
         model = build_model(description, start)
