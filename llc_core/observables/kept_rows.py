@@ -26,8 +26,9 @@ COPIES = 4
 class KeptRows(Observable):
     """Draws of what `measure` returns. When `most` rows are kept, every second one is dropped and rows come twice as far apart.
 
-    most: rows kept at once.  on_disk: they lie in a file of LLC_LAB_DRAWS, a folder that whoever runs the process names, and
-    `read` gives a memory map of it in single precision.  Draws are as the chains visit them; where they do not weigh the same, their weights stand beside.
+    most: rows kept at once.  on_disk: they lie in a file of LLC_LAB_DRAWS, a folder that whoever runs the process names,
+    and `read` gives a memory map of it in single precision.  Draws are as the chains visit them; where they do not weigh
+    the same, their weights stand beside.
     """
 
     every: int = 1
