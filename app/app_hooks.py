@@ -6,6 +6,8 @@ from typing import Any
 
 
 def on_server_loaded(server_context: Any) -> None:
+    from app.server.turns import Turns
     from app.window.warmup import start
 
+    server_context.application_context.application.add(Turns())
     start()

@@ -1,5 +1,6 @@
 """One thread per process: the tests' networks are tiny, and waiting threads would only fight over the cores."""
 
+import os
 from collections import Counter
 from typing import Any
 
@@ -7,6 +8,8 @@ import pytest
 import torch
 
 torch.set_num_threads(1)
+# Every server of the tests would compile the kernels of all pages in advance, fifteen seconds of a core each time.
+os.environ.setdefault("LLC_LAB_WARM", "first")
 
 LONGEST_FIRST = (
     "lab/",

@@ -10,7 +10,7 @@ import contextlib
 import gc
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from weakref import WeakSet
 
@@ -72,6 +72,15 @@ class Account:
             made = Claim(size)
             self._claims.add(made)
             return made
+
+    @contextlib.contextmanager
+    def room(self, size: float, what: str) -> Iterator[None]:
+        """Bytes for as long as something is worked out; ValueError as `claim`."""
+        held = self.claim(size, what)
+        try:
+            yield
+        finally:
+            held.release()
 
     def _fits(self, size: float, instead_of: Claim | None) -> bool:
         if size <= SMALL:

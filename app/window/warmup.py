@@ -12,6 +12,10 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+WARM = ("all", "first")
+"""What LLC_LAB_WARM may be: whether all kernels are compiled in advance, or only what the first page needs. The others are then
+compiled when a page asks for them: for servers that live for minutes, as in tests."""
+
 _done = threading.Event()
 _lock = threading.Lock()
 _started = False
@@ -43,11 +47,14 @@ def error() -> str:
 
 def _warm() -> None:
     global _error
+    everything = False
     try:
         import llc_core  # noqa: F401
         from app.runs.manager import manager
         from app.runs.threads import set_threads
+        from llc_core.fields import of_environment
 
+        everything = of_environment("LLC_LAB_WARM", WARM) == "all"
         set_threads()
         manager()
     except Exception as problem_found:
@@ -55,10 +62,11 @@ def _warm() -> None:
         _error = f"The engine could not be loaded: {problem_found}"
     else:
         _first_run()
-        _compile(bias_presets()[:1])
+        if everything:
+            _compile(bias_presets()[:1])
     finally:
         _done.set()
-    if not _error:
+    if not _error and everything:
         _compile_planes()
         _learn_digits()
         _compile(bias_presets()[1:])

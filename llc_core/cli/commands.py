@@ -1,4 +1,4 @@
-"""`llc-lab estimate | free-energy | sweep | export`: the engine from a terminal, without the app. `python -m llc_core` is the same."""
+"""`llc-lab estimate | free-energy | pictures | sweep | export`: the engine from a terminal, without the app. `python -m llc_core` is the same."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 from llc_core.cli.estimate import add_estimate
 from llc_core.cli.free_energy import add_free_energy
+from llc_core.cli.pictures import add_pictures
 from llc_core.cli.stores import add_export, add_stop
 from llc_core.cli.sweep import add_sweep
 
@@ -16,6 +17,7 @@ def add_commands(commands: Any) -> None:
     """Add this module's commands to the sub-parsers of a command line. Each sets `handle`."""
     add_estimate(commands)
     add_free_energy(commands)
+    add_pictures(commands)
     add_sweep(commands)
     add_stop(commands)
     add_export(commands)

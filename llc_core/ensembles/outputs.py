@@ -38,12 +38,13 @@ def observed(found: Mapping[str, Any], weights: Any) -> tuple[Tensor, Any]:
     rows = as_rows(found["draws"])
     own = found.get("weights") if weights is None else weights
     alive = torch.isfinite(rows).all(dim=1)
+    every = bool(alive.all())  # then no copy is made of rows that may lie on disk
     if own is None:
-        return rows[alive], None
+        return rows if every else rows[alive], None
     each = torch.as_tensor(np.asarray(own), dtype=torch.float64).reshape(-1)
     if len(each) != len(rows):
         raise ValueError(f"weights has {len(each)} numbers for {len(rows)} draws; give one for each draw.")
-    return rows[alive], each[alive]
+    return (rows, each) if every else (rows[alive], each[alive])
 
 
 def of_draws(model: Any, draws: Any) -> list[Output]:

@@ -18,6 +18,8 @@ from llc_core.fields import choice
 
 CHUNK = 1 << 24
 """Numbers held at once: draws × inputs × classes."""
+PIXELS = 1 << 21
+"""Numbers of the inputs that a network is given at once: one of many channels makes a hundred times as many of them on the way."""
 COLUMNS = ("entropy_of_mean", "mean_entropy", "mutual_information", "confidence")
 
 
@@ -109,7 +111,7 @@ def predictive(
             model.eval()
         with torch.no_grad(), full_precision():
             classes = _probabilities(functions[0](rows[:1]), output, 1).shape[1]
-            step = max(1, CHUNK // (len(functions) * classes))
+            step = max(1, min(CHUNK // (len(functions) * classes), PIXELS // max(1, rows[0].numel())))
             parts = []
             for begin in range(0, len(rows), step):
                 some = rows[begin : begin + step]

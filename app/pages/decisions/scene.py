@@ -14,14 +14,12 @@ from app.pages.decisions.config import DecisionsConfig, OutsideSettings
 from app.runs.apart import only_unhurried, whole
 from app.runs.kept import Kept
 from llc_core import NetworkPotential, RunConfig
-from llc_core.compute.streams import torch_stream
 from llc_core.decisions import Mushrooms
 from llc_core.engine.resolve import Resolved, resolve
 from llc_core.ensembles import EnsemblePrediction, predictive
-from llc_core.networks import Split, build_model, digits, train
+from llc_core.networks import Split, build_model, digit_halves, train
+from llc_core.networks.halves import KNOWN
 
-INSIDE = 5
-"""The digits below are learned; the others are never shown."""
 TRAINING = 500
 SHOWN = 14
 """Digits of each kind on the scale."""
@@ -92,19 +90,9 @@ def chains_of(config: DecisionsConfig, n: int) -> RunConfig:
     )
 
 
-def halves(seed: int) -> tuple[Split, Tensor, Tensor]:
-    """Digits 0 to 4 in two parts, and inputs and labels of the digits 5 to 9; as in `lab.benchmarks.accuracy.ensembles`."""
-    every = digits()
-    inputs, targets = torch.cat([every.inputs, every.test_inputs]), torch.cat([every.targets, every.test_targets])
-    within = targets < INSIDE
-    x, y = inputs[within], targets[within]
-    order = torch.randperm(len(y), generator=torch_stream(seed, "halves"))
-    test, rest = order[: len(y) // 5], order[len(y) // 5 :]
-    return Split("digits 0-4", x[rest], y[rest], x[test], y[test]), inputs[~within], targets[~within]
-
-
 def _learned(own: OutsideSettings, seed: int) -> Digits:
-    split, outside, outside_targets = halves(seed)
+    halves = digit_halves(seed)
+    split, outside, outside_targets = halves.known, halves.foreign, halves.foreign_targets
 
     def trained(widths: list[int]) -> torch.nn.Module:
         model = build_model({"kind": "mlp", "widths": widths}, seed)
@@ -116,14 +104,14 @@ def _learned(own: OutsideSettings, seed: int) -> Digits:
         return Said(inside, out)
 
     net = trained(own.widths)
-    shown = _spread(split.test_targets, range(INSIDE)), _spread(outside_targets, range(INSIDE, 10))
+    shown = _spread(split.test_targets, range(KNOWN)), _spread(outside_targets, range(KNOWN, 10))
     return Digits(
         split,
         outside,
         outside_targets,
         NetworkPotential(net, "cross_entropy", split.pair),
         said(net),
-        said(trained([64, INSIDE])),
+        said(trained([64, KNOWN])),
         shown,
     )
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from app.pages.decisions.config import SIDES, BanditSettings, DecisionsConfig
 from app.pages.decisions.job.bandit import PLAYERS
-from app.pages.decisions.scene import INSIDE, TRAINING
+from app.pages.decisions.scene import TRAINING
 from app.sharing.desk import TakeawayDesk
 from app.sharing.exports import config_json
 from app.sharing.json_files import read_json
@@ -80,20 +80,12 @@ def _agent(own: BanditSettings, kind: str) -> str:
 
 def digits_code(config: DecisionsConfig) -> str:
     own = config.outside
-    return f"""import torch
-
-import llc_core
-from llc_core.compute.streams import torch_stream
+    return f"""import llc_core
 from llc_core.ensembles import RunningPrediction
-from llc_core.networks import Split, build_model, digits, train
+from llc_core.networks import build_model, digit_halves, train
 
-every = digits()
-x = torch.cat([every.inputs, every.test_inputs])
-y = torch.cat([every.targets, every.test_targets])
-known = y < {INSIDE}
-order = torch.randperm(int(known.sum()), generator=torch_stream({config.seed}, "halves"))
-test, rest = order[: len(order) // 5], order[len(order) // 5 :]
-split = Split("digits 0-4", x[known][rest], y[known][rest], x[known][test], y[known][test])
+halves = digit_halves({config.seed})
+split = halves.known
 net = build_model({{"kind": "mlp", "widths": {own.widths}}}, {config.seed})
 train(net, split, steps={TRAINING}, seed={config.seed})
 problem = llc_core.NetworkPotential(net, "cross_entropy", split.pair)
@@ -109,7 +101,7 @@ while not run.finished:
     run.advance({own.every})
     if run.steps_done > {own.burn_in} and run.steps_done % {own.every} == 0:
         inside.add(problem, run.displacements, split.test_inputs)
-        outside.add(problem, run.displacements, x[~known])
+        outside.add(problem, run.displacements, halves.foreign)
 found = inside.prediction.against(outside.prediction)
 print(f"{{inside.draws}} draws: AUROC {{found.auroc:.6f}}, accuracy {{inside.prediction.accuracy(split.test_targets):.4f}}")
 """

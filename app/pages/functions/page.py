@@ -21,6 +21,7 @@ from app.pages.functions.figures import FunctionsFigure
 from app.pages.functions.job import Band, Gauges, Path, Row, Seen, build, see_apart
 from app.pages.functions.panels.ensemble.panel import EnsemblePanel
 from app.pages.functions.panels.particles import ParticlesPanel
+from app.pages.functions.panels.risk.panel import RiskPanel
 from app.pages.functions.panels.truth import Truth
 from app.pages.functions.pictures import GAUGES, draw_gauges, tile
 from app.pages.functions.presets import PRESETS, FunctionsPreset
@@ -83,10 +84,9 @@ class WeightsAndFunctions(RunPage):
         self.gauges = prose(GAUGES, margin=(10, 0, 0, 0))
         self.numbers = Numbers(items=CELLS, sizing_mode="stretch_width", margin=(8, 0, 0, 0))
         self.verdict = prose(theme.VERDICT, margin=(10, 0, 0, 0))
-        self.particles, self.ensemble = ParticlesPanel(), EnsemblePanel()
-        exact = pn.Column(
-            self.particles.view, self.ensemble.view, sizing_mode="stretch_width", margin=0, styles={"gap": "12px"}
-        )
+        self.particles, self.ensemble, self.risk = ParticlesPanel(), EnsemblePanel(), RiskPanel()
+        below = (self.particles.view, self.ensemble.view, self.risk.view)
+        exact = pn.Column(*below, sizing_mode="stretch_width", margin=0, styles={"gap": "12px"})
         self.answers = ExactAnswers(exact, changed=self.on_answers)
         self.takeaway = FunctionsTakeaway(self.run, self._file)
         self.editor, self.run_panel = NetworkEditor(self.config.problem), RunPanel()
@@ -103,6 +103,7 @@ class WeightsAndFunctions(RunPage):
     def close_panels(self) -> None:
         self.truth.close()
         self.ensemble.close()
+        self.risk.close()
         self._replay_work.forget()
 
     # -- one configuration, and a run of it ---------------------------------------------------------------------------
@@ -140,6 +141,7 @@ class WeightsAndFunctions(RunPage):
         self.toggles.items = self._legend(self.answers.visible)
         self.particles.reset(scene)
         self.ensemble.reset(scene)
+        self.risk.reset(scene)
         self.replay.begin(config.steps)
         self.truth.begin(scene)
 
@@ -209,6 +211,7 @@ class WeightsAndFunctions(RunPage):
         self.truth.poll()
         self._replay_work.poll()
         self.ensemble.poll()
+        self.risk.poll()
 
     def _follow(self, state: State) -> None:
         """The newest band and gauges; those that were judged may be newer than the band of the last block, or older."""
@@ -221,9 +224,8 @@ class WeightsAndFunctions(RunPage):
     def _show_band(self, band: Band) -> None:
         self._band = band
         self.figure.show_band(self.scene, band, self.config)
-        self.words.object = (
-            f'<p class="small">{escape(band_words(self.config, band.iteration, self.replay.follows))}</p>'
-        )
+        words = band_words(self.config, band.iteration)
+        self.words.object = f'<p class="small">{escape(words)}</p>'
 
     @property
     def _gauges(self) -> Gauges | None:
@@ -253,6 +255,10 @@ class WeightsAndFunctions(RunPage):
 
     def _file(self, key: str) -> str:
         """The content of a CSV file; ValueError where there is nothing to put into it yet."""
+        if key in ("ksd", "risk"):
+            if not self.answers.visible:
+                raise ValueError("The exact answers are hidden, and this file has them; press Reveal first.")
+            return self.ensemble.csv() if key == "ksd" else self.risk.csv()
         if self._seen is None:
             raise ValueError("There is nothing to save yet; wait for the first gauges.")
         answers = (self.truth.exact, self.truth.limit) if self.answers.visible else (None, None)

@@ -28,8 +28,10 @@ GAUGES = """
 .scale { display: grid; grid-template-columns: 82px minmax(0, 1fr) 64px; gap: 10px; font-size: .75rem; opacity: .8; margin: 0 0 2px; }
 .scale .marks { position: relative; height: 1.2em; }
 .scale .marks span { position: absolute; transform: translateX(-50%); }
+.note { font-size: .8125rem; margin: 2px 0 0; opacity: .85; }
 """
 """Style sheet of `draw_gauges`."""
+NOTE = f"R-hat is 1 where all chains say the same. Left of the mark, {AGREE:g}, they agree."
 GAUGE_ROWS = (
     ("weights", "Weights", "R-hat of single weights: the median over all of them, or over 48 evenly spaced ones"),
     ("loss", "Loss", "R-hat of the loss of the data"),
@@ -80,7 +82,7 @@ def draw_gauges(values: dict[str, float]) -> str:
     scale = (
         f'<div class="scale" aria-hidden="true"><span>R-hat</span><div class="marks">{marks}</div><span></span></div>'
     )
-    return "".join(rows) + scale
+    return "".join(rows) + scale + f'<p class="note">{escape(NOTE)}</p>'
 
 
 def tile(preset: FunctionsPreset) -> dict[str, str]:

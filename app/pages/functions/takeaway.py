@@ -20,10 +20,12 @@ NAME = "functions"
 FILES = [
     {"key": "bands", "label": "Bands (CSV)"},
     {"key": "results", "label": "Results (CSV)"},
+    {"key": "ksd", "label": "Stein discrepancy (CSV)"},
+    {"key": "risk", "label": "Risks (CSV)"},
     {"key": "config", "label": "Configuration (JSON)"},
     {"key": "python", "label": "Python script"},
 ]
-FIGURES = [{"name": "functions", "label": "Bands"}]
+FIGURES = [{"name": "functions", "label": "Bands"}, {"name": "ensemble", "label": "Stein discrepancy"}]
 
 
 def python_code(config: FunctionsConfig) -> str:
@@ -171,7 +173,7 @@ def config_from_file(text: str) -> FunctionsConfig:
 
 
 class FunctionsTakeaway(TakeawayDesk):
-    """apply: called with the configuration in a file.  files: makes "bands" and "results", ValueError before there are any."""
+    """apply: called with the configuration in a file.  files: makes all that are CSV, ValueError before there are any."""
 
     def __init__(self, apply: Callable[[FunctionsConfig], str], files: Callable[[str], str]):
         super().__init__(NAME, TakeawayMenu(files=FILES, figures=FIGURES, margin=0), config_from_file, apply)

@@ -266,14 +266,15 @@ def verdict(state: State, seen: Seen | None, exact: Posterior | None, why: str, 
     )
 
 
-def band_words(config: FunctionsConfig, iteration: int, follows: bool) -> str:
-    """What the blue band is, below the figure."""
+def band_words(config: FunctionsConfig, iteration: int) -> str:
+    """What the blue band is, below the figure, and what can be done there."""
+    tap = "" if config.is_case or config.is_deep else " Tap the figure to add a data point."
     share = f"{config.share:.0%} of"
     if config.band == ACROSS:
-        return (
-            f"Blue: {share} the {config.chains} chains at iteration {iteration:,}: a band over chains, not over time."
-        )
-    return f"Blue: {share} all draws of {config.chains} chains from iteration {iteration // 2:,} to {iteration:,}."
+        who = f"the {config.chains} chains at iteration {iteration:,}: a band over chains, not over time."
+    else:
+        who = f"all draws of {config.chains} chains from iteration {iteration // 2:,} to {iteration:,}."
+    return f"Blue: {share} {who}{tap}"
 
 
 def _sd(value: float) -> str:

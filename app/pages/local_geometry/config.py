@@ -77,14 +77,11 @@ def _is_long(description: Mapping[str, Any]) -> bool:
 
 
 def _problem(text: str, peak: float) -> DeepLinearNetwork:
-    making = account().claim(peak, NETWORK)
-    try:
+    with account().room(peak, NETWORK):
         problem = build(loads(text))
         assert isinstance(problem, DeepLinearNetwork)
         problem.expected_llc_of_data()  # it keeps its sums over all data, which the page asks for on the event loop
-    finally:
-        making.release()
-    return problem
+        return problem
 
 
 def _hold(problem: DeepLinearNetwork, held: float) -> None:

@@ -10,12 +10,15 @@ from json import dumps, loads
 import numpy as np
 
 from app.pages.many_modes.config import CELLS, SIDES, TWO_BASINS, ModesConfig
+from app.runs.account import account
 from app.runs.apart import only_unhurried, whole
 from app.runs.kept import Kept
 from llc_core.interactions import Contour
 from llc_core.plane import PlaneLaw, plane_law
 from llc_core.potentials.plane.surfaces import surface
 
+BYTES = 10 * 8 * 1000**2
+"""A few arrays of the quadrature at a time."""
 POINTS = 1000
 """Of the quadrature along each axis: masses of the 25 cells are right to 1e-7 of themselves."""
 BETWEEN = 0.5
@@ -45,7 +48,7 @@ def get_scene(config: ModesConfig) -> Scene:
     """On the event loop it may be `TakesLong`, see `app.runs.apart`."""
     text = dumps([config.surface, [_bins(config, side) for side in SIDES]], sort_keys=True)
     only_unhurried(text not in _scenes)
-    return _scenes.get(text, partial(_scene, config))
+    return _scenes.get(text, partial(_made, config))
 
 
 _scenes: Kept[Scene] = Kept(64)
@@ -60,6 +63,11 @@ def _bins(config: ModesConfig, side: str) -> list[float | str] | None:
 
 def _law(text: str) -> PlaneLaw:
     return plane_law(surface(loads(text)), points=POINTS)
+
+
+def _made(config: ModesConfig) -> Scene:
+    with account().room(BYTES, "This surface"):
+        return _scene(config)
 
 
 def _scene(config: ModesConfig) -> Scene:

@@ -11,11 +11,10 @@ import panel as pn
 from app.controls.fields import ChoiceField
 from app.pages.stationary_bias.controls.expression import ExpressionEditor
 from app.pages.stationary_bias.controls.points import PointsEditor
-from app.pages.stationary_bias.scene import get_target
 from app.style.formula import displayable
 from app.style.layout import complain, complaint, prose
 from llc_core.fields import Hyper
-from llc_core.potentials.line.build import landscape
+from llc_core.potentials.line.build import landscape, line_price
 from llc_core.potentials.line.landscape import Landscape
 from llc_core.potentials.line.named import LANDSCAPES
 
@@ -67,7 +66,11 @@ class TargetEditor(pn.viewable.Viewer):
             self._editor(kind).show(target[POINTS])
         elif kind == EXPRESSION:
             self._editor(kind).show(target[EXPRESSION], target.get("of", "density"))
-        self._describe(get_target(self.target))
+
+    def describe(self, made: Landscape) -> None:
+        """Words and formula of the target, once it has been made: that takes a while, and is not done here."""
+        self.formula.object = displayable(made.formula) if made.formula else ""
+        self.about.object = f'<p class="small muted">{escape(made.about)}</p>'
 
     def _editor(self, kind: str) -> Any:
         """Made when it is first wanted: the page loads sooner."""
@@ -100,16 +103,11 @@ class TargetEditor(pn.viewable.Viewer):
             self._complain(str(error))
 
     def _take(self, target: dict[str, Any]) -> None:
-        made = get_target(target)
+        line_price(target)  # what is no target at all is refused here, what has no law by the page
         self._complain("")
-        self._describe(made)
         if target != self.target:
             self.target = target
             self.listener()
-
-    def _describe(self, made: Landscape) -> None:
-        self.formula.object = displayable(made.formula) if made.formula else ""
-        self.about.object = f'<p class="small muted">{escape(made.about)}</p>'
 
     def _complain(self, message: str) -> None:
         complain(self.message, message)

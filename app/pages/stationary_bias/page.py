@@ -119,6 +119,7 @@ class StationaryBias(RunPage):
 
     def reset(self, config: BiasConfig, scene: Scene) -> None:
         self.takeaway.show(config, scene)
+        self.target.describe(scene.target)
         self._frame.reset(scene)
         for side in self.sides.values():
             side.reset(scene)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from app.pages.stationary_bias.config import SIDES, BiasConfig
+from app.runs.account import account
 from app.runs.apart import only_unhurried, whole
 from app.runs.kept import Kept
 from llc_core import stationary
@@ -25,6 +26,7 @@ POINTS = 481
 BINS = 80
 OUTSIDE = 3.2e-5
 """Mass of the target beyond either end of the picture: [−4, 4] for the normal law."""
+TARGET = "This target"
 Moments = Mapping[str, float]
 
 
@@ -83,18 +85,21 @@ def get_target(target: Mapping[str, Any]) -> Landscape:
     return _targets.get(dumps(target, sort_keys=True), partial(landscape, target))
 
 
-_scenes: Kept[Scene] = Kept(64)
+_scenes: Kept[Scene] = Kept(64)  # each holds 1 MB at most, with its target
 _targets: Kept[Landscape] = Kept(64)
 
 
 def _scene(target_text: str, *sampler_texts: str) -> Scene:
-    target = get_target(loads(target_text))
+    description = loads(target_text)
+    with account().room(line_price(description).peak, TARGET):
+        return _made(get_target(description), *(build(loads(text)) for text in sampler_texts))
+
+
+def _made(target: Landscape, *samplers: Sampler) -> Scene:
     bins = window(target)
     x = np.linspace(bins.low, bins.high, POINTS)
     law = stationary.target_law(target)
-    sides = {
-        side: _predict(build(loads(text)), target, bins, x) for side, text in zip(SIDES, sampler_texts, strict=True)
-    }
+    sides = {side: _predict(sampler, target, bins, x) for side, sampler in zip(SIDES, samplers, strict=True)}
     return Scene(target, bins, x, law.density(x), law.masses(bins), law.moments(), **sides)
 
 

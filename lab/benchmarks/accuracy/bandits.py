@@ -1,12 +1,12 @@
 """Who eats the right mushrooms? Regret of nets that samplers move, beside exact linear regression (Deng et al., paper 002, 4.3).
 
     python -m lab.benchmarks.accuracy.bandits
-    python -m lab.benchmarks.accuracy.bandits --on made --seeds 10 --rounds 320 --small
+    python -m lab.benchmarks.accuracy.bandits --on made --seeds 10 --rounds 400 --small --agents all
     python -m lab.benchmarks.accuracy.bandits --agents "linear;linear, Thompson" --seeds 10 --on wheel
 
 Every play has a process of its own, two at a time. All agents meet the same mushrooms and the same luck, so differences to the
-first agent are seed by seed. The forced random phase, which no agent can help, stands apart. `--out` adds the figures to a file of
-JSON, by environment and size of the nets.
+first agent are seed by seed. The forced random phase, which no agent can help, stands apart. Beside the regret of the rewards got stands
+the expected one, for which the optimum is exactly 0. `--out` adds the figures to a file of JSON, by environment and size of the nets.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ from lab.benchmarks.machine import machine
 from llc_core.decisions import (
     Agent,
     BayesianLinear,
-    Curve,
     Environment,
     EpsilonGreedy,
     LinearBandit,
@@ -35,10 +34,14 @@ from llc_core.decisions import (
     Played,
     Policy,
     PosteriorMean,
+    RegretCurve,
+    SampledNets,
     Thompson,
     WheelBandit,
     difference,
     made_mushrooms,
+    paper_contour,
+    paper_sampler,
     pcsgld,
     picsgld,
     play,
@@ -54,45 +57,79 @@ ON: Mapping[str, Callable[[], Environment]] = {
     "linear": LinearBandit,
     "wheel": WheelBandit,
 }
-AGENTS: Mapping[str, tuple[Callable[..., Agent], Policy]] = {
-    "pSGLD": (psgld, PosteriorMean()),
-    "pICSGLD": (picsgld, PosteriorMean()),
-    "pCSGLD": (pcsgld, PosteriorMean()),
-    "pSGLD, Thompson": (psgld, Thompson()),
-    "pICSGLD, Thompson": (picsgld, Thompson()),
-    "pSGLD, ε-greedy": (psgld, EpsilonGreedy()),
-    "linear": (BayesianLinear, PosteriorMean()),
-    "linear, Thompson": (BayesianLinear, Thompson()),
+MEAN, DRAW, NOW_AND_THEN = PosteriorMean(), Thompson(), EpsilonGreedy()
+AGENTS: Mapping[str, tuple[str, Policy]] = {
+    "pSGLD": ("pSGLD", MEAN),
+    "pSGLD, Thompson": ("pSGLD", DRAW),
+    "pSGLD, ε-greedy": ("pSGLD", NOW_AND_THEN),
+    "pICSGLD": ("pICSGLD", MEAN),
+    "pICSGLD, Thompson": ("pICSGLD", DRAW),
+    "pICSGLD, ε-greedy": ("pICSGLD", NOW_AND_THEN),
+    "pCSGLD": ("pCSGLD", MEAN),
+    "linear": ("linear", MEAN),
+    "linear, Thompson": ("linear", DRAW),
+    "linear, ε-greedy": ("linear", NOW_AND_THEN),
+}
+PAPER: Mapping[str, Callable[[], Agent]] = {
+    "pSGLD": psgld,
+    "pICSGLD": picsgld,
+    "pCSGLD": pcsgld,
+    "linear": BayesianLinear,
 }
 DEFAULT = "pSGLD;pICSGLD;linear;linear, Thompson"
+SMALL_STEP, SMALL_FORCED = 1.2e-5, 400
+SMALL: Mapping[str, Any] = {
+    "hidden": (32, 32),
+    "capacity": 1024,
+    "batch_size": 128,
+    "steps": 8,
+    "statistics_scale": 8.0,
+    "first_square": 1.0,
+    "weight_floor": 1e-3,
+}
+"""Small nets that learn within 400 rounds: those of the page "Decisions", whose step is 40 times the paper's."""
 
 
-SMALL = {"hidden": (32, 32), "batch_size": 128}
+def small_agent(kind: str) -> Agent:
+    """The same kinds as PAPER; pCSGLD makes four times the steps, each a sixth as long, as there."""
+    if kind == "linear":
+        return BayesianLinear()
+    if kind == "pSGLD":
+        return SampledNets(paper_sampler(SMALL_STEP), name="pSGLD × 4", **SMALL)
+    if kind == "pICSGLD":
+        return SampledNets(paper_sampler(SMALL_STEP), paper_contour(), name="pICSGLD × 4", begin_share=0.1, **SMALL)
+    alone = {**SMALL, "chains": 1, "steps": 4 * SMALL["steps"]}
+    return SampledNets(
+        paper_sampler(SMALL_STEP / 6), paper_contour(0.006), name="pCSGLD × T4", begin_share=0.1, **alone
+    )
 
 
 def one(work: tuple[str, str, int, int, bool]) -> tuple[Played, float]:
     """A play and the seconds of processor that it took. work: environment, agent, rounds, seed, whether nets are small."""
     on, name, rounds, seed, small = work
     torch.set_num_threads(1)
-    make, policy = AGENTS[name]
-    agent = make(**SMALL) if small and make is not BayesianLinear else make()
+    kind, policy = AGENTS[name]
+    agent = small_agent(kind) if small else PAPER[kind]()
+    forced = {"forced_pulls": SMALL_FORCED} if small else {}
     began = time.process_time()
-    return play(ON[on](), agent, policy, rounds=rounds, seed=seed), time.process_time() - began
+    return play(ON[on](), agent, policy, rounds=rounds, seed=seed, **forced), time.process_time() - began
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--on", choices=list(ON), default="real")
-    parser.add_argument("--agents", default=DEFAULT, help=f"names with ; between them, of: {'; '.join(AGENTS)}")
+    parser.add_argument("--agents", default=DEFAULT, help=f"all, or names with ; between them, of: {'; '.join(AGENTS)}")
     parser.add_argument("--rounds", type=int, default=2000)
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument(
-        "--small", action="store_true", help="nets of 32 and 32 units in place of 100 and 100, batches of 128"
+        "--small",
+        action="store_true",
+        help="the page's nets of 32 and 32 units, and 400 forced pulls in place of 1,024",
     )
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--out", type=Path, help="a file of JSON to which the figures are added")
     options = parser.parse_args()
-    names = [name.strip() for name in options.agents.split(";")]
+    names = list(AGENTS) if options.agents == "all" else [name.strip() for name in options.agents.split(";")]
     for name in names:
         if name not in AGENTS:
             parser.error(f"--agents has {name!r}; choose from {'; '.join(AGENTS)}")
@@ -105,7 +142,7 @@ def main() -> None:
     print(f"{ON[options.on]().name}, {options.rounds} rounds, {options.seeds} seeds: {wall:.0f} s")
     plays = {name: [p for (p, _), w in zip(done, works, strict=True) if w[1] == name] for name in names}
     seconds = {name: np.mean([s for (_, s), w in zip(done, works, strict=True) if w[1] == name]) for name in names}
-    show(plays, seconds, looks(options.rounds))
+    show(options.on, plays, seconds, looks(options.rounds))
     if options.out is not None:
         keep(options, plays, seconds, looks(options.rounds))
 
@@ -115,7 +152,7 @@ def looks(rounds: int) -> list[int]:
     return sorted({min(rounds, each) for each in (100, 260, 520, 1000, rounds)})
 
 
-def show(plays: Mapping[str, Sequence[Played]], seconds: Mapping[str, float], rounds: Sequence[int]) -> None:
+def show(on: str, plays: Mapping[str, Sequence[Played]], seconds: Mapping[str, float], rounds: Sequence[int]) -> None:
     forced = regret_curve(next(iter(plays.values())), "forced")
     print(f"forced random phase: {forced.mean[-1]:,.0f} ± {forced.se[-1]:,.0f} of every regret below")
     print(
@@ -124,6 +161,16 @@ def show(plays: Mapping[str, Sequence[Played]], seconds: Mapping[str, float], ro
     for name, mine in plays.items():
         print(f"{name:22}" + _cells(regret_curve(mine), rounds) + f"{seconds[name]:13.1f}{_heat(mine):>13}")
     first, *others = plays
+    bandit, last = ON[on](), rounds[-1]
+    decisions = last * plays[first][0].pulls
+    print(f"expected regret after round {last:,}; the optimum is 0", end="")
+    if bandit.random_regret is not None:
+        print(f", chance {bandit.random_regret * decisions:,.0f}", end="")
+    if isinstance(bandit, WheelBandit):
+        print(f", always the safe action {bandit.safe_regret * decisions:,.0f}", end="")
+    print()
+    for name, mine in plays.items():
+        print(f"{name:22}" + _cells(regret_curve(mine, "expected_regret"), [last]))
     if len(plays[first]) > 1:
         print(f"less {first}, seed by seed")
         for name in others:
@@ -139,19 +186,27 @@ def keep(
     """Add the figures to the file `options.out`, in place of older ones of the same environment and size."""
     path: Path = options.out
     small = " --small" if options.small else ""
-    command = f"python -m lab.benchmarks.accuracy.bandits --on {options.on} --seeds {options.seeds} --rounds {options.rounds}{small}"
+    command = (
+        f"python -m lab.benchmarks.accuracy.bandits --on {options.on} --seeds {options.seeds} --rounds {options.rounds}{small}"
+        f' --agents "{options.agents}" --out {path}'
+    )
     kept: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
     at = [each - 1 for each in rounds]
     rows: dict[str, Any] = {}
     for name, mine in plays.items():
         curve = regret_curve(mine)
+        expected = regret_curve(mine, "expected_regret")
         rows[name] = {"regret": curve.mean[at].round(1).tolist(), "seconds": round(float(seconds[name]), 1)}
+        rows[name]["expected"] = expected.mean[at].round(1).tolist()
         if curve.plays > 1:
             rows[name]["se"] = curve.se[at].round(1).tolist()
+            rows[name]["expected_se"] = expected.se[at].round(1).tolist()
         if "heat" in mine[0].report:
             rows[name] |= {"heat": mine[0].report["heat"].round(3).tolist()}
             rows[name] |= {"first_heated": [int(play.report["first_heated"]) for play in mine]}
-    first = next(iter(plays.values()))
+    first, bandit = next(iter(plays.values())), ON[options.on]()
+    decisions = options.rounds * first[0].pulls
+    chance = None if bandit.random_regret is None else round(bandit.random_regret * decisions, 1)
     kept[options.on + (", small" if options.small else "")] = {
         "command": command,
         "machine": machine(),
@@ -159,12 +214,13 @@ def keep(
         "rounds": list(rounds),
         "seeds": len(first),
         "forced": round(float(regret_curve(first, "forced").mean[-1]), 1),
+        "chance": chance,
         "agents": rows,
     }
     path.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
 
 
-def _cells(curve: Curve, rounds: Sequence[int]) -> str:
+def _cells(curve: RegretCurve, rounds: Sequence[int]) -> str:
     cells = [(curve.mean[each - 1], curve.se[each - 1]) for each in rounds]
     return "".join(f"{f'{mean:,.0f}' + ('' if np.isnan(se) else f' ± {se:,.0f}'):>18}" for mean, se in cells)
 

@@ -35,6 +35,17 @@ def _network(*widths: int, **problem: Any) -> dict[str, Any]:
 
 
 LARGEST = {"problem": _network(440, 440), "gradient": "minibatch", "batch_size": 2000, "chains": 10, "steps": 1_000_000}
+CROWD = {
+    side: {"interaction": {"name": "SteinVariational", "temperature": 1.0, "spread": 2.0}, "chains": 200}
+    for side in ("left", "right")
+}
+WIDE = {
+    "problem": {
+        "kind": "bayesian_network",
+        "widths": [1, 320, 320, 320, 1],
+        "data": {"name": "wave", "n": 64, "seed": 0},
+    }
+}
 HOSTILE: tuple[tuple[str, dict[str, Any]], ...] = (
     ("stationary-bias", {"target": {"kind": "landscape", "expression": f"exp(-x^2/2)*(2+{'*'.join(['sin(50*x)'] * 12)})"}}),
     ("stationary-bias", {"target": {"kind": "landscape", "points": [[i / 10 - 3, 1 + i * 7 % 13] for i in range(60)]}}),
@@ -46,6 +57,11 @@ HOSTILE: tuple[tuple[str, dict[str, Any]], ...] = (
     ("landscapes", {"problem": {"kind": "planar", "name": "normal_crossing", "k": [6, 6], "n": 100_000}, "chains": 32}),
     ("your-network", {"network": "deep", "chains": 32, "batch_size": 1000, "steps": 1_000_000}),
     ("benchmark", {"store": "../../etc/passwd"}),
+    ("many-modes", {**CROWD, "gradients": 20_000_000, "trials": 10}),
+    ("functions", {**WIDE, "sampler": {"name": "SplitHMC", "leapfrog_steps": 100.0}, "chains": 30, "steps": 100_000}),
+    ("functions", {**WIDE, "sampler": {"name": "CollapsedPCN"}, "chains": 30, "steps": 100_000}),
+    ("decisions", {"game": "mushrooms", "bandit": {"hidden": 256, "steps": 5, "batch_size": 512, "rounds": 5000}}),
+    ("decisions", {"game": "digits", "outside": {"hidden": 256, "chains": 8, "steps": 20_000}}),
 )  # fmt: skip
 
 

@@ -81,6 +81,7 @@ def serve() -> None:
     from tornado.web import RequestHandler
 
     from app.server.serving import allow_many_connections, limits
+    from app.server.turns import Turns
     from app.window import warmup
 
     allow_many_connections()
@@ -119,6 +120,8 @@ def serve() -> None:
         {"app": str(ROOT / "app" / "main.py")}, port, "127.0.0.1", show=False, start=False, verbose=False,
         extra_patterns=[("/held", Held), ("/ticks", Ticks), ("/holders", Holders)], **limits(),
     )  # fmt: skip
+    # A file has no hooks, as the folder `app` has.
+    server._tornado._applications["/app"].application.add(Turns())
     server.start()
     print(port, flush=True)
     server.io_loop.start()

@@ -44,7 +44,7 @@ class Surface(Potential):
         noise: float = 0.0,
         n_beta: float = 1.0,
     ):
-        if name not in SHAPES:
+        if not isinstance(name, str) or name not in SHAPES:
             raise ValueError(f"Unknown surface {short(name)}; choose one of {', '.join(SURFACES)}.")
         self.name, self.shape = name, SHAPES[name]
         self.noise = number("noise", noise)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,7 +63,7 @@ class SemiSynthetic:
 
 def semi_synthetic(
     inputs: Table | Any,
-    width: int = 50,
+    width: int | Sequence[int] = 50,
     hidden_layers: int = 2,
     rows: int = 150,
     test_share: float = 0.2,
@@ -71,6 +71,8 @@ def semi_synthetic(
     **network: Any,
 ) -> SemiSynthetic:
     """A task on `inputs`, a `Table` or numbers [n, d]: standardised, at most `rows` of them, of which `test_share` are held out.
+
+    width: of all hidden layers, or the widths one by one.
 
     The targets are those of one network drawn from the prior, with noise of the likelihood, both by `seed`; the rows and which of
     them are held out are the same for all seeds. network: other arguments of `BayesianNetwork` (activation, likelihood,
@@ -87,7 +89,8 @@ def semi_synthetic(
         raise ValueError(f"{table.name} has {len(x)} rows; a task needs at least {LEAST_ROWS}.")
     x = x[numpy_stream(0, "semi-synthetic rows").permutation(len(x))[:kept]]
     held = min(kept - 2, max(1, round(share * kept)))
-    widths = (x.shape[1], *[width] * whole("hidden_layers", hidden_layers, 1), 1)
+    hidden = list(width) if isinstance(width, Sequence) else [width] * whole("hidden_layers", hidden_layers, 1)
+    widths = (x.shape[1], *hidden, 1)
     problem = BayesianNetwork(widths, {"x": x[held:], "y": np.zeros(kept - held)}, **_known(network))
     return synthetic(problem, x[:held], seed)
 

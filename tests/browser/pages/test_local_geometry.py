@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
+from browser_app import UNUSED_MILLISECONDS
 from page_scripts import SCHEME
 from playwright.sync_api import expect
 
@@ -28,7 +29,7 @@ UPDATES = """(count) => new Promise((done) => {
 
 def test_a_slow_browser_whose_session_has_expired_gets_the_page_from_this_server_alone(app):
     def late(route):
-        time.sleep(4)
+        time.sleep(UNUSED_MILLISECONDS / 1000 + 1)
         route.continue_()
 
     app.page.route("**/bokeh.min.js*", late)

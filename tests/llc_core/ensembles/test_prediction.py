@@ -223,3 +223,19 @@ def test_the_calibration_curve_by_hand():
     assert curve.counts.tolist() == [1, 1, 2]
     assert curve.confidence == pytest.approx([0.4, 0.5, 0.75]) and curve.accuracy.tolist() == [0, 1, 1]
     assert curve.error == pytest.approx((0.4 + 0.5 + 2 * 0.25) / 4) == pytest.approx(calibration_error(P, LABELS, 5))
+
+
+def test_log_weights_may_be_as_far_apart_as_those_of_contours_are():
+    model, draws, inputs = ensemble()
+    logs = np.array([-1.5e7, -1.5e7 + 2, -9e6, -9e6 - 1, -2e7, -9e6 + 0.5])
+    running = RunningPrediction()
+    for some in (slice(0, 2), slice(2, 3), slice(3, 6)):
+        running.add(model, draws[some], inputs, log_weights=logs[some])
+    together = llc_core.predictive(model, draws, inputs, weights=np.exp(logs - logs.max()))
+    torch.testing.assert_close(running.prediction.probabilities, together.probabilities, rtol=1e-9, atol=1e-12)
+    torch.testing.assert_close(running.prediction.mean_entropy, together.mean_entropy, rtol=1e-9, atol=1e-12)
+    assert running.draws == 6 and running.prediction.kish_share == pytest.approx(together.kish_share)
+    for bad in ({}, {"log_weights": [np.inf]}, {"log_weights": [0.0], "weights": [1.0]}):
+        with pytest.raises(ValueError) as caught:
+            running.add(model, draws[:1], inputs, **bad)
+        tells(caught.value)

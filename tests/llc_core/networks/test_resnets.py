@@ -8,7 +8,7 @@ from sentences import tells
 
 from llc_core.compute.streams import torch_stream
 from llc_core.interactions import Contour
-from llc_core.networks import PUBLISHED, build_model
+from llc_core.networks import PUBLISHED, build_model, picture_settings
 
 SMALL = {"kind": "resnet", "depth": 8, "width": 4, "channels": 1, "side": 8, "norm": "group"}
 SMALL_WIDE = {"kind": "wide_resnet", "depth": 10, "factor": 2, "width": 2, "channels": 1, "side": 8, "norm": "group"}
@@ -73,14 +73,15 @@ def test_what_is_no_network_is_refused_in_words(changes, words):
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_the_published_settings_are_those_of_the_paper_and_have_a_small_copy(name):
     """Deng et al. 2022, D.4: the contour's bins have the width in U/T that they have in U over T."""
-    given = PUBLISHED[name]
+    given = picture_settings(name)
     assert (given.epochs, given.milestones, given.factor) == (500, (250, 375), 0.2)
+    assert (given.step_size, given.momentum, given.temperature) == (2e-6, 0.9, 3e-4)
     low, high = given.bin_edges
     contour = Contour(low=low, high=high, bins=given.bins, zeta=given.zeta)
     assert contour.width * given.temperature == pytest.approx(60 if name == "WRN-16-8" else 200)
     assert [given.rate(epoch) for epoch in (0, 249, 250, 375)] == pytest.approx([2e-6, 2e-6, 4e-7, 8e-8])
-    small = build_model(given.model("small", classes=5))
+    small = build_model(picture_settings(name, "small").model(classes=5))
     assert small(torch.zeros(2, 64)).shape == (2, 5) and sum(p.numel() for p in small.parameters()) < 100_000
-    assert given.model("paper")["classes"] == 100
+    assert given.model()["classes"] == 100
     with pytest.raises(ValueError, match="size is 'tiny'; choose one of paper, small"):
-        given.model("tiny")
+        picture_settings(name, "tiny")

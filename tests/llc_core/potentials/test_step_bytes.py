@@ -44,9 +44,7 @@ def peak(problem: Potential, gradient: str, batch_size: int, dtype: torch.dtype)
     if gradient != "full":  # what is made once, and kept, has its own price
         problem.draw(generator, 2000, batch_size, gradient, dtype)
     step(delta[:2])
-    # By the type, since isinstance asks weak proxies of what is gone, which raises.
-    there = [thing for thing in gc.get_objects() if issubclass(type(thing), torch.Tensor)]
-    alive = Alive(there)  # its list of what is there grows with the process, and is no part of the step
+    alive = Alive([*OLDER, *tensors()])  # its list of what is there grows with the process, and is no part of the step
     tracemalloc.start()
     try:
         with alive:
@@ -56,11 +54,29 @@ def peak(problem: Potential, gradient: str, batch_size: int, dtype: torch.dtype)
         tracemalloc.stop()
 
 
+OLDER: list[torch.Tensor] = []
+"""Tensors that were there before this file's tests."""
+
+
+def tensors() -> list[torch.Tensor]:
+    # By the type, since isinstance asks weak proxies of what is gone, which raises.
+    return [thing for thing in gc.get_objects() if issubclass(type(thing), torch.Tensor)]
+
+
 @pytest.fixture(scope="module", autouse=True)
 def imported():
-    """Libraries that the first evaluation of a process imports are not of its step."""
+    """Libraries that the first evaluation of a process imports are not of its step.
+
+    What other tests have left in the process is looked through once, and then kept out of the collector's sight: millions of
+    objects took a second for each of the cases here.
+    """
     unmade = torch.nn.LazyLinear(2)  # another test of this process may have left one: it has no storage to look at
     peak(build({"kind": "dln", "widths": [2, 2], "n": 100}), "full", 1, torch.float32)
+    OLDER.extend(tensors())
+    gc.freeze()
+    yield
+    gc.unfreeze()
+    OLDER.clear()
     del unmade
 
 

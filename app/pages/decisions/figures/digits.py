@@ -9,12 +9,13 @@ import numpy as np
 from bokeh.models import ColumnDataSource, FixedTicker, LinearColorMapper, Range1d, Span
 
 from app.pages.decisions.job.digits import Scores
-from app.pages.decisions.scene import INSIDE, Digits, Said
+from app.pages.decisions.scene import Digits, Said
 from app.style import theme
 from app.style.figures import house_figure
+from llc_core.networks.halves import KNOWN
 
 SCALE_HEIGHT, HISTOGRAM_HEIGHT, CURVE_HEIGHT = 270, 230, 230
-MOST = math.log(INSIDE)
+MOST = math.log(KNOWN)
 """Entropy of five equally likely classes."""
 ROWS = 3
 """Lanes of either kind, so that digits of like entropy lie beside each other."""

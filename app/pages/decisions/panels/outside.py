@@ -69,11 +69,19 @@ class OutsidePanel:
         )
         # The cards and not the pairs: a grid that is hidden shows itself by its style sheet.
         self._told = [histograms, curves, card(self.table), right, card(note)]
-        rows = [pair(histograms, curves), self._told[2], pair(right, self._told[4])]
+        self._later = [pair(histograms, curves), self._told[2], pair(right, self._told[4])]
         self.view = pn.Column(
-            card(self._above, plotted(self.scale.plot)), *rows, sizing_mode="stretch_width", margin=0,
+            card(self._above, plotted(self.scale.plot)),
+            sizing_mode="stretch_width",
+            margin=0,
             stylesheets=[theme.STACK],
-        )  # fmt: skip
+        )
+
+    def complete(self) -> None:
+        """Show what lies below the scale: a page that is opened has its first picture sooner without."""
+        if self._later:
+            self.view.extend(self._later)
+            self._later = []
 
     def _legend(self, title: str, entries: list[tuple[str, str]], figure: str) -> pn.pane.HTML:
         pane = prose(theme.LEGEND)

@@ -63,12 +63,18 @@ class PlayPanel:
         self.curves = card(self._legend, plotted(self.regret.plot), self.which, self.table, meaning)
         moment = card(self._which, self._mushroom, plotted(self.moment.plot), self._said)
         memory = card(self._memory_legend, plotted(self.memory.plot), self._memory_words)
-        below = pn.Column(moment, memory, sizing_mode="stretch_width", margin=0, stylesheets=[theme.STACK])
-        self.view = pair(self.curves, below)
+        self._later = [moment, memory]
+        self._beside = pn.Column(sizing_mode="stretch_width", margin=0, stylesheets=[theme.STACK])
+        self.view = pair(self.curves, self._beside)
         kinds = zip(KIND_COLORS, (0.45, 0.8, 0.8), ("left", "eaten, +5", "eaten, −35"), strict=True)
         entries = [(block(color, opacity), words) for color, opacity, words in kinds]
         self._memory_legend.object = legend_html("What the nets remember", entries, "memory")
         self.answers = True
+
+    def complete(self) -> None:
+        """Show what is empty before the first round: a page that is opened has its first picture sooner without."""
+        if self._later:
+            self._beside.objects, self._later = self._later, []
 
     def reset(self, config: DecisionsConfig, scene: Scene) -> None:
         assert scene.mushrooms is not None

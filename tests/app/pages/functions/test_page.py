@@ -737,7 +737,7 @@ def test_files_hold_what_is_on_the_page(view):
     results = {row["name"]: row["value"] for row in csv.DictReader(io.StringIO(view.takeaway.content("results")[1]))}
     assert float(results["r_hat_functions_largest"]) == view._seen.gauges.functions
     assert json.loads(results["config"]) == json.loads(json.dumps(view.configuration()))
-    assert {item["key"] for item in FILES} == {"bands", "results", "config", "python"}
+    assert {item["key"] for item in FILES} == {"bands", "results", "ksd", "risk", "config", "python"}
     view._on_preset("wider")
     view.takeaway._on_upload(json.dumps(SMALL.to_dict()))
     assert view.configuration() == SMALL.to_dict() and not view.takeaway.menu.message["bad"]

@@ -1,4 +1,4 @@
-"""The card "Law of the ensemble": √KSD against iterations, beside that of exact draws."""
+"""The card of the ensemble: √KSD against iterations, beside that of exact draws."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class EnsemblePanel(JobPanel):
         about = prose(margin=(6, 0, 0, 0))
         about.object = f'<p class="small">{escape(ABOUT)}</p>'
         self.view = card(
-            legend("Law of the ensemble", LEGEND, "ensemble"),
+            legend("When are all chains together right?", LEGEND, "ensemble"),
             self.bar(self.words, margin=(0, 0, 8, 0)),
             self._figure,
             about,
@@ -84,7 +84,7 @@ class EnsemblePanel(JobPanel):
         if self.rows:
             self._draw()
             assert self._scene is not None
-            at = ", ".join(f"{x:.2f}" for x in places_of(self._scene))
+            at = ", ".join(f"{x:.2f}" for x in places_of(self._scene)).replace("-", "−")
             last, over = self.rows[-1], state.status is Status.FINISHED
             self.say(
                 f"√KSD {last.root:.3f} after {last.iteration:,} iterations{'' if over else ' so far'}, of exact draws {self.floor:.3f}; "

@@ -12,6 +12,7 @@ import numpy as np
 
 from app.pages.stationary_bias.config import SIDES, BiasConfig
 from app.pages.stationary_bias.scene import Scene, get_scene
+from app.runs.account import account
 from llc_core import stationary
 from llc_core.samplers.base import Sampler
 from llc_core.samplers.registry import build
@@ -84,7 +85,11 @@ def _text(sampler: Sampler) -> str:
 
 
 def _solved(side: str, current: bool, sampler_text: str, target_text: str, scene: Scene) -> ExactBias:
-    x, density, masses, limit, trouble = _solve(sampler_text, target_text)
+    try:
+        x, density, masses, limit, trouble = _solve(sampler_text, target_text)
+    except ValueError as full:  # not kept: there may be room the next time
+        x = density = limit = np.zeros(0)
+        masses, trouble = np.full(scene.bins.count + 2, np.nan), str(full)
     values = loads(sampler_text)
     return ExactBias(
         side,
@@ -105,6 +110,11 @@ def _solve(sampler_text: str, target_text: str) -> tuple[np.ndarray, np.ndarray,
     """Shared by all sessions: everyone begins with the same preset."""
     sampler, config = build(loads(sampler_text)), BiasConfig(target=loads(target_text))
     scene = get_scene(config)
+    with account().room(ROOM, "The exact law"):
+        return _law(sampler, scene)
+
+
+def _law(sampler: Sampler, scene: Scene) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, str]:
     try:
         law = stationary.exact_law(sampler, scene.target, resolution=RESOLUTION, most_bytes=ROOM)
         limit = stationary.masses(sampler, scene.target, scene.bins)

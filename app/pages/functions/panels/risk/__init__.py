@@ -1,0 +1,1 @@
+"""What predictions are worth: semi-synthetic risk of all methods, beside the Bayes risk."""

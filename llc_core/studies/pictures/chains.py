@@ -1,0 +1,200 @@
+"""Classifiers that a sampler moves from random starts, all numbers of each as one row."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+from torch.nn.utils import parameters_to_vector, vector_to_parameters
+
+from llc_core.compute.precision import full_precision
+from llc_core.compute.streams import torch_stream
+from llc_core.groups import Groups
+from llc_core.interactions import Seen
+from llc_core.networks.models import build_model
+from llc_core.networks.published import PictureSettings
+from llc_core.samplers.registry import hyperparameters
+from llc_core.studies.pictures.augmenting import shifted_and_mirrored
+from llc_core.studies.pictures.methods import Method
+from llc_core.studies.pictures.task import PictureTask
+from llc_core.types import Energy, Hp
+
+ENDLESS = 10**18
+Draw = dict[str, Tensor]
+"""A state dict of a network, with the running means of its norms."""
+
+
+class ClassifierChains:
+    """C networks under exp(−U/T), U(w) = N·L(w) + (decay/2)‖w‖², L the mean cross entropy, from C random starts.
+
+    Inside, the target is U/T and the step size ε·T, which is the same move; energies of the interaction are N·L/T of a batch.
+    Norms are in training mode, as each network of its own would be trained; their running means belong to a draw. Under replica
+    exchange the levels share their batches, so that most of the batches' noise cancels in a swap.
+    epochs_done: so far.  diverged: whether a network has left all bounds.
+    """
+
+    def __init__(
+        self, task: PictureTask, settings: PictureSettings, method: Method, *, seed: int = 0, device: str | None = None
+    ) -> None:
+        self.settings, self.method, self.split = settings, method, task.split
+        self.device = torch.device(device or "cpu")
+        self.count = 1 if method.alone else settings.chains
+        pixels = task.split.inputs[0].numel()
+        described: Mapping[str, Any] = (
+            {"kind": "mlp", "widths": [pixels, task.classes]} if method.linear else settings.model(task.classes)
+        )
+        self._flat = method.linear
+        self.batch_size = min(settings.batch_size, len(task.split))
+        self.steps_an_epoch = len(task.split) // self.batch_size
+        total = settings.epochs * self.steps_an_epoch
+        self.interaction = None if method.interaction is None else method.interaction(settings, total)
+        ladder = self.interaction is not None and self.interaction.across == "levels"
+        if ladder:
+            self.count = self.interaction.members_of(1, self.count)  # type: ignore[union-attr]
+        self.models = [build_model(described, 1000 * seed + k).to(self.device) for k in range(self.count)]
+        self._random = {
+            name: torch_stream(seed, f"pictures {name}") for name in ("order", "noise", "exchange", "shifts")
+        }
+        start = torch.stack([parameters_to_vector(model.parameters()).detach() for model in self.models])
+        self.dim = start.shape[1]
+        self._inputs = task.split.inputs.to(self.device)
+        self._targets = task.split.targets.to(self.device)
+        size = torch.ones(self.count, 1, dtype=torch.float64)
+        if ladder:
+            size = size / torch.tensor(self.interaction.temperatures, dtype=torch.float64)[:, None]  # type: ignore[union-attr]
+        self._shares_batches = ladder
+        self._n_beta = (len(task.split) / settings.temperature * size).to(start)
+        self._localization = (settings.decay / settings.temperature * size).to(start)
+        self.sampler = method.sampler(settings)
+        self.hp = hyperparameters(self.sampler, self.count, start)
+        self.hp.adapting = torch.zeros_like(self.hp.adapting)
+        first = self._normals(1)[0] if method.noise else torch.zeros_like(start)
+        self.state = self.sampler.init(start, first, self.hp)
+        self.step = self.epochs_done = 0
+        if self.interaction is not None:
+            groups = Groups(1, 1, self.count) if ladder else Groups(1, self.count, 1)
+            self.layout = self.interaction.layout(groups, self._n_beta.cpu(), ENDLESS)
+            self.shared = self.interaction.init(self.layout)
+
+    @property
+    def finished(self) -> bool:
+        return self.epochs_done >= self.settings.epochs
+
+    @property
+    def gradients(self) -> int:
+        """Of a batch, by all chains together, so far."""
+        return self.step * self.count
+
+    @full_precision()
+    def advance(self) -> None:
+        """One epoch. ValueError with one sentence where a network leaves all bounds."""
+        for model in self.models:
+            model.train()
+        orders = [
+            torch.randperm(len(self.split), generator=self._random["order"])
+            for _ in range(1 if self._shares_batches else self.count)
+        ]
+        for k in range(self.steps_an_epoch):
+            rows = [order[k * self.batch_size : (k + 1) * self.batch_size] for order in orders]
+            self._move(rows)
+        self.epochs_done += 1
+
+    def draws(self) -> tuple[nn.Module, list[Draw], Tensor]:
+        """A network, the draws [S] that count now, and log weights [S] up to a constant of all epochs. Draws are no copies: the next step
+        changes them."""
+        self._put()
+        logs = torch.zeros(self.count, dtype=torch.float64)
+        rows = list(range(self.count))
+        if self.interaction is not None:
+            if self._shares_batches:
+                rows = rows[:1]  # the level at T; the hotter ones have other laws
+            weight = self.interaction.log_weight(max(self.step - 1, 0), self.shared, self.layout)
+            if weight is not None:
+                logs = self.layout.scatter(weight).double()
+        counts = [row for row in rows if bool(torch.isfinite(logs[row]))]
+        return self.models[0], [self.models[row].state_dict() for row in counts], logs[counts]
+
+    def report(self) -> dict[str, Any]:
+        """What the interaction shows."""
+        if self.interaction is None:
+            return {}
+        return {name: value.numpy() for name, value in self.interaction.report(self.shared).items()}
+
+    def _put(self) -> None:
+        """The parameters of the networks are views of their rows."""
+        for model, row in zip(self.models, self.state["delta"], strict=True):
+            vector_to_parameters(row, model.parameters())
+
+    def _move(self, rows: list[Tensor]) -> None:
+        self._put()
+        found = [
+            self._loss_and_grad(model, rows[0 if self._shares_batches else chain])
+            for chain, model in enumerate(self.models)
+        ]
+        losses, grad = torch.stack([loss for loss, _ in found]), torch.stack([each for _, each in found])
+        if not bool(torch.isfinite(losses).all()):
+            raise ValueError(
+                f"A network has left all bounds at step {self.step + 1}; use a smaller step_size or temperature."
+            )
+        energy = Energy(losses, grad, self.state["delta"], self._n_beta, self._localization)
+        size, heat_of_noise = (1.0, 1.0) if self.method.steady else (self._share(), 1.0)
+        with torch.no_grad():
+            if self.interaction is not None:
+                energy = self._interact(energy)
+                pace, heat_of_noise = self.interaction.pace(self.step, self.layout)  # type: ignore[assignment]
+                size = size * pace  # type: ignore[assignment]
+            noise = self._normals(self.sampler.noises) if self.method.noise else grad.new_zeros(1, *grad.shape)
+            noise = noise * float(heat_of_noise) ** 0.5
+            hp = Hp(**{**vars(self.hp), "step_size": self.hp.step_size * size})
+            self.state = self.sampler.update(self.state, energy, noise, hp)
+        self.step += 1
+
+    def _share(self) -> float:
+        """Of the first step size, by the schedule."""
+        return self.settings.rate(self.epochs_done) / self.settings.step_size
+
+    def _loss_and_grad(self, model: nn.Module, rows: Tensor) -> tuple[Tensor, Tensor]:
+        inputs = self._inputs[rows.to(self.device)]
+        if self.settings.augment and inputs.dim() == 4:
+            inputs = shifted_and_mirrored(inputs, self._random["shifts"])
+        with torch.enable_grad():
+            outputs = model(inputs.flatten(1) if self._flat else inputs)
+            loss = functional.cross_entropy(outputs, self._targets[rows.to(self.device)])
+            grads = torch.autograd.grad(loss, list(model.parameters()))
+        return loss.detach(), torch.cat([grad.reshape(-1) for grad in grads])
+
+    def _interact(self, energy: Energy) -> Energy:
+        """The energy with its heat, after those that swap have swapped."""
+        assert self.interaction is not None
+        loss = energy.excess_loss.double().cpu()
+        uniform = 1 - torch.rand(self.count, generator=self._random["exchange"], dtype=torch.float64)
+        grouped, alive = self.layout.gather(loss), torch.ones(self.layout.shape, dtype=torch.bool)
+        seen = Seen(self.step, grouped, self.layout.n_beta * grouped, alive, self.layout.gather(uniform))
+        self.shared, moves = self.interaction.exchange(self.shared, seen, self.layout)
+        if moves is not None:
+            order = self.layout.scatter(self.layout.index.gather(1, moves))
+            self.models = [self.models[row] for row in order.tolist()]  # their norms go with them
+            order = order.to(self.device)
+            self.state = {**self.state, "delta": self.state["delta"][order]}
+            energy = dataclasses.replace(
+                energy, excess_loss=energy.excess_loss[order], loss_grad=energy.loss_grad[order], delta=self.state["delta"]
+            )  # fmt: skip
+        heat = self.interaction.heat(self.shared, self.layout)
+        if heat is None:
+            return energy
+        by_chain = self.layout.scatter(heat).unsqueeze(1).to(energy.n_beta)
+        return dataclasses.replace(energy, n_beta=energy.n_beta * by_chain)
+
+    def _normals(self, fields: int) -> Tensor:
+        drawn = torch.randn(fields, self.count, self.dim, generator=self._random["noise"])
+        return drawn.to(self.device)
+
+
+def kept(draw: Draw) -> Draw:
+    """A copy on the CPU, which later steps leave alone."""
+    return {name: value.detach().cpu().clone() for name, value in copy.copy(draw).items()}

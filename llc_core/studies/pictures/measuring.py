@@ -1,0 +1,91 @@
+"""One method on one task from its random start to its scores."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from llc_core.ensembles import EnsemblePrediction, RunningPrediction
+from llc_core.ensembles.draw_file import DrawFile
+from llc_core.fields import choice
+from llc_core.networks.published import PictureSettings
+from llc_core.studies.pictures.chains import ClassifierChains
+from llc_core.studies.pictures.methods import METHODS
+from llc_core.studies.pictures.task import PictureTask
+
+COLUMNS = ("accuracy", "nll", "brier", "ece", "auroc", "aupr", "fpr95", "auroc_information", "draws", "kish", "seconds")
+
+
+@dataclass(frozen=True)
+class PictureScores:
+    """inside, outside: what the ensemble says of the held-out pictures and of foreign ones.  gradients: of batches, by all networks.
+
+    seconds: of the processor.
+    """
+
+    inside: EnsemblePrediction
+    outside: EnsemblePrediction
+    targets: object
+    gradients: int
+    seconds: float
+
+    def figures(self) -> dict[str, float]:
+        """By COLUMNS. auroc: of the entropy of the mean; auroc_information: of the mutual information, one half for one network.
+        kish: effective share of the draws."""
+        targets = self.targets
+        found = self.inside.against(self.outside)
+        return {
+            "accuracy": self.inside.accuracy(targets),  # type: ignore[arg-type]
+            "nll": self.inside.negative_log_likelihood(targets),  # type: ignore[arg-type]
+            "brier": self.inside.brier(targets),  # type: ignore[arg-type]
+            "ece": self.inside.calibration_error(targets),  # type: ignore[arg-type]
+            "auroc": found.auroc,
+            "aupr": found.aupr,
+            "fpr95": found.fpr95,
+            "auroc_information": self.inside.against(self.outside, "mutual_information").auroc,
+            "draws": float(len(self.inside.weights)),
+            "kish": self.inside.kish_share,
+            "seconds": self.seconds,
+        }
+
+
+def measure(
+    task: PictureTask,
+    settings: PictureSettings,
+    method: str,
+    *,
+    seed: int = 0,
+    device: str | None = None,
+    draws: DrawFile | None = None,
+    watch: Callable[[ClassifierChains], None] = lambda chains: None,
+) -> PictureScores:
+    """All epochs of a method (`METHODS`), and what its draws say. Without noise a network's last state is its draw; with noise those
+    at the end of every epoch from `settings.draws_from` on; of cyclical steps those of every epoch that ends with small ones. None is kept,
+    unless in `draws`.
+
+    watch: called after every epoch. Raises ValueError with one sentence for what cannot be run.
+    """
+    how = METHODS[choice("method", method, tuple(METHODS))]
+    began = time.process_time()
+    chains = ClassifierChains(task, settings, how, seed=seed, device=device)
+    both = RunningPrediction(), RunningPrediction()
+    parts = [inputs.flatten(1) if how.linear else inputs for inputs in (task.split.test_inputs, task.foreign)]
+    parts = [inputs.to(chains.device) for inputs in parts]
+    while not chains.finished:
+        chains.advance()
+        counts = how.steady or chains.epochs_done > settings.draws_from if how.noise else chains.finished
+        if counts:
+            model, states, logs = chains.draws()
+            if states:
+                for running, inputs in zip(both, parts, strict=True):
+                    running.add(model, states, inputs, log_weights=logs)
+                if draws is not None:
+                    draws.add(states, logs)
+        watch(chains)
+    if not both[0].draws:
+        raise ValueError(
+            f"{method} gave no draw that counts in {settings.epochs} epochs; use a smaller draws_from, or fewer cycles."
+        )
+    inside, outside = (running.prediction for running in both)
+    return PictureScores(inside, outside, task.split.test_targets, chains.gradients, time.process_time() - began)

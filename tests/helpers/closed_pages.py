@@ -1,0 +1,21 @@
+"""`panel serve --setup` of this file: a session ends as soon as its page is closed.
+
+Until then its run would go on, and take the time of the next test. A session that no browser has reached yet stays: a busy
+browser comes back for it after seconds, and its page would be built twice.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bokeh.server.session import ServerSession
+
+unsubscribe = ServerSession.unsubscribe
+
+
+def unsubscribe_and_end(self: ServerSession, connection: Any) -> None:
+    unsubscribe(self, connection)
+    self.request_expiration()  # heeded only where no browser is connected
+
+
+ServerSession.unsubscribe = unsubscribe_and_end
