@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -21,7 +21,7 @@ class SteinDiscrepancy:
 
     v: float
     u: float
-    null: np.ndarray
+    null: np.ndarray = field(repr=False)
     p: float
 
     @property

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from llc_core.fields import whole
+from llc_core.fields import short, whole
 from llc_core.observables.base import Observable
 from llc_core.observables.look import Group, Look, RunShape
+from llc_core.observables.row_file import RowFile
 from llc_core.potentials.base import Potential
 
 MOST_DRAWS = 100_000
+FOLDER = "LLC_LAB_DRAWS"
+"""Of draws on disk. No configuration names a path, since configurations come from links too."""
 COPIES = 4
 """Of the kept rows in memory, while they are read out: themselves, side by side, and in double precision."""
 
@@ -22,15 +26,22 @@ COPIES = 4
 class KeptRows(Observable):
     """Draws of what `measure` returns. When `most` rows are kept, every second one is dropped and rows come twice as far apart.
 
-    most: rows kept at once.  Draws are as the chains visit them; where they do not weigh the same, their weights stand beside.
+    most: rows kept at once.  on_disk: they lie in a file of LLC_LAB_DRAWS, a folder that whoever runs the process names,
+    and `read` gives a memory map of it in single precision.  Draws are as the chains visit them; where they do not weigh
+    the same, their weights stand beside.
     """
 
     every: int = 1
     most: int = 256
+    on_disk: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self.most = whole(f"{self.name}.most", self.most, 16, MOST_DRAWS)
+        if not isinstance(self.on_disk, bool):
+            raise ValueError(f"{self.name}.on_disk is {short(self.on_disk)}; give true or false.")
+        if self.on_disk and not os.environ.get(FOLDER):
+            raise ValueError(f"{self.name}.on_disk needs a folder; name one in the environment's {FOLDER}.")
 
     def measure(self, seen: Look) -> Tensor:
         """[C, …] a new tensor with one number or array for each chain."""
@@ -41,10 +52,11 @@ class KeptRows(Observable):
         raise NotImplementedError
 
     def kept(self, chains: int, problem: Potential) -> int:
-        return COPIES * self.most * chains * self.numbers(problem)
+        return (1 if self.on_disk else COPIES * self.most) * chains * self.numbers(problem)
 
     def begin(self, setup: RunShape) -> None:
         self._rows: list[Tensor] = []
+        self._file: RowFile | None = None
         self._weights: list[Tensor] = []
         self._steps: list[int] = []
         self._stride = 1
@@ -52,22 +64,33 @@ class KeptRows(Observable):
     def look(self, seen: Look) -> None:
         if seen.step % (self.every * self._stride):
             return
-        self._rows.append(self.measure(seen))
+        row = self.measure(seen)
+        if self.on_disk:
+            self._file = self._file or RowFile(os.environ[FOLDER], self.name, self.most, row)
+            self._file.append(row)
+        else:
+            self._rows.append(row)
         self._weights.append(seen.weights)
         self._steps.append(seen.step)
-        if len(self._rows) == self.most:
+        if len(self._steps) == self.most:
             self._rows, self._weights, self._steps = self._rows[::2], self._weights[::2], self._steps[::2]
             self._stride *= 2
+            if self._file is not None:
+                self._file.thin()
 
     def read(self, group: Group) -> dict[str, np.ndarray]:
         """draws [T, C', …], nan for diverged chains, and steps [T] since the end of burn-in; empty before the first look.
 
-        weights [T, C'] of the draws in averages, where they are not all the same.
+        weights [T, C'] of the draws in averages, where they are not all the same. Draws on disk are of all chains of the group, and
+        those of diverged ones are what they were.
         """
-        if not self._rows:
+        if not self._steps:
             return {}
-        draws = torch.stack([row[group.rows] for row in self._rows]).double().cpu().numpy()
-        draws[:, ~group.living] = np.nan
+        if self._file is not None:
+            draws = self._file.draws(group.rows)
+        else:
+            draws = torch.stack([row[group.rows] for row in self._rows]).double().cpu().numpy()
+            draws[:, ~group.living] = np.nan
         found = {"draws": draws, "steps": np.array(self._steps)}
         weights = torch.stack([each[group.rows] for each in self._weights]).double().cpu().numpy()
         alive = weights[:, group.living]

@@ -19,13 +19,14 @@ from llc_core.potentials.base import Potential
 @dataclass
 class WeightDraws(KeptRows):
     """δ = w − w0 of `count` parameters, in the coordinates of the parameters, evenly spaced over the flat vector: draws
-    [T, C, count], and which they are."""
+    [T, C, count], and which they are. With `count` at least the number of parameters they are whole networks, of which memory holds
+    `most` at once, or none with `on_disk`."""
 
     count: int = 48
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.count = whole(f"{self.name}.count", self.count, 1, 10_000)
+        self.count = whole(f"{self.name}.count", self.count, 1, 1_000_000_000)
 
     def numbers(self, problem: Potential) -> int:
         return min(self.count, problem.dim)

@@ -7,6 +7,7 @@ from typing import Any
 
 from llc_core.fields import short
 from llc_core.potentials.base import Batch, Potential, ProblemClass, Workload
+from llc_core.potentials.bayesian.costs import PREFIX, BayesianNetworks
 from llc_core.potentials.bayesian.network import BayesianNetwork
 from llc_core.potentials.bayesian.prices import bayesian_price
 from llc_core.potentials.deep_linear.costs import RandomLinearNetworks
@@ -99,10 +100,13 @@ def price(
 
 
 def problem_class(name: str, ranks: str = "equal", virtual: bool = False) -> ProblemClass:
-    """The random problems that a sweep calls by this name, such as "1K" or "10-8-10"; ValueError where there are none.
+    """The random problems that a sweep calls by this name, such as "1K", "10-8-10" or "bayesian-1-20-20-1"; ValueError where there are
+    none.
 
     ranks, virtual: as in `DeepLinearNetwork.random`.
     """
+    if name.startswith(PREFIX):
+        return BayesianNetworks(name, ranks)
     return RandomLinearNetworks(name, ranks, virtual)
 
 

@@ -55,7 +55,8 @@ LEAST_UNITS = 8
 class SweepSpec:
     """A sweep.
 
-    size_class: a name such as "1K", or widths such as "10-8-10", or a list of these.  problems: how many random networks
+    size_class: a name such as "1K", or widths such as "10-8-10", or Bayesian networks such as "bayesian-1-20-20-1" (see
+        `llc_core.potentials.bayesian.costs`), or a list of these.  problems: how many random networks
         of each class and kind of ranks (their seeds are 0, 1, …), or a list of seeds.
     ranks: "equal", "paper" or "full", or a list of them.
     samplers: names, or {"name": …, fields …} for a variant.

@@ -129,7 +129,6 @@ def _run(unit: Unit, sweep: str) -> list[dict[str, Any]]:
         mine = printed[run.rows_of(number, index * unit.levels)]
         alive = mine[[math.isfinite(value) for value in mine]]
         usable = math.isfinite(estimate.llc)
-        assert estimate.expected is not None
         rows.append(
             {
                 "dim": problem.dim,
@@ -138,9 +137,9 @@ def _run(unit: Unit, sweep: str) -> list[dict[str, Any]]:
                 "llc": _finite(estimate.llc),
                 "llc_se": _finite(estimate.llc_se),
                 "llc_printed": _finite(alive.mean()) if usable and len(alive) else None,
-                "global_llc": float(owner.learning_coefficient),
-                "local_llc": float(owner.local_learning_coefficient),
-                "expected_llc": float(estimate.expected),
+                "global_llc": _number(owner.learning_coefficient),
+                "local_llc": _number(owner.local_learning_coefficient),
+                "expected_llc": _number(estimate.expected),
                 "r_hat": _finite(estimate.r_hat),
                 "ess": _finite(estimate.ess),
                 "stable_step": _finite(estimate.diagnostics["stability_limit"]),
@@ -154,6 +153,11 @@ def _problem(description: str) -> Any:
     from llc_core.potentials import build
 
     return build(json.loads(description))
+
+
+def _number(value: Any) -> float | None:
+    """None for a truth that is not known."""
+    return None if value is None else float(value)
 
 
 def _finite(value: Any) -> float | None:

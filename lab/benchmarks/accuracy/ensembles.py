@@ -24,6 +24,7 @@ from torch import Tensor
 import llc_core
 from lab.benchmarks.machine import machine
 from llc_core.ensembles import EnsemblePrediction
+from llc_core.ensembles.scores import CalibrationCurve, calibration_curve
 from llc_core.networks import build_model, digit_halves, train
 from llc_core.networks.halves import KNOWN
 
@@ -32,6 +33,8 @@ LINEAR = {"kind": "mlp", "widths": [64, KNOWN]}
 OTHERS = 4
 """Nets from other starts, beside the first."""
 THINNED = 4
+BINS = 10
+"""Of the calibration curve."""
 
 
 @dataclass(frozen=True)
@@ -55,8 +58,8 @@ class Row:
         }
 
 
-def rows_of(seed: int, steps: int, localization: float) -> Mapping[str, Mapping[str, float]]:
-    """Method → figures, for one split and its nets."""
+def rows_of(seed: int, steps: int, localization: float) -> tuple[Mapping[str, Row], Tensor]:
+    """Method → what it says, for one split and its nets; and the labels of the held-out digits."""
     halves = digit_halves(seed)
     split, outside = halves.known, halves.foreign
 
@@ -65,9 +68,8 @@ def rows_of(seed: int, steps: int, localization: float) -> Mapping[str, Mapping[
         train(model, split, steps=500, seed=start)
         return model
 
-    def said(model: object, draws: object) -> Mapping[str, float]:
-        inside, out = (llc_core.predictive(model, draws, x) for x in (split.test_inputs, outside))
-        return Row(inside, out).figures(split.test_targets)
+    def said(model: object, draws: object) -> Row:
+        return Row(*(llc_core.predictive(model, draws, x) for x in (split.test_inputs, outside)))
 
     nets = [trained(MLP, 1000 * seed + k) for k in range(1 + OTHERS)]
     problem = llc_core.NetworkPotential(nets[0], "cross_entropy", split.pair)
@@ -77,12 +79,19 @@ def rows_of(seed: int, steps: int, localization: float) -> Mapping[str, Mapping[
     )  # fmt: skip
     draws = run.observables["WeightDraws"]["draws"][::THINNED]
     linear = trained(LINEAR, seed)
-    return {
+    found = {
         "one net": said(nets[0], [nets[0].state_dict()]),
         "sampled ensemble": said(problem, draws),
         "five trained nets": said(nets[0], [net.state_dict() for net in nets]),
         "logistic regression": said(linear, [linear.state_dict()]),
     }
+    return found, split.test_targets
+
+
+def calibration(rows: list[Row], targets: list[Tensor]) -> CalibrationCurve:
+    """Of the held-out digits of all splits together, in BINS bins."""
+    together = torch.cat([row.inside.probabilities for row in rows])
+    return calibration_curve(together, torch.cat(targets), BINS)
 
 
 def main() -> None:
@@ -95,9 +104,12 @@ def main() -> None:
     print(machine())
     torch.set_num_threads(1)
     began = time.process_time()
-    found = [rows_of(seed, options.steps, options.localization) for seed in range(options.seeds)]
-    names = list(found[0]["one net"])
-    table = {method: np.array([[each[method][name] for name in names] for each in found]) for method in found[0]}
+    found, targets = zip(
+        *(rows_of(seed, options.steps, options.localization) for seed in range(options.seeds)), strict=True
+    )
+    figures = [{m: row.figures(labels) for m, row in each.items()} for each, labels in zip(found, targets, strict=True)]
+    names = list(figures[0]["one net"])
+    table = {method: np.array([[each[method][name] for name in names] for each in figures]) for method in figures[0]}
     print(f"{options.seeds} seeds, mean ± standard error, {time.process_time() - began:.0f} s of processor")
     print(f"{'':22}" + "".join(f"{name:>20}" for name in names))
     for method, values in table.items():
@@ -106,13 +118,25 @@ def main() -> None:
     for method, values in table.items():
         if method != "one net":
             show(method, values - table["one net"])
+            better = int((values[:, 0] > table["one net"][:, 0]).sum())
+            print(f"{'':22}AUROC above one net's on {better} of {options.seeds} splits")
+    curves = {method: calibration([each[method] for each in found], list(targets)) for method in table}
     if options.out is not None:
         kept = {
-            "command": f"python -m lab.benchmarks.accuracy.ensembles --seeds {options.seeds} --steps {options.steps}",
+            "command": f"python -m lab.benchmarks.accuracy.ensembles --seeds {options.seeds} --steps {options.steps} --out {options.out}",
             "machine": machine(),
             "seeds": options.seeds,
             "figures": names,
             "methods": {method: _mean_and_se(values) for method, values in table.items()},
+            "AUROC of each seed": {method: values[:, 0].round(4).tolist() for method, values in table.items()},
+            "calibration": {
+                method: {
+                    "confidence": curve.confidence.round(4).tolist(),
+                    "accuracy": curve.accuracy.round(4).tolist(),
+                    "digits": curve.counts.astype(int).tolist(),
+                }
+                for method, curve in curves.items()
+            },
             "less one net": {method: _mean_and_se(values - table["one net"]) for method, values in table.items()},
         }
         options.out.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n")

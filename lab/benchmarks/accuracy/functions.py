@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import torch
 
+import lab
 from lab.benchmarks.machine import machine
 from llc_core import (
     BayesianNetwork,
@@ -34,14 +35,45 @@ from llc_core.diagnostics.convergence import r_hat
 from llc_core.engine.run import Run
 
 INPUTS = np.array([-2.0, -1.0, 0.0, 0.5, 1.2, 1.8])
+SIX = (-2.0, -1.0, 0.0, 0.5, 1.0, 1.5)
+"""Six of the inputs of the bands."""
+RESULTS = Path(lab.__file__).parent / "results" / "functions.json"
 DRAWS = {80: 60_000, 160: 24_000, 320: 10_000}
 """Of the prior, by width: each is worth 400 to 2,000 of the posterior."""
 REPEATS = 5
+FOUND = {
+    (7, 2, 50, 0.05, 1.0): 0.53,
+    (7, 3, 50, 0.05, 1.0): 0.33,
+    (3, 2, 100, 0.1, 1.0): 0.84,
+    (7, 2, 50, 0.01, 0.1): 0.75,
+    (7, 2, 50, 0.01, 1.0): 0.0,
+}
+"""Points, hidden layers, width, noise variance, share of the printed step → acceptance."""
 Row = dict[str, Any]
 
 
 def network(width: int, **other: Any) -> BayesianNetwork:
     return BayesianNetwork((1, width, width, 1), **other)
+
+
+def acceptance() -> Row:
+    """Acceptance of 16 chains of MALA from the prior in the second half of 400 iterations, at the printed step h = .025/(nH) or a share of
+    it. Bars: what an independent prototype measured (FOUND), ±.05; at a noise variance of .01 below .005."""
+    found: Row = {}
+    for (points, layers, width, variance, share), wanted in FOUND.items():
+        data = {"name": "wave", "n": points}
+        problem = BayesianNetwork((1, *[width] * layers, 1), data, noise_variance=variance)
+        sampler = {"name": "MALA", "step_size": 2 * 0.025 / (points * width) * share}
+        run = Run(RunConfig(sampler=sampler, chains=16, steps=400, burn_in=0.5, seed=1), problem)
+        run.advance(200)
+        before = float(run.state["accepted"].mean())
+        run.advance(200)
+        rate = 2 * float(run.state["accepted"].mean()) - before  # of the second half alone
+        met = rate < 0.005 if not wanted else abs(rate - wanted) < 0.05
+        name = f"n = {points}, {layers} layers of {width}, variance {variance:g}, step {share:g} h"
+        found[name] = {"acceptance": round(rate, 4), "wanted": wanted, "met": met}
+        print(f"{name}: {found[name]}", flush=True)
+    return {**found, "met": all(row["met"] for row in found.values())}
 
 
 def bands() -> Row:
@@ -60,6 +92,49 @@ def bands() -> Row:
         }
         print(f"H = {width}: R-hat {exact.r_hat:.3f}, {exact.ess:.0f} effective draws", flush=True)
     return {**found, "met": all(found[f"H = {width}"]["r_hat"] < 1.05 for width in (20, 80))}
+
+
+def own_width() -> Row:
+    """Chains against the exact posterior of their own width (part `bands`), at six inputs. HMC at both widths, and MALA at half the
+    printed step for the paper's 3,000 iterations beside it. Bars, for HMC: means within .15 sd, sd within 10%; the Gaussian process,
+    called the truth at H = 20, must fail both."""
+    stored = json.loads(RESULTS.read_text())["bands"]
+    kept = [stored["inputs"].index(x) for x in SIX]
+    found: Row = {"inputs": list(SIX)}
+    for width, steps in ((20, 400), (80, 160)):
+        truth = {key: np.array(stored[f"H = {width}"][key])[kept] for key in ("mean", "sd")}
+        half = {"name": "MALA", "step_size": 0.025 / (7 * width)}
+        for name, sampler, length in (("HMC", {"name": "SplitHMC"}, steps), ("MALA", half, 3_000)):
+            said = estimate(
+                network(width), sampler, chains=32, steps=length, burn_in=0.5, predict=SIX, progress=False, seed=2
+            ).predictive
+            found[f"{name}, H = {width}"] = {
+                **apart(said.mean, said.sd, truth),
+                "r_hat_functions": round(float(said.r_hat.max()), 3),
+                "r_hat_loss": round(float(said.loss_r_hat), 3),
+                "r_hat_weights": round(float(said.weights_r_hat_median), 3),
+                "least_ess": round(float(np.nanmin(said.ess))),
+            }
+            print(f"{name}, H = {width}: {found[f'{name}, H = {width}']}", flush=True)
+        limit = nngp_posterior(network(width), SIX)
+        found[f"Gaussian process, H = {width}"] = apart(limit.mean, limit.sd, truth)
+        print(f"Gaussian process, H = {width}: {found[f'Gaussian process, H = {width}']}", flush=True)
+    met = all(agrees(found[f"HMC, H = {width}"]) for width in (20, 80)) and not agrees(
+        found["Gaussian process, H = 20"]
+    )
+    return {**found, "met": met}
+
+
+def apart(mean: np.ndarray, sd: np.ndarray, truth: Row) -> Row:
+    """The largest distance of means, in the exact sd, and the least and the largest ratio of the sd."""
+    ratio = sd / truth["sd"]
+    away = np.abs((mean - truth["mean"]) / truth["sd"]).max()
+    return {"away_sd": round(float(away), 3), "sd_ratio": [round(float(ratio.min()), 3), round(float(ratio.max()), 3)]}
+
+
+def agrees(row: Row) -> bool:
+    low, high = row["sd_ratio"]
+    return bool(row["away_sd"] < 0.15 and low > 0.9 and high < 1.1)
 
 
 def gap() -> Row:
@@ -189,7 +264,9 @@ def stein() -> Row:
 
 
 PARTS: dict[str, Callable[[], Row]] = {
+    "acceptance": acceptance,
     "bands": bands,
+    "own_width": own_width,
     "gap": gap,
     "effective": effective,
     "settled": settled,

@@ -20,7 +20,7 @@ def selu(z):
 
 
 PLAIN = {"selu": selu, "relu": lambda z: max(z, 0.0), "erf": lambda z: float(erf(z)), "tanh": math.tanh}
-WITHIN = {"selu": 1e-9, "relu": 1e-9, "erf": 1e-9, "tanh": 1e-6}
+WITHIN = {"selu": 1e-9, "relu": 1e-10, "erf": 1e-10, "tanh": 1e-6}
 
 
 def nested(phi, k11, k12, k22):
