@@ -17,6 +17,9 @@ from browser_app import UNUSED_MILLISECONDS, WIDE, App, Kept
 from playwright.sync_api import expect
 from synthetic_store import failed_row, synthetic_rows, write_store
 
+from app.pages.local_geometry.presets import PRESETS
+from app.sharing.links import Link, encode
+
 ROOT = Path(__file__).resolve().parents[2]
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
@@ -150,12 +153,9 @@ def started(kept) -> App:
 
 @pytest.fixture
 def quick(app):
-    """The page after a short run of few chains, so that sweeps and splits take seconds."""
-    app.open()
-    for name, value in (("Steps", "1000"), ("Chains", "4")):
-        entry = app.page.get_by_role("textbox", name=name, exact=True)
-        entry.fill(value)
-        entry.press("Enter")
+    """The page after a short run of few chains of its first preset, so that sweeps and splits take seconds."""
+    config = {"problem": PRESETS[0].problem, "steps": 1000, "chains": 4}
+    app.page.goto(f"{app.address}?c={encode(Link('local-geometry', config))}")
     expect(app.page.locator(".count")).to_contain_text("of 1,000")
     expect(app.page.locator(".caption")).to_have_text("finished")
     return app

@@ -1,49 +1,9 @@
-"""What a visitor meets on opening a page: few controls, one heading, and the page before its settings."""
+"""What a visitor meets on opening a page: the page before its settings, and a sign at once when it is left."""
 
 from __future__ import annotations
 
-import pytest
 from playwright.sync_api import expect
 
-MOST = 12
-"""Controls that a page may show before anything is unfolded."""
-TITLES = (
-    "Local geometry",
-    "Stationary bias",
-    "Many modes",
-    "Landscapes",
-    "Weights and functions",
-    "Decisions",
-    "Your network",
-    "Benchmark",
-)
-MORE = {("Stationary bias", 900): 15}
-"""Where there are more: two samplers with the fields of each, in a window of this height."""
-
-# Controls in the window, without the header and the tiles of presets. A number with its slider is one, and so is a choice of
-# which one is pressed.
-CONTROLS = """() => {
-  const host = (e) => e.parentNode instanceof ShadowRoot ? e.parentNode.host : e.parentElement
-  const within = (e, selector) => { for (; e; e = host(e)) if (e.matches(selector)) return e; return null }
-  const found = new Set()
-  const walk = (root) => {
-    for (const e of root.querySelectorAll('*')) {
-      if (e.shadowRoot) walk(e.shadowRoot)
-      if (!e.matches('button, input, select, textarea, a[href], [role=combobox], [role=slider], summary')) continue
-      const box = e.getBoundingClientRect()
-      const inside = box.width > 1 && box.bottom > 0 && box.top < innerHeight && box.right > 0 && box.left < innerWidth
-      if (!inside || !e.checkVisibility({checkVisibilityCSS: true}) || e.getAttribute('aria-hidden') === 'true') continue
-      if (within(e, 'header, .tiles, .skip-link, .bk-Toolbar, .bk-Figure')) continue
-      found.add(within(e, '.field, [role=group], [role=radiogroup], .MuiToggleButtonGroup-root, .MuiInputBase-root') ?? e)
-    }
-  }
-  walk(document)
-  return [...found].map((e) => e.textContent.trim().slice(0, 40) || e.getAttribute('aria-label') || e.className)
-}"""
-HEADINGS = """() => {
-  const all = (root) => [...root.querySelectorAll('*')].flatMap((e) => [e, ...(e.shadowRoot ? all(e.shadowRoot) : [])])
-  return all(document).filter((e) => e.localName === 'h1' && e.checkVisibility()).map((e) => e.textContent)
-}"""
 LEFT = """(title) => {
   const all = (root) => [...root.querySelectorAll('*')].flatMap((e) => [e, ...(e.shadowRoot ? all(e.shadowRoot) : [])])
   const button = all(document).find((e) => e.localName === 'button' && e.textContent === title && e.closest('nav'))
@@ -67,24 +27,6 @@ ICONS = """() => {
   const all = (root) => [...root.querySelectorAll('*')].flatMap((e) => [e, ...(e.shadowRoot ? all(e.shadowRoot) : [])])
   return all(document).filter((e) => e.matches('svg.MuiSvgIcon-root') && e.checkVisibility()).map((e) => e.getBoundingClientRect().width)
 }"""
-
-
-@pytest.mark.parametrize(("width", "height"), [(1280, 720), (1440, 900)])
-def test_few_controls_and_one_heading(app, width, height):
-    page = app.page
-    page.set_viewport_size({"width": width, "height": height})
-    app.open()
-    for title in TITLES:
-        tiles = page.get_by_role("group", name="Presets")
-        if title != TITLES[0]:
-            before = tiles.text_content()
-            app.turn_to(title)
-            expect(tiles).not_to_have_text(before)
-        expect(page.locator("h1")).to_be_visible()
-        app.settle(1500)
-        controls = page.evaluate(CONTROLS)
-        assert len(controls) <= MORE.get((title, height), MOST), (title, controls)
-        assert len(page.evaluate(HEADINGS)) == 1, (title, page.evaluate(HEADINGS))
 
 
 def test_the_side_bar_keeps_its_looks_and_comes_after_the_page_by_tab(app):
@@ -113,6 +55,18 @@ def test_a_page_is_left_at_once(app):
     expect(app.page.get_by_role("heading", name="Which sampler finds λ")).to_be_visible()
     expect(app.page.locator(".lab-skeleton")).to_have_count(0)
     expect(app.page.locator("[aria-busy]")).to_have_count(0)
+
+
+def test_something_stands_there_before_the_scripts_do(app):
+    """On a slow network the scripts take seconds. Without them: the name of the app, and that it starts."""
+    page = app.page
+    page.route("**/*.js*", lambda route: route.abort())
+    page.goto(app.address, wait_until="commit")
+    expect(page.get_by_text("Starting.")).to_be_visible()
+    page.unroute("**/*.js*")
+    app.problems.clear()  # of the scripts that were kept away
+    app.open()
+    expect(page.locator("#opening")).to_have_count(0)
 
 
 def test_the_settings_are_one_click_away(app):

@@ -28,8 +28,7 @@ def wait_for(app, name: str, column: str, count: int = 1) -> None:
 @pytest.fixture
 def plane(app):
     """The page, with chains that move."""
-    app.page.goto(app.address)
-    app.button("Landscapes").click(timeout=60_000)
+    app.open_page("landscapes")
     wait_for(app, "trails", "x0", 20)
     return app
 
@@ -96,8 +95,7 @@ def test_u_and_v_are_compared_while_one_watches(plane):
 def test_nothing_sticks_out_light_or_dark(app, width):
     page = app.page
     page.set_viewport_size({"width": width, "height": 900})
-    page.goto(app.address)
-    app.turn_to("Landscapes")
+    app.open_page("landscapes")
     wait_for(app, "trails", "x0", 20)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     share, scheme = (page.get_by_role("button", name=name).first.bounding_box() for name in ("Share", "theme"))

@@ -18,7 +18,8 @@ from app.runs.job import OVER
 from app.runs.manager import manager
 
 COUNTED = """(() => {
-  const source = [...Bokeh.documents[0]._all_models.values()].find((m) => m.name === 'histogram_left')
+  const models = window.Bokeh?.documents?.[0]?._all_models.values() ?? []
+  const source = [...models].find((m) => m.name === 'histogram_left')
   const columns = source?.data instanceof Map ? Object.fromEntries(source.data) : source?.data
   return columns ? Array.from(columns.top).filter((v) => v > 0).length : 0
 })()"""
@@ -42,11 +43,10 @@ STACKED = """() => {
 
 @pytest.fixture
 def bias(kept):
-    """The page, opened as a visitor does, or left in order by another test; its first preset's run has begun to count."""
+    """The page, opened by its address, or left in order by another test; its first preset's run has begun to count."""
 
     def first(app):
-        app.page.goto(app.address)
-        app.button("Stationary bias").click(timeout=60_000)
+        app.open_page("stationary-bias")
         wait_for_counts(app)
 
     def again(app):
@@ -235,8 +235,7 @@ def test_pages_change_and_the_run_of_the_one_left_ends(app, here):
 
 def test_a_phone_shows_everything_below_each_other_in_the_dark_too(app):
     app.page.set_viewport_size({"width": 390, "height": 844})
-    app.page.goto(app.address)
-    app.turn_to("Stationary bias")
+    app.open_page("stationary-bias")
     wait_for_counts(app)
     app.switch_scheme()
     figures = app.page.locator(".bk-Figure")

@@ -1,0 +1,77 @@
+"""What is asked of every page: few controls and one heading when it opens, and no serious fault by axe-core."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+SERIOUS = ("serious", "critical")
+FIRST = "Local geometry"
+READY = {
+    "Stationary bias": "Right sampler",
+    "Many modes": "as many independent draws",
+    "Landscapes": "The plane of parameters",
+    "Weights and functions": "distance to exact",
+    "Decisions": "poisonous eaten",
+    "Your network": "Diagnostics",
+    "Benchmark": "Runs at a point",
+}
+"""The other pages, and words of each that show that it is there."""
+MOST = 12
+"""Controls that a page may show before anything is unfolded."""
+MORE = {("Stationary bias", 900): 15}
+"""Where there are more: two samplers with the fields of each, in a window of this height."""
+
+# Controls in the window, without the header and the tiles of presets. A number with its slider is one, and so is a choice of
+# which one is pressed.
+CONTROLS = """() => {
+  const host = (e) => e.parentNode instanceof ShadowRoot ? e.parentNode.host : e.parentElement
+  const within = (e, selector) => { for (; e; e = host(e)) if (e.matches(selector)) return e; return null }
+  const found = new Set()
+  const walk = (root) => {
+    for (const e of root.querySelectorAll('*')) {
+      if (e.shadowRoot) walk(e.shadowRoot)
+      if (!e.matches('button, input, select, textarea, a[href], [role=combobox], [role=slider], summary')) continue
+      const box = e.getBoundingClientRect()
+      const inside = box.width > 1 && box.bottom > 0 && box.top < innerHeight && box.right > 0 && box.left < innerWidth
+      if (!inside || !e.checkVisibility({checkVisibilityCSS: true}) || e.getAttribute('aria-hidden') === 'true') continue
+      if (within(e, 'header, .tiles, .skip-link, .bk-Toolbar, .bk-Figure')) continue
+      found.add(within(e, '.field, [role=group], [role=radiogroup], .MuiToggleButtonGroup-root, .MuiInputBase-root') ?? e)
+    }
+  }
+  walk(document)
+  return [...found].map((e) => e.textContent.trim().slice(0, 40) || e.getAttribute('aria-label') || e.className)
+}"""
+HEADINGS = """() => {
+  const all = (root) => [...root.querySelectorAll('*')].flatMap((e) => [e, ...(e.shadowRoot ? all(e.shadowRoot) : [])])
+  return all(document).filter((e) => e.localName === 'h1' && e.checkVisibility()).map((e) => e.textContent)
+}"""
+
+
+def turned(app: Any, title: str) -> None:
+    """The page of this title, and nothing of the one before."""
+    tiles = app.page.get_by_role("group", name="Presets")
+    before = tiles.text_content()
+    app.turn_to(title)
+    app.page.get_by_text(READY[title]).first.wait_for(timeout=60_000)
+    expect(tiles).not_to_have_text(before)
+
+
+def check_opening(page: Any, title: str, height: int) -> None:
+    """AssertionError where a page shows many controls or headings at once. height: of the window."""
+    expect(page.locator("h1")).to_be_visible()
+    controls = page.evaluate(CONTROLS)
+    assert len(controls) <= MORE.get((title, height), MOST), (title, controls)
+    assert len(page.evaluate(HEADINGS)) == 1, (title, page.evaluate(HEADINGS))
+
+
+def faults(page: Any) -> list[str]:
+    found = Axe().run(page).response["violations"]
+    return [
+        f"{v['id']} ({v['impact']}): {node['html'][:160]}"
+        for v in found
+        if v["impact"] in SERIOUS
+        for node in v["nodes"]
+    ]
