@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from llc_core.fields import number, whole
+from llc_core.fields import number, short, whole
 
 MAX_BINS = 4000
 
@@ -44,7 +44,7 @@ class Bins:
             raise ValueError(f"bins must be a mapping of low, high and count, not a {type(description).__name__}.")
         unknown = sorted(str(k) for k in description if k not in ("low", "high", "count"))
         if unknown:
-            raise ValueError(f"Unknown key {unknown[0]!r} in bins; known keys: low, high, count.")
+            raise ValueError(f"Unknown key {short(unknown[0])} in bins; known keys: low, high, count.")
         return cls(**description)
 
     @property

@@ -80,6 +80,17 @@ def truth(name: str, value: Any) -> bool:
     return value
 
 
+def is_list(value: Any) -> bool:
+    """Whether it has entries one after the other: a text has none here, and an array or tensor without a dimension has none."""
+    if isinstance(value, str | bytes) or not hasattr(value, "__iter__"):
+        return False
+    try:
+        len(value)
+    except TypeError:
+        return False
+    return True
+
+
 def choice(name: str, value: Any, options: tuple[str, ...]) -> str:
     """`value` if it is one of `options`, or a ValueError that lists them."""
     if not isinstance(value, str) or value not in options:

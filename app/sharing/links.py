@@ -13,6 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
+from app.sharing.json_files import is_deep
+
 VERSION = 1
 PARAMETER = "c"
 MAX_LENGTH = 8000
@@ -62,6 +64,8 @@ def decode(text: str) -> Link:
         raise ValueError("This link is damaged: it was cut or changed on its way. Ask for it again.") from None
     if not isinstance(content, dict):
         raise ValueError("This link does not hold a configuration.")
+    if is_deep(content):
+        raise ValueError("This link is nested too deeply for a configuration of this app. Ask for it again.")
     version = content.get("v")
     if version != VERSION or isinstance(version, bool):
         raise ValueError(

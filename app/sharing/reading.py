@@ -12,6 +12,7 @@ from app.runs.apart import whole
 from app.sharing.json_files import read_json
 from llc_core import Potential, RunConfig
 from llc_core.engine.resolve import Resolved, automatic_dtype, resolve
+from llc_core.fields import short
 
 OFFERED = (
     "sampler",
@@ -98,7 +99,9 @@ def refuse_unoffered(config: RunConfig) -> None:
     for field in fields(config):
         name, value = field.name, getattr(config, field.name)
         if name not in (*OFFERED, *IGNORED) and value != getattr(defaults, name):
-            raise ValueError(f"{name} is {value!r}; this page has no control for it: use llc_core.estimate instead.")
+            raise ValueError(
+                f"{name} is {short(value)}; this page has no control for it: use llc_core.estimate instead."
+            )
 
 
 def parse_file(text: str) -> Any:

@@ -1,7 +1,7 @@
 """How precise numbers are: what torch makes of its settings for the whole process, and the large products of linear networks.
 
 A run has the same numbers whatever the process's defaults are. Tensors are therefore made with their precision and device
-named (SINGLE, EXACT or those of another tensor), and runs go outside of autocast.
+named (SINGLE, EXACT or those of another tensor), and runs go outside of autocast and inference mode, with full products.
 
 LLC_LAB_PRODUCTS: "float32" (the default), "tf32" (10 bits, on devices that have it) or "bf16" (7 bits; sums stay in
 float32). The factors are differences from w0. The error is therefore relative to the excess loss and not to the loss itself:
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from typing import Any
 
 import torch
@@ -37,41 +37,56 @@ AUTOCAST = ("cpu", "cuda", "mps")
 
 @contextmanager
 def full_precision() -> Iterator[None]:
-    """Inside, torch.autocast shortens nothing, whatever the caller has it do. Every thread has its own such setting."""
+    """Inside, nothing shortens products or leaves gradients out, whatever the caller has torch do.
+
+    Autocast and inference mode are settings of the thread; how precise products are is one of the process, see `_allow`.
+    """
     with ExitStack() as stack:
         for device in AUTOCAST:
             if torch.is_autocast_enabled(device):
                 stack.enter_context(torch.autocast(device, enabled=False))
+        if torch.is_inference_mode_enabled():
+            stack.enter_context(torch.inference_mode(False))
+        stack.enter_context(_allow("highest"))
         yield
-
-
-_LOCK = threading.Lock()
-_USERS = 0
-_BEFORE = "highest"
 
 
 @contextmanager
 def tf32_if_asked() -> Iterator[None]:
-    """Inside, torch uses TF32 if LLC_LAB_PRODUCTS says so.
-
-    torch has one such setting for the whole process. The first thread that enters changes it, the last that leaves restores it.
-    """
-    global _USERS, _BEFORE
-    if precision() != "tf32":
+    """Inside, torch uses TF32 if LLC_LAB_PRODUCTS says so."""
+    with _allow("high") if precision() == "tf32" else nullcontext():
         yield
-        return
+
+
+_LOCK = threading.Lock()
+_INSIDE: list[str] = []
+_BEFORE = "highest"
+
+
+@contextmanager
+def _allow(products: str) -> Iterator[None]:
+    """Inside, float32 products are as precise as this; "high" where another thread inside has asked for that.
+
+    torch has one such setting for the whole process. The first thread that enters keeps it, the last that leaves restores it.
+    """
+    global _BEFORE
     with _LOCK:
-        _USERS += 1
-        if _USERS == 1:
+        if not _INSIDE:
             _BEFORE = torch.get_float32_matmul_precision()
-            torch.set_float32_matmul_precision("high")
+        _INSIDE.append(products)
+        _set()
     try:
         yield
     finally:
         with _LOCK:
-            _USERS -= 1
-            if _USERS == 0:
-                torch.set_float32_matmul_precision(_BEFORE)
+            _INSIDE.remove(products)
+            _set()
+
+
+def _set() -> None:
+    wish = _BEFORE if not _INSIDE else "high" if "high" in _INSIDE else "highest"
+    if torch.get_float32_matmul_precision() != wish:
+        torch.set_float32_matmul_precision(wish)
 
 
 class Products:

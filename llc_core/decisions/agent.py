@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from llc_core.compute.precision import EXACT, SINGLE
 from llc_core.decisions.environment import Environment
 
 
@@ -30,7 +31,9 @@ class Memory:
 
     @classmethod
     def empty(cls, dim: int) -> Memory:
-        return cls(torch.empty(0, dim), torch.empty(0, dtype=torch.long), torch.empty(0, dtype=torch.float64))
+        return cls(
+            torch.empty(0, dim, **SINGLE), torch.empty(0, dtype=torch.long, device="cpu"), torch.empty(0, **EXACT)
+        )
 
 
 class Agent:

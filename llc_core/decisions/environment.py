@@ -53,4 +53,4 @@ class Environment:
 
 def with_noise(means: Tensor, noise: float, random: torch.Generator) -> Tensor:
     """Rewards around their means with Gaussian noise of standard deviation `noise`."""
-    return means + noise * torch.randn(means.shape, generator=random, dtype=means.dtype)
+    return means + noise * torch.randn(means.shape, generator=random, dtype=means.dtype, device="cpu")

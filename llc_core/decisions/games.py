@@ -124,8 +124,8 @@ class Game:
         if self.round >= self.rounds:
             raise ValueError(f"All {self.rounds} rounds are played; begin another game.")
         seen = self.environment.draw(self._luck, self.pulls)
-        at_random = torch.randint(self.environment.actions, (self.pulls,), generator=self._forced)
-        forced = torch.arange(self.pulls) < self.forced_pulls - self.round * self.pulls
+        at_random = torch.randint(self.environment.actions, (self.pulls,), generator=self._forced, device="cpu")
+        forced = torch.arange(self.pulls, device="cpu") < self.forced_pulls - self.round * self.pulls
         with full_precision(), torch.no_grad():
             actions = at_random
             if not bool(forced.all()):

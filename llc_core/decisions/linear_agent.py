@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from llc_core.compute.precision import EXACT
 from llc_core.compute.streams import torch_stream
 from llc_core.decisions.agent import Agent, Memory
 from llc_core.decisions.environment import Environment
@@ -29,10 +30,10 @@ class BayesianLinear(Agent):
     def begin(self, environment: Environment, rounds: int, seed: int) -> None:
         actions, dim = environment.actions, environment.dim + 1
         self._random = torch_stream(seed, "linear noise")
-        self._inverse = self.precision * torch.eye(dim, dtype=torch.float64).repeat(actions, 1, 1)
-        self._moment = torch.zeros(actions, dim, dtype=torch.float64)
-        self._squares = torch.zeros(actions, dtype=torch.float64)
-        self._counts = torch.zeros(actions, dtype=torch.float64)
+        self._inverse = self.precision * torch.eye(dim, **EXACT).repeat(actions, 1, 1)
+        self._moment = torch.zeros(actions, dim, **EXACT)
+        self._squares = torch.zeros(actions, **EXACT)
+        self._counts = torch.zeros(actions, **EXACT)
         self._solve()
 
     def learn(self, new: Memory, trains: bool) -> None:
@@ -62,7 +63,9 @@ class BayesianLinear(Agent):
         shape = self.noise_shape.expand(len(x), -1)
         gamma = torch._standard_gamma(shape.contiguous(), generator=random)
         sd = (self.noise_scale / gamma).sqrt()
-        return self.mean(contexts) + sd * spread.T * torch.randn(sd.shape, generator=random, dtype=sd.dtype)
+        return self.mean(contexts) + sd * spread.T * torch.randn(
+            sd.shape, generator=random, dtype=sd.dtype, device="cpu"
+        )
 
 
 def _with_one(contexts: Tensor) -> Tensor:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import torch
 
+from llc_core.compute.precision import EXACT, SINGLE
 from llc_core.decisions.environment import Environment, Pulls
 from llc_core.decisions.mushroom_table import MushroomTable, made_mushrooms, read_mushrooms
 
@@ -34,10 +35,10 @@ class Mushrooms(Environment):
         self.random_regret = share * GOOD / 2 - (1 - share) * (GOOD + BAD) / 4
 
     def draw(self, random: torch.Generator, count: int) -> Pulls:
-        rows = torch.randint(len(self.table), (count,), generator=random)
-        lucky = torch.rand(count, generator=random) < 0.5
+        rows = torch.randint(len(self.table), (count,), generator=random, device="cpu")
+        lucky = torch.rand(count, generator=random, **SINGLE) < 0.5
         edible = self._edible[rows]
-        rewards, means = (torch.zeros(count, 2, dtype=torch.float64) for _ in range(2))
+        rewards, means = (torch.zeros(count, 2, **EXACT) for _ in range(2))
         rewards[:, EAT] = torch.where(edible | lucky, GOOD, BAD).double()
         means[:, EAT] = torch.where(edible, GOOD, (GOOD + BAD) / 2).double()
         return Pulls(self._features[rows], rewards, means)

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from llc_core.compute.precision import EXACT, SINGLE
 from llc_core.compute.streams import torch_stream
 from llc_core.decisions.agent import Agent, Memory
 from llc_core.decisions.environment import Environment
@@ -95,7 +96,7 @@ class SampledNets(Agent):
             self.state["square"] = torch.full_like(start, self.first_square)
         self._n_beta = start.new_full((self.chains, 1), self.capacity / self.temperature)
         self._localization = start.new_full((self.chains, 1), self.decay / self.temperature)
-        self._weights = torch.ones(self.chains, dtype=torch.float64)
+        self._weights = torch.ones(self.chains, **EXACT)
         self._step, self._acted, self._coldest, self._hottest = 0, 0, 1.0, 1.0
         self.first_heated: int | None = None
         self._round, self._rounds = 0, rounds
@@ -119,7 +120,7 @@ class SampledNets(Agent):
 
     def draw(self, contexts: Tensor, random: torch.Generator) -> Tensor:
         chosen = torch.multinomial(self.weights, len(contexts), replacement=True, generator=random)
-        return self.members(contexts)[chosen, torch.arange(len(contexts))]
+        return self.members(contexts)[chosen, torch.arange(len(contexts), device="cpu")]
 
     # -- learning -----------------------------------------------------------------------------------------------------
 
@@ -146,7 +147,7 @@ class SampledNets(Agent):
     def _interact(self, interaction: Interaction, energy: Energy) -> Energy:
         """The energy with its heat; the weights of the nets change too."""
         loss = energy.excess_loss.double()
-        uniform = 1 - torch.rand(self.chains, generator=self._streams["exchange"], dtype=torch.float64)
+        uniform = 1 - torch.rand(self.chains, generator=self._streams["exchange"], **EXACT)
         grouped, alive = self.layout.gather(loss), self.layout.gather(torch.isfinite(loss))
         seen = Seen(self._acted, grouped, self.layout.n_beta * grouped, alive, self.layout.gather(uniform))
         self.shared, _ = interaction.exchange(self.shared, seen, self.layout)
@@ -167,13 +168,13 @@ class SampledNets(Agent):
     def _batch(self) -> tuple[Tensor, Tensor]:
         """Rows [C, B, d] and targets [C, B, 2] of the memory, other ones for each chain, none twice."""
         memory, random = self.memory, self._streams["batch"]
-        chosen = torch.stack([torch.randperm(len(memory), generator=random) for _ in range(self.chains)])
+        chosen = torch.stack([torch.randperm(len(memory), generator=random, device="cpu") for _ in range(self.chains)])
         rows = chosen[:, : self.batch_size]
         target = torch.stack([memory.actions.float(), memory.rewards.float()], dim=1)
         return memory.contexts[rows], target[rows]
 
     def _normals(self, fields: int) -> Tensor:
-        return torch.randn(fields, self.chains, self.nets.dim, generator=self._streams["noise"])
+        return torch.randn(fields, self.chains, self.nets.dim, generator=self._streams["noise"], **SINGLE)
 
     def report(self) -> Mapping[str, np.ndarray]:
         """weights [C]; with an interaction also what it tells, heat [2], the least and the largest, and first_heated: the round in

@@ -8,6 +8,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
+from llc_core.compute.precision import SINGLE
 from llc_core.decisions.agent import Agent
 from llc_core.fields import number
 
@@ -57,6 +58,6 @@ class EpsilonGreedy(Policy):
 
     def choose(self, agent: Agent, contexts: Tensor, random: torch.Generator) -> Tensor:
         means = agent.mean(contexts)
-        anyhow = torch.rand(len(means), generator=random) < self.epsilon
-        other = torch.randint(means.shape[1], (len(means),), generator=random)
+        anyhow = torch.rand(len(means), generator=random, **SINGLE) < self.epsilon
+        other = torch.randint(means.shape[1], (len(means),), generator=random, device="cpu")
         return torch.where(anyhow, other, means.argmax(dim=1))

@@ -6,6 +6,7 @@ import math
 
 import torch
 
+from llc_core.compute.precision import EXACT
 from llc_core.compute.streams import torch_stream
 from llc_core.decisions.environment import Environment, Pulls, with_noise
 from llc_core.fields import number, whole
@@ -27,12 +28,12 @@ class LinearBandit(Environment):
             raise ValueError(f"noise is {noise!r}; it must be at least 0.")
         self.name = f"linear bandit, {self.dim} numbers"
         stream = torch_stream(whole("seed", seed), "linear bandit")
-        self.theta = torch.randn(self.actions, self.dim, generator=stream, dtype=torch.float64)
+        self.theta = torch.randn(self.actions, self.dim, generator=stream, **EXACT)
         if self.actions == 2:
             self.random_regret = float((self.theta[0] - self.theta[1]).norm()) / math.sqrt(2 * math.pi * self.dim)
 
     def draw(self, random: torch.Generator, count: int) -> Pulls:
-        x = torch.randn(count, self.dim, generator=random, dtype=torch.float64) / math.sqrt(self.dim)
+        x = torch.randn(count, self.dim, generator=random, **EXACT) / math.sqrt(self.dim)
         means = x @ self.theta.T
         return Pulls(x.float(), with_noise(means, self.noise, random), means)
 
@@ -61,10 +62,10 @@ class WheelBandit(Environment):
         self.safe_regret = (WHEEL_PRIZE - WHEEL_SAFE) * (1 - inside)
 
     def draw(self, random: torch.Generator, count: int) -> Pulls:
-        radius = torch.rand(count, generator=random, dtype=torch.float64).sqrt()
-        angle = 2 * math.pi * torch.rand(count, generator=random, dtype=torch.float64)
+        radius = torch.rand(count, generator=random, **EXACT).sqrt()
+        angle = 2 * math.pi * torch.rand(count, generator=random, **EXACT)
         x = torch.stack([radius * angle.cos(), radius * angle.sin()], dim=1)
-        means = torch.full((count, 5), WHEEL_OTHER, dtype=torch.float64)
+        means = torch.full((count, 5), WHEEL_OTHER, **EXACT)
         means[:, 0] = WHEEL_SAFE
         outside = radius > self.delta
         quadrant = 1 + (angle / (math.pi / 2)).long().clamp(0, 3)

@@ -57,9 +57,11 @@ def judge(evidence: Evidence) -> Verdict:
     that is said beside what the chains show.
     """
     known, doubt = chances.known_right(evidence), None
+    agreed = agrees(evidence.llc, evidence.se, evidence.reference, evidence.reference_se)
     for question in OF_A_POSTERIOR if evidence.of_a_posterior else QUESTIONS:
         fault = question(evidence)
-        if fault is not None and fault.doubt and known:
+        # Chains that have only not spread know their error: the answer may then be as far away as that allows.
+        if fault is not None and fault.doubt and (known or (agreed and question is spread.unspread)):
             doubt = doubt or fault
         elif fault is not None:
             reason = f"{fault.reason}{chances.contradiction(evidence)}" if fault.doubt else fault.reason

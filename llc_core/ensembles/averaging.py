@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from llc_core.compute.precision import EXACT
 from llc_core.fields import short
 
 
@@ -16,9 +17,9 @@ def shares(weights: Any, count: int) -> Tensor:
     ValueError where there are too many or too few of them, one is negative or not finite, or all are 0.
     """
     if weights is None:
-        return torch.full((count,), 1.0 / count, dtype=torch.float64)
+        return torch.full((count,), 1.0 / count, **EXACT)
     try:
-        given = torch.as_tensor(weights, dtype=torch.float64).detach().cpu().flatten()
+        given = torch.as_tensor(weights, **EXACT).detach().cpu().flatten()
     except (TypeError, ValueError, RuntimeError):
         raise ValueError(f"weights is {short(weights)}; give one number for each draw.") from None
     if len(given) != count:
@@ -32,7 +33,7 @@ def shares(weights: Any, count: int) -> Tensor:
 def weighted_mean(values: Tensor, share: Tensor) -> Tensor:
     """Σ_s share_s·values_s of values [S, …], in double precision. Draws that weigh nothing may be anything."""
     column = share.view(-1, *[1] * (values.dim() - 1))
-    parts = torch.where(column > 0, values.double() * column, torch.zeros((), dtype=torch.float64))
+    parts = torch.where(column > 0, values.double() * column, torch.zeros((), **EXACT))
     return ordered_sum(parts)
 
 

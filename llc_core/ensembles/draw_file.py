@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from llc_core.compute.precision import EXACT
 from llc_core.fields import whole
 
 HEAD = "draws.json"
@@ -42,7 +43,7 @@ class DrawFile:
         return len(self._logs)
 
     def add(self, states: Sequence[Mapping[str, Tensor]], log_weights: Any) -> None:
-        for state, log_weight in zip(states, torch.as_tensor(log_weights).tolist(), strict=True):
+        for state, log_weight in zip(states, torch.as_tensor(log_weights, device="cpu").tolist(), strict=True):
             if self._seen % self._stride == 0:
                 self._put(state, log_weight)
             self._seen += 1
@@ -80,7 +81,7 @@ def read_draws(folder: str | Path) -> tuple[list[dict[str, Tensor]], Tensor]:
     try:
         head = json.loads((place / HEAD).read_text())
         rows = np.load(place / ROWS, mmap_mode="r", allow_pickle=False)
-        count, shapes, logs = int(head["draws"]), head["shapes"], torch.tensor(head["log_weights"], dtype=torch.float64)
+        count, shapes, logs = int(head["draws"]), head["shapes"], torch.tensor(head["log_weights"], **EXACT)
         sizes = [int(np.prod(shape)) for _, shape, _ in shapes]
         if rows.ndim != 2 or rows.shape[1] != sum(sizes) or not 0 < count <= len(rows) or len(logs) != count:
             raise ValueError("its parts do not fit together")

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 
+from llc_core.compute.precision import EXACT
 from llc_core.fields import short
 from llc_core.potentials.module.network import NetworkPotential
 from llc_core.potentials.module.parameters import Piece, choose
@@ -21,7 +22,7 @@ Output = Callable[[Tensor], Tensor]
 def as_rows(draws: Any) -> Tensor:
     """[S, D] of an array or tensor [D] or […, D]."""
     try:
-        rows = draws.detach() if isinstance(draws, Tensor) else torch.as_tensor(np.asarray(draws))
+        rows = draws.detach() if isinstance(draws, Tensor) else torch.as_tensor(np.asarray(draws), device="cpu")
     except (TypeError, ValueError):
         raise ValueError(f"draws is {short(draws)}; give state dicts, or rows of all parameters.") from None
     if not rows.is_floating_point() or rows.dim() == 0:
@@ -41,7 +42,7 @@ def observed(found: Mapping[str, Any], weights: Any) -> tuple[Tensor, Any]:
     every = bool(alive.all())  # then no copy is made of rows that may lie on disk
     if own is None:
         return rows if every else rows[alive], None
-    each = torch.as_tensor(np.asarray(own), dtype=torch.float64).reshape(-1)
+    each = torch.as_tensor(np.asarray(own), **EXACT).reshape(-1)
     if len(each) != len(rows):
         raise ValueError(f"weights has {len(each)} numbers for {len(rows)} draws; give one for each draw.")
     return (rows, each) if every else (rows[alive], each[alive])

@@ -100,7 +100,7 @@ def predictive(
     functions = of_draws(model, draws)
     share = shares(weights, len(functions))
     choice("output", output, ("logits", "probabilities"))
-    rows = inputs if isinstance(inputs, Tensor) else torch.as_tensor(inputs)
+    rows = inputs if isinstance(inputs, Tensor) else torch.as_tensor(inputs, device="cpu")
     if rows.dim() == 0 or len(rows) == 0:
         raise ValueError(
             f"inputs has shape {tuple(rows.shape)}; its first dimension must count the inputs, at least 1."

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from llc_core.compute.precision import EXACT
 from llc_core.ensembles.averaging import shares
 from llc_core.ensembles.outputs import observed
 from llc_core.ensembles.prediction import EnsemblePrediction, entropy, predictive
@@ -56,7 +57,7 @@ class RunningPrediction:
         new = predictive(model, draws, inputs, weights=weights, output=output)
         count = len(new.weights)
         each = (
-            torch.ones(count, dtype=torch.float64) if weights is None else torch.as_tensor(weights).double().flatten()
+            torch.ones(count, **EXACT) if weights is None else torch.as_tensor(weights, device="cpu").double().flatten()
         )
         shares(each, count)  # refuses what are no weights
         if self._mean is None or self._entropy is None:
@@ -76,7 +77,7 @@ class RunningPrediction:
         """Weights in units of the largest so far; what was added before is brought to them."""
         if weights is not None or (self.draws and self._largest is None):
             raise ValueError("log_weights are given beside weights; give one kind in all calls.")
-        logs = torch.as_tensor(log_weights, dtype=torch.float64).detach().cpu().flatten()
+        logs = torch.as_tensor(log_weights, **EXACT).detach().cpu().flatten()
         if not len(logs) or not bool(torch.isfinite(logs).all()):
             raise ValueError("log_weights must be finite, one number for each draw; leave draws that do not count out.")
         before, largest = self._largest, float(logs.max())

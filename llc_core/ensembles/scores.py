@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from llc_core.compute.precision import EXACT
 from llc_core.fields import whole
 
 TINY = float(np.finfo(np.float64).tiny)
@@ -16,7 +17,7 @@ TINY = float(np.finfo(np.float64).tiny)
 
 def checked(probabilities: Tensor, targets: Tensor) -> Tensor:
     """targets [P] as long integers; ValueError where they are no classes of probabilities [P, K]."""
-    labels = torch.as_tensor(targets).detach().cpu()
+    labels = torch.as_tensor(targets, device="cpu").detach().cpu()
     rows, classes = probabilities.shape
     if labels.shape != (rows,) or labels.is_floating_point():
         raise ValueError(
@@ -72,7 +73,7 @@ def calibration_curve(probabilities: Tensor, targets: Tensor, bins: int = 15) ->
     place = (confidence * count).ceil().long().clamp(1, count) - 1
 
     def of(values: Tensor) -> np.ndarray:
-        return torch.zeros(count, dtype=torch.float64).index_add_(0, place, values.double()).numpy()
+        return torch.zeros(count, **EXACT).index_add_(0, place, values.double()).numpy()
 
     counts = of(torch.ones_like(confidence))
     there = counts > 0

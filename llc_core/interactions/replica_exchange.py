@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from llc_core.fields import hyper, number, short, whole
+from llc_core.fields import hyper, is_list, number, short, whole
 from llc_core.interactions.base import Interaction, Layout, Seen, Shared, Twin
 from llc_core.interactions.registry import register
 
@@ -62,7 +62,7 @@ class ReplicaExchange(Interaction):
         put(self, "levels", whole("ReplicaExchange.levels", self.levels, 2, MAX_LEVELS))
         put(self, "interval", whole("ReplicaExchange.interval", self.interval, 1, 10**9))
         given = self.temperatures
-        if isinstance(given, str) or not hasattr(given, "__iter__"):
+        if not is_list(given):
             raise ValueError(f"ReplicaExchange.temperatures is {short(given)}; give a list such as [1, 3.5, 12].")
         values = tuple(number("ReplicaExchange.temperatures", value) for value in given)
         if not values:

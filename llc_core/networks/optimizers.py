@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from llc_core.fields import check_hyper, hyper, hyper_fields
+from llc_core.fields import check_hyper, choice, hyper, hyper_fields, short
 
 Gradients = Callable[[], tuple[Tensor, list[Tensor]]]
 """The loss on the next minibatch at the parameters as they are now, and its gradients."""
@@ -153,11 +153,9 @@ def build_optimizer(description: Optimizer | str | dict[str, Any]) -> Optimizer:
     if isinstance(description, Optimizer):
         return description
     given = {"name": description} if isinstance(description, str) else dict(description)
-    name = given.pop("name", None)
-    if name not in OPTIMIZERS:
-        raise ValueError(f"optimizer is {name!r}; choose one of {', '.join(OPTIMIZERS)}.")
+    name = choice("optimizer", given.pop("name", None), tuple(OPTIMIZERS))
     unknown = set(given) - set(OPTIMIZERS[name].__dataclass_fields__)
     if unknown:
         known = ", ".join(OPTIMIZERS[name].__dataclass_fields__)
-        raise ValueError(f"{name} has no field {min(unknown)!r}; it has {known}.")
+        raise ValueError(f"{name} has no field {short(min(unknown, key=str))}; it has {known}.")
     return OPTIMIZERS[name](**given)

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from llc_core.fields import short
 from llc_core.sweeps.locks import lock
 from llc_core.sweeps.reading import LENGTH, check_plain, in_chunks, open_to_read, open_to_write, reading
 from llc_core.sweeps.scan import parts_of, too_many
@@ -34,7 +35,13 @@ class Store:
     def __init__(self, path: str | Path, readonly: bool = False):
         self.path = Path(path)
         self.readonly = readonly
-        if readonly and not self.path.is_file():
+        try:
+            there = self.path.exists()
+        except OSError as error:  # a name longer than there can be
+            raise ValueError(
+                f"The store {short(str(path))} cannot be opened ({error.strerror}); give the path of a file."
+            ) from None
+        if readonly and not (there and self.path.is_file()):
             raise ValueError(
                 f"There is no store at {str(path)!r}; make one with `llc-lab sweep FILE.toml --store PATH`."
             )

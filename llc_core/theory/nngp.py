@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from llc_core.fields import choice
+
 SELU_ALPHA = 1.6732632423543772
 SELU_SCALE = 1.0507009873554805
 REACH, NODES = 12.0, 160
@@ -89,8 +91,7 @@ def nngp_kernel(
     Raises ValueError for an unknown activation or inputs that are no numbers. Source: Neal 1996; Lee et al. 2018; Matthews et al.
     2018. SELU to 10⁻¹², erf and ReLU in closed form, tanh to about 10⁻⁶.
     """
-    if activation not in DUALS:
-        raise ValueError(f"activation is {activation!r:.60}; choose one of {', '.join(DUALS)}.")
+    choice("activation", activation, tuple(DUALS))
     x = np.asarray(inputs, dtype=float)
     x = x[:, None] if x.ndim == 1 else x
     if x.ndim != 2 or not x.size or not np.isfinite(x).all():

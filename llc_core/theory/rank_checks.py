@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from llc_core.fields import one_line
+
 
 def check_widths(widths: Any) -> list[int]:
     remedy = "give at least two positive whole numbers, the width of the input and of every layer"
@@ -154,4 +156,4 @@ def show(value: Any) -> str:
         text = str(value) if isinstance(value, np.generic) else repr(value)
     except Exception:  # a huge integer inside, or an object whose repr fails
         text = f"a {type(value).__name__}"
-    return text if len(text) <= 60 else text[:57] + "..."
+    return one_line(text)

@@ -22,11 +22,17 @@ from llc_core import (
     estimate,
     learning_coefficient,
     local_learning_coefficient,
+    nngp_kernel,
 )
 from llc_core.engine.run import Run
+from llc_core.interactions import build as build_interaction
+from llc_core.networks import build_model
+from llc_core.networks.optimizers import build_optimizer
 from llc_core.potentials import build as build_problem
+from llc_core.potentials import price
 from llc_core.samplers import build as build_sampler
 from llc_core.samplers import samplers
+from llc_core.sweeps import Store
 
 ODD = st.one_of(
     st.none(),
@@ -247,6 +253,48 @@ def test_json_that_is_nested_deeply_is_one_sentence(depth):
     text = '{"seed": ' + "[" * depth + "]" * depth + "}"
     with pytest.raises(ValueError) as caught:
         RunConfig.from_json(text)
+    tells(caught.value)
+
+
+@pytest.mark.parametrize("one", [np.array(3), torch.tensor(3)], ids=["array", "tensor"])
+@pytest.mark.parametrize(
+    ("kind", "key"),
+    [
+        ("dln", "widths"),
+        ("dln", "layer_ranks"),
+        ("planar", "k"),
+        ("planar", "at"),
+        ("planar", "start"),
+        ("surface", "exponents"),
+    ],
+)
+def test_a_list_is_no_single_number(one, kind, key):
+    """Arrays without a dimension have a length, which raises."""
+    others = {"layer_ranks": {"widths": [3, 2]}, "widths": {}, "exponents": {"name": "sum"}}
+    with pytest.raises(ValueError, match=f"{key} ") as caught:
+        price({"kind": kind, **others.get(key, {"name": "normal_crossing"}), key: one})
+    tells(caught.value)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: build_interaction({"name": "ReplicaExchange", "temperatures": np.array(3)}),
+        lambda: price({"kind": "landscape", "expression": "x", "of": torch.ones(2)}),
+        lambda: price({"kind": "planar", "name": torch.ones(2, 2)}),
+        lambda: price({"kind": "surface", "name": []}),
+        lambda: RunConfig(histogram={"x" * 100_000: 1}),
+        lambda: build_optimizer({"name": []}),
+        lambda: build_optimizer({"name": "Adam", "x" * 100_000: 1}),
+        lambda: build_model({"kind": "mlp", "x" * 100_000: 1}),
+        lambda: nngp_kernel([], [[0.0]], 1),
+        lambda: Store("x" * 100_000, readonly=True),
+        lambda: Store("x" * 100_000),
+    ],
+)
+def test_descriptions_of_odd_values_are_one_sentence(make):
+    with pytest.raises(ValueError) as caught:
+        make()
     tells(caught.value)
 
 

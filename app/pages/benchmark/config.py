@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from llc_core.fields import choice
+from llc_core.fields import choice, short
 from llc_core.sweeps.judging import selected
 from llc_core.sweeps.series import ESTIMATORS, GRADIENTS, PAPER, TRUTHS, Row, present
 from llc_core.sweeps.table import Table
@@ -60,7 +60,7 @@ def read_config(values: Mapping[str, Any], rows: Sequence[Row]) -> BenchmarkConf
     known = BenchmarkConfig.__dataclass_fields__
     for name in values:
         if name not in known:
-            raise ValueError(f"This page has no setting {str(name)[:40]!r}; it has {', '.join(known)}.")
+            raise ValueError(f"This page has no setting {short(name)}; it has {', '.join(known)}.")
     there = options(rows)
     found: dict[str, Any] = {name: values[name] for name in ("store",) if name in values}
     for name in FILTERS:
@@ -71,7 +71,7 @@ def read_config(values: Mapping[str, Any], rows: Sequence[Row]) -> BenchmarkConf
     if not isinstance(hidden, list | tuple) or any(name not in there["sampler"] for name in hidden):
         raise ValueError(f"hidden must list samplers of this store: {', '.join(there['sampler']) or 'it has none'}.")
     if not isinstance(spread, bool):
-        raise ValueError(f"spread is {str(spread)[:40]!r}; it must be true or false.")
+        raise ValueError(f"spread is {short(spread)}; it must be true or false.")
     return BenchmarkConfig(**found, hidden=tuple(dict.fromkeys(hidden)), spread=spread)
 
 

@@ -30,6 +30,7 @@ from app.session.errors import report
 from app.style import theme
 from app.style.layout import card, page, prose
 from app.style.legend import heading
+from llc_core.fields import short
 
 POLL_MILLISECONDS = 3000
 FIRST = PRESETS[1]
@@ -102,7 +103,7 @@ class Benchmark:
         name = configuration.get("store", self._config.store)
         if not isinstance(name, str) or name not in ("", *self._stores):
             there = ", ".join(self._stores) or "none"
-            raise ValueError(f"This server has no store named {str(name)[:40]!r}; it has {there}.")
+            raise ValueError(f"This server has no store named {short(name)}; it has {there}.")
         chosen = "ranks" in configuration
 
         def find() -> Found:

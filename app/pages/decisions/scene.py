@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from app.pages.decisions.config import DecisionsConfig, OutsideSettings
+from app.runs.account import account
 from app.runs.apart import only_unhurried, whole
 from app.runs.kept import Kept
 from llc_core import NetworkPotential, RunConfig
@@ -90,7 +91,17 @@ def chains_of(config: DecisionsConfig, n: int) -> RunConfig:
     )
 
 
+def learning_bytes(hidden: int) -> float:
+    """What it takes to learn the digits: all 1,797 with what is worked out of them, and a net with its gradients."""
+    return 8.0 * (4 * 1797 * (64 + 2 * hidden + KNOWN) + 12 * (65 * hidden + KNOWN * (hidden + 1)))
+
+
 def _learned(own: OutsideSettings, seed: int) -> Digits:
+    with account().room(learning_bytes(own.hidden), "This net"):
+        return _made(own, seed)
+
+
+def _made(own: OutsideSettings, seed: int) -> Digits:
     halves = digit_halves(seed)
     split, outside, outside_targets = halves.known, halves.foreign, halves.foreign_targets
 

@@ -46,7 +46,7 @@ def get_landscape(description: Mapping[str, Any]) -> Planar:
                 raise ValueError(f"{name}[{i}] is {power}; it must be at most {MAX_POWER} on this page.")
     for key, value in FIXED.items():
         if description.get(key, value) != value:
-            raise ValueError(f"{key} is {description[key]!r}; this page has no control for it, and uses {value}.")
+            raise ValueError(f"{key} is {show(description[key])}; this page has no control for it, and uses {value}.")
     for i, (center, off) in enumerate(zip(problem.model.w0, problem.start, strict=True)):
         if abs(center + off) > REACH:
             raise ValueError(f"start[{i}] is {center + off:g}; on this page chains begin between −10 and 10.")

@@ -198,7 +198,7 @@ def _priced(side: str, own: Any) -> None:
     if not isinstance(own, Mapping):
         raise ValueError(f"{side}.interaction is {short(own)}; give a table with a name, or null.")
     name = own.get("name")
-    if name not in interactions():
+    if not isinstance(name, str) or name not in interactions():
         raise ValueError(f"Unknown interaction {short(name)}; choose one of {', '.join(OFFERED)}.")
     for key, most in (("bins", MAX_BINS), ("levels", MAX_LEVELS), ("length", MAX_PERIOD), ("pilot", MAX_GRADIENTS)):
         if key in own:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from json import dumps
 from typing import Any
 
-from llc_core.fields import number, whole
+from llc_core.fields import number, short, whole
 from llc_core.samplers.base import Sampler
 from llc_core.samplers.registry import build
 
@@ -75,7 +75,9 @@ class BiasConfig:
         known = [f.name for f in dataclasses.fields(cls)]
         unknown = sorted(str(key) for key in data if key not in known)
         if unknown:
-            raise ValueError(f"Unknown key {unknown[0]!r} in the comparison; known keys: {', '.join(sorted(known))}.")
+            raise ValueError(
+                f"Unknown key {short(unknown[0])} in the comparison; known keys: {', '.join(sorted(known))}."
+            )
         for name in ("target", *SIDES):
             value = data.get(name, {})
             if not isinstance(value, Mapping) or not isinstance(value.get("name", ""), str):

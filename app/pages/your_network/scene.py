@@ -25,7 +25,7 @@ from app.pages.your_network.config import (
 )
 from app.sharing.reading import PageConfig, from_configuration, from_side_bar
 from llc_core import NetworkPotential, RunConfig
-from llc_core.fields import choice, whole
+from llc_core.fields import choice, short, whole
 from llc_core.networks import Split, Training, build_model, digits, head_masks, potential_at, synthetic_text, train
 
 Trained = tuple[nn.Module, Training]
@@ -64,7 +64,7 @@ def link_config(values: Any) -> NetworkConfig:
     known = [*NetworkChoice.__dataclass_fields__, *ESTIMATE_DEFAULTS]
     for name in values:
         if name not in known:
-            raise ValueError(f"This page has no setting {name!r}; it has {', '.join(known)}.")
+            raise ValueError(f"This page has no setting {short(name)}; it has {', '.join(known)}.")
     chosen = _choice_in(values)
     given = {name: value for name, value in values.items() if name in ESTIMATE_DEFAULTS}
     settings = {**ESTIMATE_DEFAULTS, **NETWORKS[chosen.network].settings, **given}
@@ -93,7 +93,7 @@ def _of_shape(choice: NetworkChoice, settings: Mapping[str, Any]) -> NetworkPote
     """The network before its training."""
     batch_size = settings["batch_size"]
     if not isinstance(batch_size, int) or isinstance(batch_size, bool) or batch_size < 1:
-        raise ValueError(f"batch_size is {batch_size!r}; it must be a whole number of at least 1.")
+        raise ValueError(f"batch_size is {short(batch_size)}; it must be a whole number of at least 1.")
     return untrained(choice.network, choice.part, batch_size)
 
 

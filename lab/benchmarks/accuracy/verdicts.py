@@ -116,7 +116,8 @@ def judged_again(case: Case, row: Row, alone: bool = False) -> Row:
     elif math.isnan(exact) and not sampler.needs_conditionals and worth_an_answer(evidence):
         drawn, drawn_se = drawn_value(problem, row["n_beta"], row["localization"])
         verdict = judge(dataclasses.replace(evidence, reference=drawn, reference_se=drawn_se))
-    return {**row, "trusted": bool(verdict), "reason": verdict.reason}
+    answer = row["answer"] if math.isnan(exact) else exact  # which an earlier benchmark may have had from chains
+    return {**row, "answer": answer, "trusted": bool(verdict), "reason": verdict.reason}
 
 
 def made(wanted: Iterable[Case], kept: Kept, minutes: float, jobs: int) -> Iterator[Case]:

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
+from llc_core.compute.precision import EXACT
 from llc_core.compute.streams import torch_stream
 from llc_core.potentials.bayesian.activations import Activation
 from llc_core.potentials.bayesian.data import Data
@@ -55,8 +56,8 @@ class CollapsedChains:
         self.noise = (problem.noise_variance * problem.n / n_beta.double()).unsqueeze(2)
         self.hidden = problem.layout.hidden_dim
         self.scale = problem.variances.sqrt()
-        self.step = torch.full((self.chains, 1), FIRST_STEP, dtype=torch.float64)
-        self.accepted, self.moves = torch.zeros(self.chains, 1, dtype=torch.float64), 0
+        self.step = torch.full((self.chains, 1), FIRST_STEP, **EXACT)
+        self.accepted, self.moves = torch.zeros(self.chains, 1, **EXACT), 0
 
     @property
     def delta(self) -> Tensor:
@@ -106,7 +107,7 @@ class CollapsedChains:
     def _regress(self, psi: Tensor) -> tuple[Tensor, Tensor]:
         """The Cholesky factor [C, n, n] of the data's covariance, and the log evidence [C]."""
         y = torch.from_numpy(self.problem.data.y)
-        covariance = torch.bmm(psi, psi.transpose(1, 2)) + self.noise * torch.eye(len(y), dtype=torch.float64)
+        covariance = torch.bmm(psi, psi.transpose(1, 2)) + self.noise * torch.eye(len(y), **EXACT)
         factor, _ = torch.linalg.cholesky_ex(covariance)
         half = torch.linalg.solve_triangular(factor, y.expand(self.chains, -1).unsqueeze(2), upper=False)
         logs = factor.diagonal(dim1=1, dim2=2).log().sum(dim=1)

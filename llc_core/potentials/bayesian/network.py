@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from llc_core.compute.precision import EXACT
 from llc_core.fields import choice, number, short, whole
 from llc_core.potentials.base import Batch, Potential
 from llc_core.potentials.bayesian.activations import ACTIVATIONS
@@ -71,7 +72,7 @@ class BayesianNetwork(Potential):
         self.samples = self.n
         self.variances = self.layout.variances(self.weight_variance, self.bias_variance)
         self._columns, self._y = torch.from_numpy(self.data.x.T.copy()), torch.from_numpy(self.data.y.copy())
-        self._zero = self._losses(torch.zeros(1, self.n, dtype=torch.float64))
+        self._zero = self._losses(torch.zeros(1, self.n, **EXACT))
         self.baseline_loss = float(self._zero.mean())
 
     @classmethod
@@ -118,7 +119,7 @@ class BayesianNetwork(Potential):
 
     def predict(self, delta: Tensor, inputs: np.ndarray | Tensor) -> Tensor:
         """f [C, P] at inputs [P, d], or [P] where d = 1, with weights δ [C, D]."""
-        columns = torch.as_tensor(checked_inputs(inputs, self.widths[0])).to(delta).T
+        columns = torch.as_tensor(checked_inputs(inputs, self.widths[0]), device="cpu").to(delta).T
         return forward(self.layout.parts(delta), columns, self.phi)[0].squeeze(1)
 
     def excess_loss_and_grad(self, delta: Tensor, batch: Batch | None = None) -> tuple[Tensor, Tensor]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from llc_core.compute.precision import EXACT
 from llc_core.potentials.bayesian.activations import Activation
 
 
@@ -49,8 +50,8 @@ class Layout:
         """[D] of the prior: weight_variance/fan_in for weights, bias_variance for biases."""
         parts = []
         for a, b in zip(self.widths, self.widths[1:], strict=False):
-            parts += [torch.full((a * b,), weight_variance / a, dtype=torch.float64)]
-            parts += [torch.full((b,), bias_variance, dtype=torch.float64)]
+            parts += [torch.full((a * b,), weight_variance / a, **EXACT)]
+            parts += [torch.full((b,), bias_variance, **EXACT)]
         return torch.cat(parts)
 
 

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
+from llc_core.fields import is_list
+
 
 def as_weights(weights: Sequence[Any]) -> list[np.ndarray]:
-    if isinstance(weights, str | bytes) or not hasattr(weights, "__len__") or len(weights) == 0:
+    if not is_list(weights) or len(weights) == 0:
         raise ValueError("weights must be a list of matrices W_1, …, W_M; give at least one.")
     result: list[np.ndarray] = []
     for index, w in enumerate(weights, start=1):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from llc_core.compute.streams import numpy_stream
-from llc_core.fields import choice, short, whole
+from llc_core.fields import choice, is_list, short, whole
 from llc_core.theory.rank_tables import masked_rank_table
 
 SIZE_CLASSES: dict[str, tuple[tuple[int, int], tuple[int, int]]] = {
@@ -130,7 +130,7 @@ def _draw_sizes(size_class: str, random: np.random.Generator) -> list[int]:
 
 def check_architecture(widths: Any) -> list[int]:
     """Validated widths H_0, …, H_M."""
-    if isinstance(widths, str | bytes) or not hasattr(widths, "__len__") or not hasattr(widths, "__iter__"):
+    if not is_list(widths):
         raise ValueError("widths must be a list such as [10, 8, 10].")
     if not 2 <= len(widths) <= 1001:
         raise ValueError(
@@ -145,7 +145,7 @@ def check_architecture(widths: Any) -> list[int]:
 
 def check_layer_ranks(sizes: Sequence[int], layer_ranks: Any) -> list[int]:
     """Validated layer ranks, one for each layer."""
-    if isinstance(layer_ranks, str | bytes) or not hasattr(layer_ranks, "__len__"):
+    if not is_list(layer_ranks):
         raise ValueError("layer_ranks must be a list with one rank for each layer.")
     if len(layer_ranks) != len(sizes) - 1:
         raise ValueError(f"layer_ranks has {len(layer_ranks)} entries but the network has {len(sizes) - 1} layers.")

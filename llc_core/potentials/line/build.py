@@ -60,7 +60,7 @@ def line_price(description: Mapping[str, Any]) -> Price:
         return Price(1, 2 * TABLES, 6 * TABLES)
     from llc_core.potentials.line.expressions import MAX_DEPTH, parse
 
-    choice("of", description.get("of") or "density", ("density", "energy"))
+    choice("of", "density" if description.get("of") is None else description["of"], ("density", "energy"))
     parse(description["expression"])
     return Price(1, 2 * TABLES, (6 + MAX_DEPTH) * TABLES)
 

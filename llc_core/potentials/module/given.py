@@ -172,7 +172,7 @@ def _joined(columns: Iterable[list[Any]], how: Callable[[list[Tensor]], Tensor],
 def as_tensor(value: Any) -> Tensor:
     """Tensors and arrays keep their precision; plain numbers get single precision, whatever torch's default is."""
     if isinstance(value, Tensor):
-        return value
+        return value.clone() if value.is_inference() else value  # a loop by autograd could keep nothing of it
     array = np.asarray(value)
     if array.dtype == np.float64 and not isinstance(value, np.ndarray | np.generic):
         array = array.astype(np.float32)

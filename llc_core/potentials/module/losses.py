@@ -13,6 +13,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+from llc_core.fields import short
 from llc_core.potentials.module.cross_entropy import CrossEntropy, class_dimension
 from llc_core.potentials.module.next_token import NextToken
 
@@ -92,7 +93,7 @@ def as_loss(loss: object) -> Loss:
     """The function that `loss` names or is; ValueError otherwise."""
     if isinstance(loss, str):
         if loss not in LOSSES:
-            raise ValueError(f"loss is {loss!r}; choose one of {', '.join(LOSSES)}, or pass a function.")
+            raise ValueError(f"loss is {short(loss)}; choose one of {', '.join(LOSSES)}, or pass a function.")
         return LOSSES[loss]
     if not callable(loss):
         raise ValueError(

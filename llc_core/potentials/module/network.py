@@ -91,6 +91,7 @@ class NetworkPotential(Potential):
 
     kind = "object"
 
+    @full_precision()
     def __init__(
         self,
         module: nn.Module,
@@ -133,8 +134,7 @@ class NetworkPotential(Potential):
         self._home = torch.empty(0, **SINGLE)
         self.stack: list[Dense] | None = None
         self.method = choice("method", method, METHODS)
-        with full_precision():
-            self._row_bytes = self._settle()
+        self._row_bytes = self._settle()
 
     def _stack_agrees(self) -> bool:
         precision = torch.float64 if self.dim < BY_CHAIN["cpu"] else torch.float32

@@ -12,7 +12,7 @@ from fractions import Fraction
 from math import prod
 from typing import Any
 
-from llc_core.fields import choice, number, whole
+from llc_core.fields import choice, is_list, number, whole
 from llc_core.theory.rank_checks import show
 from llc_core.types import LearningCoefficient
 
@@ -149,7 +149,7 @@ def line_and_point(at: Any = "V") -> Model:
 
 def quadratic(scales: Any = (1.0, 1.0)) -> Model:
     """ρ_j = s_j·w_j, one output for each parameter: a regular model, λ = D/2."""
-    if isinstance(scales, str | bytes) or not hasattr(scales, "__len__") or len(scales) not in (1, 2):
+    if not is_list(scales) or len(scales) not in (1, 2):
         raise ValueError(f"scales is {show(scales)}; give a list of one or two numbers.")
     sizes = [number(f"scales[{i}]", s) for i, s in enumerate(scales)]
     for i, size in enumerate(sizes):
@@ -190,7 +190,7 @@ def _least(ratios: list[Fraction]) -> LearningCoefficient:
 
 
 def _point(at: Any, count: int) -> Point:
-    if isinstance(at, str | bytes) or not hasattr(at, "__len__") or len(at) != count:
+    if not is_list(at) or len(at) != count:
         raise ValueError(f"at is {show(at)}; give {count} coordinate(s) of w0.")
     point = tuple(number(f"at[{i}]", value) for i, value in enumerate(at))
     for i, value in enumerate(point):
@@ -200,6 +200,6 @@ def _point(at: Any, count: int) -> Point:
 
 
 def _powers(name: str, values: Any) -> tuple[int, ...]:
-    if isinstance(values, str | bytes) or not hasattr(values, "__len__") or len(values) not in (1, 2):
+    if not is_list(values) or len(values) not in (1, 2):
         raise ValueError(f"{name} is {show(values)}; give a list of one or two exponents.")
     return tuple(whole(f"{name}[{i}]", v, 0, MAX_POWER) for i, v in enumerate(values))

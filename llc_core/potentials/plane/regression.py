@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from llc_core.fields import number, whole
+from llc_core.fields import is_list, number, whole
 from llc_core.potentials.base import Batch, Potential
 from llc_core.potentials.plane.data import PlanarData
 from llc_core.potentials.plane.models import MODELS, Model
@@ -230,7 +230,7 @@ def _start(model: Model, start: Any) -> tuple[float, ...]:
     """The displacement at which chains begin, from the coordinates of w."""
     if start is None:
         return model.start
-    if isinstance(start, str | bytes) or not hasattr(start, "__len__") or len(start) != model.dim:
+    if not is_list(start) or len(start) != model.dim:
         raise ValueError(f"start is {show(start)}; give {model.dim} coordinate(s) of w.")
     point = [number(f"start[{i}]", value) for i, value in enumerate(start)]
     for i, (value, power) in enumerate(zip(point, model.powers, strict=True)):

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from llc_core.fields import number, short, whole
+from llc_core.fields import is_list, number, short, whole
 from llc_core.potentials.base import Batch, Potential
 from llc_core.potentials.plane.surface_shapes import SHAPES, SURFACES
 from llc_core.types import LearningCoefficient
@@ -44,7 +44,7 @@ class Surface(Potential):
         noise: float = 0.0,
         n_beta: float = 1.0,
     ):
-        if name not in SHAPES:
+        if not isinstance(name, str) or name not in SHAPES:
             raise ValueError(f"Unknown surface {short(name)}; choose one of {', '.join(SURFACES)}.")
         self.name, self.shape = name, SHAPES[name]
         self.noise = number("noise", noise)
@@ -70,7 +70,7 @@ class Surface(Potential):
         self.bottom = float(self.shape.energy(*self.w0, self.parameters))
 
     def _exponents(self, exponents: Any) -> None:
-        if isinstance(exponents, str) or not hasattr(exponents, "__len__") or len(exponents) != 2:
+        if not is_list(exponents) or len(exponents) != 2:
             raise ValueError(f"exponents is {short(exponents)}; give two whole numbers from 2 to 24.")
         a, b = (whole("exponents", e, 2, 24) for e in exponents)
         self.parameters = np.array([a, b], dtype=float)

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from llc_core.compute.precision import EXACT, SINGLE
+
 FLOAT = torch.float64
 RECORDS = 200
 """Points of a path that are kept, at most: the difference is taken at every step all the same."""
@@ -65,14 +67,14 @@ def linear_equivalence(
         return linear_function_step(functions, noise, matrix, (wanted - functions) / noise_variance, step_size)
 
     generator = torch.Generator().manual_seed(seed)
-    start = torch.randn(chains, matrix.shape[1], generator=generator, dtype=FLOAT)
+    start = torch.randn(chains, matrix.shape[1], generator=generator, **EXACT)
     return _pair(
         start,
         lambda weights, noise: weights + step_size / 2 * force(weights) + math.sqrt(step_size) * noise,
         lambda weights: weights @ matrix.T,
         function_step,
         lambda first, second: (first - second).abs(),
-        lambda _: torch.zeros(chains, 1),
+        lambda _: torch.zeros(chains, 1, **SINGLE),
         (steps, step_size, shared, generator),
     )
 
@@ -211,8 +213,8 @@ def _pair(
     functions, every = image(weights), max(1, math.ceil(steps / RECORDS))
     records, difference, moves = [(weights, functions, functions)], 0.0, 0
     for step in range(1, steps + 1):
-        noise = torch.randn(weights.shape, generator=generator, dtype=FLOAT)
-        other = noise if shared else torch.randn(weights.shape, generator=generator, dtype=FLOAT)
+        noise = torch.randn(weights.shape, generator=generator, **EXACT)
+        other = noise if shared else torch.randn(weights.shape, generator=generator, **EXACT)
         functions, before = function_step(functions, other, weights), cell(weights)
         weights = move(weights, noise)
         moves += int((cell(weights) != before).any(-1).sum())

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from llc_core.compute.precision import EXACT
 from llc_core.compute.streams import torch_stream
 from llc_core.diagnostics.convergence import ess as effective_size
 from llc_core.diagnostics.convergence import r_hat
@@ -122,7 +123,7 @@ class _Importance:
     def __init__(self, problem: BayesianNetwork, at: Tensor, draws: int, seed: int):
         self._problem, self._at, self._draws = problem, at, draws
         self._parts, self._done = _prior_draws(problem, draws, seed), 0
-        self._noise = torch.full((1, 1, 1), problem.noise_variance, dtype=torch.float64)
+        self._noise = torch.full((1, 1, 1), problem.noise_variance, **EXACT)
         self._logs: list[np.ndarray] = []
         self._kept: list[tuple[np.ndarray, ...]] = []
         self._best, self._numbers = -math.inf, 0
@@ -178,9 +179,7 @@ class _Chains:
         if problem.likelihood == "laplace":
             self._chains: CollapsedChains = LaplaceChains(problem, CHAINS, seed)
         else:
-            self._chains = CollapsedChains(
-                problem, torch.full((CHAINS, 1), float(problem.n), dtype=torch.float64), seed
-            )
+            self._chains = CollapsedChains(problem, torch.full((CHAINS, 1), float(problem.n), **EXACT), seed)
             self._chains.place_at_prior()
         self._burn_in = int(BURN_IN_SHARE * moves)
         self._every = max(EVERY, math.ceil((moves - self._burn_in) * CHAINS * len(at) ** 2 / NUMBERS))
@@ -226,7 +225,7 @@ def _prior_draws(problem: BayesianNetwork, draws: int, seed: int) -> Iterator[Te
     random = torch_stream(seed, "hidden layers")
     for start in range(0, draws, PART):
         shape = (min(PART, draws - start), problem.layout.hidden_dim)
-        yield torch.randn(shape, generator=random, dtype=torch.float64)
+        yield torch.randn(shape, generator=random, **EXACT)
 
 
 def _given_hidden(
@@ -238,7 +237,7 @@ def _given_hidden(
     n = problem.n
     psi = features(problem, v, torch.cat([torch.from_numpy(problem.data.x), at]))
     kernel = torch.bmm(psi, psi.transpose(1, 2))
-    seen = kernel[:, :n, :n] + noise * torch.eye(n, dtype=v.dtype)
+    seen = kernel[:, :n, :n] + noise * torch.eye(n, dtype=v.dtype, device="cpu")
     factor = torch.linalg.cholesky(seen)
     y = torch.from_numpy(problem.data.y).expand(len(v), -1).unsqueeze(2)
     white = torch.linalg.solve_triangular(factor, y, upper=False)
@@ -248,7 +247,7 @@ def _given_hidden(
     covariance = kernel[:, n:, n:] - torch.bmm(cross.transpose(1, 2), cross)
     # The rank is at most H + 1: what is missing to full rank is filled with a share of the size that no picture shows.
     size = covariance.diagonal(dim1=1, dim2=2).mean(dim=1)
-    covariance = covariance + (1e-9 * size)[:, None, None] * torch.eye(len(at), dtype=v.dtype)
+    covariance = covariance + (1e-9 * size)[:, None, None] * torch.eye(len(at), dtype=v.dtype, device="cpu")
     root = torch.linalg.cholesky(covariance)
     return evidence.numpy(), torch.bmm(cross.transpose(1, 2), white).squeeze(2).numpy(), root.numpy()
 

@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from llc_core.compute.precision import EXACT
 from llc_core.compute.streams import numpy_stream
 from llc_core.diagnostics.convergence import ess as effective_size
 from llc_core.potentials.bayesian.collapsed import CollapsedChains
@@ -91,7 +92,7 @@ class LaplaceChains(CollapsedChains):
 
     def __init__(self, problem: BayesianNetwork, chains: int, seed: int):
         _need_laplace(problem)
-        super().__init__(problem, torch.full((chains, 1), float(problem.n), dtype=torch.float64), seed)
+        super().__init__(problem, torch.full((chains, 1), float(problem.n), **EXACT), seed)
         self.noise = self.noise.expand(chains, problem.n, 1).clone()
         self._numpy = numpy_stream(seed, "variances")
         self._scale = laplace_scale(problem.noise_variance)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from llc_core.compute.precision import EXACT
 from llc_core.compute.streams import torch_stream
 from llc_core.config import RunConfig
 from llc_core.diagnostics.convergence import r_hat
@@ -91,7 +92,7 @@ def descended(task: SemiSynthetic, effort: Effort, seed: int) -> Pieces:
     """An ensemble of gradient descent on U from draws of the prior. Three steps are tried for a tenth of the gradients; each member
     goes on with the one that is lowest by then. Raises ValueError where a member diverged with all three.
     """
-    problem, factors = task.problem, torch.tensor(DESCENT_STEPS, dtype=torch.float64)
+    problem, factors = task.problem, torch.tensor(DESCENT_STEPS, **EXACT)
     delta = problem.prior_draws(effort.chains, torch_stream(seed, "descent")).repeat(len(factors), 1)
     step = printed_step(problem) / 2 * factors.repeat_interleave(effort.chains)[:, None]
     for number in range(effort.gradients):
@@ -99,7 +100,9 @@ def descended(task: SemiSynthetic, effort: Effort, seed: int) -> Pieces:
             # A step that was too long has no energy, and loses.
             energy = problem.n * problem.excess_loss_and_grad(delta)[0]
             energy = torch.nan_to_num(energy + (delta.square() / problem.variances).sum(dim=1) / 2, nan=torch.inf)
-            best = energy.view(len(factors), -1).argmin(dim=0) * effort.chains + torch.arange(effort.chains)
+            best = energy.view(len(factors), -1).argmin(dim=0) * effort.chains + torch.arange(
+                effort.chains, device="cpu"
+            )
             delta, step = delta[best], step[best]
         grad = problem.n * problem.excess_loss_and_grad(delta)[1] + delta / problem.variances
         delta = delta - step * grad
@@ -127,7 +130,7 @@ def exact(task: SemiSynthetic, effort: Effort, seed: int) -> Pieces:
     if problem.likelihood == "laplace":
         chains: CollapsedChains = LaplaceChains(problem, EXACT_CHAINS, seed)
     else:
-        chains = CollapsedChains(problem, torch.full((EXACT_CHAINS, 1), float(problem.n), dtype=torch.float64), seed)
+        chains = CollapsedChains(problem, torch.full((EXACT_CHAINS, 1), float(problem.n), **EXACT), seed)
         chains.place_at_prior()
     burn_in, kept, done, most = effort.moves // 2, [], 0, effort.moves
     while True:

@@ -59,28 +59,28 @@ class Replicas:
     def place(self, n_beta: np.ndarray) -> None:
         """Move to other levels: each takes its points and step size from the nearest one there was."""
         old, new = np.log1p(self.n_beta), np.log1p(n_beta)
-        nearest = torch.as_tensor(np.abs(old[None] - new[:, None]).argmin(1))
+        nearest = torch.as_tensor(np.abs(old[None] - new[:, None]).argmin(1), device="cpu")
         for name in ("delta", "loss", "grad", "log_step", "scale"):
             setattr(self, name, getattr(self, name)[nearest].clone())
         self._at(n_beta)
 
     def _at(self, n_beta: np.ndarray) -> None:
         self.n_beta = np.asarray(n_beta, float)
-        self.heat = torch.as_tensor(self.n_beta).view(-1, 1)
+        self.heat = torch.as_tensor(self.n_beta, device="cpu").view(-1, 1)
         if self.sweeps:
             rows = self.heat.repeat_interleave(self.chains, 0)
-            seed = int(torch.randint(2**62, (1,), generator=self.generator))
+            seed = int(torch.randint(2**62, (1,), generator=self.generator, device="cpu"))
             pull = torch.full_like(rows, float(self.prior.localization or 0))
             self.conditionals: Any = self.problem.conditionals(rows, pull, seed, symmetries=True)
         levels = len(self.n_beta)
         self.forget()
-        self.replica = torch.arange(levels).view(-1, 1).repeat(1, self.chains)
+        self.replica = torch.arange(levels, device="cpu").view(-1, 1).repeat(1, self.chains)
         self.heading = torch.zeros_like(self.replica)
 
     def forget(self) -> None:
         """Count anew. Who is where, and where each replica comes from, stays known."""
         self.tried, self.rejected = (np.zeros(len(self.n_beta) - 1) for _ in range(2))
-        self.round_trips = torch.zeros(self.chains, dtype=torch.long)
+        self.round_trips = torch.zeros(self.chains, dtype=torch.long, device="cpu")
 
     def run(self, steps: int, look: Look | None = None, adapt: bool = False) -> None:
         """look: called after each step with its number and these replicas."""
@@ -143,13 +143,13 @@ class Replicas:
 
     def _swap(self, step: int) -> None:
         levels = len(self.n_beta)
-        low = torch.arange(step % 2, levels - 1, 2)
+        low = torch.arange(step % 2, levels - 1, 2, device="cpu")
         log = (self.heat[low + 1] - self.heat[low]) * (self.loss[low + 1] - self.loss[low])
         chance = torch.nan_to_num(log, nan=-torch.inf).clamp_max(0).exp()
         yes = torch.rand(chance.shape, generator=self.generator, **EXACT) < chance
         self.tried[low.numpy()] += self.chains
         self.rejected[low.numpy()] += (1 - chance).sum(1).numpy()
-        order = torch.arange(levels).view(-1, 1).repeat(1, self.chains)
+        order = torch.arange(levels, device="cpu").view(-1, 1).repeat(1, self.chains)
         order[low] += yes.long()
         order[low + 1] -= yes.long()
         wide = order.unsqueeze(-1).expand_as(self.delta)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from typing import Any
 
@@ -14,6 +15,8 @@ from app.pages.local_geometry.config import check_size
 from app.pages.local_geometry.presets import PRESETS
 from app.pages.local_geometry.scene import link_config
 from app.runs.allowance import VISITOR_MEMORY
+from app.sharing.json_files import read_json
+from app.sharing.links import decode
 from llc_core.potentials.deep_linear import network as dln_network
 from llc_core.potentials.plane.data import PlanarData
 
@@ -142,3 +145,44 @@ def test_an_ordinary_link_opens(views):
     view = views["local-geometry"]
     view.restore({"problem": {"kind": "dln", "widths": [5, 4, 5], "seed": 3}, "chains": 2, "steps": 200})
     assert view.configuration()["problem"]["widths"] == [5, 4, 5]
+
+
+LONG = "x" * 50_000
+ODD: list[tuple[str, dict[str, Any]]] = [
+    ("many-modes", {"surface": {"name": []}}),
+    ("many-modes", {"left": {"interaction": {"name": {}}}}),
+    ("stationary-bias", {LONG: 1}),
+    ("your-network", {LONG: 1}),
+    ("your-network", {"batch_size": LONG}),
+    ("your-network", {"batch_size": [1] * 20_000}),
+    ("landscapes", {"problem": {"kind": "planar", "name": "normal_crossing"}, "observables": [LONG]}),
+    ("benchmark", {LONG: 1}),
+    ("benchmark", {"spread": LONG}),
+    ("benchmark", {"store": [LONG]}),
+]
+
+
+@pytest.mark.parametrize(("key", "configuration"), ODD, ids=lambda value: str(value)[:40])
+def test_odd_names_and_long_values_are_one_sentence(views, key, configuration):
+    with pytest.raises(ValueError) as error:
+        views[key].restore(configuration)
+    assert "\n" not in str(error.value) and len(str(error.value)) < 400
+
+
+def nested(levels: int) -> Any:
+    value: Any = 1
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize("levels", [60, 900])
+def test_what_json_can_read_and_nothing_else_can_is_refused(levels):
+    """Python compares, copies and shows a few hundred levels less than it reads."""
+    configuration = {"target": {"name": nested(levels)}}
+    with pytest.raises(ValueError, match="nested too deeply"):
+        read_json(json.dumps(configuration), "a configuration")
+    packed = base64.urlsafe_b64encode(json.dumps({"v": 1, "page": "stationary-bias", "config": configuration}).encode())
+    with pytest.raises(ValueError, match="nested too deeply"):
+        decode(packed.decode().rstrip("="))
+    assert read_json(json.dumps(nested(20)), "a configuration") == nested(20)

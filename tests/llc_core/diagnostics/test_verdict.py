@@ -252,13 +252,17 @@ FLAT = {"unspread": 31.0, "unspread_se": 2.0, "pull": 0.02, "localization": 1.0}
         ({"unspread": -31.0}, True),
         ({"unspread_se": math.nan}, True),
         ({"reference": 50.4}, True),
+        ({"reference": 52.6, "reference_se": 0.8}, True),  # within its errors
+        ({"reference": 52.6, "reference_se": 0.8, "ess": 20.0}, False),  # which are not known here
         ({"reference": 60.0}, False),
     ],
 )
 def test_flat_directions_that_were_not_spread_along_leave_the_estimate_open(changes, trusted):
     found = judged(**{**FLAT, **changes})
     assert bool(found) is trusted
-    assert ("not spread along about" in str(found)) is (not trusted or "reference" in changes)
+    assert ("not spread along about" in str(found)) is (
+        (not trusted or "reference" in changes) and "ess" not in changes
+    )
 
 
 def test_what_is_said_of_flat_directions_names_what_helps():

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from llc_core import DeepLinearNetwork, NetworkPotential, estimate
+from llc_core import BayesianNetwork, DeepLinearNetwork, NetworkPotential, decisions, estimate, free_energy, predictive
 from llc_core.line.run import LineRun
 from llc_core.networks import build_model, synthetic_text, train
 from llc_core.networks.data import Split
@@ -92,6 +92,42 @@ def gibbs() -> bytes:
     return np.array([found.llc, *found.trace.ravel()]).tobytes()
 
 
+def bayesian() -> bytes:
+    return run(BayesianNetwork(widths=[1, 6, 1]), "SplitHMC", steps=40)
+
+
+def played(agent: str) -> bytes:
+    """A short play of nets, or of exact linear beliefs, on mushrooms."""
+    nets = {"hidden": (6,), "capacity": 128, "batch_size": 32}
+    player = decisions.BayesianLinear() if agent == "linear" else getattr(decisions, agent)(**nets)
+    policy = decisions.Thompson() if agent == "linear" else decisions.EpsilonGreedy(0.1)
+    environment = decisions.Mushrooms(decisions.made_mushrooms(200))
+    found = decisions.play(environment, player, policy, rounds=12, pulls=10, forced_pulls=60)
+    return found.regret.tobytes() + found.actions.tobytes() + b"".join(map(np.ndarray.tobytes, found.report.values()))
+
+
+def wheel() -> bytes:
+    return decisions.play(decisions.WheelBandit(), decisions.BayesianLinear(), rounds=9, pulls=8).regret.tobytes()
+
+
+def tempered() -> bytes:
+    network = NetworkPotential(build_model({"kind": "mlp", "widths": [2, 1]}), "mse", (numbers(20, 2), numbers(20, 1)))
+    found = free_energy(network, 6, steps=200, chains=4, localization=1.0)
+    return np.array([found.log_z, *found.level_llc]).tobytes()
+
+
+def ensemble() -> bytes:
+    found = predictive(build_model({"kind": "mlp", "widths": [3, 5, 2]}), numbers(4, 32), numbers(6, 3).astype("f"))
+    return found.probabilities.numpy().tobytes() + found.mutual_information.numpy().tobytes()
+
+
+def wide(method: str) -> bytes:
+    """Products so large that torch hands them to a library that may shorten them; tensors are made inside, too."""
+    data = torch.from_numpy(numbers(120, 64).astype("f")), torch.arange(120, device="cpu") % 10
+    model = build_model({"kind": "mlp", "widths": [64, 64, 10]})
+    return run(NetworkPotential(model, "cross_entropy", data, method=method), "SGLD", steps=12)
+
+
 CASES = {
     **{f"linear, {gradient}": lambda g=gradient: linear(g) for gradient in ("full", "minibatch", "control_variate")},
     "linear, few rows a batch": lambda: linear("minibatch", batch_size=4),
@@ -114,6 +150,11 @@ CASES = {
         .moments.tobytes()
     ),
     "Gibbs": gibbs,
+    "Bayesian network": bayesian,
+    **{f"decisions, {agent}": lambda a=agent: played(a) for agent in ("psgld", "picsgld", "linear")},
+    "decisions on the wheel": wheel,
+    "tempering": tempered,
+    "ensemble": ensemble,
 }
 
 
@@ -128,6 +169,25 @@ def test_numbers_do_not_depend_on_the_process_s_settings(case):
     for name in SETTINGS:
         with settings(name):
             assert CASES[case]() == expected, name
+
+
+@contextmanager
+def short_products() -> Iterator[None]:
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("medium")
+    try:
+        yield
+        assert torch.get_float32_matmul_precision() == "medium", "what the caller has set is left"
+    finally:
+        torch.set_float32_matmul_precision(before)
+
+
+@pytest.mark.parametrize("setting", [short_products, torch.inference_mode, torch.no_grad])
+@pytest.mark.parametrize("method", ["dense", "vmap", "loop"])
+def test_numbers_depend_neither_on_short_products_nor_on_inference_mode(method, setting):
+    expected = wide(method)
+    with setting():
+        assert wide(method) == expected
 
 
 def test_what_is_kept_of_a_problem_is_not_made_by_the_caller_s_autocast():

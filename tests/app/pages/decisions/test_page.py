@@ -11,7 +11,7 @@ import pytest
 import torch
 from waiting import settled
 
-from app.pages.decisions import texts
+from app.pages.decisions import scene, texts
 from app.pages.decisions.config import BanditSettings, DecisionsConfig, OutsideSettings
 from app.pages.decisions.figures.bandit import MomentFigure, RegretFigure
 from app.pages.decisions.job.bandit import BanditJob, BanditProgress
@@ -20,6 +20,7 @@ from app.pages.decisions.page import Decisions
 from app.pages.decisions.pictures import draw_game
 from app.pages.decisions.presets import PRESETS, play
 from app.pages.decisions.scene import get_scene
+from app.runs.account import TOTAL_MEMORY
 from app.runs.job import OVER, State, Status
 from llc_core.decisions import BayesianLinear, Game, PosteriorMean
 from llc_core.decisions import play as played
@@ -49,6 +50,13 @@ def bandit() -> BanditJob:
 @pytest.fixture(scope="module")
 def digits() -> DigitsJob:
     return finished(DigitsJob(get_scene(LITTLE)))
+
+
+def test_a_net_is_counted_with_the_runs_of_all_visitors_before_it_is_learned(monkeypatch):
+    monkeypatch.setenv(TOTAL_MEMORY, "20")
+    monkeypatch.setattr(scene, "train", lambda *given, **named: pytest.fail("a refused net was trained"))
+    with pytest.raises(ValueError, match="This net needs .* MB, and the runs of all visitors"):
+        get_scene(DecisionsConfig(game="digits", outside=OutsideSettings(hidden=256), seed=77))
 
 
 def test_a_play_is_that_of_the_engine_whatever_the_blocks(bandit):
