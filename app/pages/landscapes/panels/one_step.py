@@ -52,8 +52,8 @@ class OneStepPanel:
         words = pn.Column(head, self._words, styles={"flex": "1 1 180px", "min-width": "0"}, margin=0)
         # Not a FlexBox: a figure inside one may never be ready, and then the page is not either.
         self.view = pn.Column(
-            pn.pane.Bokeh(self.plot, width=SIZE, height=SIZE, margin=0),
             words,
+            pn.pane.Bokeh(self.plot, width=SIZE, height=SIZE, margin=0),
             sizing_mode="stretch_width",
             margin=(10, 0, 0, 0),
             stylesheets=[BESIDE],
