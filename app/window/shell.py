@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import panel as pn
@@ -28,6 +29,7 @@ from app.window import warmup
 
 SIDEBAR_WIDTH = 340
 WAIT_MILLISECONDS = 100
+OPENING = Path(__file__).with_name("opening.html")
 
 
 class _NeverBusy(param.Parameterized):
@@ -65,6 +67,7 @@ class Shell:
             busy_indicator=None,
             meta_description="Watch samplers estimate the local learning coefficient, beside exact answers.",
             meta_icon=theme.ICON,
+            template=OPENING,
         )
         # The page follows Panel's busy flag, which flips twice per callback and each time walks all models of the page:
         # at twenty polls a second that alone occupies a processor, and the global flag keeps closed pages in memory.

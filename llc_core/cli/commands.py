@@ -11,6 +11,7 @@ from llc_core.cli.free_energy import add_free_energy
 from llc_core.cli.pictures import add_pictures
 from llc_core.cli.stores import add_export, add_stop
 from llc_core.cli.sweep import add_sweep
+from llc_core.fields import one_line
 
 
 def add_commands(commands: Any) -> None:
@@ -36,3 +37,8 @@ def run_command(parser: argparse.ArgumentParser, options: argparse.Namespace) ->
         return int(options.handle(options))
     except ValueError as error:
         parser.exit(2, f"llc-lab: {error}\n")
+    except MemoryError as error:
+        parser.exit(
+            2,
+            f"llc-lab: There was no memory for this ({one_line(str(error))}); use a smaller problem or fewer chains.\n",
+        )

@@ -49,9 +49,11 @@ def add_estimate(commands: Any) -> None:
 
 
 def _estimate(options: argparse.Namespace) -> int:
+    from llc_core.engine.memory import check_problem
     from llc_core.estimating import run, until_settled
 
     config = _config(options)
+    check_problem(config.problem, config.device)
     current = run(config)
     if options.out is not None:  # before the run, not after it
         many = len(current.settings) * current.problems

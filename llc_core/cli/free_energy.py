@@ -30,6 +30,7 @@ def add_free_energy(commands: Any) -> None:
 
 
 def _free_energy(options: argparse.Namespace) -> int:
+    from llc_core.engine.memory import check_problem
     from llc_core.potentials import build
     from llc_core.studies.tempering.measuring import free_energy
 
@@ -39,6 +40,7 @@ def _free_energy(options: argparse.Namespace) -> int:
         problem = _surface(options)
     elif options.exponents is not None:
         raise ValueError("--exponents are those of a surface; add --surface sum or --surface product.")
+    check_problem(problem)
     given = options.ladder
     ladder: Any = int(given[0]) if given and len(given) == 1 and given[0].is_integer() else given
     n_beta, localization = options.n_beta, options.localization

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
+from typing import Any
 
 import torch
 
@@ -10,6 +12,7 @@ from llc_core.config import RunConfig
 from llc_core.groups import settings
 from llc_core.observables import build
 from llc_core.observables.functional_variance import FunctionalVariance
+from llc_core.potentials import price
 from llc_core.potentials.base import Potential
 
 MEMORY_SHARE = 0.6
@@ -40,6 +43,16 @@ def check_memory(config: RunConfig, problem: Potential) -> None:
         raise ValueError(
             f"{count} chains of {problem.dim:,} parameters need about {need / 2**30:.1f} GiB, and "
             f"{MEMORY_SHARE * room / 2**30:.1f} GiB are available: use fewer chains or grid values, or {other}."
+        )
+
+
+def check_problem(description: Mapping[str, Any], device: str | None = None) -> None:
+    """ValueError where a described problem takes more than this machine has; none of it is made. A GPU's is not looked at."""
+    room, need = _memory("cpu"), price(description).peak
+    if room and need > room and not str(device or "").startswith("cuda"):
+        raise ValueError(
+            f"This problem needs about {need / 2**30:,.1f} GiB for its data and products, and this machine has "
+            f"{room / 2**30:,.1f} GiB: use smaller widths or a smaller n."
         )
 
 

@@ -50,7 +50,19 @@ def load_state(path: str | Path) -> dict[str, Tensor]:
         raise ValueError(f"{name} holds no plain tensors{why}; save model.state_dict() as .safetensors.") from None
     if not isinstance(state, dict) or not all(isinstance(v, Tensor) and isinstance(k, str) for k, v in state.items()):
         raise ValueError(f"{name} holds no mapping from names to tensors; name a file that save_state wrote.")
+    for key, value in state.items():
+        if not _is_plain(value):
+            raise ValueError(
+                f"The entry {short(key)} in {name} is no tensor with a number in memory for each entry; save it dense, on the CPU, with save_state."
+            )
     return dict(state)  # without what a file may say beside its tensors, such as torch's _metadata
+
+
+def _is_plain(tensor: Tensor) -> bool:
+    """A few bytes may say that they are a billion entries: one number for all of them, sparse ones, or none at all."""
+    if tensor.layout != torch.strided or tensor.device.type != "cpu" or tensor.is_quantized:
+        return False
+    return tensor.numel() * tensor.element_size() <= tensor.untyped_storage().nbytes()
 
 
 def _is_file(path: Path) -> bool:

@@ -57,6 +57,18 @@ def test_a_page_is_left_at_once(app):
     expect(app.page.locator("[aria-busy]")).to_have_count(0)
 
 
+def test_something_stands_there_before_the_scripts_do(app):
+    """On a slow network the scripts take seconds. Without them: the name of the app, and that it starts."""
+    page = app.page
+    page.route("**/*.js*", lambda route: route.abort())
+    page.goto(app.address, wait_until="commit")
+    expect(page.get_by_text("Starting.")).to_be_visible()
+    page.unroute("**/*.js*")
+    app.problems.clear()  # of the scripts that were kept away
+    app.open()
+    expect(page.locator("#opening")).to_have_count(0)
+
+
 def test_the_settings_are_one_click_away(app):
     page = app.page
     page.set_viewport_size({"width": 1280, "height": 720})

@@ -8,6 +8,8 @@ import sys
 import pytest
 
 from llc_core.cli.commands import main
+from llc_core.engine import memory
+from llc_core.potentials.deep_linear import network as dln_network
 
 SHORT = ["estimate", "--widths", "3", "2", "--steps", "60", "--chains", "2"]
 
@@ -45,3 +47,28 @@ def test_a_result_whose_file_cannot_be_written_is_shown(monkeypatch, tmp_path, c
     said = capsys.readouterr()
     assert ended.value.code == 2 and "cannot be written (No space left on device)" in said.err
     assert said.out.startswith("λ̂ = ")
+
+
+@pytest.mark.parametrize("command", ["estimate", "free-energy"])
+@pytest.mark.parametrize("widths", [["1000000", "2000"], ["190000", "1"]])
+def test_a_network_that_no_machine_holds_is_refused_before_it_is_made(monkeypatch, capsys, command, widths):
+    monkeypatch.setattr(memory, "_memory", lambda device: 8 * 2**30)
+    monkeypatch.setattr(dln_network.DeepLinearNetwork, "random", lambda **given: pytest.fail("it was made"))
+    with pytest.raises(SystemExit) as ended:
+        main([command, "--widths", *widths])
+    said = capsys.readouterr().err
+    assert ended.value.code == 2 and "GiB for its data and products, and this machine has 8.0 GiB" in said
+
+
+def test_memory_that_is_not_there_and_names_that_cannot_be_are_one_sentence(monkeypatch, capsys):
+    def short(*given: object, **named: object) -> None:
+        raise MemoryError("Unable to allocate 9 GiB")
+
+    with pytest.raises(SystemExit):
+        main([*SHORT, "--out", "x" * 5000])
+    monkeypatch.setattr(dln_network.DeepLinearNetwork, "random", short)
+    with pytest.raises(SystemExit):
+        main(SHORT)
+    said = capsys.readouterr().err
+    assert said.count("\n") == 2 and len(said) < 400 and "File name too long" in said
+    assert "no memory for this (Unable to allocate 9 GiB)" in said

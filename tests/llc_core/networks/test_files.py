@@ -54,3 +54,30 @@ def test_odd_names_are_one_line(tmp_path):
     assert "does not exist" in refused(tmp_path / ("b" * 400 + ".pt"))
     torch.save([1], tmp_path / "two\nlines.pt")
     assert refused(tmp_path / "two\nlines.pt").startswith("two lines.pt holds no mapping")
+
+
+@pytest.mark.parametrize(
+    "tensor",
+    [
+        torch.zeros(1).expand(10**9),
+        torch.zeros(2**40, device="meta"),
+        torch.sparse_coo_tensor(
+            torch.zeros(2, 1, dtype=torch.long), torch.ones(1), (2**20, 2**20), check_invariants=True
+        ),
+    ],
+    ids=["one number a billion times", "no numbers", "sparse"],
+)
+def test_tensors_that_say_more_than_the_file_holds_are_refused(tmp_path, tensor):
+    torch.save({"w": tensor}, tmp_path / "a.pt")
+    assert (tmp_path / "a.pt").stat().st_size < 10_000
+    assert "The entry 'w' in a.pt is no tensor with a number in memory for each entry" in refused(tmp_path / "a.pt")
+
+
+def test_tied_weights_and_views_are_read(tmp_path):
+    both = torch.arange(6.0)
+    torch.save(
+        {"a": both, "b": both, "half": both[::2], "turned": both.view(2, 3).T, "none": torch.zeros(0)},
+        tmp_path / "a.pt",
+    )
+    found = load_state(tmp_path / "a.pt")
+    assert torch.equal(found["b"], both) and torch.equal(found["half"], both[::2]) and len(found["none"]) == 0
