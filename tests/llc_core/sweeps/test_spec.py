@@ -23,6 +23,7 @@ from llc_core.potentials.deep_linear import tensors as dln_tensors
 from llc_core.potentials.deep_linear.cut import cut_of, multiplications
 from llc_core.potentials.deep_linear.random_networks import drawn_widths
 from llc_core.sweeps import Store, Unit, costs, export, worker
+from llc_core.sweeps import spec as spec_module
 from llc_core.sweeps.spec_fields import label_of
 from llc_core.sweeps.store import COLUMNS, results
 from llc_core.sweeps.unit import key_of
@@ -63,6 +64,14 @@ def test_a_file_that_is_nested_deeply_is_one_sentence(tmp_path, text):
     with pytest.raises(ValueError) as caught:
         SweepSpec.from_toml(tmp_path / "deep.toml")
     tells(caught.value)
+
+
+def test_a_key_of_thousands_of_parts_is_refused_before_it_is_read(tmp_path, monkeypatch):
+    """The time to read it grows as their square."""
+    (tmp_path / "long.toml").write_text("samplers" + ".a" * DEEP + " = 1")
+    monkeypatch.setattr(spec_module.tomllib, "loads", lambda text: pytest.fail("it was read"))
+    with pytest.raises(ValueError, match="nested too deeply"):
+        SweepSpec.from_toml(tmp_path / "long.toml")
 
 
 @pytest.mark.parametrize("as_given", [np.float32, np.float64, Decimal, Fraction, torch.tensor])
