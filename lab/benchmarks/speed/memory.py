@@ -36,8 +36,8 @@ class Alive(TorchDispatchMode):
     def __init__(self, outside: Iterable[torch.Tensor]) -> None:
         """outside: tensors made before, which are not counted."""
         super().__init__()
-        # A parameter that a lazy module has not made yet has no storage.
-        self.outside = {x.untyped_storage()._cdata for x in outside if not is_lazy(x)}
+        # A parameter that a lazy module has not made yet has no storage, nor has a sparse tensor.
+        self.outside = {x.untyped_storage()._cdata for x in outside if not is_lazy(x) and x.layout is torch.strided}
         self.storages: dict[int, tuple[StorageWeakRef, int]] = {}
         self.peak = 0
 
