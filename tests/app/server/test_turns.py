@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 from bokeh.application import Application
@@ -29,7 +30,8 @@ def _opened(application: Application, visitors: int) -> list[str]:
             seen.append("tick")
             await asyncio.sleep(OPENING / 10)
 
-    asyncio.run(all_of_them())
+    with ThreadPoolExecutor(1) as thread:  # tests in a browser leave a loop that runs in the main one
+        thread.submit(asyncio.run, all_of_them()).result()
     return seen
 
 
