@@ -22,6 +22,7 @@ from app.estimates.contract import PageContract, Preset
 from app.estimates.curves import Curves
 from app.estimates.going_on import go_on
 from app.estimates.guessing import Guessing, hidden_tiles, without_lesson
+from app.estimates.how_it_works import how_it_works
 from app.runs.job import OVER, State
 from app.session.errors import tell
 from app.session.live import Live
@@ -56,7 +57,7 @@ class EstimatePage(PageContract):
         self.tiles = Tiles(items=self._items, sizing_mode="stretch_width", margin=0)
         self.tiles.listener = self._on_preset
         self.headline = prose(theme.HEADLINE, margin=(0, 2, 8, 2))
-        self.lesson = prose(theme.LESSON, margin=(10, 2, 0, 2))
+        self.lesson = prose(theme.LESSON, styles={"flex": "1 1 24rem", "min-width": "0"})
         self.preparation = Preparation()
         self.transport = Transport(
             paces=list(self.paces), single=bool(self.paces), sizing_mode="stretch_width", margin=0
@@ -90,7 +91,10 @@ class EstimatePage(PageContract):
         """
         self.editor.listener = self._on_settings
         self.sidebar: list[Any] = [side_bar(side)]
-        words = (self.headline, self.tiles, self.lesson, self.preparation.view)
+        lesson = pn.Column(
+            self.lesson, how_it_works(), sizing_mode="stretch_width", margin=(10, 2, 0, 2), stylesheets=[theme.ROW]
+        )
+        words = (self.headline, self.tiles, lesson, self.preparation.view)
         top = pn.Column(*words, sizing_mode="stretch_width", margin=0)
         numbers = card(
             self.transport, self.readouts, self.verdict, self.apply.button, self.guessing.view, *below_numbers

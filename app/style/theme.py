@@ -76,6 +76,11 @@ PAIR = f"""
 """
 """A native column made a grid, so that its height follows its cards."""
 
+ROW = f"""
+{TALL}
+:host {{ display: flex !important; flex-direction: row; flex-wrap: wrap; align-items: baseline; gap: 0 16px; }}
+"""
+
 STACK = f"""
 {TALL}
 :host {{ display: flex !important; flex-direction: column; gap: 12px; }}
@@ -97,6 +102,13 @@ ERROR = """
 LESSON = """
 p { font-size: 1rem; margin: 0; min-height: 1.45em; }
 """
+
+ASIDE = """
+:host { flex: 0 1 auto; max-width: 100%; }
+summary { font-size: .875rem; cursor: pointer; width: max-content; padding: 2px 0; line-height: 1.45; }
+ol { margin: 4px 0 0; padding-left: 1.4em; font-size: 1rem; line-height: 1.45; max-width: 62rem; }
+"""
+"""Words that open beside others: as narrow as their title, and below in full width when they are open."""
 
 HEADLINE = """
 h1 { font-size: 1.125rem; font-weight: 700; line-height: 1.35; margin: 0; min-height: 1.35em; }

@@ -127,15 +127,18 @@ def _import_figures() -> None:
 
 
 def _first_run() -> None:
-    """A first run and its estimate load kernels, the statistics library and the data of the first preset."""
+    """First runs and their estimates load kernels, the statistics library and the data of the first presets."""
     try:
+        from app.pages.landscapes import presets as landscapes
+        from app.pages.landscapes.config import get_landscape
         from app.pages.local_geometry.config import get_problem
         from app.pages.local_geometry.presets import PRESETS
         from llc_core import RunConfig, run
 
-        problem = get_problem(PRESETS[0].problem)
-        small = run(RunConfig(problem=problem.to_dict(), chains=2, steps=200), problem)
-        small.advance(200)
-        small.estimates()
+        opening = next(preset for preset in landscapes.PRESETS if preset.name == landscapes.FIRST)
+        for problem in (get_landscape(opening.problem), get_problem(PRESETS[0].problem)):
+            small = run(RunConfig(problem=problem.to_dict(), chains=2, steps=200), problem)
+            small.advance(200)
+            small.estimates()
     except Exception:
         log.exception("The warm-up run failed; pages will say more.")

@@ -44,7 +44,8 @@ class App:
             self.problems.append(f"request to another host: {request.url}")
 
     def open(self) -> App:
-        self.page.goto(self.address)
+        """The page "Local geometry", with the first points of its run."""
+        self.open_page("local-geometry")
         self.wait_for_points()
         return self
 

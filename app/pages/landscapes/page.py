@@ -13,6 +13,7 @@ from app.estimates.curves import Curves
 from app.estimates.guessing import Truth
 from app.estimates.method import MethodCard
 from app.estimates.page import EstimatePage
+from app.estimates.scale import draw_scale
 from app.pages.base import PageInfo
 from app.pages.landscapes.config import get_landscape
 from app.pages.landscapes.editor import LandscapeEditor
@@ -25,11 +26,11 @@ from app.pages.landscapes.pictures import draw_landscape
 from app.pages.landscapes.presets import FIRST, PRESETS, LandscapePreset
 from app.pages.landscapes.scene import landscape_of, link_config, preset_config, problem_of
 from app.pages.landscapes.takeaway import LandscapeTakeaway
-from app.pages.landscapes.texts import CELLS, EXACT_CELLS, QUESTION, readout_values, verdict
+from app.pages.landscapes.texts import CELLS, EXACT_CELLS, begun, question, readout_values, verdict
 from app.runs.job import State
 from app.sharing.exact_answers import ExactAnswers
 from app.sharing.reading import PageConfig
-from app.style.layout import card, pair, toolbar
+from app.style.layout import card, pair, prose, toolbar
 from llc_core import Planar
 
 MOST = 1.0
@@ -54,7 +55,9 @@ class Landscapes(EstimatePage):
         self.exact: float | None = None
         """What λ̂ should be; known when the run has been built."""
         self.editor: LandscapeEditor = LandscapeEditor(self._presets[FIRST].problem)
-        self.plane, self.volume, self.points = PlanePanel(), VolumePanel(), PointsPanel()
+        self.scale = prose(margin=(4, 0, 0, 0))
+        self.scale_box = pn.Column(self.scale, sizing_mode="stretch_width", margin=0)
+        self.plane, self.volume, self.points = PlanePanel(self.scale_box), VolumePanel(), PointsPanel()
         self.plane.on_tap = self._on_tap
         self.one_step = OneStepPanel()
         for arrow in self.one_step.arrows(7):
@@ -65,6 +68,7 @@ class Landscapes(EstimatePage):
         )
         self.method = MethodCard()
         self.answers = ExactAnswers(
+            self.scale_box,
             self.volume.view,
             self.points.view,
             cells={self.readouts: EXACT_CELLS},
@@ -98,7 +102,7 @@ class Landscapes(EstimatePage):
         return landscape_of(self.config)
 
     def question(self, with_answers: bool) -> str:
-        return QUESTION
+        return question(self.problem, with_answers) if hasattr(self, "config") else ""
 
     # -- configurations -----------------------------------------------------------------------------------------------
 
@@ -162,8 +166,14 @@ class Landscapes(EstimatePage):
     def reference(self) -> float | None:
         return self.exact
 
+    def show_estimate(self, state: State) -> None:
+        local, best = float(self.problem.local_learning_coefficient), float(self.problem.learning_coefficient)
+        known = state.estimate is not None and begun(state.estimate)
+        found = (state.estimate.llc, state.estimate.llc_se) if known else ()
+        self.scale.object = draw_scale(MOST, local, best, *found, expected=self.exact)
+
     def judge(self, state: State) -> tuple[str, str]:
         return verdict(state, self.problem, self.exact, self.answers.visible)
 
 
-PAGE = PageInfo("Landscapes", "landscapes", 30, Landscapes)
+PAGE = PageInfo("Landscapes", "landscapes", 5, Landscapes)

@@ -44,9 +44,9 @@ PRESETS = (
     LandscapePreset(
         "line",
         "One line",
-        "Along a line of true parameters nothing is lost: only the direction across it counts, λ = 1/2. λ̂ reads 0.47, exact 0.48.",
+        "Along the dashed line nothing is lost: only the direction across it counts, λ = 1/2. λ̂ reads 0.47, exact 0.48.",
         "normal_crossing",
-        _crossing([1, 0]),
+        _crossing([1, 0], n=100),  # a valley wide enough to see the chains move in it
         WATCHED,
     ),
     LandscapePreset(
@@ -122,5 +122,5 @@ PRESETS = (
         {**WATCHED, "steps": 20_000},
     ),
 )
-FIRST = "crossing"
+FIRST = "line"
 """What the page opens with."""

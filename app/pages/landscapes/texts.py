@@ -36,10 +36,20 @@ CELLS = [
     _BY_KEY["dead"],
     _BY_KEY["speed"],
 ]
-QUESTION = "Chains wander where the loss is low: the more room they find, the smaller λ (at most d/2 = 1)."
 FEW = 32
 EXACT_CELLS = ["exact", "error", "local", "multiplicity"]
 """Keys of the cells that tell what λ̂ should be."""
+
+
+def question(problem: Planar, with_answers: bool) -> str:
+    """The page in a sentence: how many parameters there are, and how many the model behaves as if it had (2λ)."""
+    asked = "How many parameters does this model use?"
+    if not with_answers:
+        return f"{asked} It has 2. Near w0 it behaves like a model with 2λ."
+    local = problem.local_learning_coefficient.value
+    if local == 1:
+        return f"{asked} Near w0 both of its 2: λ = 1."
+    return f"{asked} It has 2, and near w0 it behaves like a model with {2 * local}: λ = {local}."
 
 
 def readout_values(state: State, problem: Planar, value: float | None) -> dict[str, str]:

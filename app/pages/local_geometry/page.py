@@ -15,13 +15,14 @@ from app.estimates.folded import Folded
 from app.estimates.guessing import Truth
 from app.estimates.method import MethodCard
 from app.estimates.page import EstimatePage
+from app.estimates.scale import draw_scale
 from app.estimates.texts import READOUTS, readout_values
 from app.pages.base import PageInfo
 from app.pages.local_geometry.config import get_problem
 from app.pages.local_geometry.editor import NetworkEditor
 from app.pages.local_geometry.panels.sweep.panel import SweepPanel
 from app.pages.local_geometry.panels.why.panel import WhyPanel
-from app.pages.local_geometry.pictures import draw_network, draw_outcome, draw_scale
+from app.pages.local_geometry.pictures import draw_network, draw_outcome
 from app.pages.local_geometry.presets import OUTCOMES, Preset, available
 from app.pages.local_geometry.scene import Scene, link_config, preset_config, scene_of
 from app.pages.local_geometry.takeaway import Takeaway
@@ -142,7 +143,7 @@ class LocalGeometry(EstimatePage):
         if self.scene is not None:
             exact = self.scene.problem.dim / 2, self.scene.local, self.scene.best
             found = (state.estimate.llc, state.estimate.llc_se) if state.estimate is not None else ()
-            self.scale.object = draw_scale(*exact, *found)
+            self.scale.object = draw_scale(*exact, *found, expected=self.scene.expected)
 
 
 PAGE = PageInfo("Local geometry", "local-geometry", 10, LocalGeometry)

@@ -1,8 +1,4 @@
-"""Drawings as SVG text.
-
-A linear network has one column per layer of units, and ribbons between them with the kept rank shaded. The number line
-from 0 to d/2 shows how far below the regular value the exact coefficients lie, and where λ̂ is.
-"""
+"""Drawings as SVG text: a linear network has one column per layer of units, and ribbons between them with the kept rank shaded."""
 
 from __future__ import annotations
 
@@ -10,13 +6,12 @@ import math
 from collections.abc import Sequence
 from html import escape
 
-from app.style.theme import ESTIMATE, GLOBAL, LOCAL, TRUTH
+from app.style.theme import ESTIMATE, TRUTH
 
 MANY_UNITS = 14
 """Wider layers are drawn as bars, since single dots would melt together."""
 MANY_LAYERS = 10
 """Deeper networks get no labels for ranks and only the first and last widths."""
-SCALE_WIDTH, SCALE_HEIGHT, SCALE_EDGE, SCALE_LINE = 460, 74, 14, 38
 
 
 def draw_network(
@@ -108,60 +103,4 @@ def _text(x: float, y: float, text: str, weight: int, size: float) -> str:
     return (
         f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="middle" font-size="{size}" font-weight="{weight}" '
         f'font-family="inherit" fill="currentColor">{escape(text)}</text>'
-    )
-
-
-def draw_scale(half: float, local: float, best: float, llc: float = math.nan, se: float = math.nan) -> str:
-    """SVG. half: d/2.  local, best: exact local and global λ.  llc, se: the estimate, nan while there is none."""
-    top = max(half, llc * 1.03 if math.isfinite(llc) else 0.0, local)
-
-    def place(value: float) -> float:
-        return SCALE_EDGE + (SCALE_WIDTH - 2 * SCALE_EDGE) * min(max(value / top, 0.0), 1.0)
-
-    parts = [
-        f'<line x1="{SCALE_EDGE}" x2="{SCALE_WIDTH - SCALE_EDGE}" y1="{SCALE_LINE}" y2="{SCALE_LINE}" stroke="currentColor" stroke-opacity=".35" stroke-width="2"/>',
-        _scale_tick(place(0), "currentColor"),
-        _scale_tick(place(half), "currentColor"),
-        _scale_label(place(0), SCALE_LINE + 20, "0"),
-    ]
-    regular = local == half
-    if not regular:
-        parts.append(_scale_label(place(half), SCALE_LINE + 20, "d/2, if regular"))
-    parts.append(_scale_tick(place(local), LOCAL))
-    if best == local:
-        parts.append(_scale_label(place(local), SCALE_LINE + 20, "λ = d/2" if regular else "λ"))
-    else:
-        parts += [
-            _scale_tick(place(best), GLOBAL),
-            _scale_label(place(local), SCALE_LINE + 20, "local λ", 1),
-            _scale_label(place(best), SCALE_LINE + 20, "global λ", -1),
-        ]
-    if math.isfinite(llc):
-        x = place(llc)
-        if math.isfinite(se):
-            low, high = place(llc - 2 * se), place(llc + 2 * se)
-            parts.append(
-                f'<line x1="{low:.1f}" x2="{high:.1f}" y1="{SCALE_LINE}" y2="{SCALE_LINE}" stroke="{ESTIMATE}" stroke-opacity=".45" stroke-width="9"/>'
-            )
-        parts.append(f'<circle cx="{x:.1f}" cy="{SCALE_LINE}" r="5.5" fill="{ESTIMATE}"/>')
-        parts.append(_scale_label(x, SCALE_LINE - 16, "λ̂", weight=700))
-    words = f"Number line: global λ {best:g}, local λ {local:g}, half the number of parameters {half:g}"
-    return (
-        f'<svg viewBox="0 0 {SCALE_WIDTH} {SCALE_HEIGHT}" role="img" aria-label="{words}" '
-        f'style="width:100%;max-width:620px;height:auto;display:block">{"".join(parts)}</svg>'
-    )
-
-
-def _scale_tick(x: float, color: str) -> str:
-    return f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{SCALE_LINE - 9}" y2="{SCALE_LINE + 9}" stroke="{color}" stroke-width="3"/>'
-
-
-def _scale_label(x: float, y: float, text: str, side: int = 0, weight: int = 400) -> str:
-    """side: 1 to the right of x, -1 to its left, 0 in the middle; always inside the picture."""
-    half = 3.6 * len(text)
-    centre = x + side * (half - 4)
-    centre = min(max(centre, half + 1), SCALE_WIDTH - half - 1)
-    return (
-        f'<text x="{centre:.1f}" y="{y + 4}" text-anchor="middle" font-size="13" font-weight="{weight}" '
-        f'font-family="inherit" fill="currentColor">{text}</text>'
     )

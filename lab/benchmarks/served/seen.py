@@ -55,7 +55,7 @@ def first_points(page: Any, url: str) -> float:
 
 
 def updates(page: Any, url: str) -> float:
-    first_points(page, url)
+    first_points(page, f"{url}?page=local-geometry")
     steps = page.get_by_role("textbox", name="Steps", exact=True)
     steps.fill("100000")
     steps.press("Enter")
@@ -67,7 +67,7 @@ def updates(page: Any, url: str) -> float:
 def tiny(page: Any, url: str) -> tuple[float, float]:
     """Seconds, and |λ̂ − expected| in standard errors."""
     start = time.monotonic()
-    page.goto(url)
+    page.goto(f"{url}?page=local-geometry")
     page.locator(".caption", has_text="finished").wait_for(timeout=MOST)
     spent = time.monotonic() - start
     page.get_by_text("Trust it.").wait_for(timeout=MOST)

@@ -42,10 +42,10 @@ def test_the_window_opens_without_the_engine():
 def test_pages_are_found():
     pages = load_pages()
     assert [page.title for page in pages] == [
+        "Landscapes",
         "Local geometry",
         "Stationary bias",
         "Many modes",
-        "Landscapes",
         "Weights and functions",
         "Decisions",
         "Your network",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -12,6 +14,29 @@ FIGURE = """name => {
   const box = view.el.getBoundingClientRect()
   return [box.top, box.bottom]
 }"""
+
+
+FRAME = """() => {
+  const view = [...window.Bokeh.index.query((v) => v.model.name === 'plane' && v.model.type === 'Figure')][0]
+  return [view.frame.bbox.width, view.frame.bbox.height]
+}"""
+
+
+def test_the_app_opens_with_chains_in_a_valley_beside_the_number(app):
+    """The bare address: the whole plane and the line from 0 to d/2 are in the first screen, and a circle is a circle."""
+    page = app.page
+    for width, height in SIZES:
+        page.set_viewport_size({"width": width, "height": height})
+        if (width, height) == SIZES[0]:
+            page.goto(app.address)
+            expect(page.get_by_role("heading", level=1)).to_contain_text("How many parameters does this model use?")
+            expect(page.locator(".caption")).to_have_text("finished", timeout=120_000)
+        app.settle()
+        line = page.get_by_role("img", name="Number line")
+        expect(line).to_have_attribute("aria-label", re.compile("λ̂ 0.4"))
+        box, (top, bottom), frame = line.bounding_box(), page.evaluate(FIGURE, "plane"), page.evaluate(FRAME)
+        assert top >= 0 and bottom <= box["y"] + 1 and box["y"] + box["height"] <= height + 12, (box, top, bottom)
+        assert abs(frame[0] - frame[1]) <= 4 and frame[0] > 200, frame
 
 
 @pytest.mark.parametrize(

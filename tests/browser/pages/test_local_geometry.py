@@ -223,7 +223,7 @@ def test_a_phone_shows_everything_below_each_other(app):
 
 
 def test_another_page_takes_over_and_ends_the_first_one_s_run(app, here, monkeypatch):
-    first = load_pages()[0]
+    first = next(page for page in load_pages() if page.key == "local-geometry")
     monkeypatch.setattr(
         "app.window.shell.load_pages", lambda: [first, PageInfo("Second page", "second", 20, first.build)]
     )

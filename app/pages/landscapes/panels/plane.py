@@ -14,7 +14,7 @@ from app.pages.landscapes.job import SHOWN
 from app.pages.landscapes.scene import posterior_heights, window
 from app.session.calculation import BackgroundTask
 from app.style import theme
-from app.style.layout import card, one_of, plotted, prose
+from app.style.layout import card, one_of, prose
 from app.style.legend import legend
 from llc_core import Planar
 
@@ -34,7 +34,8 @@ GROUNDS = {"loss": "lower loss nβK(w)", "posterior": "denser posterior, over th
 class PlanePanel:
     """on_tap: called with the coordinates of a click.  sets: what the click is to set, "w0" or "start"."""
 
-    def __init__(self) -> None:
+    def __init__(self, below: Any) -> None:
+        """below: what stands right below the figure, in the first screen with it; the choices come after it."""
         self.figure = PlaneFigure()
         self.ground = one_of({"Loss K(w)": "loss", "Posterior": "posterior"}, "loss")
         self.ground.param.watch(self._on_ground, "value")
@@ -48,22 +49,18 @@ class PlanePanel:
             [(_TRUTH, "the truth, ρ(w) = 0"), (_RING, "w0"), (_CROSS, "start"), (_HEADS, "chains")],
             "plane",
         )
-        head.styles = {"flex": "1 1 100%"}
-        drawn = plotted(self.figure.plot)
+        # The pane's own way to be sized replaces the figure's: stretched, a circle would be an ellipse.
+        drawn = pn.pane.Bokeh(self.figure.plot, sizing_mode="scale_width", aspect_ratio=1, margin=0)
         drawn.styles = ROOM
-        self.view = card(
-            pn.FlexBox(
-                head,
-                self.click,
-                self.ground,
-                justify_content="space-between",
-                gap="6px",
-                sizing_mode="stretch_width",
-                margin=(0, 0, 8, 0),
-            ),
-            drawn,
-            self._words,
+        choices = pn.FlexBox(
+            self.click,
+            self.ground,
+            justify_content="space-between",
+            gap="6px",
+            sizing_mode="stretch_width",
+            margin=(8, 0, 0, 0),
         )
+        self.view = card(head, drawn, below, choices, self._words)
         self._on_ground(None)
 
     @property

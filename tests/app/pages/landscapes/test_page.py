@@ -20,7 +20,7 @@ from app.pages.landscapes.job import SHOWN, TRAIL, LandscapeJob, TrailCursor
 from app.pages.landscapes.page import Landscapes
 from app.pages.landscapes.panels.points import PointsJob, points_csv, summary
 from app.pages.landscapes.pictures import draw_landscape
-from app.pages.landscapes.presets import PRESETS
+from app.pages.landscapes.presets import FIRST, PRESETS
 from app.pages.landscapes.scene import (
     LOSS_LEVELS,
     link_config,
@@ -195,7 +195,7 @@ def test_a_wrong_value_changes_nothing(view, changes, words):
     before = view.configuration()
     with pytest.raises(ValueError, match=re.escape(words)):
         view.restore({"problem": CROSSING, **changes})
-    assert view.configuration() == before and view.tiles.selected == "crossing"
+    assert view.configuration() == before and view.tiles.selected == FIRST
 
 
 def test_a_file_that_is_no_configuration_ends_in_a_sentence(view):
@@ -230,6 +230,7 @@ def test_bad_entries_say_why_and_lose_nothing(view):
 
 def test_a_click_sets_w0_to_the_nearest_truth(view):
     """Chains begin there, λ is that of the point, and the crossing is found again."""
+    view._on_preset("crossing")
     assert view.plane.sets == "w0" and "becomes w0" in view.plane._words.object
     view.plane.figure.on_tap(0.4, -1.234)
     assert view.editor.problem["at"] == [0.0, -1.23] and view.editor.problem["start"] == [0.0, -1.23]

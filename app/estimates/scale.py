@@ -1,0 +1,76 @@
+"""The number line from 0 to d/2, as SVG text: how far below the regular value the exact coefficients lie, and where λ̂ is."""
+
+from __future__ import annotations
+
+import math
+
+from app.style.theme import ESTIMATE, GLOBAL, LOCAL
+
+WIDTH, HEIGHT, EDGE, LINE = 460, 74, 14, 38
+APART = 0.012
+"""Of the line: two marks nearer than this would melt together."""
+
+
+def draw_scale(
+    half: float, local: float, best: float, llc: float = math.nan, se: float = math.nan, expected: float | None = None
+) -> str:
+    """SVG. half: d/2.  local, best: exact local and global λ.  llc, se: the estimate, nan while there is none.
+
+    expected: what λ̂ should read at this n, a dotted mark where it is apart from λ.
+    """
+    top = max(half, llc * 1.03 if math.isfinite(llc) else 0.0, local)
+
+    def place(value: float) -> float:
+        return EDGE + (WIDTH - 2 * EDGE) * min(max(value / top, 0.0), 1.0)
+
+    parts = [
+        f'<line x1="{EDGE}" x2="{WIDTH - EDGE}" y1="{LINE}" y2="{LINE}" stroke="currentColor" stroke-opacity=".35" stroke-width="2"/>',
+        _tick(place(0), "currentColor"),
+        _tick(place(half), "currentColor"),
+        _label(place(0), LINE + 20, "0"),
+    ]
+    regular = local == half
+    if not regular:
+        parts.append(_label(place(half), LINE + 20, "d/2, if regular"))
+    parts.append(_tick(place(local), LOCAL))
+    if best == local:
+        parts.append(_label(place(local), LINE + 20, "λ = d/2" if regular else "λ"))
+    else:
+        parts += [
+            _tick(place(best), GLOBAL),
+            _label(place(local), LINE + 20, "local λ", 1),
+            _label(place(best), LINE + 20, "global λ", -1),
+        ]
+    if expected is not None and abs(expected - local) > APART * top:
+        parts.append(_tick(place(expected), LOCAL, dotted=True))
+    words = f"Number line: global λ {best:g}, local λ {local:g}, half the number of parameters {half:g}"
+    if math.isfinite(llc):
+        words += f", λ̂ {llc:.3g}"
+        x = place(llc)
+        if math.isfinite(se):
+            low, high = place(llc - 2 * se), place(llc + 2 * se)
+            parts.append(
+                f'<line x1="{low:.1f}" x2="{high:.1f}" y1="{LINE}" y2="{LINE}" stroke="{ESTIMATE}" stroke-opacity=".45" stroke-width="9"/>'
+            )
+        parts.append(f'<circle cx="{x:.1f}" cy="{LINE}" r="5.5" fill="{ESTIMATE}"/>')
+        parts.append(_label(x, LINE - 16, "λ̂", weight=700))
+    return (
+        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{words}" '
+        f'style="width:100%;max-width:620px;height:auto;display:block">{"".join(parts)}</svg>'
+    )
+
+
+def _tick(x: float, color: str, dotted: bool = False) -> str:
+    dash = ' stroke-dasharray="3 2.6"' if dotted else ""
+    return f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{LINE - 9}" y2="{LINE + 9}" stroke="{color}" stroke-width="3"{dash}/>'
+
+
+def _label(x: float, y: float, text: str, side: int = 0, weight: int = 400) -> str:
+    """side: 1 to the right of x, -1 to its left, 0 in the middle; always inside the picture."""
+    half = 3.6 * len(text)
+    centre = x + side * (half - 4)
+    centre = min(max(centre, half + 1), WIDTH - half - 1)
+    return (
+        f'<text x="{centre:.1f}" y="{y + 4}" text-anchor="middle" font-size="13" font-weight="{weight}" '
+        f'font-family="inherit" fill="currentColor">{text}</text>'
+    )
