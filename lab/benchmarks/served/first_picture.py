@@ -35,7 +35,11 @@ def spent(processes: list[psutil.Process]) -> float:
     return total
 
 
-def opening(tab: Any, server: Server) -> list[tuple[str, float, float, float]]:
+Stages = tuple[tuple[str, str], ...]
+"""Names, and what is true in the browser when each is over."""
+
+
+def opening(tab: Any, server: Server, page: str, stages: Stages) -> list[tuple[str, float, float, float]]:
     """Of each stage: its name, seconds of the clock, of the server's and of the browser's processor, all since the beginning."""
     served = [psutil.Process(server.process.pid)]
 
@@ -46,31 +50,29 @@ def opening(tab: Any, server: Server) -> list[tuple[str, float, float, float]]:
     time.sleep(1.5)  # the server ends what the tab ran
     start, own, theirs = time.monotonic(), spent(served), spent(browsing())
     found = []
-    for name, condition in (("answer", ""), *STAGES):
+    for name, condition in (("answer", ""), *stages):
         if condition:
             tab.wait_for_function(condition, timeout=MOST)
         else:
-            tab.goto(f"{server.url}?page=decisions", wait_until="commit")
+            tab.goto(f"{server.url}?page={page}", wait_until="commit")
         found.append((name, time.monotonic() - start, spent(served) - own, spent(browsing()) - theirs))
     return found
 
 
-def main() -> None:
+def measured(page: str, stages: Stages, tries: int) -> None:
+    """Open a page so many times, after one that fills the cache, and print what each stage took."""
     from playwright.sync_api import sync_playwright
 
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--tries", type=int, default=4)
-    options = parser.parse_args()
     print(machine())
     server = Server()
     try:
         with sync_playwright() as playwright:
             tab = launched(playwright).new_page(viewport={"width": 1600, "height": 1000})
-            opening(tab, server)  # fills the cache
-            tries = [opening(tab, server) for _ in range(options.tries)]
+            opening(tab, server, page, stages)
+            found = [opening(tab, server, page, stages) for _ in range(tries)]
     finally:
         server.close()
-    for stage in zip(*tries, strict=True):
+    for stage in zip(*found, strict=True):
         name = stage[0][0]
         clock, own, theirs = (
             f"{min(values):.2f} s (of {', '.join(f'{value:.2f}' for value in values)})"
@@ -78,6 +80,12 @@ def main() -> None:
         )
         print(f"{name}: clock {clock}; server {own}; browser {theirs}", flush=True)
     print(f"Load of the machine {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores; errors: {server.errors()}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--tries", type=int, default=4)
+    measured("decisions", STAGES, parser.parse_args().tries)
 
 
 if __name__ == "__main__":
