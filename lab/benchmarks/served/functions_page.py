@@ -94,7 +94,9 @@ def until(view: WeightsAndFunctions, done: Callable[[], bool], began: float) -> 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--presets", type=int, default=32, help="visits; eight are a round")
-    parser.add_argument("--browser", action="store_true", help="seconds until the first band and the gauges in a browser")
+    parser.add_argument(
+        "--browser", action="store_true", help="seconds until the first band and the gauges in a browser"
+    )
     parser.add_argument("--tries", type=int, default=4, help="openings in the browser")
     options = parser.parse_args()
     if options.browser:
