@@ -26,9 +26,10 @@ CUTS = 40
 """Beginnings that are tried at most."""
 PRICE = 0.9
 """Of a level left out. A level that fits by chance alone gains ½: at ½ all cuts would be alike, at 1 fits begin too early."""
-SHIFT = 8.0
-"""c lies within this of 0, where nβ is counted in units of one over the loss that is typical of the prior (on two-layer networks of
-widths up to 3 it is −4.2 to 2.2). A larger one would make every m look like m = 1."""
+SHIFT, USUAL_SHIFT = 8.0, 4.0
+"""c lies within SHIFT of 0 and is normal with the spread USUAL_SHIFT, where nβ is counted in units of one over the loss that is typical of
+the prior (on two-layer networks of widths up to 3 it is −4.2 to 2.2). A larger one would make every m look like m = 1, and were all as
+likely, m = 3 with the largest would pass for m = 2."""
 SHIFTS = 33
 DECAYS = (0.0, 0.25, 0.5, 1.0)
 """δ: distances between neighbouring λ_k are multiples of ¼ or ½ on what was looked at. 0: there is no such term."""
@@ -92,9 +93,15 @@ def _fits(t: np.ndarray, y: np.ndarray, sd: np.ndarray, m: int, decay: float, ne
     pull = seen @ known.T
     found = pull @ covariance
     misfit = (seen * seen).sum(1) - (pull * found).sum(1)
-    log = -0.5 * misfit + 0.5 * np.log(np.linalg.det(covariance)) - np.log(len(shift)) - PRICE * cut
+    log = -0.5 * misfit + 0.5 * np.log(np.linalg.det(covariance)) + _usual(shift - t[0]) - PRICE * cut
     row = np.ones_like(log)
     return np.stack([m * row, found[:, 0], covariance[0, 0] * row, log], axis=1)
+
+
+def _usual(c: np.ndarray) -> np.ndarray:
+    """Logs of how likely each c is beforehand; they add up to 1."""
+    log = -0.5 * (c / USUAL_SHIFT) ** 2
+    return log - np.log(np.exp(log).sum())
 
 
 def _whitened(rows: np.ndarray, near: float) -> np.ndarray:
