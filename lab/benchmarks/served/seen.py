@@ -43,6 +43,8 @@ DRAWN = """() => {
   const view = [...(window.Bokeh?.index?.query?.((v) => v.model.name === 'regret' && v.model.type === 'Figure') ?? [])][0]
   return Boolean(view?.el?.getBoundingClientRect().height)
 }"""
+BOTH_SIDES = f"() => ['left', 'right'].every((side) => (({SOURCE})(`heads_${{side}}`)?.x?.length ?? 0) > 0)"
+"""Whether the chains of both panels of "Many modes" are drawn: they come with the first steps of the run."""
 ROUNDS = f"() => (({SOURCE})('regrets')?.round?.length ?? 0) > 0"
 MOST = 120_000
 
