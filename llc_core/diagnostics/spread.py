@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 
+from llc_core.diagnostics.causes import weighed
 from llc_core.diagnostics.evidence import Evidence, Fault
 from llc_core.diagnostics.remedies import FAST, MIXING, remedy
 from llc_core.samplers.registry import samplers
 
 TOLERANCE = 0.05
-"""What chains have not seen may be worth this share of the estimate."""
+"""What chains have not seen may be worth this share of the answer."""
 SEEN = 2
 """A count below so many of its errors may be chance."""
 WORTH = 0.5
@@ -26,15 +27,25 @@ def unspread(e: Evidence) -> Fault | None:
     Along a direction that is flat at w0 the loss need not stay flat: as chains spread λ̂ may rise, by no more than ½ for each. That
     it does is not known, so this is a doubt.
     """
-    if not has_not_spread(e) or WORTH * e.unspread <= TOLERANCE * e.llc:
+    if not has_not_spread(e) or _worth(e) <= TOLERANCE * (e.llc + _worth(e)):
         return None
     if e.localization == 0:
         reason = f"Along about {e.unspread:.0f} of {e.parameters:,} directions nothing holds the chains, and they spread for ever."
         return Fault(reason, "Give a γ (localization) above 0.", doubt=True)
     times = e.unspread / e.pull if e.pull > 0 else math.inf
-    return Fault(
-        f"{told(e)}: it is not known what λ̂ is farther out.", _remedy(e, times), times < STEPS_HELP, doubt=True
-    )
+    longer = times < STEPS_HELP
+    reason = f"{told(e)}: it is not known what λ̂ is farther out."
+    return Fault(reason, _remedy(e, times), longer, {} if longer or _is_fast(e) else {"sampler": FAST}, doubt=True)
+
+
+def _worth(e: Evidence) -> float:
+    """By how much λ̂ may be too low: what the directions may add, and what other causes take from it."""
+    known = weighed(e)
+    return WORTH * e.unspread + (max(-known[0], 0.0) if known else 0.0)
+
+
+def _is_fast(e: Evidence) -> bool:
+    return e.sampler is not None and e.sampler.name == FAST
 
 
 def has_not_spread(e: Evidence) -> bool:
@@ -58,6 +69,6 @@ def _remedy(e: Evidence, times: float) -> str:
     if times < STEPS_HELP:
         return f"{faster} Or a{smaller}"
     name = samplers()[FAST].label
-    if e.sampler is not None and e.sampler.name == FAST:
+    if _is_fast(e):
         return f"A{smaller}"
     return f"Use a sampler that moves faster ({name}). Or a{smaller}"
