@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from llc_core.diagnostics.causes import weighed
 from llc_core.diagnostics.evidence import Evidence, Fault
@@ -33,9 +34,8 @@ def unspread(e: Evidence) -> Fault | None:
         reason = f"Along about {e.unspread:.0f} of {e.parameters:,} directions nothing holds the chains, and they spread for ever."
         return Fault(reason, "Give a γ (localization) above 0.", doubt=True)
     times = e.unspread / e.pull if e.pull > 0 else math.inf
-    longer = times < STEPS_HELP
     reason = f"{told(e)}: it is not known what λ̂ is farther out."
-    return Fault(reason, _remedy(e, times), longer, {} if longer or _is_fast(e) else {"sampler": FAST}, doubt=True)
+    return Fault(reason, _remedy(e, times), times < STEPS_HELP, _change(e, times), doubt=True)
 
 
 def _worth(e: Evidence) -> float:
@@ -62,13 +62,26 @@ def told(e: Evidence) -> str:
 
 def _remedy(e: Evidence, times: float) -> str:
     faster = remedy(MIXING, e.sampler).sentence
-    wanted = max(WIDER * times, 2) * e.localization
-    if not math.isfinite(wanted):
+    if not math.isfinite(times):
         return faster
-    smaller = f"sk about the place that they reach, by a larger γ, such as {wanted:.2g}."
+    smaller = f"sk about the place that they reach, by a larger γ, such as {_larger(e, times):.2g}."
     if times < STEPS_HELP:
         return f"{faster} Or a{smaller}"
     name = samplers()[FAST].label
     if _is_fast(e):
         return f"A{smaller}"
     return f"Use a sampler that moves faster ({name}). Or a{smaller}"
+
+
+def _change(e: Evidence, times: float) -> dict[str, Any]:
+    """The setting that a click changes, where steps do not help: a faster sampler answers the same question, so it comes first."""
+    if times < STEPS_HELP:
+        return {}
+    if not _is_fast(e):
+        return {"sampler": FAST}
+    return {"localization": float(f"{_larger(e, times):.2g}")} if math.isfinite(times) else {}
+
+
+def _larger(e: Evidence, times: float) -> float:
+    """γ of about the place that the chains reach."""
+    return max(WIDER * times, 2) * e.localization

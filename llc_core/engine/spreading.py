@@ -13,6 +13,7 @@ from llc_core.engine.law import LEAST_LOOKS, has_no_law
 from llc_core.engine.setup import Setup
 from llc_core.observables.look import Group
 from llc_core.observables.spread_count import SpreadCount
+from llc_core.observables.term_sizes import TermSizes
 
 MOST_LOOKS = 400
 """Looks cost two products of vectors each, and batches' noise wants many."""
@@ -29,7 +30,12 @@ class Spreading(NamedTuple):
 
 def spread_count(setup: Setup) -> SpreadCount | None:
     """What counts them in a run whose law is not measured; None where ∇U is not what the chains follow, or exact answers tell."""
-    return None if has_no_law(setup) else SpreadCount(max(1, (setup.planned_steps - setup.adapting) // MOST_LOOKS))
+    if has_no_law(setup):
+        return None
+    # A step that is watched is not replayed on a GPU, so there it is one that is watched in any case.
+    least = 1 if setup.like.device.type == "cpu" else TermSizes.every
+    kept = setup.planned_steps - setup.adapting
+    return SpreadCount(least * max(1, kept // (least * MOST_LOOKS)))
 
 
 def spreading(count: SpreadCount | None, group: Group, heat: float, llc: float) -> Spreading:

@@ -5,7 +5,8 @@
 
 The runs of `verdicts`, of seeds that no limit was looked for on. A refused run is followed: where the verdict wants steps, the same
 chains go on, twice as long each time, until it wants none or they have four times as many; else the setting that it names is
-changed, and a new run is made. The second remedy does the same once more, so that a run of 4,000 steps ends with 64,000 at most.
+changed, and a new run is made (a larger γ is another question, and is scored by its own answer). The second remedy does the same
+once more, so that a run of 4,000 steps ends with 64,000 at most.
 Every stage keeps its evidence, and is judged by today's verdict.
 """
 
@@ -41,9 +42,9 @@ REMEDIES, LONGER = 2, 4
 def one_run(case: Case) -> Row:
     """The answer, and what is kept of every stage: what was done for it, the estimate and the evidence."""
     torch.set_num_threads(1)
-    answer, started = answer_of(case.problem, case.problem_seed), time.process_time()
+    started = time.process_time()
     problem, settings = problem_of(case.problem, case.problem_seed), begun(case)
-    run = run_of(problem, settings)
+    run, answer = run_of(problem, settings), answer_of(case.problem, case.problem_seed)
     stages, verdict = [], finished(run, answer, "as asked")
     stages.append(verdict[0])
     for _ in range(REMEDIES):
@@ -53,8 +54,10 @@ def one_run(case: Case) -> Row:
         if said.wants_steps:
             verdict = gone_on(run, answer, LONGER * run.total_steps)
         else:
-            settings = changed(settings, said.change)
+            settings = changed(settings, said.change, run)
             run = run_of(problem, settings)
+            if "localization" in settings:  # another γ is another question, and has another answer
+                answer = answer_of(case.problem, case.problem_seed, settings["localization"])
             verdict = finished(run, answer, str(dict(said.change)))
         stages.append(verdict[0])
     return {"stages": stages, "seconds": round(time.process_time() - started, 2)}
@@ -77,9 +80,15 @@ def run_of(problem: Potential, settings: Mapping[str, Any]) -> Run:
     return Run(RunConfig(problem=problem.to_dict(), **settings), problem)
 
 
-def changed(settings: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings with what a remedy names: another sampler with its automatic step, a hyperparameter, or an argument of the run."""
+def changed(settings: Mapping[str, Any], change: Mapping[str, Any], run: Run) -> dict[str, Any]:
+    """The settings with what a remedy names: another sampler with its automatic step, a hyperparameter, or an argument of the run.
+
+    A smaller step size comes with "and more steps": as many times as many as it is smaller, up to four times.
+    """
     found = dict(settings)
+    if "step_size" in change:
+        smaller = float(run._step_size.current.mean()) / change["step_size"]
+        found["steps"] = int(run.total_steps * min(max(smaller, 1.0), LONGER))
     for name, value in change.items():
         if name == "sampler":
             found["sampler"] = build(value).to_dict()

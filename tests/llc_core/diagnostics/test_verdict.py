@@ -290,7 +290,9 @@ def test_what_is_said_of_flat_directions_names_what_helps():
     assert "about 31 of 400 directions" in found.reason and "larger γ, such as 4.6e+03" in found.remedy
     assert not found.wants_steps, "γ‖w − w0‖² is to be 1,500 times as large"
     assert found.change == {"sampler": "UnderdampedLangevin"}
-    assert not judged(**FLAT, sampler=build("UnderdampedLangevin")).change, "which is the fastest already"
+    fastest = judged(**FLAT, sampler=build("UnderdampedLangevin"))
+    assert fastest.change == {"localization": 4600.0} and "such as 4.6e+03" in fastest.remedy
+    assert not judged(**{**FLAT, "pull": 0.0}, sampler=build("UnderdampedLangevin")).change
     assert judged(**{**FLAT, "pull": 10.0}).wants_steps
     assert "nothing holds the chains" in judged(**{**FLAT, "localization": 0.0}).reason
     refuted = judged(**{**FLAT, "reference": 60.0, "reference_se": 0.4})
