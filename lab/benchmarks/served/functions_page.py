@@ -1,11 +1,8 @@
-"""The page "Weights and functions": how long until its first band and its gauges, and does its memory stay flat?
+"""The page "Weights and functions" without a browser: how long until its first band and its gauges, and does its memory stay flat?
 
     python -m lab.benchmarks.served.functions_page [--presets 32]
-    python -m lab.benchmarks.served.functions_page --browser [--tries 4]
 
-The first is the page without a browser, the second opens it in one, as `first_picture` does it.
-
-Bars: the first band within 1.5 s of opening the page, three gauges within 5 s, and memory flat over 20 presets: from the second round
+In a browser: `first_picture --page functions`. Bars: the first band within 1.5 s of opening the page, three gauges within 5 s, and memory flat over 20 presets: from the second round
 of the presets on, less than 2 MB a preset. Presets differ in what they hold, so each is compared with itself in other rounds: the growth is the
 slope over the visits, with a level of its own for every preset. Memory is what the process holds after the C library has given back what
 is free (`malloc_trim`); the process as it stands swings more, and is printed beside. An exact answer that is half made when a visitor
@@ -31,23 +28,7 @@ from app.pages.functions.page import WeightsAndFunctions
 from app.pages.functions.presets import PRESETS
 from app.runs.job import OVER
 from app.window import warmup
-from lab.benchmarks.served.first_picture import measured
-from lab.benchmarks.served.latencies import DEEP
-from lab.benchmarks.served.seen import SOURCE
 
-STAGES = (
-    ("scripts", "() => document.readyState !== 'loading'"),
-    ("first band", f"() => (({SOURCE})('live')?.x?.length ?? 0) > 0"),
-    (
-        "three gauges",
-        f"""() => {{
-  {DEEP}
-  const said = new Set(all(document).filter((e) => /^r_hat_/.test(e.dataset?.key) && /[0-9]/.test(e.textContent)).map((e) => e.dataset.key))
-  return ['r_hat_weights', 'r_hat_loss', 'r_hat_functions'].every((key) => said.has(key))
-}}""",
-    ),
-)
-"""What is seen in the browser, one after the other."""
 PATIENCE = 1_200.0
 TICK = 0.05
 ROOM = 2.0
@@ -94,14 +75,7 @@ def until(view: WeightsAndFunctions, done: Callable[[], bool], began: float) -> 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--presets", type=int, default=32, help="visits; eight are a round")
-    parser.add_argument(
-        "--browser", action="store_true", help="seconds until the first band and the gauges in a browser"
-    )
-    parser.add_argument("--tries", type=int, default=4, help="openings in the browser")
     options = parser.parse_args()
-    if options.browser:
-        measured("functions", STAGES, options.tries)
-        return
     warmup.wait(PATIENCE)
     print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
     began, own = time.monotonic(), time.process_time()
