@@ -270,7 +270,7 @@ def test_the_curves_can_leave_the_forced_pulls_out(bandit):
 
 def test_the_run_ends_when_the_page_closes(page):
     live = page._live
-    live._callback = type("Poll", (), {"running": False})()
+    live._callback = type("Poll", (), {"running": False, "stop": lambda self: None})()
     page._start_again(True)
     run = live.run
     assert run is not None
