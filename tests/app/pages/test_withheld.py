@@ -108,7 +108,7 @@ def told(document: Document, answers: Answers) -> tuple[set[str], set[int]]:
     """The words, and the places of the arrays, that a browser is given."""
     columns, text = sent(document)
     words = {
-        word for word in answers.words if re.search(rf"(?<![\d.,]){re.escape(word)}(?!\d|,\d\d\d|\.\d|em|rem)", text)
+        word for word in answers.words if re.search(rf"(?<![\d.,]){re.escape(word)}(?!\d|,\d\d\d|\.\d|em|rem|px)", text)
     }
     same = {
         place
