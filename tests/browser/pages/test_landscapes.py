@@ -27,8 +27,8 @@ def wait_for(app, name: str, column: str, count: int = 1) -> None:
 
 @pytest.fixture
 def plane(app):
-    """The page, with chains that move."""
-    app.open_page("landscapes")
+    """The page, with chains that move where two lines cross."""
+    app.page.goto(f"{app.address}?page=landscapes&preset=crossing")
     wait_for(app, "trails", "x0", 20)
     return app
 
@@ -108,6 +108,7 @@ def test_nothing_sticks_out_light_or_dark(app, width):
 def test_a_slow_run_shows_what_one_step_is_made_of(plane):
     page = plane.page
     page.get_by_label("Speed").evaluate("e => { e.value = 0; e.dispatchEvent(new Event('change')) }")
+    plane.button("Reset").click()  # a run at full speed may be over by now
     wait_for(plane, "step_drift", "x0", 1)
     expect(page.get_by_text(re.compile("^Drift .* The chain moves by their sum"))).to_be_visible()
     plane.button("Pause").click()
