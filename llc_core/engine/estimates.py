@@ -13,13 +13,14 @@ from llc_core.config import RunConfig
 from llc_core.diagnostics.convergence import standard_error
 from llc_core.engine.adapting.control import Control
 from llc_core.engine.biases import Biases, measure
+from llc_core.engine.chains import Chains
 from llc_core.engine.law import Measured, result
 from llc_core.engine.record import Record
 from llc_core.engine.setup import Setup
 from llc_core.engine.spreading import spreading
 from llc_core.engine.stepping.base import Stepper
 from llc_core.engine.stepping.bursts import UNDONE_STEPS
-from llc_core.engine.summary import Chains, Findings, make_estimate
+from llc_core.engine.summary import Findings, make_estimate
 from llc_core.interactions import build as build_interaction
 from llc_core.observables.look import Group
 from llc_core.potentials.base import Batch
