@@ -200,7 +200,9 @@ def effective() -> Row:
 def reached(found: Row, width: str, seconds: float, gradients: float = math.inf) -> bool:
     """Whether a sampler had 400 effective draws at this width within so much."""
     mine = [row for name, row in found.items() if name.endswith(width)]
-    return any(r["least_ess"] >= 400 and r["processor_seconds"] <= seconds and r["gradients"] <= gradients for r in mine)
+    return any(
+        r["least_ess"] >= 400 and r["processor_seconds"] <= seconds and r["gradients"] <= gradients for r in mine
+    )
 
 
 def settled() -> Row:
