@@ -1,7 +1,10 @@
+// `findDeep` of find_deep.js stands before this in the same script.
+
 // All charts are one SVG, so that they can be saved as one drawing. It is drawn again when there is another width.
 const LEAST = 236, HEIGHT = 160, GAP = 12
 const FRAME = {left: 56, right: 10, top: 24, bottom: 24}
 const LETTER = 7.2 // px
+const BESIDE = 1000, DRAWN = 400 // px from which there is room beside the charts; ms until what was opened is drawn
 const NEAR = 34 // px within which a click means a point
 
 const SVG = 'http://www.w3.org/2000/svg'
@@ -143,7 +146,19 @@ export function render({model}) {
     tip.style.top = `${point.y > high + 14 ? point.y - high - 12 : point.y + 14}px`
   }
   const leave = () => show(null, null)
-  const choose = (point) => { if (point) model.send_msg({point: [point.key, point.index]}) }
+  let opening = false
+  const choose = (point) => {
+    if (!point) return
+    opening = true
+    model.send_msg({point: [point.key, point.index]})
+  }
+  // In a narrow window what a point opens lies below all charts.
+  const follow = () => {
+    mark()
+    if (!opening || !model.chosen.length) return
+    opening = false
+    if (window.innerWidth < BESIDE) setTimeout(() => findDeep(document, '.lab-beside')?.scrollIntoView({block: 'start'}), DRAWN)
+  }
   svg.addEventListener('pointermove', (event) => show(...under(event)))
   svg.addEventListener('pointerleave', leave)
   svg.addEventListener('click', (event) => { const [chart, point] = under(event); show(chart, point); choose(point) })
@@ -174,7 +189,7 @@ export function render({model}) {
   })
   watch.observe(box)
   model.on('data', draw)
-  model.on('chosen', mark)
+  model.on('chosen', follow)
   model.on('remove', () => watch.disconnect())
   return box
 }

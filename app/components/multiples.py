@@ -8,7 +8,7 @@ from typing import Any
 import param
 from panel.custom import JSComponent
 
-from app.components.base import BASE, text_beside
+from app.components.base import BASE, FIND_DEEP, text_beside
 
 
 class Multiples(JSComponent):
@@ -23,7 +23,7 @@ class Multiples(JSComponent):
 
     _stylesheets = [BASE, text_beside(__file__, "multiples.css")]
 
-    _esm = text_beside(__file__, "multiples.js")
+    _esm = "\n".join([FIND_DEEP, text_beside(__file__, "multiples.js")])
 
     def __init__(self, **params: Any):
         super().__init__(**params)

@@ -25,7 +25,7 @@ def test_few_controls_one_heading_and_no_serious_fault(walk, title):
     if title != FIRST:
         turned(walk, title)
     walk.settle(REPAIRS + 500)
-    check_opening(walk.page, title, 900)
+    check_opening(walk.page, title)
     assert faults(walk.page) == []
 
 
@@ -36,4 +36,4 @@ def test_few_controls_and_one_heading_in_a_small_window(app):
         if title != FIRST:
             turned(app, title)
         app.settle(1000)
-        check_opening(app.page, title, 720)
+        check_opening(app.page, title)

@@ -150,6 +150,8 @@ class Landscapes(EstimatePage):
         if built:
             self.plane.poll()
             self.volume.poll()
+        if self.answers.visible:
+            self.points.arrive(self._live.over)
         self.points.poll()
 
     def numbers(self, state: State) -> dict[str, str]:

@@ -53,6 +53,7 @@ class Beside:
     def __init__(self) -> None:
         self.view = card()
         self.view.visible = False
+        self.view.css_classes = [*self.view.css_classes, "lab-beside"]
         self._work = LatestWork()
         self._live: Live | None = None
         self._rows: dict[str, Row] = {}
