@@ -79,6 +79,10 @@ class PageContract:
 
     config: PageConfig
     """What is run now."""
+    state: State
+    """The latest state of the run."""
+    runs: int
+    """How many have been started."""
 
     editor: Editor
     takeaway: Takeaway

@@ -49,7 +49,7 @@ class EstimatePage(PageContract):
         """cells: the read-outs below the transport, as `Numbers` takes them."""
         self._presets = {preset.name: preset for preset in presets}
         self._live = Live(self._on_poll, self.period)
-        self._ticks = 0
+        self._ticks, self.state, self.runs = 0, State(), 0
         self._forget_versions()
         self._items, self._lesson = [self._tile(preset, self.picture) for preset in presets], ""
         self._plain = [self._tile(preset, self.plain_picture) for preset in presets]
@@ -109,6 +109,7 @@ class EstimatePage(PageContract):
         """
         self.config = config
         self.compare.begin(self.compared(config))
+        self.state, self.runs = State(), self.runs + 1
         self._live.start(self.job(config), self.cursor(), playing)
         self._forget_versions()
         self.tiles.selected = preset
@@ -221,13 +222,18 @@ class EstimatePage(PageContract):
         self.curves.show_answers(visible)
         self.tiles.items = self._items if visible else hidden_tiles(self._plain, self.task)
         without_lesson(self.lesson, self._lesson, visible, self.task)
+        if self._streamed < 0 and getattr(self, "config", None) is not None:
+            self.reset(self.config)  # the first ranges lie around the answers, or do not
         self._show_headline()
+        if getattr(self, "config", None) is not None:
+            self._show_words(self.state)  # at once: the page may not have been sent yet
         self._worded = -1
 
     # -- what the run does --------------------------------------------------------------------------------------------
 
     def _on_poll(self, state: State, rows: Any) -> None:
         self._ticks += 1
+        self.state = state
         over = state.status in OVER
         if rows is not None and state.version != self._streamed:
             self._live.cursor, self._streamed = rows.cursor, state.version
@@ -246,6 +252,7 @@ class EstimatePage(PageContract):
         self.preparation.poll()  # last: it may start another run, and these rows are not of that one
 
     def _show_words(self, state: State) -> None:
+        self.state = state
         values = self.numbers(state)
         self.readouts.values = {key: text for key, text in values.items() if key not in self.readouts.withheld}
         used = in_use(state)

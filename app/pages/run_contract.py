@@ -55,6 +55,8 @@ class RunContract:
     """What `scene_of` made of it."""
     state: State
     """The latest state of the run."""
+    runs: int
+    """How many have been started."""
     answers: ExactAnswers
     """A page whose panes or numbers tell answers has one that names them, with `changed=self.on_answers`."""
     tiles: Tiles

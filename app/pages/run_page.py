@@ -45,7 +45,7 @@ class RunPage(RunContract):
         self._live = Live(self._on_poll, self.period)
         self.config = self._first.config
         self.scene = self.scene_of(self.config)
-        self.state, self._ticks = State(), 0
+        self.state, self._ticks, self.runs = State(), 0, 0
         self.forget_drawn()
         self.forget_words()
         self._items, self._lesson = [self.tile(preset) for preset in presets], ""
@@ -117,7 +117,7 @@ class RunPage(RunContract):
 
     def _start(self, config: Any, scene: Any, preset: str, lesson: str = "", playing: bool = True) -> None:
         """Start a run, and clear what was drawn of the one before it. lesson: "" leaves the sentence as it is."""
-        self.config, self.scene, self.state = config, scene, State()
+        self.config, self.scene, self.state, self.runs = config, scene, State(), self.runs + 1
         self._live.start(self.job(config, scene), 0, playing)
         self.forget_drawn()
         self.forget_words()
@@ -168,7 +168,7 @@ class RunPage(RunContract):
         self.tiles.items = self._items if visible else hidden_tiles(self._items, self.task)
         self.reveal.param.update(visible=self.can_reveal and (self.reveal.visible or not visible), revealed=visible)
         self.show_answers(visible)
-        self._show_question()
+        self._show_words(self.state)  # at once: the page may not have been sent yet
         self.forget_words()
 
     # -- what the run does --------------------------------------------------------------------------------------------

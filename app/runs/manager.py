@@ -104,7 +104,7 @@ class RunManager:
                 if run is not None:
                     run.serve(self._builders, self._block_seconds / self._sharing())
                     time.sleep(BREATH_SECONDS)
-            except Exception as error:
+            except BaseException as error:  # a network may call sys.exit(): its run ends, and no other
                 log.exception("A run failed.")
                 if run is not None:
                     run.fail(error)

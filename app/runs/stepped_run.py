@@ -62,7 +62,7 @@ class SteppedRun:
         handle.settle(Status.FINISHED if job.finished else Status.PAUSED if resting else Status.RUNNING)
         self.used += time.monotonic() - before
 
-    def fail(self, error: Exception) -> None:
+    def fail(self, error: BaseException) -> None:
         unexpected = f"The run stopped unexpectedly ({type(error).__name__}: {error})."
         self.handle.fail(str(error) if isinstance(error, ValueError) else unexpected)
 

@@ -11,13 +11,18 @@ from app.sharing.exports import netcdf, result_csv, trace_csv
 from app.sharing.takeaway_menu import TakeawayMenu
 from llc_core import Estimate
 
+WITHHELD = "The exact answers are hidden, and this file has them; press Reveal first."
+
 
 class TakeawayDesk:
-    """name: how its files begin.  read: a file's text → a configuration, checked as a whole.  apply: shows and runs it, and returns
+    """withheld: whether exact answers are hidden; `refuse_answers` then keeps a file back that has them.
+
+    name: how its files begin.  read: a file's text → a configuration, checked as a whole.  apply: shows and runs it, and returns
     what to say of it where that is not done yet. Both may raise ValueError."""
 
     def __init__(self, name: str, menu: TakeawayMenu, read: Callable[[str], Any], apply: Callable[[Any], str]):
         self._name, self.menu, self._read, self._apply = name, menu, read, apply
+        self.withheld = False
         menu.on_want, menu.on_upload = self._on_want, self._on_upload
 
     def begin(self, code: str, configuration: str) -> None:
@@ -35,6 +40,11 @@ class TakeawayDesk:
         if key == "python":
             return f"{self._name}.py", self.menu.code
         return self.own(key)
+
+    def refuse_answers(self) -> None:
+        """ValueError while exact answers are hidden."""
+        if self.withheld:
+            raise ValueError(WITHHELD)
 
     def _on_want(self, key: str) -> None:
         try:
@@ -58,14 +68,10 @@ class TakeawayDesk:
 
 
 class EstimateDesk(TakeawayDesk):
-    """The desk of a page that estimates λ̂: the files that every such page has, and those of `own`.
-
-    withheld: whether exact answers are hidden, and files that hold them are not given.
-    """
+    """The desk of a page that estimates λ̂: the files that every such page has, and those of `own`."""
 
     def __init__(self, name: str, menu: TakeawayMenu, read: Callable[[str], Any], apply: Callable[[Any], str]):
         super().__init__(name, menu, read, apply)
-        self.withheld = False
         self._estimate: Estimate | None = None
 
     def begin(self, code: str, configuration: str) -> None:
@@ -80,8 +86,8 @@ class EstimateDesk(TakeawayDesk):
     def content(self, key: str) -> tuple[str, str | bytes]:
         if key in ("config", "python"):
             return super().content(key)
-        if self.withheld and key != "traces":
-            raise ValueError("The exact answers are hidden, and this file has them; press Reveal first.")
+        if key != "traces":
+            self.refuse_answers()
         if key not in ("traces", "results", "netcdf"):
             return self.own(key)
         if self._estimate is None:

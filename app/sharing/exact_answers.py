@@ -10,10 +10,31 @@ import panel as pn
 from app.components.readouts import Numbers
 
 
+class Withheld:
+    """Columns that are empty, and not seen, while answers are hidden: what only is not seen would still be sent."""
+
+    def __init__(self, *columns: pn.Column):
+        self._columns = columns
+        self._kept: list[list[Any]] = []
+
+    def show(self, visible: bool) -> None:
+        """Give the columns back what belongs into them, or take it out. Nothing changes where that is so already."""
+        if not visible and not self._kept:
+            self._kept = [list(column.objects) for column in self._columns]
+            for column in self._columns:
+                column.objects = []
+        elif visible and self._kept:
+            for column, objects in zip(self._columns, self._kept, strict=True):
+                column.objects = [*objects, *(part for part in column.objects if part not in objects)]
+            self._kept = []
+        for column in self._columns:
+            column.visible = visible
+
+
 class ExactAnswers:
     """shown: panes and lines that show them.  cells: keys of numbers that do.  changed: called after a change.
 
-    Columns are emptied while answers are withheld, since what only is not seen would still be sent. `visible` is what `app.window.shell` sets; words that depend on the answers ask it.
+    Columns are emptied while answers are withheld, see `Withheld`. `visible` is what `app.window.shell` sets; words that depend on the answers ask it.
     """
 
     def __init__(
@@ -21,8 +42,7 @@ class ExactAnswers:
     ):
         self._shown, self._cells, self._changed = shown, cells or {}, changed
         self._visible = True
-        self._kept: list[tuple[Any, list[Any]]] = []
-        """Columns that are empty now, and what belongs into them."""
+        self._columns = Withheld(*(part for part in shown if isinstance(part, pn.Column)))
 
     @property
     def visible(self) -> bool:
@@ -30,16 +50,10 @@ class ExactAnswers:
 
     @visible.setter
     def visible(self, value: bool) -> None:
-        was, self._visible = self._visible, value
+        self._visible = value
+        self._columns.show(value)
         for part in self._shown:
             part.visible = value
-        if was and not value:
-            self._kept = [(part, list(part.objects)) for part in self._shown if isinstance(part, pn.Column)]
-            for column, _ in self._kept:
-                column.objects = []
-        elif value and not was:
-            for column, objects in self._kept:
-                column.objects = [*objects, *(part for part in column.objects if part not in objects)]
         for numbers, keys in self._cells.items():
             numbers.withheld = [] if value else keys
         self._changed()

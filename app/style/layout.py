@@ -19,11 +19,25 @@ def card(*objects: Any) -> pn.Column:
     )
 
 
+def arranged(sheet: str, *objects: Any, **options: Any) -> pn.Column:
+    """A column whose children lie as a style sheet says, which needs `!important` against Bokeh's own.
+
+    It is taken off while the column is hidden: it would show the column again.
+    """
+    made = pn.Column(*objects, **{"sizing_mode": "stretch_width", "margin": 0, **options}, stylesheets=[sheet])
+
+    def follow(event: Any) -> None:
+        made.stylesheets = [sheet] if event.new else [theme.TALL]
+
+    made.param.watch(follow, "visible")
+    return made
+
+
 def pair(*cards: pn.Column) -> pn.Column:
     """Side by side where there is room, else below each other."""
     for member in cards:
         member.styles = {"min-width": "0", "max-width": "100%", "height": "auto"}
-    return pn.Column(*cards, sizing_mode="stretch_width", margin=0, stylesheets=[theme.PAIR])
+    return arranged(theme.PAIR, *cards)
 
 
 def stacks(*columns: Sequence[pn.Column]) -> pn.Column:
@@ -31,7 +45,7 @@ def stacks(*columns: Sequence[pn.Column]) -> pn.Column:
     made = []
     for cards in columns:
         cards[-1].styles = {"flex": "1 0 auto"}
-        made.append(pn.Column(*cards, sizing_mode="stretch_width", margin=0, stylesheets=[theme.STACK]))
+        made.append(arranged(theme.STACK, *cards))
     return pair(*made)
 
 

@@ -29,19 +29,13 @@ NAMES = {STEP: "The step size", NOISE: "Minibatch noise", LAW: "The sampler's la
 def systematic(e: Evidence) -> Fault | None:
     """All causes and their error against the tolerance; the sentence names the largest of those that point the same way.
 
-    Rounding has no sign that is known: it is taken as the worse one. (Beyond 2% it is a stop of its own.)
+    Rounding has no sign that is known: it is taken as the worse one. (Beyond 2% it is a stop of its own.) Where the law is not
+    known nothing is said here: `unknown_law` comes behind all that asks for steps, since a measure needs chains that agree.
     """
-    unsigned, allowed = max(e.rounding, 0.0), TOLERANCE * e.llc
-    if answer_is_known(e) and abs(e.law_bias) + ERRORS * e.law_rest_se + unsigned <= allowed:
-        return None  # whatever the law: the measure says what λ̂ should be, and it is that
     known = weighed(e)
-    if known is None:
-        return _unknown_law(e)
-    total, error = known
-    if abs(total) + ERRORS * error + unsigned <= allowed:
+    if known is None or _harmless(e) or _lost_in_its_error(e):
         return None
-    if not as_expected(e) and abs(total) < SEEN * error:
-        return _unknown_law(e)
+    total, unsigned = known[0], max(e.rounding, 0.0)
     found = causes(e)
     same_way = [cause for cause in found if cause.size * total >= 0] or [_of_the_law(e)]
     largest = max(same_way, key=lambda cause: abs(cause.size))
@@ -52,6 +46,42 @@ def systematic(e: Evidence) -> Fault | None:
         reason += f", all causes together {(total + sign * unsigned) / e.llc:+.0%}"
     help = remedy(largest.kind, e.sampler, e.step_size, largest.size / e.llc)
     return Fault(f"{e.caveat} {reason}.".strip(), help.sentence, change=help.change, doubt=not largest.measured)
+
+
+def unknown_law(e: Evidence) -> Fault | None:
+    """A law that is not the target needs the measure of what that does."""
+    if _harmless(e) or not (weighed(e) is None or _lost_in_its_error(e)):
+        return None
+    help, measured = remedy(LAW, e.sampler), measure(e)
+    if measured is not None:
+        reason = f"What this sampler's law adds is known only to ± {measured[1] / e.llc:.0%} of the estimate."
+        words = f"Take more steps. Or: {help.sentence[0].lower()}{help.sentence[1:]}"
+        return Fault(reason, words, True, help.change, doubt=True)
+    return Fault("What this sampler's law adds is not known here.", help.sentence, change=help.change, doubt=True)
+
+
+def _harmless(e: Evidence) -> bool:
+    """Whether all causes with their error leave λ̂ within the tolerance."""
+    if answer_is_known(e) and _within(e, e.law_bias, e.law_rest_se):
+        return True  # whatever the law: the measure says what λ̂ should be, and it is that
+    known = weighed(e)
+    return known is not None and _within(e, *known)
+
+
+def _lost_in_its_error(e: Evidence) -> bool:
+    """Whether what is known of a law that is not the target does not stand out of its error."""
+    known = weighed(e)
+    return known is not None and not as_expected(e) and abs(known[0]) < SEEN * known[1]
+
+
+def _within(e: Evidence, bias: float, error: float) -> bool:
+    """Whether λ̂ is within the tolerance of the answer, as high and as low as that may be.
+
+    The tolerance is a share of the answer and not of λ̂: where λ̂ is too high, a share of it is more than the same of the answer.
+    """
+    most = ERRORS * error + max(e.rounding, 0.0)
+    high, low = bias + most, most - bias
+    return high <= TOLERANCE * (e.llc - high) and low <= TOLERANCE * (e.llc + low)
 
 
 def causes(e: Evidence) -> list[Cause]:
@@ -118,16 +148,6 @@ def law_is_known(e: Evidence) -> bool:
     """Whether the measure says something: the bias is known to within the tolerance, or stands out of its error."""
     measured = measure(e)
     return measured is not None and (ERRORS * measured[1] < TOLERANCE * e.llc or abs(measured[0]) > SEEN * measured[1])
-
-
-def _unknown_law(e: Evidence) -> Fault:
-    """A law that is not the target needs the measure of what that does."""
-    help, measured = remedy(LAW, e.sampler), measure(e)
-    if measured is not None:
-        reason = f"What this sampler's law adds is known only to ± {measured[1] / e.llc:.0%} of the estimate."
-        words = f"Take more steps. Or: {help.sentence[0].lower()}{help.sentence[1:]}"
-        return Fault(reason, words, True, help.change, doubt=True)
-    return Fault("What this sampler's law adds is not known here.", help.sentence, change=help.change, doubt=True)
 
 
 def _of_the_law(e: Evidence) -> Cause:

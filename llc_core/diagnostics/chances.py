@@ -12,9 +12,10 @@ from llc_core.results import AGREES, agrees
 
 SE_SHARE = 0.05
 DRIFT_UNSEEN = 0.2
-"""A drift of this share of the estimate must be out of the question: |drift| + 2 errors are less. What chains that approach their
-level exponentially have left in their mean is half the drift, once the run is long against the approach: 10%, as 2 errors of
-SE_SHARE are."""
+"""A drift of this share of the estimate must be one that would be seen: 2 errors of the drift are less. What chains that approach
+their level exponentially have left in their mean is half the drift, once the run is long against the approach: 10%, as 2 errors of
+SE_SHARE are. What chance does to a drift that is not seen does not count again: it is in the estimate's own error, which is half
+of the drift's."""
 DRIFT_LIKELY = 0.15
 """The same of a drift beyond 2 of its errors. As one beyond 4 is a fault of its own, what passes is below 10%, and the mean is off
 by 5%."""
@@ -155,7 +156,7 @@ def unseen_drift(e: Evidence) -> Fault | None:
         return Fault(
             "Whether the loss still drifts is not known: the chains are too slow to tell.", _faster(e), True, doubt=True
         )
-    most = abs(e.drift) + 2 * e.drift_se
+    most = 2 * e.drift_se
     if most > DRIFT_UNSEEN * e.llc:
         reason = f"A drift of {most / e.llc:.0%} between the two halves after burn-in cannot be ruled out"
         return Fault(

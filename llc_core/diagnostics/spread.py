@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
+from llc_core.diagnostics.causes import weighed
 from llc_core.diagnostics.evidence import Evidence, Fault
 from llc_core.diagnostics.remedies import FAST, MIXING, remedy
 from llc_core.samplers.registry import samplers
 
 TOLERANCE = 0.05
-"""What chains have not seen may be worth this share of the estimate."""
+"""What chains have not seen may be worth this share of the answer."""
 SEEN = 2
 """A count below so many of its errors may be chance."""
 WORTH = 0.5
@@ -26,15 +28,24 @@ def unspread(e: Evidence) -> Fault | None:
     Along a direction that is flat at w0 the loss need not stay flat: as chains spread λ̂ may rise, by no more than ½ for each. That
     it does is not known, so this is a doubt.
     """
-    if not has_not_spread(e) or WORTH * e.unspread <= TOLERANCE * e.llc:
+    if not has_not_spread(e) or _worth(e) <= TOLERANCE * (e.llc + _worth(e)):
         return None
     if e.localization == 0:
         reason = f"Along about {e.unspread:.0f} of {e.parameters:,} directions nothing holds the chains, and they spread for ever."
         return Fault(reason, "Give a γ (localization) above 0.", doubt=True)
     times = e.unspread / e.pull if e.pull > 0 else math.inf
-    return Fault(
-        f"{told(e)}: it is not known what λ̂ is farther out.", _remedy(e, times), times < STEPS_HELP, doubt=True
-    )
+    reason = f"{told(e)}: it is not known what λ̂ is farther out."
+    return Fault(reason, _remedy(e, times), times < STEPS_HELP, _change(e, times), doubt=True)
+
+
+def _worth(e: Evidence) -> float:
+    """By how much λ̂ may be too low: what the directions may add, and what other causes take from it."""
+    known = weighed(e)
+    return WORTH * e.unspread + (max(-known[0], 0.0) if known else 0.0)
+
+
+def _is_fast(e: Evidence) -> bool:
+    return e.sampler is not None and e.sampler.name == FAST
 
 
 def has_not_spread(e: Evidence) -> bool:
@@ -51,13 +62,26 @@ def told(e: Evidence) -> str:
 
 def _remedy(e: Evidence, times: float) -> str:
     faster = remedy(MIXING, e.sampler).sentence
-    wanted = max(WIDER * times, 2) * e.localization
-    if not math.isfinite(wanted):
+    if not math.isfinite(times):
         return faster
-    smaller = f"sk about the place that they reach, by a larger γ, such as {wanted:.2g}."
+    smaller = f"sk about the place that they reach, by a larger γ, such as {_larger(e, times):.2g}."
     if times < STEPS_HELP:
         return f"{faster} Or a{smaller}"
     name = samplers()[FAST].label
-    if e.sampler is not None and e.sampler.name == FAST:
+    if _is_fast(e):
         return f"A{smaller}"
     return f"Use a sampler that moves faster ({name}). Or a{smaller}"
+
+
+def _change(e: Evidence, times: float) -> dict[str, Any]:
+    """The setting that a click changes, where steps do not help: a faster sampler answers the same question, so it comes first."""
+    if times < STEPS_HELP:
+        return {}
+    if not _is_fast(e):
+        return {"sampler": FAST}
+    return {"localization": float(f"{_larger(e, times):.2g}")} if math.isfinite(times) else {}
+
+
+def _larger(e: Evidence, times: float) -> float:
+    """γ of about the place that the chains reach."""
+    return max(WIDER * times, 2) * e.localization

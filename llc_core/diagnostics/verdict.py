@@ -35,6 +35,7 @@ QUESTIONS: tuple[Callable[[Evidence], Fault | None], ...] = (
     chances.spread_of_chains,
     chances.few_draws,
     chances.unseen_drift,
+    causes.unknown_law,  # behind what asks for steps: of chains that do not agree no law is measured
     spread.unspread,
     chances.refuted,  # last: where the chains themselves show what is wrong, that says what to change
 )

@@ -16,6 +16,7 @@ from llc_core.engine.biases import Biases, measure
 from llc_core.engine.law import Measured, result
 from llc_core.engine.record import Record
 from llc_core.engine.setup import Setup
+from llc_core.engine.spreading import spreading
 from llc_core.engine.stepping.base import Stepper
 from llc_core.engine.stepping.bursts import UNDONE_STEPS
 from llc_core.engine.summary import Chains, Findings, make_estimate
@@ -128,12 +129,17 @@ class Estimates:
     def _findings(self, mine: slice, chains: Chains, biases: Biases, setting: Mapping[str, Any]) -> Findings:
         accepted = self.state.get("accepted")
         law = self._law(mine, chains) if chains.usable else Measured()
+        noise, step = _finite_mean(biases.noise[mine]), _finite_mean(biases.step[mine])
+        if self.record.spread is not None and chains.usable:
+            llc = _finite_mean(chains.per_chain)
+            counted = spreading(self.record.spread, Group(mine, chains.living, chains.n_beta), noise + step, llc)
+            law = law._replace(unspread=counted.unspread, unspread_se=counted.se, pull=counted.pull)
         bursts = int(self.stepper.bursts[mine].sum())
         return Findings(
             step_size=float(self.control.step_size.current[mine][0]),
             stable_step=float(self.control.stable_step()[mine][0]),
-            noise_inflation=_finite_mean(biases.noise[mine]),
-            step_bias=_finite_mean(biases.step[mine]),
+            noise_inflation=noise,
+            step_bias=step,
             rounding=_finite_mean(biases.rounding[mine][chains.living]),
             law_bias=law.bias,
             law_bias_se=law.se,

@@ -31,15 +31,20 @@ CALL = {"cpu": 1e5, "gpu": 1e7}
 
 def law_bias(setup: Setup) -> LawBias | None:
     """What is to watch the run; None where it is too short, or its memory too tight, for any measure."""
-    exact = setup.sampler.needs_conditionals  # and its law is the target
     # On normal crossings with λ = ¼ the measure said 12% ± 3% of a true −1% ± 4%; quadrature judges such problems instead.
-    # Chains that begin at draws of a prior have no single point around which the loss is nearly quadratic.
-    judged = isinstance(setup.problem, Planar) or setup.problem.starts_at_prior
-    # The measure asks what force the chains follow, and those that interact follow another than ∇U.
-    apart = setup.config.interaction is not None or setup.problem.walls
-    found = None if setup.problem.by_chain or exact or judged or apart else plan(setup)
+    found = None if setup.problem.by_chain or has_no_law(setup) else plan(setup)
     target = setup.target
     return found and LawBias(found, setup.groups, target.n_beta, target.localization, setup.config.seed)
+
+
+def has_no_law(setup: Setup) -> bool:
+    """Whether nothing is to be measured of the chains' law, at any price."""
+    exact = setup.sampler.needs_conditionals  # and its law is the target
+    # Chains that begin at draws of a prior have no single point around which the loss is nearly quadratic.
+    judged = isinstance(setup.problem, Planar) or setup.problem.starts_at_prior
+    # Stein's identity asks what force the chains follow, and those that interact follow another than ∇U.
+    apart = setup.config.interaction is not None or bool(setup.problem.walls)
+    return exact or judged or apart
 
 
 def plan(setup: Setup) -> Plan | None:

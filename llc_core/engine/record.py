@@ -12,6 +12,7 @@ from llc_core.engine.adapting.step_size import StepSize
 from llc_core.engine.averages import LossAccumulator
 from llc_core.engine.law import law_bias
 from llc_core.engine.setup import Setup
+from llc_core.engine.spreading import spread_count
 from llc_core.engine.stepping.base import Step, Watch
 from llc_core.observables.look import Moment
 from llc_core.observables.observers import Observers
@@ -34,7 +35,8 @@ class Record:
             0.0 if setup.gradient == "full" else _baseline_losses(setup),
         )
         self.law = law_bias(setup)
-        own = [] if self.law is None else [self.law]
+        self.spread = spread_count(setup) if self.law is None else None
+        own = [each for each in (self.law, self.spread) if each is not None]
         self.observers = Observers(config, setup.problem, setup.observable, home, groups.settings, own)
         self._rows: list[Tensor] = []
         self._baselines: list[Tensor] = []

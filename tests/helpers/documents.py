@@ -40,3 +40,22 @@ def headings(text: str) -> set[str]:
     """The anchors that a page of Markdown gives its headings."""
     titles = re.findall(r"^#+ (.*)$", text, re.M)
     return {re.sub(r"[^\w\- ]", "", title.lower()).strip().replace(" ", "-") for title in titles}
+
+
+MOST_SENTENCES = 3
+
+
+def crowded(text: str) -> Iterator[str]:
+    """One sentence for each table with more than three sentences below it.
+
+    What is below ends at the next table or heading, at a list, and where a command begins or "…:" leads to the next table.
+    """
+    for block in re.finditer(r"^(\|.*)\n(?:\|.*\n)*((?:(?![|#]).*\n)*)(\|)?", text, re.M):
+        below = re.split(r"\n\s*\n", block[2].strip())
+        if block[3] and below[-1].endswith(":"):
+            below.pop()
+        first = next((k for k, paragraph in enumerate(below) if paragraph.startswith(("`", "- "))), len(below))
+        prose = re.sub(r"`[^`]*`", "x", " ".join(below[:first]))
+        found = len(re.findall(r"[.!?](?=[\s)*]|$)", prose))
+        if found > MOST_SENTENCES:
+            yield f"{found} sentences stand below the table {block[1][:60]}; keep three, and list the rest as findings."

@@ -42,3 +42,17 @@ def test_the_index_names_every_file_of_results():
     index = (ROOT / "lab/benchmarks/RESULTS.md").read_text()
     assert [path.name for path in DOCUMENTS[3:] if f"(results/{path.name})" not in index] == []
     assert len(DOCUMENTS) > 6
+
+
+@pytest.mark.parametrize("path", DOCUMENTS[3:], ids=lambda path: path.name)
+def test_a_table_of_results_is_followed_by_three_sentences_at_most(path):
+    assert not list(documents.crowded(path.read_text()))
+
+
+def test_a_planted_fourth_sentence_is_found():
+    table = "| a | b |\n|---|---|\n| 1 | 2.5 |\n\n"
+    assert not list(
+        documents.crowded(table + "One of 1.5 s. Two.\nThree (`a.b. c.`).\n\n- A finding. And. Two. More.\n")
+    )
+    assert len(list(documents.crowded(table + "One. Two.\n\nThree. Four.\n\n" + table))) == 1
+    assert len(list(documents.crowded(table + "One. Two.\n\nThree.\n\n" + table + "1. 2. 3.\n\n4! Five?\n"))) == 1

@@ -36,6 +36,7 @@ class Decisions(RunPage):
     does not need are sent at the first poll, once it is there."""
 
     own_settings = OWN_SETTINGS
+    can_reveal = True
     config: DecisionsConfig
     scene: Scene
 
@@ -134,7 +135,6 @@ class Decisions(RunPage):
         self.takeaway.withheld = not visible
         for each in self._panels.values():
             each.show_answers(visible)
-        self.show_words(self.state)
 
     def question(self) -> str:
         seen, visible, panel = self.state.snapshot, self.answers.visible, self.panel

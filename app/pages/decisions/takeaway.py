@@ -124,7 +124,6 @@ class DecisionsTakeaway(TakeawayDesk):
 
     def __init__(self, apply: Callable[[DecisionsConfig], str]):
         super().__init__(NAME, TakeawayMenu(files=FILES, figures=FIGURES, margin=0), config_from_file, apply)
-        self.withheld = False
         self._config: DecisionsConfig | None = None
         self._rows: list[np.ndarray] = []
 
@@ -138,8 +137,7 @@ class DecisionsTakeaway(TakeawayDesk):
             self._rows.append(rows)
 
     def own(self, key: str) -> tuple[str, str]:
-        if self.withheld:
-            raise ValueError("The exact answers are hidden, and this file has them; press Reveal first.")
+        self.refuse_answers()
         if self._config is None or not self._rows:
             raise ValueError("There is nothing to save yet; wait for the first round or draw.")
         return f"{NAME}_{key}.csv", curves_csv(self._config, np.concatenate(self._rows))

@@ -83,13 +83,12 @@ def bandit_headline(config: DecisionsConfig, seen: BanditProgress | None, answer
 
 
 def digits_headline(seen: DigitsProgress | None, one: Scores, answers: bool) -> str:
+    learned = "the digits 0 to 4" if answers else "five of the ten digits"
     if seen is None or seen.scores is None:
-        return (
-            "A net has learned the digits 0 to 4. Chains begin at it: will their draws notice digits that it never saw?"
-        )
+        return f"A net has learned {learned}. Chains begin at it: will their draws notice digits that it never saw?"
     draws = f"{seen.draws:,} draws"
     if not answers:
-        return f"A net has learned the digits 0 to 4; {draws} of it say how sure they are of each digit."
+        return f"A net has learned {learned}; {draws} of it say how sure they are of each digit."
     found = seen.scores.auroc
     how = "better than" if found > one.auroc else "no better than"
     return (

@@ -33,6 +33,8 @@ PLAIN = ("activation", "likelihood", "noise_variance", "weight_variance", "bias_
 LABELS = {"selu": "SELU", "relu": "ReLU", "erf": "erf", "tanh": "tanh", "gaussian": "Gaussian", "laplace": "Laplace"}
 DEEP_LABEL = "a deep linear network, 8-8-8 with layers of rank 4: 128 weights, and the product of its layers"
 SHARPEST, DIGITS = 10.0, 3
+FARTHEST = 1_000.0
+"""Of a point that is typed in, from 0."""
 LARGEST_FILE = 100_000
 """Bytes of a file of data: 64 points take two thousand."""
 
@@ -58,6 +60,9 @@ class NetworkEditor(pn.viewable.Viewer):
             label="Open data (CSV: x, y)", accept=".csv,.txt", sizing_mode="stretch_width", margin=(6, 0)
         )
         self.upload.param.watch(self._on_upload, "value")
+        self.place = _place()
+        self.add = pmui.Button(label="Add this point", size="small", variant="outlined", margin=(8, 0))
+        self.add.on_click(lambda event: self.add_point(*(float(field.value) for field in self.place)))
         self.message = complaint(margin=0)
         self.words = prose(margin=0, visible=False)
         first = ("width", "layers", "activation", "likelihood", "noise_variance", "points")
@@ -65,6 +70,7 @@ class NetworkEditor(pn.viewable.Viewer):
             *(self.fields[name] for name in first),
             self.upload,
             self.back,
+            folded(*self.place, self.add, title="Add a point"),
             folded(self.fields["weight_variance"], self.fields["bias_variance"]),
             sizing_mode="stretch_width",
             margin=0,
@@ -97,7 +103,7 @@ class NetworkEditor(pn.viewable.Viewer):
         self.back.visible = "x" in data
 
     def add_point(self, x: float, y: float) -> None:
-        """One more point of the data, where the visitor has tapped."""
+        """One more point of the data, where the visitor has tapped, or typed in who uses no pointer."""
         if self.problem["kind"] != KIND:
             self._complain("This case has data of its own; choose a network to add points.")
             return
@@ -194,6 +200,15 @@ def _fields() -> dict[str, Field]:
             span=(0.01, SHARPEST),
         ),
     }  # fmt: skip
+
+
+def _place() -> tuple[NumberField, NumberField]:
+    """Where another point of the data is to be: what a tap on the figure says at once."""
+    reach = Hyper(-FARTHEST, FARTHEST, help="Of the point to add. A tap on the figure adds one at once.")
+    return (
+        NumberField("point_x", reach, 0.0, label="Input x of the point", span=(-3.0, 3.0)),
+        NumberField("point_y", reach, 0.0, label="Its target y", span=(-4.0, 4.0)),
+    )
 
 
 def _number(name: str, about: Hyper, default: float, **options: Any) -> NumberField:

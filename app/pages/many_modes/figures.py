@@ -112,6 +112,8 @@ class CellsFigure:
         )  # fmt: skip
         shades = LinearColorMapper(palette=DENSITY[side], low=0, high=1)
         self._image = self.plot.image("image", "x", "y", "dw", "dh", source=self.density, color_mapper=shades)
+        self.told = True
+        """Whether the ratios to the exact masses are sent: what is sent can be read, seen or not."""
         self.show_only("ratio")
 
     def reset(self, scene: Scene) -> None:
@@ -128,6 +130,18 @@ class CellsFigure:
         masses = seen.masses()
         if not np.isfinite(masses).all():
             return
+        if self.told:
+            self._show_ratio(scene, masses)
+        else:
+            self.ratio.data = {name: [] for name in self.ratio.column_names}
+        side = 2 * scene.half
+        top = float(np.quantile(seen.counts, 0.995)) or 1.0
+        image = np.minimum(seen.counts.T / top, 1.0).reshape(FINE, FINE)
+        self.density.data = {
+            "image": [image], "x": [-scene.half], "y": [-scene.half], "dw": [side], "dh": [side],
+        }  # fmt: skip
+
+    def _show_ratio(self, scene: Scene, masses: np.ndarray) -> None:
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = masses / scene.masses
             log = np.clip(np.log2(ratio), -9, 9)
@@ -135,12 +149,6 @@ class CellsFigure:
         x, y = np.meshgrid(middle, middle, indexing="ij")
         texts = [_times(value) for value in ratio.ravel()]
         self.ratio.data = {"x": x.ravel(), "y": y.ravel(), "log": log.ravel(), "text": texts}
-        side = 2 * scene.half
-        top = float(np.quantile(seen.counts, 0.995)) or 1.0
-        image = np.minimum(seen.counts.T / top, 1.0).reshape(FINE, FINE)
-        self.density.data = {
-            "image": [image], "x": [-scene.half], "y": [-scene.half], "dw": [side], "dh": [side],
-        }  # fmt: skip
 
     def show_only(self, what: str) -> None:
         """what: "ratio" or "density"."""

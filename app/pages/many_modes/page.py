@@ -34,6 +34,7 @@ class ManyModes(RunPage):
     task = "Which side comes nearer to the exact masses at equal gradients? Decide before the run ends."
     memory_of = "This comparison"
     own_settings = OWN_SETTINGS
+    can_reveal = True
     settings_show_more = True  # a ladder of one's own becomes a geometric one
     config: ModesConfig
     scene: Scene
@@ -115,11 +116,15 @@ class ManyModes(RunPage):
             side.cells.show_only(self.shown.value if self.answers.visible else "density")
 
     def show_answers(self, visible: bool) -> None:
-        """Cells and KL; the sentence above asks for itself."""
+        """Cells, KL and the exact θ are not even sent while they are hidden; the sentence above asks for itself."""
+        self.takeaway.withheld = not visible
+        for side in self.sides.values():
+            side.cells.told = visible
         self._on_shown()
         for inside in self.insides.values():
             inside.show_answers(visible)
         self.basins.show_answers(visible)
+        self.draw(self.state)
 
     def question(self) -> str:
         return headline(self.config, self.state.snapshot, self.answers.visible)

@@ -117,6 +117,7 @@ class ModesTakeaway(TakeawayDesk):
         self._seen = seen
 
     def own(self, key: str) -> tuple[str, str]:
+        self.refuse_answers()
         if self._scene is None or self._seen is None or not self._rows:
             raise ValueError("There is nothing to save yet; wait for the first counts.")
         content = curves_csv(np.concatenate(self._rows)) if key == "curves" else cells_csv(self._scene, self._seen)

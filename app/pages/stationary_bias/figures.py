@@ -25,10 +25,12 @@ class Frame:
     def __init__(self) -> None:
         self.x, self.y = Range1d(-4, 4), GrowingRange()
 
-    def reset(self, scene: Scene) -> None:
+    def reset(self, scene: Scene, told: bool = True) -> None:
+        """told: whether the laws of the samplers are drawn; else the range must not tell how high they are."""
         low, high = scene.bins.low, scene.bins.high
         self.x.update(start=low, end=high, reset_start=low, reset_end=high)
-        tops = [_top(values) for values in (scene.density, scene.left.density, scene.right.density)]
+        laws = (scene.density, scene.left.density, scene.right.density) if told else (scene.density,)
+        tops = [_top(values) for values in laws]
         self.y.reset(0, nice_above(1.12 * max(tops)))
 
 

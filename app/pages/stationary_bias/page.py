@@ -120,7 +120,7 @@ class StationaryBias(RunPage):
     def reset(self, config: BiasConfig, scene: Scene) -> None:
         self.takeaway.show(config, scene)
         self.target.describe(scene.target)
-        self._frame.reset(scene)
+        self._frame.reset(scene, self.answers.visible)
         for side in self.sides.values():
             side.reset(scene)
         if self._below is not None:
@@ -139,6 +139,9 @@ class StationaryBias(RunPage):
 
     def show_answers(self, visible: bool) -> None:
         """Laws, their formulas and what lies below are not even sent while they are to be guessed."""
+        self.takeaway.withheld = not visible
+        self._frame.reset(self.scene, visible)
+        self.forget_drawn()  # the histograms may be higher
         for side in self.sides.values():
             side.show_answers(visible)
         self.toggles.items = [item for item in self._legend if visible or item["key"] not in HIDDEN]

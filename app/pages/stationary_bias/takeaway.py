@@ -94,6 +94,7 @@ class BiasTakeaway(TakeawayDesk):
         self._progress, self._estimate = progress, estimate
 
     def own(self, key: str) -> tuple[str, str]:
+        self.refuse_answers()
         if self._scene is None or self._progress is None or self._estimate is None:
             raise ValueError("There is nothing to save yet; wait for the first counts.")
         content = histogram_csv(self._scene, self._progress) if key == "histogram" else result_csv(self._estimate)

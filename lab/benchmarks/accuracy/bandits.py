@@ -7,6 +7,7 @@
 Every play has a process of its own, two at a time. All agents meet the same mushrooms and the same luck, so differences to the
 first agent are seed by seed. The forced random phase, which no agent can help, stands apart. Beside the regret of the rewards got stands
 the expected one, for which the optimum is exactly 0. `--out` adds the figures to a file of JSON, by environment and size of the nets.
+`--keep FILE` writes each play there as soon as it is over, so that a long table can be made in pieces.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import argparse
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from lab.benchmarks.keeping import Kept
 from lab.benchmarks.machine import machine
 from llc_core.decisions import (
     Agent,
@@ -77,6 +79,9 @@ PAPER: Mapping[str, Callable[[], Agent]] = {
     "linear": BayesianLinear,
 }
 DEFAULT = "pSGLD;pICSGLD;linear;linear, Thompson"
+PLAIN = ("agent", "policy", "environment", "seed", "pulls", "forced_pulls")
+ARRAYS = ("regret", "expected_regret", "forced", "seconds")
+REPORTED = ("heat", "first_heated")
 SMALL_STEP, SMALL_FORCED = 1.2e-5, 400
 SMALL: Mapping[str, Any] = {
     "hidden": (32, 32),
@@ -128,6 +133,7 @@ def main() -> None:
     )
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--out", type=Path, help="a file of JSON to which the figures are added")
+    parser.add_argument("--keep", type=Path, help="a file for finished plays, with which the command goes on later")
     options = parser.parse_args()
     names = list(AGENTS) if options.agents == "all" else [name.strip() for name in options.agents.split(";")]
     for name in names:
@@ -136,15 +142,35 @@ def main() -> None:
     print(machine())
     began = time.perf_counter()
     works = [(options.on, name, options.rounds, seed, options.small) for seed in range(options.seeds) for name in names]
+    kept = Kept(options.keep)
     with ProcessPoolExecutor(options.processes, get_context("spawn")) as pool:
-        done = list(pool.map(one, works))
+        running = {pool.submit(one, work): work for work in works if list(work) not in kept}
+        for each in as_completed(running):
+            kept.add(list(running[each]), as_row(*each.result()))
+    done = [of_row(kept[list(work)]) for work in works]
     wall = time.perf_counter() - began
-    print(f"{ON[options.on]().name}, {options.rounds} rounds, {options.seeds} seeds: {wall:.0f} s")
+    print(
+        f"{ON[options.on]().name}, {options.rounds} rounds, {options.seeds} seeds: {wall:.0f} s ({len(running)} plays, {options.processes} processes)"
+    )
     plays = {name: [p for (p, _), w in zip(done, works, strict=True) if w[1] == name] for name in names}
     seconds = {name: np.mean([s for (_, s), w in zip(done, works, strict=True) if w[1] == name]) for name in names}
     show(options.on, plays, seconds, looks(options.rounds))
     if options.out is not None:
         keep(options, plays, seconds, looks(options.rounds))
+
+
+def as_row(played: Played, seconds: float) -> dict[str, Any]:
+    """As JSON, without the single actions."""
+    arrays = {name: getattr(played, name).tolist() for name in ARRAYS}
+    report = {name: np.asarray(value).tolist() for name, value in played.report.items() if name in REPORTED}
+    return {name: getattr(played, name) for name in PLAIN} | arrays | {"report": report, "spent": seconds}
+
+
+def of_row(row: Mapping[str, Any]) -> tuple[Played, float]:
+    arrays = {name: np.array(row[name]) for name in ARRAYS}
+    report = {name: np.array(value) for name, value in row["report"].items()}
+    plain = {name: row[name] for name in PLAIN}
+    return Played(**plain, **arrays, actions=np.empty((0, 0), int), report=report), row["spent"]
 
 
 def looks(rounds: int) -> list[int]:

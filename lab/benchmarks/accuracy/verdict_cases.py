@@ -102,19 +102,23 @@ def problem_of(name: str, seed: int) -> Potential:
 
 
 @cache
-def answer_of(name: str, seed: int) -> float:
-    """What λ̂ should be."""
+def answer_of(name: str, seed: int, localization: float = 1.0) -> float:
+    """What λ̂ should be at this γ."""
     problem = problem_of(name, seed)
-    exact = exact_value(problem, problem.n_beta, 1.0) if isinstance(problem, NetworkPotential) else math.nan
+    exact = exact_value(problem, problem.n_beta, localization) if isinstance(problem, NetworkPotential) else math.nan
     if math.isfinite(exact):
         return exact
     if isinstance(problem, DeepLinearNetwork) and len(problem.weights) > 1:
-        return gibbs_reference(problem, chains=8, sweeps=2000, burn_in=0.1, seed=seed + 1).llc
+        sweeps = {"chains": 8, "sweeps": 2000, "burn_in": 0.1}
+        return gibbs_reference(problem, localization=localization, seed=seed + 1, **sweeps).llc
     if not isinstance(problem, NetworkPotential):
-        known = problem.expected_llc_of_data() if isinstance(problem, DeepLinearNetwork) else problem.expected_llc()
+        at = problem.n_beta, localization
+        linear = isinstance(problem, DeepLinearNetwork)
+        known = problem.expected_llc_of_data(*at) if linear else problem.expected_llc_at(*at)
         assert known is not None
         return known
-    found = estimate(problem, "HMC", chains=16, steps=4000, burn_in=0.1, seed=seed + 1, progress=False)
+    settings = {"chains": 16, "steps": 4000, "burn_in": 0.1, "localization": localization}
+    found = estimate(problem, "HMC", seed=seed + 1, progress=False, **settings)
     assert found.llc_se < 0.01 * abs(found.llc), f"the answer of {name} is not known well enough: {found}"
     return found.llc
 

@@ -54,6 +54,11 @@ def one_run(case: Case) -> Row:
     started = time.process_time()
     found, evidence = run_of(case)
     seconds = time.process_time() - started
+    return {**evidence_row(found, evidence, answer), "seconds": round(seconds, 2)}
+
+
+def evidence_row(found: Estimate, evidence: Evidence, answer: float) -> Row:
+    """The estimate, the answer, what was said, and all evidence that does not follow from the case."""
     return {
         "llc": _short(found.llc),
         "llc_se": _short(found.llc_se),
@@ -67,7 +72,6 @@ def one_run(case: Case) -> Row:
             for name, value in vars(evidence).items()
             if not name.startswith(OF_THE_CASE) and not _same(value, UNTOLD[name])
         },
-        "seconds": round(seconds, 2),
     }
 
 

@@ -1,9 +1,12 @@
-"""Where the time to the first picture of the page "Decisions" goes: of the clock, and of the processor, which other programs change less.
+"""Where the time to the first picture of a page goes: of the clock, and of the processor, which other programs change less.
 
     python -m lab.benchmarks.served.first_picture [--tries 4]
+    python -m lab.benchmarks.served.first_picture --page many-modes
+    python -m lab.benchmarks.served.first_picture --page functions
 
 Each opening is in the same tab, whose cache is full after the first; before it the tab shows a few bytes of the same server. Stages: the server has answered; the scripts are loaded and
-the page connects; the figure of the regret is drawn; the first rounds are in it. Seconds of the processor are those of the server's
+the page connects; the figure of the regret is drawn and the first rounds are in it, or the chains of both panels move, or
+the first band of functions and then the three gauges are there. Seconds of the processor are those of the server's
 process and of all of the browser's, so two of them can pass in one second of the clock.
 """
 
@@ -17,10 +20,15 @@ from typing import Any
 import psutil
 
 from lab.benchmarks.machine import machine
-from lab.benchmarks.served.seen import DRAWN, MOST, ROUNDS
+from lab.benchmarks.served.seen import BAND, BOTH_SIDES, DRAWN, GAUGES, MOST, ROUNDS
 from lab.benchmarks.served.server import Server, launched
 
-STAGES = (("scripts", "() => document.readyState !== 'loading'"), ("first picture", DRAWN), ("first rounds", ROUNDS))
+SCRIPTS = ("scripts", "() => document.readyState !== 'loading'")
+STAGES = {
+    "decisions": (SCRIPTS, ("first picture", DRAWN), ("first rounds", ROUNDS)),
+    "many-modes": (SCRIPTS, ("both panels move", BOTH_SIDES)),
+    "functions": (SCRIPTS, ("first band", BAND), ("three gauges", GAUGES)),
+}
 
 
 def spent(processes: list[psutil.Process]) -> float:
@@ -35,7 +43,7 @@ def spent(processes: list[psutil.Process]) -> float:
     return total
 
 
-def opening(tab: Any, server: Server) -> list[tuple[str, float, float, float]]:
+def opening(tab: Any, server: Server, page: str) -> list[tuple[str, float, float, float]]:
     """Of each stage: its name, seconds of the clock, of the server's and of the browser's processor, all since the beginning."""
     served = [psutil.Process(server.process.pid)]
 
@@ -46,11 +54,11 @@ def opening(tab: Any, server: Server) -> list[tuple[str, float, float, float]]:
     time.sleep(1.5)  # the server ends what the tab ran
     start, own, theirs = time.monotonic(), spent(served), spent(browsing())
     found = []
-    for name, condition in (("answer", ""), *STAGES):
+    for name, condition in (("answer", ""), *STAGES[page]):
         if condition:
             tab.wait_for_function(condition, timeout=MOST)
         else:
-            tab.goto(f"{server.url}?page=decisions", wait_until="commit")
+            tab.goto(f"{server.url}?page={page}", wait_until="commit")
         found.append((name, time.monotonic() - start, spent(served) - own, spent(browsing()) - theirs))
     return found
 
@@ -60,14 +68,15 @@ def main() -> None:
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tries", type=int, default=4)
+    parser.add_argument("--page", choices=list(STAGES), default="decisions")
     options = parser.parse_args()
     print(machine())
     server = Server()
     try:
         with sync_playwright() as playwright:
             tab = launched(playwright).new_page(viewport={"width": 1600, "height": 1000})
-            opening(tab, server)  # fills the cache
-            tries = [opening(tab, server) for _ in range(options.tries)]
+            opening(tab, server, options.page)  # fills the cache
+            tries = [opening(tab, server, options.page) for _ in range(options.tries)]
     finally:
         server.close()
     for stage in zip(*tries, strict=True):

@@ -2,7 +2,7 @@
 
     python -m lab.benchmarks.served.functions_page [--presets 32]
 
-Bars: the first band within 1.5 s of opening the page, three gauges within 5 s, and memory flat over 20 presets: from the second round
+In a browser: `first_picture --page functions`. Bars: the first band within 1.5 s of opening the page, three gauges within 5 s, and memory flat over 20 presets: from the second round
 of the presets on, less than 2 MB a preset. Presets differ in what they hold, so each is compared with itself in other rounds: the growth is the
 slope over the visits, with a level of its own for every preset. Memory is what the process holds after the C library has given back what
 is free (`malloc_trim`); the process as it stands swings more, and is printed beside. An exact answer that is half made when a visitor

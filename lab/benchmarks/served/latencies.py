@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from lab.benchmarks.served.seen import POINTS, SOURCE
+from lab.benchmarks.served.seen import BOTH_SIDES, POINTS, SOURCE
 from lab.benchmarks.served.server import ROOT, Server, launched
 
 MOST = 120_000
@@ -73,6 +73,14 @@ def opened(page: Any, url: str) -> list[float]:
     moving = time.monotonic() - start
     page.wait_for_function(VALUE, timeout=MOST)
     return [document, moving, time.monotonic() - start - moving]
+
+
+def modes(page: Any, url: str) -> list[float]:
+    """Seconds until the chains of both panels of "Many modes" move, opened by its address."""
+    start = time.monotonic()
+    page.goto(f"{url}?page=many-modes", wait_until="commit")
+    page.wait_for_function(BOTH_SIDES, timeout=MOST)
+    return [time.monotonic() - start]
 
 
 def turned(page: Any, title: str) -> list[float]:
@@ -154,6 +162,8 @@ def main() -> None:
             )
             turns = [turned(page, TURNED[k % len(TURNED)]) for k in range(max(options.tries, len(TURNED)))]
             told(turns, [("page turned, grey boxes", "0.1 s"), ("page turned, shown", "1.2 s")])
+            modes(page, server.url)
+            told(repeated(options.tries, lambda: modes(page, server.url)), [("Many modes, both panels move", "2 s")])
             told(
                 repeated(options.cold, lambda: cold(browser)),
                 [("cold, it says that it starts", "1.5 s"), ("cold, moving", "8 s")],

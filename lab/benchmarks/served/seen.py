@@ -43,6 +43,15 @@ DRAWN = """() => {
   const view = [...(window.Bokeh?.index?.query?.((v) => v.model.name === 'regret' && v.model.type === 'Figure') ?? [])][0]
   return Boolean(view?.el?.getBoundingClientRect().height)
 }"""
+BOTH_SIDES = f"() => ['left', 'right'].every((side) => (({SOURCE})(`heads_${{side}}`)?.x?.length ?? 0) > 0)"
+"""Whether the chains of both panels of "Many modes" are drawn: they come with the first steps of the run."""
+BAND = f"() => (({SOURCE})('live')?.x?.length ?? 0) > 0"
+GAUGES = """() => {
+  const all = (root) => [...root.querySelectorAll('*')].flatMap((e) => [e, ...(e.shadowRoot ? all(e.shadowRoot) : [])])
+  const said = all(document).filter((e) => /^r_hat_/.test(e.dataset?.key) && /[0-9]/.test(e.textContent)).map((e) => e.dataset.key)
+  return ['r_hat_weights', 'r_hat_loss', 'r_hat_functions'].every((key) => said.includes(key))
+}"""
+"""Of "Weights and functions": whether there is a band of the chains, and whether all three gauges say a number."""
 ROUNDS = f"() => (({SOURCE})('regrets')?.round?.length ?? 0) > 0"
 MOST = 120_000
 

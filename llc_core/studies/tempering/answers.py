@@ -30,7 +30,7 @@ class Basin:
 class FreeEnergy:
     """What `free_energy` returns.
 
-    llc, llc_se: λ fitted to the levels; its error joins that over ladders and that of the law: m, and where it begins.
+    llc, llc_se: λ fitted to the levels; its error joins that over ladders and that of the law: where it begins, and m where none is named.
     multiplicity: m; None where the levels cannot tell it.  evidence: {m: weight} of the multiplicities that were tried; no probabilities
         where the ladder is short.
     log_z, log_z_se: log of Z(nβ) = E_prior[exp(−nβ·ΔL)] at the coldest level.

@@ -7,10 +7,10 @@ Z(nβ) is a sum of terms nβ^(−λ_k) times a polynomial of log nβ, of degree 
 with δ the distance to the next λ_k. Without its last term the bend of a power law passes for a logarithm. From which level on the law
 holds is not known either. Fits of every m, from many levels on, with c and δ on grids, are weighted by how likely they make the
 levels they use (λ and a are integrated out), less PRICE for each level left out (after Jay & Neil 2021, "Bayesian model averaging
-for analysis of lattice field theory results"). λ is their mean and its error their whole spread, over m too.
+for analysis of lattice field theory results"). λ is the mean of those with the named m, and its error their whole spread.
 
-Levels that do not reach far enough prefer a wrong m: their weights are no probabilities then. So where none has TOLD, m is not named, and
-λ's error counts every m that was tried alike.
+Levels that do not reach far enough prefer a wrong m: their weights are no probabilities then. So where none has TOLD, m is not named; λ is
+the mean over every m, and its error counts every m that was tried alike.
 """
 
 from __future__ import annotations
@@ -26,9 +26,10 @@ CUTS = 40
 """Beginnings that are tried at most."""
 PRICE = 0.9
 """Of a level left out. A level that fits by chance alone gains ½: at ½ all cuts would be alike, at 1 fits begin too early."""
-SHIFT = 8.0
-"""c lies within this of 0, where nβ is counted in units of one over the loss that is typical of the prior (on two-layer networks of
-widths up to 3 it is −4.2 to 2.2). A larger one would make every m look like m = 1."""
+SHIFT, USUAL_SHIFT = 8.0, 4.0
+"""c lies within SHIFT of 0 and is normal with the spread USUAL_SHIFT, where nβ is counted in units of one over the loss that is typical of
+the prior (on two-layer networks of widths up to 3 it is −4.2 to 2.2). A larger one would make every m look like m = 1, and were all as
+likely, m = 3 with the largest would pass for m = 2."""
 SHIFTS = 33
 DECAYS = (0.0, 0.25, 0.5, 1.0)
 """δ: distances between neighbouring λ_k are multiples of ¼ or ½ on what was looked at. 0: there is no such term."""
@@ -38,7 +39,7 @@ TOLD = 0.95
 
 @dataclass(frozen=True)
 class Fit:
-    """llc, se: λ and its standard error over all fits.  evidence: {m: weight} of those tried.
+    """llc, se: λ and its standard error over all fits, with the named m where there is one.  evidence: {m: weight} of those tried.
 
     multiplicity: None where none has TOLD, and where the winner is the last one tried and a larger one could be.
     """
@@ -70,13 +71,15 @@ def fit(
     share = np.exp(log - log.max())
     share /= share.sum()
     evidence = {k: float(share[m == k].sum()) for k in ms}
+    best = max(evidence, key=lambda k: evidence[k])
+    named = multiplicity is not None or (evidence[best] > TOLD and (best < HIGHEST or dim <= HIGHEST))
+    if named:
+        share = np.where(m == best, share, 0.0) / evidence[best]
     mean = float(share @ value)
     spread = float(share @ (variance + (value - mean) ** 2))
-    best = max(evidence, key=lambda k: evidence[k])
-    if evidence[best] <= TOLD:
+    if not named:
         tried = [float(share[m == k] @ value[m == k] / share[m == k].sum()) for k in ms if evidence[k]]
         spread += float(np.mean([(each - mean) ** 2 for each in tried]))
-    named = multiplicity is not None or (evidence[best] > TOLD and (best < HIGHEST or dim <= HIGHEST))
     return Fit(mean, float(np.sqrt(spread)), best if named else None, evidence)
 
 
@@ -92,9 +95,15 @@ def _fits(t: np.ndarray, y: np.ndarray, sd: np.ndarray, m: int, decay: float, ne
     pull = seen @ known.T
     found = pull @ covariance
     misfit = (seen * seen).sum(1) - (pull * found).sum(1)
-    log = -0.5 * misfit + 0.5 * np.log(np.linalg.det(covariance)) - np.log(len(shift)) - PRICE * cut
+    log = -0.5 * misfit + 0.5 * np.log(np.linalg.det(covariance)) + _usual(shift - t[0]) - PRICE * cut
     row = np.ones_like(log)
     return np.stack([m * row, found[:, 0], covariance[0, 0] * row, log], axis=1)
+
+
+def _usual(c: np.ndarray) -> np.ndarray:
+    """Logs of how likely each c is beforehand; they add up to 1."""
+    log = -0.5 * (c / USUAL_SHIFT) ** 2
+    return log - np.log(np.exp(log).sum())
 
 
 def _whitened(rows: np.ndarray, near: float) -> np.ndarray:

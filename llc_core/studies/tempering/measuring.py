@@ -19,7 +19,8 @@ from llc_core.studies.tempering.replicas import Replicas
 
 COLDEST = 1e6
 """nβ of the coldest level where the loss is not of data."""
-BURN_IN = 0.4
+BURN_IN, BURN_IN_OF_SWEEPS = 0.4, 0.25
+"""Share of the steps. Sweeps draw whole layers anew and need fewer."""
 ROUNDS = 5
 MOST_NUMBERS = 100_000_000
 FIRST = 16
@@ -43,12 +44,12 @@ def free_energy(
     """λ, its multiplicity and log Z of `problem` near w0, from a ladder of temperatures that begins at the prior.
 
     ladder: levels of nβ above 0, or how many; None: as many as keep swaps likely. Unless they are given they are placed at equal
-        rates of rejection during burn-in, the first 2/5 of the steps.
+        rates of rejection during burn-in, the first 2/5 of the steps (1/4 where layers are swept).
     chains: independent ladders, at least 4; errors are over them.  steps: of each.
     n_beta: nβ of the coldest level; None: the problem's, or 10⁶ for a surface.
     localization, box: the prior N(w0, 1/γ) or the box |w_i − w0_i| < box; None: the problem's own.
     multiplicity: m where it is known; None: it is fitted up to 3, and named only where the levels tell it and no larger one could be. On
-        networks that takes a long ladder, nβ down to 10¹⁰ or 10¹⁸ by their widths.
+        networks that takes a long ladder, nβ down to 10¹⁰ … 10²⁴ by their widths.
     basins: {name: δ [N, D] ↦ bool [N]}, whose weight and λ̂ are followed at each level.
     Raises ValueError with one sentence for arguments that cannot be.
     """
@@ -74,7 +75,7 @@ def free_energy(
     first = min(0.3 / typical, coldest / 10)
     begin = geometric(first, coldest, count or FIRST) if fixed is None else fixed
     replicas = Replicas(problem, prior, begin, chains, generator)
-    burn_in = int(BURN_IN * steps)
+    burn_in = int((BURN_IN_OF_SWEEPS if replicas.sweeps else BURN_IN) * steps)
     spent = _adapt(replicas, burn_in, None if fixed is not None else count or 0)
     kept, levels = steps - burn_in, replicas.n_beta
     if kept * len(levels) * chains > MOST_NUMBERS:

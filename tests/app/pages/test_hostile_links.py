@@ -15,6 +15,7 @@ from app.pages.local_geometry.config import check_size
 from app.pages.local_geometry.presets import PRESETS
 from app.pages.local_geometry.scene import link_config
 from app.runs.allowance import VISITOR_MEMORY
+from app.session.live import Live
 from app.sharing.json_files import read_json
 from app.sharing.links import decode
 from llc_core.potentials.deep_linear import network as dln_network
@@ -47,14 +48,17 @@ LANDSCAPES = [
 
 @pytest.fixture(scope="module")
 def views() -> Any:
-    made = {page.key: page.build() for page in load_pages()}
-    yield made
-    for view in made.values():
-        view.close()
+    """All pages, with no run of their own: it would make its problem in a thread while `unmade` forbids it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Live, "_on_load", lambda self: None)
+        made = {page.key: page.build() for page in load_pages()}
+        yield made
+        for view in made.values():
+            view.close()
 
 
 def nothing_is_made(*given: Any, **named: Any) -> Any:
-    pytest.fail("a refused problem was made")
+    raise AssertionError("a refused problem was made")
 
 
 @pytest.fixture

@@ -282,6 +282,26 @@ def test_an_error_ends_its_run_with_a_message_and_no_other(made):
     wait_until(lambda: sound.state.steps > at)
 
 
+@pytest.mark.parametrize("leave", [SystemExit, KeyboardInterrupt, GeneratorExit])
+def test_a_network_that_leaves_the_program_ends_its_own_run_alone(made, leave):
+    """`sys.exit()` in somebody's network or data: the thread that steps all runs must live on."""
+
+    class Leaving(CountingRun):
+        def advance(self, steps):
+            raise leave("planted")
+
+    def never_built():
+        raise leave("planted")
+
+    manager = made()
+    for build in (never_built, lambda: Leaving(total_steps=10)):
+        gone = manager.submit(build)
+        wait_until(lambda gone=gone: gone.state.status is Status.FAILED)
+        assert leave.__name__ in gone.state.message
+    sound = manager.submit(lambda: CountingRun(total_steps=10))
+    wait_until(lambda: sound.state.status is Status.FINISHED)
+
+
 def test_a_slow_start_holds_up_nobody_and_can_be_cancelled(made):
     manager, hold = made(), threading.Event()
     slow = manager.submit(lambda: hold.wait(10) and CountingRun())

@@ -7,7 +7,7 @@ from argparse import Namespace
 
 import pytest
 
-from lab.benchmarks.accuracy.bandits import AGENTS, ON, SMALL_FORCED, keep, one, show
+from lab.benchmarks.accuracy.bandits import AGENTS, ON, SMALL_FORCED, as_row, keep, of_row, one, show
 
 
 @pytest.mark.parametrize("name", AGENTS)
@@ -30,3 +30,10 @@ def test_what_was_found_is_kept_with_the_known_optimum(tmp_path, capsys):
     expected = sum(p.expected_regret[-1] for p in plays["linear"]) / 3
     assert kept["agents"]["linear"]["expected"] == [pytest.approx(expected, abs=0.1)]
     assert f"chance {chance:,.0f}" in capsys.readouterr().out
+
+
+def test_a_play_can_be_kept_as_json():
+    played, seconds = one(("wheel", "pICSGLD", SMALL_FORCED // 20 + 2, 1, True))
+    again, spent = of_row(json.loads(json.dumps(as_row(played, seconds))))
+    assert again.regret.tolist() == played.regret.tolist() and spent == seconds and again.seed == 1
+    assert again.report["heat"].tolist() == played.report["heat"].tolist()

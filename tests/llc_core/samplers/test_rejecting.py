@@ -176,6 +176,18 @@ def test_automatic_steps_hold_the_acceptance_and_are_then_frozen(sampler, target
     assert abs(float(kept.mean()) - target) < 0.05
 
 
+def test_a_short_burn_in_finds_the_step_of_trajectories():
+    """Their acceptance is at most .2 above its target, so that a step that follows it alone is still far too short after 25 iterations
+    (acceptance .95 there). 16 chains for 25 iterations: a standard error of .01 by the spread over chains."""
+    config = RunConfig(sampler={"name": "SplitHMC", "leapfrog_steps": 5}, chains=16, steps=50, burn_in=25, seed=2)
+    run = Run(config, BayesianNetwork((1, 20, 20, 1)))
+    run.advance(26)
+    before = run.state
+    run.advance(24)
+    kept = ((run.state["accepted"] * 50 - before["accepted"] * 26) / 24).numpy()
+    assert abs(kept.mean() - 0.8) < 0.05 + 3 * kept.std() / 4
+
+
 def test_automatic_steps_do_not_depend_on_how_the_run_is_cut():
     config = RunConfig(sampler={"name": "MALA"}, chains=3, steps=60)
     first, second = Run(config, PROBLEM), Run(config, PROBLEM)

@@ -19,6 +19,7 @@ KINDS = ("left_alone", "lucky", "unlucky")
 KIND_COLORS = (theme.RECENT, theme.GOOD, theme.TRUTH)
 GRAY = "#8a8f98"
 COLUMNS = ("round", *PLAYERS)
+NOTHING: dict[str, list[float]] = {"x": [], "low": [], "high": []}
 
 
 class RegretFigure:
@@ -27,7 +28,7 @@ class RegretFigure:
     def __init__(self) -> None:
         self._y = GrowingRange()
         self._rows = np.zeros((0, 2 + len(PLAYERS)))
-        self._own, self._top = False, 1000.0
+        self._own, self._top, self._told = False, 1000.0, True
         self.plot = house_figure(
             "regret", REGRET_HEIGHT, x_range=Range1d(0, 400), y_range=self._y.range,
             x_axis_label="round", y_axis_label="regret so far",
@@ -68,23 +69,32 @@ class RegretFigure:
     def show_own(self, own: bool) -> None:
         """own: draw what was lost by an agent's own decisions, without the forced pulls."""
         self._own = own
+        self._draw_again()
+
+    def show_answers(self, visible: bool) -> None:
+        """Draw the curves, or do not even send them."""
+        self._told = visible
+        self._draw_again()
+
+    def _draw_again(self) -> None:
         self._reach()
-        self.source.data = self._columns(self._rows)
+        self.source.data = self._columns(self._rows if self._told else self._rows[:0])
         self._cover()
 
     def stream(self, rows: np.ndarray) -> None:
         """rows: [T, 5], see `RegretLog`."""
         if len(rows):
             self._rows = np.concatenate([self._rows, rows])
-            self.source.stream(self._columns(rows))
-            self._cover()
+            if self._told:
+                self.source.stream(self._columns(rows))
+                self._cover()
 
     def _columns(self, rows: np.ndarray) -> dict[str, np.ndarray]:
         forced = rows[:, 4] if self._own else 0.0
         return {name: rows[:, k] - (forced if k else 0.0) for k, name in enumerate(COLUMNS)}
 
     def _cover(self) -> None:
-        if len(self._rows):
+        if len(self._rows) and self._told:
             last = self._columns(self._rows[-1:])
             self._y.cover(0.0, max(float(last[name].max()) for name in PLAYERS))
 
@@ -114,7 +124,9 @@ class MomentFigure:
         self.dots = ColumnDataSource({name: [] for name in ("x", "y", "size", "color")}, name="beliefs")
         self.means = ColumnDataSource({name: [] for name in ("x", "low", "high", "color")}, name="belief_means")
         self.truth = ColumnDataSource({"x": [], "low": [], "high": []}, name="belief_truth")
-        self._truth = self.plot.segment(
+        self._worth: float | None = None
+        self._told = True
+        self.plot.segment(
             "x", "low", "x", "high", source=self.truth, line_color=theme.TRUTH, line_width=3, line_dash=[2, 4]
         )
         self.plot.segment("x", "low", "x", "high", source=self.means, line_color="color", line_width=3)
@@ -123,6 +135,7 @@ class MomentFigure:
         )
 
     def reset(self) -> None:
+        self._worth = None
         for source in (self.dots, self.means, self.truth):
             source.data = {name: [] for name in source.column_names}
 
@@ -143,11 +156,14 @@ class MomentFigure:
             "high": [lane + 0.36 for lane in lanes],
             "color": [theme.SIDES[side] for side in moment.beliefs],
         }
-        worth = GOOD if moment.edible else (GOOD + BAD) / 2
-        self.truth.data = {"x": [worth], "low": [0.4], "high": [2.36]}
+        self._worth = GOOD if moment.edible else (GOOD + BAD) / 2
+        self.show_answers(self._told)
 
     def show_answers(self, visible: bool) -> None:
-        self._truth.visible = visible
+        """Draw what eating is worth, or do not even send it."""
+        self._told = visible
+        there = visible and self._worth is not None
+        self.truth.data = {"x": [self._worth], "low": [0.4], "high": [2.36]} if there else dict(NOTHING)
 
 
 class MemoryFigure:

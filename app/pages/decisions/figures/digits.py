@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from bokeh.models import ColumnDataSource, FixedTicker, LinearColorMapper, Range1d, Span
@@ -69,24 +71,20 @@ class ScaleFigure:
         assert self._given is not None
         self._said = said
         inputs = {"inside": self._given.split.test_inputs, "outside": self._given.outside}
+        drawn: dict[str, dict[str, Any]] = {}
         for k, kind in enumerate(KINDS):
             places = self._given.shown[k]
             pictures = inputs[kind][places].view(-1, 8, 8).flip(1).numpy()
             entropy = getattr(said, kind).entropy_of_mean[places].numpy()
-            self.sources[kind].data = {
+            drawn[kind] = {
                 "image": list(pictures),
                 "x": np.clip(entropy, 0, MOST) - WIDTH / 2,
-                "y": [self._lane(k, place) for place in range(len(places))],
+                "y": [(1 - k) * (ROWS + 0.3) + place % ROWS for place in range(len(places))],
                 "dw": [WIDTH] * len(places),
                 "dh": [0.86] * len(places),
             }
-
-    def _lane(self, kind: int, place: int) -> float:
-        """While answers are hidden both kinds share all lanes."""
-        if self.answers:
-            return (1 - kind) * (ROWS + 0.3) + place % ROWS
-        lane = (place + kind * ROWS) % (2 * ROWS)
-        return lane + (0.3 if lane >= ROWS else 0.0)
+        for kind, columns in (drawn if self.answers else mixed(drawn)).items():
+            self.sources[kind].data = columns
 
     def show_answers(self, visible: bool) -> None:
         self.answers = visible
@@ -94,6 +92,23 @@ class ScaleFigure:
             image.glyph.color_mapper.palette = _shades(COLORS[kind] if visible else GRAY)
         if self._said is not None:
             self.show(self._said)
+
+
+def mixed(drawn: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """While answers are hidden: all digits in one source, in the order of their entropy, and the lanes in turn."""
+    first, second = (drawn[kind] for kind in KINDS)
+    x = np.concatenate([first["x"], second["x"]])
+    order = np.argsort(x, kind="stable")
+    images = [*first["image"], *second["image"]]
+    lanes = [place % (2 * ROWS) for place in range(len(x))]
+    everything = {
+        "image": [images[i] for i in order],
+        "x": x[order],
+        "y": [lane + (0.3 if lane >= ROWS else 0.0) for lane in lanes],
+        "dw": [WIDTH] * len(x),
+        "dh": [0.86] * len(x),
+    }
+    return {KINDS[0]: everything, KINDS[1]: {name: [] for name in everything}}
 
 
 class EntropyFigure:

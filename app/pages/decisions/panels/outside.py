@@ -20,8 +20,9 @@ from app.pages.decisions.job.digits import DigitsProgress, Scores
 from app.pages.decisions.panels.play import block
 from app.pages.decisions.scene import Digits, Scene
 from app.pages.decisions.texts import EXPLAINED, scores_table
+from app.sharing.exact_answers import Withheld
 from app.style import theme
-from app.style.layout import card, pair, plotted, prose
+from app.style.layout import arranged, card, pair, plotted, prose
 from app.style.legend import legend_html
 
 IN, OUT = block(COLORS["inside"], 0.5), block(COLORS["outside"], 0.5)
@@ -67,15 +68,10 @@ class OutsidePanel:
         note.object = "<h2>What the numbers say</h2>" + "".join(
             f"<p class='small'>{escape(each)}</p>" for each in EXPLAINED
         )
-        # The cards and not the pairs: a grid that is hidden shows itself by its style sheet.
-        self._told = [histograms, curves, card(self.table), right, card(note)]
-        self._later = [pair(histograms, curves), self._told[2], pair(right, self._told[4])]
-        self.view = pn.Column(
-            card(self._above, plotted(self.scale.plot)),
-            sizing_mode="stretch_width",
-            margin=0,
-            stylesheets=[theme.STACK],
-        )
+        self._later = [pair(histograms, curves), card(self.table), pair(right, card(note))]
+        self._telling = Withheld(*self._later)
+        self._named = self._above.object
+        self.view = arranged(theme.STACK, card(self._above, plotted(self.scale.plot)))
 
     def complete(self) -> None:
         """Show what lies below the scale: a page that is opened has its first picture sooner without."""
@@ -121,11 +117,11 @@ class OutsidePanel:
             self.calibration.show(seen.said, self._digits)
 
     def show_answers(self, visible: bool) -> None:
+        """Which digits are which is not even sent while it is to be guessed."""
         self.answers = visible
         self.scale.show_answers(visible)
-        self._above.visible = visible
-        for each in self._told:
-            each.visible = visible
+        self._above.object = self._named if visible else ""
+        self._telling.show(visible)
 
 
 def _dashed(color: str) -> str:

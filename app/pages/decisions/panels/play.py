@@ -19,8 +19,9 @@ from app.pages.decisions.texts import (
     mushroom_words,
     players_table,
 )
+from app.sharing.exact_answers import Withheld
 from app.style import theme
-from app.style.layout import card, one_of, pair, plotted, prose
+from app.style.layout import arranged, card, one_of, pair, plotted, prose
 from app.style.legend import legend_html
 
 MUSHROOM = """
@@ -60,11 +61,15 @@ class PlayPanel:
         self.which.param.watch(lambda event: self.regret.show_own(event.new), "value")
         meaning = prose(margin=(8, 0, 0, 0))
         meaning.object = f"<p class='small muted'>{escape(MEANING)}</p>"
-        self.curves = card(self._legend, plotted(self.regret.plot), self.which, self.table, meaning)
+        self.curve = pn.Column(
+            self._legend, plotted(self.regret.plot), self.which, sizing_mode="stretch_width", margin=0
+        )
+        self.curves = card(self.curve, self.table, meaning)
         moment = card(self._which, self._mushroom, plotted(self.moment.plot), self._said)
         memory = card(self._memory_legend, plotted(self.memory.plot), self._memory_words)
         self._later = [moment, memory]
-        self._beside = pn.Column(sizing_mode="stretch_width", margin=0, stylesheets=[theme.STACK])
+        self._telling = Withheld(memory, self.curve)
+        self._beside = arranged(theme.STACK)
         self.view = pair(self.curves, self._beside)
         kinds = zip(KIND_COLORS, (0.45, 0.8, 0.8), ("left", "eaten, +5", "eaten, −35"), strict=True)
         entries = [(block(color, opacity), words) for color, opacity, words in kinds]
@@ -109,7 +114,8 @@ class PlayPanel:
             self._said.object = f'<div class="said">{moment_words(config, seen.moment, self.answers)}</div>'
 
     def show_answers(self, visible: bool) -> None:
+        """Regret, and what eaten mushrooms gave, are not even sent while they are hidden."""
         self.answers = visible
         self.moment.show_answers(visible)
-        self.regret.plot.visible = visible
-        self._legend.visible = self.which.visible = visible
+        self.regret.show_answers(visible)
+        self._telling.show(visible)

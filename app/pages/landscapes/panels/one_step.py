@@ -12,7 +12,7 @@ from bokeh.models import Arrow, ColumnDataSource, NormalHead, Range1d, VeeHead
 from app.pages.landscapes.job import OneStep
 from app.style import theme
 from app.style.figures import house_figure
-from app.style.layout import prose
+from app.style.layout import arranged, prose
 from app.style.legend import legend
 from app.style.numbers import number
 
@@ -51,12 +51,8 @@ class OneStepPanel:
         head = legend("One step", [(_arrow_swatch(color), name) for color, name in names], "one_step")
         words = pn.Column(head, self._words, styles={"flex": "1 1 180px", "min-width": "0"}, margin=0)
         # Not a FlexBox: a figure inside one may never be ready, and then the page is not either.
-        self.view = pn.Column(
-            words,
-            pn.pane.Bokeh(self.plot, width=SIZE, height=SIZE, margin=0),
-            sizing_mode="stretch_width",
-            margin=(10, 0, 0, 0),
-            stylesheets=[BESIDE],
+        self.view = arranged(
+            BESIDE, words, pn.pane.Bokeh(self.plot, width=SIZE, height=SIZE, margin=0), margin=(10, 0, 0, 0)
         )
         self._say(NONE)
 

@@ -44,9 +44,7 @@ class BasinPanel:
             x_axis_label="nβ", y_axis_label="mass of the line",
         )  # fmt: skip
         self.exact = ColumnDataSource({"n_beta": [], "share": []}, name="basin_exact")
-        self._exact = self.plot.line(
-            "n_beta", "share", source=self.exact, line_color=theme.EXACT, line_width=2.5, line_dash=[2, 4]
-        )
+        self.plot.line("n_beta", "share", source=self.exact, line_color=theme.EXACT, line_width=2.5, line_dash=[2, 4])
         self.found = {
             side: ColumnDataSource({name: [] for name in ("n_beta", "share", "low", "high")}, name=f"basin_{side}")
             for side in SIDES
@@ -57,18 +55,21 @@ class BasinPanel:
                 Whisker(base="n_beta", lower="low", upper="high", source=source, line_color=color, line_width=2)
             )
             self.plot.scatter("n_beta", "share", source=source, marker=MARKS[side], size=10, color=color)
-        words = prose(margin=(6, 0, 0, 0))
-        words.object = f'<p class="small">{escape(ABOUT)}</p>'
+        self._words = prose(margin=(6, 0, 0, 0))
+        self._curve = np.zeros((2, 0))
+        self._told = True
         self.view = card(
-            legend("Two basins: how much mass the line has", LEGEND, "basin_curve"), plotted(self.plot), words
+            legend("Two basins: how much mass the line has", LEGEND, "basin_curve"), plotted(self.plot), self._words
         )
         self.view.visible = False
+        self.show_answers(True)
 
     def reset(self, config: ModesConfig, scene: Scene) -> None:
         self.view.visible = config.surface["name"] == TWO_BASINS
         for source in self.found.values():
             source.data = {name: [] for name in source.column_names}
-        self.exact.data = {"n_beta": scene.line[0], "share": scene.line[1]}
+        self._curve = scene.line
+        self.show_answers(self._told)
         if self.view.visible:
             low, high = float(scene.line[0, 0]), 2 * float(scene.line[0, -1])
             self._x.update(start=low, end=high, reset_start=low, reset_end=high)
@@ -87,4 +88,8 @@ class BasinPanel:
             self.found[side].data = {"n_beta": at, "share": mean, "low": mean - 2 * error, "high": mean + 2 * error}
 
     def show_answers(self, visible: bool) -> None:
-        self._exact.visible = visible
+        """What tells the exact masses is not even sent while they are hidden."""
+        self._told = visible
+        n_beta, share = self._curve if visible else np.zeros((2, 0))
+        self.exact.data = {"n_beta": n_beta, "share": share}
+        self._words.object = f'<p class="small">{escape(ABOUT)}</p>' if visible else ""

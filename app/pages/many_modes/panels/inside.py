@@ -29,6 +29,8 @@ class Inside:
         self.theta: theta.ThetaFigures | None = None
         self.ladder: ladder.LadderFigures | None = None
         self._made: Interaction | None = None
+        self._known: float | None = None
+        """The exact λ of the surface."""
 
     def reset(self, config: ModesConfig) -> None:
         made = self._made = config.made(self.side)
@@ -37,16 +39,12 @@ class Inside:
         if isinstance(made, Contour):
             if self.theta is None:
                 self.theta = theta.ThetaFigures(self.side)
-                self.theta.show_answers(self.answers)
             known = config.target.learning_coefficient
-            self.theta.reset(made, None if known is None else float(known))
+            self.theta.show_answers(self.answers)
+            self._known = None if known is None else float(known)
+            self.theta.reset(made, self._known)
             self._arrange(self.theta.theta, self.theta.multiplier)
-            log = made.scale == "log"
-            second = "λ(E) = E · multiplier" if log else "multiplier"
-            entries = [(self.side, "watched trial"), *theta.LEGEND]
-            if log and known is not None:
-                entries.append(("recent", f"λ = {float(known):g}"))
-            self._head(f"θ and {second}", entries, self.theta.theta.name, self.theta.multiplier.name)
+            self._head_contour(made, self.theta)
         elif isinstance(made, ReplicaExchange):
             if self.ladder is None:
                 self.ladder = ladder.LadderFigures(self.side)
@@ -60,6 +58,15 @@ class Inside:
         shown = [pane.object for pane in self._figures.objects]
         if shown != list(plots):
             self._figures.objects = [plotted(plot) for plot in plots]
+
+    def _head_contour(self, made: Contour, figures: theta.ThetaFigures) -> None:
+        log = made.scale == "log"
+        second = "λ(E) = E · multiplier" if log else "multiplier"
+        entries = [(self.side, "watched trial")]
+        entries += [entry for entry in theta.LEGEND if self.answers or entry[0] != "exact"]
+        if log and self._known is not None and self.answers:
+            entries.append(("recent", f"λ = {self._known:g}"))
+        self._head(f"θ and {second}", entries, figures.theta.name, figures.multiplier.name)
 
     def _head(self, title: str, entries: list[tuple[str, str]], *figures: str | None) -> None:
         names = " ".join(str(name) for name in figures)
@@ -75,9 +82,12 @@ class Inside:
             self._say(ladder.words(config, made, seen))
 
     def show_answers(self, visible: bool) -> None:
+        """Call `draw` after it."""
         self.answers = visible
         if self.theta is not None:
             self.theta.show_answers(visible)
+            if isinstance(self._made, Contour):
+                self._head_contour(self._made, self.theta)
 
     def _say(self, words: str) -> None:
         self._words.object = f'<p class="small">{escape(words)}</p>'

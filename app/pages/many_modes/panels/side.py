@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from html import escape
 
-import panel as pn
-
 from app.components.readouts import Numbers
 from app.pages.many_modes.config import ModesConfig
 from app.pages.many_modes.figures import CellsFigure, PlaneFigure
@@ -13,7 +11,7 @@ from app.pages.many_modes.job import SideProgress
 from app.pages.many_modes.scene import Scene
 from app.pages.many_modes.texts import WORDS, cells, describe, method, readings
 from app.style import theme
-from app.style.layout import card, plotted, prose
+from app.style.layout import arranged, card, plotted, prose
 
 SQUARES = f"""
 {theme.TALL}
@@ -29,13 +27,7 @@ class Side:
         self.plane, self.cells = PlaneFigure(side), CellsFigure(side)
         self.title = prose(theme.LEGEND)
         self.numbers = Numbers(items=cells(side), least="104px", sizing_mode="stretch_width", margin=(8, 0, 0, 0))
-        squares = pn.Column(
-            plotted(self.plane.plot),
-            plotted(self.cells.plot),
-            sizing_mode="stretch_width",
-            margin=0,
-            stylesheets=[SQUARES],
-        )
+        squares = arranged(SQUARES, plotted(self.plane.plot), plotted(self.cells.plot))
         self.view = card(self.title, squares, self.numbers)
 
     def reset(self, config: ModesConfig, scene: Scene) -> None:
@@ -49,4 +41,5 @@ class Side:
         self.cells.show(scene, seen)
 
     def show_words(self, config: ModesConfig, seen: SideProgress | None) -> None:
-        self.numbers.values = readings(config, self.side, seen)
+        values = readings(config, self.side, seen)
+        self.numbers.values = {key: text for key, text in values.items() if key not in self.numbers.withheld}

@@ -69,10 +69,9 @@ class ThetaFigures:
         color = theme.SIDES[side]
         self._level = Span(dimension="width", location=0, line_color=theme.RECENT, line_width=1.5)
         self.multiplier.add_layout(self._level)
-        self._exact = [
+        for plot, column in ((self.theta, "exact"), (self.multiplier, "exact_multiplier")):
             plot.line("energy", column, source=self.source, line_color=theme.EXACT, line_width=2.5, line_dash=[2, 4])
-            for plot, column in ((self.theta, "exact"), (self.multiplier, "exact_multiplier"))
-        ]
+        self._told, self._lam = True, 0.0
         self.theta.line("energy", "mean", source=self.source, line_color=theme.RECENT, line_width=1.5, line_dash=[2, 3])
         for plot, column in ((self.theta, "theta"), (self.multiplier, "multiplier")):
             plot.line("energy", column, source=self.source, line_color=color, line_width=2)
@@ -88,11 +87,13 @@ class ThetaFigures:
         self.multiplier.yaxis.axis_label = "λ(E)" if log else "multiplier"
         ends = (0.0, 2.0) if log else (-HIGHEST, HIGHEST)
         self._m.update(start=ends[0], end=ends[1], reset_start=ends[0], reset_end=ends[1])
-        self._level.location = (0.0 if lam is None else lam) if log else 0.0
+        self._lam = (0.0 if lam is None else lam) if log else 0.0
+        self.show_answers(self._told)
 
     def show(self, made: Contour, scene: Scene, side: str, seen: SideProgress) -> None:
         theta = seen.shared[:, : made.bins]
-        exact = scene.theta.get(side, np.full(made.bins, np.nan))
+        unknown = np.full(made.bins, np.nan)
+        exact = scene.theta.get(side, unknown) if self._told else unknown
         drawn = scale_resolved if made.scale == "log" else multiplier
         self.source.data = {
             "energy": middles(made),
@@ -107,8 +108,9 @@ class ThetaFigures:
         self._y.update(start=low, end=top, reset_start=low, reset_end=top)
 
     def show_answers(self, visible: bool) -> None:
-        for line in self._exact:
-            line.visible = visible
+        """The exact θ and λ are not even sent while they are hidden. Call `show` after it."""
+        self._told = visible
+        self._level.location = self._lam if visible else 0.0
 
 
 def words(config: ModesConfig, made: Contour, scene: Scene, side: str, seen: SideProgress, answers: bool) -> str:

@@ -450,6 +450,19 @@ def test_a_tap_adds_a_point_and_the_curve_can_come_back(view):
     assert view.configuration()["problem"]["data"] == {"name": "wave", "n": 7, "seed": 0}
 
 
+def test_a_point_can_be_typed_in_and_added_by_a_button(view):
+    """Who has no pointer has no tap."""
+    before = view.configuration()
+    for field, text in zip(view.editor.place, ("0.4", "-1.25"), strict=True):
+        field.widget.listener("entry", text)
+    assert view.configuration() == before, "a place alone adds nothing"
+    view.editor.add.clicks += 1
+    data = view.configuration()["problem"]["data"]
+    assert (data["x"][-1], data["y"][-1]) == (0.4, -1.25) and view.editor.back.visible
+    view.editor.place[0].widget.listener("entry", "far away")
+    assert view.editor.place[0].error and view.editor.place[0].value == 0.4
+
+
 def test_more_points_than_the_page_takes_are_refused_in_a_sentence(view):
     view.editor.fields["points"].set(MOST_POINTS)
     view.editor.fields["points"].listener()

@@ -40,9 +40,19 @@ def test_a_table_is_run_from_the_command_line(tmp_path, capsys):
     assert main(asked) == 0
     kept, said = json.loads(out.read_text()), capsys.readouterr().out
     assert set(kept["rows"]) == {"ResNet-20, logistic regression", "ResNet-20, SGHMC"} and kept["seeds"] == 2
-    figures = kept["rows"]["ResNet-20, SGHMC"]
+    figures = dict(kept["rows"]["ResNet-20, SGHMC"])
     assert figures["draws"] == [2, 2] and len(figures["auroc"]) == 2 and "ResNet-20, SGHMC" in said
     assert (tmp_path / "draws" / "ResNet-20-SGHMC-1" / "draws.npy").exists()
+    for rows in kept["rows"].values():  # as if the program had been ended after the first seed
+        rows.update({name: values[:1] for name, values in rows.items()})
+    out.write_text(json.dumps(kept))
+    assert main(["pictures", str(path), "--out", str(out), "--resume"]) == 0
+    again = json.loads(out.read_text())["rows"]["ResNet-20, SGHMC"]
+    assert again["auroc"] == pytest.approx(figures["auroc"], abs=1e-6) and again["seconds"][0] == figures["seconds"][0]
+    out.write_text('{"rows": 1}')
+    with pytest.raises(SystemExit):
+        main(["pictures", str(path), "--out", str(out), "--resume"])
+    assert "is no file of this command" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
