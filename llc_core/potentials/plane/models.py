@@ -197,7 +197,7 @@ def formula(rho: Any = EXAMPLE, at: Any = None) -> Model:
     here = [np.array([c]) for c in w0]
     value, slopes = found.with_slopes(here)
     if not abs(float(value[0])) <= ZERO:
-        near = found.zero_near(*w0, FARTHEST)
+        near = found.zero_near(w0[0], w0[1], FARTHEST)
         remedy = "" if near is None else f", such as ({near[0]:.12g}, {near[1]:.12g})"
         raise ValueError(
             f"at is {list(w0)}, where ρ is {float(value[0]):.4g} and not 0; give a point of the valley{remedy}."
