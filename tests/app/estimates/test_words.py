@@ -17,7 +17,8 @@ from llc_core import Estimate, RunConfig, conclude, planar_landscape, results
 from llc_core.diagnostics import conclusion, remedies
 from llc_core.diagnostics.conclusion import ALONE, CONFIRMED, DRAWN, REFUSED, sampler_of
 from llc_core.diagnostics.remedies import LAW, MIXING, NOISE, STEP, Remedy
-from llc_core.engine.summary import Chains, Findings, make_estimate
+from llc_core.engine.chains import Chains
+from llc_core.engine.summary import Findings, make_estimate
 from llc_core.samplers.base import MetropolisSampler
 from llc_core.samplers.registry import build, samplers
 from llc_core.studies.explain.sentences import part_of
