@@ -61,10 +61,12 @@ class PlaneFormula:
             if value[0] == 0 or not (np.isfinite(size) and size > 0):
                 break
             w = np.clip(w - value[0] * slope / size, -reach, reach)
+        w = np.round(w, DIGITS) + 0.0
         with np.errstate(all="ignore"):
             return (float(w[0]), float(w[1])) if abs(float(self.value([w[:1], w[1:]])[0])) <= ZERO else None
 
 
+DIGITS = 12
 ZERO = 1e-9
 """A point with |ρ| up to here counts as one of the valley: coordinates are typed with a dozen digits."""
 
