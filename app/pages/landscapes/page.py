@@ -26,6 +26,7 @@ from app.pages.landscapes.presets import FIRST, PRESETS, LandscapePreset
 from app.pages.landscapes.scene import landscape_of, link_config, preset_config, problem_of
 from app.pages.landscapes.takeaway import LandscapeTakeaway
 from app.pages.landscapes.texts import CELLS, EXACT_CELLS, QUESTION, readout_values, verdict
+from app.pages.landscapes.tour import TOUR
 from app.runs.job import State
 from app.sharing.exact_answers import ExactAnswers
 from app.sharing.reading import PageConfig
@@ -174,4 +175,4 @@ class Landscapes(EstimatePage):
         return verdict(state, self.problem, self.exact, self.answers.visible)
 
 
-PAGE = PageInfo("Landscapes", "landscapes", 30, Landscapes)
+PAGE = PageInfo("Landscapes", "landscapes", 30, Landscapes, TOUR)
