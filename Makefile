@@ -4,7 +4,7 @@ PORT ?= 5006
 BIN := .venv/bin
 CORE := .venv-core/bin
 
-.PHONY: env app test test-fast test-all test-core lint clean
+.PHONY: env app test test-fast test-all test-core tests fast-tests lint clean
 
 env: .venv/.ready
 
@@ -34,14 +34,21 @@ lint: env
 # Everything keeps to one thread, notebooks and servers too, so two cores take two files at a time: threads that wait for a
 # busy core made notebooks ten times slower.
 # tests/conftest.py puts the longest files first, so that no worker is left alone with one at the end.
-test test-fast test-all: export OMP_NUM_THREADS = 1
+# Lint and types take one core, so they go beside the tests, which begin on one core too.
+test test-fast test-all tests fast-tests: export OMP_NUM_THREADS = 1
 PYTEST := $(BIN)/python -m pytest
 SIDE_BY_SIDE := -n 2 --dist loadfile --no-loadscope-reorder
-test: lint
-	$(PYTEST) $(SIDE_BY_SIDE) --durations=30
+test: env
+	$(MAKE) --no-print-directory -j2 lint tests
 
 # For daily work: neither browsers nor notebooks, and no single test that takes long.
-test-fast: lint
+test-fast: env
+	$(MAKE) --no-print-directory -j2 lint fast-tests
+
+tests: env
+	$(PYTEST) $(SIDE_BY_SIDE) --durations=30
+
+fast-tests: env
 	$(PYTEST) $(SIDE_BY_SIDE) tests --ignore=tests/browser -m "not slow and not long"
 
 # Also every control of every page by mouse and by keyboard, and the dark phone: about ten minutes more.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from app.style.theme import ESTIMATE, GLOBAL, LOCAL
 
@@ -12,13 +13,18 @@ APART = 0.012
 
 
 def draw_scale(
-    half: float, local: float, best: float, llc: float = math.nan, se: float = math.nan, expected: float | None = None
+    half: float,
+    local: float | None,
+    best: float | None,
+    llc: float = math.nan,
+    se: float = math.nan,
+    expected: float | None = None,
 ) -> str:
-    """SVG. half: d/2.  local, best: exact local and global λ.  llc, se: the estimate, nan while there is none.
+    """SVG. half: d/2.  local, best: exact local and global λ, None where they are not known.  llc, se: the estimate, nan while there is none.
 
     expected: what λ̂ should read at this n, a dotted mark where it is apart from λ.
     """
-    top = max(half, llc * 1.03 if math.isfinite(llc) else 0.0, local)
+    top = max(half, llc * 1.03 if math.isfinite(llc) else 0.0, local or 0.0)
 
     def place(value: float) -> float:
         return EDGE + (WIDTH - 2 * EDGE) * min(max(value / top, 0.0), 1.0)
@@ -29,21 +35,14 @@ def draw_scale(
         _tick(place(half), "currentColor"),
         _label(place(0), LINE + 20, "0"),
     ]
-    regular = local == half
-    if not regular:
+    words = f"Number line: half the number of parameters {half:g}"
+    if local != half:
         parts.append(_label(place(half), LINE + 20, "d/2, if regular"))
-    parts.append(_tick(place(local), LOCAL))
-    if best == local:
-        parts.append(_label(place(local), LINE + 20, "λ = d/2" if regular else "λ"))
-    else:
-        parts += [
-            _tick(place(best), GLOBAL),
-            _label(place(local), LINE + 20, "local λ", 1),
-            _label(place(best), LINE + 20, "global λ", -1),
-        ]
-    if expected is not None and abs(expected - local) > APART * top:
+    if local is not None:
+        parts += _truths(place, half, local, best)
+        words += f", local λ {local:g}" + (f", global λ {best:g}" if best is not None else "")
+    if expected is not None and (local is None or abs(expected - local) > APART * top):
         parts.append(_tick(place(expected), LOCAL, dotted=True))
-    words = f"Number line: global λ {best:g}, local λ {local:g}, half the number of parameters {half:g}"
     if math.isfinite(llc):
         words += f", λ̂ {llc:.3g}"
         x = place(llc)
@@ -58,6 +57,18 @@ def draw_scale(
         f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{words}" '
         f'style="width:100%;max-width:620px;height:auto;display:block">{"".join(parts)}</svg>'
     )
+
+
+def _truths(place: Callable[[float], float], half: float, local: float, best: float | None) -> list[str]:
+    """The marks of the exact coefficients, in one colour where they are one."""
+    if best is None or best == local:
+        return [_tick(place(local), LOCAL), _label(place(local), LINE + 20, "λ = d/2" if local == half else "λ")]
+    return [
+        _tick(place(local), LOCAL),
+        _tick(place(best), GLOBAL),
+        _label(place(local), LINE + 20, "local λ", 1),
+        _label(place(best), LINE + 20, "global λ", -1),
+    ]
 
 
 def _tick(x: float, color: str, dotted: bool = False) -> str:

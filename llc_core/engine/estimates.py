@@ -13,13 +13,14 @@ from llc_core.config import RunConfig
 from llc_core.diagnostics.convergence import standard_error
 from llc_core.engine.adapting.control import Control
 from llc_core.engine.biases import Biases, measure
+from llc_core.engine.chains import Chains
 from llc_core.engine.law import Measured, result
 from llc_core.engine.record import Record
 from llc_core.engine.setup import Setup
 from llc_core.engine.spreading import spreading
 from llc_core.engine.stepping.base import Stepper
 from llc_core.engine.stepping.bursts import UNDONE_STEPS
-from llc_core.engine.summary import Chains, Findings, make_estimate
+from llc_core.engine.summary import Findings, make_estimate
 from llc_core.interactions import build as build_interaction
 from llc_core.observables.look import Group
 from llc_core.potentials.base import Batch
@@ -128,8 +129,8 @@ class Estimates:
 
     def _findings(self, mine: slice, chains: Chains, biases: Biases, setting: Mapping[str, Any]) -> Findings:
         accepted = self.state.get("accepted")
-        law = self._law(mine, chains) if chains.usable else Measured()
         noise, step = _finite_mean(biases.noise[mine]), _finite_mean(biases.step[mine])
+        law = self._law(mine, chains, noise + step) if chains.usable else Measured()
         if self.record.spread is not None and chains.usable:
             llc = _finite_mean(chains.per_chain)
             counted = spreading(self.record.spread, Group(mine, chains.living, chains.n_beta), noise + step, llc)
@@ -158,12 +159,12 @@ class Estimates:
             sampler=at_setting(self.setup.sampler, setting),
         )
 
-    def _law(self, mine: slice, chains: Chains) -> Measured:
-        """What the chains' law adds to λ̂."""
+    def _law(self, mine: slice, chains: Chains, heat: float) -> Measured:
+        """What the chains' law adds to λ̂. heat: what formulas expect of it."""
         # Against the same batches' losses: other baselines add what is no matter of the law.
         known = self.record.losses.llc("same_batch")[mine]
         error = standard_error(known[np.isfinite(known)], chains.kept_trace, chains.kept_weights)
-        return result(self.record.law, Group(mine, chains.living, chains.n_beta), known, error)
+        return result(self.record.law, Group(mine, chains.living, chains.n_beta), known, error, heat)
 
 
 def _numbers(findings: Findings) -> dict[str, float]:

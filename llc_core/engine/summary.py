@@ -1,4 +1,4 @@
-"""The one place that makes an `Estimate`: of a run, and of the references. Long, since what it is made of is here, too."""
+"""The one place that makes an `Estimate`: of a run, and of the references."""
 
 from __future__ import annotations
 
@@ -15,67 +15,13 @@ from llc_core.diagnostics.confirmation import drawn_value, exact_value
 from llc_core.diagnostics.errors import MeanError, mean_error
 from llc_core.diagnostics.evidence import Evidence
 from llc_core.diagnostics.verdict import judge, worth_an_answer
+from llc_core.engine.chains import Chains, grouped
 from llc_core.engine.predictive import predictive
 from llc_core.observables.base import Mean
 from llc_core.potentials.base import Potential
 from llc_core.results import Estimate
 from llc_core.samplers.base import Sampler
-
-
-@dataclass(frozen=True)
-class Chains:
-    """What was seen of the C chains of one problem at one setting.
-
-    per_chain: λ̂ [C], nan for diverged chains.  living: [C].
-    trace: nβ·ΔL [T, C] at the steps trace_steps [T], burn-in included.
-    weights: [T, C] of the trace's states in averages; None: all the same.  effective_share: [C] by Kish, of these weights.
-    total_weight: [C] of all states of each chain.  members: so many chains in a row interact and are one draw for errors.
-    n_beta, localization: nβ and γ.  steps: done so far, the first `burn_in` of them as burn-in.
-    seconds: of the whole run.  steps_per_second: of all its chains together.
-    """
-
-    per_chain: np.ndarray
-    living: np.ndarray
-    trace: np.ndarray
-    trace_steps: np.ndarray
-    n_beta: float
-    localization: float
-    steps: int
-    burn_in: int
-    seconds: float
-    steps_per_second: float
-    weights: np.ndarray | None = None
-    effective_share: np.ndarray | None = None
-    total_weight: np.ndarray | None = None
-    members: int = 1
-
-    @property
-    def dead(self) -> int:
-        return int((~self.living).sum())
-
-    @property
-    def kept_steps(self) -> int:
-        return max(0, self.steps - self.burn_in)
-
-    @property
-    def kept_trace(self) -> np.ndarray:
-        """Of the chains that count, after burn-in."""
-        return self.trace[self.trace_steps >= self.burn_in][:, self.counted]
-
-    @property
-    def kept_weights(self) -> np.ndarray | None:
-        """Of the states of `kept_trace`."""
-        return None if self.weights is None else self.weights[self.trace_steps >= self.burn_in][:, self.counted]
-
-    @property
-    def counted(self) -> np.ndarray:
-        """Chains that live and whose states do not all weigh nothing, [C]."""
-        return self.living if self.effective_share is None else self.living & np.isfinite(self.effective_share)
-
-    @property
-    def usable(self) -> bool:
-        """Whether there is an estimate at all: not where more than half of the chains diverged."""
-        return self.dead <= len(self.living) / 2 and self.kept_steps > 0 and bool(np.isfinite(self.per_chain).any())
+from llc_core.types import Verdict
 
 
 @dataclass(frozen=True)
@@ -117,58 +63,8 @@ class Findings:
     sampler: Sampler | None = None
 
 
-def grouped(chains: Chains) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, float]:
-    """What errors count: λ̂ [G], the trace after burn-in [T, G], its weights [T, G] or None, and Kish's share of all weights.
-
-    Chains that interact are one draw: a group's loss at a step is the weighted mean of its members', and its weight their sum.
-    Source of the share: Kish 1965, "Survey Sampling", section 11.7.
-    """
-    kept, weights, counted = chains.kept_trace, chains.kept_weights, chains.counted
-    share = math.nan
-    if chains.effective_share is not None and chains.total_weight is not None and counted.any():
-        total, own = chains.total_weight[counted], chains.effective_share[counted]
-        # A chain's own share is W²/(n·Q); of all states it is (ΣW)²/(n·C·ΣQ).
-        share = (
-            float(own.mean())
-            if chains.members == 1
-            else float(total.sum() ** 2 / (len(total) * (total**2 / own).sum()))
-        )
-    if chains.members == 1 or not counted.any():
-        return chains.per_chain[np.isfinite(chains.per_chain)], kept, weights, share
-    group = (np.arange(len(chains.per_chain)) // chains.members)[counted]
-    belongs = (group[:, None] == np.unique(group)).astype(float)
-    each = np.ones_like(kept) if weights is None else weights
-    sums = each @ belongs
-    trace = np.divide(
-        (each * kept) @ belongs,
-        sums,
-        out=np.repeat(kept.mean(axis=1, keepdims=True), belongs.shape[1], 1),
-        where=sums > 0,
-    )
-    total = np.ones(len(group)) if chains.total_weight is None else chains.total_weight[counted]
-    per_group = ((total * chains.per_chain[counted]) @ belongs) / (total @ belongs)
-    return per_group, trace, None if weights is None else sums, share
-
-
-def make_estimate(
-    problem: Potential,
-    config: RunConfig,
-    chains: Chains,
-    findings: Findings | None = None,
-    *,
-    setting: Mapping[str, Any] | None = None,
-    measured: Mapping[str, float] | None = None,
-    fluctuation: Mean | None = None,
-    observed: Mean | None = None,
-    observables: Mapping[str, Mapping[str, np.ndarray]] | None = None,
-    largest_drawn: int = 0,
-) -> Estimate:
-    """The mean over living chains with its error, R-hat, ESS and drift, and the verdict on them.
-
-    measured: further diagnostics, by name.  fluctuation: ν̂.  observed: λ̂ of the second problem.  observables: what was seen.
-    largest_drawn: parameters of the largest network that is drawn exactly, if no more than doubts remain (`drawn_value`).
-    """
-    findings, fluctuation, observed = findings or Findings(), fluctuation or Mean(), observed or Mean()
+def weigh(problem: Potential, chains: Chains, findings: Findings) -> tuple[Evidence, np.ndarray, float]:
+    """What speaks for the estimate and against it, the trace after burn-in [T, G], and Kish's share of all weights."""
     alive, kept, weights, share = grouped(chains)
     llc = r_hat = ess = math.nan
     error = MeanError()
@@ -199,22 +95,53 @@ def make_estimate(
         effective_share=worth,
         **vars(findings),
     )
+    return evidence, kept, share
+
+
+def judged(problem: Potential, chains: Chains, evidence: Evidence, largest_drawn: int) -> tuple[Evidence, Verdict]:
+    """The verdict on an estimate, and the evidence with the exact draws that it took.
+
+    What costs comes once no more than doubts speak against the estimate.
+    """
     verdict = judge(evidence)
-    # What costs comes once no more than doubts speak against the estimate.
     if largest_drawn and math.isnan(evidence.reference) and worth_an_answer(evidence):
         drawn, drawn_se = drawn_value(problem, chains.n_beta, chains.localization, largest_drawn)
         evidence = replace(evidence, reference=drawn, reference_se=drawn_se)
         verdict = judge(evidence)
+    return evidence, verdict
+
+
+def make_estimate(
+    problem: Potential,
+    config: RunConfig,
+    chains: Chains,
+    findings: Findings | None = None,
+    *,
+    setting: Mapping[str, Any] | None = None,
+    measured: Mapping[str, float] | None = None,
+    fluctuation: Mean | None = None,
+    observed: Mean | None = None,
+    observables: Mapping[str, Mapping[str, np.ndarray]] | None = None,
+    largest_drawn: int = 0,
+) -> Estimate:
+    """The mean over living chains with its error, R-hat, ESS and drift, and the verdict on them.
+
+    measured: further diagnostics, by name.  fluctuation: ν̂.  observed: λ̂ of the second problem.  observables: what was seen.
+    largest_drawn: parameters of the largest network that is drawn exactly, if no more than doubts remain (`drawn_value`).
+    """
+    findings, fluctuation, observed = findings or Findings(), fluctuation or Mean(), observed or Mean()
+    evidence, kept, share = weigh(problem, chains, findings)
+    evidence, verdict = judged(problem, chains, evidence, largest_drawn)
     return Estimate(
-        llc=llc,
-        llc_se=error.se,
+        llc=evidence.llc,
+        llc_se=evidence.se,
         per_chain=chains.per_chain,
-        r_hat=r_hat,
-        ess=ess,
+        r_hat=evidence.r_hat,
+        ess=evidence.ess,
         diverged=chains.dead,
         chains=len(chains.living),
         converged=verdict,
-        expected=expected,
+        expected=None if math.isnan(evidence.expected) else evidence.expected,
         learning_coefficient=problem.learning_coefficient,
         local_learning_coefficient=problem.local_learning_coefficient,
         trace=chains.trace,
@@ -227,10 +154,10 @@ def make_estimate(
         config=config,
         setting=dict(setting or {}),
         diagnostics={
-            "drift": drift,
-            "drift_se": drift_se,
-            "chain_offset": error.offset,
-            **({"effective_share": worth} if math.isfinite(worth) else {}),
+            "drift": evidence.drift,
+            "drift_se": evidence.drift_se,
+            "chain_offset": evidence.chain_offset,
+            **({"effective_share": evidence.effective_share} if math.isfinite(evidence.effective_share) else {}),
             **(measured or {}),
         },
         n=problem.n,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -27,6 +28,7 @@ from app.pages.landscapes.presets import FIRST, PRESETS, LandscapePreset
 from app.pages.landscapes.scene import landscape_of, link_config, preset_config, problem_of
 from app.pages.landscapes.takeaway import LandscapeTakeaway
 from app.pages.landscapes.texts import CELLS, EXACT_CELLS, begun, question, readout_values, verdict
+from app.pages.landscapes.tour import TOUR
 from app.runs.job import State
 from app.sharing.exact_answers import ExactAnswers
 from app.sharing.reading import PageConfig
@@ -132,10 +134,10 @@ class Landscapes(EstimatePage):
         problem, complete = self.problem, config.complete
         assert complete.n_beta is not None and complete.localization is not None
         total, burn_in = config.lengths
-        local, best = float(problem.local_learning_coefficient), float(problem.learning_coefficient)
+        local, best = self._coefficients()
         self.plane.show(problem, complete.n_beta, complete.localization, complete.chains)
         around = None if self.answers.visible else (0.0, MOST)
-        self.losses.reset(complete.chains, total, burn_in, local if around is None else MOST, None)
+        self.losses.reset(complete.chains, total, burn_in, MOST if local is None or around is not None else local, None)
         self.curves.reset_estimates(total, burn_in, {"local": local, "global": best}, around)
         self.method.show(config.resolved.sampler, problem.model.about)
         self.volume.show(problem)
@@ -154,26 +156,35 @@ class Landscapes(EstimatePage):
         if built:
             self.plane.poll()
             self.volume.poll()
+        if self.answers.visible:
+            self.points.arrive(self._live.over)
         self.points.poll()
 
     def numbers(self, state: State) -> dict[str, str]:
         return readout_values(state, self.problem, self.exact)
 
-    def truth(self) -> Truth:
-        return Truth("λ at w0", float(self.problem.local_learning_coefficient), self.exact)
+    def truth(self) -> Truth | None:
+        local = self.problem.local_learning_coefficient
+        if local is not None:
+            return Truth("λ at w0", float(local), self.exact)
+        return None if self.exact is None else Truth("The exact λ̂ at this n", self.exact)
 
     @property
     def reference(self) -> float | None:
         return self.exact
 
     def show_estimate(self, state: State) -> None:
-        local, best = float(self.problem.local_learning_coefficient), float(self.problem.learning_coefficient)
-        known = state.estimate is not None and begun(state.estimate)
-        found = (state.estimate.llc, state.estimate.llc_se) if known else ()
-        self.scale.object = draw_scale(MOST, local, best, *found, expected=self.exact)
+        estimate = state.estimate if state.estimate is not None and begun(state.estimate) else None
+        found = (math.nan, math.nan) if estimate is None else (estimate.llc, estimate.llc_se)
+        self.scale.object = draw_scale(MOST, *self._coefficients(), *found, expected=self.exact)
+
+    def _coefficients(self) -> list[float | None]:
+        """λ at w0, and the least λ of the plane; None where they are not known."""
+        both = self.problem.local_learning_coefficient, self.problem.learning_coefficient
+        return [None if found is None else float(found) for found in both]
 
     def judge(self, state: State) -> tuple[str, str]:
         return verdict(state, self.problem, self.exact, self.answers.visible)
 
 
-PAGE = PageInfo("Landscapes", "landscapes", 5, Landscapes)
+PAGE = PageInfo("Landscapes", "landscapes", 5, Landscapes, TOUR)

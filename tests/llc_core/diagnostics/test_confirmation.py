@@ -15,7 +15,8 @@ from llc_core.diagnostics.confirmation import LARGEST_DRAWN, drawn_value, exact_
 from llc_core.diagnostics.evidence import Evidence
 from llc_core.diagnostics.signals import health
 from llc_core.diagnostics.verdict import judge
-from llc_core.engine.summary import Chains, Findings, make_estimate
+from llc_core.engine.chains import Chains
+from llc_core.engine.summary import Findings, make_estimate
 
 
 @pytest.fixture(scope="module")
