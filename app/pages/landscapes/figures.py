@@ -97,7 +97,10 @@ class PlaneFigure:
             axis.update(start=low, end=high, reset_start=low, reset_end=high)
         self._draw("loss", shown, loss_heights(problem, shown, n_beta))
         lines, points = true_parameters(problem, shown)
-        self.truth.data = {"xs": [[a[0], b[0]] for a, b in lines], "ys": [[a[1], b[1]] for a, b in lines]}
+        self.truth.data = {
+            "xs": [[x for x, _ in line] for line in lines],
+            "ys": [[y for _, y in line] for line in lines],
+        }
         self.points.data = {"x": [p[0] for p in points], "y": [p[1] for p in points]}
         start = [a + b for a, b in zip(problem.model.w0, problem.start, strict=True)]
         self.begin.data = {"x": [start[0]], "y": [start[1]]}
