@@ -5,6 +5,7 @@ const SIZES = ['major_label_text_font_size', 'axis_label_text_font_size', 'text_
 const KEYS = [
   ['Space', 'play, pause, or run more'], ['S', 'one step'], ['R', 'start again'],
   ['A', 'reveal the answer, where a class guesses'],
+  ['T', 'guided tour of the page, and the way out of it'],
   ['P', 'for the projector: large, one figure at a time'], ['← →', 'the figure before, the next one (for the projector)'],
   ['?', 'these keys'],
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from html import escape
 from typing import Any
@@ -11,6 +12,7 @@ from app.runs.job import State, Status
 from app.style.numbers import UNKNOWN, number, with_error
 from llc_core import Conclusion, Estimate, conclude
 from llc_core.diagnostics.conclusion import ALONE, AT_ODDS, CONFIRMED, DRAWN, REFUSED
+from llc_core.diagnostics.verdict import OPEN
 from llc_core.studies.explain.parts import Explanation
 
 OWN_SETTINGS = "Your own settings. Every change starts a new run, so that an estimate never mixes two settings."
@@ -155,4 +157,17 @@ def verdict(
     remedy = f" <b>What to change:</b> {escape(found.remedy)}" if found.remedy and not quiet(state, found) else ""
     if state.status is Status.FINISHED and found.wants_steps:
         remedy += " <b>Run more</b> takes them from here."
-    return tone, f"<b>{escape(opening)}</b> {escape(found.reason)}{remedy}{note}"
+    return tone, f"<b>{escape(opening)}</b> {folded(found.reason)}{remedy}{note}"
+
+
+DETAILS = re.compile(rf" \(no (?:chain diverged|divergence), [^()]*\)| {re.escape(OPEN)}.*$")
+"""What a newcomer need not read at first: the checks that were passed, and what chains leave open that an exact answer settles."""
+
+
+def folded(reason: str) -> str:
+    """HTML of a reason: its details are seen once the pointer, or the focus, is on the verdict."""
+    found = DETAILS.search(reason)
+    if found is None:
+        return escape(reason)
+    brief, rest, more = reason[: found.start()], found.group(), reason[found.end() :]
+    return f'<span class="brief">{escape(brief)}</span><span class="rest">{escape(rest)}</span>{escape(more)}'

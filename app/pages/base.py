@@ -7,18 +7,25 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from app.components.tiles import Tiles
+from app.pages.tours import Tour
+from app.runs.job import State
+from app.sharing.exact_answers import ExactAnswers
 
 
 class PageView(Protocol):
     """One visitor's view of a page. `close` is called when the visitor leaves or changes the page.
 
     parts: what a link can leave out, by the names of `app.sharing.links.HIDEABLE`.  tiles: the presets.
+    A page with a tour has the last three. state: of its run.  runs: how many have been started.  answers: whether they are hidden.
     """
 
     sidebar: list[Any]
     main: list[Any]
     parts: Mapping[str, Sequence[Any]]
     tiles: Tiles
+    state: State
+    runs: int
+    answers: ExactAnswers
 
     def close(self) -> None: ...
 
@@ -38,10 +45,11 @@ class PageView(Protocol):
 class PageInfo:
     """title: in the navigation.  key: in links, never changed.  order: place in the navigation.
 
-    build: makes the view for one session, in its document.
+    build: makes the view for one session, in its document.  tour: where the page has one.
     """
 
     title: str
     key: str
     order: int
     build: Callable[[], PageView]
+    tour: Tour | None = None

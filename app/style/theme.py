@@ -118,6 +118,9 @@ p { font-size: 1rem; margin: 0; padding: 8px 12px; border-left: 4px solid var(--
 .bad { --tone: #D55E00; }
 .wait { --tone: #8a8f98; }
 .note { opacity: .75; }
+p:not(:hover, :focus) .rest { display: none; }
+p:not(:hover, :focus) .brief::after { content: " …"; }
+.brief { text-decoration: underline dotted; text-underline-offset: 3px; cursor: help; }
 """
 
 LEGEND = """

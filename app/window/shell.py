@@ -26,6 +26,7 @@ from app.sharing.links import Link, encode, from_arguments, named
 from app.sharing.share_menu import ShareMenu
 from app.style import theme
 from app.window import warmup
+from app.window.touring import Touring
 
 SIDEBAR_WIDTH = 340
 WAIT_MILLISECONDS = 100
@@ -50,6 +51,7 @@ class Shell:
         self._projector = Projector(width=0, height=0, margin=0)
         self._projector.listener = self._present
         self._share = ShareMenu(margin=(0, 8), align="center")
+        self._touring = Touring()
         self._pages: list[PageInfo] = []
         self._key = ""
         self._hidden: tuple[str, ...] = ()
@@ -89,6 +91,7 @@ class Shell:
     def leave(self) -> None:
         """The session is over. What its visitor asked for last may still arrive, and opens no page."""
         self._left = True
+        self._touring.close()
         self.close()
 
     def close(self) -> None:
@@ -129,6 +132,8 @@ class Shell:
             navigation = Navigation(**names, current=first, margin=(0, 8), align="center")
             navigation.listener = self._open
             self.page.header = [navigation, *self.page.header]
+        if not {"presets", "controls"} & set(self._hidden):  # a tour changes what a visitor may change
+            self.page.header = [*self.page.header, self._touring.bar]
         if not self._hidden:
             self._share.make = self._link
             self.page.header = [*self.page.header, self._share]
@@ -174,6 +179,7 @@ class Shell:
                 part.visible = False
         if not self._hidden:
             self._view.tiles.page = chosen.key
+        self._touring.turn_to(self._view, chosen.tour)
         self._main.objects = self._view.main
         if "controls" in self._hidden:
             self.page.sidebar_open = False

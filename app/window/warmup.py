@@ -70,7 +70,7 @@ def _warm() -> None:
         _compile_planes()
         _learn_digits()
         _compile(bias_presets()[1:])
-        _import_figures()
+        _read_sweep()
 
 
 def bias_presets() -> Sequence[BiasPreset]:
@@ -118,18 +118,20 @@ def _learn_digits() -> None:
         log.exception("The page of decisions could not be prepared; it will say more.")
 
 
-def _import_figures() -> None:
-    """What draws the figures of sweeps is needed by one page only, and takes seconds to import."""
+def _read_sweep() -> None:
+    """The sweep that the page "Benchmark" opens with, and the pictures on its tiles."""
     try:
-        import app.pages.benchmark.figures  # noqa: F401
+        from app.pages.benchmark.pictures import outcomes
+
+        outcomes()
     except Exception:
-        log.exception("HoloViews could not be loaded; the page that needs it will say more.")
+        log.exception("The sweep of the page Benchmark could not be read; the page will say more.")
 
 
 def _first_run() -> None:
     """A first run and its estimate load kernels, the statistics library and the data of the first preset."""
     try:
-        from app.pages.local_geometry.config import get_problem
+        from app.estimates.networks import get_problem
         from app.pages.local_geometry.presets import PRESETS
         from llc_core import RunConfig, run
 

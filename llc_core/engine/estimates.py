@@ -129,8 +129,8 @@ class Estimates:
 
     def _findings(self, mine: slice, chains: Chains, biases: Biases, setting: Mapping[str, Any]) -> Findings:
         accepted = self.state.get("accepted")
-        law = self._law(mine, chains) if chains.usable else Measured()
         noise, step = _finite_mean(biases.noise[mine]), _finite_mean(biases.step[mine])
+        law = self._law(mine, chains, noise + step) if chains.usable else Measured()
         if self.record.spread is not None and chains.usable:
             llc = _finite_mean(chains.per_chain)
             counted = spreading(self.record.spread, Group(mine, chains.living, chains.n_beta), noise + step, llc)
@@ -159,12 +159,12 @@ class Estimates:
             sampler=at_setting(self.setup.sampler, setting),
         )
 
-    def _law(self, mine: slice, chains: Chains) -> Measured:
-        """What the chains' law adds to λ̂."""
+    def _law(self, mine: slice, chains: Chains, heat: float) -> Measured:
+        """What the chains' law adds to λ̂. heat: what formulas expect of it."""
         # Against the same batches' losses: other baselines add what is no matter of the law.
         known = self.record.losses.llc("same_batch")[mine]
         error = standard_error(known[np.isfinite(known)], chains.kept_trace, chains.kept_weights)
-        return result(self.record.law, Group(mine, chains.living, chains.n_beta), known, error)
+        return result(self.record.law, Group(mine, chains.living, chains.n_beta), known, error, heat)
 
 
 def _numbers(findings: Findings) -> dict[str, float]:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from llc_core.diagnostics import convergence as diagnostics
+from llc_core.diagnostics.causes import FORMULA, FORMULA_LEAST
 from llc_core.engine.setup import Setup
 from llc_core.observables.curvature_roots import FURTHER
 from llc_core.observables.law_bias import AT_ONCE, EXACT_TRACE, LawBias, Plan, Seen
@@ -115,10 +116,10 @@ class Measured(NamedTuple):
     pull: float = math.nan
 
 
-def result(law: LawBias | None, group: Group, per_chain: np.ndarray, error: float) -> Measured:
+def result(law: LawBias | None, group: Group, per_chain: np.ndarray, error: float, heat: float = 0.0) -> Measured:
     """The bias of λ̂ and its errors, and what is known of how far the chains have spread.
 
-    per_chain: λ̂ [C'] from all steps.  error: of their mean.
+    per_chain: λ̂ [C'] from all steps.  error: of their mean.  heat: what formulas expect the step and the noise to add to it.
 
     The bias is the mean of b over its slope on X = nβΔL. The slope is 1 where U is a quadratic and M right, and else this is
     what the mean of b says of a law ∝ exp(−U + t·X), for small t: there the mean of b is t·Cov(b, X), and λ̂ is off by t·Var(X).
@@ -131,8 +132,8 @@ def result(law: LawBias | None, group: Group, per_chain: np.ndarray, error: floa
     known = per_chain[seen.chains]
     if len(known) == 0 or not np.isfinite(seen.bias).all() or not np.isfinite(known).all():
         return Measured()
-    nothing = Measured(**_spread(seen))
     slope, correlation = fit(seen)
+    nothing = Measured(**_spread(seen, slope if correlation >= LEAST_CORRELATION else 0.0, heat, float(known.mean())))
     if not (slope > 0 and correlation >= LEAST_CORRELATION):
         return nothing
     parts = _parts(seen, known, slope)
@@ -156,11 +157,12 @@ def fit(seen: Seen) -> tuple[float, float]:
     return (both / square, both / math.sqrt(square * other)) if square * other > 0 else (0.0, 0.0)
 
 
-def _spread(seen: Seen) -> dict[str, float]:
+def _spread(seen: Seen, follows: float, heat: float, llc: float) -> dict[str, float]:
     """How many directions the chains have not spread along, its error, and γ‖w − w0‖².
 
     b is a control variate, since its mean is 0 under the target: along steep directions δ·∇U is 2nβΔL, and −2b takes away its
-    chance and what a large step adds to it. Where b does not follow it the slope is near 0.
+    chance and what heat adds to it. Where b follows nβΔL less, the slope is nearer to 0, and a part of the heat is left: that is
+    taken off by what formulas expect.  follows: the slope of b on nβΔL; 0: it does not follow.  heat, llc: as in `without_heat`.
     """
     if not (np.isfinite(seen.unspread).all() and np.isfinite(seen.pull).all()):
         return {}
@@ -169,11 +171,19 @@ def _spread(seen: Seen) -> dict[str, float]:
     slope = float(np.average(left * bias, weights=seen.weights)) / square if square > 0 else 0.0
     counted = seen.unspread - slope * seen.bias
     means = np.average(counted, axis=0, weights=seen.weights)
-    return {
-        "unspread": float(means.mean()),
-        "unspread_se": diagnostics.standard_error(means, counted, seen.weights),
-        "pull": float(np.average(seen.pull, weights=seen.weights)),
-    }
+    rest = 1 - min(max(-slope * follows / 2, 0.0), 1.0)
+    chance = diagnostics.standard_error(means, counted, seen.weights)
+    many, error = without_heat(float(means.mean()), chance, rest * heat, rest * llc)
+    return {"unspread": many, "unspread_se": error, "pull": float(np.average(seen.pull, weights=seen.weights))}
+
+
+def without_heat(many: float, error: float, heat: float, llc: float) -> tuple[float, float]:
+    """D − E[δ·∇U] of chains as hot as the target, and its error.
+
+    heat: what formulas expect the step's size and the noise of minibatches to add to λ̂ (llc). E[δ·∇U] is larger by twice that,
+    which would hide as many directions; it is taken off, with the error that these formulas have for the verdict too.
+    """
+    return many + 2 * heat, math.hypot(error, 2 * (FORMULA * abs(heat) + FORMULA_LEAST * abs(llc)))
 
 
 def _parts(seen: Seen, known: np.ndarray, slope: float) -> np.ndarray:

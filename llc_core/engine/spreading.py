@@ -8,8 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from llc_core.diagnostics import convergence as diagnostics
-from llc_core.diagnostics.causes import FORMULA, FORMULA_LEAST
-from llc_core.engine.law import LEAST_LOOKS, has_no_law
+from llc_core.engine.law import LEAST_LOOKS, has_no_law, without_heat
 from llc_core.engine.setup import Setup
 from llc_core.observables.look import Group
 from llc_core.observables.spread_count import SpreadCount
@@ -39,11 +38,7 @@ def spread_count(setup: Setup) -> SpreadCount | None:
 
 
 def spreading(count: SpreadCount | None, group: Group, heat: float, llc: float) -> Spreading:
-    """What was counted of a group's chains.
-
-    heat: what formulas expect the step's size and the noise of minibatches to add to λ̂ (llc). E[δ·∇U] is larger by twice that,
-    which would hide as many directions; it is taken off, with the error that these formulas have for the verdict too.
-    """
+    """What was counted of a group's chains.  heat, llc: as in `llc_core.engine.law.without_heat`."""
     if count is None:
         return Spreading()
     seen = count.seen(group)
@@ -51,6 +46,5 @@ def spreading(count: SpreadCount | None, group: Group, heat: float, llc: float) 
         return Spreading()
     means = np.average(seen.unspread, axis=0, weights=seen.weights)
     chance = diagnostics.standard_error(means, seen.unspread, seen.weights)
-    formula = 2 * (FORMULA * abs(heat) + FORMULA_LEAST * abs(llc))
-    pull = float(np.average(seen.pull, weights=seen.weights))
-    return Spreading(float(means.mean()) + 2 * heat, math.hypot(chance, formula), pull)
+    many, error = without_heat(float(means.mean()), chance, heat, llc)
+    return Spreading(many, error, float(np.average(seen.pull, weights=seen.weights)))

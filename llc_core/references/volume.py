@@ -66,6 +66,10 @@ def volume_scaling(
     """
     if not isinstance(problem, Planar):
         raise ValueError(f"problem must be a planar landscape, not a {type(problem).__name__}.")
+    if not problem.model.on_axes:
+        raise ValueError(
+            "The cells of this volume lie along axes, and the zeros of a formula do not: use a named landscape."
+        )
     radius = local_radius(problem) if radius is None else number("radius", radius)
     if radius <= 0:
         raise ValueError(f"radius is {radius:g}; it must be greater than 0.")

@@ -92,6 +92,10 @@ def one_sided_posterior(
 
 def _checked(problem: Regression, n_beta: float | None, localization: float, box: float | None) -> tuple[float, float]:
     n_beta, localization = _n_beta(problem, n_beta), number("localization", localization)
+    if not problem.model.on_axes:
+        raise ValueError(
+            "This quadrature looks for zeros along axes, and those of a formula lie anywhere: use expected_llc_at of the landscape."
+        )
     if localization < 0 or (localization == 0 and box is None):
         raise ValueError(
             f"localization is {localization:g}; without a box it must be positive, or no posterior exists."
@@ -133,7 +137,7 @@ def density(
     data_set: int = 0,
 ) -> Density:
     """The posterior density at the points (x, y) of w, and its exact marginals, for pictures."""
-    n_beta = _n_beta(problem, n_beta)
+    n_beta, _ = _checked(problem, n_beta, localization, box)
     data_set = whole("data_set", data_set, 0, len(problem.data.mean) - 1)
     dim = problem.model.dim
     shown = [np.asarray(x, dtype=float), np.asarray(y, dtype=float)][:dim]

@@ -27,8 +27,8 @@ def test_few_controls_one_heading_and_no_serious_fault(walk, title):
     if title != FIRST:
         turned(walk, title)
     walk.settle(1000)
-    check_opening(walk.page, title, SMALL["height"])
+    check_opening(walk.page, title)
     walk.page.set_viewport_size(COMMON)
     walk.settle(REPAIRS + 500)
-    check_opening(walk.page, title, COMMON["height"])
+    check_opening(walk.page, title)
     assert faults(walk.page) == []

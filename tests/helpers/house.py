@@ -43,6 +43,7 @@ PAGE_FLOORS: Sequence[frozenset[str]] = [
     frozenset({"scene"}),
     frozenset({"job", "figures", "drawing", "pictures", "editor", "controls", "columns", "table"}),
     frozenset({"texts"}),
+    frozenset({"tour"}),
     frozenset({"panels", "takeaway"}),
     frozenset({"page"}),
 ]

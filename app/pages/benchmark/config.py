@@ -16,6 +16,8 @@ from llc_core.sweeps.table import Table
 EVERY = "all"
 """Stands for no filter; in links it is written “all”."""
 FILTERS = ("size_class", "ranks", "gradient")
+MEASURES = ("relative_error", "mean_against_sd", "order_preservation", "nan_share")
+"""What the charts can show."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,7 @@ class BenchmarkConfig:
     """store: by name, "" for none.  size_class, ranks, gradient: one value of the store, or "all".
 
     hidden: samplers that are not shown.  estimator, truth: keys of ESTIMATORS and TRUTHS.  spread: whether bands are drawn.
+    measure: one of MEASURES, which the charts show.
     """
 
     store: str = ""
@@ -33,6 +36,7 @@ class BenchmarkConfig:
     estimator: str = "same_batch"
     truth: str = "expected"
     spread: bool = True
+    measure: str = MEASURES[0]
 
     def to_dict(self) -> dict[str, Any]:
         return {**asdict(self), "hidden": list(self.hidden)}
@@ -67,6 +71,7 @@ def read_config(values: Mapping[str, Any], rows: Sequence[Row]) -> BenchmarkConf
         found[name] = choice(name, values.get(name, EVERY), (EVERY, *there[name]))
     found["estimator"] = choice("estimator", values.get("estimator", "same_batch"), tuple(ESTIMATORS))
     found["truth"] = choice("truth", values.get("truth", "expected"), tuple(TRUTHS))
+    found["measure"] = choice("measure", values.get("measure", MEASURES[0]), MEASURES)
     hidden, spread = values.get("hidden", []), values.get("spread", True)
     if not isinstance(hidden, list | tuple) or any(name not in there["sampler"] for name in hidden):
         raise ValueError(f"hidden must list samplers of this store: {', '.join(there['sampler']) or 'it has none'}.")
@@ -81,7 +86,10 @@ def fitting(wanted: BenchmarkConfig, rows: Sequence[Row]) -> BenchmarkConfig:
     kept = {name: getattr(wanted, name) if getattr(wanted, name) in there[name] else EVERY for name in FILTERS}
     hidden = tuple(name for name in wanted.hidden if name in there["sampler"])
     return BenchmarkConfig(
-        wanted.store, **kept, hidden=hidden, estimator=wanted.estimator, truth=wanted.truth, spread=wanted.spread
+        wanted.store,
+        **kept,
+        hidden=hidden,
+        **{name: getattr(wanted, name) for name in ("estimator", "truth", "spread", "measure")},
     )
 
 

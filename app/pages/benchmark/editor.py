@@ -43,7 +43,9 @@ class Editor:
         self.filters = {name: self._select(text, {}) for name, text in FILTER_LABELS.items()}
         self.estimator = self._select("Estimate", {text: key for key, text in ESTIMATOR_WORDS.items()})
         self.truth = self._select("Truth", {text: key for key, text in TRUTH_WORDS.items()})
-        self.spread = pmui.Checkbox(label="Bands of one standard deviation", value=True, margin=(4, 0))
+        self.spread = pmui.Checkbox(
+            label="Bands of one standard deviation (point at a chart)", value=True, margin=(4, 0)
+        )
         self.spread.param.watch(self._on_select, "value")
         self.view = pn.Column(
             heading("Sweep"), self.store, self.upload, self.fault,

@@ -1,15 +1,15 @@
-"""The figures of a sweep as HoloViews objects (Bokeh): for the page "Benchmark", notebooks and the report."""
+"""The figures of a sweep as HoloViews objects (Bokeh): for notebooks, scripts and the report.
+
+The page "Benchmark" draws the same numbers as small multiples, see `drawing.multiples`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import holoviews as hv
-from bokeh.plotting import figure
 
 from app.pages.benchmark.columns import place
-from app.pages.benchmark.drawing.filling import fill, renderers
 from app.pages.benchmark.drawing.overlay import overlay
 from app.style import theme
 from llc_core.sweeps.series import CLOSE, Curve
@@ -62,26 +62,3 @@ FIGURES: dict[str, Callable[..., hv.Overlay]] = {
     "mean_against_sd": mean_against_sd,
     "order_preservation": order_preservation,
 }
-
-
-@dataclass
-class SweepFigure:
-    """A figure on the screen. `show` puts other curves into it; `on_tap` is called with (key of the curve, index)."""
-
-    name: str
-
-    def __post_init__(self) -> None:
-        self.plot: figure = hv.render(FIGURES[self.name]([], legend=False), backend="bokeh")
-        self.on_tap: Callable[[str, int], None] = lambda key, index: None
-        self._points = renderers(self.plot)["points"].data_source
-        self._points.selected.on_change("indices", self._on_indices)
-
-    def show(self, found: Sequence[Curve], spread: bool = True) -> None:
-        fill(self.plot, self.name, found, spread)
-
-    def _on_indices(self, attribute: str, old: list[int], new: list[int]) -> None:
-        if new:
-            self._points.selected.indices = []  # so that the same point can be chosen again
-            data = self._points.data
-            if new[0] < len(data["key"]):
-                self.on_tap(data["key"][new[0]], int(data["index"][new[0]]))

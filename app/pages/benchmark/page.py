@@ -62,7 +62,7 @@ class Benchmark:
         self.editor.on_change = self._on_change
         self.progress = SweepProgress(self.editor.complain)
         self.results = Results()
-        self.results.on_hidden = self._on_hidden
+        self.results.on_hidden, self.results.on_measure = self._on_hidden, self._on_measure
         self.takeaway = BenchmarkTakeaway(self.restore)
         self.sidebar: list[Any] = [self.editor.view]
         self.main: list[Any] = [self._arrange()]
@@ -73,7 +73,8 @@ class Benchmark:
     def _arrange(self) -> pn.viewable.Viewable:
         menu = pn.Row(self.takeaway.menu, sizing_mode="stretch_width", margin=(10, 0, 0, 0))
         self._filled = pn.Column(
-            card(self.progress.words, self.progress.button, self.results.numbers, self.results.verdict, menu),
+            self.results.top,
+            card(self.progress.words, self.progress.button, self.results.numbers, menu),
             *self.results.views,
             sizing_mode="stretch_width",
             margin=0,
@@ -115,6 +116,7 @@ class Benchmark:
     def close(self) -> None:
         """Called when the visitor leaves or changes the page."""
         self.asking.close()
+        self.results.close()
         if self._polling is not None and self._polling.running:
             self._polling.stop()
 
@@ -187,6 +189,9 @@ class Benchmark:
 
     def _on_hidden(self, hidden: tuple[str, ...]) -> None:
         self._here(replace(self._config, hidden=hidden), self.tiles.selected, lesson="", fit=False)
+
+    def _on_measure(self, name: str) -> None:
+        self._here(replace(self._config, measure=name), self.tiles.selected, lesson="", fit=False)
 
     def _on_store(self, name: str) -> None:
         """Show a store of the list; what was chosen before is kept where the store has it."""

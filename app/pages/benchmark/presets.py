@@ -9,13 +9,12 @@ from typing import Any
 
 @dataclass(frozen=True)
 class BenchmarkPreset:
-    """settings: fields of `BenchmarkConfig` that differ from its defaults.  curve: heights of its picture, 0 is no error."""
+    """settings: fields of `BenchmarkConfig` that differ from its defaults."""
 
     name: str
     title: str
     lesson: str
     settings: Mapping[str, Any] = field(default_factory=dict)
-    curve: tuple[float, ...] = ()
 
 
 PRESETS = (
@@ -25,28 +24,24 @@ PRESETS = (
         "Minibatch gradients, the loss at w0 on one minibatch as baseline, the global λ as truth: the benchmark of Hitchcock & "
         "Hoogland as it is written.",
         {"gradient": "minibatch", "estimator": "printed", "truth": "global"},
-        (0.9, -0.7, 0.4, -0.9, 0.8, -0.3, 0.9),
     ),
     BenchmarkPreset(
         "baseline",
         "Same batch",
         "The same runs of minibatch gradients with the loss at w0 taken on the same batch: what is left is the samplers’ own error.",
         {"gradient": "minibatch"},
-        (-0.4, -0.35, -0.25, -0.05, 0.2, 0.55, 0.95),
     ),
     BenchmarkPreset(
         "control",
         "Control variate",
         "The gradient’s error at w0 is subtracted: less noise, so that larger steps stay accurate.",
         {"gradient": "control_variate"},
-        (-0.45, -0.35, -0.15, -0.03, 0.02, 0.2, 0.7),
     ),
     BenchmarkPreset(
         "full",
         "Full data",
         "Exact gradients: no noise is left, only burn-in at small steps and discretisation at large ones.",
         {"gradient": "full"},
-        (-0.45, -0.35, -0.15, -0.02, 0.0, 0.03, 0.4),
     ),
     BenchmarkPreset(
         "global",
@@ -54,13 +49,11 @@ PRESETS = (
         "Ranks as in the paper, full data, against the global λ: where the local λ at w0 is larger, do chains stay with it? Compare "
         "with “expected λ̂” as truth: at γ = 1 many leave for the global value.",
         {"gradient": "full", "truth": "global", "ranks": "paper"},
-        (-0.3, -0.2, 0.0, 0.15, 0.18, 0.2, 0.6),
     ),
     BenchmarkPreset(
         "all",
         "All gradients",
         "Every sampler with every gradient: lines are dotted for minibatch, dashed for control variate, whole for full data.",
         {"spread": False},
-        (-0.4, -0.2, 0.1, 0.1, 0.25, 0.5, 0.9),
     ),
 )

@@ -21,6 +21,7 @@ from app.pages.decisions.presets import PRESETS, DecisionsPreset
 from app.pages.decisions.scene import Scene, get_scene
 from app.pages.decisions.takeaway import DecisionsTakeaway
 from app.pages.decisions.texts import DIGITS_TASK, OWN_SETTINGS, TASK, bandit_headline, digits_headline
+from app.pages.decisions.tour import TOUR
 from app.pages.run_page import RunPage
 from app.runs.job import Job, State
 from app.style import theme
@@ -168,4 +169,4 @@ def _put(place: pn.Column, what: Any) -> None:
         place.objects = [what]
 
 
-PAGE = PageInfo("Decisions", "decisions", 37, Decisions)
+PAGE = PageInfo("Decisions", "decisions", 37, Decisions, TOUR)

@@ -41,6 +41,7 @@ from app.pages.functions.texts import (
     verdict,
     withheld,
 )
+from app.pages.functions.tour import TOUR
 from app.pages.run_page import RunPage
 from app.runs.job import Job, State
 from app.session.latest import LatestWork
@@ -267,4 +268,4 @@ class WeightsAndFunctions(RunPage):
         return results_csv(self.scene, self._seen, distance_to(answers[0], self._seen.gauges))
 
 
-PAGE = PageInfo("Weights and functions", "functions", 35, WeightsAndFunctions)
+PAGE = PageInfo("Weights and functions", "functions", 35, WeightsAndFunctions, TOUR)

@@ -50,7 +50,7 @@ def get_landscape(description: Mapping[str, Any]) -> Planar:
     for i, (center, off) in enumerate(zip(problem.model.w0, problem.start, strict=True)):
         if abs(center + off) > REACH:
             raise ValueError(f"start[{i}] is {center + off:g}; on this page chains begin between −10 and 10.")
-    for i, value in enumerate(problem.model.w0):
+    for i, value in enumerate(problem.model.w0 if problem.model.on_axes else ()):
         if 0 < abs(value) < NEAREST:
             raise ValueError(f"at[{i}] is {value:g}; on this page w0 is at a crossing or at least {NEAREST:g} from it.")
     return problem

@@ -16,6 +16,7 @@ NAMES = {
     "normal_crossing": "Normal crossing",
     "line_and_point": "Line and point",
     "quadratic": "Quadratic (regular)",
+    "formula": "Your own formula",
 }
 POINTS = {"U": "U = (1, 0.3), on the line", "V": "V = (0, 0), the singular point", "other": "another point of the line"}
 OTHER = [1.0, -0.8]
@@ -79,4 +80,6 @@ def for_people(message: str) -> str:
     plain = {"k": "Exponents k", "h": "Prior exponents h", "scales": "Scales"}
     message = re.sub(r"^at\[([01])\]", lambda m: f"Point w0: w{'₁₂'[int(m[1])]}", message)
     message = re.sub(r"^at(?= is)", "Point w0", message)
+    message = re.sub(r"^rho: expression", "The formula", message)
+    message = re.sub(r"^rho\b", "The formula", message)
     return re.sub(r"^(k|h|scales)\b(?= is| has)", lambda m: plain[m[1]], message)

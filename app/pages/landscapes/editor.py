@@ -24,8 +24,12 @@ from app.pages.landscapes.controls import (
 )
 from app.pages.landscapes.scene import nearest_truth
 from app.style.formula import displayable
-from app.style.layout import complain, complaint
+from app.style.layout import complain, complaint, prose
+from llc_core.potentials.plane.formulas import EXAMPLE, plane_formula
+from llc_core.potentials.plane.models import FARTHEST
 from llc_core.potentials.plane.models import POINTS as POINTS_AT
+
+HINT = "+ − * / ^, exp log sqrt sin cos tanh abs cosh, pi and e. Its zeros are the valley; w0 must be one of them."
 
 
 class LandscapeEditor(pn.viewable.Viewer):
@@ -43,6 +47,8 @@ class LandscapeEditor(pn.viewable.Viewer):
         self.formula = pn.pane.LaTeX("", renderer="katex", sizing_mode="stretch_width", margin=(2, 0, 4, 0))
         self.k, self.h = entry("Exponents k₁, k₂", "1, 1"), entry("Prior exponents h₁, h₂", "0, 0")
         self.scales = entry("Scales s₁, s₂", "1, 1")
+        self.rho, self._hint = entry("Formula ρ(w1, w2); the loss is 2ρ²", EXAMPLE), prose(margin=(2, 0))
+        self._hint.object = f"<p class='small'>{HINT}</p>"
         self.at = point_field()
         self.w0 = entry("Point w0: coordinates w₁, w₂", "0, 0")
         self.message = complaint(margin=0)
@@ -63,6 +69,7 @@ class LandscapeEditor(pn.viewable.Viewer):
         self.at.listener = self._on_named_point
         for text in (self.k, self.h, self.scales):
             text.param.watch(self._on_function, "value")
+        self.rho.param.watch(self._on_formula, "value")
         self.w0.param.watch(self._on_place, "value")
         for field in (*self.start, self.n, self.seed):
             field.listener = self._on_change
@@ -84,6 +91,7 @@ class LandscapeEditor(pn.viewable.Viewer):
             named = values.get("at") if isinstance(values.get("at"), str) else "other"
             self.at.set(named)
             self.w0.value = listed(get_landscape(values).model.w0)
+            self.rho.value = values.get("rho", self.rho.value)
             for key, text in (("k", self.k), ("h", self.h), ("scales", self.scales)):
                 if key in values:
                     text.value = ", ".join(f"{v:g}" for v in values[key])
@@ -125,6 +133,8 @@ class LandscapeEditor(pn.viewable.Viewer):
         elif name == "line_and_point":
             point = self._point()
             own = {"at": next((name for name, at in POINTS_AT.items() if list(at) == point), point)}
+        elif name == "formula":
+            own = {"rho": self.rho.value.strip(), "at": self._point()}
         else:
             own = {"scales": two(parse_reals(self.scales.value, "Scales"), "Scales")}
         start = {"start": [field.value for field in self.start]} if with_start else {}
@@ -139,13 +149,36 @@ class LandscapeEditor(pn.viewable.Viewer):
             "normal_crossing": [self.k, self.h, self.w0],
             "line_and_point": [self.at, self.w0],
             "quadratic": [self.scales],
+            "formula": [self.rho, self._hint, self.w0],
         }[name]
         self.formula.object = displayable(get_landscape(self.problem).model.formula)
 
     def _on_landscape(self) -> None:
         """Another landscape has been chosen: it says where w0 and the start are."""
+        if self.choice.value == "formula":
+            self._on_formula()
+            return
         if self.choice.value != "quadratic":
             self._put(self.w0, "0, 0")
+        self._on_place()
+
+    def _on_formula(self, event: Any = None) -> None:
+        """Another formula: w0 goes to a zero of it, the one that is nearest to where it was if there is one."""
+        if self._quiet:
+            return
+        try:
+            found = plane_formula(self.rho.value.strip())
+            here = self._point()
+            zero = found.zero_near(here[0], here[1], FARTHEST) or found.zero_near(1.0, 0.5, FARTHEST)
+        except ValueError as error:
+            self._complain(str(error))
+            return
+        if zero is None:
+            self._complain(
+                "The formula has no zero that was found near w0; the parameters where it is 0 tell the truth."
+            )
+            return
+        self._put(self.w0, listed(zero))
         self._on_place()
 
     def _on_function(self, event: Any) -> None:
@@ -199,6 +232,7 @@ class LandscapeEditor(pn.viewable.Viewer):
             (self.h, ("Prior",)),
             (self.scales, ("Scale",)),
             (self.w0, ("Point",)),
+            (self.rho, ("The formula",)),
         ):
             place.error_state = message.startswith(words)
         complain(self.message, message)

@@ -26,6 +26,8 @@ from app.pages.landscapes.presets import FIRST, PRESETS, LandscapePreset
 from app.pages.landscapes.scene import landscape_of, link_config, preset_config, problem_of
 from app.pages.landscapes.takeaway import LandscapeTakeaway
 from app.pages.landscapes.texts import CELLS, EXACT_CELLS, QUESTION, readout_values, verdict
+from app.pages.landscapes.tour import TOUR
+from app.pages.tours import is_over
 from app.runs.job import State
 from app.sharing.exact_answers import ExactAnswers
 from app.sharing.reading import PageConfig
@@ -128,10 +130,13 @@ class Landscapes(EstimatePage):
         problem, complete = self.problem, config.complete
         assert complete.n_beta is not None and complete.localization is not None
         total, burn_in = config.lengths
-        local, best = float(problem.local_learning_coefficient), float(problem.learning_coefficient)
+        local, best = (
+            None if found is None else float(found)
+            for found in (problem.local_learning_coefficient, problem.learning_coefficient)
+        )
         self.plane.show(problem, complete.n_beta, complete.localization, complete.chains)
         around = None if self.answers.visible else (0.0, MOST)
-        self.losses.reset(complete.chains, total, burn_in, local if around is None else MOST, None)
+        self.losses.reset(complete.chains, total, burn_in, MOST if local is None or around is not None else local, None)
         self.curves.reset_estimates(total, burn_in, {"local": local, "global": best}, around)
         self.method.show(config.resolved.sampler, problem.model.about)
         self.volume.show(problem)
@@ -143,6 +148,7 @@ class Landscapes(EstimatePage):
             self.losses.expect(rows.exact)
             self.estimates.expect(rows.exact)
         self.plane.figure.stream(rows.trail)
+        self.plane.summarise(is_over(self.state))
         self.one_step.show(rows.step)
         super().stream(rows.rows)
 
@@ -150,13 +156,18 @@ class Landscapes(EstimatePage):
         if built:
             self.plane.poll()
             self.volume.poll()
+        if self.answers.visible:
+            self.points.arrive(self._live.over)
         self.points.poll()
 
     def numbers(self, state: State) -> dict[str, str]:
         return readout_values(state, self.problem, self.exact)
 
-    def truth(self) -> Truth:
-        return Truth("λ at w0", float(self.problem.local_learning_coefficient), self.exact)
+    def truth(self) -> Truth | None:
+        local = self.problem.local_learning_coefficient
+        if local is not None:
+            return Truth("λ at w0", float(local), self.exact)
+        return None if self.exact is None else Truth("The exact λ̂ at this n", self.exact)
 
     @property
     def reference(self) -> float | None:
@@ -166,4 +177,4 @@ class Landscapes(EstimatePage):
         return verdict(state, self.problem, self.exact, self.answers.visible)
 
 
-PAGE = PageInfo("Landscapes", "landscapes", 30, Landscapes)
+PAGE = PageInfo("Landscapes", "landscapes", 30, Landscapes, TOUR)

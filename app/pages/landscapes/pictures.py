@@ -37,8 +37,11 @@ def draw_landscape(problem: Planar) -> str:
             color = GROUND["loss"]
             parts.append(f'<path d="{"".join(rings)}" fill="{color}" fill-opacity="{shade:.2f}" fill-rule="evenodd"/>')
     lines, points = true_parameters(problem, shown)
-    for a, b in lines:
-        parts.append(f'<path d="M{at(*a)}L{at(*b)}" stroke="{theme.LOCAL}" stroke-width="1.5" stroke-dasharray="4 3"/>')
+    for line in lines:
+        places = "L".join(at(*place) for place in line)
+        parts.append(
+            f'<path d="M{places}" fill="none" stroke="{theme.LOCAL}" stroke-width="1.5" stroke-dasharray="4 3"/>'
+        )
     for px, py in points:
         place = at(px, py).split()
         parts.append(f'<circle cx="{place[0]}" cy="{place[1]}" r="3" fill="{theme.LOCAL}"/>')

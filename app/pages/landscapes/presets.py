@@ -121,6 +121,15 @@ PRESETS = (
         _crossing([1, 1], n=100_000),
         {**WATCHED, "steps": 20_000},
     ),
+    LandscapePreset(
+        "own",
+        "Your own",
+        "A formula that you write under Settings; here a circle and a line, which cross twice. On the smooth part λ is 1/2, and "
+        "the exact answer at n = 1,000 is 0.40: γ = 1 lets chains go on to the crossings.",
+        "formula",
+        {"rho": "(w1^2 + w2^2 - 1)*(w1 - w2)", "at": [1.0, 0.0]},
+        WATCHED,
+    ),
 )
 FIRST = "crossing"
 """What the page opens with."""

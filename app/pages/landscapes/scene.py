@@ -5,11 +5,12 @@ That is the window, the loss, where the truth lies, and the posterior.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from bokeh.plotting.contour import contour_data
 
 from app.controls.run_controls import completed
 from app.pages.landscapes.config import described, get_landscape
@@ -17,6 +18,7 @@ from app.pages.landscapes.presets import LandscapePreset
 from app.sharing.reading import PageConfig, from_configuration, from_side_bar, refuse_unoffered
 from app.style.figures import nice_above
 from llc_core import Planar, RunConfig, density
+from llc_core.potentials.plane.formulas import plane_formula
 from llc_core.potentials.plane.models import FARTHEST
 from llc_core.theory.rank_checks import show
 
@@ -29,7 +31,10 @@ POSTERIOR_LEVELS = np.linspace(-3.0, 0.0, 19)
 GROUND = {"loss": "#3f7cac", "posterior": "#7a5aa6"}
 """Deeper colour: lower loss, higher density. Both fade into the page's own background, light or dark."""
 
-Segment = tuple[tuple[float, float], tuple[float, float]]
+Point = tuple[float, float]
+Line = Sequence[Point]
+POLISHED = 4
+"""Newton steps from where a contour crosses the grid to the zero itself."""
 
 
 def preset_config(preset: LandscapePreset) -> PageConfig:
@@ -110,7 +115,15 @@ def loss_heights(problem: Planar, shown: Window, n_beta: float) -> np.ndarray:
 
 def posterior_heights(problem: Planar, shown: Window, n_beta: float, localization: float) -> np.ndarray:
     """log₁₀ of the posterior density over its highest value in the window, [y, x], within POSTERIOR_LEVELS."""
-    found = density(problem, *shown.axes, n_beta=n_beta, localization=localization).density.T
+    if problem.model.on_axes:
+        found = density(problem, *shown.axes, n_beta=n_beta, localization=localization).density.T
+    else:  # no more than the picture needs: how dense it is against the densest place in the window
+        x, y = (a - w for a, w in zip(shown.axes, problem.model.w0, strict=True))
+        mesh = np.meshgrid(x, y)
+        features = problem.features([part.ravel() for part in mesh])
+        log = n_beta * (problem.data.mean[0] @ features).reshape(mesh[0].shape)
+        log -= localization / 2 * (mesh[0] ** 2 + mesh[1] ** 2)
+        found = np.exp(log - log.max())
     with np.errstate(divide="ignore"):
         return _within(np.log10(found / max(found.max(), 1e-300)), POSTERIOR_LEVELS)
 
@@ -119,21 +132,56 @@ def _within(heights: np.ndarray, levels: np.ndarray) -> np.ndarray:
     return np.clip(heights, levels[0] + 1e-6, levels[-1] - 1e-6)
 
 
-def true_parameters(problem: Planar, shown: Window) -> tuple[list[Segment], list[tuple[float, float]]]:
-    """Where ρ = 0, the set of parameters that tell the truth: lines within the window, and single points."""
+def true_parameters(problem: Planar, shown: Window) -> tuple[list[Line], list[Point]]:
+    """Where ρ = 0, the set of parameters that tell the truth: lines within the window, and single points.
+
+    Of a formula it is where ρ changes its sign.
+    """
     (left, bottom), (right, top) = shown.low, shown.high
     model = problem.model
+    if not model.on_axes:
+        return _valley(problem, shown), []
     if model.name == "line_and_point":
         return [((1.0, bottom), (1.0, top))], [(0.0, 0.0)]
     if model.name == "quadratic":
         return [], [(0.0, 0.0)]
     across, up = model.parameters["k"]
-    lines: list[Segment] = []
+    lines: list[Line] = []
     if across:
         lines.append(((0.0, bottom), (0.0, top)))
     if up:
         lines.append(((left, 0.0), (right, 0.0)))
     return lines, []
+
+
+def _valley(problem: Planar, shown: Window) -> list[Line]:
+    """Lines along which ρ of a formula is 0."""
+    model = problem.model
+    axes = shown.axes
+    mesh = np.meshgrid(axes[0] - model.w0[0], axes[1] - model.w0[1])
+    rho = np.clip(np.broadcast_to(model.rho(mesh)[0], mesh[0].shape), -1e6, 1e6)
+    found = contour_data(*axes, rho, [0.0], want_fill=False).line_data
+    lines: list[Line] = []
+    for xs, ys in zip(found.xs, found.ys, strict=True):
+        ends = np.flatnonzero(np.isnan(xs))
+        for part_x, part_y in zip(np.split(xs, ends), np.split(ys, ends), strict=True):
+            there = np.isfinite(part_x)
+            if there.sum() > 1:
+                lines.append(_polished(problem, np.array([part_x[there], part_y[there]])))
+    return lines
+
+
+def _polished(problem: Planar, places: np.ndarray) -> Line:
+    """places: [2, N] beside zeros of ρ."""
+    model = problem.model
+    center = np.array(model.w0)[:, None]
+    for _ in range(POLISHED):
+        delta = list(places - center)
+        slopes = np.array([np.broadcast_to(s, places[0].shape) for s in model.jacobian(delta)[0]])
+        size = (slopes**2).sum(axis=0)
+        step = model.rho(delta)[0] / np.where(size > 0, size, np.inf) * slopes
+        places = places - np.clip(step, -0.05, 0.05)
+    return [(float(x), float(y)) for x, y in places.T]
 
 
 SNAP = 0.25
@@ -148,6 +196,8 @@ def nearest_truth(problem: Planar, x: float, y: float) -> tuple[float, float] | 
         return (0.0, 0.0) if x * x + y * y < (x - 1) ** 2 else (1.0, y)
     if model.name == "quadratic":
         return None
+    if model.name == "formula":
+        return plane_formula(model.parameters["rho"]).zero_near(x, y, FARTHEST)
     counts = [power > 0 for power in model.parameters["k"]]
     if all(counts) and max(abs(x), abs(y)) < SNAP:
         return (0.0, 0.0)

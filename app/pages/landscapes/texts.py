@@ -37,6 +37,7 @@ CELLS = [
     _BY_KEY["speed"],
 ]
 QUESTION = "Chains wander where the loss is low: the more room they find, the smaller λ (at most d/2 = 1)."
+UNSETTLED = "The exact value is not known here: the valley of this formula is too fine for the quadrature."
 FEW = 32
 EXACT_CELLS = ["exact", "error", "local", "multiplicity"]
 """Keys of the cells that tell what λ̂ should be."""
@@ -53,8 +54,8 @@ def readout_values(state: State, problem: Planar, value: float | None) -> dict[s
         **{key: values[key] for key in values if key != "expected"},
         "exact": number(value),
         "error": f"{estimate.llc / value - 1:+.1%}".replace("-", "−") if known else UNKNOWN,
-        "local": str(local.value),
-        "multiplicity": str(local.multiplicity),
+        "local": "not known" if local is None else str(local.value),
+        "multiplicity": UNKNOWN if local is None else str(local.multiplicity),
     }
 
 
@@ -68,6 +69,8 @@ def verdict(state: State, problem: Planar, value: float | None, with_answers: bo
         return tone, words
     thrown_out = thrown(problem, estimate)
     words = f"{words} {thrown_out}".strip()
+    if with_answers and value is None and not problem.model.on_axes and estimate.config.localization:
+        return tone, f"{words} {UNSETTLED}"
     if not with_answers or value is None or not math.isfinite(estimate.llc):
         return tone, words
     where = "" if thrown_out else _place(problem, estimate, value)
@@ -90,15 +93,18 @@ def begun(estimate: Estimate) -> bool:
 
 def finite(problem: Planar, n_beta: float, value: float) -> str:
     """How λ̂ at this n differs from λ, in words."""
-    local = problem.local_learning_coefficient
+    local, least = problem.local_learning_coefficient, problem.learning_coefficient
+    if local is None:
+        return "λ of this formula at w0, the limit of many samples, is not known."
     share = value / float(local) - 1
     way = "below" if share < 0 else "above"
     reason = ""
     if local.multiplicity and local.multiplicity > 1 and n_beta > math.e:
         reason = f" (m = {local.multiplicity} alone takes off about 1/log nβ = {1 / math.log(n_beta):.2f})"
-    least = problem.learning_coefficient
-    if least.value < local.value:
+    if least is not None and least.value < local.value:
         return f"λ at w0 is {exact(local.value)}; at a fixed γ more samples lead to the least λ of the plane, {exact(least.value)}."
+    if least is None:
+        return f"λ at w0 is {exact(local.value)}: the limit of many samples, if γ grows with them and keeps other points out."
     return f"λ = {exact(local.value)} is the limit of many samples: this n is {abs(share):.0%} {way} it{reason}."
 
 

@@ -26,6 +26,7 @@ from app.pages.local_geometry.presets import OUTCOMES, Preset, available
 from app.pages.local_geometry.scene import Scene, link_config, preset_config, scene_of
 from app.pages.local_geometry.takeaway import Takeaway
 from app.pages.local_geometry.texts import EXACT, exact_values, question
+from app.pages.local_geometry.tour import TOUR
 from app.runs.job import State
 from app.runs.llc_job import LlcJob
 from app.sharing.exact_answers import ExactAnswers
@@ -145,4 +146,4 @@ class LocalGeometry(EstimatePage):
             self.scale.object = draw_scale(*exact, *found)
 
 
-PAGE = PageInfo("Local geometry", "local-geometry", 10, LocalGeometry)
+PAGE = PageInfo("Local geometry", "local-geometry", 10, LocalGeometry, TOUR)

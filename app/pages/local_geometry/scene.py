@@ -3,34 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from app.controls.run_controls import completed
-from app.pages.local_geometry.config import RUN, get_problem
+from app.estimates.networks import get_problem, link_config
 from app.pages.local_geometry.presets import Preset
-from app.runs.apart import whole
-from app.sharing.reading import PageConfig, from_configuration, from_side_bar, refuse_unoffered
+from app.sharing.reading import PageConfig, from_side_bar
 from llc_core import DeepLinearNetwork, RunConfig
-from llc_core.theory.rank_checks import show
+
+__all__ = ["Scene", "link_config", "preset_config", "scene_of"]
 
 
 def preset_config(preset: Preset) -> PageConfig:
     return from_side_bar(preset.problem, completed(preset.settings), get_problem)
-
-
-@whole
-def link_config(values: Any) -> PageConfig:
-    """The configuration in a link or a file. Raises ValueError, one sentence, for anything that cannot be run here."""
-    config = RunConfig.from_dict(values)
-    kind = config.problem.get("kind")
-    if kind is None:
-        raise ValueError('problem is missing; name a network such as {"kind": "dln", "widths": [4, 3, 4]}.')
-    if kind != "dln":
-        raise ValueError(f"problem is of kind {show(kind)}; this page runs deep linear networks, kind 'dln'.")
-    refuse_unoffered(config)
-    description = {name: value for name, value in config.problem.items() if value is not None}
-    run = {name: getattr(config, name) for name in RUN}
-    return from_configuration(description, config, get_problem(config.problem, run))
 
 
 @dataclass(frozen=True)

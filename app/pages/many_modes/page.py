@@ -22,6 +22,7 @@ from app.pages.many_modes.presets import PRESETS, ModesPreset
 from app.pages.many_modes.scene import Scene, get_scene
 from app.pages.many_modes.takeaway import ModesTakeaway
 from app.pages.many_modes.texts import ANSWERS, OWN_SETTINGS, PICTURES, headline
+from app.pages.many_modes.tour import TOUR
 from app.pages.run_page import RunPage
 from app.runs.job import Job, State
 from app.sharing.exact_answers import ExactAnswers
@@ -149,4 +150,4 @@ class ManyModes(RunPage):
         self.basins.draw(self.config, state.snapshot)
 
 
-PAGE = PageInfo("Many modes", "many-modes", 25, ManyModes)
+PAGE = PageInfo("Many modes", "many-modes", 25, ManyModes, TOUR)

@@ -25,6 +25,7 @@ from app.pages.stationary_bias.presets import PRESETS, BiasPreset
 from app.pages.stationary_bias.scene import Scene, get_scene
 from app.pages.stationary_bias.takeaway import BiasTakeaway
 from app.pages.stationary_bias.texts import FIRST_SHOWN, OWN_SETTINGS, QUESTION, SHOWN, caption
+from app.pages.stationary_bias.tour import TOUR
 from app.runs.job import Job, State, Status
 from app.sharing.exact_answers import ExactAnswers
 from app.style import theme
@@ -194,4 +195,4 @@ class StationaryBias(RunPage):
         self.forget_words()
 
 
-PAGE = PageInfo("Stationary bias", "stationary-bias", 20, StationaryBias)
+PAGE = PageInfo("Stationary bias", "stationary-bias", 20, StationaryBias, TOUR)

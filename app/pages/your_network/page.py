@@ -23,6 +23,7 @@ from app.pages.your_network.presets import PRESETS, NetworkPreset
 from app.pages.your_network.scene import NetworkConfig, link_config, side_bar_config
 from app.pages.your_network.takeaway import NetworkTakeaway
 from app.pages.your_network.texts import CELLS, QUESTION, about, signs_of_health
+from app.pages.your_network.tour import TOUR
 from app.runs.job import State, Status
 from app.runs.llc_job import LlcJob
 from app.sharing.reading import PageConfig
@@ -149,4 +150,4 @@ class YourNetwork(EstimatePage):
             self.health.object = signs_of_health(state.estimate)
 
 
-PAGE = PageInfo("Your network", "your-network", 40, YourNetwork)
+PAGE = PageInfo("Your network", "your-network", 40, YourNetwork, TOUR)

@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
+import math
+
 from app.pages.your_network.presets import NetworkPreset
 from app.style.theme import ESTIMATE, LOCAL
 
 
+def _training(preset: NetworkPreset, width: int, height: int) -> list[str]:
+    """How far the network of the first tiles has come: a loss that falls, and a point on it."""
+    if preset.config["network"] != "small":
+        return []
+    checkpoint = preset.config.get("checkpoint")
+    x = 1.0 if checkpoint is None else 0.0 if checkpoint == 0 else 0.35
+    points = [(8 + (width - 16) * i / 20, 6 + (height - 12) * (1 - math.exp(-i / 4))) for i in range(21)]
+    at = points[round(20 * x)]
+    line = " ".join(f"{a:.1f},{b:.1f}" for a, b in points)
+    return [
+        f'<polyline points="{line}" fill="none" stroke="{LOCAL}" stroke-width="2"/>',
+        f'<circle cx="{at[0]:.1f}" cy="{at[1]:.1f}" r="5" fill="{LOCAL}" stroke="white" stroke-width="1.5"/>',
+    ]
+
+
 def picture(preset: NetworkPreset) -> str:
-    """SVG of layers of dots; what moves is coloured."""
+    """SVG of layers of dots; what moves is coloured. No two tiles share one."""
     width, height = 112, 52
     columns = len(preset.shape)
     xs = [14 + (width - 28) * i / (columns - 1) for i in range(columns)]
@@ -29,4 +46,5 @@ def picture(preset: NetworkPreset) -> str:
         for x, ys in zip(xs, dots, strict=True)
         for y in ys
     ]
+    parts += _training(preset, width, height)
     return f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="network">{"".join(parts)}</svg>'

@@ -4,6 +4,8 @@
     python -m lab.benchmarks.accuracy.defaults 10K 20 --ranks paper --first 200
     python -m lab.benchmarks.accuracy.defaults 1K 40 --sampler UnderdampedLangevin
     python -m lab.benchmarks.accuracy.defaults 10K 20 --keep runs.jsonl --minutes 10    # again and again, until all are there
+    python -m lab.benchmarks.accuracy.defaults 100K 8 --layers 4 --sweeps 0             # the first eight of four layers and more
+    python -m lab.benchmarks.accuracy.defaults zeros 2                                  # 3-3-3 and 5-5-5-5 at w0 = 0
 
 Every problem is run with the engine's defaults (4 chains, full gradients, blocked Gibbs) or with the sampler named, and
 with a longer blocked Gibbs of another seed, all of whose chains begin at w0, at the same nβ and γ.
@@ -16,8 +18,10 @@ programs hardly change; with OMP_NUM_THREADS=1 they are what one quiet core take
 from __future__ import annotations
 
 import argparse
+import itertools
 import math
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -28,6 +32,7 @@ from llc_core import DeepLinearNetwork, estimate
 from llc_core.references.gibbs import gibbs_reference
 
 FAR = 0.05
+ZEROS = "zeros"
 
 
 def order_preserved(values: np.ndarray, reference: np.ndarray) -> float:
@@ -37,9 +42,23 @@ def order_preserved(values: np.ndarray, reference: np.ndarray) -> float:
     return float(np.mean((np.sign(values[i] - values[j]) == np.sign(reference[i] - reference[j]))[differ]))
 
 
+def problem_of(size_class: str, ranks: str, seed: int) -> DeepLinearNetwork:
+    """A random network of the class; of "zeros", the first two are those whose value quadrature and Stein's identity give."""
+    if size_class == ZEROS:
+        width, layers = ((3, 2), (5, 3))[seed]
+        return DeepLinearNetwork([np.zeros((width, width))] * layers, noise_std=0)
+    return DeepLinearNetwork.random(size_class, ranks, seed=seed)
+
+
+def seeds_of(size_class: str, ranks: str, first: int, count: int, layers: int) -> Iterator[int]:
+    """The first `count` seeds whose networks have at least so many layers."""
+    deep = (seed for seed in itertools.count(first) if len(problem_of(size_class, ranks, seed).weights) >= layers)
+    return itertools.islice(deep, count)
+
+
 def one_run(size_class: str, seed: int, ranks: str, sampler: str | None, sweeps: int, given_weights: bool) -> Row:
     """What is kept of a network: its size, the three values, and the verdict."""
-    problem = DeepLinearNetwork.random(size_class, ranks, seed=seed)
+    problem = problem_of(size_class, ranks, seed)
     if given_weights:
         problem = DeepLinearNetwork(weights=problem.weights, seed=seed)
     start = time.process_time()
@@ -112,6 +131,7 @@ def main() -> None:
     parser.add_argument("problems", type=int)
     parser.add_argument("--ranks", default="equal")
     parser.add_argument("--first", type=int, default=0, help="seed of the first problem")
+    parser.add_argument("--layers", type=int, default=1, help="networks of fewer layers are left out")
     parser.add_argument("--sampler", help="in place of the engine's choice")
     parser.add_argument("--sweeps", type=int, default=1000, help="Gibbs sweeps; 0: no reference")
     parser.add_argument("--given-weights", action="store_true", help="pass the weights alone: ranks found numerically")
@@ -121,7 +141,7 @@ def main() -> None:
     print(machine())
     print("seed  dim  layers rank  expected   estimate ± se      error   Gibbs      Gibbs err  seconds  verdict")
     kept, rows, until = Kept(options.keep), {}, time.monotonic() + 60 * options.minutes
-    for seed in range(options.first, options.first + options.problems):
+    for seed in seeds_of(options.size_class, options.ranks, options.first, options.problems, options.layers):
         asked = (options.size_class, seed, options.ranks, options.sampler, options.sweeps, options.given_weights)
         if asked not in kept:
             if time.monotonic() >= until:

@@ -186,8 +186,7 @@ def effective() -> Row:
             row = {
                 "steps": steps,
                 "gradients": 32 * steps * each,
-                "seconds": min(seconds),
-                "seconds_each": seconds,
+                "processor_seconds": min(seconds),
                 "least_ess": round(float(np.nanmin(said.ess))),
                 "r_hat_functions": round(float(said.r_hat.max()), 4),
             }
@@ -201,7 +200,9 @@ def effective() -> Row:
 def reached(found: Row, width: str, seconds: float, gradients: float = math.inf) -> bool:
     """Whether a sampler had 400 effective draws at this width within so much."""
     mine = [row for name, row in found.items() if name.endswith(width)]
-    return any(r["least_ess"] >= 400 and r["seconds"] <= seconds and r["gradients"] <= gradients for r in mine)
+    return any(
+        r["least_ess"] >= 400 and r["processor_seconds"] <= seconds and r["gradients"] <= gradients for r in mine
+    )
 
 
 def settled() -> Row:

@@ -3,7 +3,7 @@
     python -m lab.benchmarks.served.waits
 
 Milliseconds to check and make the network of a link, beside the bytes that its price says it holds: above
-`app.pages.local_geometry.config.LONG_BYTES` a thread makes it.
+`app.estimates.networks.LONG_BYTES` a thread makes it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from app.pages.local_geometry.config import LONG_BYTES, check_size
+from app.estimates.networks import LONG_BYTES, check_size
 from app.pages.local_geometry.scene import link_config, scene_of
 
 NETWORKS: tuple[dict[str, Any], ...] = (

@@ -1,10 +1,10 @@
-"""Formulas in x typed by people: parsed by our own grammar, evaluated with exact first and second derivatives.
+"""Formulas typed by people, in x or in other variables: parsed by our own grammar, never run as a program.
 
     sum   = term { (+|-) term }          power = atom [ (^|**) sign ]
-    term  = sign { (*|/) sign }          atom  = number | x | pi | e | function ( sum ) | ( sum )
+    term  = sign { (*|/) sign }          atom  = number | variable | pi | e | function ( sum ) | ( sum )
     sign  = { +|- } power
 
-Derivatives are forward-mode jets of second order: every value travels with its first two derivatives by x.
+A formula in x has exact derivatives: jets of second order, in which every value travels with its first two derivatives by x.
 """
 
 from __future__ import annotations
@@ -21,11 +21,12 @@ from llc_core.potentials.line.jets import FUNCTIONS, Jet, chain, constant_power,
 MAX_LENGTH = 200
 MAX_DEPTH = 40
 CONSTANTS = {"pi": math.pi, "e": math.e}
-OTHER_SIGNS = str.maketrans({"−": "-", "–": "-", "·": "*", "×": "*", "÷": "/", "π": "pi"})
+OTHER_SIGNS = str.maketrans({"−": "-", "–": "-", "·": "*", "×": "*", "÷": "/", "π": "pi", "₁": "1", "₂": "2"})
 TOKEN = re.compile(r"\s*((?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|[A-Za-z_][A-Za-z_0-9]*|\*\*|[-+*/^()])")
 
 Node = tuple[Any, ...]
-"""("number", value), ("x",), ("minus", node), (function, node) or (operator, left, right)."""
+"""("number", value), (variable,), ("minus", node), (function, node) or (operator, left, right)."""
+IN_X = ("x",)
 
 
 @dataclass(frozen=True)
@@ -46,13 +47,13 @@ class Expression:
         return _latex(self.root)[0]
 
 
-def parse(text: str) -> Expression:
-    """The formula that `text` stands for."""
+def parse(text: str, variables: tuple[str, ...] = IN_X, example: str = "exp(-x^4/4)") -> Expression:
+    """The formula that `text` stands for. example: one in these variables, for the sentences about what is wrong."""
     if not isinstance(text, str):
-        raise ValueError(f"expression must be a text such as 'exp(-x^4/4)', not a {type(text).__name__}.")
+        raise ValueError(f"expression must be a text such as {example!r}, not a {type(text).__name__}.")
     if len(text) > MAX_LENGTH:
         raise ValueError(f"expression has {len(text)} characters; at most {MAX_LENGTH} are allowed.")
-    parser = _Parser(text.translate(OTHER_SIGNS))
+    parser = _Parser(text.translate(OTHER_SIGNS), variables, example)
     root = parser.sum(0)
     if parser.next is not None:
         if parser.next == ")":
@@ -64,7 +65,8 @@ def parse(text: str) -> Expression:
 class _Parser:
     """Recursive descent over the tokens of a text."""
 
-    def __init__(self, text: str):
+    def __init__(self, text: str, variables: tuple[str, ...], example: str):
+        self.variables = variables
         self.tokens: list[tuple[str, int]] = []
         at, end = 0, len(text.rstrip())
         while at < end:
@@ -73,17 +75,22 @@ class _Parser:
                 bad = text[at:].lstrip()[0]
                 raise ValueError(
                     f"expression has a {bad!r} that means nothing here; "
-                    "use x, numbers, + - * / ^, parentheses and functions."
+                    f"use {', '.join(variables)}, numbers, + - * / ^, parentheses and functions."
                 )
             self.tokens.append((match[1], match.start(1)))
             at = match.end()
         if not self.tokens:
-            raise ValueError("expression is empty; write for example exp(-x^4/4).")
+            raise ValueError(f"expression is empty; write for example {example}.")
         self.place = 0
 
     @property
     def next(self) -> str | None:
         return self.tokens[self.place][0] if self.place < len(self.tokens) else None
+
+    @property
+    def either(self) -> str:
+        """The variables, as sentences name them."""
+        return ", ".join(self.variables)
 
     @property
     def where(self) -> str:
@@ -127,7 +134,9 @@ class _Parser:
     def atom(self, depth: int) -> Node:
         token, where = self.next, self.where
         if token is None:
-            raise ValueError("expression ends too early; a number, x or a parenthesis is missing at its end.")
+            raise ValueError(
+                f"expression ends too early; a number, {self.either} or a parenthesis is missing at its end."
+            )
         self.place += 1
         if token == "(":
             return self.inside(depth)
@@ -136,8 +145,8 @@ class _Parser:
             if not math.isfinite(value):
                 raise ValueError(f"expression: {token}{where} is too large a number.")
             return ("number", value)
-        if token == "x":
-            return ("x",)
+        if token in self.variables:
+            return (token,)
         if token in CONSTANTS:
             return ("number", CONSTANTS[token])
         if token in FUNCTIONS:
@@ -145,9 +154,9 @@ class _Parser:
                 raise ValueError(f"expression: {token}{where} needs its argument in parentheses, {token}(…).")
             return (token, self.inside(depth))
         if token[0].isalpha() or token[0] == "_":
-            names = ", ".join(["x", *CONSTANTS, *FUNCTIONS])
+            names = ", ".join([*self.variables, *CONSTANTS, *FUNCTIONS])
             raise ValueError(f"expression: {token!r}{where} is not known; the known names are {names}.")
-        raise ValueError(f"expression: a number, x or a parenthesis is missing before {token!r}{where}.")
+        raise ValueError(f"expression: a number, {self.either} or a parenthesis is missing before {token!r}{where}.")
 
     def inside(self, depth: int) -> Node:
         node = self.sum(depth + 1)
@@ -193,8 +202,8 @@ def _latex(node: Node) -> tuple[str, int]:
         return next(
             (rf"\{name}" if name == "pi" else name for name, c in CONSTANTS.items() if c == node[1]), f"{node[1]:g}"
         ), 3
-    if kind == "x":
-        return "x", 3
+    if len(node) == 1:
+        return re.sub(r"(\d+)$", r"_\1", kind), 3
 
     def at_least(level: int, part: Node) -> str:
         text, binds = _latex(part)

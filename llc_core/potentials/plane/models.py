@@ -1,4 +1,5 @@
-"""The functions behind planar landscapes: ρ(w), its slopes, and the learning coefficients that are known exactly.
+"""The functions behind planar landscapes: ρ(w), its slopes, and the learning coefficients that are known exactly. Long, since
+each brings its own.
 
 All functions take displacements δ = w − w0 as a sequence of equally shaped arrays or tensors, one per parameter: near w0
 nothing is then lost to rounding, however close a point is.
@@ -12,7 +13,10 @@ from fractions import Fraction
 from math import prod
 from typing import Any
 
+import numpy as np
+
 from llc_core.fields import choice, is_list, number, whole
+from llc_core.potentials.plane.formulas import EXAMPLE, ZERO, plane_formula
 from llc_core.theory.rank_checks import show
 from llc_core.types import LearningCoefficient
 
@@ -31,7 +35,7 @@ class Model:
     powers: h of the prior ∏|w_i|^{h_i}.
     ridge: the displacement around which {ρ = 0} runs along the axes, for quadrature.  start: where chains begin.
     degrees: the highest power of each parameter in ρ: the larger, the sharper the posterior's edges on a log scale.
-    local, overall: λ and multiplicity at w0, and their least over the plane.  formula: LaTeX of ρ.
+    local, overall: λ and multiplicity at w0, and their least over the plane; None: not known.  formula: LaTeX of ρ.
     parameters: what distinguishes this model from others of its name, for its JSON description.
     """
 
@@ -41,14 +45,16 @@ class Model:
     w0: Point
     rho: Callable[[Sequence[Any]], list[Any]]
     jacobian: Callable[[Sequence[Any]], list[list[Any]]]
-    local: LearningCoefficient
-    overall: LearningCoefficient
+    local: LearningCoefficient | None
+    overall: LearningCoefficient | None
     parameters: Mapping[str, Any]
     powers: Point
     ridge: Point
     start: Point
     degrees: Point
     outputs: int = 1
+    on_axes: bool = True
+    """Whether {ρ = 0} runs along axes or through `ridge`, where the quadrature of all data sets at once looks for it."""
 
     @property
     def dim(self) -> int:
@@ -178,10 +184,50 @@ def quadratic(scales: Any = (1.0, 1.0)) -> Model:
     )
 
 
+def formula(rho: Any = EXAMPLE, at: Any = None) -> Model:
+    """ρ as a formula in w1 and w2, read by `llc_core.potentials.plane.formulas` and never run as a program.
+
+    at: w0, with ρ(w0) = 0; None: the zero that Newton steps find from (1, 0.5). Where ρ has a slope at w0 its zeros are a smooth
+    curve there and λ is 1/2; elsewhere, and over the plane, λ is not known.
+    """
+    found = plane_formula(rho)
+    w0 = found.zero_near(1.0, 0.5, FARTHEST) if at is None else _point(at, 2)
+    if w0 is None:
+        raise ValueError(f"rho is {rho!r}, and no zero of it was found near (1, 0.5); give one as at.")
+    here = [np.array([c]) for c in w0]
+    value, slopes = found.with_slopes(here)
+    if not abs(float(value[0])) <= ZERO:
+        near = found.zero_near(w0[0], w0[1], FARTHEST)
+        remedy = "" if near is None else f", such as ({near[0]:.12g}, {near[1]:.12g})"
+        raise ValueError(
+            f"at is {list(w0)}, where ρ is {float(value[0]):.4g} and not 0; give a point of the valley{remedy}."
+        )
+    slope = float(np.hypot(slopes[0][0], slopes[1][0]))
+    return Model(
+        "formula",
+        rf"\rho={found.latex}",
+        "A function of your own: the parameters that tell the truth are its zeros.",
+        w0,
+        lambda delta: [found.value([c + d for c, d in zip(w0, delta, strict=True)])],
+        lambda delta: [found.slopes([c + d for c, d in zip(w0, delta, strict=True)])],
+        LearningCoefficient(Fraction(1, 2)) if slope > LEAST_SLOPE else None,
+        None,
+        {"rho": rho, "at": list(w0)},
+        (0.0, 0.0),
+        (0.0, 0.0),
+        (0.0, 0.0),
+        (1.0, 1.0),
+        on_axes=False,
+    )
+
+
+LEAST_SLOPE = 1e-4
+"""Below it, a slope may be the rounding of a zero of higher order, whose coordinates are known to 10⁻⁵ only: λ is then not told."""
 MODELS: Mapping[str, Callable[..., Model]] = {
     "normal_crossing": normal_crossing,
     "line_and_point": line_and_point,
     "quadratic": quadratic,
+    "formula": formula,
 }
 
 

@@ -1,8 +1,10 @@
-"""Landscapes over the plane with known learning coefficients: regressions y = ρ(w)·x + noise of two parameters (or one)."""
+"""Landscapes over the plane: regressions y = ρ(w)·x + noise of two parameters (or one). Long, since it is one class and its
+descriptions."""
 
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -15,6 +17,7 @@ from llc_core.potentials.base import Batch, Potential
 from llc_core.potentials.plane.data import PlanarData
 from llc_core.potentials.plane.models import MODELS, Model
 from llc_core.theory import quadrature
+from llc_core.theory.adaptive_quadrature import adaptive_mean
 from llc_core.theory.rank_checks import show
 from llc_core.types import LearningCoefficient
 
@@ -59,12 +62,12 @@ class Planar(Potential):
         self._expected: dict[tuple[float, float, Callable[..., Any]], float] = {}
 
     @property
-    def learning_coefficient(self) -> LearningCoefficient:  # type: ignore[override]
-        """The least over the plane, that of the whole posterior as n → ∞."""
+    def learning_coefficient(self) -> LearningCoefficient | None:  # type: ignore[override]
+        """The least over the plane, that of the whole posterior as n → ∞; None where it is not known."""
         return self.model.overall
 
     @property
-    def local_learning_coefficient(self) -> LearningCoefficient:  # type: ignore[override]
+    def local_learning_coefficient(self) -> LearningCoefficient | None:  # type: ignore[override]
         return self.model.local
 
     @property
@@ -80,7 +83,8 @@ class Planar(Potential):
         return self.expected_llc_at(self.n_beta if n_beta is None else n_beta, self.localization)
 
     def expected_llc_at(self, n_beta: float, localization: float) -> float | None:
-        """The exact finite-n value by quadrature, mean over the data sets; None without a localisation."""
+        """The exact finite-n value by quadrature, mean over the data sets; None without a localisation, and where the
+        quadrature of a formula does not settle."""
         return self._quadrature(n_beta, localization, quadrature.posterior)
 
     def one_sided_llc_at(self, n_beta: float, localization: float) -> float | None:
@@ -93,12 +97,22 @@ class Planar(Potential):
             raise ValueError(f"n_beta is {n_beta:g}; it must be greater than 0.")
         if localization <= 0:
             return None
+        if not self.model.on_axes:
+            return self._of_formula(n_beta, localization)
         if not self.has_prior:  # without walls there is one side only
             posterior = quadrature.posterior
         key = n_beta, localization, posterior
         if key not in self._expected:
             self._expected[key] = float(posterior(self, n_beta, localization).llc.mean())
         return self._expected[key]
+
+    def _of_formula(self, n_beta: float, localization: float) -> float | None:
+        key = n_beta, localization, adaptive_mean
+        if key not in self._expected:
+            found = [adaptive_mean(self, mean, n_beta, localization) for mean in self.data.mean]
+            self._expected[key] = math.nan if any(value is None for value in found) else float(np.mean(found))  # type: ignore[arg-type]
+        value = self._expected[key]
+        return value if math.isfinite(value) else None
 
     # -- evaluation ---------------------------------------------------------------------------------------------------
 
@@ -200,7 +214,8 @@ class Planar(Potential):
 
 
 def planar_landscape(name: Any, **values: Any) -> Planar:
-    """A planar landscape by name: "normal_crossing" (k, h, at), "line_and_point" (at), "quadratic" (scales).
+    """A planar landscape by name: "normal_crossing" (k, h, at), "line_and_point" (at), "quadratic" (scales),
+    "formula" (rho, at).
 
     Also n, noise_std, data_sets, start (where chains begin: coordinates of w, one per parameter) and seed.
     Reduced-rank regression y = B·A·x, the other classic, is `DeepLinearNetwork` with two layers.

@@ -184,3 +184,14 @@ def test_a_measured_split_chooses_the_remedy():
     assert conclude(found).change == {"step_size": 1.6e-05}
     split = split_of(found, MIXING, 0.25)
     assert conclude(found, split=split).remedy.startswith("Take more steps") and not conclude(found, split=split).change
+
+
+def test_details_are_folded_and_what_chains_cannot_tell_is_not():
+    checks = "They have settled (no chain diverged, no drift, R-hat 1.002). That cannot tell whether γ suits."
+    assert texts.folded(checks) == (
+        '<span class="brief">They have settled</span><span class="rest"> (no chain diverged, no drift, R-hat 1.002)</span>'
+        ". That cannot tell whether γ suits."
+    )
+    settled = texts.folded("The estimate is right (the exact value is 7.5). The chains alone leave it open: a < b.")
+    assert settled.endswith('7.5).</span><span class="rest"> The chains alone leave it open: a &lt; b.</span>')
+    assert texts.folded("R-hat is 1.4 > 1.05.") == "R-hat is 1.4 &gt; 1.05."

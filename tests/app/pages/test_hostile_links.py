@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from app.estimates import networks as local_geometry
 from app.pages import load_pages
 from app.pages.landscapes import config as landscapes
-from app.pages.local_geometry import config as local_geometry
 from app.pages.local_geometry.config import check_size
 from app.pages.local_geometry.presets import PRESETS
 from app.pages.local_geometry.scene import link_config

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from waiting import PATIENCE_SECONDS, Gate, settled
 
+from app.estimates import networks as local_geometry
 from app.pages import load_pages
-from app.pages.local_geometry import config as local_geometry
 from app.pages.stationary_bias import scene as bias_scene
 
 LARGE = {"problem": {"kind": "dln", "widths": [440, 440], "n": 1000}, "chains": 2, "steps": 200}

@@ -7,8 +7,8 @@ import gc
 import pytest
 from waiting import eventually, settled
 
+from app.estimates import networks as local_geometry
 from app.pages import load_pages
-from app.pages.local_geometry import config as local_geometry
 from app.runs.account import SMALL, TOTAL_MEMORY, Account, Claim, total_memory
 from app.runs.handle import RunHandle
 from app.runs.job import Status
@@ -118,7 +118,7 @@ def visitors(monkeypatch):
     """A factory of pages on a server whose room is ROOM, and the account of them."""
     own = Account(lambda: ROOM[0])
     monkeypatch.setitem(ROOM, 0, 1000 * MB)
-    for module in ("app.session.live", "app.pages.local_geometry.config"):
+    for module in ("app.session.live", "app.estimates.networks"):
         monkeypatch.setattr(f"{module}.account", lambda: own)
     made = []
 

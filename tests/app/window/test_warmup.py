@@ -9,7 +9,7 @@ import pytest
 
 from app.window import warmup
 
-LATER = ("_compile", "_compile_planes", "_learn_digits", "_import_figures")
+LATER = ("_compile", "_compile_planes", "_learn_digits", "_read_sweep")
 
 
 @pytest.fixture
@@ -52,5 +52,5 @@ def test_what_is_compiled_in_advance_compiles(monkeypatch, caplog):
         warmup._compile(warmup.bias_presets()[:1])
         warmup._compile_planes()
         warmup._learn_digits()
-        warmup._import_figures()
+        warmup._read_sweep()
     assert not caplog.records

@@ -12,18 +12,15 @@ from synthetic_store import synthetic_rows, write_store
 from app.server.report import write_report
 from app.sharing.links import Link, decode, encode
 
-# Keys of the curves that a figure draws, and where its points are.
+# A figure of the report: keys of its points.
 POINTS = """(name) => {
   const view = [...(window.Bokeh?.index?.query?.((v) => v.model.name === name && v.model.type === 'Figure') ?? [])][0]
   if (!view) return null
   const source = view.model.renderers.find((r) => r.name === 'points').data_source
   const get = (column) => Array.from(source.data instanceof Map ? source.data.get(column) : source.data[column])
-  const xs = view.frame.x_scale.v_compute(get('x')), ys = view.frame.y_scale.v_compute(get('y'))
-  const box = view.canvas_view.el.getBoundingClientRect()
-  const at = Array.from(xs, (x, i) => [box.left + x, box.top + ys[i]])
-  return {key: get('key'), index: get('index'), at}
+  return {key: get('key'), index: get('index')}
 }"""
-FIGURES = ("relative_error", "mean_against_sd", "order_preservation", "nan_share")
+DOTS = "circle[data-key]"
 
 
 @pytest.fixture
@@ -49,37 +46,21 @@ def read(kept):
 
 def opened(app, config):
     app.page.goto(f"{app.address}?c={encode(Link('benchmark', config))}")
-    for name in FIGURES:
-        app.page.wait_for_function(f"(name) => (({POINTS})(name)?.key?.length ?? 0) > 0", arg=name, timeout=60_000)
+    expect(app.page.locator(DOTS).first).to_be_visible(timeout=60_000)
     app.page.wait_for_function("() => Bokeh.documents[0].is_idle", timeout=60_000)
     return app
 
 
-def curves_of(app, name="relative_error") -> set[str]:
-    return set(app.page.evaluate(POINTS, name)["key"])
-
-
-def steady(app, name):
-    """A figure's points, once the page around it has stopped moving."""
-    before = None
-    for _ in range(40):
-        found = app.page.evaluate(POINTS, name)
-        if found == before:
-            return found
-        before = found
-        app.settle(500)
-    raise AssertionError("the page never came to rest")
+def curves_of(app) -> set[str]:
+    return set(app.page.locator(DOTS).evaluate_all("(dots) => dots.map((dot) => dot.dataset.key)"))
 
 
 def drawn(app, wanted: set[str]) -> None:
-    """Wait until every figure shows these curves."""
-    for name in FIGURES:
-        app.page.wait_for_function(
-            f"([name, wanted]) => {{ const found = ({POINTS})(name); return found && "
-            "[...new Set(found.key)].sort().join() === wanted }",
-            arg=[name, ",".join(sorted(wanted))],
-            timeout=60_000,
-        )
+    """Wait until the charts show these curves."""
+    for key in wanted:
+        expect(app.page.locator(f'circle[data-key="{key}"]').first).to_be_visible(timeout=60_000)
+    others = "".join(f':not([data-key="{key}"])' for key in wanted)
+    expect(app.page.locator(DOTS + others)).to_have_count(0)
 
 
 def test_figures_are_drawn_and_filters_work_by_mouse_and_keyboard(bench):
@@ -115,24 +96,45 @@ def test_figures_are_drawn_and_filters_work_by_mouse_and_keyboard(bench):
     expect(page.get_by_role("region", name="Accuracy").get_by_role("row")).to_have_count(6)
 
 
-def test_a_click_on_a_point_lists_its_runs_and_one_opens_live(read):
+def test_a_click_on_a_point_lists_its_runs_and_one_runs_beside_the_charts(read):
     app, page = read, read.page
-    found = steady(app, "relative_error")
-    i = next(i for i, key in enumerate(found["key"]) if key == "RMSPropSGLD|full" and found["index"][i] == 4)
-    page.mouse.click(*found["at"][i])
+    point = page.locator('circle[data-key="RMSPropSGLD|full"][data-index="4"]')
+    chart = page.locator("[data-chart=RMSProp-SGLD]")
+    expect(chart.locator(".band").first).to_have_css("opacity", "0")
+    point.hover(force=True)
+    expect(chart.locator(".band").first).to_have_css("opacity", "1")
+    expect(page.locator(".tip", has_text="problems have a λ̂")).to_be_visible()
+    point.click(force=True)
     expect(page.get_by_role("combobox", name="Curve")).to_have_text("RMSProp-SGLD, full data")
-    links = page.get_by_role("link", name=re.compile("Open run 1K"))
-    assert links.count() == 12
-    link = decode(links.first.get_attribute("href").removeprefix("?c="))
+    assert page.get_by_role("link", name=re.compile("Open run 1K")).count() == 12
+
+    expect(page.get_by_text("One run of this point")).to_be_visible()
+    expect(page.locator("[data-key=llc]")).to_contain_text("±", timeout=60_000)
+    charts, run = (page.locator(name).bounding_box() for name in (".multiples[role=group]", "[data-key=llc]"))
+    assert run["x"] >= charts["x"] + charts["width"], "beside the charts, and not below them"
+    link = page.get_by_role("link", name="Open on Local geometry")
+    found = decode(link.get_attribute("href").removeprefix("?c="))
+    assert found.page == "local-geometry" and found.config["sampler"]["name"] == "RMSPropSGLD"
     with page.context.expect_page() as made:
-        links.first.click()
+        link.click()
     other = type(app)(made.value, app.address)
     other.wait_for_points(60)
-    made.value.get_by_role("button", name="Open drawer").click()  # a new window is narrow, and folds the settings
-    expect(made.value.get_by_role("combobox", name="Sampler")).to_have_text("RMSProp-SGLD")
-    assert link.config["problem"]["size_class"] == "1K"
     made.value.close()
     assert not other.problems
+    page.get_by_role("button", name="Close", exact=True).click()
+    expect(page.get_by_text("One run of this point")).not_to_be_visible()
+
+
+def test_a_point_is_chosen_by_keys(read):
+    page = read.page
+    charts = page.get_by_role("group", name="Charts: arrow keys")
+    charts.focus()
+    for key in ("ArrowRight", "ArrowRight", "ArrowDown"):
+        page.keyboard.press(key)
+    expect(page.locator(".tip", has_text="RMSProp-SGLD")).to_be_visible()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("combobox", name="Curve")).to_have_text("RMSProp-SGLD, full data")
+    page.get_by_role("button", name="Close", exact=True).click()
 
 
 def test_a_store_from_a_file_and_a_wrong_one(bench, tmp_path):
@@ -156,9 +158,9 @@ def test_table_and_figures_are_taken_away(read):
     assert len(table.value.path().read_text().splitlines()) == 6
     page.get_by_role("button", name="Export").click()
     with page.expect_download() as figure:
-        read.button("Relative error by step size as SVG").click()
+        read.button("The charts as SVG").click()
     text = figure.value.path().read_text()
-    assert text.startswith("<svg") and "RMSProp-SGLD" in text and "relative error" in text
+    assert text.startswith("<svg") and "RMSProp-SGLD" in text and "Relative error" in text
 
 
 def test_a_link_shows_the_same_again(read):
@@ -177,6 +179,10 @@ def test_five_pages_fit_a_phone(app):
     opened(app, {"store": "small", "gradient": "full"})
     page = app.page
     app.until("document.documentElement.scrollWidth <= 390")
+    charts = page.locator("[data-chart]").evaluate_all(
+        "(all) => all.map((chart) => chart.getBoundingClientRect().right)"
+    )
+    assert len(charts) == 5 and max(charts) <= 390
     bar = page.get_by_role("navigation", name="Pages").bounding_box()
     here = app.button("Benchmark: choose a page").bounding_box()
     assert bar["x"] <= here["x"] + 1 and here["x"] + here["width"] <= bar["x"] + bar["width"] + 1

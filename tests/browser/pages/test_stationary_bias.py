@@ -119,6 +119,7 @@ def test_numbers_on_the_screen_are_the_engine_s(bias):
 
 
 def test_a_change_starts_again_and_a_fault_does_not(bias):
+    bias.page.get_by_role("button", name="More of the left sampler").click()
     enter(bias, "Alpha α", "7")
     expect(bias.page.get_by_role("alert").filter(has_text="PSGLD.alpha is 7")).to_be_visible()
     before = bias.step

@@ -1,25 +1,27 @@
-"""What the page "Benchmark" shows of the chosen runs: numbers, verdict, figures, table, and the runs behind a point."""
+"""What the page "Benchmark" shows of the chosen runs: verdict, charts, numbers, table, and the runs behind a point."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any
 
 import panel as pn
 
+from app.components.multiples import Multiples
 from app.components.readouts import Numbers
 from app.components.toggles import Toggles
 from app.pages.benchmark.columns import DASHES, SHORT, TITLES
-from app.pages.benchmark.config import BenchmarkConfig
+from app.pages.benchmark.config import MEASURES, BenchmarkConfig
+from app.pages.benchmark.drawing.multiples import DIRECTIONS, multiples
+from app.pages.benchmark.panels.beside import Beside
 from app.pages.benchmark.panels.runs import RunsPanel
 from app.pages.benchmark.table import SCROLL, TABLE_WORDS, table_html
 from app.pages.benchmark.texts import READOUTS, dash, readouts, samplers_of, verdict
 from app.style import theme
-from app.style.layout import card, pair, plotted, prose
-from app.style.legend import heading, legend
-from llc_core.sweeps.series import PAPER, TRUTH_WORDS, Accuracy, Curve, Row, accuracy, curves
+from app.style.layout import card, one_of, prose
+from app.style.legend import heading, legend_html
+from llc_core.sweeps.series import CLOSE, PAPER, TRUTH_WORDS, Accuracy, Curve, Row, accuracy, curves
 from llc_core.sweeps.table import Table
 
 _TABLE = "tr.close th, tr.close td { font-weight: 700; }"
@@ -54,61 +56,118 @@ def answer_of(config: BenchmarkConfig, stored: Sequence[Row]) -> Answer:
 
 
 class Results:
-    """`show` shows all of it. on_hidden: called with the samplers that the visitor leaves out.
+    """`show` shows all of it. on_hidden: called with the samplers that the visitor leaves out.  on_measure: with what the
+    charts are to show.
 
-    rows, curves, table: what is shown.  numbers, verdict: for the card above.  views: the cards below it.
+    rows, curves, table: what is shown.  numbers, verdict: for the cards of the page.  views: the cards below them.
     """
 
     def __init__(self) -> None:
-        # HoloViews takes seconds to import, which the other pages need not wait for.
-        from app.pages.benchmark.figures import SweepFigure
-
         self.on_hidden: Callable[[tuple[str, ...]], None] = lambda names: None
+        self.on_measure: Callable[[str], None] = lambda name: None
         self.rows = Table.of(())
         self.curves: Sequence[Curve] = ()
         self.table: Sequence[Accuracy] = ()
         self.numbers = Numbers(items=READOUTS, sizing_mode="stretch_width", margin=0)
-        self.verdict = prose(theme.VERDICT, margin=(10, 0, 0, 0))
-        self.toggles = Toggles(
-            items=[], shown=[], label="Samplers", figures=" ".join(TITLES), sizing_mode="stretch_width", margin=(6, 0)
-        )
+        self.verdict = prose(theme.VERDICT, margin=(0, 0, 10, 0))
+        self.measure = one_of({SHORT_TITLES[name]: name for name in MEASURES}, MEASURES[0])
+        self.measure.param.watch(self._on_measure, "value")
+        self.toggles = Toggles(items=[], shown=[], label="Samplers", sizing_mode="stretch_width", margin=(8, 0, 0, 0))
         self.toggles.listener = self._on_toggle
-        self.figures = {name: SweepFigure(name) for name in TITLES}
-        self.runs = RunsPanel()
-        for figure in self.figures.values():
-            figure.on_tap = self.runs.choose
-        self._dashes = legend("", [(dash(DASHES[name]), SHORT[name]) for name in reversed(DASHES)])
-        self._dashes.margin = (2, 0, 12, 0)
+        self.charts = Multiples(sizing_mode="stretch_width", margin=(8, 0, 0, 0))
+        self.charts.listener = self._on_point
+        self.runs, self.beside = RunsPanel(), Beside()
+        self._legend = prose(theme.LEGEND, _ONE_LINE)
         self._table = prose(theme.TABLE, SCROLL, _TABLE)
         self.table_words = prose()
         self.table_words.object = f"<p class='small muted' style='margin: 8px 0 0'>{escape(TABLE_WORDS)}</p>"
+        self._quiet = False
+        self._legend.styles = {"flex": "1 1 320px"}
+        bar = pn.FlexBox(
+            self.measure, self._legend, gap="6px 16px", align_items="center", sizing_mode="stretch_width", margin=0
+        )
+        shown = card(self.verdict, bar, self.charts, self.toggles)
+        self.top = pn.Column(shown, self.beside.view, sizing_mode="stretch_width", margin=0, stylesheets=[ALONE])
+        """The charts, and beside them the run of a point."""
+        self.beside.view.param.watch(self._on_beside, "visible")
         self.views: list[pn.viewable.Viewable] = [
-            card(self.toggles, self._dashes, *self._drawn("relative_error")),
-            pair(
-                card(*self._drawn("mean_against_sd")),
-                card(*self._drawn("order_preservation"), *self._drawn("nan_share")),
-            ),
             card(heading("Accuracy at the best step size"), self._table, self.table_words),
             self.runs.view,
         ]
 
-    def _drawn(self, name: str) -> list[Any]:
-        return [heading(TITLES[name]), plotted(self.figures[name].plot)]
-
     def show(self, config: BenchmarkConfig, answer: Answer) -> None:
-        if answer.samplers != self.toggles.items:
-            self.toggles.items = answer.samplers
-        self.toggles.shown = [item["key"] for item in answer.samplers if item["key"] not in config.hidden]
+        items = [{**item, "swatch": ""} for item in answer.samplers]  # in the charts all samplers have one colour
+        if items != self.toggles.items:
+            self.toggles.items = items
+        self.toggles.shown = [item["key"] for item in items if item["key"] not in config.hidden]
         self.rows, self.curves, self.table = answer.rows, answer.curves, answer.table
-        self._dashes.visible = len({c.gradient for c in self.curves}) > 1
-        for figure in self.figures.values():
-            figure.show(self.curves, config.spread)
+        self._quiet = True
+        try:
+            self.measure.value = config.measure
+        finally:
+            self._quiet = False
+        self._legend.object = legend_html("", entries(config, self.curves)) + (
+            f"<p class='small' style='margin: 2px 0 0'>{escape(DIRECTIONS[config.measure])}</p>"
+        )
+        data = multiples(self.curves, config.measure, config.truth, config.spread)
+        title = f"Charts: {TITLES[config.measure]}"
+        self.charts.param.update(data=data, title=title, chosen=[])
         self._table.object = table_html(self.table)
         self.runs.show(self.curves, self.rows, config.estimator, config.truth)
+        self._estimator = config.estimator
         self.numbers.values = answer.numbers
         tone, words = answer.verdict
         self.verdict.object = f'<p class="{tone}" aria-live="polite">{words}</p>'
 
+    def close(self) -> None:
+        """End the run of a point."""
+        self.beside.close()
+
+    def _on_point(self, key: str, index: int) -> None:
+        """A point was chosen: its runs are listed, and one of them runs beside the charts."""
+        with pn.io.hold():
+            self.charts.chosen = [key, index]
+            self.runs.choose(key, index)
+            rows, errors = self.runs.lines
+            if rows:
+                self.beside.show(self.runs.title, rows, errors, self._estimator)
+
+    def _on_beside(self, event: object) -> None:
+        self.top.stylesheets = [TWO if self.beside.view.visible else ALONE]
+        if not self.beside.view.visible:
+            self.charts.chosen = []
+
+    def _on_measure(self, event: object) -> None:
+        if not self._quiet:
+            self.on_measure(self.measure.value)
+
     def _on_toggle(self) -> None:
         names = (item["key"] for item in self.toggles.items)
         self.on_hidden(tuple(name for name in names if name not in self.toggles.shown))
+
+
+def entries(config: BenchmarkConfig, found: Sequence[Curve]) -> list[tuple[str, str]]:
+    """What the legend of the charts has: the truth where it is a line, the best step size, and how gradients are drawn."""
+    found_gradients = {c.gradient for c in found}
+    several = [(dash(DASHES[name]), SHORT[name]) for name in reversed(DASHES) if name in found_gradients]
+    lines = several if len(several) > 1 else []
+    if config.measure in ("relative_error", "mean_against_sd"):
+        lines = [(config.truth, TRUTH_WORDS[config.truth]), (_NEAR, f"within ±{CLOSE:.0%}"), *lines]
+    return [*lines, (_BEST, "best step size")]
+
+
+SHORT_TITLES = {
+    "relative_error": "Error",
+    "mean_against_sd": "Mean and spread",
+    "order_preservation": "Order",
+    "nan_share": "No estimate",
+}
+_NEAR = f'<rect y="2" width="26" height="10" fill="{theme.GOOD}" fill-opacity=".3"/>'
+_BEST = (
+    f'<circle cx="13" cy="7" r="6" fill="none" stroke="{theme.ESTIMATE}" stroke-width="1.5"/>'
+    f'<circle cx="13" cy="7" r="3" fill="{theme.ESTIMATE}"/>'
+)
+_ONE_LINE = "@media (max-width: 1480px) { ul { min-height: 0; } }"
+ALONE = f"{theme.TALL} :host {{ display: grid !important; grid-template-columns: minmax(0, 1fr); gap: 12px; }}"
+TWO = f"""{ALONE}
+@media (min-width: 1000px) {{ :host {{ grid-template-columns: minmax(0, 3fr) minmax(0, 2fr); align-items: start; }} }}"""

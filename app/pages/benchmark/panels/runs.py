@@ -35,20 +35,26 @@ PAGE_OF = {"dln": "local-geometry"}
 NOT_CARRIED = ("grid", "device")
 MOST = 100
 WORDS = (
-    "What is behind a point: click it in a figure, or choose here. “Open” runs the same configuration on the page Local "
+    "What is behind a point: click it in a chart, or choose here. “Open” runs the same configuration on the page Local "
     "geometry, live."
 )
 HEAD = ("Problem", "λ̂", "truth", "Relative error", "R-hat", "ESS", "Diverged chains", "Run")
 
 
 class RunsPanel:
-    """`show` gives the curves and their rows; `choose` a point of them."""
+    """`show` gives the curves and their rows; `choose` a point of them.
+
+    chosen: key and place of the point that is shown.  lines: its rows, and their errors.  title: what the point is.
+    """
 
     def __init__(self) -> None:
         self._curves: dict[str, Curve] = {}
         self._rows = Table.of(())
         self._estimator, self._truth = "same_batch", "expected"
         self._quiet = False
+        self.chosen: tuple[str, int] | None = None
+        self.lines: tuple[list[Row], list[float]] = [], []
+        self.title = ""
         self.curve = pmui.Select(label="Curve", options={}, size="small", margin=0, width=300)
         self.step = pmui.Select(label="Step size", options={}, size="small", margin=0, width=150)
         for select in (self.curve, self.step):
@@ -92,6 +98,7 @@ class RunsPanel:
             self.step.param.update(options=steps, value=step)
         finally:
             self._quiet = False
+        self.chosen = key, found.step_size.tolist().index(step)
         self.table.object = self._html(found, step)
 
     def _on_select(self, event: Any) -> None:
@@ -100,15 +107,18 @@ class RunsPanel:
                 self._set(self.curve.value, self.step.value)
 
     def _html(self, found: Curve, step: float) -> str:
+        self.title = f"{label(found.sampler, found.gradient)}, ε = {number_text(step)}"
+        self.lines = [], []
         try:
             rows, errors, count = self._farthest(found, step)
         except ValueError as error:  # the sweep has replaced them since
             return f"<p class='small'><span role='alert'>{escape(str(error))}</span></p>"
+        self.lines = rows, errors
         truth = TRUTH_WORDS[self._truth]
         head = "".join(f"<th scope=col>{escape(truth if text == 'truth' else text)}</th>" for text in HEAD)
         body = "".join(map(self._line, rows, errors))
         left = f"<p class='small muted'>The {MOST} farthest of {count:,} runs.</p>" if count > MOST else ""
-        words = f"{label(found.sampler, found.gradient)}, ε = {number_text(step)}, {ESTIMATOR_WORDS[self._estimator]}"
+        words = f"{self.title}, {ESTIMATOR_WORDS[self._estimator]}"
         table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
         return scrolling(words, table) + left
 
@@ -125,7 +135,7 @@ class RunsPanel:
 
     def _line(self, row: Row, error: float) -> str:
         llc, se = estimate_of(row, self._estimator), finite_or_nan(row["llc_se"])
-        name = f"{row['size_class']}, {row['ranks']}, {row['problem']}"
+        name = name_of(row)
         if row["status"] == "error":
             cells = ["failed", "", "", "", "", ""]
         else:
@@ -139,6 +149,11 @@ class RunsPanel:
             ]
         data = "".join(f"<td>{escape(text)}</td>" for text in cells)
         return f"<tr><th scope=row>{escape(name)}</th>{data}<td>{_link(row, name)}</td></tr>"
+
+
+def name_of(row: Mapping[str, Any]) -> str:
+    """Size class, kind of ranks and number of the problem of a row."""
+    return f"{row['size_class']}, {row['ranks']}, {row['problem']}"
 
 
 def run_link(row: Mapping[str, Any]) -> str:

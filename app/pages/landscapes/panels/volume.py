@@ -22,6 +22,7 @@ from llc_core.sweeps.csv_tables import table_csv
 HEIGHT = 300
 EVERY = 3
 """Every third point of the curve is drawn."""
+NOT_HERE = "The volume is worked out for the named landscapes: the valley of a formula may lie anywhere."
 
 CELLS = [
     {
@@ -74,6 +75,13 @@ class VolumePanel:
 
     def show(self, problem: Planar) -> None:
         """The page shows this landscape now."""
+        if not problem.model.on_axes:
+            self._later.close()
+            self._problem, self.found = problem, None
+            self.source.data = self.fit.data = {"x": np.zeros(0), "y": np.zeros(0)}
+            self.numbers.values = dict.fromkeys(("slope", "exact", "fitted_m", "exact_m"), UNKNOWN)
+            self._say(NOT_HERE)
+            return
         radius = local_radius(problem)
         question = (problem.model.name, str(problem.model.parameters), radius)
         self._problem = problem
@@ -82,6 +90,7 @@ class VolumePanel:
         self.found = None
         self.source.data = self.fit.data = {"x": np.zeros(0), "y": np.zeros(0)}
         truth = problem.local_learning_coefficient
+        assert truth is not None
         self.numbers.values = {
             "slope": UNKNOWN,
             "fitted_m": UNKNOWN,

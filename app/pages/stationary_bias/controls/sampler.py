@@ -10,6 +10,7 @@ import panel as pn
 
 from app.controls.fields import ChoiceField, Field, NumberField, make_field
 from app.pages.stationary_bias.config import STEP, on_the_line
+from app.style.layout import folded
 from llc_core.fields import Hyper, hyper_fields
 from llc_core.samplers.registry import samplers
 
@@ -35,21 +36,22 @@ class SamplerPanel:
             label=f"{side.capitalize()} sampler",
         )
         self._own: dict[str, Field] = {}
-        self._choices, self._numbers = (
-            pn.FlexBox(gap="0 12px", sizing_mode="stretch_width", margin=0) for _ in range(2)
+        self._choices, self._step, self._rest = (
+            pn.FlexBox(gap="0 12px", sizing_mode="stretch_width", margin=0) for _ in range(3)
         )
+        self._more = folded(self._rest, title=f"More of the {side} sampler")
         self.sampler.listener = self._on_sampler
         self._rebuild({})
 
     @property
-    def choices(self) -> pn.viewable.Viewable:
-        """The sampler and its named options, in a row."""
+    def choice(self) -> pn.viewable.Viewable:
+        """Which sampler."""
         return self._choices
 
     @property
     def numbers(self) -> pn.viewable.Viewable:
-        """Sliders of the sampler's numbers."""
-        return self._numbers
+        """Its step size, and the rest of its settings below one word that opens them."""
+        return pn.Column(self._step, self._more, sizing_mode="stretch_width", margin=0)
 
     @property
     def value(self) -> dict[str, Any]:
@@ -95,8 +97,11 @@ class SamplerPanel:
             field.widget.styles = {"flex": flex, "min-width": "0"}
         for field in numbers:
             field.widget.styles = {"flex": NUMBER_FLEX, "min-width": "0"}
-        self._choices.objects = [field.widget for field in (self.sampler, *choices)]
-        self._numbers.objects = [field.widget for field in numbers]
+        step = self._own["step_size"]
+        self._choices.objects = [self.sampler.widget]
+        self._step.objects = [step.widget]
+        self._rest.objects = [field.widget for field in (*choices, *numbers) if field is not step]
+        self._more.visible = bool(self._rest.objects)
 
 
 def _span(name: str, about: Hyper) -> tuple[float, float] | None:

@@ -19,12 +19,26 @@ import pytest
 from hostile_stores import HOSTILE, one_sentence
 from synthetic_store import failed_row, synthetic_rows, write_store
 
-from app.pages.benchmark.columns import error_ticks, label, look, place, sd_ticks, step_ticks, tick_text
-from app.pages.benchmark.config import BenchmarkConfig, comparable, options, read_config, same_ranks
-from app.pages.benchmark.figures import FIGURES, SweepFigure
+from app.components.multiples import Multiples
+from app.pages.benchmark.columns import (
+    TITLES,
+    error_ticks,
+    label,
+    look,
+    place,
+    sd_ticks,
+    squeeze,
+    step_ticks,
+    tick_text,
+)
+from app.pages.benchmark.config import MEASURES, BenchmarkConfig, comparable, options, read_config, same_ranks
+from app.pages.benchmark.drawing.multiples import MOST_POINTS, multiples
+from app.pages.benchmark.figures import FIGURES
 from app.pages.benchmark.page import Benchmark
 from app.pages.benchmark.panels.results import answer_of
 from app.pages.benchmark.panels.runs import run_link
+from app.pages.benchmark.pictures import outcomes, tile
+from app.pages.benchmark.presets import PRESETS
 from app.pages.benchmark.scene import (
     SIGNATURE,
     clean,
@@ -39,9 +53,11 @@ from app.pages.benchmark.table import HEAD, accuracy_csv, cells, rows_csv, serie
 from app.pages.benchmark.takeaway import FILES
 from app.pages.benchmark.texts import progress_html, readouts, samplers_of, verdict
 from app.pages.local_geometry.scene import link_config
+from app.pages.measured import RESULTS
 from app.server.report import report_html, sections, write_report
 from app.session.ownership import may_stop
 from app.sharing.links import decode
+from app.style import theme
 from llc_core.samplers.registry import samplers
 from llc_core.sweeps.series import Accuracy, accuracy, curves, error_of, ordered_pairs, select
 from llc_core.sweeps.stopping import request_of
@@ -206,37 +222,90 @@ def test_figures_hold_the_series(name):
     assert isinstance(drawn, hv.Overlay)
     plot = hv.render(drawn, backend="bokeh")
     assert plot.name == name and len(plot.legend[0].items) == len(found) == 10
-    shown = SweepFigure(name)
-    shown.show(found)
-    for kind, data in sources(shown.plot).items():
-        assert json.dumps(data) == json.dumps(sources(plot)[kind])
-    points = sources(shown.plot)["points"]
-    value = {"relative_error": "mean", "mean_against_sd": "sd", "nan_share": "nan", "order_preservation": "order"}[name]
+    points = sources(plot)["points"]
     for c in found:
         mine = [i for i, key in enumerate(points["key"]) if key == c.key]
-        wanted = getattr(c, value)[[points["index"][i] for i in mine]]
-        places = [points["y"][i] for i in mine]
-        drawn_at = [place(v) for v in wanted] if name in ("relative_error", "mean_against_sd") else wanted
-        assert len(mine) == np.isfinite(getattr(c, value)).sum() and places == pytest.approx(drawn_at)
-    assert {kind: len(data["key"]) for kind, data in sources(shown.plot).items() if kind != "points"} == {
+        wanted = VALUES[name](c)
+        assert len(mine) == np.isfinite(wanted).sum()
+        assert [points["y"][i] for i in mine] == pytest.approx(wanted[[points["index"][i] for i in mine]])
+    assert {kind: len(data["key"]) for kind, data in sources(plot).items() if kind != "points"} == {
         "minibatch": 0, "control_variate": 5, "full": 5, **({"bands": 10} if name == "relative_error" else {}),
     }  # fmt: skip
-    low, high = shown.plot.y_range.start, shown.plot.y_range.end
+    low, high = plot.y_range.start, plot.y_range.end
     assert all(low <= y <= high for y in points["y"])
-    shown.show([])
-    assert not any(data["key"] for data in sources(shown.plot).values())
 
 
-def test_a_tap_names_the_curve_and_the_step_size():
-    shown, taps = SweepFigure("relative_error"), []
-    shown.on_tap = lambda key, index: taps.append((key, index))
+VALUES = {
+    "relative_error": lambda c: squeeze(c.mean),
+    "mean_against_sd": lambda c: squeeze(c.sd),
+    "nan_share": lambda c: c.nan,
+    "order_preservation": lambda c: c.order,
+}
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_small_multiples_hold_the_series_on_common_axes(measure):
     found = curves(ROWS)
-    shown.show(found)
-    points = sources(shown.plot)["points"]
-    place_of = next(i for i, k in enumerate(points["key"]) if k == "SGHMC|full" and points["index"][i] == 3)
-    source = next(r.data_source for r in shown.plot.renderers if r.name == "points")
-    source.selected.indices = [place_of]
-    assert taps == [("SGHMC|full", 3)] and source.selected.indices == []
+    data = multiples(found, measure, "expected", spread=True)
+    samplers_shown = list(dict.fromkeys(c.sampler for c in found))
+    assert [chart["name"] for chart in data["charts"]] == [label(name) for name in samplers_shown]
+    lines = {line["key"]: line for chart in data["charts"] for line in chart["lines"]}
+    places, values = [], []
+    for c in found:
+        wanted, points = VALUES[measure](c), lines[c.key]["points"]
+        assert [point[2] for point in points] == np.flatnonzero(np.isfinite(wanted)).tolist()
+        assert [point[2] for point in points if point[3]] == [c.best]
+        assert all(0 <= across <= 1 and 0 <= up <= 1 for across, up, *_ in points)
+        places += [point[1] for point in points]
+        values += wanted[np.isfinite(wanted)].tolist()
+    # One straight line takes values to places, in all charts: the axes are common.
+    slope, start = np.polyfit(values, places, 1)
+    assert places == pytest.approx(slope * np.array(values) + start, abs=2e-4)
+    if measure == "relative_error":
+        assert data["truth"]["y"] == pytest.approx(start, abs=2e-4) and len(data["charts"][0]["bands"]) == 3
+        assert not multiples(found, measure, "expected", spread=False)["charts"][0]["bands"]
+    assert data["colors"]["truth"] == theme.TRUTH
+    assert json.dumps(data), "it goes to the browser as JSON"
+
+
+def test_a_store_with_very_many_step_sizes_is_thinned_and_an_empty_one_drawn():
+    rows = [row(0, 1e-9 * (1 + i), 100.0) for i in range(1000)]
+    (chart,) = multiples(curves(rows), "relative_error", "expected", spread=True)["charts"]
+    places = [point[2] for point in chart["lines"][0]["points"]]
+    assert len(places) == MOST_POINTS and places[0] == 0 and places[-1] == 999
+    assert multiples([], "relative_error", "expected", spread=True)["charts"] == []
+
+
+def test_only_points_that_are_there_can_be_chosen():
+    charts, chosen = Multiples(data=multiples(curves(ROWS), "relative_error", "expected", spread=True)), []
+    charts.listener = lambda key, index: chosen.append((key, index))
+    for message in (
+        None,
+        {},
+        {"point": 1},
+        {"point": ["SGHMC|full"]},
+        {"point": ["SGHMC|full", 99]},
+        {"point": ["x", 3]},
+    ):
+        charts._handle_msg(message)
+    charts._handle_msg({"point": [["SGHMC|full"], {}]})
+    assert not chosen
+    charts._handle_msg({"point": ["SGHMC|full", 3]})
+    assert chosen == [("SGHMC|full", 3)]
+
+
+def test_every_tile_draws_what_its_preset_finds_and_none_shares_a_picture():
+    drawn = [tile(preset)["picture"] for preset in PRESETS]
+    assert len(set(drawn)) == len(PRESETS) == 6
+    found = outcomes()
+    rows = load(RESULTS / "benchmark_1k.sqlite").rows
+    (sgld,) = (c for c in found["paper"] if c.sampler == "SGLD")
+    by_hand = select(rows, gradient="minibatch", sampler="SGLD")
+    assert sgld.mean == pytest.approx(curves(by_hand, "printed", "global")[0].mean, nan_ok=True)
+    assert all(
+        f"{len(found[preset.name])}" == str(picture.count("<path") - 1)
+        for preset, picture in zip(PRESETS, drawn, strict=True)
+    )
 
 
 def test_ticks_are_round_and_say_what_they_mark():
@@ -425,16 +494,19 @@ def test_the_page_shows_what_is_chosen(view):
     view.editor.filters["ranks"].value = "paper"
     chosen = select(ROWS, gradient="full", ranks="paper")
     assert view.configuration()["gradient"] == "full" and view.results.numbers.values["runs"] == f"{len(chosen)}"
-    assert sources(view.results.figures["relative_error"].plot)["points"]["error"] == pytest.approx(
-        [e for c in curves(chosen) for e in c.mean if math.isfinite(e)]
-    )
+    assert view.results.charts.data == multiples(curves(chosen), "relative_error", "expected", spread=True)
     view.editor.estimator.value = "printed"
     view.results.toggles._handle_msg({"toggle": "SGLD"})
+    assert view.configuration()["hidden"] == ["SGLD"]
+    names = [chart["name"] for chart in view.results.charts.data["charts"]]
+    assert names and "SGLD" not in names
+    view.results.measure.value = "nan_share"
     assert (
-        view.configuration()["hidden"] == ["SGLD"]
-        and "|full" in sources(view.results.figures["nan_share"].plot)["points"]["key"][0]
+        view.configuration()["measure"] == "nan_share" and view.results.charts.title == f"Charts: {TITLES['nan_share']}"
     )
-    assert not any(key.startswith("SGLD|") for key in sources(view.results.figures["nan_share"].plot)["points"]["key"])
+    assert read_config(view.configuration(), ROWS).measure == "nan_share"
+    with pytest.raises(ValueError, match="measure is"):
+        read_config({"measure": "beauty"}, ROWS)
     view.tiles._handle_msg({"select": "control"})
     assert view.configuration()["gradient"] == "control_variate" and view.tiles.selected == "control"
     assert view.configuration()["hidden"] == []
@@ -503,7 +575,7 @@ def test_every_file_can_be_taken_away_and_the_script_runs(view, stores):
 
 def test_a_point_leads_to_its_runs_and_they_open_on_the_page_that_has_them(view):
     view.tiles._handle_msg({"select": "full"})
-    view.results.figures["relative_error"].on_tap("HMC|full", 2)
+    view.results.charts._handle_msg({"point": ["HMC|full", 2]})
     assert view.results.runs.curve.value == "HMC|full"
     links = re.findall(r'href="\?c=([\w-]+)"', view.results.runs.table.object)
     assert len(links) == 12
@@ -765,3 +837,23 @@ def test_the_best_row_is_best_by_the_criterion_that_the_sentence_names():
     )
     alone = [table_row("HMC", 0.001, 0.01, count=15), table_row("SGLD", math.nan, math.nan, count=0)]
     assert "15 of 20 problems" in verdict(alone, "λ")[1], "none has enough: the least of all"
+
+
+@pytest.mark.parametrize("name", ["benchmark_1k", "benchmark_10k", "benchmark_100k", "decade_1k"])
+def test_the_sentence_names_the_row_of_the_table_with_the_least_error(name):
+    """The criterion is a column of the table: who looks for its least value finds the row that the sentence names."""
+    rows = load(RESULTS / f"{name}.sqlite").rows
+    for gradient, truth in (("full", "expected"), ("control_variate", "global")):
+        table = accuracy(curves(select(rows, gradient=gradient), "same_batch", truth))
+        shown = [dict(zip(HEAD, cells(each), strict=True)) for each in table if each.usable]
+        least = min(shown, key=lambda line: as_number(line["Root mean square error"]))
+        words = re.sub(r"<[^>]*>", "", verdict(table, truth)[1])
+        assert f"({least['Root mean square error']})" in words and least["Sampler"] in words
+        assert (
+            f"at ε = {least['Best step size']}, {least['Mean relative error']} ± {least['Standard deviation']}" in words
+        )
+
+
+def as_number(text: str) -> float:
+    """A relative error as the table writes it."""
+    return float(text.rstrip("%×").replace(",", "")) / (100 if text.endswith("%") else 1)

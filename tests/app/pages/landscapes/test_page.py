@@ -415,3 +415,92 @@ def test_there_is_nothing_to_save_before_the_first_estimate(view):
     for key, words in (("results", "nothing to save yet"), ("points", "Run U and V"), ("volume", "worked out")):
         with pytest.raises(ValueError, match=words):
             view.takeaway.content(key)
+
+
+# -- a formula of one's own -------------------------------------------------------------------------------------------
+
+
+def write(view, text: str) -> None:
+    view.editor.rho.value = text
+
+
+def test_a_formula_is_drawn_and_run_and_carried_away(view):
+    view.tiles.listener("own")
+    write(view, "w1^2 + w2^2 - 4")
+    assert view.editor.problem["rho"] == "w1^2 + w2^2 - 4" and not view.editor.message.visible
+    assert np.hypot(*view.editor.problem["at"]) == pytest.approx(2, abs=1e-9), "w0 goes to the valley"
+    xs, ys = view.plane.figure.truth.data["xs"], view.plane.figure.truth.data["ys"]
+    radius = np.hypot(np.concatenate(xs), np.concatenate(ys))
+    assert len(radius) > 100 and radius == pytest.approx(2, abs=1e-9), "the valley is the circle"
+    view._on_tap(0.1, 3.0)
+    at = view.editor.problem["at"]
+    assert np.hypot(*at) == pytest.approx(2, abs=1e-9) and at[1] > 1.9, "a click goes to the nearest zero"
+    assert "'rho': 'w1^2 + w2^2 - 4'" in view.takeaway.menu.code
+    again = link_config(json.loads(json.dumps(view.configuration())))
+    assert again.resolved.problem.to_dict() == view.problem.to_dict()
+    assert "named landscapes" in view.volume._words.object
+    job, config = job_of(view.problem, steps=400, chains=4)
+    assert job.log.exact == pytest.approx(view.problem.expected_llc_at(config.n_beta, config.localization))
+    finished(job)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("w1^", "The formula ends too early"),
+        ("w1^2 + 1", "The formula has no zero"),
+        ("x*y", "The formula: "),
+        ("1/w1", "The formula or its slope is no finite number"),
+        ("__import__('os')", "means nothing here"),
+        ("", "The formula is empty"),
+    ],
+)
+def test_a_formula_that_cannot_be_run_is_a_sentence_and_the_run_stays(view, text, words):
+    view.tiles.listener("own")
+    before = view.configuration()
+    write(view, text)
+    assert view.editor.message.visible and view.editor.rho.error_state
+    assert words in view.editor.message.object.replace("&#x27;", "'") and view.configuration() == before
+    with pytest.raises(ValueError):
+        view.restore({"problem": {"kind": "planar", "name": "formula", "rho": text}})
+    write(view, "w1*w2")
+    assert not view.editor.message.visible and not view.editor.rho.error_state
+
+
+def test_of_a_formula_only_what_is_known_is_told(view):
+    view.tiles.listener("own")
+    write(view, "w1*w2")
+    view.editor.w0.value = "0, 0"
+    assert view.problem.local_learning_coefficient is None and view.truth() is None
+    numbers = view.numbers(State())
+    assert numbers["local"] == "not known" and numbers["multiplicity"] == "–"
+    job, _ = job_of(view.problem, steps=600, chains=4)
+    estimate = finished(job).judge()
+    state = State(status=Status.FINISHED, snapshot=job.advance(0), estimate=estimate)
+    assert "not known" in verdict(state, view.problem, job.log.exact, True)[1]
+    assert "too fine for the quadrature" in verdict(state, view.problem, None, True)[1]
+    assert "quadrature" not in verdict(state, view.problem, None, False)[1]
+
+
+def test_the_comparison_of_u_and_v_is_there_on_arrival(monkeypatch):
+    from app.pages.landscapes.panels import points
+
+    kept = {}
+    monkeypatch.setattr(points, "_kept", kept)
+    first = points.PointsPanel()
+    begun = []
+    monkeypatch.setattr(first, "_on_button", begun.append)
+    first.arrive(quiet=False)
+    assert not begun, "the page's own run goes first"
+    first.arrive(quiet=True)
+    first.arrive(quiet=True)
+    assert len(begun) == 1
+    job = PointsJob(100, 64, 1.0)
+    progress = job.advance(64)
+    first._asked = 200, 5000, 1.0
+    first.receive(State(snapshot=progress), [])
+    second = points.PointsPanel()
+    second.arrive(quiet=False)
+    assert second.found is progress and second.sources["U"].data["top"].sum() == 100
+    for panel in (first, second):
+        panel.close()

@@ -39,7 +39,7 @@ class Side:
         )
         self.about = prose(margin=(4, 0, 0, 0))
         self.view = card(
-            self.panel.choices,
+            self.panel.choice,
             plotted(self.law.plot, margin=(4, 0, 0, 0)),
             plotted(self.metric.plot),
             self.panel.numbers,
