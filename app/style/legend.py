@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from html import escape
 
@@ -81,3 +82,31 @@ def swatch(kind: str) -> str:
 
 def heading(title: str) -> pn.pane.HTML:
     return pn.pane.HTML(f"<h2>{escape(title)}</h2>", sizing_mode="stretch_width", margin=0, stylesheets=[theme.TEXT])
+
+
+SPEAKS = 1.0
+"""Seconds between two sentences on a figure at least: what is read aloud must be heard to its end."""
+
+
+class HeardLegend:
+    """The legend of a figure that moves, with a sentence of what it shows, for those who do not see it. `view` is its pane."""
+
+    def __init__(self) -> None:
+        self.view = legend("", [])
+        self._entries: tuple[str, Sequence[tuple[str, str]], str] = ("", [], "")
+        self._said, self._at = "", 0.0
+
+    def begin(self, title: str, entries: Sequence[tuple[str, str]], figure: str) -> None:
+        """Another run, of which there is nothing to say yet. As `legend_html`."""
+        self._entries, self._at = (title, entries, figure), 0.0
+        self._write("")
+
+    def say(self, words: str, now: bool = False) -> None:
+        """What the figure shows. now: without waiting, as at the end of a run."""
+        if words != self._said and (now or time.monotonic() - self._at >= SPEAKS):
+            self._at = time.monotonic()
+            self._write(words)
+
+    def _write(self, words: str) -> None:
+        self._said = words
+        self.view.object = legend_html(*self._entries, summary=words)

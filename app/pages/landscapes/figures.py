@@ -13,6 +13,7 @@ from app.pages.landscapes.job import TRAIL
 from app.pages.landscapes.scene import GROUND, LOSS_LEVELS, POSTERIOR_LEVELS, Window, loss_heights, true_parameters
 from app.style import theme
 from app.style.figures import house_figure
+from app.style.numbers import number
 from llc_core import Planar
 
 LARGEST = 560
@@ -76,6 +77,18 @@ class PlaneFigure:
         )
         self.plot.scatter("x", "y", source=self.begin, marker="x", size=15, line_color="#111111", line_width=3)
         self.plot.scatter("x", "y", source=self.heads, size=10, fill_color="color", line_color="white", line_width=1.5)
+
+    def summary(self) -> str:
+        """Where the chains are, in a sentence; empty before they have moved."""
+        x, y = (np.asarray(self.heads.data[name], float) for name in ("x", "y"))
+        living = np.isfinite(x) & np.isfinite(y)
+        if not living.any():
+            return ""
+        x, y = x[living], y[living]
+        return (
+            f"{len(x)} chains are drawn: w1 is between {number(x.min(), 2)} and {number(x.max(), 2)}, "
+            f"w2 between {number(y.min(), 2)} and {number(y.max(), 2)}."
+        )
 
     def reset(self, problem: Planar, shown: Window, n_beta: float, chains: int) -> None:
         """Another landscape, or another run: the loss, the truth, and chains that have not moved yet."""

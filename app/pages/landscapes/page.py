@@ -27,6 +27,7 @@ from app.pages.landscapes.scene import landscape_of, link_config, preset_config,
 from app.pages.landscapes.takeaway import LandscapeTakeaway
 from app.pages.landscapes.texts import CELLS, EXACT_CELLS, QUESTION, readout_values, verdict
 from app.pages.landscapes.tour import TOUR
+from app.pages.tours import is_over
 from app.runs.job import State
 from app.sharing.exact_answers import ExactAnswers
 from app.sharing.reading import PageConfig
@@ -147,6 +148,7 @@ class Landscapes(EstimatePage):
             self.losses.expect(rows.exact)
             self.estimates.expect(rows.exact)
         self.plane.figure.stream(rows.trail)
+        self.plane.summarise(is_over(self.state))
         self.one_step.show(rows.step)
         super().stream(rows.rows)
 

@@ -29,6 +29,7 @@ class RegretFigure:
         self._y = GrowingRange()
         self._rows = np.zeros((0, 2 + len(PLAYERS)))
         self._own, self._top, self._told = False, 1000.0, True
+        self._chance = 0.0
         self.plot = house_figure(
             "regret", REGRET_HEIGHT, x_range=Range1d(0, 400), y_range=self._y.range,
             x_axis_label="round", y_axis_label="regret so far",
@@ -57,7 +58,8 @@ class RegretFigure:
         self._baseline.visible = not own.has_linear
         self.source.data = {name: np.zeros(0) for name in COLUMNS}
         ends = np.array([0.0, own.rounds])
-        self.levels.data = {"round": ends, "chance": ends * chance * own.pulls, "oracle": 0 * ends}
+        self._chance = chance * own.pulls
+        self.levels.data = {"round": ends, "chance": ends * self._chance, "oracle": 0 * ends}
         self._rows = self._rows[:0]
         self._top = 1.6 * max(chance * own.forced_pulls, 1000.0)
         self._reach()
@@ -88,6 +90,19 @@ class RegretFigure:
             if self._told:
                 self.source.stream(self._columns(rows))
                 self._cover()
+
+    @property
+    def full(self) -> bool:
+        """Whether the last round is drawn."""
+        return len(self._rows) > 0 and bool(self._rows[-1, 0] >= self.plot.x_range.end)
+
+    def summary(self) -> str:
+        """The figure in a sentence; empty while there is nothing to see."""
+        if not len(self._rows) or not self._told:
+            return ""
+        last = self._columns(self._rows[-1:])
+        left, right, chance = last["left"][0], last["right"][0], self._chance * last["round"][0]
+        return f"After {last['round'][0]:,.0f} rounds the left regret is {left:,.0f}, the right one {right:,.0f}; chance would have {chance:,.0f}."
 
     def _columns(self, rows: np.ndarray) -> dict[str, np.ndarray]:
         forced = rows[:, 4] if self._own else 0.0

@@ -23,7 +23,7 @@ from app.pages.decisions.texts import EXPLAINED, scores_table
 from app.sharing.exact_answers import Withheld
 from app.style import theme
 from app.style.layout import arranged, card, pair, plotted, prose
-from app.style.legend import legend_html
+from app.style.legend import HeardLegend, legend_html
 
 IN, OUT = block(COLORS["inside"], 0.5), block(COLORS["outside"], 0.5)
 
@@ -43,19 +43,8 @@ class OutsidePanel:
             self._legend("How unsure", [(IN, "0 to 4, held out"), (OUT, "5 to 9")], "entropies"),
             plotted(self.entropies.plot),
         )
-        curves = card(
-            self._legend(
-                "AUROC as draws come in",
-                [
-                    ("estimate", "entropy"),
-                    (_dashed(theme.GOOD), "disagreement"),
-                    (_dashed(theme.MARK), "one net"),
-                    ("floor", "logistic regression"),
-                ],
-                "auroc",
-            ),
-            plotted(self.auroc.plot),
-        )
+        self._auroc_legend = HeardLegend()
+        curves = card(self._auroc_legend.view, plotted(self.auroc.plot))
         right = card(
             self._legend(
                 "As right as it says?",
@@ -92,12 +81,17 @@ class OutsidePanel:
         self.scale.reset(digits)
         self.entropies.show(digits.one)
         self.calibration.show(digits.one, digits)
+        self._auroc_legend.begin("AUROC as draws come in", AUROC_LEGEND, "auroc")
         self.auroc.reset(levels_of(digits), own.chains * ((own.steps - own.burn_in) // own.every))
         self.draw_words(config, None)
 
     def stream(self, rows: np.ndarray) -> None:
         """rows: [T, 4], see `DrawsLog`."""
         self.auroc.stream(rows)
+        if len(rows):
+            draws, entropy, information = rows[-1, :3]
+            words = f"After {draws:,.0f} draws AUROC is {entropy:.3f} by the entropy and {information:.3f} by the disagreement."
+            self._auroc_legend.say(f"{words} One net has {self.one.auroc:.3f}.", draws >= self.auroc.plot.x_range.end)
 
     @property
     def one(self) -> Scores:
@@ -126,3 +120,11 @@ class OutsidePanel:
 
 def _dashed(color: str) -> str:
     return f'<path d="M0 7h26" stroke="{color}" stroke-width="2.5" stroke-dasharray="9 4"/>'
+
+
+AUROC_LEGEND = [
+    ("estimate", "entropy"),
+    (_dashed(theme.GOOD), "disagreement"),
+    (_dashed(theme.MARK), "one net"),
+    ("floor", "logistic regression"),
+]

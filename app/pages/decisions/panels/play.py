@@ -22,7 +22,7 @@ from app.pages.decisions.texts import (
 from app.sharing.exact_answers import Withheld
 from app.style import theme
 from app.style.layout import arranged, card, one_of, pair, plotted, prose
-from app.style.legend import legend_html
+from app.style.legend import HeardLegend, legend_html
 
 MUSHROOM = """
 ul.mushroom { margin: 0 0 6px; padding: 0; list-style: none; font-size: .875rem; columns: 2; column-gap: 18px; min-height: 6.4em; }
@@ -50,7 +50,7 @@ SHADE = block("#8a8f98", 0.3)
 class PlayPanel:
     def __init__(self) -> None:
         self.regret, self.moment, self.memory = RegretFigure(), MomentFigure(), MemoryFigure()
-        self._legend = prose(theme.LEGEND)
+        self._legend = HeardLegend()
         self._mushroom = prose(MUSHROOM)
         self._said = prose(MUSHROOM)
         self._which = prose()
@@ -62,7 +62,7 @@ class PlayPanel:
         meaning = prose(margin=(8, 0, 0, 0))
         meaning.object = f"<p class='small muted'>{escape(MEANING)}</p>"
         self.curve = pn.Column(
-            self._legend, plotted(self.regret.plot), self.which, sizing_mode="stretch_width", margin=0
+            self._legend.view, plotted(self.regret.plot), self.which, sizing_mode="stretch_width", margin=0
         )
         self.curves = card(self.curve, self.table, meaning)
         moment = card(self._which, self._mushroom, plotted(self.moment.plot), self._said)
@@ -94,13 +94,14 @@ class PlayPanel:
             ("global", "knows every mushroom"),
             (SHADE, "at random"),
         ]
-        self._legend.object = legend_html(f"Regret: {scene.mushrooms.name}", entries, "regret")
+        self._legend.begin(f"Regret: {scene.mushrooms.name}", entries, "regret")
         self._mushroom.object = self._said.object = ""
         self.draw_words(config, None)
 
     def stream(self, rows: np.ndarray) -> None:
         """rows: [T, 5], see `RegretLog`."""
         self.regret.stream(rows)
+        self._legend.say(self.regret.summary(), self.regret.full)
 
     def draw(self, seen: BanditProgress) -> None:
         self.memory.show(dict(seen.players))

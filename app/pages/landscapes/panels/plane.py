@@ -15,7 +15,7 @@ from app.pages.landscapes.scene import posterior_heights, window
 from app.session.calculation import BackgroundTask
 from app.style import theme
 from app.style.layout import card, one_of, plotted, prose
-from app.style.legend import legend
+from app.style.legend import HeardLegend
 from llc_core import Planar
 
 _RING = f'<circle cx="13" cy="7" r="5.5" fill="none" stroke="{theme.LOCAL}" stroke-width="2.2"/>'
@@ -24,6 +24,7 @@ _TRUTH = f'<path d="M0 7h26" stroke="{theme.LOCAL}" stroke-width="2.5" stroke-da
 _HEADS = "".join(
     f'<circle cx="{5 + 8 * i}" cy="7" r="3.6" fill="{color}"/>' for i, color in enumerate(theme.CHAINS[:3])
 )
+ENTRIES = [(_TRUTH, "the truth, ρ(w) = 0"), (_RING, "w0"), (_CROSS, "start"), (_HEADS, "chains")]
 HINTS = {
     "w0": "Click: the true parameter nearest to it becomes w0, whose λ is estimated. Deeper colour: {}.",
     "start": "Click anywhere: the chains begin there. Deeper colour: {}.",
@@ -43,11 +44,8 @@ class PlanePanel:
         self._later = BackgroundTask(self._take, self._say)
         self._ready = False
         self._words = prose(margin=(4, 0, 0, 0))
-        head = legend(
-            "The plane of parameters",
-            [(_TRUTH, "the truth, ρ(w) = 0"), (_RING, "w0"), (_CROSS, "start"), (_HEADS, "chains")],
-            "plane",
-        )
+        self._head = HeardLegend()
+        head = self._head.view
         head.styles = {"flex": "1 1 100%"}
         drawn = plotted(self.figure.plot)
         drawn.styles = ROOM
@@ -82,6 +80,7 @@ class PlanePanel:
         """A run begins."""
         shown = window(problem, n_beta)
         self.figure.reset(problem, shown, n_beta, min(chains, SHOWN))
+        self._head.begin("The plane of parameters", ENTRIES, "plane")
         self.click.disabled = problem.model.name == "quadratic"  # it has one true parameter
         data = {key: value for key, value in problem.to_dict().items() if key != "start"}
         question = (str(data), shown, n_beta, localization)
@@ -95,6 +94,10 @@ class PlanePanel:
             self._say(
                 "With γ = 0 nothing holds the chains and there is no posterior on the whole plane: the loss is shown."
             )
+
+    def summarise(self, over: bool) -> None:
+        """Say where the chains are, for those who do not see it. over: whether the run is."""
+        self._head.say(self.figure.summary(), over)
 
     def poll(self) -> None:
         self._later.poll()

@@ -6,17 +6,16 @@ import numpy as np
 
 from app.pages.many_modes.config import ModesConfig
 from app.pages.many_modes.figures import KlFigure
-from app.pages.many_modes.texts import names
-from app.style import theme
-from app.style.layout import card, plotted, prose
-from app.style.legend import legend_html
+from app.pages.many_modes.texts import names, small
+from app.style.layout import card, plotted
+from app.style.legend import HeardLegend
 
 
 class KlPanel:
     def __init__(self) -> None:
         self.figure = KlFigure()
-        self._legend = prose(theme.LEGEND)
-        self.view = card(self._legend, plotted(self.figure.plot))
+        self._legend = HeardLegend()
+        self.view = card(self._legend.view, plotted(self.figure.plot))
 
     def reset(self, config: ModesConfig) -> None:
         self.figure.reset(config.gradients)
@@ -27,7 +26,14 @@ class KlPanel:
             ("right_dashed", right),
             ("floor", "as many independent draws (12/n)"),
         ]
-        self._legend.object = legend_html(f"KL against gradients: {trials}", entries, "kl_curves")
+        self._legend.begin(f"KL against gradients: {trials}", entries, "kl_curves")
 
     def stream(self, rows: np.ndarray) -> None:
         self.figure.stream(rows)
+        if len(rows):
+            gradients, left, right = rows[-1, 0], rows[-1, 1], rows[-1, 4]
+            over = gradients >= self.figure.plot.x_range.end
+            self._legend.say(
+                f"After {gradients:,.0f} gradients the median KL is {small(left)} on the left and {small(right)} on the right.",
+                over,
+            )
