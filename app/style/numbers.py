@@ -6,7 +6,7 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # the window is drawn before the engine is there
+if TYPE_CHECKING:  # the window writes numbers before the engine is there
     from llc_core import LearningCoefficient
 
 UNKNOWN = "–"
