@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
-from llc_core import LearningCoefficient
+if TYPE_CHECKING:  # the window writes numbers before the engine is there
+    from llc_core import LearningCoefficient
 
 UNKNOWN = "–"
 

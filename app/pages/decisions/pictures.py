@@ -9,15 +9,16 @@ from app.style import theme
 WIDTH, HEIGHT = 112, 52
 
 
-def _mushroom(x: float, color: str, spots: int, dashed: bool) -> str:
-    """A cap with spots, one for each net, on its stalk."""
+def _mushroom(x: float, color: str, spots: int, dashed: bool, bruised: bool) -> str:
+    """A cap with spots, one for each net, on its stalk; bruises where they count."""
     outline = ' stroke-dasharray="3 2"' if dashed else ""
     cap = f'<path d="M{x} 26a20 17 0 0 1 40 0z" fill="{color}" fill-opacity=".25" stroke="{color}" stroke-width="1.8"{outline}/>'
     stalk = f'<path d="M{x + 15} 26c2 8 1 14 -1 20h12c-2 -6 -3 -12 -1 -20" fill="none" stroke="{color}" stroke-width="1.8"/>'
     places = ((20, 15), (12, 20), (28, 20), (20, 22))[:spots]
     dots = "".join(f'<circle cx="{x + dx}" cy="{dy}" r="2.4" fill="{color}"/>' for dx, dy in places)
     line = f'<path d="M{x + 9} 22L{x + 31} 15" stroke="{color}" stroke-width="2"/>' if not spots else ""
-    return cap + stalk + dots + line
+    bruise = f'<path d="M{x + 17} 33l6 6m0 -6l-6 6" stroke="{theme.LOCAL}" stroke-width="2"/>' if bruised else ""
+    return cap + stalk + dots + line + bruise
 
 
 def draw_game(config: DecisionsConfig) -> str:
@@ -28,10 +29,13 @@ def draw_game(config: DecisionsConfig) -> str:
         for k, side in enumerate(SIDES):
             given = getattr(own, side)
             spots = {"linear": 0, "pCSGLD": 1}.get(given["agent"], 4)
-            parts += _mushroom(10 + 52 * k, theme.SIDES[side], spots, given["policy"] != "mean")
+            parts += _mushroom(
+                10 + 52 * k, theme.SIDES[side], spots, given["policy"] != "mean", own.mushrooms == "exclusive"
+            )
         words = "two agents and their mushrooms"
     else:
-        known = "".join(f'<text x="{8 + 11 * k}" y="20">{k}</text>' for k in range(4))
+        unsure = 26 if config.outside.temperature > 1 else 0  # of the known ones too
+        known = "".join(f'<text x="{8 + unsure + 11 * k}" y="20">{k}</text>' for k in range(4))
         apart = 12 if config.outside.localization > 100 else 30
         other = "".join(f'<text x="{20 + apart + 12 * k}" y="42">{6 + k}</text>' for k in range(4))
         parts = (

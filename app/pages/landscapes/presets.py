@@ -124,8 +124,7 @@ PRESETS = (
     LandscapePreset(
         "own",
         "Your own",
-        "A formula that you write under Settings; here a circle and a line, which cross twice. On the smooth part λ is 1/2, and "
-        "the exact answer at n = 1,000 is 0.40: γ = 1 lets chains go on to the crossings.",
+        "A formula that you write under Settings, here a circle and a line: λ at w0 is 1/2, exact at n = 1,000 is 0.40.",
         "formula",
         {"rho": "(w1^2 + w2^2 - 1)*(w1 - w2)", "at": [1.0, 0.0]},
         WATCHED,

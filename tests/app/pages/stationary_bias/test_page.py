@@ -109,7 +109,7 @@ def test_every_preset_runs_and_says_one_thing(preset):
     for side in ("left", "right"):
         assert math.isfinite(estimate.side(side).to_target) and estimate.side(side).diverged == 0
     assert 40 < len(preset.lesson) < 190 and preset.lesson.endswith(".")
-    ElementTree.fromstring(draw_scene(job.scene))
+    ElementTree.fromstring(draw_scene(job.scene, job.config))
 
 
 def test_presets_cover_every_row_of_the_paper():
