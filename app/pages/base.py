@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from app.components.tiles import Tiles
-from app.pages.tours import Tour
-from app.runs.job import State
 from app.sharing.exact_answers import ExactAnswers
+
+if TYPE_CHECKING:  # they bring the engine, and the window opens before it is there
+    from app.pages.tours import Tour
+    from app.runs.job import State
 
 
 class PageView(Protocol):

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import panel as pn
 
 from app.components.tour import TourBar
 from app.pages.base import PageView
-from app.pages.tours import Step, Tour, is_over, known
+
+if TYPE_CHECKING:  # they bring the engine, and the window opens before it is there
+    from app.pages.tours import Step, Tour
 
 LOOK_MILLISECONDS = 400
 WAITING = "The run is on its way: watch it. What came out is said here when it is over."
@@ -79,6 +81,8 @@ class Touring:
 
     def look(self) -> None:
         """Go on where the page allows it: make the change, and later say what came out."""
+        from app.pages.tours import is_over
+
         view, tour = self._view, self._tour
         if view is None or tour is None or self.bar.step.get("state") == "told":
             return
@@ -109,6 +113,8 @@ class Touring:
             self._tell(f"This cannot be done now: {error}")
 
     def _say(self, now: Any, with_answers: bool) -> None:
+        from app.pages.tours import known
+
         step = self._step
         if not known(now) or (self._at > 0 and not known(self._before)):
             self._tell(NO_NUMBER)
