@@ -5,7 +5,8 @@ from __future__ import annotations
 # What the page shows is read from the data sources and the accessible elements, never from pixels.
 SOURCE = """(name) => {
   const models = window.Bokeh?.documents?.[0]?._all_models
-  const source = models && [...models.values()].find((m) => m.name === name && m.data && m.type === 'ColumnDataSource')
+  // The last: models of a page that was left may still be there, and come before.
+  const source = models && [...models.values()].filter((m) => m.name === name && m.data && m.type === 'ColumnDataSource').at(-1)
   if (!source) return null
   const columns = source.data instanceof Map ? Object.fromEntries(source.data) : source.data
   return Object.fromEntries(Object.entries(columns).map(([key, value]) => [key, Array.from(value)]))

@@ -39,7 +39,11 @@ class BenchmarkConfig:
     measure: str = MEASURES[0]
 
     def to_dict(self) -> dict[str, Any]:
-        return {**asdict(self), "hidden": list(self.hidden)}
+        """Without the measure where it is the first: links and files of before it could be chosen stay the same."""
+        found = {**asdict(self), "hidden": list(self.hidden)}
+        if self.measure == MEASURES[0]:
+            del found["measure"]
+        return found
 
     def rows(self, rows: Sequence[Row]) -> Table:
         """Those that are chosen, hidden samplers included."""

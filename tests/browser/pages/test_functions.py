@@ -12,6 +12,7 @@ from app.pages.functions.config import FunctionsConfig
 from app.pages.functions.job import FunctionsJob
 from app.pages.functions.pictures import written
 from app.pages.functions.scene import scene_of
+from app.sharing.links import Link, encode
 
 PLACE = """([name, x, y]) => {
   const view = [...window.Bokeh.index.query((v) => v.model.name === name && v.model.type === 'Figure')][0]
@@ -24,10 +25,8 @@ SHORT = 120
 @pytest.fixture
 def functions(app):
     """The page after a short run of its first network."""
-    app.page.goto(f"{app.address}?page=functions")
-    app.page.locator("[data-key=r_hat_weights]").wait_for(timeout=120_000)
-    enter(app, "Iterations", str(SHORT))
-    expect(app.page.locator(".count")).to_contain_text(f"{SHORT} of {SHORT}")
+    app.page.goto(f"{app.address}?c={encode(Link('functions', FunctionsConfig(steps=SHORT).to_dict()))}")
+    expect(app.page.locator(".count")).to_contain_text(f"{SHORT} of {SHORT}", timeout=120_000)
     expect(app.page.locator(".caption")).to_have_text("finished")
     return app
 
