@@ -8,9 +8,12 @@ CORE := .venv-core/bin
 
 env: .venv/.ready
 
-# torch is asked for by its pin so that no open range pulls in gigabytes of accelerator libraries.
+# torch is asked for by its pin so that no open range pulls in gigabytes of accelerator libraries. The pip of an old system, as
+# Debian's 23.0, does not come to an end with what is asked for, so a newer one comes first.
+NEWER_PIP := "pip>=24"
 .venv/.ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade $(NEWER_PIP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt "torch==2.13.0"
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[all,dev]"
 	@touch .venv/.ready
@@ -18,6 +21,7 @@ env: .venv/.ready
 # The engine alone, as `pip install llc-lab` brings it, and what its tests need.
 .venv-core/.ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv-core
+	$(CORE)/python -m pip install --quiet --disable-pip-version-check --upgrade $(NEWER_PIP)
 	$(CORE)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt "torch==2.13.0"
 	$(CORE)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[test]"
 	@touch .venv-core/.ready

@@ -24,7 +24,12 @@ const uncover = () => {
   main.removeAttribute('aria-busy')
 }
 
-export function render({model}) {
+// The library forgets the models of a page that was left after half a minute without a change, which never comes while runs
+// move: this asks for it when the new page is there.
+const SETTLED = 2000 // ms
+const forget = (view) => view.model.document?._recompute_all_models?.()
+
+export function render({model, view}) {
   const bar = document.createElement('nav')
   bar.setAttribute('aria-label', 'Pages')
   const open = document.createElement('button'), list = document.createElement('div')
@@ -65,7 +70,7 @@ export function render({model}) {
     if (title !== wanted) ask(title)
   }
   // Whoever goes back and at once forward asks before the server has turned the first page: what was asked for last counts.
-  let wanted = model.current, sent = model.turned
+  let wanted = model.current, sent = model.turned, forgetting = 0
   const ask = (title) => {
     wanted = title
     sent += 1
@@ -78,6 +83,8 @@ export function render({model}) {
     wanted = model.current
     light(wanted)
     uncover()
+    clearTimeout(forgetting)
+    forgetting = setTimeout(() => forget(view), SETTLED)
   }
   // At once: the server's answer takes a second.
   const light = (title) => buttons.forEach((b) => {
@@ -109,6 +116,7 @@ export function render({model}) {
   document.addEventListener('pointerdown', outside)
   if (keyed) window.addEventListener('popstate', back)
   model.on('remove', () => {
+    clearTimeout(forgetting)
     document.removeEventListener('pointerdown', outside)
     window.removeEventListener('popstate', back)
   })

@@ -30,6 +30,7 @@ from app.session.preparation import Preparation
 from app.sharing.exact_answers import ExactAnswers
 from app.sharing.reading import PageConfig
 from app.style import theme
+from app.style.later import Later
 from app.style.layout import card, complain, complaint, page, pair, prose, side_bar
 
 RUN = "This run"
@@ -50,7 +51,7 @@ class EstimatePage(PageContract):
         """cells: the read-outs below the transport, as `Numbers` takes them."""
         self._presets = {preset.name: preset for preset in presets}
         self._live = Live(self._on_poll, self.period)
-        self._ticks, self.state, self.runs = 0, State(), 0
+        self._ticks, self.state, self.runs, self.later = 0, State(), 0, Later()
         self._forget_versions()
         self._items, self._lesson = [self._tile(preset, self.picture) for preset in presets], ""
         self._plain = [self._tile(preset, self.plain_picture) for preset in presets]
@@ -87,10 +88,10 @@ class EstimatePage(PageContract):
         """Put the page together and open it with the preset `first`.
 
         side: headings of the side bar, and what stands below each.  picture: the card that moves beside the numbers.
-        below_numbers: what follows the verdict in its card.
+        below_numbers: what follows the verdict in its card.  cards: below these two; they come once the picture moves.
         """
         self.editor.listener = self._on_settings
-        self.sidebar: list[Any] = [side_bar(side)]
+        self.sidebar: list[Any] = [side_bar(side, self.later)]
         lesson = pn.Column(
             self.lesson, how_it_works(), sizing_mode="stretch_width", margin=(10, 2, 0, 2), stylesheets=[theme.ROW]
         )
@@ -99,7 +100,7 @@ class EstimatePage(PageContract):
         numbers = card(
             self.transport, self.readouts, self.verdict, self.apply.button, self.guessing.view, *below_numbers
         )
-        self.main: list[Any] = [page(top, pair(picture, numbers), *cards)]
+        self.main: list[Any] = [self.later.put(page(top, pair(picture, numbers)), cards)]
         self.on_answers()
         preset = self._presets[first]
         self._show_and_run(self.of_preset(preset), first, preset.lesson)
@@ -237,6 +238,8 @@ class EstimatePage(PageContract):
 
     def _on_poll(self, state: State, rows: Any) -> None:
         self._ticks += 1
+        if self.later.due(self._streamed >= 0):
+            self.later.arrive()
         self.state = state
         over = state.status in OVER
         if rows is not None and state.version != self._streamed:

@@ -120,6 +120,9 @@ class RunContract:
         """Bytes that the run needs at most."""
         return config.memory
 
+    def complete(self) -> None:
+        """The first picture is on the screen: make what was left for later, and show in it the present run."""
+
     def question(self) -> str:
         """The page in one plain sentence, above the tiles. Empty: no sentence stands there."""
         return ""

@@ -24,6 +24,7 @@ from app.session.preparation import Preparation
 from app.session.run_words import trouble
 from app.sharing.exact_answers import ExactAnswers
 from app.style import theme
+from app.style.later import Later
 from app.style.layout import complain, complaint, page, prose, side_bar
 
 
@@ -45,7 +46,7 @@ class RunPage(RunContract):
         self._live = Live(self._on_poll, self.period)
         self.config = self._first.config
         self.scene = self.scene_of(self.config)
-        self.state, self._ticks, self.runs = State(), 0, 0
+        self.state, self._ticks, self.runs, self.later = State(), 0, 0, Later()
         self.forget_drawn()
         self.forget_words()
         self._items, self._lesson = [self.tile(preset) for preset in presets], ""
@@ -65,18 +66,22 @@ class RunPage(RunContract):
         """There once the answers have been withheld, and stays when they are shown."""
         self.reveal.listener = self._on_reveal
 
-    def compose(self, editors: Sequence[Editor], side: Mapping[str, Sequence[Any]], *cards: Any) -> None:
+    def compose(
+        self, editors: Sequence[Editor], side: Mapping[str, Sequence[Any]], *cards: Any, below: Sequence[Any] = ()
+    ) -> None:
         """Put the page together and open it with its first preset.
 
         editors: what the visitor changes.  side: headings of the side bar, and what stands below each.  cards: below the lesson.
+        below: further ones, that come once the run is drawn.
         """
         for editor in editors:
             editor.listener = self._on_settings
-        self.sidebar: list[Any] = [side_bar(side)]
+        self.sidebar: list[Any] = [side_bar(side, self.later)]
         words = [self.tiles, self.lesson, self.reveal, self.preparation.view]
         if self.question():
             words.insert(0, self.headline)
-        self.main: list[Any] = [page(pn.Column(*words, sizing_mode="stretch_width", margin=0), *cards)]
+        top = pn.Column(*words, sizing_mode="stretch_width", margin=0)
+        self.main: list[Any] = [self.later.put(page(top, *cards), below)]
         self._on_preset(self._first.name)
 
     # -- ways to a run ------------------------------------------------------------------------------------------------
@@ -183,6 +188,9 @@ class RunPage(RunContract):
 
     def _on_poll(self, state: State, rows: tuple[int, Any] | None) -> None:
         self._ticks += 1
+        if self.later.due(self.state.steps > 0):
+            self.complete()
+            self.later.arrive()
         self.state, over = state, state.status in OVER
         if state.version != self._drawn:
             self._drawn = state.version

@@ -10,6 +10,7 @@ import panel as pn
 import panel_material_ui as pmui
 
 from app.style import theme
+from app.style.later import Later
 from app.style.legend import heading
 
 
@@ -94,13 +95,13 @@ def toolbar(*objects: Any) -> pn.FlexBox:
     return pn.FlexBox(*objects, gap="12px", align_items="center", sizing_mode="stretch_width", margin=(10, 0, 0, 0))
 
 
-def side_bar(sections: Mapping[str, Sequence[Any]]) -> pn.Column:
-    """What a page puts into the side bar: headings, and what stands below each."""
+def side_bar(sections: Mapping[str, Sequence[Any]], later: Later) -> pn.Column:
+    """What a page puts into the side bar: headings, and what stands below each. They come later."""
     column = pn.Column(sizing_mode="stretch_width", margin=(4, 16, 24, 16))
-    for title, objects in sections.items():
+    for number, (title, objects) in enumerate(sections.items()):
         above = heading(title)
-        above.margin = (14 if len(column) else 0, 0, 0, 0)
-        column.extend([above, *objects])
+        above.margin = (14 if number else 0, 0, 0, 0)
+        later.put(column, [above, *objects])
     return column
 
 

@@ -66,3 +66,13 @@ def test_a_tablet_in_the_dark(browser, browser_context_args, address):
     expect(page.locator(".mui-light").first).to_be_visible()
     assert not app.problems, app.problems
     context.close()
+
+
+def test_the_models_of_a_page_that_was_left_are_forgotten(app):
+    """While a run moves the library itself never does."""
+    page = app.open().page
+    kept = "() => [...Bokeh.documents[0]._all_models.values()].some((model) => model.name === 'losses')"
+    assert page.evaluate(kept)
+    page.get_by_role("button", name="Stationary bias", exact=True).click()
+    page.wait_for_function(f"() => !({kept})()", timeout=25_000)
+    assert not app.problems, app.problems

@@ -44,9 +44,9 @@ class App:
             self.problems.append(f"request to another host: {request.url}")
 
     def open(self) -> App:
-        """The page "Local geometry", with the first points of its run."""
+        """The page "Local geometry", moving. What lies below its first picture comes a moment later: see `wait_for_points`."""
         self.open_page("local-geometry")
-        self.wait_for_points()
+        self.until(f"(({SOURCE})('recent')?.step?.length ?? 0) > 0")
         return self
 
     def open_page(self, key: str) -> App:
@@ -58,6 +58,7 @@ class App:
         return self.page.evaluate(SOURCE, name) or {}
 
     def wait_for_points(self, seconds: float = 30) -> None:
+        """Until the loss traces have points, and with them the whole page is there."""
         self.page.wait_for_function(f"() => (({SOURCE})('losses')?.step?.length ?? 0) > 0", timeout=seconds * 1000)
 
     @property

@@ -34,7 +34,7 @@ GAMES = {"Eat or leave": MUSHROOMS_GAME, "In or out": DIGITS_GAME}
 
 class Decisions(RunPage):
     """One session's page, see `RunPage`. A game's cards and fields are made when it is first chosen, and those that the first picture
-    does not need are sent at the first poll, once it is there."""
+    does not need are sent once it is there."""
 
     own_settings = OWN_SETTINGS
     can_reveal = True
@@ -51,7 +51,7 @@ class Decisions(RunPage):
         self._editors: dict[str, GameEditor] = {}
         self._stage = pn.Column(sizing_mode="stretch_width", margin=0, stylesheets=[theme.TALL])
         self._desk = pn.Column(sizing_mode="stretch_width", margin=0)
-        self._quiet = self._complete = False
+        self._quiet = False
         self.game = one_of(GAMES, MUSHROOMS_GAME)
         self.game.margin = (0, 0, 10, 0)
         self.game.param.watch(self._on_game, "value")
@@ -112,7 +112,7 @@ class Decisions(RunPage):
             self.game.value = config.game
         finally:
             self._quiet = False
-        if self._complete:
+        if self.later.arrived:
             _put(self._desk, self.editor)
         own = config.to_dict()["bandit" if config.plays else "outside"]
         self.editor.show({**own, "seed": config.seed})
@@ -120,7 +120,7 @@ class Decisions(RunPage):
     def reset(self, config: DecisionsConfig, scene: Scene) -> None:
         self.takeaway.show(config)
         self.panel.reset(config, scene)
-        if self._complete:
+        if self.later.arrived:
             self.panel.complete()
         _put(self._stage, self.panel.view)
         self.transport.param.update(unit="round" if config.plays else "step", single=config.plays)
@@ -153,12 +153,9 @@ class Decisions(RunPage):
         if state.snapshot is not None:
             self.panel.draw(state.snapshot)
 
-    def poll(self, state: State, over: bool) -> None:
-        """The first one comes when the page is on the screen."""
-        if not self._complete:
-            self._complete = True
-            self.panel.complete()
-            _put(self._desk, self.editor)
+    def complete(self) -> None:
+        self.panel.complete()
+        _put(self._desk, self.editor)
 
     def show_words(self, state: State) -> None:
         self.panel.draw_words(self.config, state.snapshot)

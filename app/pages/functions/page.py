@@ -98,7 +98,7 @@ class WeightsAndFunctions(RunPage):
                 card(self.toggles, plotted(self.figure.plot), self.replay, self.words),
                 card(self.transport, self.gauges, self.numbers, self.verdict, toolbar(self.takeaway.menu)),
             ),
-            exact,
+            below=[exact],
         )
 
     def close_panels(self) -> None:

@@ -70,10 +70,12 @@ class ManyModes(RunPage):
             },
             card(controls, self.trouble),
             pair(*(side.view for side in self.sides.values())),
-            toolbar(self.shown, note),
-            self.basins.view,
-            self.curves.view,
-            pair(*(inside.view for inside in self.insides.values())),
+            below=[
+                toolbar(self.shown, note),
+                self.basins.view,
+                self.curves.view,
+                pair(*(inside.view for inside in self.insides.values())),
+            ],
         )
 
     # -- one configuration, and a run of it ---------------------------------------------------------------------------
@@ -105,10 +107,14 @@ class ManyModes(RunPage):
         self.takeaway.show(config, scene)
         for side in self.sides.values():
             side.reset(config, scene)
-        for inside in self.insides.values():
-            inside.reset(config)
         self.basins.reset(config, scene)
         self.curves.reset(config)
+        if self.later.arrived:
+            self.complete()
+
+    def complete(self) -> None:
+        for inside in self.insides.values():
+            inside.reset(self.config)
 
     # -- what the visitor does ----------------------------------------------------------------------------------------
 

@@ -34,7 +34,11 @@ UPDATES = """async (milliseconds) => {
   source.streaming.disconnect(count)
   return 1000 * updates / (performance.now() - start)
 }"""
-POINTS = f"() => (({SOURCE})('losses')?.step?.length ?? 0) > 0"
+POINTS = f"""() => {{
+  const found = {SOURCE}
+  return (found('trails')?.turn?.length ?? found('recent')?.step?.length ?? 0) > 0
+}}"""
+"""Whether the picture of an estimate moves: the chains' trails on the plane, or else λ̂'s curve."""
 HOLE = f"""() => ['left', 'right'].map((side) => {{
   const top = ({SOURCE})(`histogram_${{side}}`)?.top ?? [0]
   return (top[39] + top[40]) / 2 / Math.max(...top)

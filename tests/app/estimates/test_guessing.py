@@ -83,6 +83,7 @@ def test_the_first_ranges_do_not_lie_around_hidden_answers(class_room):
 
 def sent(view: Any) -> str:
     """Everything that the browser is sent of a page, numbers as they are written in JSON."""
+    view.later.arrive()
     document = pn.Column(*view.main, *view.sidebar).get_root().document or Document()
     if not document.roots:
         document.add_root(pn.Column(*view.main, *view.sidebar).get_root(document))

@@ -89,6 +89,7 @@ def digits(view: Decisions) -> Answers:
 def drawn(view: Any) -> Document:
     """What a browser is given of the page."""
     document = Document()
+    view.later.arrive()
     for part in view.main:
         document.add_root(part.get_root(document))
     return document

@@ -545,6 +545,7 @@ def test_a_class_can_be_left_to_guess_the_posterior(quick_answers):
 def sent(view: WeightsAndFunctions) -> tuple[dict[str, dict], str]:
     """What a browser is given of the page: the columns of all its figures, by the names of their sources, and the rest as text."""
     document = Document()
+    view.later.arrive()
     for part in view.main:
         document.add_root(part.get_root(document))
     columns = {each.name: dict(each.data) for each in document.select({"type": ColumnDataSource})}

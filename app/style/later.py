@@ -1,0 +1,39 @@
+"""What the first picture does not need is sent once that picture is on the screen: it comes a second sooner then."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import panel as pn
+
+PATIENCE = 10
+"""Polls after which the rest comes though nothing has moved: a run may rest, or have failed."""
+SEEN = 2
+"""Polls after the first picture was sent until it has been drawn: a browser that gets the rest before that draws both at once."""
+
+
+class Later:
+    """Places of a page that are empty at first, and what comes into them."""
+
+    def __init__(self) -> None:
+        self.arrived = False
+        self._waiting: list[tuple[pn.Column, Sequence[Any]]] = []
+        self._polls = self._moved = 0
+
+    def put(self, place: pn.Column, objects: Sequence[Any]) -> pn.Column:
+        """Append objects to a column when it is time. Returns the column."""
+        self._waiting.append((place, objects))
+        return place
+
+    def due(self, moved: bool) -> bool:
+        """Asked at every poll of the run until the rest is there. moved: whether something of the run has been drawn before."""
+        self._polls += 1
+        self._moved += moved
+        return not self.arrived and (self._moved >= SEEN or self._polls > PATIENCE)
+
+    def arrive(self) -> None:
+        self.arrived = True
+        waiting, self._waiting = self._waiting, []
+        for place, objects in waiting:
+            place.extend(objects)

@@ -1,0 +1,55 @@
+"""The first picture of a page is sent first, and the rest once it is on the screen."""
+
+from __future__ import annotations
+
+import panel as pn
+import pytest
+from bokeh.document import Document
+from bokeh.models import Plot
+
+from app.pages import load_pages
+from app.runs.job import State, Status
+from app.style.later import PATIENCE, SEEN, Later
+
+PAGES = [page for page in load_pages() if page.key != "benchmark"]
+"""All that run something."""
+
+
+def test_the_rest_waits_for_the_first_picture_and_comes_once():
+    later = Later()
+    column = later.put(pn.Column("first"), ["second", "third"])
+    assert [later.due(False) for _ in range(PATIENCE)] == [False] * PATIENCE
+    assert later.due(False), "a run that rests keeps nobody from the rest of the page"
+    later.arrive()
+    later.arrive()
+    assert [pane.object for pane in column] == ["first", "second", "third"]
+    assert later.arrived and not later.due(True)
+
+
+def test_the_first_picture_has_time_to_be_drawn():
+    later = Later()
+    assert [later.due(moved) for moved in (False, *[True] * SEEN)] == [False] * SEEN + [True]
+
+
+def models(parts: list) -> tuple[int, int]:
+    """How many models a browser is given of parts of a page, and how many of them are figures."""
+    document = Document()
+    for part in parts:
+        document.add_root(part.get_root(document))
+    found = list(document.models)
+    return len(found), sum(isinstance(model, Plot) for model in found)
+
+
+@pytest.mark.parametrize("info", PAGES, ids=lambda info: info.key)
+def test_a_page_opens_with_less_than_it_has(info):
+    view = info.build()
+    try:
+        before, figures = models([*view.main, *view.sidebar])
+        assert figures or info.key == "decisions"
+        view.later._moved = SEEN
+        view._on_poll(State(Status.RUNNING, 1), None)
+        assert view.later.arrived
+        after, all_figures = models([*view.main, *view.sidebar])
+        assert after > before and all_figures >= figures
+    finally:
+        view.close()
