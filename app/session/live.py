@@ -21,6 +21,8 @@ FRAMES = {"many": 1, "few": 4}
 visitors at once."""
 POLL_MILLISECONDS = 50
 """Time between two polls, unless a page wants another."""
+EAGER_MILLISECONDS = 25
+"""The same until the first run is built: a newcomer looks at an empty picture meanwhile."""
 GONE_MILLISECONDS = 2000
 """A run ends when no browser has been connected for so long."""
 
@@ -129,7 +131,7 @@ class Live:
         """The page is on the screen, so the run may start. An earlier run would slow down the loading of the page."""
         if self._closed:  # before it was on the screen: a poll would hold this page and its run until the session ends
             return
-        self._callback = pn.state.add_periodic_callback(self._tick, period=self._period)
+        self._callback = pn.state.add_periodic_callback(self._tick, period=min(EAGER_MILLISECONDS, self._period))
         if self.run is None and self._build is not None:
             self.run = manager().submit(self._build, claim=self._claim)
 
@@ -157,6 +159,8 @@ class Live:
             self.run.cancel("The connection to this page was lost; press reset to start again.")
         self.pace.tick(self.run)
         state, rows = self.run.poll(self.cursor)
+        if rows is not None and self._callback is not None and self._callback.period != self._period:
+            self._callback.period = self._period
         if self.pace.walking and state.status is Status.PAUSED:  # between two steps
             state = replace(state, status=Status.RUNNING)
         self._show(state, rows)

@@ -7,7 +7,7 @@ from typing import Any
 
 import panel as pn
 
-PATIENCE = 10
+PATIENCE = 40
 """Polls after which the rest comes though nothing has moved: a run may rest, or have failed."""
 SEEN = 2
 """Polls after the first picture was sent until it has been drawn: a browser that gets the rest before that draws both at once."""

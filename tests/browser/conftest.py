@@ -161,6 +161,7 @@ def quick(app):
     app.page.goto(f"{app.address}?c={encode(Link('local-geometry', config))}")
     expect(app.page.locator(".count")).to_contain_text("of 1,000")
     expect(app.page.locator(".caption")).to_have_text("finished")
+    app.wait_for_points()  # what lies below the first picture is there
     return app
 
 

@@ -21,6 +21,7 @@ FOCUS = """() => {
 
 def test_a_projector_shows_large_words_and_one_figure_at_a_time(app):
     page = app.open().page
+    app.wait_for_points()
     tiles = page.get_by_role("group", name="Presets")
     before, size = page.evaluate(SHOWN), page.evaluate(ROOT_SIZE)
     assert before > 2
@@ -71,6 +72,7 @@ def test_a_tablet_in_the_dark(browser, browser_context_args, address):
 def test_the_models_of_a_page_that_was_left_are_forgotten(app):
     """While a run moves the library itself never does."""
     page = app.open().page
+    app.wait_for_points()
     kept = "() => [...Bokeh.documents[0]._all_models.values()].some((model) => model.name === 'losses')"
     assert page.evaluate(kept)
     page.get_by_role("button", name="Stationary bias", exact=True).click()

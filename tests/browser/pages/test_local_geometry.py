@@ -196,7 +196,6 @@ def test_another_sampler_brings_its_own_fields_and_its_formula(started):
 def test_a_phone_shows_everything_below_each_other(app):
     app.page.set_viewport_size({"width": 390, "height": 844})
     app.open()
-    app.button("Pause").click()
     figures = app.page.locator(".bk-Figure:visible")
     expect(figures).to_have_count(2)
     app.button("Sweep a setting").click()
