@@ -1,4 +1,5 @@
-"""The side bar's first half on the page "Landscapes": which landscape, how much data, and where the chains begin."""
+"""The side bar's first half on the page "Landscapes": which landscape, how much data, and where the chains begin. Long, since
+it answers to every entry of five kinds of landscape."""
 
 from __future__ import annotations
 
@@ -28,10 +29,12 @@ from app.pages.landscapes.controls import (
 from app.pages.landscapes.scene import nearest_truth
 from app.style.formula import displayable
 from app.style.layout import complain, complaint, prose
+from llc_core.potentials.plane.curve import NEAR
 from llc_core.potentials.plane.formulas import EXAMPLE, plane_formula
 from llc_core.potentials.plane.models import EXAMPLE_STROKES
 from llc_core.potentials.plane.models import POINTS as POINTS_AT
-from llc_core.potentials.plane.strokes import FARTHEST, NEAR, read_strokes, stroke_of
+from llc_core.potentials.plane.pointer import stroke_of
+from llc_core.potentials.plane.strokes import FARTHEST, read_strokes
 
 DRAWN_HINT = (
     "Choose “Draw a valley” below the plane, or write points: w₁, w₂; w₁, w₂; … A | begins another stroke, up to four."

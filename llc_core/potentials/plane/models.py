@@ -18,8 +18,9 @@ import numpy as np
 import torch
 
 from llc_core.fields import choice, is_list, number, whole
+from llc_core.potentials.plane.curve import NEAR
 from llc_core.potentials.plane.formulas import EXAMPLE, ZERO, plane_formula
-from llc_core.potentials.plane.strokes import FARTHEST, NEAR, read_strokes
+from llc_core.potentials.plane.strokes import FARTHEST, read_strokes
 from llc_core.theory.rank_checks import show
 from llc_core.types import LearningCoefficient
 

@@ -13,7 +13,8 @@ from sentences import tells
 
 from llc_core import estimate, planar_landscape
 from llc_core.potentials import build, price
-from llc_core.potentials.plane.strokes import MOST_POINTS, Strokes, read_strokes, stroke_of
+from llc_core.potentials.plane.pointer import stroke_of
+from llc_core.potentials.plane.strokes import MOST_POINTS, Strokes, read_strokes
 from llc_core.theory.adaptive_quadrature import adaptive_mean
 
 WAVE = [[-2, 0.3], [-1, 1], [0, -0.5], [1.2, 0.4], [2, -1]]
