@@ -29,17 +29,21 @@ def _moved(before: float, after: float) -> int:
     return 0 if after > before else 2
 
 
+def _of_lambda(size: float) -> str:
+    return f"{size:.0f} times λ" if size >= 10 else f"{percent(size)} of λ"
+
+
 def _how_far(before: Numbers, now: Numbers, told: bool) -> tuple[int, str]:
     best = now["best"]
     came = 0 if best < 0.1 else 1 if best < 1 else 2
     return came, (
-        f"The least root mean square error of all is {percent(best)} of λ, and {now['close']:.0f} of {now['rows']:.0f} rows of the "
+        f"The least root mean square error of all is {_of_lambda(best)}, and {now['close']:.0f} of {now['rows']:.0f} rows of the "
         f"table are within ±{CLOSE:.0%} on average."
     )
 
 
 def _least(before: Numbers, now: Numbers, told: bool) -> tuple[int, str]:
-    was, is_now = percent(before["best"]), percent(now["best"])
+    was, is_now = _of_lambda(before["best"]), _of_lambda(now["best"])
     return _moved(before["best"], now["best"]), f"The least root mean square error was {was} and is {is_now}."
 
 
