@@ -165,6 +165,15 @@ def quick(app):
     return app
 
 
+@pytest.fixture
+def long(app) -> App:
+    """The page with a long run of its first preset, which is on while a test needs it."""
+    link = encode(Link("local-geometry", {"problem": PRESETS[0].problem, "steps": 100_000}))
+    app.page.goto(f"{app.address}?c={link}")
+    app.until_moving()
+    return app
+
+
 @pytest.fixture(scope="session")
 def browser_context_args(browser_context_args) -> dict:
     return {**browser_context_args, "reduced_motion": "reduce"}

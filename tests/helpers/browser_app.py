@@ -46,8 +46,12 @@ class App:
     def open(self) -> App:
         """The page "Local geometry", moving. What lies below its first picture comes a moment later: see `wait_for_points`."""
         self.open_page("local-geometry")
-        self.until(f"(({SOURCE})('recent')?.step?.length ?? 0) > 0")
+        self.until_moving()
         return self
+
+    def until_moving(self) -> None:
+        """Until the first picture of an estimate has points."""
+        self.until(f"(({SOURCE})('recent')?.step?.length ?? 0) > 0")
 
     def open_page(self, key: str) -> App:
         """Open the page with this key at once: the one that the app begins with is not built first."""
@@ -101,6 +105,19 @@ class App:
             last = found
             self.settle(150)
         raise AssertionError(f"The figure does not hold still, or something covers it, at {last}.")
+
+    def drag(self, *points: tuple[float, float]) -> None:
+        """Press the mouse at the first point of the window and let go at the last one. A busy page puts moves of one frame
+        together, and would see none between the two: so each waits for a frame.
+        """
+        for number, point in enumerate(points):
+            self.page.mouse.move(*point)
+            self.page.evaluate(
+                "() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))"
+            )
+            if number == 0:
+                self.page.mouse.down()
+        self.page.mouse.up()
 
     def switch_scheme(self) -> None:
         """Turn light into dark or back, and wait until components and figures have followed."""

@@ -127,12 +127,8 @@ def test_a_drag_draws_a_valley_once_the_pen_is_chosen(plane):
     page.get_by_role("button", name="Draw a valley", exact=True).click()
     expect(page.get_by_text("there the loss is 0")).to_be_visible()
     x, y = plane.place(PLACE, [-2, 1.0])
-    page.mouse.move(x, y)
-    page.mouse.down()
     right, top = plane.place(PLACE, [2, 2.0])
-    for share in range(1, 21):
-        page.mouse.move(x + (right - x) * share / 20, y + (top - y) * share / 20)
-    page.mouse.up()
+    plane.drag(*((x + (right - x) * share / 20, y + (top - y) * share / 20) for share in range(21)))
     page.wait_for_function(f"() => (({SOURCE})('truth_lines')?.xs ?? []).length === 1", timeout=60_000)
     xs, ys = (plane.source("truth_lines")[name][0] for name in ("xs", "ys"))
     assert abs(xs[0] + 2) < 0.1 and abs(ys[0] - 1) < 0.1 and abs(xs[-1] - 2) < 0.1 and abs(ys[-1] - 2) < 0.1

@@ -56,6 +56,7 @@ def test_settings_start_again_and_a_fault_does_not_on_a_dark_phone(app):
     moving(app)
     app.switch_scheme()
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    app.until("[...Bokeh.index.query((v) => v.model.name === 'kl_curves')].length > 0")
     for name in ("plane_left", "cells_left", "plane_right", "cells_right", "kl_curves"):
         left, right, *_ = page.evaluate(FIGURE, name)
         assert left >= 0 and right <= 390

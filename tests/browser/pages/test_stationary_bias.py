@@ -182,11 +182,7 @@ def test_points_are_dragged_and_typed(bias):
     )
     before = bias.source("target_points")
     x, y = bias.place(PLACE, ["target_editor", before["x"][2], before["y"][2]])
-    bias.page.mouse.move(x, y)
-    bias.page.mouse.down()
-    bias.page.mouse.move(x, y - 20, steps=4)
-    bias.page.mouse.move(x, y - 50, steps=4)
-    bias.page.mouse.up()
+    bias.drag(*((x, y - up) for up in range(0, 51, 5)))
     bias.page.wait_for_function(f"(old) => ({SOURCE})('target_points').y[2] > old + 0.1", arg=before["y"][2])
     after = bias.source("target_points")
     assert after["y"][:2] == before["y"][:2]
