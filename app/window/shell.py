@@ -13,6 +13,7 @@ import param
 from panel.io.resources import LOCAL_DIST
 from panel.util import edit_readonly
 
+from app.components.early import send_early_changes
 from app.components.navigation import Navigation
 from app.components.notice import Notice
 from app.components.projector import Projector
@@ -31,6 +32,8 @@ from app.window.touring import Touring
 SIDEBAR_WIDTH = 340
 WAIT_MILLISECONDS = 100
 OPENING = Path(__file__).with_name("opening.html")
+
+send_early_changes()
 
 
 class _NeverBusy(param.Parameterized):

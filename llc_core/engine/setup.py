@@ -10,6 +10,7 @@ from llc_core.compute.streams import stream_seed, torch_stream
 from llc_core.engine.resolve import OF_TARGET, Resolved, is_auto_step
 from llc_core.engine.target import Target
 from llc_core.groups import Groups, settings
+from llc_core.samplers import MetropolisSampler
 
 STREAMS = ("noise", "batch", "probe", "metric", "hessian", "exchange")
 
@@ -43,7 +44,8 @@ class Setup:
         device = torch.device(str(config.device))
         self.like = torch.empty(0, dtype=torch.float64 if config.dtype == "float64" else torch.float32, device=device)
         n_beta = self.like.new_full((self.groups.count, 1), config.n_beta)
-        self.target = Target(self.problem, n_beta, torch.full_like(n_beta, config.localization))
+        followed = self.problem.for_proposals() if isinstance(self.sampler, MetropolisSampler) else self.problem
+        self.target = Target(followed, n_beta, torch.full_like(n_beta, config.localization))
         for name in OF_TARGET & set(config.grid):
             setattr(self.target, name, self.of_grid(name))
         if self.sampler.in_prior_coordinates:

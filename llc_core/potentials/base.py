@@ -147,6 +147,11 @@ class Potential:
         """Losses [C, stop − start], not excess ones, of samples start … stop of all data at δ [C, D]."""
         raise NotImplementedError(f"{self.kind} gives no losses of single samples.")
 
+    def for_proposals(self) -> Potential:
+        """The same losses, with the gradients that samplers which accept or reject follow: those of a smoother loss, where this one
+        has kinks. Their test asks the losses alone, so that their law stays exact."""
+        return self
+
     def hvp(self, delta: Tensor, vector: Tensor) -> Tensor:
         """Hessian of the full-data loss at δ times `vector`, both [C, D]. By default from a central difference."""
         scale = 1e-3 * (1 + delta.norm(dim=1, keepdim=True)) / vector.norm(dim=1, keepdim=True).clamp_min(1e-30)

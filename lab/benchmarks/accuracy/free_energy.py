@@ -62,7 +62,7 @@ def row(case: Case, seeds: range, chains: int) -> str:
         case.name,
         f"{float(truth):g}, {truth.multiplicity}",
         f"{right}/{len(seeds)}" + (f", {silent} not told" if silent else ""),
-        f"{values.mean():.4f} (sd {values.std(ddof=1):.4f}, se {error:.4f})",
+        f"{values.mean():.4f} (sd {values.std(ddof=1):.2g}, se {error:.2g})",
         *against(problem, found),
         f"{max(np.ptp(each.rejection) for each in found):.2f}",
         f"{np.mean([each.round_trips for each in found]):,.0f}",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,7 @@ class BayesianNetwork(Potential):
     The loss L(w) is the mean of −log p(y_i | f(x_i)) in nats, and nβ = n unless given, so that exp(−U) is the posterior.
     w0 = 0, the centre of the prior, so that displacements are the weights themselves, and chains begin at draws of the prior.
     λ̂ is therefore n(E[L] − L(0)), which is below 0 wherever the network has learned something; it is no learning coefficient.
+    Samplers that accept or reject follow a smooth slope under a Laplace likelihood (`for_proposals`); their law stays exact.
     Source: Neal 1996; the settings of the curve are those of the paper on weight and function space, section 3.
     """
 
@@ -67,6 +69,7 @@ class BayesianNetwork(Potential):
         self.weight_variance = _variance("weight_variance", weight_variance)
         self.bias_variance = _variance("bias_variance", bias_variance)
         self.phi, self.noise = ACTIVATIONS[self.activation], LIKELIHOODS[self.likelihood]
+        self._slope = self.noise.slope
         self.layout = Layout(self.widths)
         self.dim, self.n = self.layout.dim, len(self.data.y)
         self.samples = self.n
@@ -128,9 +131,17 @@ class BayesianNetwork(Potential):
         residual = out - self._y.to(delta)
         loss = (self.noise.loss(residual.squeeze(1), self.noise_variance) - self._zero.to(delta)).mean(dim=1)
         grad = torch.empty_like(delta)
-        slope = self.noise.slope(residual, self.noise_variance) / self.n
+        slope = self._slope(residual, self.noise_variance) / self.n
         backward(slope, kept, parts, self.layout.parts(grad), columns, self.phi)
         return loss, grad
+
+    def for_proposals(self) -> BayesianNetwork:
+        """Under a Laplace likelihood the slopes of the residuals are smooth near 0, see `llc_core.potentials.bayesian.likelihoods`."""
+        if self.noise.smooth is None:
+            return self
+        smooth = copy(self)
+        smooth._slope = self.noise.smooth
+        return smooth
 
     def per_sample_loss(self, delta: Tensor, start: int, stop: int) -> Tensor:
         out = forward(self.layout.parts(delta), self._columns[:, start:stop].to(delta), self.phi)[0].squeeze(1)

@@ -1,0 +1,42 @@
+"""Changes that come while a browser is still drawing a page reach it.
+
+Until a browser says that it has drawn the page, Panel drops what changes inside `pn.io.hold`, in the belief that the document has
+yet to be sent. But it was sent when the browser connected, and a visitor may press and type before all is drawn: a new run then
+kept the number of steps of the one before.
+"""
+
+from __future__ import annotations
+
+import threading
+
+from bokeh.document import Document
+from bokeh.document.events import DocumentChangedEvent, DocumentPatchedEvent, MessageSentEvent
+from panel.io import document
+
+
+def send_early_changes() -> None:
+    """From now on, in the whole process. Nothing happens where Panel has no such function any more."""
+    drain = getattr(document, "_drain_unconnected_events", None)
+    if drain is None or getattr(drain, "sends_early_changes", False):
+        return
+
+    def drained(doc: Document, lock: threading.Lock) -> list[DocumentChangedEvent]:
+        with lock:
+            held = list(doc.callbacks._held_events or [])
+        now: list[DocumentChangedEvent] = drain(doc, lock)
+        if not _has_browser(doc):
+            return now
+        return [event for event in held if any(event is each for each in now) or _is_change(event)]
+
+    drained.sends_early_changes = True  # type: ignore[attr-defined]
+    document._drain_unconnected_events = drained
+
+
+def _has_browser(doc: Document) -> bool:
+    session = getattr(doc.session_context, "session", None)
+    return session is not None and session.connection_count > 0
+
+
+def _is_change(event: DocumentChangedEvent) -> bool:
+    """Whether it changes the document. Messages do not: Panel keeps them until there is somebody to hear them."""
+    return isinstance(event, DocumentPatchedEvent) and not isinstance(event, MessageSentEvent)
