@@ -164,6 +164,7 @@ class CellsFigure:
     def summary(self) -> str:
         """The cells in a sentence; empty while there is nothing to see, or while the exact masses are hidden."""
         log = np.asarray(self.ratio.data["log"], float)
+        log = log[np.isfinite(log)]
         if not len(log) or not self.told:
             return ""
         close = int((np.abs(log) <= 1).sum())
