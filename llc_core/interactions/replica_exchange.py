@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -29,7 +29,7 @@ class ReplicaExchange(Interaction):
     Source: Swendsen & Wang 1986; even and odd pairs in turn: Syed, Bouchard-Côté, Deligiannidis & Doucet 2022; correction:
     Deng, Feng, Gao, Liang & Lin 2020.
 
-    temperatures: [K] from 1 upwards; empty: `levels` of them, geometric from 1 to `hottest`.
+    temperatures: [K] from 1 upwards; empty: `levels` of them, geometric from 1 to `hottest`. `adapted` moves them to equal rejection.
     correction, energy_variance: s² at first, and what it tends to by the steps 1/(k^0.6 + 100), every 100 steps.
     step_power: the step size of a level is that of the run times T^step_power.
     interval: steps between swaps.
@@ -80,6 +80,26 @@ class ReplicaExchange(Interaction):
     def ladder(self, n_beta: float) -> tuple[float, ...]:
         """nβ of the levels, for the run's grid."""
         return tuple(n_beta / t for t in self.temperatures)
+
+    def adapted(self, swap_rate: Any) -> ReplicaExchange:
+        """This ladder with its temperatures moved to where all neighbours refuse equally often; its ends stay.
+
+        swap_rate: [K − 1], or [G, K − 1] of which the mean is taken, from a first run: `Run.advance(…).observables["swap_rate"]`.
+        The barrier Λ, the sum of the rates of rejection, is interpolated in log T and cut evenly. One round is rough where levels lie
+        far apart; a second begins from a better ladder. ValueError where the rates are not those of this ladder.
+        Source: Syed et al. 2022, algorithm 2.
+        """
+        rate = np.asarray(swap_rate, dtype=float)
+        rate = rate.mean(axis=0) if rate.ndim == 2 and len(rate) else rate
+        pairs = len(self.temperatures) - 1
+        if rate.shape != (pairs,) or not ((rate >= 0) & (rate <= 1)).all():
+            raise ValueError(f"swap_rate must be {pairs} numbers from 0 to 1, one for each pair of neighbours.")
+        from scipy.interpolate import PchipInterpolator
+
+        barrier = np.concatenate([[0.0], np.cumsum(np.maximum(1 - rate, 1e-3))])
+        place = PchipInterpolator(barrier, np.log(self.temperatures))(np.linspace(0, barrier[-1], pairs + 1))
+        inner = tuple(float(t) for t in np.exp(place[1:-1]))
+        return replace(self, temperatures=(1.0, *inner, self.temperatures[-1]))
 
     # -- a step -------------------------------------------------------------------------------------------------------
 

@@ -196,11 +196,31 @@ def show(on: str, plays: Mapping[str, Sequence[Played]], seconds: Mapping[str, f
         print(f", always the safe action {bandit.safe_regret * decisions:,.0f}", end="")
     print()
     for name, mine in plays.items():
-        print(f"{name:22}" + _cells(regret_curve(mine, "expected_regret"), [last]))
+        own, se = own_pull(mine)
+        print(
+            f"{name:22}"
+            + _cells(regret_curve(mine, "expected_regret"), [last])
+            + f"   {own:.3f} ± {se:.3f} an own pull"
+        )
     if len(plays[first]) > 1:
         print(f"less {first}, seed by seed")
         for name in others:
             print(f"{name:22}" + _cells(difference(plays[name], plays[first]), rounds))
+
+
+def own_pull(plays: Sequence[Played]) -> tuple[float, float]:
+    """Expected regret of a pull that the agent chose itself, of which the optimum has 0: mean over plays and its standard error.
+
+    Rounds after the forced phase count; (nan, nan) where there is none.
+    """
+    first = -(-plays[0].forced_pulls // plays[0].pulls)
+    rounds = len(plays[0].expected_regret) - first
+    if rounds < 1:
+        return float("nan"), float("nan")
+    before = [play.expected_regret[first - 1] if first else 0.0 for play in plays]
+    each = np.array([play.expected_regret[-1] for play in plays]) - before
+    each /= rounds * plays[0].pulls
+    return float(each.mean()), float(each.std(ddof=1) / np.sqrt(len(each))) if len(each) > 1 else float("nan")
 
 
 def keep(
@@ -224,6 +244,11 @@ def keep(
         expected = regret_curve(mine, "expected_regret")
         rows[name] = {"regret": curve.mean[at].round(1).tolist(), "seconds": round(float(seconds[name]), 1)}
         rows[name]["expected"] = expected.mean[at].round(1).tolist()
+        own, own_se = own_pull(mine)
+        if not np.isnan(own):
+            rows[name]["own pull"] = round(own, 4)
+        if not np.isnan(own_se):
+            rows[name]["own pull se"] = round(own_se, 4)
         if curve.plays > 1:
             rows[name]["se"] = curve.se[at].round(1).tolist()
             rows[name]["expected_se"] = expected.se[at].round(1).tolist()
@@ -241,6 +266,7 @@ def keep(
         "seeds": len(first),
         "forced": round(float(regret_curve(first, "forced").mean[-1]), 1),
         "chance": chance,
+        "chance a pull": None if bandit.random_regret is None else round(bandit.random_regret, 4),
         "agents": rows,
     }
     path.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n")

@@ -3,6 +3,7 @@
     python -m lab.benchmarks.accuracy.free_energy
     python -m lab.benchmarks.accuracy.free_energy --seeds 3 --only 3-3-3
     python -m lab.benchmarks.accuracy.free_energy --simulated --seeds 20      the fit alone, on exact levels with normal errors
+    python -m lab.benchmarks.accuracy.free_energy --basins --seeds 2          which of two basins has the posterior, against quadrature
 
 Losses are those of the population (surfaces; networks of the true product 0 without noise): surfaces down to nβ = 10⁶, networks down
 to 10¹⁸ or 10²⁴, with fewer steps, so that no minimum takes more than 3.2 million gradients (a sweep of exact draws counts once for each layer).
@@ -62,7 +63,7 @@ def row(case: Case, seeds: range, chains: int) -> str:
         case.name,
         f"{float(truth):g}, {truth.multiplicity}",
         f"{right}/{len(seeds)}" + (f", {silent} not told" if silent else ""),
-        f"{values.mean():.4f} (sd {values.std(ddof=1):.4f}, se {error:.4f})",
+        f"{values.mean():.4f} (sd {values.std(ddof=1):.2g}, se {error:.2g})",
         *against(problem, found),
         f"{max(np.ptp(each.rejection) for each in found):.2f}",
         f"{np.mean([each.round_trips for each in found]):,.0f}",
@@ -123,6 +124,31 @@ def simulate(seeds: int, only: str) -> None:
                     print(simulated(widths, coldest, error, seeds), flush=True)
 
 
+def basins(seeds: range) -> None:
+    """Rows: the posterior's share of the line w1 = 1 of two basins at four nβ, by 64 ladders and by quadrature on cells that are finer
+    where the masses lie."""
+    target = surface("two_basins")
+    levels = [0.1, 0.9, 5.0, 24.0, 120.0, 660.0, 3400.0, 18_000.0]
+    edge = np.geomspace(1e-7, 1, 700)
+    x = np.unique(np.concatenate([-2 * edge, edge / 2, 1 - edge / 2, 1 + edge, [0.0, 1.0]]))
+    y = np.concatenate([[0.0], 2 * edge])
+    middle = (x[1:] + x[:-1]) / 2
+    area = np.diff(x)[:, None] * np.diff(y)
+    loss = target.energy(middle[:, None], (y[1:] + y[:-1])[None] / 2)
+    print("| nβ | " + " | ".join(f"seed {seed}" for seed in seeds) + " | quadrature |")
+    print("|---" * (len(seeds) + 2) + "|")
+    line = [
+        free_energy(
+            target, levels, chains=64, steps=8000, basins={"line": lambda delta: delta[:, 0] > 0.5}, seed=seed
+        ).basins["line"]
+        for seed in seeds
+    ]
+    for k in (1, 3, 5, 7):
+        mass = area * np.exp(-levels[k] * loss)
+        cells = [f"{each.probability[k + 1]:.4f} ± {each.probability_se[k + 1]:.4f}" for each in line]
+        print("| " + " | ".join([f"{levels[k]:g}", *cells, f"{mass[middle > 0.5].sum() / mass.sum():.4f}"]) + " |")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=10)
@@ -130,8 +156,12 @@ def main() -> None:
     parser.add_argument("--chains", type=int, default=32)
     parser.add_argument("--only", default="", help="cases whose name has this")
     parser.add_argument("--simulated", action="store_true", help="the fit alone, on exact levels with normal errors")
+    parser.add_argument("--basins", action="store_true", help="two basins alone")
     options = parser.parse_args()
     print(machine())
+    if options.basins:
+        basins(range(options.first, options.first + options.seeds))
+        return
     if options.simulated:
         simulate(options.seeds, options.only)
         return

@@ -7,7 +7,7 @@ from argparse import Namespace
 
 import pytest
 
-from lab.benchmarks.accuracy.bandits import AGENTS, ON, SMALL_FORCED, as_row, keep, of_row, one, show
+from lab.benchmarks.accuracy.bandits import AGENTS, ON, SMALL_FORCED, as_row, keep, of_row, one, own_pull, show
 
 
 @pytest.mark.parametrize("name", AGENTS)
@@ -30,6 +30,9 @@ def test_what_was_found_is_kept_with_the_known_optimum(tmp_path, capsys):
     expected = sum(p.expected_regret[-1] for p in plays["linear"]) / 3
     assert kept["agents"]["linear"]["expected"] == [pytest.approx(expected, abs=0.1)]
     assert f"chance {chance:,.0f}" in capsys.readouterr().out
+    first = SMALL_FORCED // 20
+    own = sum(p.expected_regret[-1] - p.expected_regret[first - 1] for p in plays["linear"]) / (3 * 20 * (30 - first))
+    assert kept["agents"]["linear"]["own pull"] == pytest.approx(own, abs=1e-4) and own_pull(plays["linear"])[1] > 0
 
 
 def test_a_play_can_be_kept_as_json():

@@ -63,6 +63,7 @@ def test_a_sound_run_says_what_was_checked():
         ({"acceptance": 0.05}, "hardly move", False),
         ({"kept_steps": 20}, "too few to judge", True),
         ({"caveat": "It samples another law."}, "It samples another law.", False),
+        ({"effective_share": 0.19}, "they are worth 19% of as many equal ones. Use a smaller zeta", False),
     ],
 )
 def test_each_finding_has_its_sentence(changes, words, longer):

@@ -22,7 +22,7 @@ from llc_core.sweeps.csv_tables import table_csv
 HEIGHT = 300
 EVERY = 3
 """Every third point of the curve is drawn."""
-NOT_HERE = "The volume is worked out for the named landscapes: the valley of a formula may lie anywhere."
+NOT_HERE = "The volume is worked out for the named landscapes: the valley of a formula or a drawing may lie anywhere."
 
 CELLS = [
     {
