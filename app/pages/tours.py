@@ -81,7 +81,7 @@ def llc_moved(before: Numbers, now: Numbers, told: bool) -> tuple[int, str]:
     was, is_now = with_error(before["llc"], before["se"]), with_error(now["llc"], now["se"])
     came = went(before["llc"], now["llc"], math.hypot(before["se"], now["se"]))
     apart = " (no further apart than three standard errors)" if came == 1 else ""
-    return came, f"λ̂ was {was} and is {is_now}{apart}{exactly(now, told)}."
+    return came, f"λ̂ was {was} and is {is_now}{apart}{exactly(now, told)}.".replace("-", "−")
 
 
 def exactly(now: Numbers, told: bool) -> str:

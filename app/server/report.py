@@ -17,7 +17,7 @@ from app.pages.benchmark.columns import SHORT, TITLES, label
 from app.pages.benchmark.config import options, same_ranks
 from app.pages.benchmark.scene import read
 from app.pages.benchmark.table import TABLE_WORDS, scrolling, table_html
-from app.pages.benchmark.texts import PROGRESS_SHEET, READOUTS, progress_html, readouts, verdict
+from app.pages.benchmark.texts import PROGRESS_SHEET, READOUTS, progress_html, readouts, share_near, verdict
 from app.style.numbers import number_text
 from llc_core import __version__
 from llc_core.sweeps.series import ESTIMATOR_WORDS, TRUTH_WORDS, Row, accuracy, curves, finite_or_nan, lost, select
@@ -90,7 +90,7 @@ def sections(rows: Sequence[Row]) -> list[tuple[str, list[Row]]]:
 
 
 def _head(rows: Sequence[Row], progress: Mapping[str, Any] | None, name: str, nearest: str) -> str:
-    values = readouts(rows, "same_batch", "expected")
+    values = readouts(rows, share_near(rows, "same_batch", "expected"))
     cells = "".join(
         f"<div><dt>{escape(item['label'])}</dt><dd>{escape(values[item['key']])}</dd></div>" for item in READOUTS
     )

@@ -32,7 +32,7 @@ SAFE = 2.0
 def adaptive_mean(problem: Regression, mean: np.ndarray, n_beta: float, localization: float) -> float | None:
     """nβ·(E L_n(w) − L_n(w0)) under exp(−nβ·L_n(w) − (γ/2)‖w − w0‖²) on the plane; None where the integral does not settle.
 
-    problem: of one output and two parameters.  mean: [2], the data's means of the coefficients of ρ and ρ² (`PlanarData.mean`).
+    problem: of two parameters and q outputs.  mean: [2q], the data's means of the coefficients of ρ and ρ² (`PlanarData.mean`).
     localization: γ > 0.
     """
     reach = math.sqrt(2 * TAIL / localization)
@@ -66,10 +66,13 @@ class _Law:
     """The unnormalised posterior of one data set, relative to its density at ρ = ρ*, δ = 0."""
 
     def __init__(self, problem: Regression, mean: np.ndarray, n_beta: float, localization: float):
-        self._problem, self._linear, self._square = problem, float(mean[0]), float(mean[1])
+        self._problem = problem
+        self._linear, self._square = np.asarray(mean, float).reshape(2, -1, 1, 1)
         self._n_beta, self._localization = n_beta, localization
         self._best = -self._linear / (2 * self._square)
-        """ρ*: the loss is −linear·ρ − square·ρ², and square is negative."""
+        """ρ* [q]: the loss is −linear·ρ − square·ρ² summed over the outputs, and square is negative."""
+        self._least = n_beta * float((self._linear**2 / (4 * self._square)).sum())
+        self._sharp = math.sqrt(2 * n_beta * float(np.abs(self._square).max()))
         nodes, weights = np.polynomial.legendre.leggauss(POINTS)
         self._x, self._y = (part.ravel() for part in np.meshgrid(nodes, nodes))
         self._weights = np.outer(weights, weights).ravel()
@@ -83,18 +86,28 @@ class _Law:
         along = x[:, None] + half * self._x
         up = y[:, None] + half * self._y
         with np.errstate(all="ignore"):
-            rho = np.broadcast_to(self._problem.model.rho([along, up])[0], along.shape)
-            slopes = self._problem.model.jacobian([along, up])[0]
-            steep = np.hypot(*(np.broadcast_to(s, along.shape) for s in slopes)).max(axis=1)
-            loss = -self._n_beta * (self._linear * rho + self._square * rho * rho)
-            least = self._n_beta * self._linear**2 / (4 * self._square)
-            log = -(loss - least) - self._localization / 2 * (along * along + up * up)
+            model = self._problem.model
+            rho = np.stack([np.broadcast_to(r, along.shape) for r in model.rho([along, up])])
+            steep = self._steepness([along, up]).max(axis=1)
+            loss = -self._n_beta * (self._linear * rho + self._square * rho * rho).sum(axis=0)
+            log = -(loss - self._least) - self._localization / 2 * (along * along + up * up)
             density = np.exp(log) * self._weights * half**2
             means = np.where(density > 0, density * loss, 0.0)
-            near = np.abs(rho - self._best).min(axis=1)
-            wide = half * steep * math.sqrt(-2 * self._n_beta * self._square)
+            off = rho - self._best
+            near = np.abs(off[0] if len(off) == 1 else np.hypot(*off)).min(axis=1)
+            wide = half * steep * self._sharp
             inside = (
                 -self._localization / 2 * ((np.abs(x) - half).clip(0) ** 2 + (np.abs(y) - half).clip(0) ** 2) > -FAINT
             )
             thin = (near <= SAFE * half * steep) & (wide > 3.0) & inside
         return np.stack([density.sum(axis=1), means.sum(axis=1), thin.astype(float)], axis=1)
+
+    def _steepness(self, delta: list[np.ndarray]) -> np.ndarray:
+        """How much ‖ρ‖ changes at most with the place."""
+        model = self._problem.model
+        if model.steepness is not None:
+            bound: np.ndarray = model.steepness(delta)
+            return bound
+        slopes = [np.broadcast_to(s, delta[0].shape) for row in model.jacobian(delta) for s in row]
+        found: np.ndarray = np.sqrt(sum(s * s for s in slopes))
+        return found

@@ -54,7 +54,7 @@ def prepare(app, title: str) -> Page:
         app.button(title).click()
         expect(page.get_by_text(SEEN[title]).first).to_be_visible()
     if title in RUNNING:
-        expect(page.locator(".caption")).to_have_text("finished")
+        expect(page.locator(".caption")).to_have_text("finished", timeout=300_000)
         page.get_by_role("button", name="Advanced").first.click()
     app.settle(800)
     return page

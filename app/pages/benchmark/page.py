@@ -13,20 +13,25 @@ from weakref import WeakMethod
 
 import panel as pn
 
+from app.components.guess import Guess
 from app.components.tiles import Tiles
+from app.estimates.guessing import without_lesson
 from app.pages.base import PageInfo
 from app.pages.benchmark.config import BenchmarkConfig, nearest, options, read_config
 from app.pages.benchmark.editor import Editor
 from app.pages.benchmark.panels.asking import Asking, Find, Found, Shown, is_short
 from app.pages.benchmark.panels.progress import SweepProgress
 from app.pages.benchmark.panels.results import Results
-from app.pages.benchmark.pictures import tile
+from app.pages.benchmark.pictures import hidden_tiles, tile
 from app.pages.benchmark.presets import PRESETS
 from app.pages.benchmark.scene import OpenStore, is_quick, load, offered, open_store, open_upload
 from app.pages.benchmark.takeaway import BenchmarkTakeaway
-from app.pages.benchmark.texts import NOTHING, OWN_CHOICE, QUESTION
+from app.pages.benchmark.texts import NOTHING, OWN_CHOICE, QUESTION, TASK
+from app.pages.benchmark.tour import TOUR
 from app.pages.measured import ROOT
+from app.runs.job import State, Status
 from app.session.errors import report
+from app.sharing.exact_answers import ExactAnswers
 from app.style import theme
 from app.style.layout import card, page, prose
 from app.style.legend import heading
@@ -51,12 +56,18 @@ class Benchmark:
         """Whether the visitor, a preset or a link has chosen the ranks."""
         self._polling: Any = None
         self.asking = Asking()
+        self.runs = 0
+        """How often the visitor, a link or a tour has been answered."""
 
-        self.tiles = Tiles(items=[tile(preset) for preset in PRESETS], sizing_mode="stretch_width", margin=0)
+        self._items, self._words = [tile(preset) for preset in PRESETS], ""
+        self.tiles = Tiles(items=self._items, sizing_mode="stretch_width", margin=0)
         self.tiles.listener = self._on_preset
         self.headline = prose(theme.HEADLINE, margin=(0, 2, 8, 2))
         self.headline.object = f"<h1>{escape(QUESTION)}</h1>"
         self.lesson = prose(theme.LESSON, margin=(10, 2, 0, 2))
+        self.reveal = Guess(asks=False, visible=False, margin=(8, 2, 0, 2))
+        """There once the answers have been withheld, and stays when they are shown."""
+        self.reveal.listener = self._on_reveal
         self.editor = Editor()
         self.editor.on_store, self.editor.on_file = self._on_store, self._on_file
         self.editor.on_change = self._on_change
@@ -66,31 +77,34 @@ class Benchmark:
         self.takeaway = BenchmarkTakeaway(self.restore)
         self.sidebar: list[Any] = [self.editor.view]
         self.main: list[Any] = [self._arrange()]
+        self.answers = ExactAnswers(self._charts, self._details, changed=self._on_answers)
         self._on_store(next(iter(self._stores), ""))
         start = WeakMethod(self._on_load)
         pn.state.onload(lambda: (begin := start()) and begin())
 
     def _arrange(self) -> pn.viewable.Viewable:
         menu = pn.Row(self.takeaway.menu, sizing_mode="stretch_width", margin=(10, 0, 0, 0))
-        self._filled = pn.Column(
-            self.results.top,
-            card(self.progress.words, self.progress.button, self.results.numbers, menu),
-            *self.results.views,
-            sizing_mode="stretch_width",
-            margin=0,
-            styles={"gap": "12px"},
-            stylesheets=[theme.TALL],
-        )
+        self._charts, self._details = _stack(self.results.top), _stack(*self.results.views)
+        numbers = card(self.progress.words, self.progress.button, self.results.numbers, menu)
+        self._filled = _stack(self._charts, numbers, self._details)
         self._empty = card(heading("No sweep yet"), prose())
         self._empty[1].object = f"<p>{escape(NOTHING).replace('`', '')}</p>"
-        above = pn.Column(
-            self.headline, self.tiles, self.lesson, self.asking.words, sizing_mode="stretch_width", margin=0
-        )
+        words = [self.lesson, self.reveal, self.asking.words]
+        above = pn.Column(self.headline, self.tiles, *words, sizing_mode="stretch_width", margin=0)
         return page(above, self._empty, self._filled)
 
     @property
     def parts(self) -> dict[str, list[Any]]:
-        return {"presets": [self.tiles], "texts": [self.headline, self.lesson, self.results.table_words]}
+        return {
+            "presets": [self.tiles],
+            "texts": [self.headline, self.lesson, self.results.table_words],
+            "answers": [self.answers],
+        }
+
+    @property
+    def state(self) -> State:
+        """Nothing runs here: what was asked for is shown, or it is being judged."""
+        return State(Status.RUNNING if self.asking.busy else Status.FINISHED)
 
     def configuration(self) -> dict[str, Any]:
         if self._store.file:
@@ -137,9 +151,10 @@ class Benchmark:
             if ranks_chosen is not None:
                 self._ranks_chosen = ranks_chosen
             self.tiles.selected = preset
-            if lesson:
-                self.lesson.object = f"<p>{escape(lesson)}</p>"
+            self._words = lesson or self._words
+            without_lesson(self.lesson, self._words, self.answers.visible, TASK)
             self._show(shown)
+            self.runs += 1
 
         self.editor.complain("")
         self.asking.ask(find, quick, words, take, self._fail)
@@ -172,6 +187,19 @@ class Benchmark:
             lambda: (store, nearest(wanted, rows, chosen) if fit else wanted),
             is_short(rows), "Judging the runs …", preset, lesson,
         )  # fmt: skip
+
+    def _on_answers(self) -> None:
+        """The results are shown, or withheld: here all of them are answers."""
+        visible = self.answers.visible
+        self.tiles.items = self._items if visible else hidden_tiles(self._items, TASK)
+        self.reveal.param.update(visible=self.reveal.visible or not visible, revealed=visible)
+        self.takeaway.withheld = not visible
+        without_lesson(self.lesson, self._words, visible, TASK)
+        self.results.show_answers(visible)
+
+    def _on_reveal(self, text: str) -> None:
+        with pn.io.hold():
+            self.answers.visible = not self.answers.visible
 
     # -- what the user does -------------------------------------------------------------------------------------------
 
@@ -255,9 +283,14 @@ class Benchmark:
         self.asking.ask(find, is_quick(path), "", self._show, lambda message: None)
 
 
+def _stack(*parts: Any) -> pn.Column:
+    gap = {"styles": {"gap": "12px"}, "stylesheets": [theme.TALL]}
+    return pn.Column(*parts, sizing_mode="stretch_width", margin=0, **gap)
+
+
 def _as_written(path: Path) -> str:
     """A path as a script in the project's folder, or anywhere, finds it."""
     return str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else path.name
 
 
-PAGE = PageInfo("Benchmark", "benchmark", 50, Benchmark)
+PAGE = PageInfo("Benchmark", "benchmark", 50, Benchmark, TOUR)

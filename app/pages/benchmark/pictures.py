@@ -59,3 +59,8 @@ def picture(preset: BenchmarkPreset, found: Sequence[Curve]) -> str:
 def tile(preset: BenchmarkPreset) -> dict[str, str]:
     drawn = picture(preset, outcomes()[preset.name])
     return {"name": preset.name, "title": preset.title, "tip": preset.lesson, "picture": drawn}
+
+
+def hidden_tiles(items: Sequence[dict[str, str]], tip: str) -> list[dict[str, str]]:
+    """Tiles that say which runs are shown, and nothing of what came out: pictures and tips would."""
+    return [{**item, "tip": tip, "picture": f'<svg viewBox="0 0 {WIDTH} {HEIGHT}"></svg>'} for item in items]

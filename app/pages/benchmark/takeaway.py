@@ -58,6 +58,7 @@ class BenchmarkTakeaway(TakeawayDesk):
         return super().content(key)
 
     def own(self, key: str) -> tuple[str, str]:
+        self.refuse_answers()
         if key == "rows" and len(self._rows) > MOST_ROWS:
             raise ValueError(
                 f"A page hands out {MOST_ROWS:,} rows, and these are {len(self._rows):,}; choose fewer, or use "

@@ -18,6 +18,10 @@ from llc_core.sweeps.series import CLOSE, Accuracy, Row, present
 from llc_core.sweeps.table import Table, alike
 
 QUESTION = "Which sampler finds λ, and at which step size?"
+TASK = "The answers are hidden. Which sampler comes nearest to λ, and at which step size? Say what you expect, then press Reveal."
+"""What stands in place of a lesson while the answers are hidden."""
+ANSWER_CELLS = ["diverged", "close"]
+"""Keys of the numbers that tell how the samplers did."""
 OWN_CHOICE = "Your own choice of runs and of what they are judged by."
 NOTHING = (
     "There is no store of a sweep here yet: write what to run into a TOML file, start `llc-lab sweep FILE.toml --store "
@@ -57,30 +61,48 @@ def dash(pattern: Sequence[int]) -> str:
     return f'<path d="M0 7h26" stroke="currentColor" stroke-width="2.4"{dashes}/>'
 
 
-def readouts(rows: Sequence[Row], estimator: str, truth: str) -> dict[str, str]:
-    table = Table.of(rows)
-    run = table.take(~table.names["status"].among(["error"]))
-    problems = alike(table.names["size_class"].codes, table.names["ranks"].codes, table.numbers["problem"])
+def share_near(rows: Sequence[Row], estimator: str, truth: str) -> float:
+    """Share of runs, those that failed aside, whose estimate is within CLOSE of the truth; nan where there is no run."""
+    run = _runs(Table.of(rows))
     with np.errstate(invalid="ignore"):
         near = int((np.abs(all_errors(run, estimator, truth)) <= CLOSE).sum())
+    return near / len(run) if len(run) else math.nan
+
+
+def _runs(table: Table) -> Table:
+    """Without those that ended in an error."""
+    return table.take(~table.names["status"].among(["error"]))
+
+
+def readouts(rows: Sequence[Row], near: float) -> dict[str, str]:
+    """near: as from `share_near`."""
+    table = Table.of(rows)
+    run = _runs(table)
+    problems = alike(table.names["size_class"].codes, table.names["ranks"].codes, table.numbers["problem"])
     diverged = int(all_lost(run).sum())
     return {
         "runs": f"{len(table):,}",
         "problems": f"{len(np.unique(problems)):,}",
         "diverged": percent(diverged / len(run)) if len(run) else "–",
-        "close": percent(near / len(run)) if len(run) else "–",
+        "close": percent(near),
         "steps": _span(run.numbers["steps"]),
         "chains": _span(run.numbers["chains"]),
         "errors": f"{len(table) - len(run):,}",
     }
 
 
+def best_row(table: Sequence[Accuracy]) -> Accuracy | None:
+    """The row with the least root mean square error; None where no run has an estimate."""
+    there = [row for row in table if math.isfinite(row.mean)]
+    return min([row for row in there if row.usable] or there, key=lambda row: row.size, default=None)
+
+
 def verdict(table: Sequence[Accuracy], truth_words: str) -> tuple[str, str]:
     """(tone, HTML) of one sentence about the row of the table with the least root mean square error."""
-    there = [row for row in table if math.isfinite(row.mean)]
-    if not there:
+    best = best_row(table)
+    if best is None:
         return "wait", "No run shown has an estimate."
-    best = min([row for row in there if row.usable] or there, key=lambda row: row.size)
+    there = [row for row in table if math.isfinite(row.mean)]
     close = sum(abs(row.mean) <= CLOSE for row in there)
     step = f"ε = {number_text(best.step_size)}"
     tone = "good" if abs(best.mean) <= CLOSE else "warn"

@@ -9,6 +9,7 @@ from typing import Any
 import panel_material_ui as pmui
 
 from app.controls.fields import ChoiceField, NumberField
+from app.controls.parsing import parse_reals
 from app.pages.landscapes.config import MAX_SAMPLES, REACH
 from llc_core.fields import Hyper
 
@@ -17,6 +18,7 @@ NAMES = {
     "line_and_point": "Line and point",
     "quadratic": "Quadratic (regular)",
     "formula": "Your own formula",
+    "drawn": "Your own drawing",
 }
 POINTS = {"U": "U = (1, 0.3), on the line", "V": "V = (0, 0), the singular point", "other": "another point of the line"}
 OTHER = [1.0, -0.8]
@@ -73,6 +75,22 @@ def two(values: list[Any], what: str) -> list[Any]:
     return values
 
 
+def strokes_text(strokes: Sequence[Sequence[Sequence[float]]]) -> str:
+    """Strokes as an entry shows them: x, y; x, y | x, y; …"""
+    return " | ".join("; ".join(f"{x:.12g}, {y:.12g}" for x, y in stroke) for stroke in strokes)
+
+
+def strokes_of(text: str) -> list[list[list[float]]]:
+    """What an entry of strokes says; ValueError with one sentence where a point is none."""
+    parts = [[point for point in stroke.split(";") if point.strip()] for stroke in text.split("|")]
+    what = "Strokes"
+    return [
+        [two(parse_reals(point, what), f"{what}, “{point.strip()[:20]}”") for point in stroke]
+        for stroke in parts
+        if stroke
+    ]
+
+
 def for_people(message: str) -> str:
     """The engine's names in the words of this page: "k[1] is -6; …" → "Exponent k₂ is -6; …"."""
     words = {"k": "Exponent k", "h": "Prior exponent h", "scales": "Scale s", "start": "Start w"}
@@ -80,6 +98,9 @@ def for_people(message: str) -> str:
     plain = {"k": "Exponents k", "h": "Prior exponents h", "scales": "Scales"}
     message = re.sub(r"^at\[([01])\]", lambda m: f"Point w0: w{'₁₂'[int(m[1])]}", message)
     message = re.sub(r"^at(?= is)", "Point w0", message)
+    message = re.sub(r"^strokes\[(\d)\]\[(\d+)\]", lambda m: f"Stroke {int(m[1]) + 1}, point {int(m[2]) + 1},", message)
+    message = re.sub(r"^strokes\[(\d)\]", lambda m: f"Stroke {int(m[1]) + 1}", message)
+    message = re.sub(r"^strokes\b", "Strokes", message)
     message = re.sub(r"^rho: expression", "The formula", message)
     message = re.sub(r"^rho\b", "The formula", message)
     return re.sub(r"^(k|h|scales)\b(?= is| has)", lambda m: plain[m[1]], message)

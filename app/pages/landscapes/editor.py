@@ -1,7 +1,9 @@
-"""The side bar's first half on the page "Landscapes": which landscape, how much data, and where the chains begin."""
+"""The side bar's first half on the page "Landscapes": which landscape, how much data, and where the chains begin. Long, since
+it answers to every entry of five kinds of landscape."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -20,15 +22,23 @@ from app.pages.landscapes.controls import (
     sample_field,
     seed_field,
     start_fields,
+    strokes_of,
+    strokes_text,
     two,
 )
 from app.pages.landscapes.scene import nearest_truth
 from app.style.formula import displayable
 from app.style.layout import complain, complaint, prose
+from llc_core.potentials.plane.curve import NEAR
 from llc_core.potentials.plane.formulas import EXAMPLE, plane_formula
-from llc_core.potentials.plane.models import FARTHEST
+from llc_core.potentials.plane.models import EXAMPLE_STROKES
 from llc_core.potentials.plane.models import POINTS as POINTS_AT
+from llc_core.potentials.plane.pointer import stroke_of
+from llc_core.potentials.plane.strokes import FARTHEST, read_strokes
 
+DRAWN_HINT = (
+    "Choose “Draw a valley” below the plane, or write points: w₁, w₂; w₁, w₂; … A | begins another stroke, up to four."
+)
 HINT = "+ − * / ^, exp log sqrt sin cos tanh abs cosh, pi and e. Its zeros are the valley; w0 must be one of them."
 
 
@@ -49,6 +59,8 @@ class LandscapeEditor(pn.viewable.Viewer):
         self.scales = entry("Scales s₁, s₂", "1, 1")
         self.rho, self._hint = entry("Formula ρ(w1, w2); the loss is 2ρ²", EXAMPLE), prose(margin=(2, 0))
         self._hint.object = f"<p class='small'>{HINT}</p>"
+        self.strokes, self._drawn_hint = entry("Strokes", strokes_text(EXAMPLE_STROKES)), prose(margin=(2, 0))
+        self._drawn_hint.object = f"<p class='small'>{DRAWN_HINT}</p>"
         self.at = point_field()
         self.w0 = entry("Point w0: coordinates w₁, w₂", "0, 0")
         self.message = complaint(margin=0)
@@ -70,6 +82,7 @@ class LandscapeEditor(pn.viewable.Viewer):
         for text in (self.k, self.h, self.scales):
             text.param.watch(self._on_function, "value")
         self.rho.param.watch(self._on_formula, "value")
+        self.strokes.param.watch(self._on_strokes, "value")
         self.w0.param.watch(self._on_place, "value")
         for field in (*self.start, self.n, self.seed):
             field.listener = self._on_change
@@ -92,6 +105,8 @@ class LandscapeEditor(pn.viewable.Viewer):
             self.at.set(named)
             self.w0.value = listed(get_landscape(values).model.w0)
             self.rho.value = values.get("rho", self.rho.value)
+            if "strokes" in values:
+                self.strokes.value = strokes_text(values["strokes"])
             for key, text in (("k", self.k), ("h", self.h), ("scales", self.scales)):
                 if key in values:
                     text.value = ", ".join(f"{v:g}" for v in values[key])
@@ -111,6 +126,16 @@ class LandscapeEditor(pn.viewable.Viewer):
         if point is not None:
             self._put(self.w0, listed(point))
             self._try(lambda: self.read(with_start=False))
+
+    def draw(self, x: Any, y: Any, anew: bool) -> None:
+        """Another stroke along the way of a pointer, x and y [N]. anew: the strokes before it are forgotten."""
+        drawn = [] if anew else self.problem.get("strokes", [])
+        try:
+            stroke = stroke_of(x, y)
+        except ValueError as error:
+            self._complain(str(error))
+            return
+        self._try(lambda: self._along([*drawn, stroke]))
 
     def _try(self, wanted: Callable[[], dict[str, Any]]) -> None:
         try:
@@ -133,6 +158,8 @@ class LandscapeEditor(pn.viewable.Viewer):
         elif name == "line_and_point":
             point = self._point()
             own = {"at": next((name for name, at in POINTS_AT.items() if list(at) == point), point)}
+        elif name == "drawn":
+            own = {"strokes": strokes_of(self.strokes.value), "at": self._point()}
         elif name == "formula":
             own = {"rho": self.rho.value.strip(), "at": self._point()}
         else:
@@ -150,6 +177,7 @@ class LandscapeEditor(pn.viewable.Viewer):
             "line_and_point": [self.at, self.w0],
             "quadratic": [self.scales],
             "formula": [self.rho, self._hint, self.w0],
+            "drawn": [self.strokes, self._drawn_hint, self.w0],
         }[name]
         self.formula.object = displayable(get_landscape(self.problem).model.formula)
 
@@ -157,6 +185,9 @@ class LandscapeEditor(pn.viewable.Viewer):
         """Another landscape has been chosen: it says where w0 and the start are."""
         if self.choice.value == "formula":
             self._on_formula()
+            return
+        if self.choice.value == "drawn":
+            self._on_strokes()
             return
         if self.choice.value != "quadratic":
             self._put(self.w0, "0, 0")
@@ -180,6 +211,20 @@ class LandscapeEditor(pn.viewable.Viewer):
             return
         self._put(self.w0, listed(zero))
         self._on_place()
+
+    def _on_strokes(self, event: Any = None) -> None:
+        """Other strokes: w0 stays where it is a point of them, and else is one that they choose."""
+        if not self._quiet:
+            self._try(lambda: self._along(strokes_of(self.strokes.value)))
+
+    def _along(self, strokes: list[Any]) -> dict[str, Any]:
+        """The landscape of a drawing. w0 is where strokes cross, at the nearest such place, and else stays if it is on a stroke."""
+        found, here = read_strokes(strokes), get_landscape(self.problem).model.w0
+        point = min(found.crossings, key=lambda each: math.dist(each, here), default=None)
+        if point is None:
+            point = here if math.dist(found.nearest(*here), here) < NEAR else found.middle
+        own = {"name": "drawn", "strokes": strokes, "at": list(point)}
+        return {"kind": "planar", **own, "n": self.n.value, "seed": self.seed.value}
 
     def _on_function(self, event: Any) -> None:
         """Another function around the same w0. Where its prior is 0 at the start, the chains begin where the landscape says."""
@@ -233,6 +278,7 @@ class LandscapeEditor(pn.viewable.Viewer):
             (self.scales, ("Scale",)),
             (self.w0, ("Point",)),
             (self.rho, ("The formula",)),
+            (self.strokes, ("Stroke",)),
         ):
             place.error_state = message.startswith(words)
         complain(self.message, message)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from bokeh.events import Tap
-from bokeh.models import ColumnDataSource, LinearColorMapper, Range1d
+from bokeh.models import ColumnDataSource, CustomJS, FreehandDrawTool, LinearColorMapper, Range1d
 
 from app.pages.landscapes.job import TRAIL
 from app.pages.landscapes.scene import GROUND, LOSS_LEVELS, POSTERIOR_LEVELS, Window, loss_heights, true_parameters
@@ -34,10 +34,11 @@ SHADES = {name: _shades(GROUND[name], len(levels) - 1, name == "posterior") for 
 
 
 class PlaneFigure:
-    """on_tap: called with the coordinates of a click."""
+    """on_tap: called with the coordinates of a click.  on_stroke: with those of a stroke that was drawn, two lists."""
 
     def __init__(self) -> None:
         self.on_tap: Callable[[float, float], None] = lambda x, y: None
+        self.on_stroke: Callable[[list[float], list[float]], None] = lambda x, y: None
         self.plot = house_figure(
             "plane", LARGEST, x_range=Range1d(-3, 3), y_range=Range1d(-3, 3), x_axis_label="w₁", y_axis_label="w₂",
             sizing_mode="scale_width", aspect_ratio=1, toolbar_location="above", **BORDERS,
@@ -68,6 +69,21 @@ class PlaneFigure:
         self._add_marks()
         self._turn = 0
         self.plot.on_event(Tap, self._on_tap)
+        self._add_pen()
+
+    def _add_pen(self) -> None:
+        """The browser draws while the pointer moves; what was drawn comes here when it is lifted."""
+        self.stroke = ColumnDataSource({"xs": [], "ys": []}, name="stroke")
+        line = self.plot.multi_line("xs", "ys", source=self.stroke, line_color=theme.LOCAL, line_width=3)
+        pen = FreehandDrawTool(renderers=[line], num_objects=1, description="Draw a valley")
+        self.plot.add_tools(pen)
+        # A tool can be switched in the browser only; the tag is how it is told.
+        self.plot.js_on_change("tags", CustomJS(args={"pen": pen}, code="pen.active = cb_obj.tags.includes('pen')"))
+        self.stroke.on_change("data", self._on_stroke)
+
+    def hold_pen(self, held: bool) -> None:
+        """Whether a drag draws."""
+        self.plot.tags = ["pen"] if held else []
 
     def _add_marks(self) -> None:
         for color, width in (("white", 5), (theme.LOCAL, 2.5)):
@@ -145,6 +161,13 @@ class PlaneFigure:
     def _on_tap(self, event: Any) -> None:
         if event.x is not None and event.y is not None:
             self.on_tap(float(event.x), float(event.y))
+
+    def _on_stroke(self, attribute: str, old: Any, new: Any) -> None:
+        if not len(new["xs"]):
+            return
+        x, y = ([float(value) for value in new[name][-1]] for name in ("xs", "ys"))
+        self.stroke.data = {"xs": [], "ys": []}
+        self.on_stroke(x, y)
 
 
 def _columns(chains: int) -> list[str]:

@@ -61,7 +61,7 @@ class Landscapes(EstimatePage):
         self.scale = prose(margin=(4, 0, 0, 0))
         self.scale_box = pn.Column(self.scale, sizing_mode="stretch_width", margin=0)
         self.plane, self.volume, self.points = PlanePanel(self.scale_box), VolumePanel(), PointsPanel()
-        self.plane.on_tap = self._on_tap
+        self.plane.on_tap, self.plane.on_stroke = self._on_tap, self.editor.draw
         self.one_step = OneStepPanel()
         for arrow in self.one_step.arrows(7):
             self.plane.figure.plot.add_layout(arrow)
@@ -119,7 +119,7 @@ class Landscapes(EstimatePage):
         with pn.io.hold():
             if self.plane.sets == "w0":
                 self.editor.move_to(x, y)
-            else:
+            elif self.plane.sets == "start":
                 self.editor.begin_at(round(x, 3), round(y, 3))
 
     # -- the run ------------------------------------------------------------------------------------------------------

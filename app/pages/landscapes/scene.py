@@ -5,6 +5,7 @@ That is the window, the loss, where the truth lies, and the posterior.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +20,7 @@ from app.sharing.reading import PageConfig, from_configuration, from_side_bar, r
 from app.style.figures import nice_above
 from llc_core import Planar, RunConfig, density
 from llc_core.potentials.plane.formulas import plane_formula
-from llc_core.potentials.plane.models import FARTHEST
+from llc_core.potentials.plane.strokes import FARTHEST, read_strokes
 from llc_core.theory.rank_checks import show
 
 GRID = 241
@@ -91,7 +92,8 @@ def window(problem: Planar, n_beta: float) -> Window:
         low, high = [-r for r in reach], reach
     else:
         low, high = [-3.0, -3.0], [3.0, 3.0]
-    for i, value in [*enumerate(start), *enumerate(model.w0)]:
+    corners = [point for stroke in model.parameters.get("strokes", ()) for point in stroke]
+    for i, value in [pair for point in (start, model.w0, *corners) for pair in enumerate(point)]:
         if abs(value) >= 0.95 * max(abs(low[i]), abs(high[i])):
             room = nice_above(1.15 * abs(value))
             low[i], high[i] = min(low[i], -room), max(high[i], room)
@@ -139,6 +141,9 @@ def true_parameters(problem: Planar, shown: Window) -> tuple[list[Line], list[Po
     """
     (left, bottom), (right, top) = shown.low, shown.high
     model = problem.model
+    if model.name == "drawn":
+        outlines = [curve.outline() for curve in read_strokes(model.parameters["strokes"]).curves]
+        return [[(float(x), float(y)) for x, y in outline.T] for outline in outlines], []
     if not model.on_axes:
         return _valley(problem, shown), []
     if model.name == "line_and_point":
@@ -196,6 +201,10 @@ def nearest_truth(problem: Planar, x: float, y: float) -> tuple[float, float] | 
         return (0.0, 0.0) if x * x + y * y < (x - 1) ** 2 else (1.0, y)
     if model.name == "quadratic":
         return None
+    if model.name == "drawn":
+        strokes = read_strokes(model.parameters["strokes"])
+        crossing = min(strokes.crossings, key=lambda point: math.dist(point, (x, y)), default=None)
+        return crossing if crossing and math.dist(crossing, (x, y)) < SNAP else strokes.nearest(x, y)
     if model.name == "formula":
         return plane_formula(model.parameters["rho"]).zero_near(x, y, FARTHEST)
     counts = [power > 0 for power in model.parameters["k"]]

@@ -36,7 +36,7 @@ CELLS = [
     _BY_KEY["dead"],
     _BY_KEY["speed"],
 ]
-UNSETTLED = "The exact value is not known here: the valley of this formula is too fine for the quadrature."
+UNSETTLED = "The exact value is not known here: the valley is too fine for the quadrature."
 FEW = 32
 EXACT_CELLS = ["exact", "error", "local", "multiplicity"]
 """Keys of the cells that tell what λ̂ should be."""
@@ -106,7 +106,7 @@ def finite(problem: Planar, n_beta: float, value: float) -> str:
     """How λ̂ at this n differs from λ, in words."""
     local, least = problem.local_learning_coefficient, problem.learning_coefficient
     if local is None:
-        return "λ of this formula at w0, the limit of many samples, is not known."
+        return "λ at w0, the limit of many samples, is not known here."
     share = value / float(local) - 1
     way = "below" if share < 0 else "above"
     reason = ""

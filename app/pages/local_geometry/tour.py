@@ -39,6 +39,13 @@ def _agree(before: Numbers, now: Numbers, told: bool) -> tuple[int, str]:
     return came, f"R-hat is {now['r_hat']:.2f} (they agree below 1.05), and λ̂ reads {found}{exactly(now, told)}."
 
 
+def _spring(before: Numbers, now: Numbers, told: bool) -> tuple[int, str]:
+    """What λ̂ should be is known for a weak spring only."""
+    came, words = llc_moved(before, now, False)
+    weak = f" With a weak spring {number(now['exact'])} is exact at this n." if told else ""
+    return came, words + weak
+
+
 HALF = ("Below half", "About half", "Above half")
 TOUR = Tour(
     (
@@ -60,7 +67,7 @@ TOUR = Tour(
             "γ is a spring that ties the chains to w0. It becomes ten million times stronger.",
             "What do you expect of λ̂?",
             MOVES,
-            llc_moved,
+            _spring,
             change={"localization": 1e7},
         ),
         Step(

@@ -7,6 +7,7 @@ nothing is then lost to rounding, however close a point is.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -14,16 +15,17 @@ from math import prod
 from typing import Any
 
 import numpy as np
+import torch
 
 from llc_core.fields import choice, is_list, number, whole
+from llc_core.potentials.plane.curve import NEAR
 from llc_core.potentials.plane.formulas import EXAMPLE, ZERO, plane_formula
+from llc_core.potentials.plane.strokes import FARTHEST, read_strokes
 from llc_core.theory.rank_checks import show
 from llc_core.types import LearningCoefficient
 
 Point = tuple[float, ...]
 MAX_POWER = 12
-FARTHEST = 5.0
-"""Largest distance of w0 from 0. At γ = 1 quadrature needs the crossing of the axes well within the posterior's reach."""
 POINTS: Mapping[str, Point] = {"U": (1.0, 0.3), "V": (0.0, 0.0)}
 
 
@@ -55,6 +57,8 @@ class Model:
     outputs: int = 1
     on_axes: bool = True
     """Whether {ρ = 0} runs along axes or through `ridge`, where the quadrature of all data sets at once looks for it."""
+    steepness: Callable[[Sequence[np.ndarray]], np.ndarray] | None = None
+    """δ ↦ a bound of the slope of ‖ρ‖, for quadrature; None: it is taken from the Jacobian."""
 
     @property
     def dim(self) -> int:
@@ -221,6 +225,80 @@ def formula(rho: Any = EXAMPLE, at: Any = None) -> Model:
     )
 
 
+EXAMPLE_STROKES = (((-2.0, -1.0), (0.0, 0.5), (2.0, -1.0)),)
+
+
+def drawn(strokes: Any = EXAMPLE_STROKES, at: Any = None) -> Model:
+    """Valleys along smooth curves through points, strokes [[[x, y], …], …]: ‖ρ‖ is the product of the distances to all strokes.
+
+    ρ has two outputs: the way from the nearest point of a stroke, as a complex number, times that of the other strokes. Across a
+    stroke it is as smooth as a coordinate; where two of its points are as near, it jumps, and K does not.
+    at: w0, a point of a stroke; None: a place where strokes cross, or the middle of the first. λ at w0, where p strokes pass in
+    different directions: K is r^{2p} times what vanishes twice on each of them, so λ = min(1/2, 1/p), m = 2 for p = 2 and else 1, at
+    ends too. It is not known where strokes touch.
+    """
+    found = read_strokes(strokes)
+    w0 = (found.crossings or [found.middle])[0] if at is None else _point(at, 2)
+    nearest = found.nearest(*w0)
+    if math.dist(nearest, w0) > NEAR:
+        raise ValueError(
+            f"at is {list(w0)}, which lies on no stroke; give a point of the valley, such as ({nearest[0]:.12g}, {nearest[1]:.12g})."
+        )
+
+    def places(delta: Sequence[Any]) -> list[np.ndarray]:
+        return [
+            c + (d.detach().cpu().double().numpy() if isinstance(d, torch.Tensor) else d)
+            for c, d in zip(w0, delta, strict=True)
+        ]
+
+    def like(values: np.ndarray, delta: Sequence[Any]) -> list[Any]:
+        if isinstance(delta[0], torch.Tensor):
+            return list(torch.from_numpy(values).to(delta[0]))
+        return list(values)
+
+    return Model(
+        "drawn",
+        rf"\rho=\prod_{{j=1}}^{{{len(found.curves)}}}(w-P_j(w))" if len(found.curves) > 1 else r"\rho=w-P(w)",
+        "A valley that was drawn: P(w) is the nearest point of a stroke, and the loss grows with the square of the distance to it.",
+        w0,
+        lambda delta: like(found.product(*places(delta)), delta),
+        lambda delta: [like(row, delta) for row in found.slopes(*places(delta))],
+        _of_bundles(found.bundles(*w0)),
+        _least_of([_of_bundles(found.bundles(*point)) for point in found.crossings]),
+        {"strokes": [[list(point) for point in curve.points] for curve in found.curves], "at": list(w0)},
+        (0.0, 0.0),
+        (0.0, 0.0),
+        (0.0, 0.0),
+        (1.0, 1.0),
+        2,
+        on_axes=False,
+        steepness=lambda delta: found.steepness(*places(delta)),
+    )
+
+
+LEAST_ANGLE = 1e-3
+"""Radians between two strokes, below which their directions may be the same: λ is then not told."""
+
+
+def _of_bundles(bundles: Sequence[Sequence[Point]]) -> LearningCoefficient | None:
+    """Of the directions in which each stroke leaves a point; None where two strokes leave in one direction."""
+    for i, some in enumerate(bundles):
+        for others in bundles[i + 1 :]:
+            if any(math.dist(a, b) < LEAST_ANGLE for a in some for b in others):
+                return None
+    count = len(bundles)
+    return LearningCoefficient(min(Fraction(1, 2), Fraction(1, max(count, 1))), 2 if count == 2 else 1)
+
+
+def _least_of(found: Sequence[LearningCoefficient | None]) -> LearningCoefficient | None:
+    """The least of the crossings, or of a smooth curve where there are none; None where one of them is not known."""
+    known = [each for each in found if each is not None]
+    if len(known) < len(found):
+        return None
+    smooth = LearningCoefficient(Fraction(1, 2))
+    return min([smooth, *known], key=lambda each: (each.value, -(each.multiplicity or 1)))
+
+
 LEAST_SLOPE = 1e-4
 """Below it, a slope may be the rounding of a zero of higher order, whose coordinates are known to 10⁻⁵ only: λ is then not told."""
 MODELS: Mapping[str, Callable[..., Model]] = {
@@ -228,6 +306,7 @@ MODELS: Mapping[str, Callable[..., Model]] = {
     "line_and_point": line_and_point,
     "quadratic": quadratic,
     "formula": formula,
+    "drawn": drawn,
 }
 
 

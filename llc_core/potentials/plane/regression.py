@@ -215,7 +215,7 @@ class Planar(Potential):
 
 def planar_landscape(name: Any, **values: Any) -> Planar:
     """A planar landscape by name: "normal_crossing" (k, h, at), "line_and_point" (at), "quadratic" (scales),
-    "formula" (rho, at).
+    "formula" (rho, at), "drawn" (strokes, at).
 
     Also n, noise_std, data_sets, start (where chains begin: coordinates of w, one per parameter) and seed.
     Reduced-rank regression y = B·A·x, the other classic, is `DeepLinearNetwork` with two layers.

@@ -24,6 +24,7 @@ KEYS = {
     "many-modes": ("left", "right", "factor"),
     "functions": ("weights", "functions"),
     "decisions": ("left", "right", "draws", "one"),
+    "benchmark": ("best", "close", "rows", "near"),
 }
 VALUES = (0.0123, 0.4321, 1.2345, 7.891, 23.45)
 

@@ -120,3 +120,21 @@ def test_a_slow_run_shows_what_one_step_is_made_of(plane):
     page.get_by_label("Speed").evaluate("e => { e.value = 4; e.dispatchEvent(new Event('change')) }")
     plane.button("Play").click()
     expect(page.get_by_text("Press Step, or turn the speed down")).to_be_visible()
+
+
+def test_a_drag_draws_a_valley_once_the_pen_is_chosen(plane):
+    page = plane.page
+    page.get_by_role("button", name="Draw a valley", exact=True).click()
+    expect(page.get_by_text("there the loss is 0")).to_be_visible()
+    x, y = plane.place(PLACE, [-2, 1.0])
+    page.mouse.move(x, y)
+    page.mouse.down()
+    right, top = plane.place(PLACE, [2, 2.0])
+    for share in range(1, 21):
+        page.mouse.move(x + (right - x) * share / 20, y + (top - y) * share / 20)
+    page.mouse.up()
+    page.wait_for_function(f"() => (({SOURCE})('truth_lines')?.xs ?? []).length === 1", timeout=60_000)
+    xs, ys = (plane.source("truth_lines")[name][0] for name in ("xs", "ys"))
+    assert abs(xs[0] + 2) < 0.1 and abs(ys[0] - 1) < 0.1 and abs(xs[-1] - 2) < 0.1 and abs(ys[-1] - 2) < 0.1
+    wait_for(plane, "trails", "x0", 20)
+    expect(page.locator("[data-key=multiplicity]")).to_have_text("1")

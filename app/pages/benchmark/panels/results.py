@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -17,7 +18,7 @@ from app.pages.benchmark.drawing.multiples import DIRECTIONS, multiples
 from app.pages.benchmark.panels.beside import Beside
 from app.pages.benchmark.panels.runs import RunsPanel
 from app.pages.benchmark.table import SCROLL, TABLE_WORDS, table_html
-from app.pages.benchmark.texts import READOUTS, dash, readouts, samplers_of, verdict
+from app.pages.benchmark.texts import ANSWER_CELLS, READOUTS, dash, readouts, samplers_of, share_near, verdict
 from app.style import theme
 from app.style.layout import card, one_of, prose
 from app.style.legend import heading, legend_html
@@ -29,12 +30,13 @@ _TABLE = "tr.close th, tr.close td { font-weight: 700; }"
 
 @dataclass(frozen=True)
 class Answer:
-    """What is shown of a configuration.  rows: those of them.  numbers: of the readouts.  samplers: of the whole store."""
+    """What is shown of a configuration.  rows: those of them.  numbers: of the readouts.  near: as from `share_near`.  samplers: of the whole store."""
 
     rows: Table
     curves: Sequence[Curve]
     table: Sequence[Accuracy]
     numbers: Mapping[str, str]
+    near: float
     verdict: tuple[str, str]
     samplers: list[dict[str, str]]
 
@@ -45,11 +47,13 @@ def answer_of(config: BenchmarkConfig, stored: Sequence[Row]) -> Answer:
     rows = chosen.take(~chosen.names["sampler"].among(config.hidden)) if config.hidden else chosen
     found = curves(rows, config.estimator, config.truth)
     table = accuracy(found)
+    near = share_near(rows, config.estimator, config.truth)
     return Answer(
         rows,
         found,
         table,
-        readouts(rows, config.estimator, config.truth),
+        readouts(rows, near),
+        near,
         verdict(table, TRUTH_WORDS[config.truth]),
         samplers_of(stored, PAPER),
     )
@@ -59,7 +63,7 @@ class Results:
     """`show` shows all of it. on_hidden: called with the samplers that the visitor leaves out.  on_measure: with what the
     charts are to show.
 
-    rows, curves, table: what is shown.  numbers, verdict: for the cards of the page.  views: the cards below them.
+    rows, curves, table, near: what is shown.  numbers, verdict: for the cards of the page.  views: the cards below them.
     """
 
     def __init__(self) -> None:
@@ -68,6 +72,8 @@ class Results:
         self.rows = Table.of(())
         self.curves: Sequence[Curve] = ()
         self.table: Sequence[Accuracy] = ()
+        self.near = math.nan
+        self._values: Mapping[str, str] = {}
         self.numbers = Numbers(items=READOUTS, sizing_mode="stretch_width", margin=0)
         self.verdict = prose(theme.VERDICT, margin=(0, 0, 10, 0))
         self.measure = one_of({SHORT_TITLES[name]: name for name in MEASURES}, MEASURES[0])
@@ -100,7 +106,7 @@ class Results:
         if items != self.toggles.items:
             self.toggles.items = items
         self.toggles.shown = [item["key"] for item in items if item["key"] not in config.hidden]
-        self.rows, self.curves, self.table = answer.rows, answer.curves, answer.table
+        self.rows, self.curves, self.table, self.near = answer.rows, answer.curves, answer.table, answer.near
         self._quiet = True
         try:
             self.measure.value = config.measure
@@ -115,13 +121,25 @@ class Results:
         self._table.object = table_html(self.table)
         self.runs.show(self.curves, self.rows, config.estimator, config.truth)
         self._estimator = config.estimator
-        self.numbers.values = answer.numbers
+        self._values = answer.numbers
+        self._show_numbers()
         tone, words = answer.verdict
         self.verdict.object = f'<p class="{tone}" aria-live="polite">{words}</p>'
+
+    def show_answers(self, visible: bool) -> None:
+        """What is not in `top` and `views`, which the page takes away while answers are hidden; a run of a point ends then."""
+        self.numbers.withheld = [] if visible else ANSWER_CELLS
+        self._show_numbers()
+        if not visible:
+            self.beside.close()
+            self.beside.view.visible = False
 
     def close(self) -> None:
         """End the run of a point."""
         self.beside.close()
+
+    def _show_numbers(self) -> None:
+        self.numbers.values = {key: text for key, text in self._values.items() if key not in self.numbers.withheld}
 
     def _on_point(self, key: str, index: int) -> None:
         """A point was chosen: its runs are listed, and one of them runs beside the charts."""

@@ -8,6 +8,7 @@ from html import escape
 from typing import Any
 
 import panel as pn
+import panel_material_ui as pmui
 
 from app.pages.landscapes.figures import ROOM, PlaneFigure
 from app.pages.landscapes.job import SHOWN
@@ -27,23 +28,33 @@ _HEADS = "".join(
 ENTRIES = [(_TRUTH, "the truth, ρ(w) = 0"), (_RING, "w0"), (_CROSS, "start"), (_HEADS, "chains")]
 HINTS = {
     "w0": "Click: the true parameter nearest to it becomes w0, whose λ is estimated. Deeper colour: {}.",
+    "pen": "Draw along the valley that you want: there the loss is 0. Strokes that cross multiply, up to four. Deeper colour: {}.",
     "start": "Click anywhere: the chains begin there. Deeper colour: {}.",
 }
+ANEW = "Your next stroke begins another drawing."
 GROUNDS = {"loss": "lower loss nβK(w)", "posterior": "denser posterior, over three powers of ten"}
 
 
 class PlanePanel:
-    """on_tap: called with the coordinates of a click.  sets: what the click is to set, "w0" or "start"."""
+    """on_tap: called with the coordinates of a click.  sets: what the click is to set, "w0" or "start", or "pen": a drag draws.
+
+    on_stroke: called with the coordinates of a stroke, two lists, and whether it begins another drawing.
+    """
 
     def __init__(self, below: Any) -> None:
         """below: what stands right below the figure, in the first screen with it; the choices come after it."""
         self.figure = PlaneFigure()
         self.ground = one_of({"Loss K(w)": "loss", "Posterior": "posterior"}, "loss")
         self.ground.param.watch(self._on_ground, "value")
-        self.click = one_of({"Click sets w0": "w0", "Click sets start": "start"}, "w0")
-        self.click.param.watch(self._on_ground, "value")
+        self.click = one_of({"Click sets w0": "w0", "Click sets start": "start", "Draw a valley": "pen"}, "w0")
+        self.click.param.watch(self._on_click, "value")
+        self.on_stroke: Callable[[list[float], list[float], bool], None] = lambda x, y, anew: None
+        self.figure.on_stroke = self._on_stroke
+        self.anew = pmui.Button(label="New drawing", size="small", variant="outlined", margin=0, visible=False)
+        self.anew.param.watch(self._on_anew, "clicks")
+        self._drawn, self._anew = False, False
         self._later = BackgroundTask(self._take, self._say)
-        self._ready = False
+        self._ready, self._one_truth = False, False
         self._words = prose(margin=(4, 0, 0, 0))
         self._head = HeardLegend()
         # The pane's own way to be sized replaces the figure's: stretched, a circle would be an ellipse.
@@ -51,6 +62,7 @@ class PlanePanel:
         drawn.styles = ROOM
         choices = pn.FlexBox(
             self.click,
+            self.anew,
             self.ground,
             justify_content="space-between",
             gap="6px",
@@ -62,7 +74,8 @@ class PlanePanel:
 
     @property
     def sets(self) -> str:
-        return "start" if self.click.disabled else self.click.value
+        chosen = self.click.value
+        return "start" if self._one_truth and chosen == "w0" else chosen
 
     @property
     def on_tap(self) -> Callable[[float, float], None]:
@@ -77,7 +90,8 @@ class PlanePanel:
         shown = window(problem, n_beta)
         self.figure.reset(problem, shown, n_beta, min(chains, SHOWN))
         self._head.begin("The plane of parameters", ENTRIES, "plane")
-        self.click.disabled = problem.model.name == "quadratic"  # it has one true parameter
+        self._one_truth = problem.model.name == "quadratic"
+        self._drawn, self._anew = problem.model.name == "drawn", False
         data = {key: value for key, value in problem.to_dict().items() if key != "start"}
         question = (str(data), shown, n_beta, localization)
         if localization <= 0:
@@ -109,7 +123,21 @@ class PlanePanel:
     def _on_ground(self, event: Any) -> None:
         chosen = self.ground.value if self._ready else "loss"
         self.figure.show_ground(chosen)
-        self._say(HINTS[self.sets].format(GROUNDS[chosen]))
+        self.anew.visible = self._drawn and self.sets == "pen" and not self._anew
+        self._say(ANEW if self._anew else HINTS[self.sets].format(GROUNDS[chosen]))
+
+    def _on_click(self, event: Any) -> None:
+        self.figure.hold_pen(self.sets == "pen")
+        self._anew = False
+        self._on_ground(None)
+
+    def _on_anew(self, event: Any) -> None:
+        self._anew = True
+        self._on_ground(None)
+
+    def _on_stroke(self, x: list[float], y: list[float]) -> None:
+        with pn.io.hold():
+            self.on_stroke(x, y, self._anew)
 
     def _say(self, text: str) -> None:
         self._words.object = f'<p class="small muted">{escape(text)}</p>'

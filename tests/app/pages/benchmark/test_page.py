@@ -51,7 +51,7 @@ from app.pages.benchmark.scene import (
 )
 from app.pages.benchmark.table import HEAD, accuracy_csv, cells, rows_csv, series_csv, table_html
 from app.pages.benchmark.takeaway import FILES
-from app.pages.benchmark.texts import progress_html, readouts, samplers_of, verdict
+from app.pages.benchmark.texts import progress_html, readouts, samplers_of, share_near, verdict
 from app.pages.local_geometry.scene import link_config
 from app.pages.measured import RESULTS
 from app.server.report import report_html, sections, write_report
@@ -192,7 +192,7 @@ def test_runs_thrown_far_out_count_as_without_an_estimate_and_never_make_a_step_
         assert c.usable.all() and c.step_size[c.best] == 1e-8, "√0.1 = 32% is worse than 20%"
     (c,) = curves([*rows[:-1], {**rows[-1], "llc": 100 * 100.0}])
     assert c.count.tolist() == [10, 10], "100 times D/2 is still an estimate"
-    assert readouts(rows, "same_batch", "expected")["diverged"] == "5.0%"
+    assert readouts(rows, share_near(rows, "same_batch", "expected"))["diverged"] == "5.0%"
 
 
 def test_decades_are_of_the_longest_row_of_neighbours():
@@ -751,7 +751,8 @@ def test_progress_says_when_a_sweep_rests():
 
 
 def test_readouts_and_options():
-    found = readouts([*ROWS, failed_row()], "same_batch", "expected")
+    rows = [*ROWS, failed_row()]
+    found = readouts(rows, share_near(rows, "same_batch", "expected"))
     near = sum(r["llc"] is not None and abs(r["llc"] / r["expected_llc"] - 1) <= 0.05 for r in ROWS)
     assert found["problems"] == "12" and found["close"] == f"{near / len(ROWS):.1%}"
     sizes = [{**ROWS[0], "size_class": name} for name in ("10K", "1M", "1K", "40-50-40", "other")]
