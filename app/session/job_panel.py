@@ -26,6 +26,8 @@ class JobPanel:
     """Said when the user stops the job."""
     tone = "small"
     """Classes of the words."""
+    figures = ""
+    """Names of the figures that the words describe in numbers, with spaces between."""
 
     def __init__(
         self,
@@ -61,7 +63,8 @@ class JobPanel:
         )
 
     def say(self, text: str) -> None:
-        self.words.object = f'<p class="{self.tone}" role="status">{escape(text)}</p>'
+        of = f' data-summary="{escape(self.figures)}"' if self.figures else ""
+        self.words.object = f'<p class="{self.tone}" role="status"{of}>{escape(text)}</p>'
 
     def complain(self, text: str) -> None:
         self.words.object = f'<p class="small"><span role="alert">{escape(text)}</span></p>'

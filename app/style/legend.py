@@ -70,8 +70,18 @@ def legend_html(
     """
     items = "".join(f"<li>{swatch(kind)}{escape(words)}</li>" for kind, words in entries)
     head = f"<h2>{escape(title)}</h2>" if headed else ""
-    heard = f'<p class="heard" data-summary="{escape(figures)}">{escape(summary)}</p>' if summary else ""
+    heard = heard_html(figures, summary)
     return f'{head}{heard}<ul data-legend="{escape(figures)}" data-title="{escape(title)}">{items}</ul>'
+
+
+def heard_html(figures: str, words: str) -> str:
+    """What figures show, in words that are heard and not seen; nothing where there is nothing to say."""
+    return f'<p class="heard" data-summary="{escape(figures)}">{escape(words)}</p>' if words else ""
+
+
+def told_html(figures: str, words: str) -> str:
+    """The same in words that everybody sees."""
+    return f'<p class="small" data-summary="{escape(figures)}">{escape(words)}</p>'
 
 
 def swatch(kind: str) -> str:
@@ -88,24 +98,37 @@ SPEAKS = 1.0
 """Seconds between two sentences on a figure at least: what is read aloud must be heard to its end."""
 
 
-class HeardLegend:
-    """The legend of a figure that moves, with a sentence of what it shows, for those who do not see it. `view` is its pane."""
+class Heard:
+    """A sentence of what figures show that have no legend, for those who do not see them. `view` is its pane, and takes no room."""
 
-    def __init__(self) -> None:
-        self.view = legend("", [])
-        self._entries: tuple[str, Sequence[tuple[str, str]], str] = ("", [], "")
+    def __init__(self, figures: str = "") -> None:
+        self.view = pn.pane.HTML("", margin=0, styles={"position": "absolute"}, stylesheets=[theme.LEGEND])
+        self._figures = figures
         self._said, self._at = "", 0.0
-
-    def begin(self, title: str, entries: Sequence[tuple[str, str]], figure: str) -> None:
-        """Another run, of which there is nothing to say yet. As `legend_html`."""
-        self._entries, self._at = (title, entries, figure), 0.0
-        self._write("")
 
     def say(self, words: str, now: bool = False) -> None:
         """What the figure shows. now: without waiting, as at the end of a run."""
         if words != self._said and (now or time.monotonic() - self._at >= SPEAKS):
             self._at = time.monotonic()
             self._write(words)
+
+    def _write(self, words: str) -> None:
+        self._said = words
+        self.view.object = heard_html(self._figures, words)
+
+
+class HeardLegend(Heard):
+    """The legend of a figure that moves, with such a sentence."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.view = legend("", [])
+        self._entries: tuple[str, Sequence[tuple[str, str]], str, bool] = ("", [], "", True)
+
+    def begin(self, title: str, entries: Sequence[tuple[str, str]], figure: str, headed: bool = True) -> None:
+        """Another run, of which there is nothing to say yet. As `legend_html`."""
+        self._entries, self._at = (title, entries, figure, headed), 0.0
+        self._write("")
 
     def _write(self, words: str) -> None:
         self._said = words

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from llc_core.samplers.base import OverdampedSampler, step_size_field
+from llc_core.samplers.base import SMALL_BIAS, OverdampedSampler, step_size_field
 from llc_core.samplers.forms import Law, Line
 from llc_core.samplers.psgld import alpha_field, stability_field
 from llc_core.samplers.registry import register
@@ -48,7 +48,7 @@ class FrozenPSGLD(OverdampedSampler):
         "derivatives. What it gives up is a metric that follows the chain to places unlike those seen in burn-in."
     )
     source: ClassVar[str] = "Li et al. 2016, with the metric frozen after burn-in"
-    safety: ClassVar[float] = 0.1
+    safety: ClassVar[float] = SMALL_BIAS
 
     def init(self, delta: Tensor, noise: Tensor, hp: Hp) -> State:
         return {"delta": delta, "square": torch.zeros_like(delta), "count": delta.new_zeros(len(delta), 1)}

@@ -8,7 +8,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from llc_core.samplers.base import OverdampedSampler, step_size_field
+from llc_core.samplers.base import SMALL_BIAS, OverdampedSampler, step_size_field
 from llc_core.samplers.registry import register
 from llc_core.types import Energy, Hp, State
 
@@ -40,7 +40,7 @@ class ProximalSGLD(OverdampedSampler):
         "where it began. On landscapes without such a prior, and on networks, it is the same as SGLD."
     )
     source: ClassVar[str] = "Salim, Kovalev & Richtárik 2019; Alfonsi 2005"
-    safety: ClassVar[float] = 0.1
+    safety: ClassVar[float] = SMALL_BIAS
 
     def update(self, state: State, energy: Energy, noise: Tensor, hp: Hp) -> State:
         force = energy.force

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from llc_core.samplers.base import OverdampedSampler, step_size_field
+from llc_core.samplers.base import SMALL_BIAS, OverdampedSampler, step_size_field
 from llc_core.samplers.forms import Cell, Line
 from llc_core.samplers.registry import register
 from llc_core.types import Energy, Hp, State
@@ -34,7 +34,7 @@ class SGLD(OverdampedSampler):
     )
     source: ClassVar[str] = "Welling & Teh 2011; Lau, Murfet & Wei, Algorithm 1"
     elementwise: ClassVar[bool] = True
-    safety: ClassVar[float] = 0.1
+    safety: ClassVar[float] = SMALL_BIAS
 
     def update(self, state: State, energy: Energy, noise: Tensor, hp: Hp) -> State:
         step = hp.step_size

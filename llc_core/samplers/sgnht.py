@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from llc_core.fields import hyper
-from llc_core.samplers.base import Sampler, step_size_field
+from llc_core.samplers.base import SMALL_BIAS, Sampler, step_size_field
 from llc_core.samplers.forms import Cell, Law
 from llc_core.samplers.registry import register
 from llc_core.types import Energy, Hp, State
@@ -69,7 +69,7 @@ class SGNHT(Sampler):
         "square the momentum in the thermostat: its friction grows without bound and the chain overflows."
     )
     source: ClassVar[str] = "Ding et al. 2014; Hitchcock & Hoogland, Algorithm 5"
-    safety: ClassVar[float] = 0.1
+    safety: ClassVar[float] = SMALL_BIAS
 
     def init(self, delta: Tensor, noise: Tensor, hp: Hp) -> State:
         return {"delta": delta, "momentum": noise, "friction": hp.friction.clone()}

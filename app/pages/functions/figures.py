@@ -14,6 +14,7 @@ from app.pages.functions.job import DRAWN, Band
 from app.pages.functions.scene import Posterior, Scene
 from app.style import theme
 from app.style.figures import house_figure
+from app.style.numbers import number
 
 HEIGHT = 344
 ROOM = 0.45
@@ -97,6 +98,23 @@ class FunctionsFigure:
         self.live.data = {"x": scene.inputs, "mean": edges.mean, "low": low, "high": high}
         lines = {name: band.lines[i % len(band.lines)] for i, name in enumerate(NAMES)}
         self.lines.data = {"x": scene.inputs, **lines}
+
+    def summary(self) -> str:
+        """The bands in a sentence, in the middle of the inputs; empty while there is nothing to see. What is hidden is not in it."""
+        x = np.asarray(self.live.data["x"], float)
+        if not len(x):
+            return ""
+        middle = len(x) // 2
+
+        def ends(source: ColumnDataSource) -> str:
+            return " to ".join(number(float(source.data[name][middle]), 3) for name in ("low", "high"))
+
+        said = f"At {number(float(x[middle]), 3)} the band of the chains is from {ends(self.live)}"
+        for name, source in (("the exact band", self.exact), ("that of the infinitely wide network", self.limit)):
+            if len(source.data["x"]):
+                said += f", {name} from {ends(source)}"
+        width = np.asarray(self.live.data["high"], float) - np.asarray(self.live.data["low"], float)
+        return f"{said}. The band of the chains is narrowest at {number(float(x[width.argmin()]), 3)} and widest at {number(float(x[width.argmax()]), 3)}."
 
     def show_only(self, kinds: list[str]) -> None:
         for kind, renderers in self._renderers.items():

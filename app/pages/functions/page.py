@@ -48,7 +48,7 @@ from app.session.latest import LatestWork
 from app.sharing.exact_answers import ExactAnswers
 from app.style import theme
 from app.style.layout import card, pair, plotted, prose, toolbar
-from app.style.legend import swatch
+from app.style.legend import Heard, swatch
 
 
 class WeightsAndFunctions(RunPage):
@@ -82,6 +82,7 @@ class WeightsAndFunctions(RunPage):
         self.replay = Replay()
         self.replay.listener = self._on_replay
         self.words = prose(margin=(4, 0, 0, 0))
+        self._heard = Heard("functions")
         self.gauges = prose(GAUGES, margin=(10, 0, 0, 0))
         self.numbers = Numbers(items=CELLS, sizing_mode="stretch_width", margin=(8, 0, 0, 0))
         self.verdict = prose(theme.VERDICT, margin=(10, 0, 0, 0))
@@ -95,7 +96,7 @@ class WeightsAndFunctions(RunPage):
             [self.editor, self.run_panel],
             {"Network": [self.editor], "Sampler": [self.fault, self.run_panel]},
             pair(
-                card(self.toggles, plotted(self.figure.plot), self.replay, self.words),
+                card(self.toggles, plotted(self.figure.plot), self.replay, self.words, self._heard.view),
                 card(self.transport, self.gauges, self.numbers, self.verdict, toolbar(self.takeaway.menu)),
             ),
             below=[exact],
@@ -152,6 +153,7 @@ class WeightsAndFunctions(RunPage):
         for name, found in (("limit", self.truth.limit), ("exact", self.truth.exact)):
             told = found if self.answers.visible else None
             self.figure.show_posterior(name, self.scene, told, self.config.share)
+        self._heard.say(self.figure.summary(), now=True)  # at once: an answer may be hidden now
         self.forget_words()
 
     def _legend(self, with_answers: bool) -> list[dict[str, str]]:
@@ -227,6 +229,7 @@ class WeightsAndFunctions(RunPage):
         self.figure.show_band(self.scene, band, self.config)
         words = band_words(self.config, band.iteration)
         self.words.object = f'<p class="small">{escape(words)}</p>'
+        self._heard.say(self.figure.summary())
 
     @property
     def _gauges(self) -> Gauges | None:

@@ -81,7 +81,7 @@ PRESETS = (
     Preset(
         "minibatch",
         "Minibatch",
-        "The noise of plain minibatch gradients acts like heat: λ̂ comes out several times too large. Try “control variate”.",
+        "The noise of plain minibatch gradients acts like heat: λ̂ comes out more than half too large. Try “control variate”.",
         (8, 6, 8),
         (6, 6),
         settings={"sampler": {"name": "SGLD"}, "gradient": "minibatch", "steps": 8_000},
@@ -105,7 +105,7 @@ PRESETS = (
     Preset(
         "rmsprop",
         "RMSProp",
-        "Steps that follow the gradient bend the law: λ̂ is 12% too high though all chains agree. Pin it, choose SGLD: 5%.",
+        "Steps that follow the gradient bend the law: λ̂ is 12% too high though all chains agree. Pin it, choose SGLD: 2%.",
         (8, 6, 8),
         (6, 6),
         settings={"sampler": {"name": "RMSPropSGLD", "stability": 1e-4}, "steps": 20_000},

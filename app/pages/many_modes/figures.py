@@ -13,6 +13,7 @@ from app.pages.many_modes.job import SideProgress
 from app.pages.many_modes.scene import Scene
 from app.style import theme
 from app.style.figures import house_figure
+from app.style.numbers import number
 
 SQUARE, KL_HEIGHT = 196, 250
 ENERGY_SPAN = 14.0
@@ -71,6 +72,16 @@ class PlaneFigure:
         self.ground.data = {"image": [scene.ground], "x": [-scene.half], "y": [-scene.half], "dw": [side], "dh": [side]}
         for source in (self.trail, self.turned, self.heads):
             source.data = {name: [] for name in source.column_names}
+
+    def summary(self) -> str:
+        """Where the chains are, in a sentence; empty before they have moved."""
+        x, y = (np.asarray(self.heads.data[name], float) for name in ("x", "y"))
+        if not len(x):
+            return ""
+        return (
+            f"{len(x)} {'chain is' if len(x) == 1 else 'chains are'} drawn: x is between {number(float(x.min()), 2)} and "
+            f"{number(float(x.max()), 2)}, y between {number(float(y.min()), 2)} and {number(float(y.max()), 2)}."
+        )
 
     def show(self, seen: SideProgress) -> None:
         count, chains = seen.heat.shape
@@ -149,6 +160,16 @@ class CellsFigure:
         x, y = np.meshgrid(middle, middle, indexing="ij")
         texts = [_times(value) for value in ratio.ravel()]
         self.ratio.data = {"x": x.ravel(), "y": y.ravel(), "log": log.ravel(), "text": texts}
+
+    def summary(self) -> str:
+        """The cells in a sentence; empty while there is nothing to see, or while the exact masses are hidden."""
+        log = np.asarray(self.ratio.data["log"], float)
+        log = log[np.isfinite(log)]
+        if not len(log) or not self.told:
+            return ""
+        close = int((np.abs(log) <= 1).sum())
+        low, high = (_times(2.0 ** float(end)) for end in (log.min(), log.max()))
+        return f"{close} of {len(log)} cells have between half and twice their exact mass; the ratios go from {low} to {high}."
 
     def show_only(self, what: str) -> None:
         """what: "ratio" or "density"."""

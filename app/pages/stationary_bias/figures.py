@@ -11,6 +11,7 @@ from bokeh.plotting import figure
 from app.pages.stationary_bias.scene import Prediction, Scene
 from app.style import theme
 from app.style.figures import GrowingRange, RunFigure, house_figure, nice_above
+from app.style.numbers import number
 from llc_core.bins import Bins
 
 LAW_HEIGHT, METRIC_HEIGHT, DISTANCE_HEIGHT = 250, 104, 292
@@ -106,10 +107,38 @@ class LawFigure:
         x, target, predicted = self._laws
         self.curves.data = {"x": x, "target": target, "predicted": predicted if self._told else np.full(len(x), np.nan)}
 
+    def summary(self) -> str:
+        """The histogram beside the laws that are drawn, in a sentence; empty before anything is counted."""
+        bars = self.histogram.data
+        middles = (np.asarray(bars["left"], float) + np.asarray(bars["right"], float)) / 2
+        counted = _moments(middles, np.asarray(bars["top"], float))
+        if not counted:
+            return ""
+        said = [f"The histogram has {counted}"]
+        laws = self.curves.data
+        for name, x, density in (
+            ("the target", laws["x"], laws["target"]),
+            ("the predicted law", laws["x"], laws["predicted"]),
+            ("the exact law at this step size", self.finite.data["x"], self.finite.data["exact"]),
+        ):
+            known = _moments(np.asarray(x, float), np.asarray(density, float))
+            said += [f"{name} {known}"] if known else []
+        return ", ".join(said) + "."
+
     def show_only(self, kinds: list[str]) -> None:
         for kind, renderers in self._renderers.items():
             for renderer in renderers:
                 renderer.visible = kind in kinds
+
+
+def _moments(x: np.ndarray, density: np.ndarray) -> str:
+    """Mean and standard deviation of a density at evenly spaced places, in words; empty where it is unknown or nothing."""
+    total = float(density.sum()) if len(density) else math.nan
+    if not (math.isfinite(total) and total > 0):
+        return ""
+    mean = float((x * density).sum() / total)
+    sd = math.sqrt(max(float((np.square(x - mean) * density).sum() / total), 0.0))
+    return f"mean {number(round(mean, 3) + 0.0, 3)} and standard deviation {number(sd, 3)}"
 
 
 def _bars(bins: Bins, top: np.ndarray) -> dict[str, np.ndarray]:
@@ -160,15 +189,27 @@ class DistanceFigure(RunFigure):
                 )
 
     def reset(self, total_steps: int, burn_in: int) -> None:
+        self._last = np.zeros(0)
         self.source.data = {"step": np.zeros(0), **{name: np.zeros(0) for name in DISTANCES}}
         self.frame(total_steps, burn_in)
         self.y.reset(2e-3, 1.0)
+
+    def summary(self) -> str:
+        """The figure in a sentence; empty while there is nothing to see."""
+        if not len(self._last):
+            return ""
+        step, left, left_own, right, right_own, floor = (float(value) for value in self._last)
+        return (
+            f"At step {step:,.0f} the left histogram is {number(left, 2)} from the target and {number(left_own, 2)} from its "
+            f"prediction, the right one {number(right, 2)} and {number(right_own, 2)}; chance alone leaves {number(floor, 2)}."
+        )
 
     def stream(self, rows: np.ndarray) -> None:
         """rows: [T, 6], see `DistanceLog`."""
         if not len(rows):
             return
         self.source.stream({"step": rows[:, 0], **{name: rows[:, i + 1] for i, name in enumerate(DISTANCES)}})
+        self._last = rows[-1]
         values = rows[:, 1:]
         smallest = float(np.nanmin(np.where(values > 0, values, np.nan)))
         if math.isfinite(smallest) and smallest < self.y.range.start:

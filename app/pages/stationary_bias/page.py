@@ -26,7 +26,7 @@ from app.pages.stationary_bias.scene import Scene, get_scene
 from app.pages.stationary_bias.takeaway import BiasTakeaway
 from app.pages.stationary_bias.texts import FIRST_SHOWN, OWN_SETTINGS, QUESTION, SHOWN, caption
 from app.pages.stationary_bias.tour import TOUR
-from app.runs.job import Job, State, Status
+from app.runs.job import OVER, Job, State, Status
 from app.sharing.exact_answers import ExactAnswers
 from app.style import theme
 from app.style.layout import card, pair, toolbar
@@ -163,7 +163,7 @@ class StationaryBias(RunPage):
 
     def stream(self, rows: np.ndarray) -> None:
         assert self._below is not None
-        self._below.distances.stream(rows)
+        self._below.stream(rows)
 
     def caption(self, state: State) -> str:
         return caption(state)
@@ -189,6 +189,8 @@ class StationaryBias(RunPage):
         for side in self.sides.values():
             exact = None if self._below is None else self._below.exact.points.get(side.side)
             side.show_words(self.config, self.scene, state, exact)
+        if self._below is not None and state.status in OVER:
+            self._below.summarise()
 
     def _on_exact(self, side: str, exact: ExactBias) -> None:
         self.sides[side].law.show_exact(exact.x, exact.density)

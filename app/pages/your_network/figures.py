@@ -20,7 +20,7 @@ from bokeh.models import (
 
 from app.style import theme
 from app.style.figures import house_figure, nice_above
-from app.style.numbers import number_text
+from app.style.numbers import number, number_text
 from llc_core import Estimate
 from llc_core.networks import Training
 from llc_core.studies.calibration.search import Calibration
@@ -29,6 +29,8 @@ CURVE_HEIGHT, MAP_HEIGHT = 210, 330
 NAMES = ("x", "y", "llc", "alpha", "text", "ink", "reason", "frame")
 """Columns of the map's cells."""
 PALE_INK = "#7d838c"
+CLEAR, PALE = 0.85, 0.15
+"""How opaque cells are that are fine, and that are refused."""
 
 
 class TrainingFigures:
@@ -91,6 +93,20 @@ class TrainingFigures:
             self._x.update(start=-room, end=steps[-1] + room, reset_start=-room, reset_end=steps[-1] + room)
             high = nice_above(1.05 * float(max(train.max(), test.max())))
             self._loss.update(start=0, end=high, reset_start=0, reset_end=high)
+
+    def summary(self) -> str:
+        """Both figures in a sentence each; empty while there is nothing to see."""
+        data, found = self.source.data, self.found.data
+        if not len(data["step"]):
+            return ""
+        said = (
+            f"From step {data['step'][0]:,.0f} to {data['step'][-1]:,.0f} the loss falls from {number(data['train'][0])} to "
+            f"{number(data['train'][-1])} on what was trained on, and from {number(data['test'][0])} to {number(data['test'][-1])} on what was held out."
+        )
+        if not len(found["step"]):
+            return said
+        first, last = ((number(found["llc"][k]), f"{found['step'][k]:,.0f}") for k in (0, -1))
+        return f"{said} λ̂ is {first[0]} at step {first[1]} and {last[0]} at step {last[1]}."
 
     def mark(self, step: int | None) -> None:
         for span in self._marks:
@@ -167,5 +183,18 @@ class CalibrationFigure:
                 # The low end of the colour scale is dark. Pale cells show the page's background, which may be light or dark.
                 ink = PALE_INK if not fine else "#ffffff" if llc < low + 0.6 * (high - low) else "#000000"
                 frame = 4 if found.chosen is not None and found.chosen[:2] == (e, g) else 0
-                rows.append((x, y, llc, 0.85 if fine else 0.15, text, ink, str(found.reason[e, g, b]), frame))
+                rows.append((x, y, llc, CLEAR if fine else PALE, text, ink, str(found.reason[e, g, b]), frame))
         self.source.data = {name: [row[i] for row in rows] for i, name in enumerate(NAMES)}
+
+    def summary(self) -> str:
+        """The map in a sentence; empty while there is nothing to see."""
+        data = self.source.data
+        good = [llc for llc, alpha in zip(data["llc"], data["alpha"], strict=True) if alpha > PALE]
+        if not len(data["llc"]):
+            return ""
+        if not good:
+            return f"All of {len(data['llc'])} settings are refused."
+        return (
+            f"{len(good)} of {len(data['llc'])} settings are not refused, and there λ̂ is between {number(min(good))} "
+            f"and {number(max(good))}."
+        )

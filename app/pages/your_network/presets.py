@@ -23,8 +23,7 @@ PRESETS = (
         "trained",
         "Trained",
         "A network of 2,410 parameters that reads digits: λ̂ is a few, not 1,205, which is what d/2 would be.",
-        # The automatic step would be twice as large, and what that adds is 5% of λ̂.
-        {"network": "small", "sampler": {"name": "SGLD", "step_size": 2.5e-4}, "steps": 3000},
+        {"network": "small", "steps": 3000},
     ),
     NetworkPreset(
         "halfway",
@@ -42,14 +41,14 @@ PRESETS = (
         "layer",
         "One layer",
         "Only the last layer moves: λ̂ of a part of the network, with the rest held fast.",
-        {"network": "deep", "part": "layer:4"},
+        {"network": "deep", "part": "layer:4", "steps": 4000},
         (5, 4, 4, 3),
     ),
     NetworkPreset(
         "entropy",
         "Entropy-SGD",
         "The deeper network, trained by entropy-SGD, which looks for wide valleys. Compare it with plain SGD.",
-        {"network": "deep", "optimizer": "Entropy-SGD"},
+        {"network": "deep", "optimizer": "Entropy-SGD", "steps": 3000},
         (5, 4, 4, 3),
     ),
     NetworkPreset(

@@ -153,7 +153,8 @@ def main() -> None:
             over = said["hmc_less_best_mala"][kind]
             print(f"{name:26} {over['mean']:+.4f} ± {over['se'] or math.nan:.4f}  {over['bar']} ({over['mala']})")
     if options.out is not None:
-        command = f"python -m lab.benchmarks.accuracy.function_risk --tasks {options.tasks} --rows {options.rows}"
+        asked = " ".join(f"--{name} {getattr(options, name)}" for name in ("tasks", "rows", "chains"))
+        command = f"python -m lab.benchmarks.accuracy.function_risk {asked}"
         settings = {key: getattr(options, key) for key in ("tasks", "rows", "chains", "gradients", "moves")}
         said = {"command": command, "machine": machine(), "settings": settings, "origin": kept.origin()}
         options.out.write_text(

@@ -91,7 +91,7 @@ def test_at_a_singular_point_it_is_the_bias_within_its_error(singular, sampler):
 
 
 def test_a_network_that_minibatches_heat_is_measured():
-    result = run(classifier(rows=200), SGLD(), chains=6, gradient="minibatch", batch_size=5)
+    result = run(classifier(rows=200), SGLD(), chains=6, gradient="minibatch", batch_size=1)
     exact = run(classifier(rows=200), "UnderdampedLangevin", chains=8)
     bias, error = both(result)
     assert bias > 4 * error

@@ -259,7 +259,8 @@ def test_stability_limit_is_exact(name, localization):
 def test_default_step_widens_a_stiff_direction_by_little(name):
     sampler = lasting(name)
     law = linear_map(sampler.replace(step_size=sampler.safety * limit(sampler, SCALE)), SCALE)
-    assert 0.99 < SCALE * law.variance < 1.25
+    most = 1.035 if sampler.exact_law and sampler.bias_expected else 1.25  # a step of 3% of the limit widens it by 3.1%
+    assert 0.99 < SCALE * law.variance < most
 
 
 @pytest.mark.parametrize("name", WITH_UPDATE)

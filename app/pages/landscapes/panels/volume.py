@@ -13,8 +13,8 @@ from app.session.calculation import BackgroundTask
 from app.style import theme
 from app.style.figures import house_figure
 from app.style.layout import card, plotted, prose
-from app.style.legend import legend
-from app.style.numbers import UNKNOWN, exact
+from app.style.legend import HeardLegend
+from app.style.numbers import UNKNOWN, exact, number
 from llc_core import Planar, VolumeScaling, volume_scaling
 from llc_core.references.volume import local_radius
 from llc_core.sweeps.csv_tables import table_csv
@@ -62,12 +62,11 @@ class VolumePanel:
         self._words = prose(margin=(8, 0, 0, 0))
         dots = "".join(f'<circle cx="{x}" cy="7" r="3" fill="{theme.ESTIMATE}"/>' for x in (4, 13, 22))
         dashes = f'<path d="M0 7h26" stroke="{theme.LOCAL}" stroke-width="2.5" stroke-dasharray="9 4"/>'
+        entries = [(dots, "V(ε): share of parameters with K(w) < ε"), (dashes, "fit c·ε^λ·(−log ε)^(m − 1)")]
+        self._head = HeardLegend()
+        self._head.begin("Volume scaling", entries, "volume_figure")
         self.view = card(
-            legend(
-                "Volume scaling",
-                [(dots, "V(ε): share of parameters with K(w) < ε"), (dashes, "fit c·ε^λ·(−log ε)^(m − 1)")],
-                "volume_figure",
-            ),
+            self._head.view,
             plotted(self.plot),
             self.numbers,
             self._words,
@@ -81,6 +80,7 @@ class VolumePanel:
             self.source.data = self.fit.data = {"x": np.zeros(0), "y": np.zeros(0)}
             self.numbers.values = dict.fromkeys(("slope", "exact", "fitted_m", "exact_m"), UNKNOWN)
             self._say(NOT_HERE)
+            self._head.say("", now=True)
             return
         radius = local_radius(problem)
         question = (problem.model.name, str(problem.model.parameters), radius)
@@ -88,6 +88,7 @@ class VolumePanel:
         if not self._later.ask(question, partial(volume_scaling, problem)):
             return
         self.found = None
+        self._head.say("", now=True)
         self.source.data = self.fit.data = {"x": np.zeros(0), "y": np.zeros(0)}
         truth = problem.local_learning_coefficient
         assert truth is not None
@@ -119,9 +120,21 @@ class VolumePanel:
             "slope": f"{found.learning_coefficient:.4f}",
             "fitted_m": str(found.multiplicity),
         }
+        self._head.say(summary(found), now=True)
 
     def _say(self, text: str) -> None:
         self._words.object = f'<p class="small muted">{escape(text)}</p>'
+
+
+def summary(found: VolumeScaling) -> str:
+    """The figure in a sentence. It lies on a card of answers."""
+    epsilon, volume = np.log10(found.epsilon), np.log10(found.volume)
+    small, large = int(epsilon.argmin()), int(epsilon.argmax())
+    return (
+        f"As ε goes from 10 to the power {number(float(epsilon[large]))} to 10 to the power {number(float(epsilon[small]))}, the volume "
+        f"falls from 10 to the power {number(float(volume[large]))} to 10 to the power {number(float(volume[small]))}: the fit has "
+        f"λ = {found.learning_coefficient:.4f} and m = {found.multiplicity}."
+    )
 
 
 def volume_csv(found: VolumeScaling) -> str:

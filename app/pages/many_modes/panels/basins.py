@@ -13,7 +13,8 @@ from app.pages.many_modes.scene import Scene
 from app.style import theme
 from app.style.figures import house_figure
 from app.style.layout import card, plotted, prose
-from app.style.legend import legend
+from app.style.legend import HeardLegend
+from app.style.numbers import number
 from llc_core.interactions import ReplicaExchange
 
 MARKS = {"left": "circle", "right": "square"}
@@ -58,14 +59,14 @@ class BasinPanel:
         self._words = prose(margin=(6, 0, 0, 0))
         self._curve = np.zeros((2, 0))
         self._told = True
-        self.view = card(
-            legend("Two basins: how much mass the line has", LEGEND, "basin_curve"), plotted(self.plot), self._words
-        )
+        self._head = HeardLegend()
+        self.view = card(self._head.view, plotted(self.plot), self._words)
         self.view.visible = False
         self.show_answers(True)
 
     def reset(self, config: ModesConfig, scene: Scene) -> None:
         self.view.visible = config.surface["name"] == TWO_BASINS
+        self._head.begin("Two basins: how much mass the line has", LEGEND, "basin_curve")
         for source in self.found.values():
             source.data = {name: [] for name in source.column_names}
         self._curve = scene.line
@@ -86,6 +87,24 @@ class BasinPanel:
             mean = line.mean(axis=0)
             error = line.std(axis=0, ddof=1) / np.sqrt(len(line)) if len(line) > 1 else np.zeros_like(mean)
             self.found[side].data = {"n_beta": at, "share": mean, "low": mean - 2 * error, "high": mean + 2 * error}
+        self._head.say(self.summary(), now=True)
+
+    def summary(self) -> str:
+        """The figure in a sentence a side, at its largest nβ; empty while there is nothing to see."""
+        said, exact = [], self.exact.data
+        for side in SIDES:
+            data = self.found[side].data
+            if not len(data["n_beta"]):
+                continue
+            k = int(np.argmax(data["n_beta"]))
+            at, share, high = (float(data[name][k]) for name in ("n_beta", "share", "high"))
+            words = (
+                f"At nβ = {number(at)} the {side} method finds {share:.1%} ± {high - share:.1%} of the mass on the line"
+            )
+            if len(exact["n_beta"]):
+                words += f"; exact are {float(np.interp(at, exact['n_beta'], exact['share'])):.1%}"
+            said.append(words + ".")
+        return " ".join(said)
 
     def show_answers(self, visible: bool) -> None:
         """What tells the exact masses is not even sent while they are hidden."""
@@ -93,3 +112,4 @@ class BasinPanel:
         n_beta, share = self._curve if visible else np.zeros((2, 0))
         self.exact.data = {"n_beta": n_beta, "share": share}
         self._words.object = f'<p class="small">{escape(ABOUT)}</p>' if visible else ""
+        self._head.say(self.summary(), now=True)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from html import escape
-
 import panel as pn
 
 from app.pages.many_modes.config import ModesConfig
@@ -13,7 +11,7 @@ from app.pages.many_modes.scene import Scene
 from app.pages.many_modes.texts import WORDS
 from app.style import theme
 from app.style.layout import card, plotted, prose
-from app.style.legend import legend_html
+from app.style.legend import legend_html, told_html
 from llc_core.interactions import Contour, Interaction, ReplicaExchange
 
 
@@ -90,4 +88,5 @@ class Inside:
                 self._head_contour(self._made, self.theta)
 
     def _say(self, words: str) -> None:
-        self._words.object = f'<p class="small">{escape(words)}</p>'
+        names = " ".join(str(pane.object.name) for pane in self._figures.objects)
+        self._words.object = told_html(names, words)

@@ -12,6 +12,7 @@ from app.pages.many_modes.scene import Scene
 from app.pages.many_modes.texts import WORDS, cells, describe, method, readings
 from app.style import theme
 from app.style.layout import arranged, card, plotted, prose
+from app.style.legend import Heard
 
 SQUARES = f"""
 {theme.TALL}
@@ -28,11 +29,13 @@ class Side:
         self.title = prose(theme.LEGEND)
         self.numbers = Numbers(items=cells(side), least="104px", sizing_mode="stretch_width", margin=(8, 0, 0, 0))
         squares = arranged(SQUARES, plotted(self.plane.plot), plotted(self.cells.plot))
-        self.view = card(self.title, squares, self.numbers)
+        self._heard = Heard(f"plane_{side} cells_{side}")
+        self.view = card(self.title, squares, self.numbers, self._heard.view)
 
     def reset(self, config: ModesConfig, scene: Scene) -> None:
         self.plane.reset(scene)
         self.cells.reset(scene)
+        self._heard.say("", now=True)
         name = method(config, self.side)
         self.title.object = f"<h2>{WORDS[self.side]}: {escape(name)}</h2><p class='small muted'>{escape(describe(config, self.side))}</p>"
 
@@ -43,3 +46,4 @@ class Side:
     def show_words(self, config: ModesConfig, seen: SideProgress | None) -> None:
         values = readings(config, self.side, seen)
         self.numbers.values = {key: text for key, text in values.items() if key not in self.numbers.withheld}
+        self._heard.say(f"{self.plane.summary()} {self.cells.summary()}".strip(), now=True)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from app.pages.stationary_bias.config import BiasConfig
 from app.pages.stationary_bias.figures import DistanceFigure
 from app.pages.stationary_bias.panels.exact.job import ExactBias
 from app.pages.stationary_bias.panels.exact.panel import ExactPanel
 from app.pages.stationary_bias.panels.llc_errors.panel import LlcErrors
 from app.style.layout import card, pair, plotted
-from app.style.legend import legend
+from app.style.legend import HeardLegend
 
 LEGEND = [
     ("left", "left to target"),
@@ -32,13 +34,24 @@ class Below:
         self.exact = ExactPanel()
         self.exact.listener = on_exact
         self.llc_errors = LlcErrors()
-        distances = card(legend("Distance of the histograms", LEGEND, "distances"), plotted(self.distances.plot))
+        self._head = HeardLegend()
+        distances = card(self._head.view, plotted(self.distances.plot))
         self.views = [pair(distances, self.exact.view), self.llc_errors.view]
         self.reset(config)
 
     def reset(self, config: BiasConfig) -> None:
         self.distances.reset(config.steps, config.burn_in_steps)
+        self._head.begin("Distance of the histograms", LEGEND, "distances")
         self.exact.show(config)
+
+    def stream(self, rows: np.ndarray) -> None:
+        """rows: [T, 6], see `DistanceLog`."""
+        self.distances.stream(rows)
+        self._head.say(self.distances.summary())
+
+    def summarise(self) -> None:
+        """Say now what the distances are: the run rests."""
+        self._head.say(self.distances.summary(), now=True)
 
     def close(self) -> None:
         self.exact.close()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from html import escape
 from typing import Any
 
 import panel_material_ui as pmui
@@ -15,7 +14,7 @@ from app.pages.your_network.scene import potential
 from app.runs.job import State
 from app.runs.tasks import TaskJob
 from app.style.layout import card, plotted, prose
-from app.style.legend import heading
+from app.style.legend import heading, told_html
 from llc_core import calibrate
 from llc_core.studies.calibration.search import Calibration
 
@@ -66,7 +65,7 @@ class CalibrationPanel(ChoicePanel):
         self.found = item = items[-1]
         self.figure.show(item)
         self._map.visible = True
-        self._told.object = f'<p class="small">{escape(str(item))}</p>'
+        self._told.object = told_html("calibration_figure", f"{self.figure.summary()} {item}")
         self.use.visible = item.chosen is not None
         self.say("Pale cells are refused; the pick has a frame. Hover for the reasons.")
 

@@ -13,8 +13,15 @@ from app.pages.your_network.scene import known, potential, trained
 from app.runs.job import State
 from app.runs.tasks import TaskJob
 from app.style.layout import card, plotted
-from app.style.legend import legend
+from app.style.legend import HeardLegend
 from llc_core import Estimate, estimate
+
+ENTRIES = [
+    ("left", "loss, trained on"),
+    ("right", "loss, held out"),
+    ("estimate", "λ̂ ± 2 s.e."),
+    ("expected", "chosen"),
+]
 
 
 class OverTraining(ChoicePanel):
@@ -27,17 +34,10 @@ class OverTraining(ChoicePanel):
         self.figures = TrainingFigures()
         self.found: list[tuple[int, Estimate]] = []
         self._known: NetworkChoice | None = None
+        self._head = HeardLegend()
+        self._head.begin("Over training", ENTRIES, "training_figure over_training_figure")
         self.view = card(
-            legend(
-                "Over training",
-                [
-                    ("left", "loss, trained on"),
-                    ("right", "loss, held out"),
-                    ("estimate", "λ̂ ± 2 s.e."),
-                    ("expected", "chosen"),
-                ],
-                "training_figure over_training_figure",
-            ),
+            self._head.view,
             self.bar(self.words, margin=(6, 0)),
             plotted(self.figures.losses),
             plotted(self.figures.llc),
@@ -64,6 +64,7 @@ class OverTraining(ChoicePanel):
         found = known(self.choice)
         if found is not None:
             self.figures.show(found[1])
+            self._head.say(self.figures.summary(), now=True)
 
     def prepare(self) -> None:
         self.found = []
@@ -74,6 +75,7 @@ class OverTraining(ChoicePanel):
         if items:
             self.found = [*self.found, *items]
             self.figures.show_found(self.found)
+            self._head.say(self.figures.summary(), now=True)
         if self.found:
             trusted = sum(bool(e.converged) for _, e in self.found)
             self.say(

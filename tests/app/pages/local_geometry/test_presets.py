@@ -54,7 +54,7 @@ def test_slow_and_fast_samplers_find_different_places():
 def test_minibatch_noise_heats_and_the_control_variate_helps():
     noisy = measured("minibatch", steps=2000)
     calm = measured("minibatch", steps=2000, gradient="control_variate")
-    assert noisy.relative_error > 2 and not noisy.converged
+    assert noisy.relative_error > 0.6 and not noisy.converged
     assert abs(calm.relative_error) < 0.15
 
 
@@ -72,7 +72,7 @@ def test_rmsprop_is_biased_where_sgld_is_not():
     biased = measured("rmsprop", steps=10_000)
     plain = measured("rmsprop", steps=10_000, sampler={"name": "SGLD"})
     assert biased.relative_error == pytest.approx(0.12, abs=0.025) and biased.r_hat < 1.05
-    assert plain.relative_error == pytest.approx(0.045, abs=0.025)
+    assert plain.relative_error == pytest.approx(0.015, abs=0.025)
     gap = (biased.llc - plain.llc) / math.hypot(biased.llc_se, plain.llc_se)
     assert gap > 4
 

@@ -20,6 +20,7 @@ from app.runs.job import State
 from app.style import theme
 from app.style.formula import displayable
 from app.style.layout import card, plotted, prose
+from app.style.legend import Heard
 
 
 class Side:
@@ -38,6 +39,7 @@ class Side:
             "", renderer="katex", sizing_mode="stretch_width", margin=(10, 0, 0, 0), styles={"overflow-x": "auto"}
         )
         self.about = prose(margin=(4, 0, 0, 0))
+        self._heard = Heard(f"law_{side}")
         self.view = card(
             self.panel.choice,
             plotted(self.law.plot, margin=(4, 0, 0, 0)),
@@ -47,12 +49,14 @@ class Side:
             self.formula,
             self.about,
             self.numbers,
+            self._heard.view,
         )
 
     def show_answers(self, visible: bool) -> None:
         """Show what tells the law, or do not even send it."""
         self._told = visible
         self.law.show_answers(visible)
+        self._heard.say(self.law.summary(), now=True)
         if self._scene is not None:
             self._write(self._scene)
         if not visible:
@@ -79,6 +83,7 @@ class Side:
             **exact_values(self.side, exact, None if config.step_decay else masses),
         }
         self.numbers.values = {key: text for key, text in values.items() if key not in self.numbers.withheld}
+        self._heard.say(self.law.summary(), now=state.status != "running")
         if not self._told:
             return
         tone, words = verdict(config, prediction, measured)
