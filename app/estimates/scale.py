@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 
 from app.style.theme import ESTIMATE, GLOBAL, LOCAL
 
 WIDTH, HEIGHT, EDGE, LINE = 460, 74, 14, 38
+REGULAR = 'd/2<tspan class="more">, if regular</tspan>'
+SMALL = "<style>@media (max-width: 599px) { text { font-size: 20px; } .below { transform: translateY(7px); } .more { display: none; } }</style>"
+"""On a phone the picture is two thirds as large, and its words would be too small to read."""
 APART = 0.012
 """Of the line: two marks nearer than this would melt together."""
 
@@ -37,7 +41,7 @@ def draw_scale(
     ]
     words = f"Number line: half the number of parameters {half:g}"
     if local != half:
-        parts.append(_label(place(half), LINE + 20, "d/2, if regular"))
+        parts.append(_label(place(half), LINE + 20, REGULAR))
     if local is not None:
         parts += _truths(place, half, local, best)
         words += f", local λ {local:g}" + (f", global λ {best:g}" if best is not None else "")
@@ -55,7 +59,7 @@ def draw_scale(
         parts.append(_label(x, LINE - 16, "λ̂", weight=700))
     return (
         f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{words}" '
-        f'style="width:100%;max-width:620px;height:auto;display:block">{"".join(parts)}</svg>'
+        f'style="width:100%;max-width:620px;height:auto;display:block">{SMALL}{"".join(parts)}</svg>'
     )
 
 
@@ -77,11 +81,15 @@ def _tick(x: float, color: str, dotted: bool = False) -> str:
 
 
 def _label(x: float, y: float, text: str, side: int = 0, weight: int = 400) -> str:
-    """side: 1 to the right of x, -1 to its left, 0 in the middle; always inside the picture."""
-    half = 3.6 * len(text)
+    """side: 1 to the right of x, -1 to its left, 0 in the middle; always inside the picture, however large the words are."""
+    half = 3.6 * len(re.sub("<[^>]*>", "", text))
     centre = x + side * (half - 4)
-    centre = min(max(centre, half + 1), WIDTH - half - 1)
+    at, anchor = {1: (x - 4, "start"), -1: (x + 4, "end"), 0: (x, "middle")}[side]
+    if centre < half + 1:
+        at, anchor = 1, "start"
+    elif centre > WIDTH - half - 1:
+        at, anchor = WIDTH - 1, "end"
     return (
-        f'<text x="{centre:.1f}" y="{y + 4}" text-anchor="middle" font-size="13" font-weight="{weight}" '
+        f'<text class="{"below" if y > LINE else ""}" x="{at:.1f}" y="{y + 4}" text-anchor="{anchor}" font-size="13" font-weight="{weight}" '
         f'font-family="inherit" fill="currentColor">{text}</text>'
     )
