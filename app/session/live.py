@@ -43,7 +43,7 @@ class Live:
         """The memory of the present run, and of the next one."""
         self._callback: Any = None
         self._alone = 0
-        self._closed = False
+        self._closed = self._eager = False
         self._document = pn.state.curdoc
         # A weak reference, since Panel keeps this callback for ever where no browser connects, as with a health check.
         start = WeakMethod(self._on_load)
@@ -131,6 +131,7 @@ class Live:
         """The page is on the screen, so the run may start. An earlier run would slow down the loading of the page."""
         if self._closed:  # before it was on the screen: a poll would hold this page and its run until the session ends
             return
+        self._eager = True
         self._callback = pn.state.add_periodic_callback(self._tick, period=min(EAGER_MILLISECONDS, self._period))
         if self.run is None and self._build is not None:
             self.run = manager().submit(self._build, claim=self._claim)
@@ -159,8 +160,8 @@ class Live:
             self.run.cancel("The connection to this page was lost; press reset to start again.")
         self.pace.tick(self.run)
         state, rows = self.run.poll(self.cursor)
-        if rows is not None and self._callback is not None and self._callback.period != self._period:
-            self._callback.period = self._period
+        if rows is not None and self._eager:
+            self._eager, self._callback.period = False, self._period
         if self.pace.walking and state.status is Status.PAUSED:  # between two steps
             state = replace(state, status=Status.RUNNING)
         self._show(state, rows)
