@@ -26,7 +26,7 @@ class JobPanel:
     """Said when the user stops the job."""
     tone = "small"
     """Classes of the words."""
-    figures = ""
+    described = ""
     """Names of the figures that the words describe in numbers, with spaces between."""
 
     def __init__(
@@ -63,7 +63,7 @@ class JobPanel:
         )
 
     def say(self, text: str) -> None:
-        of = f' data-summary="{escape(self.figures)}"' if self.figures else ""
+        of = f' data-summary="{escape(self.described)}"' if self.described else ""
         self.words.object = f'<p class="{self.tone}" role="status"{of}>{escape(text)}</p>'
 
     def complain(self, text: str) -> None:

@@ -80,7 +80,7 @@ class PointsPanel(JobPanel):
     """`found` holds the values of the last run. `arrive` fills the figure for a visitor who has pressed nothing yet."""
 
     stopped = ""
-    figures = "points_figure"
+    described = "points_figure"
 
     def __init__(self) -> None:
         super().__init__("Run U and V", INVITATION, ticks=DRAW_TICKS, variant="outlined", margin=(8, 0, 0, 0))

@@ -37,7 +37,7 @@ INVITATION = f"Runs {MEMBERS} chains of the sampler that is set, from the prior,
 class EnsemblePanel(JobPanel):
     """view: shown where there is an exact answer to compare with, and never while answers are hidden."""
 
-    figures = "ensemble"
+    described = "ensemble"
 
     def __init__(self) -> None:
         super().__init__("Measure the ensemble", INVITATION, runs=background, variant="outlined")

@@ -47,7 +47,7 @@ class SweepPanel(JobPanel):
     `show` tells which run the page has; `poll` and `close` belong to the sweep's own run.
     """
 
-    figures = "sweep_figure sweep_dead"
+    described = "sweep_figure sweep_dead"
 
     def __init__(self) -> None:
         super().__init__("Sweep", INVITATION, ticks=DRAW_TICKS, width=96, margin=(6, 0, 0, 0))
