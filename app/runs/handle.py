@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable
@@ -49,6 +50,12 @@ class RunHandle:
                 self._commands += 1
             self._playing, self._pending = False, self._pending + max(1, steps)
             self._looked = time.monotonic()
+        self.attend()
+
+    def prepare(self) -> None:
+        """Be built and do the first step, then rest until somebody plays it, however long that takes."""
+        with self._lock:
+            self._playing, self._pending, self._looked = False, 1, math.inf
         self.attend()
 
     def go_on(self) -> bool:
@@ -109,6 +116,11 @@ class RunHandle:
     def job(self) -> Job | None:
         """None before it is built, and after the run is over."""
         return self._job
+
+    @property
+    def awaited(self) -> bool:
+        """Whether the run was prepared, and nobody has looked at it since."""
+        return self._looked == math.inf
 
     @property
     def wants_steps(self) -> bool:

@@ -41,7 +41,11 @@ class SteppedRun:
         handle = self.handle
         if handle.over:
             return False
-        if handle.job is None or handle.state.status is not Status.PAUSED:
+        if handle.job is None:
+            return True
+        if handle.awaited:
+            return False
+        if handle.state.status is not Status.PAUSED:
             return True
         return 0 < handle.state.steps != self._judged_at
 
@@ -57,7 +61,7 @@ class SteppedRun:
         handle.lengthen_if_asked(job)
         if handle.wants_steps and not job.finished:
             self._advance(job, block_seconds)
-        resting = not handle.wants_steps
+        resting = not handle.wants_steps and not handle.awaited
         self._judge(job, at_once=job.finished or resting)
         handle.settle(Status.FINISHED if job.finished else Status.PAUSED if resting else Status.RUNNING)
         self.used += time.monotonic() - before

@@ -58,7 +58,7 @@ class Live:
         self._reserved = account().claim(size, what, instead_of=self._claim)
 
     def start(self, build: Callable[[], Job], cursor: Any, playing: bool = True) -> None:
-        """End the run and start another one; before the page is on the screen, only remember which.
+        """End the run and start another one; before the page is on the screen, only prepare it.
 
         cursor: where the rows of the new run's log begin.
         """
@@ -72,6 +72,9 @@ class Live:
             self.pace.rest()
         begins = playing and not self.pace.play(None)
         self.run = manager().submit(build, begins, self._claim) if self._callback is not None else None
+        if self.run is None and self._document is not None:
+            ahead = WeakMethod(self._prepare)
+            self._document.add_next_tick_callback(lambda: (prepare := ahead()) and prepare())
 
     def walk(self, steps_per_second: float | None) -> None:
         """Play at this pace from now on; None: as fast as it can."""
@@ -128,13 +131,21 @@ class Live:
         self._reserved.release()
 
     def _on_load(self) -> None:
-        """The page is on the screen, so the run may start. An earlier run would slow down the loading of the page."""
+        """The page is on the screen, so the run may play. One that played earlier would slow down the loading of the page."""
         if self._closed:  # before it was on the screen: a poll would hold this page and its run until the session ends
             return
         self._eager = True
         self._callback = pn.state.add_periodic_callback(self._tick, period=min(EAGER_MILLISECONDS, self._period))
-        if self.run is None and self._build is not None:
+        if self.run is not None:
+            self.run.play()
+        elif self._build is not None:
             self.run = manager().submit(self._build, claim=self._claim)
+
+    def _prepare(self) -> None:
+        """While the browser draws the page: a first step measures curvature, which takes longer than many steps after it."""
+        if not self._closed and self.run is None and self._build is not None:
+            self.run = manager().submit(self._build, playing=False, claim=self._claim)
+            self.run.prepare()
 
     def _tick(self) -> None:
         if self._closed:  # Panel starts a callback in the next turn of its loop, even if it was stopped in this one

@@ -43,16 +43,14 @@ class FunctionsFigure:
             ColumnDataSource({"x": EMPTY, "mean": EMPTY, "low": EMPTY, "high": EMPTY}, name=name)
             for name in ("limit", "exact", "live")
         )
-        self.lines = ColumnDataSource({"x": EMPTY, **{name: EMPTY for name in NAMES}}, name="lines")
+        self.lines = ColumnDataSource({"xs": [], "ys": [], "color": []}, name="lines")
         self.data = ColumnDataSource({"x": EMPTY, "y": EMPTY}, name="data")
         self._renderers = {
             "limit": self._area(self.limit, theme.RECENT, 0.24),
             "live": self._area(self.live, theme.ESTIMATE, 0.26),
+            # One renderer for all of them: each brings five more models, and the page opens sooner with few.
             "lines": [
-                self.plot.line(
-                    "x", name, source=self.lines, line_color=theme.CHAINS[i], line_width=1.2, line_alpha=0.75
-                )
-                for i, name in enumerate(NAMES)
+                self.plot.multi_line("xs", "ys", source=self.lines, line_color="color", line_width=1.2, line_alpha=0.75)
             ],
             "exact": [
                 self.plot.line("x", name, source=self.exact, line_color=theme.LOCAL, line_width=width, line_dash=dash)
@@ -80,7 +78,7 @@ class FunctionsFigure:
         ):
             axis.update(start=start, end=end, reset_start=start, reset_end=end)
         self.data.data = {"x": x, "y": y}
-        self.lines.data = {"x": EMPTY, **{name: EMPTY for name in NAMES}}
+        self.lines.data = {"xs": [], "ys": [], "color": []}
         for source in (self.limit, self.exact, self.live):
             source.data = {"x": EMPTY, "mean": EMPTY, "low": EMPTY, "high": EMPTY}
 
@@ -96,8 +94,12 @@ class FunctionsFigure:
         edges = band.edges[config.band]
         low, high = edges.low[config.share], edges.high[config.share]
         self.live.data = {"x": scene.inputs, "mean": edges.mean, "low": low, "high": high}
-        lines = {name: band.lines[i % len(band.lines)] for i, name in enumerate(NAMES)}
-        self.lines.data = {"x": scene.inputs, **lines}
+        drawn = [list(line) for line in band.lines[:DRAWN]]
+        self.lines.data = {
+            "xs": [list(scene.inputs)] * len(drawn),
+            "ys": drawn,
+            "color": list(theme.CHAINS[: len(drawn)]),
+        }
 
     def summary(self) -> str:
         """The bands in a sentence, in the middle of the inputs; empty while there is nothing to see. What is hidden is not in it."""
@@ -124,7 +126,3 @@ class FunctionsFigure:
     def _on_tap(self, event: Any) -> None:
         if event.x is not None and event.y is not None:
             self.on_tap(float(event.x), float(event.y))
-
-
-NAMES = [f"f{i}" for i in range(DRAWN)]
-"""Columns of the functions that are drawn as lines."""

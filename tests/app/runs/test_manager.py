@@ -384,3 +384,17 @@ def test_threads_that_compute_have_their_cores_whoever_steps_meanwhile(made, mon
         assert found == [3, 3]
     finally:
         torch.set_num_threads(before)
+
+
+def test_a_prepared_run_does_its_first_step_and_rests_until_it_is_played(made):
+    """It is not ended for being left alone, as another one is."""
+    manager, served = made(heartbeat_seconds=0.01), []
+    run = manager.submit(lambda: CountingRun(served=served, name="prepared"), playing=False)
+    run.prepare()
+    wait_until(lambda: run.state.steps > 0)
+    other = manager.submit(lambda: CountingRun(seconds_per_block=0.02))
+    wait_until(lambda: other.over)
+    assert run.state.steps == 1 and served == ["prepared"] and not run.over
+    assert run.state.status is Status.RUNNING
+    run.play()
+    wait_until(lambda: run.state.steps > 1)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import panel as pn
 from bokeh.document import Document
 from panel.io.state import set_curdoc
@@ -42,3 +44,30 @@ def test_a_poll_that_was_started_after_it_was_stopped_ends_itself():
         callback.running = True  # as Panel's `start`, put off to the next turn, leaves it
         page.live._tick()
     assert not callback.running
+
+
+def test_a_run_is_prepared_while_the_browser_draws_and_plays_once_it_has(monkeypatch):
+    told, begins = [], []
+
+    class Handle:
+        playing = False
+
+        def __getattr__(self, command):
+            return lambda *arguments: told.append(command)
+
+    runs = SimpleNamespace(
+        submit=lambda build, playing=True, claim=None: told.append(f"playing: {playing}") or Handle()
+    )
+    monkeypatch.setattr("app.session.live.manager", lambda: runs)
+    monkeypatch.setattr(type(pn.state), "onload", lambda self, begin: begins.append(begin))
+    document = Document()
+    with set_curdoc(document):
+        page = Page()
+        (ahead,) = document.session_callbacks
+        assert told == []
+        ahead.callback()
+        assert told == ["playing: False", "prepare"]
+        begins[0]()
+        assert told[2:] == ["play"]
+        page.live.close()
+        assert told[3:] == ["cancel"]

@@ -64,7 +64,7 @@ def test_bands_gauges_slider_and_a_point(functions):
     enter(functions, "Iteration", "50")
     expect(page.get_by_text("from iteration 25 to 50")).to_be_visible()
     expect(page.locator("[data-key=r_hat_weights]")).to_have_text(written(job.log.gauges(50).weights))
-    first = functions.source("lines")["f0"]
+    first = functions.source("lines")["ys"][0]
     assert max(abs(a - b) for a, b in zip(first, job.log.rows[50].functions[0], strict=True)) < 1e-9
 
     x, y = functions.place(PLACE, ["functions", 0.25, 0.0])

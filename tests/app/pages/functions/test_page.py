@@ -505,7 +505,7 @@ def test_the_slider_replays_the_run_and_follows_it_again(view):
     view._replay_work._future.result(PATIENCE_SECONDS)
     view._replay_work.poll()
     assert view._seen.gauges.iteration == 40 and not view.replay.follows
-    assert np.array_equal(view.figure.lines.data["f0"], job.log.rows[40].functions[0])
+    assert np.array_equal(view.figure.lines.data["ys"][0], job.log.rows[40].functions[0])
     view._on_poll(state, (len(job.log.rows), []))
     assert view._seen.gauges.iteration == 40, "the run does not take the slider away"
     view.replay._field.set(60)
