@@ -35,6 +35,8 @@ from app.style.layout import card, complain, complaint, page, pair, prose, side_
 
 RUN = "This run"
 """What needs memory, in the sentence that refuses it."""
+_PICTURES: dict[tuple[type, str, str], str] = {}
+"""On the tiles, by page, kind and preset: to draw them anew for each visitor took a fifth of making a page."""
 
 
 class EstimatePage(PageContract):
@@ -285,4 +287,7 @@ class EstimatePage(PageContract):
         self._streamed = self._counted = self._worded = -1
 
     def _tile(self, preset: Preset, draw: Callable[[Any], str]) -> dict[str, str]:
-        return {"name": preset.name, "title": preset.title, "tip": preset.lesson, "picture": draw(preset)}
+        key = (type(self), draw.__name__, preset.name)
+        if key not in _PICTURES:
+            _PICTURES[key] = draw(preset)
+        return {"name": preset.name, "title": preset.title, "tip": preset.lesson, "picture": _PICTURES[key]}
