@@ -22,6 +22,7 @@ from app.components.skip_link import SkipLink
 from app.components.surroundings import Surroundings
 from app.pages import load_pages
 from app.pages.base import PageInfo, PageView
+from app.session.busy import look_after_busy_flag
 from app.session.errors import show_errors_with
 from app.sharing.links import Link, encode, from_arguments, named
 from app.sharing.share_menu import ShareMenu
@@ -44,6 +45,7 @@ class Shell:
     """One session's window."""
 
     def __init__(self) -> None:
+        look_after_busy_flag()
         self._view: PageView | None = None
         self._left = False
         # What changes later changes inside native columns: a figure that comes late into a Material container is measured

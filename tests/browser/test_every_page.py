@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from page_checks import FIRST, READY, check_opening, faults, turned
 
-REPAIRS = 3000
+REPAIRS = 5000
 """Milliseconds after which `app/components/repairs.js` has looked at a page again."""
 SMALL, COMMON = {"width": 1280, "height": 720}, {"width": 1440, "height": 900}
 

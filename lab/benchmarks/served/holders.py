@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import sys
-from collections import deque
 from types import FrameType, ModuleType
 from typing import Any
 
@@ -15,22 +15,24 @@ FARTHEST = 20_000
 def chain(kept: object) -> str:
     """The names of the types from `kept` outwards, to a module, a class or a frame that runs."""
     before: dict[int, Any] = {id(kept): None}
-    queue: deque[Any] = deque([kept])
+    level: list[Any] = [kept]
     seen = [kept]
-    ours = {id(before), id(queue), id(seen)}
-    while queue and len(before) < FARTHEST:
-        at = queue.popleft()
-        holders = gc.get_referrers(at)
-        ours.add(id(holders))
+    while level and len(before) < FARTHEST:
+        # One look through all objects of the process for a whole level: it takes as long as for one of its members.
+        holders = gc.get_referrers(*level)
+        at, ours, further = {id(each): each for each in level}, {id(before), id(level), id(seen), id(holders)}, []
         for holder in holders:
             if id(holder) in before or id(holder) in ours or holder is sys._getframe():
                 continue
-            before[id(holder)] = at
+            held = next((at[id(each)] for each in gc.get_referents(holder) if id(each) in at), None)
+            if held is None:
+                continue
+            before[id(holder)] = held
             seen.append(holder)
             if _lasts(holder):
                 return _written(holder, before)
-            queue.append(holder)
-        del holders
+            further.append(holder)
+        level = further
     return f"{type(kept).__name__}: nothing found that keeps it"
 
 
@@ -55,4 +57,5 @@ def _named(holder: Any, held: Any) -> str:
     if isinstance(holder, FrameType):
         return f"frame {holder.f_code.co_filename}:{holder.f_lineno} {holder.f_code.co_name}"
     name = f"{type(holder).__module__}.{type(holder).__qualname__}"
-    return f"{name} {getattr(holder, '__qualname__', '')}".strip() + (f" {holder!r:.160}" if callable(holder) else "")
+    told = callable(holder) or isinstance(holder, asyncio.Handle)
+    return f"{name} {getattr(holder, '__qualname__', '')}".strip() + (f" {holder!r:.300}" if told else "")

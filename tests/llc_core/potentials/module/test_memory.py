@@ -50,7 +50,7 @@ def test_chain_by_chain_is_the_same_law(small_blocks, monkeypatch, gradient):
         monkeypatch.setitem(BY_CHAIN, "cpu", threshold)
         problem = NetworkPotential(module, "cross_entropy", data)
         assert problem.by_chain == (threshold == 1)
-        results.append(estimate(problem, SGLD(), gradient=gradient, chains=6, steps=500, batch_size=50))
+        results.append(estimate(problem, SGLD(), gradient=gradient, chains=6, steps=1500, batch_size=50))
     one, other = results
     assert abs(one.llc - other.llc) < 4 * (one.llc_se**2 + other.llc_se**2) ** 0.5
     assert max(one.llc_se, other.llc_se) < 0.5
