@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import panel as pn
+from panel_material_ui.base import MaterialComponent
 
 PATIENCE = 40
 """Polls after which the rest comes though nothing has moved: a run may rest, or have failed."""
@@ -35,5 +36,10 @@ class Later:
     def arrive(self) -> None:
         self.arrived = True
         waiting, self._waiting = self._waiting, []
+        dark = pn.config.theme == "dark"
         for place, objects in waiting:
-            place.extend(objects)
+            rest = pn.Column(*objects)
+            # They were made before the browser said whether it is dark; what was on the screen by then has followed by itself.
+            for component in rest.select(MaterialComponent):
+                component.dark_theme = dark
+            place.extend(rest.objects)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import panel as pn
+import panel_material_ui as pmui
 import pytest
 from bokeh.document import Document
 from bokeh.models import Plot
@@ -17,13 +18,26 @@ PAGES = [page for page in load_pages() if page.key != "benchmark"]
 
 def test_the_rest_waits_for_the_first_picture_and_comes_once():
     later = Later()
-    column = later.put(pn.Column("first"), ["second", "third"])
+    column = later.put(pn.Column("first"), [pn.pane.HTML("second"), pn.pane.HTML("third")])
     assert [later.due(False) for _ in range(PATIENCE)] == [False] * PATIENCE
     assert later.due(False), "a run that rests keeps nobody from the rest of the page"
     later.arrive()
     later.arrive()
     assert [pane.object for pane in column] == ["first", "second", "third"]
     assert later.arrived and not later.due(True)
+
+
+@pytest.mark.parametrize("theme", ["dark", "default"])
+def test_what_comes_later_is_dark_where_the_page_has_become_so(theme):
+    later, before = Later(), pn.config.theme
+    button = pmui.Button(name="deep inside", dark_theme=theme != "dark")
+    later.put(pn.Column(), [pn.Column(pn.Column(button))])
+    try:
+        pn.config.theme = theme
+        later.arrive()
+        assert button.dark_theme == (theme == "dark")
+    finally:
+        pn.config.theme = before
 
 
 def test_the_first_picture_has_time_to_be_drawn():
