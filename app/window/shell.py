@@ -28,6 +28,7 @@ from app.sharing.links import Link, encode, from_arguments, named
 from app.sharing.share_menu import ShareMenu
 from app.style import theme
 from app.window import warmup
+from app.window.native_modules import import_natively
 from app.window.touring import Touring
 
 SIDEBAR_WIDTH = 340
@@ -35,6 +36,7 @@ WAIT_MILLISECONDS = 100
 OPENING = Path(__file__).with_name("opening.html")
 
 send_early_changes()
+import_natively()
 
 
 class _NeverBusy(param.Parameterized):
