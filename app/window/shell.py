@@ -100,6 +100,11 @@ class Shell:
         self._left = True
         self._touring.close()
         self.close()
+        # The window of a visitor who came during the warm-up is among what is never collected: it holds no page any more.
+        self._view = None
+        for column in (self._main, self._side):
+            with param.parameterized.discard_events(column):
+                column.objects = []
 
     def close(self) -> None:
         if self._view is not None:
@@ -171,7 +176,8 @@ class Shell:
         raise ValueError("This link opens a page that this app does not have; update the app or the link.")
 
     def _link(self, hide: tuple[str, ...]) -> str:
-        assert self._view is not None
+        if self._view is None:
+            raise ValueError("This page is closed; open it again.")
         return encode(Link(self._key, self._view.configuration(), hide))
 
     def _open(self, title: str) -> None:
@@ -197,7 +203,8 @@ class Shell:
 
     def _present(self, on_screen: bool) -> None:
         """On a projector only the answer and the figures stay; the presets and the side bar are for the one who operates it."""
-        assert self._view is not None
+        if self._view is None:
+            return
         if "presets" not in self._hidden:
             self._view.tiles.visible = not on_screen
         if "controls" not in self._hidden:
