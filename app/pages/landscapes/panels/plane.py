@@ -27,7 +27,7 @@ _HEADS = "".join(
 )
 ENTRIES = [(_TRUTH, "the truth, ρ(w) = 0"), (_RING, "w0"), (_CROSS, "start"), (_HEADS, "chains")]
 HINTS = {
-    "w0": "Click: the true parameter nearest to it becomes w0, whose λ is estimated. Deeper colour: {}.",
+    "w0": "Click to move w0 to the nearest point of the valley: λ is estimated there. Deeper colour: {}.",
     "pen": "Draw along the valley that you want: there the loss is 0. Strokes that cross multiply, up to four. Deeper colour: {}.",
     "start": "Click anywhere: the chains begin there. Deeper colour: {}.",
 }

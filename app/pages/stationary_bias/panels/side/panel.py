@@ -94,4 +94,4 @@ class Side:
         note = f' <span class="note">{escape(note)}</span>' if note else ""
         # A screen reader reads this when the run rests; while numbers change it would never stop talking.
         live = "off" if state.status == "running" else "polite"
-        self.verdict.object = f'<p class="{tone}" aria-live="{live}"><b>{WORDS[self.side]}.</b> {words}{note}</p>'
+        self.verdict.object = f'<p class="{tone}" aria-live="{live}"><b>{WORDS[self.side]} panel:</b> {words}{note}</p>'
