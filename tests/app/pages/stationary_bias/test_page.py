@@ -146,7 +146,7 @@ def test_the_verdict_follows_the_numbers():
     scene = get_scene(config)
     counts = replace(line_run(config, scene, "left").snapshot(), counts=get_scene(SMALL).left.masses * 1e9, steps=2000)
     tone, words = laws.verdict(config, scene.left, measure(config, scene, "left", counts))
-    assert tone == "warn" and "not at this step size" in words and "What to change" in words
+    assert tone == "warn" and "not for this one" in words and "What to change" in words
     lost = replace(measure(config, scene, "left", counts), diverged=7)
     tone, words = laws.verdict(config, scene.left, lost)
     assert tone == "bad" and "7 chains overflowed" in words
