@@ -34,6 +34,7 @@ from app.sharing.reading import PageConfig, from_side_bar
 from app.style import theme
 from app.style.later import Later
 from app.style.layout import card, complain, complaint, page, pair, prose, side_bar
+from app.style.numbers import UNKNOWN
 
 RUN = "This run"
 """What needs memory, in the sentence that refuses it."""
@@ -271,7 +272,9 @@ class EstimatePage(PageContract):
     def _show_words(self, state: State) -> None:
         self.state = state
         values = self.numbers(state)
-        self.readouts.values = {key: text for key, text in values.items() if key not in self.readouts.withheld}
+        early = texts.so_far(state, self.estimates.newest()) if values.get("llc") == UNKNOWN else {}
+        told = {key: text for key, text in {**values, **early}.items() if key not in self.readouts.withheld}
+        self.readouts.param.update(values=told, early=list(early))
         used = in_use(state)
         self.compare.update(values if self.answers.visible else texts.without_answers(values), used)
         self.takeaway.update(state.estimate)

@@ -2,16 +2,35 @@
 
 from __future__ import annotations
 
+import gc
+from weakref import ref
+
 import pytest
 
 from app.pages.base import PageInfo
+from app.window import warmup
 from app.window.shell import Shell
 
 
 def test_a_page_asked_for_as_the_visitor_left_is_not_built():
+    assert warmup.wait(120)
     shell = Shell()
-    first = shell._view
     shell._pages = [PageInfo("Late", "late", 1, lambda: pytest.fail("built for nobody"))]
     shell.leave()
     shell._open("Late")
-    assert shell._view is first
+    assert shell._view is None
+
+
+def test_a_window_that_is_over_keeps_no_page():
+    """Those of visitors who came during the warm-up are never collected themselves."""
+    assert warmup.wait(120)
+    shell = Shell()
+    view = ref(shell._view)
+    shell.leave()
+    gc.collect()
+    assert shell.page is not None and view() is None
+
+
+def test_after_the_warm_up_the_collector_has_little_to_look_through():
+    assert warmup.wait(120)
+    assert gc.isenabled() and gc.get_freeze_count() > 10_000
