@@ -1,9 +1,21 @@
 export function render({model}) {
   const form = document.createElement('form')
-  form.innerHTML = '<label>Your guess of λ <input inputmode="decimal" autocomplete="off" maxlength="40"></label>' +
+  const chosen = model.choices !== null
+  const asked = chosen ? '<select></select>' : '<input inputmode="decimal" autocomplete="off" maxlength="40">'
+  form.innerHTML = `<label><span></span> ${asked}</label>` +
     '<button type="submit" aria-keyshortcuts="A"></button><p role="status"></p>'
-  const [entry, button, said] = ['input', 'button', 'p'].map((name) => form.querySelector(name))
+  const [entry, button, said] = ['input, select', 'button', 'p'].map((name) => form.querySelector(name))
   form.querySelector('label').hidden = !model.asks
+  form.querySelector('span').textContent = model.label
+  const offer = () => {
+    const before = entry.value
+    entry.replaceChildren(new Option('–', ''), ...model.choices.map(({key, label}) => new Option(label, key)))
+    entry.value = model.choices.some(({key}) => key === before) ? before : ''
+  }
+  if (chosen) {
+    offer()
+    model.on('choices', offer)
+  }
   const show = () => {
     button.textContent = model.revealed ? 'Hide answers' : 'Reveal'
     button.title = `${button.textContent} (A)`

@@ -14,10 +14,16 @@ from app.components.base import BASE, text_beside
 class Guess(JSComponent):
     """An entry "Your guess" and the button Reveal; the key A presses it, and takes the answers away again.
 
-    said: HTML of what is shown below. listener: called with the text of the entry.
+    said: HTML of what is shown below. listener: called with the text of the entry, or with the key of what was chosen.
     """
 
     asks = param.Boolean(True, doc="Whether there is an entry; else only the button.")
+    label = param.String("Your guess of λ")
+    choices = param.List(
+        None,
+        allow_None=True,
+        doc="Of what is guessed, where it is no number: {key, label} each. None: a number is typed.",
+    )
     revealed = param.Boolean(False)
     said = param.String("")
 

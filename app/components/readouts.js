@@ -32,6 +32,7 @@ export function render({model}) {
   const fill = () => {
     for (const [key, text] of Object.entries(model.values)) {
       if (cells[key] && cells[key].textContent !== text) cells[key].textContent = text
+      cells[key]?.classList.toggle('early', model.early.includes(key))
     }
   }
   const withhold = () => {
@@ -39,7 +40,7 @@ export function render({model}) {
   }
   fill()
   withhold()
-  model.on('values', fill)
+  model.on(['values', 'early'], fill)
   model.on('withheld', withhold)
   if (!folded.children.length) return list
   const both = document.createElement('section')

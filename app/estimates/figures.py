@@ -67,6 +67,15 @@ class EstimateFigure(RunFigure):
             least = float(np.nanmin(rows.recent))
             self.y.cover(least if least < 0 else math.inf, float(np.nanmax(rows.recent)))
 
+    def newest(self) -> float:
+        """The running λ̂ as it is drawn now, before there is one the moving average; nan before that."""
+        for values in (self.source.data["llc"], self.recent.data["recent"]):
+            seen = np.asarray(values, dtype=float)
+            seen = seen[np.isfinite(seen)]
+            if len(seen):
+                return float(seen[-1])
+        return math.nan
+
     def summary(self) -> str:
         """The figure in a sentence; empty while there is nothing to see."""
         if not len(self.source.data["step"]):

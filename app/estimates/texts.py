@@ -74,6 +74,13 @@ def readout_values(state: State, expected: float | None) -> dict[str, str]:
     }
 
 
+def so_far(state: State, newest: float) -> dict[str, str]:
+    """What stands in place of λ̂ before there is one, while chains move.  newest: what is drawn now; nan where nothing is."""
+    if state.status not in (Status.RUNNING, Status.PAUSED) or not math.isfinite(newest):
+        return {}
+    return {"llc": f"{number(round(newest, 2) + 0.0, 3)} so far"}
+
+
 def sentence(estimate: Estimate) -> str:
     return (
         f"λ̂ = {with_error(estimate.llc, estimate.llc_se)}, expected {number(estimate.expected)}, "
@@ -148,6 +155,8 @@ def verdict(
         return "wait", "<b>Starting.</b> The first points appear in a moment."
     note = f' <span class="note">{escape(state.notes[-1])}</span>' if state.notes else ""
     found = concluded(state, with_answers, reference, split)
+    if found is None and state.status is Status.RUNNING and snapshot.steps > snapshot.burn_in:
+        return "wait", f"<b>Averaging</b> since step {snapshot.burn_in:,}. The first verdict comes in a moment.{note}"
     if found is None:
         return "wait", (
             f"<b>Warming up.</b> The chains move away from w0. Averaging starts at step {snapshot.burn_in:,}.{note}"
@@ -170,4 +179,6 @@ def folded(reason: str) -> str:
     if found is None:
         return escape(reason)
     brief, rest, more = reason[: found.start()], found.group(), reason[found.end() :]
-    return f'<span class="brief">{escape(brief)}</span><span class="rest">{escape(rest)}</span>{escape(more)}'
+    sign = "(…)" if rest.startswith(" (") else "…"
+    left_out = f'<span class="brief" data-sign="{sign}">{escape(brief)}</span>'
+    return f'{left_out}<span class="rest">{escape(rest)}</span>{escape(more)}'

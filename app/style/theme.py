@@ -131,7 +131,7 @@ p { font-size: 1rem; margin: 0; padding: 8px 12px; border-left: 4px solid var(--
 .wait { --tone: #8a8f98; }
 .note { opacity: .75; }
 p:not(:hover, :focus) .rest { display: none; }
-p:not(:hover, :focus) .brief::after { content: " …"; }
+p:not(:hover, :focus) .brief::after { content: " " attr(data-sign); }
 .brief { text-decoration: underline dotted; text-underline-offset: 3px; cursor: help; }
 """
 

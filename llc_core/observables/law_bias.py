@@ -94,7 +94,7 @@ class LawBias(Observable):
         prior = self.problem.prior_energy_and_grad(delta)
         if prior is not None:
             force += prior[1]
-        product = self._gather(grad) * self._gather(force)
+        product = self._gathered_product(grad, force)
         bias = product.sum(dim=1, dtype=self._wide) - self._trace(delta)
         n_beta = self.n_beta.squeeze(1).to(self._wide)
         spread = (delta * force).sum(dim=1, dtype=self._wide)
@@ -132,8 +132,8 @@ class LawBias(Observable):
             columns = self._spread(units.repeat(len(delta), 1), dim)
             images = full_hvp(self.problem, delta.repeat_interleave(dim, 0), columns)
             return (columns * images).view(len(delta), -1).sum(dim=1, dtype=self._wide)
-        signs = torch.randint(0, 2, delta.shape, generator=self._stream, device=delta.device)
-        probe = self._spread(signs.to(delta.dtype).mul_(2).sub_(1))
+        signs = torch.randint(0, 2, delta.shape, generator=self._stream, device=delta.device, dtype=delta.dtype)
+        probe = self._spread(signs.mul_(2).sub_(1))
         return (probe * full_hvp(self.problem, delta, probe)).sum(dim=1, dtype=self._wide)
 
     # -- the matrix ---------------------------------------------------------------------------------------------------
@@ -184,9 +184,11 @@ class LawBias(Observable):
         assert self._root is not None
         return self._in_rows(self._root.spread(self._by_group(z, many)), many)
 
-    def _gather(self, gradient: Tensor) -> Tensor:
+    def _gathered_product(self, one: Tensor, other: Tensor) -> Tensor:
+        """Rᵀ·one · Rᵀ·other, parameter by parameter: both in one call, since calls are what it takes on a small network."""
         assert self._root is not None
-        return self._in_rows(self._root.gather(self._by_group(gradient)))
+        a, b = self._root.gather(torch.cat([self._by_group(one), self._by_group(other)], dim=1)).chunk(2, dim=1)
+        return self._in_rows(a * b)
 
     def _by_group(self, values: Tensor, many: int = 1) -> Tensor:
         """[G, c·many, …] of values [C·many, …]."""

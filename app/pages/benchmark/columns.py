@@ -24,7 +24,7 @@ TITLES = {
     "relative_error": "Relative error by step size",
     "nan_share": "Problems without an estimate",
     "mean_against_sd": "Mean against standard deviation",
-    "order_preservation": "Order preservation",
+    "order_preservation": "Does it rank networks correctly?",
 }
 MARKERS = ("circle", "square", "triangle", "diamond", "inverted_triangle", "hex", "star")
 FIRST = (*PAPER, "UnderdampedLangevin", "HMC")

@@ -26,7 +26,7 @@ from app.pages.benchmark.pictures import hidden_tiles, tile
 from app.pages.benchmark.presets import PRESETS
 from app.pages.benchmark.scene import OpenStore, is_quick, load, offered, open_store, open_upload
 from app.pages.benchmark.takeaway import BenchmarkTakeaway
-from app.pages.benchmark.texts import NOTHING, OWN_CHOICE, QUESTION, TASK
+from app.pages.benchmark.texts import NOTHING, OWN_CHOICE, QUESTION, TASK, of_guess
 from app.pages.benchmark.tour import TOUR
 from app.pages.measured import ROOT
 from app.runs.job import State, Status
@@ -55,6 +55,8 @@ class Benchmark:
         self._ranks_chosen = False
         """Whether the visitor, a preset or a link has chosen the ranks."""
         self._polling: Any = None
+        self._guess = ""
+        """The sampler that the visitor expects to come nearest, by its name in the store."""
         self.asking = Asking()
         self.runs = 0
         """How often the visitor, a link or a tour has been answered."""
@@ -65,7 +67,7 @@ class Benchmark:
         self.headline = prose(theme.HEADLINE, margin=(0, 2, 8, 2))
         self.headline.object = f"<h1>{escape(QUESTION)}</h1>"
         self.lesson = prose(theme.LESSON, margin=(10, 2, 0, 2))
-        self.reveal = Guess(asks=False, visible=False, margin=(8, 2, 0, 2))
+        self.reveal = Guess(label="Which comes nearest?", choices=[], visible=False, margin=(8, 2, 0, 2))
         """There once the answers have been withheld, and stays when they are shown."""
         self.reveal.listener = self._on_reveal
         self.editor = Editor()
@@ -170,6 +172,10 @@ class Benchmark:
         path = _as_written(store.path) if store.path else store.file or "store.sqlite"
         self.takeaway.show(config, path, self.results.rows, self.results.curves, self.results.table)
         self.progress.show(store)
+        shown = {row.sampler for row in self.results.table}
+        items = [{"key": item["key"], "label": item["label"]} for item in self.results.toggles.items]
+        self.reveal.choices = [item for item in items if item["key"] in shown]
+        self._judge_guess()
 
     def _fail(self, message: str) -> None:
         """What was shown before stays."""
@@ -196,10 +202,18 @@ class Benchmark:
         self.takeaway.withheld = not visible
         without_lesson(self.lesson, self._words, visible, TASK)
         self.results.show_answers(visible)
+        self._judge_guess()
 
     def _on_reveal(self, text: str) -> None:
         with pn.io.hold():
+            self._guess = text
             self.answers.visible = not self.answers.visible
+
+    def _judge_guess(self) -> None:
+        """What is said of the guess, once the answers were hidden and are shown."""
+        there = {choice["key"] for choice in self.reveal.choices}
+        shown = self.answers.visible and self.reveal.visible
+        self.reveal.said = of_guess(self.results.table, self._guess if self._guess in there else "") if shown else ""
 
     # -- what the user does -------------------------------------------------------------------------------------------
 

@@ -97,6 +97,24 @@ def best_row(table: Sequence[Accuracy]) -> Accuracy | None:
     return min([row for row in there if row.usable] or there, key=lambda row: row.size, default=None)
 
 
+def of_guess(table: Sequence[Accuracy], guess: str) -> str:
+    """HTML: the sampler that comes nearest, and how near the guessed one comes.  guess: its name; "" where nothing was guessed."""
+    best = best_row(table)
+    if best is None:
+        return ""
+    said = f"<b>{escape(label(best.sampler))} comes nearest</b>: root mean square error {percent(best.size)} at ε = {number_text(best.step_size)}."
+    if not guess:
+        return said
+    if guess == best.sampler:
+        return f"{said} You guessed right."
+    rows = {name: best_row([row for row in table if row.sampler == name]) for name in {row.sampler for row in table}}
+    there = sorted((row for row in rows.values() if row is not None), key=lambda row: (not row.usable, row.size))
+    place = next((k for k, row in enumerate(there, 1) if row.sampler == guess), None)
+    if place is None:
+        return f"{said} Of your guess, {escape(label(guess))}, no run shown has an estimate."
+    return f"{said} Your guess, {escape(label(guess))}, is number {place} of {len(there)}: {percent(there[place - 1].size)}."
+
+
 def verdict(table: Sequence[Accuracy], truth_words: str) -> tuple[str, str]:
     """(tone, HTML) of one sentence about the row of the table with the least root mean square error."""
     best = best_row(table)

@@ -43,7 +43,7 @@ from app.pages.functions.texts import (
 )
 from app.pages.functions.tour import TOUR
 from app.pages.run_page import RunPage
-from app.runs.job import Job, State
+from app.runs.job import OVER, Job, State
 from app.session.latest import LatestWork
 from app.sharing.exact_answers import ExactAnswers
 from app.style import theme
@@ -206,7 +206,9 @@ class WeightsAndFunctions(RunPage):
 
     def draw(self, state: State) -> None:
         self.replay.advance(state.steps)
-        self.particles.draw(self._path.rows[-1].weights if self._path.rows else None, state.snapshot)
+        self.particles.draw(
+            self._path.rows[-1].weights if self._path.rows else None, state.snapshot, state.status in OVER
+        )
         if self.replay.follows:
             self._follow(state)
 

@@ -37,7 +37,7 @@ from llc_core.potentials.plane.pointer import stroke_of
 from llc_core.potentials.plane.strokes import FARTHEST, read_strokes
 
 DRAWN_HINT = (
-    "Choose “Draw a valley” below the plane, or write points: w₁, w₂; w₁, w₂; … A | begins another stroke, up to four."
+    "Choose “Draw a valley” beside the plane, or write points: w₁, w₂; w₁, w₂; … A | begins another stroke, up to four."
 )
 HINT = "+ − * / ^, exp log sqrt sin cos tanh abs cosh, pi and e. Its zeros are the valley; w0 must be one of them."
 

@@ -18,7 +18,7 @@ from llc_core import Planar
 
 LARGEST = 560
 """Width and height where there is room."""
-ROOM = {"max-width": f"min({LARGEST}px, max(320px, calc(100vh - 425px)))", "width": "100%", "margin": "0 auto"}
+ROOM = {"max-width": f"min({LARGEST}px, max(320px, calc(100vh - 425px)))", "flex": "1 1 320px"}
 """As large as fits between the presets and the number line without scrolling."""
 BORDERS = {"min_border_left": 58, "min_border_right": 22, "min_border_top": 30, "min_border_bottom": 50}
 """As much beside the frame as above and below it: in a square figure the frame is square, and the plane isometric."""

@@ -113,7 +113,7 @@ def finite(problem: Planar, n_beta: float, value: float) -> str:
     if local.multiplicity and local.multiplicity > 1 and n_beta > math.e:
         reason = f" (m = {local.multiplicity} alone takes off about 1/log nβ = {1 / math.log(n_beta):.2f})"
     if least is not None and least.value < local.value:
-        return f"λ at w0 is {exact(local.value)}; at a fixed γ more samples lead to the least λ of the plane, {exact(least.value)}."
+        return f"λ at w0 is {exact(local.value)}; at a fixed γ more samples lead to the smallest λ of the plane, {exact(least.value)}."
     if least is None:
         return f"λ at w0 is {exact(local.value)}: the limit of many samples, if γ grows with them and keeps other points out."
     return f"λ = {exact(local.value)} is the limit of many samples: this n is {abs(share):.0%} {way} it{reason}."

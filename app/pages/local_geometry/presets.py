@@ -40,7 +40,7 @@ PRESETS = (
     Preset(
         "tiny",
         "Tiny",
-        "Done in seconds: λ̂ meets the expected value within two standard errors. A regular model of this size would read 12.",
+        "Watch λ̂ come onto its line. A regular model of this size would read 12.",
         (4, 3, 4),
         (3, 3),
         seed=1,
@@ -105,7 +105,8 @@ PRESETS = (
     Preset(
         "rmsprop",
         "RMSProp",
-        "Steps that follow the gradient bend the law: λ̂ is 12% too high though all chains agree. Pin it, choose SGLD: 2%.",
+        "RMSProp adapts its step to the gradient, so it samples the wrong distribution: λ̂ is 12% too high though all chains agree. "
+        "Pin it, choose SGLD: 2%.",
         (8, 6, 8),
         (6, 6),
         settings={"sampler": {"name": "RMSPropSGLD", "stability": 1e-4}, "steps": 20_000},

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from bokeh.models import ColumnDataSource, FixedTicker, LinearColorMapper, NumeralTickFormatter, Range1d
+from bokeh.models import ColumnDataSource, FixedTicker, LinearColorMapper, NoOverlap, NumeralTickFormatter, Range1d
 from bokeh.plotting import figure
 
 from app.pages.many_modes.config import CELLS, FINE, SIDES
@@ -109,6 +109,7 @@ class CellsFigure:
     def __init__(self, side: str):
         self.plot = _square(f"cells_{side}")
         self.plot.yaxis.visible = False
+        self.plot.xaxis.major_label_policy = NoOverlap(min_distance=6)  # on a phone six numbers do not fit
         self.plot.min_border_left = 4
         self.ratio = ColumnDataSource({name: [] for name in ("x", "y", "log", "text")}, name=f"ratio_{side}")
         self.density = ColumnDataSource(dict(EMPTY_IMAGE), name=f"density_{side}")

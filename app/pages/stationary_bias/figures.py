@@ -141,6 +141,10 @@ def _moments(x: np.ndarray, density: np.ndarray) -> str:
     return f"mean {number(round(mean, 3) + 0.0, 3)} and standard deviation {number(sd, 3)}"
 
 
+def _place(x: float) -> str:
+    return number(round(float(x), 2) + 0.0, 3)
+
+
 def _bars(bins: Bins, top: np.ndarray) -> dict[str, np.ndarray]:
     return {"left": bins.edges[:-1], "right": bins.edges[1:], "top": top}
 
@@ -149,7 +153,7 @@ class MetricFigure:
     """G(θ), by which steps are multiplied, under the law of the same side."""
 
     def __init__(self, side: str, frame: Frame):
-        self.side, self._y = side, Range1d(0, 1)
+        self.side, self._y, self._high = side, Range1d(0, 1), 1.0
         self.plot = _line_figure(METRIC_HEIGHT, frame.x, self._y, "G(θ)", f"metric_figure_{side}")
         self.plot.yaxis.ticker.desired_num_ticks = 3  # type: ignore[attr-defined]
         self.plot.xaxis.visible = False
@@ -167,6 +171,19 @@ class MetricFigure:
         high = nice_above(1.1 * high) if high > 0 else 1.0
         self._y.update(start=0, end=high, reset_start=0, reset_end=high)
         self.source.data = {"x": scene.x, "metric": np.minimum(np.nan_to_num(metric, posinf=2 * high), 2 * high)}
+        self._high = high
+
+    def summary(self) -> str:
+        """The figure in a sentence; empty while there is nothing to see."""
+        x, metric = (np.asarray(self.source.data[name], float) for name in ("x", "metric"))
+        if not len(metric) or not np.isfinite(metric).all():
+            return ""
+        least, most = int(metric.argmin()), int(metric.argmax())
+        if metric[most] - metric[least] <= 1e-3 * abs(metric[most]):
+            return f"G is {number(float(metric[most]), 3)} everywhere."
+        above = metric[most] > self._high
+        top = f"goes above {number(self._high, 3)}" if above else f"is highest, {number(float(metric[most]), 3)},"
+        return f"G {top} at {_place(x[most])} and is lowest, {number(float(metric[least]), 3)}, at {_place(x[least])}."
 
 
 class DistanceFigure(RunFigure):

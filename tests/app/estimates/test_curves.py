@@ -109,3 +109,15 @@ def test_figures_follow_values_below_zero(level):
     for figure in (losses, estimates):
         assert figure.y.range.start < level < figure.y.range.end
     assert len(losses.marginal.data["left"]) == 1
+
+
+def test_the_newest_is_the_moving_average_until_there_is_an_estimate():
+    figure = EstimateFigure()
+    figure.reset(100, 50, {"local": 7.5})
+    assert np.isnan(figure.newest())
+    figure.stream(replace(rows_of([0, 1], np.ones((2, 1))), recent=np.array([2.0, 3.0])))
+    assert figure.newest() == 3.0
+    figure.stream(rows_of([60], np.ones((1, 1)), [60.0], [7.1], [0.1]))
+    assert figure.newest() == 7.1
+    figure.reset(100, 50, {"local": 7.5})
+    assert np.isnan(figure.newest())

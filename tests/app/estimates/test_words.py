@@ -189,9 +189,25 @@ def test_a_measured_split_chooses_the_remedy():
 def test_details_are_folded_and_what_chains_cannot_tell_is_not():
     checks = "They have settled (no chain diverged, no drift, R-hat 1.002). That cannot tell whether γ suits."
     assert texts.folded(checks) == (
-        '<span class="brief">They have settled</span><span class="rest"> (no chain diverged, no drift, R-hat 1.002)</span>'
+        '<span class="brief" data-sign="(…)">They have settled</span><span class="rest"> (no chain diverged, no drift, R-hat 1.002)</span>'
         ". That cannot tell whether γ suits."
     )
     settled = texts.folded("The estimate is right (the exact value is 7.5). The chains alone leave it open: a < b.")
-    assert settled.endswith('7.5).</span><span class="rest"> The chains alone leave it open: a &lt; b.</span>')
+    assert 'data-sign="…"' in settled and settled.endswith(
+        '7.5).</span><span class="rest"> The chains alone leave it open: a &lt; b.</span>'
+    )
     assert texts.folded("R-hat is 1.4 > 1.05.") == "R-hat is 1.4 &gt; 1.05."
+
+
+@pytest.mark.parametrize(
+    "status, newest, told",
+    [
+        (Status.RUNNING, 3.2449, {"llc": "3.24 so far"}),
+        (Status.PAUSED, -0.001, {"llc": "0 so far"}),
+        (Status.RUNNING, float("nan"), {}),
+        (Status.FINISHED, 3.2, {}),
+        (Status.FAILED, 3.2, {}),
+    ],
+)
+def test_before_there_is_an_estimate_what_is_drawn_stands_in_its_place(status, newest, told):
+    assert texts.so_far(State(status), newest) == told

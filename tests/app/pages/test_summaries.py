@@ -9,13 +9,17 @@ import numpy as np
 import pytest
 
 from app.pages.functions.figures import FunctionsFigure
+from app.pages.functions.panels.particles import BY_WEIGHTS, LANGEVIN, ParticlesPanel
+from app.pages.landscapes.panels.one_step import OneStepPanel
 from app.pages.landscapes.panels.points import PointsPanel, PointsProgress
 from app.pages.landscapes.panels.volume import VolumePanel
 from app.pages.local_geometry.panels.sweep.panel import SweepPanel
 from app.pages.many_modes.figures import CellsFigure, PlaneFigure
 from app.pages.many_modes.panels.basins import BasinPanel
 from app.pages.many_modes.panels.inside import Inside
-from app.pages.stationary_bias.figures import DistanceFigure, Frame, LawFigure
+from app.pages.stationary_bias.figures import DistanceFigure, Frame, LawFigure, MetricFigure
+from app.pages.stationary_bias.panels.exact.figure import BiasFigure
+from app.pages.stationary_bias.panels.llc_errors.figure import ErrorFigure
 from app.pages.your_network.figures import CalibrationFigure, TrainingFigures
 from app.style.legend import Heard, told_html
 from llc_core import planar_landscape, volume_scaling
@@ -51,6 +55,59 @@ def test_distances_tell_the_newest():
     assert figure.summary() == (
         "At step 400 the left histogram is 0.25 from the target and 0.12 from its prediction, the right one 0.1 and 0.04; "
         "chance alone leaves 0.01."
+    )
+
+
+def test_exact_biases_tell_the_ends_of_their_curves_and_the_settings():
+    figure = BiasFigure()
+    figure.reset(0.01)
+    assert figure.summary([""]) == ""
+    for step, distance, current in ((0.1, 0.4, False), (0.001, 0.02, False), (0.01, 0.1, True)):
+        point = SimpleNamespace(step_size=step, to_target=distance, to_limit=0.01, current=current)
+        figure.add(0, point)
+    assert figure.summary(["α = 0.9", "α = 0"]) == (
+        "At the step size set here, 0.01, the exact law is 0.1 from the target. "
+        "With α = 0.9 it is 0.02 at step size 0.001 and 0.4 at 0.1."
+    )
+    figure.reset(0.01)
+    assert figure.summary([""]) == ""
+
+
+def test_a_metric_tells_where_it_is_high_and_low():
+    figure = MetricFigure("left", Frame())
+    assert figure.summary() == ""
+    figure.source.data, figure._high = {"x": X, "metric": 1 + normal(0.5, 0.3)}, 3.0
+    assert figure.summary() == "G is highest, 2, at 0.5 and is lowest, 1, at -4."
+    figure._high = 1.5
+    assert figure.summary() == "G goes above 1.5 at 0.5 and is lowest, 1, at -4."
+    figure.source.data = {"x": X, "metric": np.full(len(X), 0.5)}
+    assert figure.summary() == "G is 0.5 everywhere."
+
+
+def test_errors_of_samplers_tell_their_range():
+    figure = ErrorFigure(["SGLD", "RMSProp"])
+    assert figure.summary() == ""
+    figure.show(
+        {
+            "SGLD": [(1, -0.02, 0.01), (2, 0.01, 0.01), (3, float("nan"), 0.1)],
+            "RMSProp": [(1, 0.5, 0.1), (2, 0.3, 0.1)],
+        },
+        "x",
+    )
+    assert figure.summary() == (
+        "SGLD: errors of 2 problems from −2.0% to +1.0%, median −0.5%. RMSProp: errors of 2 problems from +30.0% to +50.0%, median +40.0%."
+    )
+
+
+def test_particles_tell_how_wide_they_are():
+    panel = ParticlesPanel()
+    assert panel.summary() == ""
+    panel.density.data = {"x": X, "y": 0.5 + 3 * normal(0, 0.1)}
+    assert panel.summary() == ""
+    panel.dots[LANGEVIN].data = {"x": np.array([-0.25, 0.25]), "y": [3.0, 3.0]}
+    panel.dots[BY_WEIGHTS].data = {"x": np.zeros(2), "y": [2.0, 2.0]}
+    assert panel.summary() == (
+        "Standard deviation of the phase: of the chains 0.25, of particles that repel as weights 0, exact 0.1."
     )
 
 
@@ -137,6 +194,7 @@ def test_words_that_are_seen_are_marked_as_those_of_their_figures():
     points._draw(PointsProgress(100, 100, {"U": random.normal(0.5, 0.1, 50), "V": random.normal(0.25, 0.1, 50)}))
     assert 'data-summary="points_figure">Step 100 of 100. ' in points.words.object
     assert 'data-summary="sweep_figure sweep_dead">' in SweepPanel().words.object
+    assert '<p data-summary="one_step">Press Step' in OneStepPanel()._words.object
     inside = Inside("left")
     inside._figures.objects = [CellsFigure("left").plot]
     inside._say("θ < 1")

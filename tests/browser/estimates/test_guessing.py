@@ -40,3 +40,16 @@ def test_a_guess_is_compared_once_the_answer_is_revealed(app):
     expect(app.page.get_by_text("Your guess 6 is")).to_have_count(0)
     expect(app.page.locator("[data-key=expected]").first).not_to_be_visible()
     expect(app.button("Reveal")).to_be_visible()
+
+
+def test_on_the_benchmark_a_sampler_is_guessed(app):
+    app.page.goto(f"{app.address}?c={encode(Link('benchmark', {}, ('answers',)))}")
+    app.page.get_by_label("Which comes nearest?").select_option(label="SGHMC")
+    expect(app.page.get_by_text("comes nearest:")).to_have_count(0)
+    app.button("Reveal").click()
+    expect(
+        app.page.get_by_text(re.compile("comes nearest: .*(Your guess, SGHMC, is number|You guessed right)"))
+    ).to_be_visible()
+    app.button("Hide answers").click()
+    expect(app.page.get_by_text("comes nearest:")).to_have_count(0)
+    expect(app.page.get_by_label("Which comes nearest?")).to_have_value("SGHMC")

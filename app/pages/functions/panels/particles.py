@@ -12,12 +12,15 @@ from app.pages.functions.scene import Scene
 from app.style import theme
 from app.style.figures import house_figure
 from app.style.layout import card, plotted, prose
-from app.style.legend import legend
+from app.style.legend import HeardLegend
+from app.style.numbers import number
 
 LANGEVIN, BY_WEIGHTS, BY_FUNCTIONS = "Langevin", "W-SGLD, weights", "W-SGLD, functions"
 ROWS = {BY_FUNCTIONS: theme.SIDES["right"], BY_WEIGHTS: theme.LOCAL, LANGEVIN: theme.ESTIMATE}
 """From below."""
-REACH = 0.4
+REACH, BOTTOM = 0.4, 0.5
+"""How far the figure reaches to both sides, and where its density begins."""
+TOLD = {LANGEVIN: "of the chains", BY_WEIGHTS: "of particles that repel as weights", BY_FUNCTIONS: "as functions"}
 DOT = '<circle cx="13" cy="7" r="5" fill="{}"/>'
 LEGEND = [
     (DOT.format(theme.ESTIMATE), "Langevin chains, now"),
@@ -47,23 +50,25 @@ class ParticlesPanel:
         for name, color in ROWS.items():
             source = self.dots[name] = ColumnDataSource({"x": [], "y": []}, name=f"particles {name}")
             self.plot.scatter("x", "y", source=source, size=9, fill_alpha=0.45, color=color)
+        self._head = HeardLegend()
         words = prose(margin=(6, 0, 0, 0))
         words.object = f'<p class="small">{escape(ABOUT)}</p>'
-        self.view = card(legend("Chains and repelling particles", LEGEND, "particles"), plotted(self.plot), words)
+        self.view = card(self._head.view, plotted(self.plot), words)
         self.view.visible = False
 
     def reset(self, scene: Scene) -> None:
         self.view.visible = scene.case is not None and scene.case.rival is not None
+        self._head.begin("Chains and repelling particles", LEGEND, "particles")
         for source in (self.density, *self.dots.values()):
             source.data = {"x": [], "y": []}
         if self.view.visible and scene.case is not None and scene.case.law is not None:
             points, shares = scene.case.law()
             inside = np.abs(points[:, 0]) < REACH
             height = shares[inside] / shares.max()
-            self.density.data = {"x": points[inside, 0], "y": 0.5 + 3 * height}
+            self.density.data = {"x": points[inside, 0], "y": BOTTOM + 3 * height}
 
-    def draw(self, weights: np.ndarray | None, seen: Progress | None) -> None:
-        """weights: [C, 1] of the chains at the newest iteration."""
+    def draw(self, weights: np.ndarray | None, seen: Progress | None, over: bool = False) -> None:
+        """weights: [C, 1] of the chains at the newest iteration.  over: whether the run is."""
         if not self.view.visible:
             return
         rival = seen.rival if seen is not None else None
@@ -76,6 +81,22 @@ class ParticlesPanel:
             found = places[name]
             if found is not None:
                 self.dots[name].data = {"x": found, "y": np.full(len(found), float(row))}
+        self._head.say(self.summary(), over)
+
+    def summary(self) -> str:
+        """The figure in sentences; empty while there is nothing to see."""
+        spreads = [
+            f"{words} {number(float(np.std(self.dots[name].data['x'])), 2)}"
+            for name, words in TOLD.items()
+            if len(self.dots[name].data["x"])
+        ]
+        x, height = (np.asarray(self.density.data[name], float) for name in ("x", "y"))
+        if not spreads or not len(x):
+            return ""
+        share = height - BOTTOM
+        mean = float((x * share).sum() / share.sum())
+        exact = float(np.sqrt((np.square(x - mean) * share).sum() / share.sum()))
+        return f"Standard deviation of the phase: {', '.join(spreads)}, exact {number(exact, 2)}."
 
 
 def wrap_all(points: np.ndarray) -> np.ndarray:

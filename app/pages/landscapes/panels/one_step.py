@@ -93,7 +93,7 @@ class OneStepPanel:
         self._say(sentence(step))
 
     def _say(self, words: str) -> None:
-        self._words.object = f"<p>{escape(words)}</p>"
+        self._words.object = f'<p data-summary="one_step">{escape(words)}</p>'
 
 
 def sentence(step: OneStep) -> str:

@@ -15,7 +15,7 @@ from app.pages.landscapes.job import SHOWN
 from app.pages.landscapes.scene import posterior_heights, window
 from app.session.calculation import BackgroundTask
 from app.style import theme
-from app.style.layout import card, one_of, prose
+from app.style.layout import arranged, card, one_of, prose
 from app.style.legend import HeardLegend
 from llc_core import Planar
 
@@ -27,11 +27,19 @@ _HEADS = "".join(
 )
 ENTRIES = [(_TRUTH, "the truth, ρ(w) = 0"), (_RING, "w0"), (_CROSS, "start"), (_HEADS, "chains")]
 HINTS = {
-    "w0": "Click: the true parameter nearest to it becomes w0, whose λ is estimated. Deeper colour: {}.",
+    "w0": "Click to move w0 to the nearest point of the valley: λ is estimated there. Deeper colour: {}.",
     "pen": "Draw along the valley that you want: there the loss is 0. Strokes that cross multiply, up to four. Deeper colour: {}.",
     "start": "Click anywhere: the chains begin there. Deeper colour: {}.",
 }
 ANEW = "Your next stroke begins another drawing."
+BESIDE = f"""
+{theme.TALL}
+:host {{ display: flex !important; flex-flow: row wrap; align-items: center; gap: 4px 8px; }}
+"""
+CHOICES = f"""
+{theme.TALL}
+:host {{ display: flex !important; flex-flow: row wrap; gap: 10px; }}
+"""
 GROUNDS = {"loss": "lower loss nβK(w)", "posterior": "denser posterior, over three powers of ten"}
 
 
@@ -42,7 +50,7 @@ class PlanePanel:
     """
 
     def __init__(self, below: Any) -> None:
-        """below: what stands right below the figure, in the first screen with it; the choices come after it."""
+        """below: what stands right below the figure, in the first screen with it; the choices stand beside it where there is room."""
         self.figure = PlaneFigure()
         self.ground = one_of({"Loss K(w)": "loss", "Posterior": "posterior"}, "loss")
         self.ground.param.watch(self._on_ground, "value")
@@ -55,21 +63,15 @@ class PlanePanel:
         self._drawn, self._anew = False, False
         self._later = BackgroundTask(self._take, self._say)
         self._ready, self._one_truth = False, False
-        self._words = prose(margin=(4, 0, 0, 0))
+        self._words = prose()
         self._head = HeardLegend()
         # The pane's own way to be sized replaces the figure's: stretched, a circle would be an ellipse.
         drawn = pn.pane.Bokeh(self.figure.plot, sizing_mode="scale_width", aspect_ratio=1, margin=0)
         drawn.styles = ROOM
-        choices = pn.FlexBox(
-            self.click,
-            self.anew,
-            self.ground,
-            justify_content="space-between",
-            gap="6px",
-            sizing_mode="stretch_width",
-            margin=(8, 0, 0, 0),
-        )
-        self.view = card(self._head.view, drawn, below, choices, self._words)
+        self.click.orientation = self.ground.orientation = "vertical"
+        choices = arranged(CHOICES, self.click, self.ground, self.anew, self._words)
+        choices.styles = {"flex": "1 1 9.5rem", "min-width": "0"}
+        self.view = card(self._head.view, arranged(BESIDE, drawn, choices), below)
         self._on_ground(None)
 
     @property

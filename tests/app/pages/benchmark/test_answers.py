@@ -13,7 +13,7 @@ from bokeh.document import Document
 from app.pages.benchmark.page import Benchmark
 from app.pages.benchmark.presets import PRESETS
 from app.pages.benchmark.takeaway import FILES
-from app.pages.benchmark.texts import TASK
+from app.pages.benchmark.texts import TASK, of_guess
 from app.pages.benchmark.tour import TOUR
 from app.window import touring
 from app.window.touring import HIDDEN, Touring
@@ -75,6 +75,24 @@ def test_what_is_hidden_is_not_sent_and_comes_back(view):
     view.reveal._handle_msg({"guess": ""})
     assert view.answers.visible and view.reveal.revealed
     assert found(answers_of(view), sent(view)) == answers_of(view)
+
+
+def test_a_guess_is_compared_once_the_answers_are_revealed(view):
+    view.answers.visible = False
+    names = [choice["key"] for choice in view.reveal.choices]
+    assert len(names) == len(set(names)) > 3 and not view.reveal.said
+    best = min((row for row in view.results.table if row.usable), key=lambda row: row.size)
+    view.reveal._handle_msg({"guess": best.sampler})
+    assert view.reveal.said.endswith("You guessed right.") and f"{best.size:.1%}" in view.reveal.said
+    view.reveal._handle_msg({"guess": best.sampler})
+    assert not view.answers.visible and not view.reveal.said, "for the next question"
+    other = max(view.results.table, key=lambda row: row.size)
+    view.reveal._handle_msg({"guess": other.sampler})
+    assert f"is number {len(names)} of {len(names)}" in view.reveal.said
+    view.reveal._handle_msg({"guess": ""})
+    view.reveal._handle_msg({"guess": "<b>nobody</b>"})
+    assert view.reveal.said == of_guess(view.results.table, "") and "guess" not in view.reveal.said
+    assert of_guess([], "SGLD") == ""
 
 
 @pytest.fixture

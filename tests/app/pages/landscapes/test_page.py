@@ -231,7 +231,7 @@ def test_bad_entries_say_why_and_lose_nothing(view):
 def test_a_click_sets_w0_to_the_nearest_truth(view):
     """Chains begin there, λ is that of the point, and the crossing is found again."""
     view._on_preset("crossing")
-    assert view.plane.sets == "w0" and "becomes w0" in view.plane._words.object
+    assert view.plane.sets == "w0" and "nearest point of the valley" in view.plane._words.object
     view.plane.figure.on_tap(0.4, -1.234)
     assert view.editor.problem["at"] == [0.0, -1.23] and view.editor.problem["start"] == [0.0, -1.23]
     assert view.editor.w0.value == "0, -1.23" and view.tiles.selected == ""
@@ -276,7 +276,7 @@ def test_the_window_has_room_for_w0_and_the_words_say_where_more_data_lead(view)
     assert shown.low[1] < 0.1 and shown.high[1] > 4
     state, _ = state_of(0.17, problem=problem)
     words = verdict(state, problem, 0.173, True)[1]
-    assert "λ at w0 is 1/2" in words and "the least λ of the plane, 1/6" in words
+    assert "λ at w0 is 1/2" in words and "the smallest λ of the plane, 1/6" in words
 
 
 def test_a_click_sets_the_start_and_another_landscape_its_own(view):

@@ -141,12 +141,12 @@ def test_the_verdict_follows_the_numbers():
     tone, words = judged({**psgld, "step_size": 0.1}, 0.2)
     assert tone == "warn" and "hides the bias" in words
     tone, words = judged({"name": "CorrectedPSGLD", "step_size": 1e-3, "alpha": 0.5}, 1.0)
-    assert tone == "good" and "The right law." in words
+    assert tone == "good" and "Samples the target." in words
     config = SMALL.replace(left={"name": "CorrectedPSGLD", "step_size": 0.01})
     scene = get_scene(config)
     counts = replace(line_run(config, scene, "left").snapshot(), counts=get_scene(SMALL).left.masses * 1e9, steps=2000)
     tone, words = laws.verdict(config, scene.left, measure(config, scene, "left", counts))
-    assert tone == "warn" and "not at this step size" in words and "What to change" in words
+    assert tone == "warn" and "not for this one" in words and "What to change" in words
     lost = replace(measure(config, scene, "left", counts), diverged=7)
     tone, words = laws.verdict(config, scene.left, lost)
     assert tone == "bad" and "7 chains overflowed" in words

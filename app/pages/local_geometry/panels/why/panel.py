@@ -20,7 +20,7 @@ from llc_core.studies.explain.parts import Explanation
 
 DRAW_TICKS = 6
 INVITATION = (
-    "Splits the difference between λ̂ and the exact λ into causes, each of which is measured by further runs: full against "
+    "Where does the error come from? Extra runs measure each cause: full against "
     "minibatch gradients, ε against a part of it, an exact sampler, the formulas for finite n."
 )
 _STYLE = f"""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from bokeh.models import ColumnDataSource, Range1d
@@ -11,6 +12,7 @@ from app.pages.stationary_bias.figures import DISTANCE_HEIGHT, LOWEST
 from app.pages.stationary_bias.panels.exact.job import ExactBias
 from app.style import theme
 from app.style.figures import house_figure
+from app.style.numbers import number
 
 COLUMNS = ("step", "to_target", "to_limit")
 
@@ -52,6 +54,23 @@ class BiasFigure:
         low, high = min(8e-5, own_step / 1.25), max(0.125, own_step * 1.25)
         self.plot.x_range.update(start=low, end=high, reset_start=low, reset_end=high)
         self._y.update(start=1e-2, end=1.0, reset_start=1e-2, reset_end=1.0)
+
+    def summary(self, names: Sequence[str]) -> str:
+        """The curves in sentences; empty while there is nothing to see. names: of the curves, "" for one that needs none."""
+        said = []
+        if len(self._mark.data["step"]):
+            step, value = (float(self._mark.data[name][0]) for name in ("step", "value"))
+            said.append(
+                f"At the step size set here, {number(step, 2)}, the exact law is {number(value, 2)} from the target."
+            )
+        for source, name in zip(self._sources, names, strict=False):
+            steps, values = (np.asarray(source.data[column], float) for column in COLUMNS[:2])
+            if len(steps) > 1:
+                said.append(
+                    f"{f'With {name} it' if name else 'It'} is {number(float(values[0]), 2)} at step size "
+                    f"{number(float(steps[0]), 2)} and {number(float(values[-1]), 2)} at {number(float(steps[-1]), 2)}."
+                )
+        return " ".join(said)
 
     def add(self, curve: int, point: ExactBias) -> None:
         """curve: its place in the ladder of colours."""

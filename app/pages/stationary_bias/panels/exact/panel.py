@@ -19,7 +19,7 @@ from app.runs.manager import background
 from app.runs.tasks import TaskJob
 from app.style import theme
 from app.style.layout import card, plotted, prose
-from app.style.legend import legend_html
+from app.style.legend import HeardLegend
 
 
 class ExactPanel:
@@ -36,16 +36,20 @@ class ExactPanel:
             options={WORDS[side]: side for side in SIDES}, value="left", size="small", margin=0
         )
         self._subject.param.watch(self._on_subject, "value")
-        self._legend = prose(theme.LEGEND)
+        self._legend = HeardLegend()
         self._words = prose(margin=(6, 0, 0, 0))
         self.view = card(
             pn.FlexBox(
-                self._legend, self._subject, justify_content="space-between", gap="6px", sizing_mode="stretch_width"
+                self._legend.view,
+                self._subject,
+                justify_content="space-between",
+                gap="6px",
+                sizing_mode="stretch_width",
             ),
             plotted(self.figure.plot),
             self._words,
         )
-        self._legend.styles = {"flex": "1 1 260px"}
+        self._legend.view.styles = {"flex": "1 1 260px"}
 
     def show(self, config: BiasConfig) -> None:
         """A comparison has begun: empty the panel unless nothing that matters here has changed."""
@@ -68,6 +72,9 @@ class ExactPanel:
             self._cursor, points = new
             for point in points:
                 self._take(point)
+        over = state.status in OVER
+        if new is not None or over:
+            self._tell(over)
         if state.status is Status.FAILED:
             self._say(state.message)
         if state.status is Status.CANCELLED:
@@ -84,7 +91,7 @@ class ExactPanel:
         self._cursor = 0
         side = self._subject.value
         self.figure.reset(float(self._config.sampler(side).to_dict()["step_size"]))
-        self._legend.object = curve_title(self._config, side)
+        self._legend.begin(*curve_title(self._config, side), "bias_curves")
         note = (
             "Constant steps: the page's decreasing steps are not part of this picture. "
             if self._config.step_decay
@@ -106,6 +113,12 @@ class ExactPanel:
             return
         self.figure.add(curves(self._config, point.side).index(point.alpha), point)
 
+    def _tell(self, now: bool) -> None:
+        """Say what the curves show, for those who do not see them."""
+        assert self._config is not None
+        alphas = curves(self._config, self._subject.value)
+        self._legend.say(self.figure.summary(["" if alpha is None else f"α = {alpha:g}" for alpha in alphas]), now)
+
     def _on_subject(self, event: object) -> None:
         with pn.io.hold():
             self._reset()
@@ -122,8 +135,8 @@ def _question(config: BiasConfig) -> tuple[object, ...]:
     return config.target, config.left, config.right, config.step_decay
 
 
-def curve_title(config: BiasConfig, side: str) -> str:
-    """HTML of the heading and legend of the panel of exact biases."""
+def curve_title(config: BiasConfig, side: str) -> tuple[str, list[tuple[str, str]]]:
+    """Heading and legend of the panel of exact biases, see `legend_html`."""
     sampler = config.sampler(side)
     entries = []
     for color, alpha in zip(theme.LADDER, curves(config, side), strict=False):
@@ -139,4 +152,4 @@ def curve_title(config: BiasConfig, side: str) -> str:
     entries.append(
         (f'<circle cx="13" cy="7" r="5" fill="none" stroke="{theme.TARGET}" stroke-width="2.5"/>', "these settings")
     )
-    return legend_html(f"Bias against ε: {sampler.label}, exact", entries, "bias_curves")
+    return f"Bias against ε: {sampler.label}, exact", entries

@@ -7,6 +7,7 @@ import math
 import numpy as np
 from bokeh.models import ColumnDataSource, FactorRange, NumeralTickFormatter, Range1d, Span, Whisker
 
+from app.pages.stationary_bias.panels.llc_errors.results import percent
 from app.style import theme
 from app.style.figures import house_figure
 
@@ -46,6 +47,17 @@ class ErrorFigure:
             head.size = 0
         self.plot.add_layout(whisker)
         self.plot.scatter("error", "row", source=self.source, size=6, color=theme.ESTIMATE, alpha=0.8)
+
+    def summary(self) -> str:
+        """The figure in sentences; empty while there is nothing to see."""
+        errors: dict[str, list[float]] = {}
+        for (method, _), error in zip(self.source.data["row"], self.source.data["error"], strict=True):
+            errors.setdefault(method, []).append(float(error))
+        return " ".join(
+            f"{method}: errors of {len(found)} problems from {percent(min(found))} to {percent(max(found))}, "
+            f"median {percent(float(np.median(found)))}."
+            for method, found in errors.items()
+        )
 
     def show(self, found: dict[str, list[tuple[int, float, float]]], reference: str) -> None:
         rows, values, spreads, problems = [], [], [], []

@@ -27,6 +27,7 @@ from app.runs.llc_job import LlcJob
 from app.runs.manager import manager
 from app.style import theme
 from app.style.layout import card, one_of, plotted, prose
+from app.style.legend import Heard
 from app.style.numbers import number, with_error
 from llc_core import RunConfig
 from llc_core.potentials import build
@@ -55,6 +56,7 @@ class LlcErrors:
         self._advice = prose(theme.VERDICT, margin=(8, 0, 0, 0))
         self._table = prose(theme.TABLE, margin=(8, 0, 0, 0))
         self._plot = ErrorFigure(list(self._found["methods"]))
+        self._heard = Heard("llc_error_figure")
         names = {_title(problem): problem["seed"] for problem in self._found["problems"]}
         self._which = pmui.Select(label="Problem", options=names, size="small", margin=0, width=260)
         self._method = pmui.Select(
@@ -81,6 +83,7 @@ class LlcErrors:
                 margin=(16, 0, 0, 0),
             ),
             self._answer,
+            self._heard.view,
         )
         self._on_choice(None)
 
@@ -111,6 +114,7 @@ class LlcErrors:
         share = self._share.value
         with pn.io.hold():
             self._plot.show(errors(self._found, share, self._against.value), REFERENCES[self._against.value])
+            self._heard.say(self._plot.summary(), now=True)
             self._advice.object = f'<p class="wait">{advice(self._found, share)}</p>'
             self._table.object = table(summary(self._found, share))
 

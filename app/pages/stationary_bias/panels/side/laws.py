@@ -33,9 +33,12 @@ def verdict(config: BiasConfig, prediction: Prediction, measured: Measured | Non
     numbers = f"{far:.3f} from the target, {close:.3f} from the prediction"
     if bias < RIGHT_LAW:
         if far < near:
-            return "good", f"<b>The right law.</b> The limit is the target, and the histogram is {far:.3f} from it."
+            return (
+                "good",
+                f"<b>Samples the target.</b> The limit is the target, and the histogram is {far:.3f} from it.",
+            )
         return "warn", (
-            f"<b>Right in the limit, not at this step size.</b> The histogram is {far:.3f} from the target. {_why(prediction)}"
+            f"<b>Correct for tiny steps, not for this one.</b> The histogram is {far:.3f} from the target. {_why(prediction)}"
         )
     if close < max(near, 0.25 * bias) and close < far:
         return "bad", (

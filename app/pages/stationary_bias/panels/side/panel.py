@@ -39,7 +39,7 @@ class Side:
             "", renderer="katex", sizing_mode="stretch_width", margin=(10, 0, 0, 0), styles={"overflow-x": "auto"}
         )
         self.about = prose(margin=(4, 0, 0, 0))
-        self._heard = Heard(f"law_{side}")
+        self._heard = Heard(f"law_{side} metric_figure_{side}")
         self.view = card(
             self.panel.choice,
             plotted(self.law.plot, margin=(4, 0, 0, 0)),
@@ -56,7 +56,7 @@ class Side:
         """Show what tells the law, or do not even send it."""
         self._told = visible
         self.law.show_answers(visible)
-        self._heard.say(self.law.summary(), now=True)
+        self._tell(True)
         if self._scene is not None:
             self._write(self._scene)
         if not visible:
@@ -73,6 +73,9 @@ class Side:
         self.formula.object = displayable(formula(prediction)) if self._told else ""
         self.about.object = f"<p>{escape(explanation(prediction))}</p>" if self._told else ""
 
+    def _tell(self, now: bool) -> None:
+        self._heard.say(f"{self.law.summary()} {self.metric.summary()}".strip(), now)
+
     def show_words(self, config: BiasConfig, scene: Scene, state: State, exact: ExactBias | None) -> None:
         estimate: BiasEstimate | None = state.estimate
         measured = None if estimate is None else estimate.side(self.side)
@@ -83,7 +86,7 @@ class Side:
             **exact_values(self.side, exact, None if config.step_decay else masses),
         }
         self.numbers.values = {key: text for key, text in values.items() if key not in self.numbers.withheld}
-        self._heard.say(self.law.summary(), now=state.status != "running")
+        self._tell(state.status != "running")
         if not self._told:
             return
         tone, words = verdict(config, prediction, measured)
@@ -91,4 +94,4 @@ class Side:
         note = f' <span class="note">{escape(note)}</span>' if note else ""
         # A screen reader reads this when the run rests; while numbers change it would never stop talking.
         live = "off" if state.status == "running" else "polite"
-        self.verdict.object = f'<p class="{tone}" aria-live="{live}"><b>{WORDS[self.side]}.</b> {words}{note}</p>'
+        self.verdict.object = f'<p class="{tone}" aria-live="{live}"><b>{WORDS[self.side]} panel:</b> {words}{note}</p>'
