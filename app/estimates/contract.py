@@ -16,7 +16,7 @@ from app.runs.history import Cursor
 from app.runs.job import Job, State
 from app.session.live import POLL_MILLISECONDS
 from app.sharing.exact_answers import ExactAnswers
-from app.sharing.reading import PageConfig, from_side_bar
+from app.sharing.reading import PageConfig
 from llc_core import Estimate, Potential, RunConfig
 from llc_core.studies.explain.parts import Explanation
 
@@ -115,10 +115,6 @@ class PageContract:
         """The problem that the editor describes, at these settings of the run; `of_side_bar` asks for it, in a thread as well."""
         raise NotImplementedError
 
-    def job(self, config: PageConfig) -> Callable[[], Job]:
-        """What builds the run, in a thread of the manager."""
-        raise NotImplementedError
-
     def reset(self, config: PageConfig) -> None:
         """A run of `config` begins: empty the figures, and tell the panels."""
         raise NotImplementedError
@@ -135,8 +131,12 @@ class PageContract:
         return {"presets": [self.tiles], "texts": [self.headline, self.lesson]}
 
     def of_side_bar(self) -> PageConfig:
-        """What editor and controls say now. Raises ValueError as `of_link`."""
-        return from_side_bar(self.editor.problem, self.controls.values, self.problem_of)
+        """What editor and controls say now. Raises ValueError as `of_link`. `EstimatePage` resolves what they say."""
+        raise NotImplementedError
+
+    def job(self, config: PageConfig) -> Callable[[], Job]:
+        """What builds the run, in a thread of the manager. `EstimatePage` runs the configuration alone."""
+        raise NotImplementedError
 
     def configuration(self) -> dict[str, Any]:
         """What is run, for a link: the fields of RunConfig that differ from their defaults."""

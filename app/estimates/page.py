@@ -5,6 +5,7 @@ it is one class: what a visitor does, and what a run answers.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from html import escape
 from typing import Any
 
@@ -23,12 +24,13 @@ from app.estimates.curves import Curves
 from app.estimates.going_on import go_on
 from app.estimates.guessing import Guessing, hidden_tiles, without_lesson
 from app.estimates.how_it_works import how_it_works
-from app.runs.job import OVER, State
+from app.runs.job import OVER, Job, State
+from app.runs.llc_job import LlcJob
 from app.session.errors import tell
 from app.session.live import Live
 from app.session.preparation import Preparation
 from app.sharing.exact_answers import ExactAnswers
-from app.sharing.reading import PageConfig
+from app.sharing.reading import PageConfig, from_side_bar
 from app.style import theme
 from app.style.later import Later
 from app.style.layout import card, complain, complaint, page, pair, prose, side_bar
@@ -156,6 +158,12 @@ class EstimatePage(PageContract):
                 self.preparation.ask(wanted, take, self.complain)
             except ValueError as error:
                 self.complain(str(error))
+
+    def of_side_bar(self) -> PageConfig:
+        return from_side_bar(self.editor.problem, self.controls.values, self.problem_of)
+
+    def job(self, config: PageConfig) -> Callable[[], Job]:
+        return partial(LlcJob, config.resolved)
 
     def complain(self, message: str) -> None:
         """Say in the side bar what cannot be run; an empty message takes it back."""

@@ -28,6 +28,7 @@ from app.sharing.links import Link, encode, from_arguments, named
 from app.sharing.share_menu import ShareMenu
 from app.style import theme
 from app.window import warmup
+from app.window.native_modules import import_natively
 from app.window.touring import Touring
 
 SIDEBAR_WIDTH = 340
@@ -35,6 +36,7 @@ WAIT_MILLISECONDS = 100
 OPENING = Path(__file__).with_name("opening.html")
 
 send_early_changes()
+import_natively()
 
 
 class _NeverBusy(param.Parameterized):
@@ -98,6 +100,11 @@ class Shell:
         self._left = True
         self._touring.close()
         self.close()
+        # The window of a visitor who came during the warm-up is among what is never collected: it holds no page any more.
+        self._view = None
+        for column in (self._main, self._side):
+            with param.parameterized.discard_events(column):
+                column.objects = []
 
     def close(self) -> None:
         if self._view is not None:
@@ -169,7 +176,8 @@ class Shell:
         raise ValueError("This link opens a page that this app does not have; update the app or the link.")
 
     def _link(self, hide: tuple[str, ...]) -> str:
-        assert self._view is not None
+        if self._view is None:
+            raise ValueError("This page is closed; open it again.")
         return encode(Link(self._key, self._view.configuration(), hide))
 
     def _open(self, title: str) -> None:
@@ -195,7 +203,8 @@ class Shell:
 
     def _present(self, on_screen: bool) -> None:
         """On a projector only the answer and the figures stay; the presets and the side bar are for the one who operates it."""
-        assert self._view is not None
+        if self._view is None:
+            return
         if "presets" not in self._hidden:
             self._view.tiles.visible = not on_screen
         if "controls" not in self._hidden:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import threading
 from collections.abc import Sequence
@@ -48,6 +49,9 @@ def error() -> str:
 def _warm() -> None:
     global _error
     everything = False
+    # All that is made here stays: looking through it for what can be thrown away takes a second now, and half a second of the
+    # event loop each time later.
+    gc.disable()
     try:
         import llc_core  # noqa: F401
         from app.runs.manager import manager
@@ -65,6 +69,8 @@ def _warm() -> None:
         if everything:
             _compile(bias_presets()[:1])
     finally:
+        gc.freeze()
+        gc.enable()
         _done.set()
     if not _error and everything:
         _compile_planes()

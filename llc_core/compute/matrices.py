@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -52,27 +50,41 @@ def prefers_numpy() -> bool:
     return amd and openblas() is not None
 
 
-@contextmanager
-def single_threaded() -> Iterator[None]:
-    """Inside, OpenBLAS uses one thread, because the chains are spread over the cores. Afterwards it uses as many as before. May be nested."""
-    global _USERS, _THREADS_BEFORE
-    library = openblas()
-    if library is None:
-        yield
-        return
-    with _LOCK:
-        _USERS += 1
-        if _USERS == 1:
-            _THREADS_BEFORE = library.get_num_threads()
-            if _THREADS_BEFORE != 1:
-                library.set_num_threads(1)
-    try:
-        yield
-    finally:
+class SingleThreaded:
+    """Inside, OpenBLAS uses one thread, because the chains are spread over the cores. Afterwards it uses as many as before. May be nested.
+
+    A class and no generator, because a step of a small network is too short for one.
+    """
+
+    def __enter__(self) -> None:
+        global _USERS, _THREADS_BEFORE
+        library = openblas()
+        if library is None:
+            return
+        with _LOCK:
+            _USERS += 1
+            if _USERS == 1:
+                _THREADS_BEFORE = library.get_num_threads()
+                if _THREADS_BEFORE != 1:
+                    library.set_num_threads(1)
+
+    def __exit__(self, *error: object) -> None:
+        global _USERS
+        library = openblas()
+        if library is None:
+            return
         with _LOCK:
             _USERS -= 1
             if _USERS == 0 and _THREADS_BEFORE != 1:
                 library.set_num_threads(_THREADS_BEFORE)
+
+
+_SINGLE = SingleThreaded()
+
+
+def single_threaded() -> SingleThreaded:
+    """The one that all share: it keeps nothing of its own."""
+    return _SINGLE
 
 
 def _after_fork() -> None:

@@ -18,6 +18,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from llc_core.compute.cores import PerThread
 from llc_core.fields import of_environment
 
 VARIABLE = "LLC_LAB_PRODUCTS"
@@ -41,7 +42,12 @@ def full_precision() -> Iterator[None]:
 
     Autocast and inference mode are settings of the thread; how precise products are is one of the process, see `_allow`.
     """
+    if getattr(_HERE, "full", False) and _nothing_shortens():  # a step comes here again and again
+        yield
+        return
+    before, _HERE.full = getattr(_HERE, "full", False), True
     with ExitStack() as stack:
+        stack.callback(setattr, _HERE, "full", before)
         for device in AUTOCAST:
             if torch.is_autocast_enabled(device):
                 stack.enter_context(torch.autocast(device, enabled=False))
@@ -49,6 +55,14 @@ def full_precision() -> Iterator[None]:
             stack.enter_context(torch.inference_mode(False))
         stack.enter_context(_allow("highest"))
         yield
+
+
+_HERE = PerThread()
+"""full: whether this thread is inside of `full_precision`, and so keeps the process's setting."""
+
+
+def _nothing_shortens() -> bool:
+    return not (torch.is_inference_mode_enabled() or any(map(torch.is_autocast_enabled, AUTOCAST)))
 
 
 @contextmanager

@@ -113,13 +113,16 @@ class KroneckerCoordinates:
             source, target = flat.numpy(), result.numpy()
 
             def work(chains: Sequence[int]) -> None:
-                part = slice(chains[0], chains[-1] + 1)
+                part, some = slice(chains[0], chains[-1] + 1), len(chains) < count
+                given, made = (source[part], target[part]) if some else (source, target)
                 with np.errstate(all="ignore"):
                     for (start, stop, rows, columns), pair in zip(self.slices, self._arrays, strict=True):
                         left, right = pair[2:] if transpose else pair[:2]
+                        if some:
+                            left, right = left[part], right[part]
                         shape = (len(chains), rows, columns)
-                        inner = np.matmul(left[part], source[part, start:stop].reshape(shape))
-                        np.matmul(inner, right[part], out=target[part, start:stop].reshape(shape))
+                        inner = np.matmul(left, given[:, start:stop].reshape(shape))
+                        np.matmul(inner, right, out=made[:, start:stop].reshape(shape))
 
             with single_threaded():
                 if self.slices[-1][1] < SPREAD:

@@ -61,7 +61,7 @@ class Run:
         self._notes: list[str] = []
         self._notes_sent = 0
         self._target = setup.target
-        self._step_size = StepSize.begun(setup)
+        self._step_size = StepSize.begun(resolved.sampler, setup)
         self._stepper = choose(setup, self._notes)
         self._control = Control(
             self._stepper, setup.groups, self._step_size, setup.adapting, setup.streams["probe"], self._notes

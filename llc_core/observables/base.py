@@ -95,6 +95,11 @@ class Observable:
         return {"name": self.name, **json.loads(json.dumps(options))}
 
     @property
+    def period(self) -> int:
+        """Steps between the looks that it wants now: a multiple of `every`, larger once it looks less often."""
+        return self.every
+
+    @property
     def in_step(self) -> bool:
         """Whether it looks when the step's energy is known; else before that, at all chains together."""
         return self.needs_energy or self.needs_living

@@ -66,21 +66,22 @@ class KroneckerRoot:
             total = (loss + localization.double()[:, None, None]).flatten(1)
             scale = _at_least(total, localization).rsqrt().view(loss.shape).unsqueeze(1)
             stop = start + loss[0].numel()
-            self._layers.append((start, stop, *(part.to(like) for part in (p, q, scale))))
+            p, q, scale = (part.to(like) for part in (p.unsqueeze(1), q.unsqueeze(1), scale))
+            self._layers.append((start, stop, p, q, scale))
             start = stop
 
     def spread(self, z: Tensor) -> Tensor:
         result = torch.empty_like(z)
         for start, stop, p, q, scale in self._layers:
-            layer = z[:, :, start:stop].reshape(*z.shape[:2], p.shape[1], q.shape[1]) * scale
-            result[:, :, start:stop] = torch.einsum("gij,gcjk,glk->gcil", p, layer, q).flatten(2)
+            layer = z[:, :, start:stop].reshape(*z.shape[:2], p.shape[2], q.shape[2]) * scale
+            result[:, :, start:stop] = torch.matmul(torch.matmul(p, layer), q.transpose(2, 3)).flatten(2)
         return result
 
     def gather(self, gradient: Tensor) -> Tensor:
         result = torch.empty_like(gradient)
         for start, stop, p, q, scale in self._layers:
-            layer = gradient[:, :, start:stop].reshape(*gradient.shape[:2], p.shape[1], q.shape[1])
-            result[:, :, start:stop] = (torch.einsum("gij,gcik,gkl->gcjl", p, layer, q) * scale).flatten(2)
+            layer = gradient[:, :, start:stop].reshape(*gradient.shape[:2], p.shape[2], q.shape[2])
+            result[:, :, start:stop] = (torch.matmul(torch.matmul(p.transpose(2, 3), layer), q) * scale).flatten(2)
         return result
 
 

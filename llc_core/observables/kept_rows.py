@@ -61,8 +61,12 @@ class KeptRows(Observable):
         self._steps: list[int] = []
         self._stride = 1
 
+    @property
+    def period(self) -> int:
+        return self.every * self._stride
+
     def look(self, seen: Look) -> None:
-        if seen.step % (self.every * self._stride):
+        if seen.step % self.period:
             return
         row = self.measure(seen)
         if self.on_disk:

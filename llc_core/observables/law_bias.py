@@ -22,6 +22,10 @@ AT_ONCE = 1 << 18
 """Numbers of the Hessian's columns that are evaluated in one call."""
 
 
+DENSE_PLACES, KEPT = 1024, 1 << 22
+"""Up to so many parameters the places of the looks are kept, and so many numbers of them at most (16 MB)."""
+
+
 class Plan(NamedTuple):
     """What is affordable. every: kept steps between looks.  root: "dense", "kronecker" or "lanczos".  vectors: of Lanczos."""
 
@@ -64,7 +68,7 @@ class LawBias(Observable):
     not spread from w0 as far as γ lets them, adds next to nothing, so that D − E[δ·∇U] counts such directions. For chains that
     follow the gradient it is half of how fast their squared distance from w0 still grows.
 
-    Each look keeps a few numbers for each chain.
+    Each look keeps a few numbers for each chain, and of small problems its place.
     """
 
     def __init__(self, plan: Plan, groups: Groups, n_beta: Tensor, localization: Tensor, seed: int):
@@ -79,6 +83,7 @@ class LawBias(Observable):
         self._wide = setup.wide
         self._root: Root | None = None
         self._rows: list[Tensor] = []
+        self._places: list[Tensor] = []
 
     def look(self, seen: Look) -> None:
         delta = seen.delta
@@ -89,13 +94,15 @@ class LawBias(Observable):
         prior = self.problem.prior_energy_and_grad(delta)
         if prior is not None:
             force += prior[1]
-        product = self._gather(grad) * self._gather(force)
+        product = self._gathered_product(grad, force)
         bias = product.sum(dim=1, dtype=self._wide) - self._trace(delta)
         n_beta = self.n_beta.squeeze(1).to(self._wide)
         spread = (delta * force).sum(dim=1, dtype=self._wide)
         pull = self.localization.squeeze(1).to(self._wide) * delta.square().sum(dim=1, dtype=self._wide)
         numbers = n_beta / 2 * bias, n_beta * loss, seen.weights, self.problem.dim - spread, pull
         self._rows.append(torch.stack(numbers))
+        if self.problem.dim <= DENSE_PLACES and len(self._rows) * delta.numel() <= KEPT:
+            self._places.append(delta.detach().clone())
 
     def seen(self, group: Group) -> Seen:
         """What was seen of the group's living chains that weigh something."""
@@ -103,6 +110,13 @@ class LawBias(Observable):
         good = group.living & (rows[:, 2].sum(axis=0) > 0)
         bias, loss, weights, unspread, pull = rows[:, :, good].transpose(1, 0, 2)
         return Seen(bias, loss, weights, unspread, pull, good)
+
+    def places(self, group: Group) -> Tensor | None:
+        """δ [looks, C', D] of the chains that are `seen`; None where they are too many to be kept."""
+        if not self._rows or len(self._places) < len(self._rows):
+            return None
+        good = torch.as_tensor(self.seen(group).chains)
+        return torch.stack([place[group.rows][good] for place in self._places])
 
     @property
     def looks(self) -> int:
@@ -118,8 +132,8 @@ class LawBias(Observable):
             columns = self._spread(units.repeat(len(delta), 1), dim)
             images = full_hvp(self.problem, delta.repeat_interleave(dim, 0), columns)
             return (columns * images).view(len(delta), -1).sum(dim=1, dtype=self._wide)
-        signs = torch.randint(0, 2, delta.shape, generator=self._stream, device=delta.device)
-        probe = self._spread(signs.to(delta.dtype).mul_(2).sub_(1))
+        signs = torch.randint(0, 2, delta.shape, generator=self._stream, device=delta.device, dtype=delta.dtype)
+        probe = self._spread(signs.mul_(2).sub_(1))
         return (probe * full_hvp(self.problem, delta, probe)).sum(dim=1, dtype=self._wide)
 
     # -- the matrix ---------------------------------------------------------------------------------------------------
@@ -170,9 +184,11 @@ class LawBias(Observable):
         assert self._root is not None
         return self._in_rows(self._root.spread(self._by_group(z, many)), many)
 
-    def _gather(self, gradient: Tensor) -> Tensor:
+    def _gathered_product(self, one: Tensor, other: Tensor) -> Tensor:
+        """Rᵀ·one · Rᵀ·other, parameter by parameter: both in one call, since calls are what it takes on a small network."""
         assert self._root is not None
-        return self._in_rows(self._root.gather(self._by_group(gradient)))
+        a, b = self._root.gather(torch.cat([self._by_group(one), self._by_group(other)], dim=1)).chunk(2, dim=1)
+        return self._in_rows(a * b)
 
     def _by_group(self, values: Tensor, many: int = 1) -> Tensor:
         """[G, c·many, …] of values [C·many, …]."""

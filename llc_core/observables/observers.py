@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -68,7 +69,7 @@ class Observers:
         # In the step those that want to see its energy, and before it those that want to see all chains together.
         self._within = [each for each in self._all if each.in_step]
         self._before = [each for each in self._all if not each.in_step]
-        self._periods = sorted({each.every for each in self._all})
+        self._common = math.gcd(*(each.every for each in self._all))
         self._follows = any(each.needs_living for each in self._all)
         self._setup = RunShape(problem, second, len(like), settings, like.dtype, like.device, samplers_of(config))
         self._ones = self._setup.zeros(len(like)) + 1
@@ -82,7 +83,9 @@ class Observers:
 
     def due(self, step: int) -> bool:
         """Whether `look` or `watch` would do anything at this step, counted from the end of burn-in."""
-        return self._follows or step >= 0 and any(step % every == 0 for every in self._periods)
+        if self._follows:
+            return True
+        return step >= 0 and step % self._common == 0 and any(step % each.period == 0 for each in self._all)
 
     def look(self, moment: Moment, delta: Tensor) -> None:
         """delta: [C, D] of all chains before the step."""
@@ -100,12 +103,14 @@ class Observers:
         step = moment.step
         if step < 0:
             return
-        due = [each for each in observables if step % each.every == 0]
+        due = [each for each in observables if step % each.period == 0]
         if not due:
             return
         weights = self._ones if moment.weights is None else moment.weights.to(self._ones)
+        if rows != slice(None):
+            weights = weights[rows]
         living = self._living[rows] if self._follows else None
-        seen = Look(step, moment.share, rows, delta, weights[rows], self._setup.problem, energy, living)
+        seen = Look(step, moment.share, rows, delta, weights, self._setup.problem, energy, living)
         for each in due:
             each.look(seen)
 

@@ -34,8 +34,12 @@ class Travel(Observable):
         self._rows: list[Tensor] = []
         self._stride = 1
 
+    @property
+    def period(self) -> int:
+        return self.every * self._stride
+
     def look(self, seen: Look) -> None:
-        if seen.step % (self.every * self._stride):
+        if seen.step % self.period:
             return
         # A norm, since it needs no second tensor of the size of the states.
         self._rows.append(torch.linalg.vector_norm(seen.delta, dim=1).to(self._wide).square())

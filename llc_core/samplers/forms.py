@@ -57,7 +57,8 @@ class Cell:
 
     step: (δ, a, b, gradient of the mean loss g, standard normal z, p) ↦ (δ, a, b); plain arithmetic and numpy functions.
         A sampler that adapts its coordinates must read g only as nβ·g + γ·δ.
-    numbers: (state before the step, nβ, γ, hp) ↦ p, a tuple of columns [C, 1] in double precision.
+    numbers: (state before the step, nβ, γ, hp) ↦ p, a tuple of columns [C, 1] in double precision. Where `scalars` is None it
+        must not read the state: its result is then kept while nβ, γ and hp are the same.
     memories: names of a and b, other tensors of the state that have the parameters' shape; two at most.
     scalars: (state, hp) ↦ the rest of the state after the step, from the state before it; None: there is no rest.
     """

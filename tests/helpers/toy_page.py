@@ -87,7 +87,6 @@ class ToyTakeaway(EstimateDesk):
         self.begin(python_code(config.complete), config_json(config.complete))
 """,
     "page": """
-from functools import partial
 from app.controls.run_controls import Controls
 from app.estimates.curves import Curves
 from app.estimates.page import EstimatePage
@@ -99,7 +98,6 @@ from app.pages.toy.presets import PRESETS
 from app.pages.toy.scene import link_config, preset_config, side_bar_config
 from app.pages.toy.takeaway import ToyTakeaway
 from app.pages.toy.texts import said
-from app.runs.llc_job import LlcJob
 from app.style.layout import card, prose, toolbar
 
 class Toy(EstimatePage):
@@ -129,9 +127,6 @@ class Toy(EstimatePage):
 
     def of_side_bar(self):
         return side_bar_config(self.editor.width.value, self.controls.values)
-
-    def job(self, config):
-        return partial(LlcJob, config.resolved)
 
     def reset(self, config):
         total, burn_in = config.lengths

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import panel as pn
@@ -29,7 +27,6 @@ from app.pages.local_geometry.takeaway import Takeaway
 from app.pages.local_geometry.texts import EXACT, exact_values, question
 from app.pages.local_geometry.tour import TOUR
 from app.runs.job import State
-from app.runs.llc_job import LlcJob
 from app.sharing.exact_answers import ExactAnswers
 from app.sharing.reading import PageConfig
 from app.style.layout import card, pair, prose, toolbar
@@ -111,9 +108,6 @@ class LocalGeometry(EstimatePage):
         self.change(self.of_side_bar)
 
     # -- the run ------------------------------------------------------------------------------------------------------
-
-    def job(self, config: PageConfig) -> Callable[[], LlcJob]:
-        return partial(LlcJob, config.resolved)
 
     def reset(self, config: PageConfig) -> None:
         scene = self.scene = scene_of(config)

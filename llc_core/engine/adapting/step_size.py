@@ -11,7 +11,7 @@ from torch import Tensor
 
 from llc_core.engine.resolve import OF_TARGET
 from llc_core.engine.setup import Setup
-from llc_core.samplers import hyperparameters
+from llc_core.samplers import Sampler, hyperparameters
 from llc_core.types import Hp
 
 
@@ -30,9 +30,9 @@ class StepSize:
         self._given: Tensor | None = None
 
     @classmethod
-    def begun(cls, setup: Setup) -> StepSize:
+    def begun(cls, sampler: Sampler, setup: Setup) -> StepSize:
         """That of a run which has not moved yet: the sampler's, or the grid's, or automatic."""
-        hp = hyperparameters(setup.sampler, setup.groups.count, setup.like, setup.problem.layers)
+        hp = hyperparameters(sampler, setup.groups.count, setup.like, setup.problem.layers)
         for name in setup.config.grid:
             if name not in OF_TARGET:
                 setattr(hp, name, setup.of_grid(name))
@@ -50,7 +50,7 @@ class StepSize:
 
     def share(self, step: Any) -> np.ndarray:
         """Size of step number `step` (a number or an array) in units of `current`; also its weight in averages."""
-        return (np.asarray(step) + 1.0) ** -self.decay
+        return (np.asarray(step) + 1.0) ** -self.decay if self.decay else np.ones_like(step, dtype=float)
 
     def hp_at(self, step: int) -> Hp:
         """The hyperparameters of step number `step`."""

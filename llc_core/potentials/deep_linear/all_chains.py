@@ -23,8 +23,9 @@ class _Memory:
 
     def __init__(self, stack: NumpyAllChains, count: int):
         widths, inputs, dtype = stack.widths, stack.widths[0], stack.w0.dtype
-        self.flat = np.empty((count, stack.w0.shape[1]), dtype)
-        self.weights = stack.views(self.flat)
+        # Copies of the displacements and of the gradient, since views of new arrays in every step take longer than to copy.
+        self.flat, self.flat_moves, self.flat_grads = np.empty((3, count, stack.w0.shape[1]), dtype)
+        self.weights, self.moves, self.grads = map(stack.views, (self.flat, self.flat_moves, self.flat_grads))
         self.turned = [w.transpose(0, 2, 1) for w in self.weights]
         self.errors = [np.empty((count, h, inputs), dtype) for h in widths[1:]]
         self.moved = [np.empty((count, h, inputs), dtype) for h in widths[1:]]
@@ -37,7 +38,7 @@ class _Memory:
 def numbers(widths: Sequence[int]) -> int:
     """How many numbers `_Memory` keeps for one chain."""
     layers = sum(a * b for a, b in zip(widths, widths[1:], strict=False))
-    return layers + widths[0] * (3 * sum(widths[1:]) + sum(widths[1:-1]) + 2 * widths[-1])
+    return 3 * layers + widths[0] * (3 * sum(widths[1:]) + sum(widths[1:-1]) + 2 * widths[-1])
 
 
 class NumpyAllChains:
@@ -69,8 +70,10 @@ class NumpyAllChains:
         return losses
 
     def _run(self, delta: Array, sxx: Array, snx: Array, grad: Array, losses: Array) -> None:
-        m, moves, views = self._memory(len(delta)), self.views(delta), self.views(grad)
+        m = self._memory(len(delta))
+        moves, views = m.moves, m.grads
         np.add(self.w0, delta, out=m.flat)
+        np.copyto(m.flat_moves, delta)
         error = moves[0]
         for layer in range(1, len(moves)):
             np.add(self.a0[layer], error, out=m.given[layer - 1])
@@ -89,6 +92,7 @@ class NumpyAllChains:
             upstream = np.matmul(m.turned[layer], upstream, out=out)
         if len(moves) == 1:
             views[0][:] = half
+        np.copyto(grad, m.flat_grads)
 
 
 def _each(moments: Tensor, count: int) -> Array:

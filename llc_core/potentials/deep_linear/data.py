@@ -8,7 +8,7 @@ gradients cost nothing in n. Minibatches are drawn from a pool of rows held in m
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 import torch
@@ -207,20 +207,23 @@ class KeptBatches:
         places = self.places(generator, chains)
         known = self.known
         if known is not None:
-            for k in places.tolist():
-                if not known[k]:
-                    self._learn(k)
-                    known[k] = True
-        return self.sxx[places], self.snx[places], self.baseline[places]
+            new = [k for k in places.tolist() if not known[k]]
+            if new:
+                self._learn(new)
+        sxx, snx, baseline = (table.index_select(0, places) for table in (self.sxx, self.snx, self.baseline))
+        return sxx, snx, baseline
 
     @full_precision()
-    def _learn(self, k: int) -> None:
+    def _learn(self, new: Sequence[int]) -> None:
         """Only final numbers are written, since one thread may read a batch while another computes it a second time."""
-        rows = self.rows(k)
-        x, noise = rows[:, : self.data.inputs], rows[:, self.data.inputs : -1]
-        self.sxx[k] = torch.mm(x.T, x).div_(self.size)
-        self.snx[k] = torch.mm(noise.T, x).div_(self.size)
-        self.baseline[k] = rows[:, -1].mean()
+        for k in new:
+            rows = self.rows(k)
+            x, noise = rows[:, : self.data.inputs], rows[:, self.data.inputs : -1]
+            torch.div(torch.mm(x.T, x), self.size, out=self.sxx[k])
+            torch.div(torch.mm(noise.T, x), self.size, out=self.snx[k])
+            self.baseline[k] = rows[:, -1].mean()
+            if self.known is not None:
+                self.known[k] = True
 
     def learn_all(self) -> None:
         fill_tables(self.data, self.size, self.sxx, self.snx, self.baseline)

@@ -213,8 +213,7 @@ def test_kept_batches_hold_every_row_equally_often(n, size):
     """The mean over all batches is then the mean over all data: gradients are unbiased."""
     network = DeepLinearNetwork.random(widths=[6, 4, 5], n=n, seed=0)
     kept = network.data.kept(torch.device("cpu"), torch.float64, size)
-    for k in range(kept.count):
-        kept._learn(k)
+    kept._learn(range(kept.count))
     torch.testing.assert_close(kept.sxx.mean(0), network.data.sxx, rtol=1e-6, atol=1e-6)
     torch.testing.assert_close(kept.snx.mean(0), network.data.snx, rtol=1e-6, atol=1e-6)
     assert float(kept.baseline.mean()) == pytest.approx(network.baseline_loss, rel=1e-6)

@@ -185,7 +185,7 @@ def test_what_a_device_keeps_of_a_family_is_what_each_network_keeps():
         for chain, place in enumerate(places.tolist()):
             own = networks[chain // 4].data.kept(CPU, torch.float64, 70)
             assert own.known is not None
-            own._learn(place)
+            own._learn([place])
             for mine, theirs in zip(drawn, (own.sxx, own.snx, own.baseline), strict=True):
                 torch.testing.assert_close(mine[chain], theirs[place], **SINGLE)
 
@@ -203,8 +203,7 @@ def test_all_moments_at_once_are_those_one_by_one(monkeypatch):
     data = DeepLinearNetwork.random(widths=[6, 4, 5], n=1000, seed=0).data
     monkeypatch.setattr(dln_data, "LEARNT_NUMBERS", 120 * 11 * 4)  # four batches at a time
     apart, at_once = (KeptBatches(data, data.kept_count(120), 120, CPU, torch.float64) for _ in range(2))
-    for k in range(apart.count):
-        apart._learn(k)
+    apart._learn(range(apart.count))
     at_once.learn_all()
     torch.testing.assert_close(at_once.sxx, apart.sxx)
     torch.testing.assert_close(at_once.snx, apart.snx)
