@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 from llc_core.diagnostics.causes import weighed
@@ -51,6 +52,16 @@ def _is_fast(e: Evidence) -> bool:
 def has_not_spread(e: Evidence) -> bool:
     """Whether the count of such directions stands out of its error."""
     return bool(e.parameters) and math.isfinite(e.unspread_se) and e.unspread > max(SEEN * e.unspread_se, WORTH)
+
+
+def without_idle(e: Evidence, many: int, unspread: float, unspread_se: float) -> Evidence:
+    """The same for directions other than the `many` that the loss does not depend on where the chains are.
+
+    unspread, unspread_se: how many of the others the chains have not spread along. If that stands out of its error, the loss may
+    depend on the idle ones where the chains have not been, and all of them count.
+    """
+    left = replace(e, unspread=unspread, unspread_se=unspread_se, idle=many)
+    return left if many and math.isfinite(unspread_se) and not has_not_spread(left) else e
 
 
 def told(e: Evidence) -> str:

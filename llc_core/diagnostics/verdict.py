@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 from llc_core.diagnostics import causes, chances, posteriors, spread, stops
 from llc_core.diagnostics.evidence import Evidence, Fault
@@ -81,6 +82,11 @@ def worth_an_answer(evidence: Evidence) -> bool:
     return math.isfinite(evidence.se) and all(fault is None or fault.doubt for fault in faults)
 
 
+def hangs_on_spread(evidence: Evidence) -> bool:
+    """Whether directions that were not spread along are all that speaks against the estimate."""
+    return spread.unspread(evidence) is not None and bool(judge(replace(evidence, unspread=math.nan)))
+
+
 def _checked(e: Evidence) -> str:
     checked = ["no chain diverged", "no drift"] if e.chains > 1 else ["no divergence", "no drift"]
     if math.isfinite(e.r_hat):
@@ -95,6 +101,8 @@ def _checked(e: Evidence) -> str:
         checked.append(_answer(e))
     if math.isfinite(e.effective_share):
         checked.append(f"states worth {e.effective_share:.0%} of equal ones")
+    if e.idle:
+        checked.append(f"the loss does not depend on {e.idle:,} of {e.parameters:,} directions")
     if e.bursts:
         checked.append(f"bursts put back: {e.bursts}")
     start = (

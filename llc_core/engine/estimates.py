@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from llc_core.diagnostics.convergence import standard_error
 from llc_core.engine.adapting.control import Control
 from llc_core.engine.biases import Biases, measure
 from llc_core.engine.chains import Chains
+from llc_core.engine.idle import Idle, idle
 from llc_core.engine.law import Measured, result
 from llc_core.engine.record import Record
 from llc_core.engine.setup import Setup
@@ -109,6 +111,7 @@ class Estimates:
                         observed=observers.observed(group) if usable else None,
                         observables=observers.read(group) if usable else None,
                         largest_drawn=largest_drawn,
+                        idle=None if unfinished else partial(self._idle, group, findings),
                     )
                 )
         return found
@@ -158,6 +161,10 @@ class Estimates:
             of_a_posterior=self.setup.problem.starts_at_prior,
             sampler=at_setting(self.setup.sampler, setting),
         )
+
+    def _idle(self, group: Group, findings: Findings, llc: float) -> Idle:
+        heat = findings.noise_inflation + findings.step_bias
+        return idle(self.setup, self.record.law, group, llc, heat)
 
     def _law(self, mine: slice, chains: Chains, heat: float) -> Measured:
         """What the chains' law adds to λ̂. heat: what formulas expect of it."""

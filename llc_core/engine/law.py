@@ -133,7 +133,7 @@ def result(law: LawBias | None, group: Group, per_chain: np.ndarray, error: floa
     if len(known) == 0 or not np.isfinite(seen.bias).all() or not np.isfinite(known).all():
         return Measured()
     slope, correlation = fit(seen)
-    nothing = Measured(**_spread(seen, slope if correlation >= LEAST_CORRELATION else 0.0, heat, float(known.mean())))
+    nothing = Measured(**spread_of(seen, heat, float(known.mean())))
     if not (slope > 0 and correlation >= LEAST_CORRELATION):
         return nothing
     parts = _parts(seen, known, slope)
@@ -157,15 +157,17 @@ def fit(seen: Seen) -> tuple[float, float]:
     return (both / square, both / math.sqrt(square * other)) if square * other > 0 else (0.0, 0.0)
 
 
-def _spread(seen: Seen, follows: float, heat: float, llc: float) -> dict[str, float]:
+def spread_of(seen: Seen, heat: float, llc: float) -> dict[str, float]:
     """How many directions the chains have not spread along, its error, and γ‖w − w0‖².
 
     b is a control variate, since its mean is 0 under the target: along steep directions δ·∇U is 2nβΔL, and −2b takes away its
     chance and what heat adds to it. Where b follows nβΔL less, the slope is nearer to 0, and a part of the heat is left: that is
-    taken off by what formulas expect.  follows: the slope of b on nβΔL; 0: it does not follow.  heat, llc: as in `without_heat`.
+    taken off by what formulas expect.  heat, llc: as in `without_heat`.
     """
     if not (np.isfinite(seen.unspread).all() and np.isfinite(seen.pull).all()):
         return {}
+    follows, correlation = fit(seen)
+    follows = follows if correlation >= LEAST_CORRELATION else 0.0
     left, bias = (part - np.average(part, weights=seen.weights) for part in (seen.unspread, seen.bias))
     square = float(np.average(bias**2, weights=seen.weights))
     slope = float(np.average(left * bias, weights=seen.weights)) / square if square > 0 else 0.0

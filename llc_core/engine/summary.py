@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,8 +14,10 @@ from llc_core.diagnostics import convergence as diagnostics
 from llc_core.diagnostics.confirmation import drawn_value, exact_value
 from llc_core.diagnostics.errors import MeanError, mean_error
 from llc_core.diagnostics.evidence import Evidence
-from llc_core.diagnostics.verdict import judge, worth_an_answer
+from llc_core.diagnostics.spread import without_idle
+from llc_core.diagnostics.verdict import hangs_on_spread, judge, worth_an_answer
 from llc_core.engine.chains import Chains, grouped
+from llc_core.engine.idle import Idle
 from llc_core.engine.predictive import predictive
 from llc_core.observables.base import Mean
 from llc_core.potentials.base import Potential
@@ -98,12 +100,23 @@ def weigh(problem: Potential, chains: Chains, findings: Findings) -> tuple[Evide
     return evidence, kept, share
 
 
-def judged(problem: Potential, chains: Chains, evidence: Evidence, largest_drawn: int) -> tuple[Evidence, Verdict]:
-    """The verdict on an estimate, and the evidence with the exact draws that it took.
+def judged(
+    problem: Potential,
+    chains: Chains,
+    evidence: Evidence,
+    largest_drawn: int,
+    idle: Callable[[float], Idle] | None = None,
+) -> tuple[Evidence, Verdict]:
+    """The verdict on an estimate, and the evidence with what else was looked for.
 
-    What costs comes once no more than doubts speak against the estimate.
+    What costs comes once it would decide: idle directions where nothing but the spread along flat ones is open, and exact draws
+    where no more than doubts speak against the estimate.
     """
     verdict = judge(evidence)
+    if idle is not None and not verdict and hangs_on_spread(evidence):
+        found = idle(evidence.llc)
+        evidence = without_idle(evidence, *found)
+        verdict = judge(evidence)
     if largest_drawn and math.isnan(evidence.reference) and worth_an_answer(evidence):
         drawn, drawn_se = drawn_value(problem, chains.n_beta, chains.localization, largest_drawn)
         evidence = replace(evidence, reference=drawn, reference_se=drawn_se)
@@ -123,15 +136,17 @@ def make_estimate(
     observed: Mean | None = None,
     observables: Mapping[str, Mapping[str, np.ndarray]] | None = None,
     largest_drawn: int = 0,
+    idle: Callable[[float], Idle] | None = None,
 ) -> Estimate:
     """The mean over living chains with its error, R-hat, ESS and drift, and the verdict on them.
 
     measured: further diagnostics, by name.  fluctuation: ν̂.  observed: λ̂ of the second problem.  observables: what was seen.
     largest_drawn: parameters of the largest network that is drawn exactly, if no more than doubts remain (`drawn_value`).
+    idle: looks for directions that the loss does not depend on, given λ̂; None: that is not looked for.
     """
     findings, fluctuation, observed = findings or Findings(), fluctuation or Mean(), observed or Mean()
     evidence, kept, share = weigh(problem, chains, findings)
-    evidence, verdict = judged(problem, chains, evidence, largest_drawn)
+    evidence, verdict = judged(problem, chains, evidence, largest_drawn, idle)
     return Estimate(
         llc=evidence.llc,
         llc_se=evidence.se,
@@ -157,6 +172,7 @@ def make_estimate(
             "drift": evidence.drift,
             "drift_se": evidence.drift_se,
             "chain_offset": evidence.chain_offset,
+            **({"idle": float(evidence.idle)} if evidence.idle else {}),
             **({"effective_share": evidence.effective_share} if math.isfinite(evidence.effective_share) else {}),
             **(measured or {}),
         },

@@ -22,6 +22,10 @@ AT_ONCE = 1 << 18
 """Numbers of the Hessian's columns that are evaluated in one call."""
 
 
+DENSE_PLACES, KEPT = 1024, 1 << 22
+"""Up to so many parameters the places of the looks are kept, and so many numbers of them at most (16 MB)."""
+
+
 class Plan(NamedTuple):
     """What is affordable. every: kept steps between looks.  root: "dense", "kronecker" or "lanczos".  vectors: of Lanczos."""
 
@@ -64,7 +68,7 @@ class LawBias(Observable):
     not spread from w0 as far as γ lets them, adds next to nothing, so that D − E[δ·∇U] counts such directions. For chains that
     follow the gradient it is half of how fast their squared distance from w0 still grows.
 
-    Each look keeps a few numbers for each chain.
+    Each look keeps a few numbers for each chain, and of small problems its place.
     """
 
     def __init__(self, plan: Plan, groups: Groups, n_beta: Tensor, localization: Tensor, seed: int):
@@ -79,6 +83,7 @@ class LawBias(Observable):
         self._wide = setup.wide
         self._root: Root | None = None
         self._rows: list[Tensor] = []
+        self._places: list[Tensor] = []
 
     def look(self, seen: Look) -> None:
         delta = seen.delta
@@ -96,6 +101,8 @@ class LawBias(Observable):
         pull = self.localization.squeeze(1).to(self._wide) * delta.square().sum(dim=1, dtype=self._wide)
         numbers = n_beta / 2 * bias, n_beta * loss, seen.weights, self.problem.dim - spread, pull
         self._rows.append(torch.stack(numbers))
+        if self.problem.dim <= DENSE_PLACES and len(self._rows) * delta.numel() <= KEPT:
+            self._places.append(delta.detach().clone())
 
     def seen(self, group: Group) -> Seen:
         """What was seen of the group's living chains that weigh something."""
@@ -103,6 +110,13 @@ class LawBias(Observable):
         good = group.living & (rows[:, 2].sum(axis=0) > 0)
         bias, loss, weights, unspread, pull = rows[:, :, good].transpose(1, 0, 2)
         return Seen(bias, loss, weights, unspread, pull, good)
+
+    def places(self, group: Group) -> Tensor | None:
+        """δ [looks, C', D] of the chains that are `seen`; None where they are too many to be kept."""
+        if not self._rows or len(self._places) < len(self._rows):
+            return None
+        good = torch.as_tensor(self.seen(group).chains)
+        return torch.stack([place[group.rows][good] for place in self._places])
 
     @property
     def looks(self) -> int:

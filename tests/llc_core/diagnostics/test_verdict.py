@@ -11,7 +11,8 @@ import pytest
 from llc_core.diagnostics.convergence import r_hat
 from llc_core.diagnostics.errors import mean_error
 from llc_core.diagnostics.evidence import Evidence
-from llc_core.diagnostics.verdict import judge, worth_an_answer
+from llc_core.diagnostics.spread import without_idle
+from llc_core.diagnostics.verdict import hangs_on_spread, judge, worth_an_answer
 from llc_core.samplers import build
 from llc_core.types import Verdict
 
@@ -299,3 +300,22 @@ def test_what_is_said_of_flat_directions_names_what_helps():
     refuted = judged(**{**FLAT, "reference": 60.0, "reference_se": 0.4})
     assert refuted.reason.startswith(found.reason)
     assert refuted.reason.endswith("17% below what it should be: exact draws from the posterior give 60 ± 0.4.")
+
+
+@pytest.mark.parametrize(
+    "idle, trusted",
+    [
+        ((0, math.nan, math.nan), False),
+        ((30, 1.0, 0.6), True),
+        ((30, 1.0, 0.1), False),  # what is idle where the chains are may not be so farther out
+        ((30, 0.4, 0.1), True),  # ½ is worth ¼
+        ((30, 1.0, math.nan), False),
+    ],
+)
+def test_directions_that_the_loss_does_not_depend_on_need_no_spread(idle, trusted):
+    before = Evidence(**SOUND, **FLAT)
+    assert hangs_on_spread(before) and not hangs_on_spread(Evidence(**SOUND))
+    assert not hangs_on_spread(Evidence(**{**SOUND, **FLAT, "ess": 20.0})), "more than that is open"
+    found = judge(without_idle(before, *idle))
+    assert bool(found) is trusted
+    assert (f"the loss does not depend on {idle[0]} of 400 directions" in found.reason) is trusted
