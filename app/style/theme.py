@@ -25,11 +25,19 @@ DASHES: dict[str, list[int]] = {
 
 PRIMARY_LIGHT, PRIMARY_DARK = "#0B5A8A", "#7CC0EC"
 
+_SMALL = {"styleOverrides": {"sizeSmall": {"fontSize": ".875rem"}}}
+_COMPONENTS = {"MuiButton": _SMALL, "MuiToggleButton": _SMALL}
+"""The library's own small letters are too small to be read from some distance."""
+
 THEME_CONFIG = {
     "light": {
-        "palette": {"primary": {"main": PRIMARY_LIGHT}, "background": {"default": "#F4F6F8", "paper": "#FFFFFF"}}
+        "palette": {"primary": {"main": PRIMARY_LIGHT}, "background": {"default": "#F4F6F8", "paper": "#FFFFFF"}},
+        "components": _COMPONENTS,
     },
-    "dark": {"palette": {"primary": {"main": PRIMARY_DARK}, "background": {"default": "#0F1317", "paper": "#171C22"}}},
+    "dark": {
+        "palette": {"primary": {"main": PRIMARY_DARK}, "background": {"default": "#0F1317", "paper": "#171C22"}},
+        "components": _COMPONENTS,
+    },
 }
 
 HEADER = {
@@ -92,11 +100,11 @@ h2 { font-size: 1rem; font-weight: 700; margin: 0 0 6px; }
 p { margin: 0 0 8px; line-height: 1.45; }
 p:last-child { margin-bottom: 0; }
 .muted { opacity: .72; }
-.small { font-size: .8125rem; }
+.small { font-size: .875rem; }
 """
 
 ERROR = """
-:host { color: var(--danger-bg-color); font-family: var(--bokeh-base-font); font-size: .8125rem; line-height: 1.4; }
+:host { color: var(--danger-bg-color); font-family: var(--bokeh-base-font); font-size: .875rem; line-height: 1.4; }
 """
 
 LESSON = """
@@ -138,7 +146,7 @@ p:not(:hover, :focus) .brief::after { content: " " attr(data-sign); }
 LEGEND = """
 .heard { position: absolute; width: 1px; height: 1px; margin: 0; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 h2 { margin: 0 0 2px; }
-ul { display: flex; flex-wrap: wrap; gap: 2px 14px; margin: 0; padding: 0; list-style: none; font-size: .8125rem; }
+ul { display: flex; flex-wrap: wrap; gap: 2px 14px; margin: 0; padding: 0; list-style: none; font-size: .875rem; }
 @media (max-width: 1480px) { ul { min-height: 2.6em; align-content: flex-start; } }
 li { display: inline-flex; align-items: center; gap: 6px; white-space: nowrap; }
 """
@@ -148,7 +156,7 @@ TABLE = """
 table { border-collapse: collapse; font-size: .875rem; width: 100%; }
 th, td { padding: 4px 10px 4px 0; text-align: right; font-variant-numeric: tabular-nums; font-weight: 400; white-space: nowrap; }
 th[scope=row], th:first-child { text-align: left; }
-thead th { font-size: .75rem; opacity: .78; vertical-align: bottom; white-space: normal; }
+thead th { font-size: .875rem; opacity: .82; vertical-align: bottom; white-space: normal; }
 tbody tr { border-top: 1px solid color-mix(in srgb, currentColor 14%, transparent); }
 """
 

@@ -8,6 +8,8 @@ import pytest
 from page_checks import FIRST, READY
 from playwright.sync_api import Page, expect
 
+from app.pages import load_pages
+
 pytestmark = pytest.mark.slow
 SEEN = {FIRST: "Loss traces", **READY}
 """Titles of the pages, and what is seen on each when it is open."""
@@ -49,10 +51,8 @@ DESCRIBED = "(i) => window.controls[i].outerHTML.slice(0, 160)"
 def prepare(app, title: str) -> Page:
     page = app.page
     page.set_viewport_size({"width": 1600, "height": 2600})
-    app.open()
-    if title != PAGES[0]:
-        app.button(title).click()
-        expect(page.get_by_text(SEEN[title]).first).to_be_visible()
+    app.open_page(next(entry.key for entry in load_pages() if entry.title == title))
+    expect(page.get_by_text(SEEN[title]).first).to_be_visible(timeout=60_000)
     if title in RUNNING:
         expect(page.locator(".caption")).to_have_text("finished", timeout=300_000)
         page.get_by_role("button", name="Advanced").first.click()

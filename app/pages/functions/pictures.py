@@ -25,10 +25,10 @@ GAUGES = """
 .gauge .bar { position: absolute; inset: 0 auto 0 0; border-radius: 8px; }
 .gauge .limit { position: absolute; top: 0; bottom: 0; width: 2px; background: currentColor; opacity: .7; }
 .gauge .value { font-size: 1.375rem; font-weight: 700; font-variant-numeric: tabular-nums; text-align: right; }
-.scale { display: grid; grid-template-columns: 82px minmax(0, 1fr) 64px; gap: 10px; font-size: .75rem; opacity: .8; margin: 0 0 2px; }
+.scale { display: grid; grid-template-columns: 82px minmax(0, 1fr) 64px; gap: 10px; font-size: .875rem; opacity: .85; margin: 0 0 2px; }
 .scale .marks { position: relative; height: 1.2em; }
 .scale .marks span { position: absolute; transform: translateX(-50%); }
-.note { font-size: .8125rem; margin: 2px 0 0; opacity: .85; }
+.note { font-size: .875rem; margin: 2px 0 0; opacity: .85; }
 """
 """Style sheet of `draw_gauges`."""
 NOTE = f"R-hat is 1 where all chains say the same. Left of the mark, {AGREE:g}, they agree."

@@ -9,6 +9,10 @@ from playwright.sync_api import expect
 
 SIZES = [(1280, 720), (1440, 900)]
 SIZE = "e => parseFloat(getComputedStyle(e).fontSize)"
+READ = "h1, h2, p, dt, dd, button, label, summary, li"
+"""What has words that must be read; numbers of axes are left out."""
+SIZES_OF = """es => es.filter((e) => e.checkVisibility() && e.innerText?.trim() && !e.classList.contains('heard'))
+  .map((e) => [parseFloat(getComputedStyle(e).fontSize), e.innerText.slice(0, 40)])"""
 FIGURE = """name => {
   const view = [...window.Bokeh.index.query((v) => v.model.name === name && v.model.type === 'Figure')][0]
   const box = view.el.getBoundingClientRect()
@@ -57,6 +61,8 @@ def test_picture_estimate_and_verdict_lie_above_the_fold(app, key, figure):
         }
         assert all(box["y"] >= 0 and box["y"] + box["height"] <= height for box in bottoms.values()), bottoms
         assert page.locator("[data-key=llc]").first.evaluate(SIZE) >= 40
+        small = [words for size, words in page.locator(READ).evaluate_all(SIZES_OF) if size < 14]
+        assert not small, small
         top, bottom = page.evaluate(FIGURE, figure)
         assert top >= 0 and (top + bottom) / 2 < height - 60
 

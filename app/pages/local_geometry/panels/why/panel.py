@@ -28,7 +28,7 @@ _STYLE = f"""
 .why li {{ display: grid; grid-template-columns: minmax(116px, 172px) minmax(80px, 1fr) 116px; gap: 2px 12px; align-items: center; }}
 .why .name {{ font-weight: 700; line-height: 1.2; }}
 .why .value {{ text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }}
-.why .sentence {{ grid-column: 1 / -1; font-size: .8125rem; line-height: 1.35; }}
+.why .sentence {{ grid-column: 1 / -1; font-size: .875rem; line-height: 1.35; }}
 .why .track {{ position: relative; height: 18px; }}
 .why i {{ position: absolute; top: 0; bottom: 0; }}
 .why .part {{ background: {theme.ESTIMATE}; border-radius: 2px; top: 2px; bottom: 2px; }}
