@@ -41,7 +41,9 @@ lint: env
 # Lint and types take one core, so they go beside the tests, which begin on one core too.
 test test-fast test-all tests fast-tests: export OMP_NUM_THREADS = 1
 PYTEST := $(BIN)/python -m pytest
-SIDE_BY_SIDE := -n 2 --dist loadfile --no-loadscope-reorder
+# Of three or more, some wait for a browser's page while two compute: `make test WORKERS=3` where there is memory for them.
+WORKERS ?= 2
+SIDE_BY_SIDE := -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 test: env
 	$(MAKE) --no-print-directory -j2 lint tests
 

@@ -6,9 +6,7 @@ from collections import Counter
 from typing import Any
 
 import pytest
-import torch
 
-torch.set_num_threads(1)
 # Every server of the tests would compile the kernels of all pages in advance, fifteen seconds of a core each time.
 os.environ.setdefault("LLC_LAB_WARM", "first")
 
@@ -22,6 +20,14 @@ LONGEST_FIRST = (
     "tests/llc_core/samplers/",
 )
 """Whole notebooks take minutes: begun last, one would keep a single core busy while the other waits."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """One thread. The process that only hands tests to its workers imports no torch, since they start after it."""
+    if hasattr(config, "workerinput") or not config.getoption("numprocesses", None):
+        import torch
+
+        torch.set_num_threads(1)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -4,6 +4,7 @@ it is one class: what a visitor does, and what a run answers.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from html import escape
@@ -263,7 +264,9 @@ class EstimatePage(PageContract):
                 step=state.steps, caption=self.caption(state), playing=playing, more=self._live.can_go_on
             )
         self.poll(rows is not None)
-        if state.version != self._worded and (over or self._ticks % self.word_ticks == 0):
+        # The first number does not wait for the turn of the words.
+        first = not self._told and math.isfinite(self.estimates.newest())
+        if state.version != self._worded and (over or first or self._ticks % self.word_ticks == 0):
             self._worded = state.version
             self._show_words(state)
             self.curves.summarise(state.steps, self.config.lengths[0], over)
@@ -273,6 +276,7 @@ class EstimatePage(PageContract):
         self.state = state
         values = self.numbers(state)
         early = texts.so_far(state, self.estimates.newest()) if values.get("llc") == UNKNOWN else {}
+        self._told = bool(early) or values.get("llc") != UNKNOWN
         told = {key: text for key, text in {**values, **early}.items() if key not in self.readouts.withheld}
         self.readouts.param.update(values=told, early=list(early))
         used = in_use(state)
@@ -296,6 +300,8 @@ class EstimatePage(PageContract):
     def _forget_versions(self) -> None:
         """Nothing of the run's state has been shown yet."""
         self._streamed = self._counted = self._worded = -1
+        self._told = False
+        """Whether a first number of this run has been shown."""
 
     def _tile(self, preset: Preset, draw: Callable[[Any], str]) -> dict[str, str]:
         key = (type(self), draw.__name__, preset.name)

@@ -10,6 +10,7 @@ derivative there.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import torch
@@ -52,7 +53,7 @@ class LinearMap:
 def limit(sampler: Sampler, curvature: float) -> float:
     """Stable step size at rest, where `curvature` is that of U."""
     hp = hyperparameters(sampler, 1, torch.zeros(1, dtype=torch.float64))
-    metric = sampler.metric(_rest(sampler, hp), hp)
+    metric = sampler.metric(_rest(sampler), hp)
     top = torch.full((1, 1), curvature, dtype=torch.float64) * (1.0 if metric is None else metric)
     return float(sampler.stable_step(top, hp))
 
@@ -60,7 +61,7 @@ def limit(sampler: Sampler, curvature: float) -> float:
 def linear_map(sampler: Sampler, n_beta: float, localization: float = 0.0) -> LinearMap:
     """The map on one parameter whose loss has curvature 1, at the sampler's own step_size."""
     hp = hyperparameters(sampler, 1, torch.zeros(1, dtype=torch.float64))
-    rest = _rest(sampler, hp)
+    rest = _rest(sampler)
     wide = sampler.init(torch.zeros(1, 2, dtype=torch.float64), torch.zeros(1, 2, dtype=torch.float64), hp)
     names = [name for name, value in wide.items() if name != "square" and value.shape == (1, 2)]
 
@@ -93,10 +94,17 @@ def linear_map(sampler: Sampler, n_beta: float, localization: float = 0.0) -> Li
     return LinearMap(names, np.array(columns).T, np.array(sources).T, error, 1.0 if metric is None else float(metric))
 
 
-def _rest(sampler: Sampler, hp: object) -> dict[str, Tensor]:
+def _rest(sampler: Sampler) -> dict[str, Tensor]:
     """The state of one chain that has stood at w0 for long: running means of gradients have decayed to 0."""
-    hp = type(hp)(**{**vars(hp), "step_size": torch.zeros(1, 1, dtype=torch.float64)})
+    return dict(_at_rest(sampler.replace(step_size=None)))
+
+
+@lru_cache
+def _at_rest(sampler: Sampler) -> dict[str, Tensor]:
+    """Made once for all step sizes, since no step moves a chain that stands: these are thousands of updates."""
     zero = torch.zeros(1, 1, dtype=torch.float64)
+    hp = hyperparameters(sampler, 1, zero)
+    hp.step_size = zero
     state = sampler.init(zero, zero, hp)
     energy = Energy(zero[:, 0], zero, zero, zero, zero, hessian_diagonal=zero)
     quiet = torch.zeros(sampler.noises, 1, 1, dtype=torch.float64)

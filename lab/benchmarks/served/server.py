@@ -21,6 +21,9 @@ from lab.benchmarks.served.holders import chain
 
 ROOT = Path(__file__).resolve().parents[3]
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+LOOK_MILLISECONDS = 1000
+"""Between two looks for sessions whose page is gone. Panel's own 17 s would be waited for at the end of a soak; what such a look
+does, and how long a session outlives its page, is as usual."""
 ERRORS = ("ERROR", "CRITICAL", "Traceback", "Task exception")
 
 
@@ -118,7 +121,8 @@ def serve() -> None:
         port = probe.getsockname()[1]
     server = pn.serve(
         {"app": str(ROOT / "app" / "main.py")}, port, "127.0.0.1", show=False, start=False, verbose=False,
-        extra_patterns=[("/held", Held), ("/ticks", Ticks), ("/holders", Holders)], **limits(),
+        extra_patterns=[("/held", Held), ("/ticks", Ticks), ("/holders", Holders)],
+        check_unused_sessions_milliseconds=LOOK_MILLISECONDS, **limits(),
     )  # fmt: skip
     # A file has no hooks, as the folder `app` has.
     server._tornado._applications["/app"].application.add(Turns())

@@ -24,7 +24,7 @@ WARM_MINUTES = 5.0
 GROWTH = 0.05
 PATIENCE_MILLISECONDS = 120_000
 GONE_SECONDS = 60
-"""So long a session may outlive its page before it counts as left behind: Panel looks every 15 s."""
+"""So long a session may outlive its page before it counts as left behind: the server keeps it for 15 s."""
 
 
 @dataclass(frozen=True)

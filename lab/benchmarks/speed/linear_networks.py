@@ -51,8 +51,8 @@ def engine(widths: list[int], gradient: str, kept: bool) -> Run:
     batches = problem.data.kept(torch.device("cpu"), torch.float32, BATCH)  # from here on the choice is made
     dln_data.KEPT_NUMBERS = before
     assert kept == (batches is not None)
-    for k in range(batches.count if batches is not None and gradient != "full" else 0):
-        batches._learn(k)
+    if batches is not None and gradient != "full":
+        batches._learn(range(batches.count))
     current.advance(3)
     return current
 

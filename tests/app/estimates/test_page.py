@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 import threading
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from app.pages import load_pages
 from app.pages.local_geometry.page import LocalGeometry
 from app.runs.job import State, Status
 from app.sharing.links import Link, decode, encode
+from app.style.numbers import UNKNOWN
 from llc_core import Run, RunConfig, Verdict
 from llc_core.engine import resolve as engine
 
@@ -176,3 +178,15 @@ def test_the_advice_of_the_verdict_is_one_click():
         assert not view.apply.button.visible
     finally:
         view.close()
+
+
+def test_the_first_number_does_not_wait_for_the_turn_of_the_words(monkeypatch):
+    view = PAGES["landscapes"].build()
+    monkeypatch.setattr(view, "word_ticks", 10**6)
+    told = []
+    for version, newest in enumerate((math.nan, 3.2, 4.1), start=1):
+        monkeypatch.setattr(view.estimates, "newest", lambda newest=newest: newest)
+        view._on_poll(State(Status.RUNNING, version), None)
+        told.append(view.readouts.values.get("llc"))
+    view.close()
+    assert told[0] in (None, UNKNOWN) and told[1:] == ["3.2 so far", "3.2 so far"]

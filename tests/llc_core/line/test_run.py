@@ -225,6 +225,7 @@ ROWS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("row", ROWS.values(), ids=ROWS)
 def test_law_is_the_predicted_one_and_not_the_target(row):
     to_predicted, to_target = row.distances()

@@ -288,6 +288,7 @@ def test_the_check_of_gauge_moves_catches(bug, monkeypatch):
         assert_gauge_moves_keep_the_prior(widths, step)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("widths, ranks", [([3, 2, 3], [1, 1]), ([2, 3, 2, 2], [2, 1, 2])])
 def test_gauge_moves_change_no_result(widths, ranks):
     problem = network(widths, ranks=ranks, n=100)

@@ -551,16 +551,19 @@ def compiled(sampler: Sampler) -> Sampler:
     return Compiled(**{f.name: getattr(sampler, f.name) for f in dataclasses.fields(sampler)})
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", WITH_CELL)
 def test_the_compiled_update_has_the_moments_on_a_quadratic(name):
     check_quadratic(compiled(CASES[name].quadratic), CASES[name])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", WITH_CELL)
 def test_the_compiled_update_has_the_moments_on_a_skewed_target(name):
     check_skewed(compiled(CASES[name].skewed), CASES[name])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("bug", ["half the force", "sign of the prior"])
 @pytest.mark.parametrize("name", WITH_CELL)
 def test_the_quadratic_check_of_the_compiled_update_catches(name, bug):
@@ -569,6 +572,7 @@ def test_the_quadratic_check_of_the_compiled_update_catches(name, bug):
         check_quadratic(planted(compiled(case.quadratic), bug), case)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", WITH_CELL)
 def test_the_skewed_check_of_the_compiled_update_catches_a_mirrored_gradient(name):
     case = dataclasses.replace(CASES[name], steps=min(2000, CASES[name].steps))

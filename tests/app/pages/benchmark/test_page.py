@@ -787,6 +787,7 @@ def test_the_report_is_one_file_that_loads_nothing(folder, tmp_path):
     assert f"{diverged:,} of {len(ROWS) + 1:,} runs diverged" in body
 
 
+@pytest.mark.long
 def test_samplers_are_compared_on_the_same_ranks():
     """A store may hold other sweeps beside: here one sampler also ran with ranks as in the paper."""
     rows = synthetic_rows(3, ["SGLD", "HMC"], ["full"], 2, ranks=["equal"])

@@ -354,6 +354,7 @@ def test_a_case_is_shown_with_what_it_has(view, kind):
     assert view.editor._network.visible and view.run_panel.sampler.widget.visible and not view.editor.message.visible
 
 
+@pytest.mark.long
 def test_the_coefficient_settles_while_weights_do_not(view):
     """The deep linear network: entries of the product, and λ̂ as the engine gives it."""
     config = BY_NAME["llc"].config.replace(steps=600)

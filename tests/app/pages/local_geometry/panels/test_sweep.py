@@ -91,17 +91,18 @@ def test_the_bias_of_sgld_grows_with_its_step_and_is_seen():
 
 @pytest.mark.parametrize("field", ["friction", "n_beta", "localization"])
 def test_other_fields_are_swept_likewise(field):
-    job = SweepJob(config(steps=400, chains=3), PROBLEM, field, count=8)
+    # An expected value that is exact takes a second for every n_beta and localization.
+    job = SweepJob(config(steps=400, chains=3), PROBLEM, field, count=3)
     found = finished(job, 100)
-    assert len(found.values) == 8 and np.isfinite(found.error).all() and math.isnan(found.default)
+    assert len(found.values) == 3 and np.isfinite(found.error).all() and math.isnan(found.default)
     if field == "n_beta":
         exact = [PROBLEM.expected_llc_at(float(value), 1.0) for value in found.values]
-        assert found.expected.tolist() == exact and len(set(exact)) == 8
+        assert found.expected.tolist() == exact and len(set(exact)) == 3
     assert found.steps == found.total_steps == 400 and found.averaging
 
 
 def test_points_move_from_the_first_block_on_and_are_no_averages_in_burn_in():
-    job = SweepJob(config(steps=400, chains=2), PROBLEM, "localization")
+    job = SweepJob(config(steps=400, chains=2), PROBLEM, "localization", count=3)
     first = job.advance(50)
     assert not first.averaging and first.best is None and np.isfinite(first.llc).all()
     later = finished(job)
@@ -167,8 +168,8 @@ def test_a_sweep_holds_for_other_values_of_its_field_only():
 
 
 def test_a_range_is_swept_from_its_first_to_its_last_value():
-    job = SweepJob(config(steps=400, chains=3), PROBLEM, "localization", ends=(2.0, 32.0), count=5)
-    assert finished(job).values.tolist() == [2, 4, 8, 16, 32]
+    job = SweepJob(config(steps=400, chains=3), PROBLEM, "localization", ends=(2.0, 18.0), count=3)
+    assert finished(job).values.tolist() == [2, 6, 18]
     job = SweepJob(config(steps=400, chains=3), PROBLEM, "step_size", count=4, ends=(0.01, None))
     found = finished(job)
     assert found.values[0] == 0.01 and found.values[-1] == pytest.approx(BEYOND * found.limit, rel=0.01)
