@@ -12,6 +12,7 @@ from app.runs.job import State, Status
 from app.style.numbers import UNKNOWN, number, with_error
 from llc_core import Conclusion, Estimate, conclude
 from llc_core.diagnostics.conclusion import ALONE, AT_ODDS, CONFIRMED, DRAWN, REFUSED
+from llc_core.diagnostics.spread import UNSPREAD
 from llc_core.diagnostics.verdict import OPEN
 from llc_core.studies.explain.parts import Explanation
 
@@ -122,8 +123,13 @@ def concluded(
 
 
 def quiet(state: State, found: Conclusion) -> bool:
-    """Whether a run that asks for nothing but steps is taking them."""
-    return found.wants_steps and state.status is Status.RUNNING
+    """Whether a run that asks for nothing but steps is taking them, or what is open is settled at its end, as by exact draws."""
+    return state.status is Status.RUNNING and (found.wants_steps or unspread(found))
+
+
+def unspread(found: Conclusion) -> bool:
+    """Whether an estimate is refused for nothing but directions along which the chains have not spread."""
+    return found.kind == REFUSED and found.reason.startswith(UNSPREAD)
 
 
 def advised(state: State, found: Conclusion | None) -> Mapping[str, Any]:
@@ -161,12 +167,13 @@ def verdict(
         return "wait", (
             f"<b>Warming up.</b> The chains move away from w0. Averaging starts at step {snapshot.burn_in:,}.{note}"
         )
-    patient = state.status in (Status.RUNNING, Status.PAUSED) and found.wants_steps
+    patient = quiet(state, found) or (state.status is Status.PAUSED and found.wants_steps)
     tone, opening = ("warn", "Not yet.") if patient else (TONES[found.kind], found.opening)
     remedy = f" <b>What to change:</b> {escape(found.remedy)}" if found.remedy and not quiet(state, found) else ""
     if state.status is Status.FINISHED and found.wants_steps:
         remedy += " <b>Run more</b> takes them from here."
-    return tone, f"<b>{escape(opening)}</b> {folded(found.reason)}{remedy}{note}"
+    later = " What is said at the end of the run counts." if state.status is Status.RUNNING and unspread(found) else ""
+    return tone, f"<b>{escape(opening)}</b> {folded(found.reason)}{later}{remedy}{note}"
 
 
 DETAILS = re.compile(rf" \(no (?:chain diverged|divergence), [^()]*\)| {re.escape(OPEN)}.*$")

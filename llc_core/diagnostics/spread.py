@@ -64,11 +64,11 @@ def without_idle(e: Evidence, many: int, unspread: float, unspread_se: float) ->
     return left if many and math.isfinite(unspread_se) and not has_not_spread(left) else e
 
 
+UNSPREAD = "The chains have not spread along"
+
+
 def told(e: Evidence) -> str:
-    return (
-        f"The chains have not spread along about {e.unspread:.0f} of {e.parameters:,} directions as far as γ (localization) "
-        "lets them"
-    )
+    return f"{UNSPREAD} about {e.unspread:.0f} of {e.parameters:,} directions as far as γ (localization) lets them"
 
 
 def _remedy(e: Evidence, times: float) -> str:

@@ -13,10 +13,11 @@ from contradictions import contradictions
 
 from app.estimates import texts
 from app.runs.job import State, Status
-from llc_core import Estimate, RunConfig, conclude, planar_landscape, results
+from llc_core import Conclusion, Estimate, RunConfig, conclude, planar_landscape, results
 from llc_core.diagnostics import conclusion, remedies
 from llc_core.diagnostics.conclusion import ALONE, CONFIRMED, DRAWN, REFUSED, sampler_of
 from llc_core.diagnostics.remedies import LAW, MIXING, NOISE, STEP, Remedy
+from llc_core.diagnostics.spread import UNSPREAD
 from llc_core.engine.chains import Chains
 from llc_core.engine.summary import Findings, make_estimate
 from llc_core.samplers.base import MetropolisSampler
@@ -211,3 +212,16 @@ def test_details_are_folded_and_what_chains_cannot_tell_is_not():
 )
 def test_before_there_is_an_estimate_what_is_drawn_stands_in_its_place(status, newest, told):
     assert texts.so_far(State(status), newest) == told
+
+
+def test_directions_that_are_not_spread_along_are_no_verdict_while_the_run_is_on():
+    found = Conclusion(
+        REFUSED,
+        "Do not trust it.",
+        f"{UNSPREAD} about 9 of 24 directions.",
+        "A larger γ.",
+        change={"localization": 9.0},
+    )
+    for status, on in ((Status.RUNNING, True), (Status.PAUSED, False), (Status.FINISHED, False)):
+        assert texts.quiet(State(status), found) is on
+        assert texts.advised(State(status), found) == ({} if on else {"localization": 9.0})

@@ -32,7 +32,16 @@ def results(path: Path = FILE) -> dict[str, Any] | None:
         found = json.loads(path.read_text())
     except (OSError, ValueError):
         return None
-    return found if found.get("problems") else None
+    return _named(found) if found.get("problems") else None
+
+
+def _named(found: dict[str, Any]) -> dict[str, Any]:
+    """The same with PSGLD's λ called what it is called everywhere: λ is the learning coefficient."""
+    found["methods"] = {name.replace("λ=", "stability "): method for name, method in found["methods"].items()}
+    for problem in found["problems"]:
+        for row in problem["rows"]:
+            row["method"] = row["method"].replace("λ=", "stability ")
+    return found
 
 
 def errors(found: dict[str, Any], share: float, reference: str) -> dict[str, list[tuple[int, float, float]]]:
