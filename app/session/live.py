@@ -43,7 +43,7 @@ class Live:
         """The memory of the present run, and of the next one."""
         self._callback: Any = None
         self._alone = 0
-        self._closed = self._eager = False
+        self._closed = self._eager = self._held = False
         self._document = pn.state.curdoc
         # A weak reference, since Panel keeps this callback for ever where no browser connects, as with a health check.
         start = WeakMethod(self._on_load)
@@ -164,11 +164,12 @@ class Live:
     def _poll(self) -> None:
         if self.run is None:
             return
-        self._alone = 0 if self._watched() else self._alone + 1
-        if (
-            self._alone * self._period > GONE_MILLISECONDS and not self.over
-        ):  # a finished one takes no time and may go on
-            self.run.cancel("The connection to this page was lost; press reset to start again.")
+        if not self._watched():
+            self._wait_alone(self.run)
+            return
+        if self._alone and self._held:
+            self.run.play()
+        self._alone, self._held = 0, False
         self.pace.tick(self.run)
         state, rows = self.run.poll(self.cursor)
         if rows is not None and self._eager:
@@ -176,6 +177,18 @@ class Live:
         if self.pace.walking and state.status is Status.PAUSED:  # between two steps
             state = replace(state, status=Status.RUNNING)
         self._show(state, rows)
+
+    def _wait_alone(self, run: RunHandle) -> None:
+        """Nobody sees the page: its run rests, since it would only hold up those of others, and ends if nobody comes back."""
+        self._alone += 1
+        if self._alone == 1:
+            self._held = run.playing and not self.over
+            if self._held:
+                run.pause()
+        if (
+            self._alone * self._period > GONE_MILLISECONDS and not self.over
+        ):  # a finished one takes no time and may go on
+            run.cancel("The connection to this page was lost; press reset to start again.")
 
     def _watched(self) -> bool:
         """Whether a browser is connected. A session lives on for some time after its page is closed; its run need not."""

@@ -5,10 +5,12 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import panel as pn
+import pytest
 from bokeh.document import Document
 from panel.io.state import set_curdoc
 
-from app.session.live import Live
+from app.runs.job import State, Status
+from app.session.live import GONE_MILLISECONDS, Live
 
 
 class Page:
@@ -71,3 +73,35 @@ def test_a_run_is_prepared_while_the_browser_draws_and_plays_once_it_has(monkeyp
         assert told[2:] == ["play"]
         page.live.close()
         assert told[3:] == ["cancel"]
+
+
+@pytest.mark.parametrize("played", [True, False])
+def test_a_run_rests_while_nobody_sees_it_and_ends_when_nobody_comes_back(played):
+    told, shown = [], []
+
+    class Handle:
+        playing = played
+        state = State(Status.RUNNING)
+
+        def poll(self, cursor):
+            return self.state, None
+
+        def __getattr__(self, command):
+            return lambda *arguments: told.append(command)
+
+    live = Live(lambda state, rows: shown.append(state))
+    browser = SimpleNamespace(connection_count=1)
+    live._document = SimpleNamespace(session_context=SimpleNamespace(session=browser))
+    live.run = Handle()
+    live._poll()
+    browser.connection_count = 0
+    for _ in range(3):
+        live._poll()
+    assert told == ["pause"] * played and len(shown) == 1  # nor is anything drawn
+    browser.connection_count = 1
+    live._poll()
+    assert told == ["pause", "play"] * played and len(shown) == 2
+    browser.connection_count = 0
+    for _ in range(GONE_MILLISECONDS // live._period + 1):
+        live._poll()
+    assert told == ["pause", "play", "pause"] * played + ["cancel"]
