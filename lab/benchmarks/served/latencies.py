@@ -90,7 +90,9 @@ def turned(page: Any, title: str) -> list[float]:
 
 
 def slid(page: Any) -> list[float]:
-    page.locator("input[type=range][aria-label='Chains slider']").wait_for(state="attached")  # it comes after the first picture
+    page.locator("input[type=range][aria-label='Chains slider']").wait_for(
+        state="attached"
+    )  # it comes after the first picture
     found = page.evaluate(SLIDE, "Chains slider")
     page.wait_for_timeout(1000)
     return found
