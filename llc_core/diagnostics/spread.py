@@ -75,7 +75,7 @@ def _remedy(e: Evidence, times: float) -> str:
     faster = remedy(MIXING, e.sampler).sentence
     if not math.isfinite(times):
         return faster
-    smaller = f"sk about the place that they reach, by a larger γ, such as {_larger(e, times):.2g}."
+    smaller = f"sk about the place that they reach, by a larger γ, such as {_larger(e, times):g}."
     if times < STEPS_HELP:
         return f"{faster} Or a{smaller}"
     name = samplers()[FAST].label
@@ -90,9 +90,9 @@ def _change(e: Evidence, times: float) -> dict[str, Any]:
         return {}
     if not _is_fast(e):
         return {"sampler": FAST}
-    return {"localization": float(f"{_larger(e, times):.2g}")} if math.isfinite(times) else {}
+    return {"localization": _larger(e, times)} if math.isfinite(times) else {}
 
 
 def _larger(e: Evidence, times: float) -> float:
-    """γ of about the place that the chains reach."""
-    return max(WIDER * times, 2) * e.localization
+    """γ of about the place that the chains reach, in two digits."""
+    return float(f"{max(WIDER * times, 2) * e.localization:.2g}")
