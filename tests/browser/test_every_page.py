@@ -31,4 +31,6 @@ def test_few_controls_one_heading_and_no_serious_fault(walk, title):
     walk.page.set_viewport_size(COMMON)
     walk.settle(REPAIRS + 500)
     check_opening(walk.page, title)
+    if faults(walk.page):  # what came only now is repaired next time
+        walk.settle(REPAIRS)
     assert faults(walk.page) == []

@@ -293,7 +293,7 @@ def test_what_is_said_of_flat_directions_names_what_helps():
     assert not found.wants_steps, "γ‖w − w0‖² is to be 1,500 times as large"
     assert found.change == {"sampler": "UnderdampedLangevin"}
     fastest = judged(**FLAT, sampler=build("UnderdampedLangevin"))
-    assert fastest.change == {"localization": 4600.0} and "such as 4.6e+03" in fastest.remedy
+    assert fastest.change == {"localization": 4600.0} and "such as 4600" in fastest.remedy
     assert not judged(**{**FLAT, "pull": 0.0}, sampler=build("UnderdampedLangevin")).change
     assert judged(**{**FLAT, "pull": 10.0}).wants_steps
     assert "nothing holds the chains" in judged(**{**FLAT, "localization": 0.0}).reason
