@@ -5,10 +5,18 @@ const KEY = 'llc-lab-theme'
 const remembered = () => { try { return localStorage.getItem(KEY) } catch { return null } }
 const remember = (scheme) => { try { localStorage.setItem(KEY, scheme) } catch { /* nothing to do */ } }
 
+// Told to the server, the next page is made for this window from the start, and does not change before the visitor's eyes.
+const tell = (name, holds) => {
+  try { document.cookie = `llc-lab-${name}=${Number(holds)}; max-age=31536000; samesite=lax` } catch { /* then it does change */ }
+}
+
 export function render({view, model}) {
   const page = view.model.document?.roots().find((root) => root.class_name === 'Page')
   if (!page) return document.createElement('span')
-  if (window.innerWidth < NARROW) page.data.sidebar_open = false
+  const narrow = window.innerWidth < NARROW
+  if (narrow) page.data.sidebar_open = false
+  else if (model.folded) page.data.sidebar_open = true
+  tell('narrow', narrow)
   const system = window.matchMedia('(prefers-color-scheme: dark)')
   let own = false
   const set = (dark) => {
@@ -18,8 +26,12 @@ export function render({view, model}) {
     own = false
   }
   const follow = () => { if (!remembered()) set(system.matches) }
-  const chosen = () => { if (!own) remember(page.data.dark_theme ? 'dark' : 'light') }
+  const chosen = () => {
+    if (!own) remember(page.data.dark_theme ? 'dark' : 'light')
+    tell('dark', page.data.dark_theme)
+  }
   set(remembered() ? remembered() === 'dark' : system.matches)
+  tell('dark', page.data.dark_theme)
   page.data.properties.dark_theme.change.connect(chosen)
   system.addEventListener('change', follow)
   model.on('remove', () => {

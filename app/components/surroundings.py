@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import panel as pn
+import param
 from panel.custom import JSComponent
 
 from app.components.base import text_beside
@@ -13,4 +15,13 @@ class Surroundings(JSComponent):
     What a visitor chooses with the button in the header is remembered in this browser, and then the system is not asked.
     """
 
+    folded = param.Boolean(
+        False, doc="The side bar was left closed for a narrow window, and opens in one that is wide now."
+    )
+
     _esm = text_beside(__file__, "surroundings.js")
+
+
+def was(what: str) -> bool:
+    """Whether this visitor's window was "dark" or "narrow" when it last showed a page; False where nobody knows."""
+    return pn.state.cookies.get(f"llc-lab-{what}") == "1"

@@ -19,7 +19,7 @@ from app.components.notice import Notice
 from app.components.projector import Projector
 from app.components.repairs import Repairs
 from app.components.skip_link import SkipLink
-from app.components.surroundings import Surroundings
+from app.components.surroundings import Surroundings, was
 from app.pages import load_pages
 from app.pages.base import PageInfo, PageView
 from app.session.busy import look_after_busy_flag
@@ -48,6 +48,8 @@ class Shell:
 
     def __init__(self) -> None:
         look_after_busy_flag()
+        if was("dark"):
+            pn.config.theme = "dark"
         self._view: PageView | None = None
         self._left = False
         # What changes later changes inside native columns: a figure that comes late into a Material container is measured
@@ -59,6 +61,7 @@ class Shell:
         self._projector.listener = self._present
         self._share = ShareMenu(margin=(0, 8), align="center")
         self._touring = Touring()
+        self._surroundings = Surroundings(folded=was("narrow"), width=0, height=0, margin=0)
         self._pages: list[PageInfo] = []
         self._key = ""
         self._hidden: tuple[str, ...] = ()
@@ -66,9 +69,11 @@ class Shell:
             title=os.environ.get("LLC_LAB_TITLE") or "LLC Lab",
             header=[
                 _subtitle(),
-                *(unseen(width=0, height=0, margin=0) for unseen in (Surroundings, SkipLink, Repairs)),
+                self._surroundings,
+                *(unseen(width=0, height=0, margin=0) for unseen in (SkipLink, Repairs)),
             ],
             sidebar_width=SIDEBAR_WIDTH,
+            sidebar_open=not was("narrow"),
             main=[self._main, self._notice, self._projector],
             sidebar=[self._side],
             theme_config=theme.THEME_CONFIG,
@@ -195,7 +200,7 @@ class Shell:
         self._touring.turn_to(self._view, chosen.tour)
         self._main.objects = self._view.main
         if "controls" in self._hidden:
-            self.page.sidebar_open = False
+            self.page.sidebar_open = self._surroundings.folded = False
         else:
             self._side.objects = self._view.sidebar
         if self._projector.on_screen:

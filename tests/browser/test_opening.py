@@ -29,6 +29,9 @@ ICONS = """() => {
 }"""
 
 
+SMALL = {"width": 1280, "height": 720}
+
+
 def test_the_side_bar_keeps_its_looks_and_comes_after_the_page_by_tab(app):
     """What takes its styles away, as moving it in the document would, makes its icons as large as the side bar."""
     page = app.page
@@ -83,3 +86,14 @@ def test_the_settings_are_one_click_away(app):
     written = page.get_by_role("textbox", name="Steps", exact=True)
     expect(written).not_to_have_value("8,000")
     assert slider.get_attribute("aria-valuetext") == written.input_value(), "a logarithm would be read out otherwise"
+
+
+def test_the_next_page_is_made_for_the_window_that_there_is_now(app):
+    """One that was narrow tells the server, which leaves the side bar closed; in a wide one it opens all the same."""
+    page = app.page
+    wide = page.viewport_size
+    for size, told, closed in ((SMALL, "1", True), (SMALL, "1", True), (wide, "0", False)):
+        page.set_viewport_size(size)
+        app.open()
+        expect(page.get_by_role("textbox", name="Layer sizes")).to_be_visible(visible=not closed)
+        assert {each["name"]: each["value"] for each in page.context.cookies()}["llc-lab-narrow"] == told

@@ -6,7 +6,10 @@ import gc
 from concurrent.futures import ThreadPoolExecutor
 from weakref import ref
 
+import panel as pn
 import pytest
+from bokeh.document import Document
+from panel.io.state import set_curdoc
 
 from app.pages.base import PageInfo
 from app.window import warmup
@@ -43,3 +46,16 @@ def test_a_window_that_is_over_keeps_no_page():
 def test_after_the_warm_up_the_collector_has_little_to_look_through():
     assert warmup.wait(120)
     assert gc.isenabled() and gc.get_freeze_count() > 10_000
+
+
+@pytest.mark.parametrize("dark", [True, False])
+@pytest.mark.parametrize("narrow", [True, False])
+def test_a_window_is_made_as_it_was_last(monkeypatch, dark, narrow):
+    cookies = {"llc-lab-dark": str(int(dark)), "llc-lab-narrow": str(int(narrow))}
+    monkeypatch.setattr(type(pn.state), "cookies", cookies)
+    with set_curdoc(Document()):
+        shell = Shell()
+        assert shell.page.dark_theme is dark
+        assert shell.page.sidebar_open is not narrow and shell._surroundings.folded is narrow
+        shell.leave()
+    assert pn.config.theme == "default", "other sessions are not asked"
