@@ -108,6 +108,11 @@ def test_what_figures_are_fed_reaches_the_browser(notebook):
     notebook.draw()
     view = _owner(notebook)
     _tick()
+    limit = time.monotonic() + 60
+    while view._view.losses.source.document is not notebook.document:  # it comes once the first picture moves
+        assert time.monotonic() < limit
+        _tick()
+        time.sleep(0.05)
     notebook.sent.clear()
     view._view._live.close()
     view._view.losses.source.stream({name: [7.25] for name in view._view.losses.source.data})
