@@ -13,6 +13,13 @@ from llc_core.potentials.conditionals import Conditionals
 from llc_core.samplers.base import Sampler
 from llc_core.types import Hp, State
 
+FARTHEST = 1e7
+"""nβ·ΔL·ε at most where a chain begins, with ε the unit roundoff. The loss of a deep and wide network at a draw of the localising
+Gaussian can be 10²¹: what rounding then adds to the mean of a layer's law throws the next layer farther, until nothing is finite.
+At 10⁶ chains come home, at 5·10¹⁰ they do not (100K networks of seven layers and more)."""
+NEARER = 0.7
+"""How much nearer to w0 a chain begins that would begin too far away. Where it begins is a choice: the law of what follows is exact."""
+
 
 class ExactDraws(Stepper):
     """One step is one sweep over all blocks.
@@ -37,12 +44,19 @@ class ExactDraws(Stepper):
 
     def start(self, home: Tensor, hp: Hp) -> State:
         self._home = home
-        delta = home.clone()
+        spread = torch.zeros_like(home)
         if self.apart:
-            spread = self.conditionals.normals(delta.shape).to(delta) / self.target.localization.sqrt()
-            delta[1::2] += spread[1::2]
-        self._loss = self.conditionals.place(delta)
-        return {"delta": self.conditionals.delta.to(delta)}
+            spread[1::2] = (self.conditionals.normals(home.shape).to(home) / self.target.localization.sqrt())[1::2]
+        self._loss = self.conditionals.place(home + spread)
+        while bool((far := spread.any(dim=1) & ~self._is_near(self._loss)).any()):
+            spread[far] *= NEARER
+            self._loss = self.conditionals.place(home + spread)
+        return {"delta": self.conditionals.delta.to(home)}
+
+    def _is_near(self, loss: Tensor) -> Tensor:
+        """For each chain, whether rounding leaves it where it belongs; [C]."""
+        unit = torch.finfo(loss.dtype).eps / 2
+        return self.target.n_beta.to(loss).reshape(-1) * loss * unit <= FARTHEST
 
     def step(self, state: State, hp: Hp, step: int, watch: Watch | None) -> Step:
         delta, loss = state["delta"], self._loss
