@@ -167,7 +167,7 @@ class Live:
         if not self._watched():
             self._wait_alone(self.run)
             return
-        if self._alone and self._held:
+        if self._held and not self.over:
             self.run.play()
         self._alone, self._held = 0, False
         self.pace.tick(self.run)

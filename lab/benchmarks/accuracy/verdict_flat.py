@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import torch
@@ -71,14 +72,15 @@ def before(row: Row) -> bool:
     return row["trusted"] or FLAT in row["reason"]
 
 
-def show(label: str, rows: list[Row]) -> None:
+def show(label: str, rows: list[Row], before: Callable[[Row], bool] = before) -> None:
+    """before: whether a run was trusted before what is measured here."""
     for when, trusts in (("before", before), ("now", lambda row: row["trusted"])):
         trusted, hits = [row for row in rows if trusts(row)], [row for row in rows if right(row)]
         rates = (
             interval(sum(map(right, trusted)), len(trusted)),
             *(interval(sum(map(trusts, some)), len(some)) for some in (hits, [row for row in hits if long(row)])),
         )
-        print(f"{label:22}{when:8}" + "".join(f"{rate:42}" for rate in rates).rstrip())
+        print(f"{label:26}{when:8}" + "".join(f"{rate:42}" for rate in rates).rstrip())
 
 
 def main() -> None:
@@ -102,7 +104,7 @@ def main() -> None:
             count = f"{row['unspread']:.1f} ± {row['unspread_se']:.1f} directions"
             said = f"{row['llc']:.4g} ± {row['se']:.2g} for {row['exact']:.4g}"
             print("trusted" if row["trusted"] else "trusted before", *asked, said, count)
-    print(f"\n{'':30}{'trusted runs that are right':42}{'right runs that are trusted':42}… without those too short")
+    print(f"\n{'':34}{'trusted runs that are right':42}{'right runs that are trusted':42}… without those too short")
     for sampler in SAMPLERS:
         show(sampler, [row for asked, row in rows.items() if asked[2] == sampler])
     show("all", list(rows.values()))

@@ -23,8 +23,7 @@ import torch
 from torch import nn
 
 from lab.benchmarks.accuracy.verdict_cases import problem_of as deep_problem
-from lab.benchmarks.accuracy.verdict_flat import DEEP, FLAT, long, right
-from lab.benchmarks.accuracy.verdicts import interval
+from lab.benchmarks.accuracy.verdict_flat import DEEP, FLAT, right, show
 from lab.benchmarks.keeping import Kept, Row
 from lab.benchmarks.machine import machine
 from llc_core import DeepLinearNetwork, NetworkPotential, RunConfig, estimate
@@ -115,14 +114,8 @@ def one_run(kind: str, seed: int, sampler: str) -> Row:
     }
 
 
-def show(label: str, rows: list[Row]) -> None:
-    for when in ("before", "trusted"):
-        trusted, hits = [row for row in rows if row[when]], [row for row in rows if right(row)]
-        rates = (
-            interval(sum(map(right, trusted)), len(trusted)),
-            *(interval(sum(row[when] for row in some), len(some)) for some in (hits, [r for r in hits if long(r)])),
-        )
-        print(f"{label:26}{when:8}" + "".join(f"{rate:42}" for rate in rates).rstrip())
+def before(row: Row) -> bool:
+    return bool(row["before"])
 
 
 def main() -> None:
@@ -157,9 +150,9 @@ def main() -> None:
         print(*mark, *asked, said, count, "by the search" if row["trusted"] and not row["before"] else "")
     print(f"\n{'':34}{'trusted runs that are right':42}{'right runs that are trusted':42}… without those too short")
     for kind in (*CLASSIFIERS, *OPPOSITES):
-        show(kind, [row for asked, row in rows.items() if asked[0] == kind])
-    show("classifiers", [row for asked, row in rows.items() if asked[0] in CLASSIFIERS])
-    show("the opposite", [row for asked, row in rows.items() if asked[0] in OPPOSITES])
+        show(kind, [row for asked, row in rows.items() if asked[0] == kind], before)
+    show("classifiers", [row for asked, row in rows.items() if asked[0] in CLASSIFIERS], before)
+    show("the opposite", [row for asked, row in rows.items() if asked[0] in OPPOSITES], before)
     hung = [row for row in rows.values() if row["hangs"]]
     freed = [row for row in hung if row["trusted"]]
     print(

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from lab.benchmarks.served.seen import BOTH_SIDES, POINTS, SOURCE
+from lab.benchmarks.served.seen import BAND, BOTH_SIDES, GAUGES, POINTS, SOURCE
 from lab.benchmarks.served.server import ROOT, Server, launched
 
 MOST = 120_000
@@ -83,6 +83,16 @@ def modes(page: Any, url: str) -> list[float]:
     return [time.monotonic() - start]
 
 
+def functions(page: Any, url: str) -> list[float]:
+    """Seconds until "Weights and functions", opened by its address, shows a band of chains, and until its gauges have values."""
+    start = time.monotonic()
+    page.goto(f"{url}?page=functions", wait_until="commit")
+    page.wait_for_function(BAND, timeout=MOST)
+    band = time.monotonic() - start
+    page.wait_for_function(GAUGES, timeout=MOST)
+    return [band, time.monotonic() - start]
+
+
 def turned(page: Any, title: str) -> list[float]:
     found = page.evaluate(TURN, title)
     page.wait_for_timeout(1500)  # what comes after the page is shown belongs to this page
@@ -90,9 +100,8 @@ def turned(page: Any, title: str) -> list[float]:
 
 
 def slid(page: Any) -> list[float]:
-    page.locator("input[type=range][aria-label='Chains slider']").wait_for(
-        state="attached"
-    )  # it comes after the first picture
+    # It comes after the first picture.
+    page.locator("input[type=range][aria-label='Chains slider']").wait_for(state="attached")
     found = page.evaluate(SLIDE, "Chains slider")
     page.wait_for_timeout(1000)
     return found
@@ -167,6 +176,11 @@ def main() -> None:
             told(turns, [("page turned, grey boxes", "0.1 s"), ("page turned, shown", "1.2 s")])
             modes(page, server.url)
             told(repeated(options.tries, lambda: modes(page, server.url)), [("Many modes, both panels move", "2 s")])
+            functions(page, server.url)
+            told(
+                repeated(options.tries, lambda: functions(page, server.url)),
+                [("Weights and functions, first band", "1.5 s"), ("its gauges", "5 s")],
+            )
             told(
                 repeated(options.cold, lambda: cold(browser)),
                 [("cold, it says that it starts", "1.5 s"), ("cold, moving", "8 s")],

@@ -105,3 +105,6 @@ def test_a_run_rests_while_nobody_sees_it_and_ends_when_nobody_comes_back(played
     for _ in range(GONE_MILLISECONDS // live._period + 1):
         live._poll()
     assert told == ["pause", "play", "pause"] * played + ["cancel"]
+    Handle.state, browser.connection_count = State(Status.CANCELLED), 1
+    live._poll()
+    assert told[-1] == "cancel" and shown[-1].status is Status.CANCELLED
