@@ -75,6 +75,10 @@ def opened(page: Any, url: str) -> list[float]:
     return [document, moving, time.monotonic() - start - moving]
 
 
+LEFT = 4000
+"""Milliseconds after which the run of a page that was left has ended."""
+
+
 def modes(page: Any, url: str) -> list[float]:
     """Seconds until the chains of both panels of "Many modes" move, opened by its address."""
     start = time.monotonic()
@@ -85,6 +89,8 @@ def modes(page: Any, url: str) -> list[float]:
 
 def functions(page: Any, url: str) -> list[float]:
     """Seconds until "Weights and functions", opened by its address, shows a band of chains, and until its gauges have values."""
+    page.goto("about:blank")
+    page.wait_for_timeout(LEFT)
     start = time.monotonic()
     page.goto(f"{url}?page=functions", wait_until="commit")
     page.wait_for_function(BAND, timeout=MOST)
