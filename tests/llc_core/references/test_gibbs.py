@@ -274,6 +274,13 @@ def test_gauge_moves_keep_the_product_and_the_prior(widths, step):
     assert_gauge_moves_keep_the_prior(widths, step)
 
 
+def test_gauge_moves_of_one_mass_keep_the_prior_too(monkeypatch):
+    """As wide networks move, whose masses are nearly the same."""
+    monkeypatch.setattr(blocked_gibbs, "SAME_MASS", math.inf)
+    assert BlockedGibbs(network([4, 2, 3]), 1, 1.0, 2.0, seed=1)._gauge_metric[0][0] is None
+    assert_gauge_moves_keep_the_prior([4, 2, 3], 0.4)
+
+
 @pytest.mark.parametrize("bug", ["determinant forgotten", "determinant inverted", "always accepted"])
 def test_the_check_of_gauge_moves_catches(bug, monkeypatch):
     cayley = blocked_gibbs._cayley
