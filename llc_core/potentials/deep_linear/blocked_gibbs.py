@@ -12,6 +12,7 @@ from torch import Tensor
 
 from llc_core.compute.precision import EXACT
 from llc_core.compute.streams import torch_stream
+from llc_core.potentials.deep_linear.cayley import cayley
 from llc_core.potentials.deep_linear.normal_law import Conditional, gram_basis
 
 LEAPFROG_STEPS = 5
@@ -203,8 +204,8 @@ class BlockedGibbs:
             speed = momentum / mass
             half = step / 2 * (speed if bases is None else bases[0] @ speed @ bases[1].mT)
             below, above = self.w0[vertex - 1] + lower, self.w0[vertex] + upper
-            forth, log_minus = _cayley(half)
-            back, log_plus = _cayley(-half)
+            forth, log_minus = cayley(half)
+            back, log_plus = cayley(-half)
             lower, upper, log_det = lower + forth @ below, upper + above @ back, log_det + log_plus - log_minus
             momentum = momentum - (step if index < LEAPFROG_STEPS - 1 else step / 2) * slope()
         gain = start - potential() - _square(momentum / mass.sqrt()) / 2
@@ -238,21 +239,6 @@ class BlockedGibbs:
 
     def _uniforms(self, shape: Any) -> Tensor:
         return torch.rand(*shape, generator=self.random, **EXACT)
-
-
-def _cayley(x: Tensor) -> tuple[Tensor, Tensor]:
-    """(I − x)⁻¹(I + x) − I for x [C, H, H] (the Cayley map of 2x, less the identity), and log|det(I − x)| [C].
-
-    The logarithm is nan, and the move refused, where x is not finite, as of a trajectory that has run away, or LAPACK gives pivots that
-    it does not take back.
-    """
-    sound = x.isfinite().flatten(1).all(dim=1)
-    factors, pivots = torch.linalg.lu_factor(
-        torch.eye(x.shape[-1], dtype=x.dtype, device=x.device) - torch.where(sound.view(-1, 1, 1), x, 0.0)
-    )
-    sound = sound & (pivots >= 1).all(dim=1)
-    log_det = factors.diagonal(dim1=1, dim2=2).abs().log().sum(dim=1)
-    return torch.linalg.lu_solve(factors, pivots.clamp_min(1), 2 * x), torch.where(sound, log_det, math.nan)
 
 
 def _square(matrices: Tensor) -> Tensor:

@@ -306,13 +306,13 @@ def test_a_trajectory_that_runs_away_is_refused(fault, monkeypatch):
 
 @pytest.mark.parametrize("bug", ["determinant forgotten", "determinant inverted", "always accepted"])
 def test_the_check_of_gauge_moves_catches(bug, monkeypatch):
-    cayley = blocked_gibbs._cayley
+    cayley = blocked_gibbs.cayley
     if bug == "always accepted":
         monkeypatch.setattr(BlockedGibbs, "_uniforms", lambda self, shape: torch.zeros(*shape, dtype=torch.float64) - 1)
         widths, step = [2, 1, 3], 0.5
     else:
         sign = 0.0 if bug == "determinant forgotten" else -1.0
-        monkeypatch.setattr(blocked_gibbs, "_cayley", lambda x: (cayley(x)[0], sign * cayley(x)[1]))
+        monkeypatch.setattr(blocked_gibbs, "cayley", lambda x: (cayley(x)[0], sign * cayley(x)[1]))
         widths, step = [4, 2, 1], 0.4
     with pytest.raises(AssertionError, match="standard errors"):
         assert_gauge_moves_keep_the_prior(widths, step)
