@@ -1,4 +1,6 @@
-"""Blocked Gibbs sweeps of a deep linear network, and moves along the symmetries that leave its product alone."""
+"""Blocked Gibbs sweeps of a deep linear network, and moves along the symmetries that leave its product alone. Long, since both
+move the same chains.
+"""
 
 from __future__ import annotations
 
