@@ -114,7 +114,9 @@ def _posterior(
     def points(panel: float) -> tuple[np.ndarray, np.ndarray]:
         return weighted_features(problem, localization, box, intervals, panel)
 
-    def means(grid: tuple[np.ndarray, np.ndarray], sets: int | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def means(
+        grid: tuple[np.ndarray, np.ndarray], sets: int | None = None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         return _means(problem, n_beta, *grid, sets)
 
     panel, error = PANEL, np.inf
