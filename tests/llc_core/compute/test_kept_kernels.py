@@ -20,6 +20,8 @@ MOVE = SGLD().line().move
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch) -> Path:
+    import llc_core.compute.philox_kernel  # noqa: F401  it is kept where it was
+
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
     return tmp_path
 
