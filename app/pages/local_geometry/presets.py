@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
+
+from app.pages.measured import outcomes
 
 
 @dataclass(frozen=True)
@@ -31,10 +31,8 @@ class Preset:
         return sampler["name"] if sampler else None
 
 
-OUTCOMES: Mapping[str, list[float | None]] = json.loads(
-    (Path(__file__).parent / "outcomes.json").read_text(encoding="utf-8")
-)
-"""What the tiles draw, measured by `python -m lab.benchmarks.accuracy.tiles`."""
+OUTCOMES: Mapping[str, list[float | None]] = outcomes(__file__)
+"""What the tiles draw."""
 
 PRESETS = (
     Preset(

@@ -17,7 +17,7 @@ from app.pages.many_modes.panels.basins import BasinPanel
 from app.pages.many_modes.panels.curves import KlPanel
 from app.pages.many_modes.panels.inside import Inside
 from app.pages.many_modes.panels.side import Side
-from app.pages.many_modes.pictures import tile
+from app.pages.many_modes.pictures import plain_tile, tile
 from app.pages.many_modes.presets import PRESETS, ModesPreset
 from app.pages.many_modes.scene import Scene, get_scene
 from app.pages.many_modes.takeaway import ModesTakeaway
@@ -82,6 +82,9 @@ class ManyModes(RunPage):
 
     def tile(self, preset: ModesPreset) -> dict[str, str]:
         return tile(preset)
+
+    def plain_tile(self, preset: ModesPreset) -> dict[str, str]:
+        return plain_tile(preset)
 
     def of_link(self, configuration: Mapping[str, Any]) -> ModesConfig:
         return ModesConfig.from_dict(configuration)
