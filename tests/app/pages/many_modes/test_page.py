@@ -296,6 +296,8 @@ def test_impossible_comparisons_are_refused_in_words(changes, words):
 @pytest.fixture
 def page():
     made = ManyModes()
+    made.complete()  # as the first poll that has something to draw does; the editors know nothing before
+    made.later.arrive()
     yield made
     made.close()
 
