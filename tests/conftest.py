@@ -3,6 +3,7 @@
 import gc
 import os
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -37,6 +38,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_collection_finish() -> None:
     """What the imports have made stays: looking through all of it took the garbage collector half a second each time."""
+    keep()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
+    """What a file has left, modules and caches, stays too: pages would have all of it looked through each time one is built."""
+    result = yield
+    if nextitem is None or nextitem.path != item.path:
+        keep()
+    return result
+
+
+def keep() -> None:
     gc.collect()
     gc.freeze()
 

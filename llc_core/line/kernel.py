@@ -59,6 +59,7 @@ def _warn() -> None:
 
 def _compile(line: Line, shape: Shape, real: Any) -> Kernel:
     from llc_core.compute.compiling import compiled
+    from llc_core.compute.kept_kernels import keep
 
     options: dict[str, Any] = {"nogil": True, "fastmath": FAST, "error_model": "numpy"}
     scalar: Any = compiled(**options)
@@ -119,7 +120,8 @@ def _compile(line: Line, shape: Shape, real: Any) -> Kernel:
                 sums[2] += weight * s3
                 sums[3] += weight * s4
 
-    return body
+    functions = (line.memory, line.move, shape.slope, shape.curvature)
+    return keep(body, functions, uses_curvature, freezes, real.__name__)
 
 
 def plain(line: Line, target: Landscape) -> Kernel:

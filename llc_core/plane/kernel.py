@@ -70,13 +70,19 @@ def _make(step: Callable[..., Any], shape: SurfaceShape, twin: Callable[..., Non
     jit: Any
     try:
         from llc_core.compute.compiling import compiled
+        from llc_core.compute.kept_kernels import keep
 
         jit = compiled(nogil=True, error_model="numpy")
+
+        def kept(function: Any) -> Any:
+            return keep(function, (step, shape.energy, shape.slopes, twin))
     except ImportError:
         _warn()
 
         def jit(function: Any) -> Any:
             return function
+
+        kept = jit
 
     update, energy, slopes, interact = jit(step), jit(shape.energy), jit(shape.slopes), jit(twin)
 
@@ -153,5 +159,5 @@ def _make(step: Callable[..., Any], shape: SurfaceShape, twin: Callable[..., Non
                         b[i, 0], b[i, 1] = -bx, -by
                 places[i, 0], places[i, 1] = dx, dy
 
-    kernel: Kernel = body
+    kernel: Kernel = kept(body)
     return kernel

@@ -111,20 +111,25 @@ def _posterior(
     tolerance: float,
     intervals: Sequence[Interval],
 ) -> Posterior:
-    def means(panel: float, sets: int | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        features, mass = weighted_features(problem, localization, box, intervals, panel)
-        return _means(problem, n_beta, features, mass, sets)
+    def points(panel: float) -> tuple[np.ndarray, np.ndarray]:
+        return weighted_features(problem, localization, box, intervals, panel)
+
+    def means(
+        grid: tuple[np.ndarray, np.ndarray], sets: int | None = None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return _means(problem, n_beta, *grid, sets)
 
     panel, error = PANEL, np.inf
-    coarse = means(panel, TRIAL)
+    coarse = means(points(panel), TRIAL)
     for _ in range(HALVINGS):
         panel /= 2
-        fine = means(panel, TRIAL)
+        finest = points(panel)
+        fine = means(finest, TRIAL)
         error = max(float(np.abs(a - b).max()) for a, b in zip(coarse, fine, strict=True))
         if error < tolerance:
             break
         coarse = fine
-    return Posterior(*means(panel), error=error)
+    return Posterior(*means(finest), error=error)
 
 
 def density(

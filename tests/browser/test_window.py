@@ -17,6 +17,22 @@ FOCUS = """() => {
   while (found.shadowRoot?.activeElement) found = found.shadowRoot.activeElement
   return found.className
 }"""
+CHANGED_TWICE = """() => {
+  const all = (root) => [...root.querySelectorAll('*')].flatMap((e) => [e, ...(e.shadowRoot ? all(e.shadowRoot) : [])])
+  const buttons = all(document).filter((e) => e.localName === 'button')
+  const drawing = (m) => m.class_name === 'Button' && buttons.find((e) => e.textContent && e.textContent === m.data.label)
+  const model = [...Bokeh.documents[0]._all_models.values()].find(drawing), button = drawing(model), data = model.data
+  const walk = document.createTreeWalker(button, NodeFilter.SHOW_TEXT), text = walk.nextNode()
+  self.drawn = []
+  Object.defineProperty(text, 'nodeValue', {set(value) {
+    text.data = value
+    self.drawn.push(value)
+    if (value === 'once') data.setv({label: 'twice'})
+  }})
+  self.told = []
+  data.properties.label.change.connect(() => self.told.push(data.label))
+  data.setv({label: 'once'})
+}"""
 
 
 def test_a_projector_shows_large_words_and_one_figure_at_a_time(app):
@@ -78,3 +94,13 @@ def test_the_models_of_a_page_that_was_left_are_forgotten(app):
     page.get_by_role("button", name="Stationary bias", exact=True).click()
     page.wait_for_function(f"() => !({kept})()", timeout=25_000)
     assert not app.problems, app.problems
+
+
+def test_what_changes_again_before_the_first_change_is_settled_stays_so(app):
+    """The library gives back what it has drawn once that is settled, and took a value of before for the visitor's."""
+    page = app.open().page
+    app.wait_for_points()
+    page.evaluate(CHANGED_TWICE)
+    page.wait_for_function("() => self.drawn.includes('twice')", timeout=25_000)
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
+    assert page.evaluate("() => [self.told, self.drawn]") == [["once", "twice"], ["once", "twice"]]

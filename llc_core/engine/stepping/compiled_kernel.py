@@ -14,6 +14,7 @@ import numpy as np
 from numba.np.unsafe import ndarray
 
 from llc_core.compute.compiling import compiled
+from llc_core.compute.kept_kernels import keep
 from llc_core.compute.philox_kernel import fill_groups
 from llc_core.compute.philox_layout import GROUP
 from llc_core.compute.single_precision import pipeline
@@ -71,4 +72,5 @@ def _make(step: Callable[..., Any], memories: int, numbers: int) -> Update:
                 fill_groups(z, start // GROUP, word + 256 * c, low, high, key_low, key_high)
                 group(delta[c, start:stop], a[c, start:stop], b[c, start:stop], grad[c, start:stop], z, mine)
 
-    return chains
+    kept: Update = keep(chains, (step,), memories, numbers)
+    return kept
