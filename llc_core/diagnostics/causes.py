@@ -6,10 +6,11 @@ Causes add up with their signs: two of them may cancel, and two that are harmles
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from llc_core.diagnostics.convergence import R_HAT_LIMIT
 from llc_core.diagnostics.evidence import Cause, Evidence, Fault
-from llc_core.diagnostics.remedies import LAW, NOISE, STEP, remedy
+from llc_core.diagnostics.remedies import FAST, LAW, NOISE, STEP, STRAIGHT, Remedy, another_law, remedy
 
 TOLERANCE = 0.05
 """All causes together, with their error, may be this share of the estimate."""
@@ -44,7 +45,7 @@ def systematic(e: Evidence) -> Fault | None:
     if abs(abs(total) + unsigned - abs(largest.size)) > 0.005 * e.llc:
         sign = math.copysign(1, total)
         reason += f", all causes together {(total + sign * unsigned) / e.llc:+.0%}"
-    help = remedy(largest.kind, e.sampler, e.step_size, largest.size / e.llc)
+    help = _quick(remedy(largest.kind, e.sampler, e.step_size, largest.size / e.llc), e)
     return Fault(f"{e.caveat} {reason}.".strip(), help.sentence, change=help.change, doubt=not largest.measured)
 
 
@@ -52,12 +53,19 @@ def unknown_law(e: Evidence) -> Fault | None:
     """A law that is not the target needs the measure of what that does."""
     if _harmless(e) or not (weighed(e) is None or _lost_in_its_error(e)):
         return None
-    help, measured = remedy(LAW, e.sampler), measure(e)
+    help, measured = _quick(remedy(LAW, e.sampler), e), measure(e)
     if measured is not None:
         reason = f"What this sampler's law adds is known only to ± {measured[1] / e.llc:.0%} of the estimate."
         words = f"Take more steps. Or: {help.sentence[0].lower()}{help.sentence[1:]}"
         return Fault(reason, words, True, help.change, doubt=True)
+    if e.sampler is not None and not e.sampler.exact_law:
+        help = _quick(another_law(e.sampler), e)
     return Fault("What this sampler's law adds is not known here.", help.sentence, change=help.change, doubt=True)
+
+
+def _quick(help: Remedy, e: Evidence) -> Remedy:
+    """Of the two samplers that a sentence names, the faster one where gradients are of all data."""
+    return replace(help, change={"sampler": FAST}) if e.exact_losses and help.change == {"sampler": STRAIGHT} else help
 
 
 def _harmless(e: Evidence) -> bool:

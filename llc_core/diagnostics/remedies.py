@@ -13,8 +13,9 @@ from llc_core.samplers.registry import samplers
 
 NOISE, LAW, STEP, MIXING, HELD, ELSEWHERE = "minibatch", "law", "step_size", "mixing", "localization", "local_global"
 """Causes, as in a split of the error (`llc_core.studies.explain.parts.CAUSES`)."""
-RAISED = 100.0
-"""A stability constant is raised by this factor: what it is compared with, a squared gradient, varies by as much."""
+RAISED, LOWERED = 100.0, 10.0
+"""A stability constant is raised by this factor: what it is compared with, a squared gradient, varies by as much. β is lowered by
+the other. So far from its default neither does anything any more, and what is left of the bias is not the metric's."""
 AIM = 0.02
 """A smaller step is meant to leave this share of the estimate."""
 MOST_DIVISION = 64
@@ -72,23 +73,36 @@ def _other_law(sampler: Sampler | None, step_size: float, share: float) -> Remed
         return Remedy(
             "Use the corrected dynamics: those printed sample at twice the temperature.", {"dynamics": "corrected"}
         )
-    other = f"Switch to a sampler whose law is the target ({_called(STRAIGHT)}, or {_called(FAST)} with {FULL})"
-    why = f": the step sizes that {sampler.label or sampler.name} adapts along the way bend its law."
     weaker = _weaker(sampler)
     if weaker is None:
-        return Remedy(f"{other}{why}", {"sampler": STRAIGHT})
+        return another_law(sampler)
     way, name, value = weaker
-    return Remedy(f"{other}, or {way} to {value:.2g}{why}", {name: value})
+    return Remedy(f"{_target()}, or {way} to {value:.2g}{_why(sampler)}", {name: value})
+
+
+def _target() -> str:
+    return f"Switch to a sampler whose law is the target ({_called(STRAIGHT)}, or {_called(FAST)} with {FULL})"
+
+
+def _why(sampler: Sampler) -> str:
+    return f": the step sizes that {sampler.label or sampler.name} adapts along the way bend its law."
+
+
+def another_law(sampler: Sampler) -> Remedy:
+    """A sampler whose law is the target: where the law of this one is not known, less of it is not known either."""
+    return Remedy(f"{_target()}{_why(sampler)}", {"sampler": STRAIGHT})
 
 
 def _weaker(sampler: Sampler) -> tuple[str, str, float] | None:
-    """Of a sampler that adapts: how its metric or its extra drift is made to matter less, the field and its value."""
-    about, values = hyper_fields(sampler), sampler.to_dict()
+    """Of a sampler that adapts: how its metric or its extra drift is made to matter less, the field and its value; None where it
+    matters as little already."""
+    about, values, usual = hyper_fields(sampler), sampler.to_dict(), type(sampler)().to_dict()
     if sampler.name == "MongeSGLD":
-        return "lower β", "beta", values["beta"] / 10
+        now = values["beta"]
+        return ("lower β", "beta", now / LOWERED) if now * LOWERED > usual["beta"] else None
     if "stability" not in about or sampler.name == "ShampooSGLD":  # whose constant is forgotten
         return None
-    now, most = values["stability"], about["stability"].high
+    now, most = values["stability"], min(about["stability"].high, RAISED * usual["stability"])
     return ("raise the stability constant", "stability", min(now * RAISED, most)) if now < most else None
 
 

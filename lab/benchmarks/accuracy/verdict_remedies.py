@@ -5,7 +5,7 @@
 
 The runs of `verdicts`, of seeds that no limit was looked for on. A refused run is followed: where the verdict wants steps, the same
 chains go on, twice as long each time, until it wants none or they have four times as many; else the setting that it names is
-changed, and a new run is made (a larger γ is another question, and is scored by its own answer). The second remedy does the same
+changed, and a new run is made, as long as the last (a larger γ is another question, and is scored by its own answer). The second remedy does the same
 once more, so that a run of 4,000 steps ends with 64,000 at most.
 Every stage keeps its evidence, and is judged by today's verdict.
 """
@@ -53,6 +53,7 @@ def one_run(case: Case) -> Row:
             break
         if said.wants_steps:
             verdict = gone_on(run, answer, LONGER * run.total_steps)
+            settings = {**settings, "steps": run.total_steps}
         else:
             settings = changed(settings, said.change, run)
             run = run_of(problem, settings)

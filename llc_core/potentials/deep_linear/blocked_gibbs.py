@@ -1,4 +1,6 @@
-"""Blocked Gibbs sweeps of a deep linear network, and moves along the symmetries that leave its product alone."""
+"""Blocked Gibbs sweeps of a deep linear network, and moves along the symmetries that leave its product alone. Long, since both
+move the same chains.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +14,14 @@ from torch import Tensor
 
 from llc_core.compute.precision import EXACT
 from llc_core.compute.streams import torch_stream
+from llc_core.potentials.deep_linear.cayley import cayley
 from llc_core.potentials.deep_linear.normal_law import Conditional, gram_basis
 
 LEAPFROG_STEPS = 5
 TARGET_ACCEPTANCE = 0.8
+SAME_MASS = 1.03
+"""Up to this ratio of the largest to the smallest, the masses of a gauge move count as one. In wide networks what the prior's
+spread adds is hundreds of times the curvature at w0, and its bases would only cost products."""
 ADAPTATION = 0.1
 """How far the logarithm of a gauge step moves per unit of missed acceptance, during burn-in."""
 
@@ -37,8 +43,11 @@ class BlockedGibbs:
     deltas: displacements δ_l [C, H_l, H_{l−1}] of every layer.  weights: W_l = W⁰_l + δ_l.
     difference: W_M ⋯ W_1 − P0 there, [C, H_M, H_0].
     expected_loss: [C], E[ΔL] under the laws from which the last sweep drew, each of one layer given the others; their mean.
-        Its mean over a chain is that of ΔL, with less noise (Rao and Blackwell).
+        Its mean over a chain is that of ΔL, with less noise (Rao and Blackwell). 0 unless `tells_expected`: it costs four
+        products of matrices a layer.
     """
+
+    tells_expected = False
 
     def __init__(
         self,
@@ -111,7 +120,8 @@ class BlockedGibbs:
         expected = torch.zeros(self.chains, **EXACT)
         for layer, above in enumerate(reversed(aboves)):
             law = self.conditional(layer, above, below)
-            expected += self._expected(law, above, below)
+            if self.tells_expected:
+                expected += self._expected(law, above, below)
             change = law.draw(self.normals(self.deltas[layer].shape))
             self.deltas[layer] = self.deltas[layer] + change
             self.difference = self.difference + above @ change @ below
@@ -174,7 +184,7 @@ class BlockedGibbs:
         Leapfrog steps G ← cay(εX) G with the Cayley map keep Haar measure and are reversible, since cay(−X) = cay(X)⁻¹;
         the Metropolis test does the rest. step: [C, 1, 1].
         """
-        left, right, mass = self._gauge_metric[vertex - 1]
+        bases, mass = self._gauge_metric[vertex - 1]
         exponent = self.w0[vertex - 1].shape[1] - self.w0[vertex].shape[0]
         eye = torch.eye(len(self.w0[vertex - 1]), **EXACT)
         lower, upper = self.deltas[vertex - 1], self.deltas[vertex]
@@ -187,16 +197,17 @@ class BlockedGibbs:
             """Derivative of V along X ↦ exp(tX)G, in the coordinates of the metric."""
             below, above = self.w0[vertex - 1] + lower, self.w0[vertex] + upper
             direct = self.localization * (lower @ below.mT - above.mT @ upper) - exponent * eye
-            return left.mT @ direct @ right
+            return direct if bases is None else bases[0].mT @ direct @ bases[1]
 
-        momentum = self.normals(mass.shape) * mass.sqrt()
+        momentum = self.normals((self.chains, *eye.shape)) * mass.sqrt()
         start = potential() + _square(momentum / mass.sqrt()) / 2
         momentum = momentum - step / 2 * slope()
         for index in range(LEAPFROG_STEPS):
-            half = step / 2 * (left @ (momentum / mass) @ right.mT)
+            speed = momentum / mass
+            half = step / 2 * (speed if bases is None else bases[0] @ speed @ bases[1].mT)
             below, above = self.w0[vertex - 1] + lower, self.w0[vertex] + upper
-            forth, log_minus = _cayley(half)
-            back, log_plus = _cayley(-half)
+            forth, log_minus = cayley(half)
+            back, log_plus = cayley(-half)
             lower, upper, log_det = lower + forth @ below, upper + above @ back, log_det + log_plus - log_minus
             momentum = momentum - (step if index < LEAPFROG_STEPS - 1 else step / 2) * slope()
         gain = start - potential() - _square(momentum / mass.sqrt()) / 2
@@ -210,15 +221,19 @@ class BlockedGibbs:
         """Mean acceptance of the gauge moves since burn-in; nan if there were none."""
         return self._accepted / self._tried if self._tried else math.nan
 
-    def _metric(self, vertex: int) -> tuple[Tensor, Tensor, Tensor]:
-        """left, right [H, H] orthogonal and the mass [C, H, H] of the gauge moves in the coordinates Z of X = left·Z·rightᵀ.
+    def _metric(self, vertex: int) -> tuple[tuple[Tensor, Tensor] | None, Tensor]:
+        """(left, right), orthogonal [H, H], and the mass [C, H, H] of the gauge moves in the coordinates Z of X = left·Z·rightᵀ.
 
-        The mass is the curvature of V at w0, diagonal in these bases, plus what the prior's spread adds on average.
+        The mass is the curvature of V at w0, diagonal in these bases, plus what the prior's spread adds on average. Where it is
+        nearly the same for all entries it is their mean, [C, 1, 1], and Z is X: None for the bases.
         """
         lower, upper = self.w0[vertex - 1], self.w0[vertex]
         left, right = gram_basis(upper), gram_basis(lower.mT)
         curvature = self.localization * (left.values.unsqueeze(-1) + right.values.unsqueeze(-2))
-        return left.vectors, right.vectors, curvature + lower.shape[1] + upper.shape[0]
+        mass = curvature + lower.shape[1] + upper.shape[0]
+        if mass.max() <= SAME_MASS * mass.min():
+            return None, mass.mean(dim=(1, 2), keepdim=True)
+        return (left.vectors, right.vectors), mass
 
     def normals(self, shape: Any) -> Tensor:
         """Standard normals from the chains' own random stream."""
@@ -226,12 +241,6 @@ class BlockedGibbs:
 
     def _uniforms(self, shape: Any) -> Tensor:
         return torch.rand(*shape, generator=self.random, **EXACT)
-
-
-def _cayley(x: Tensor) -> tuple[Tensor, Tensor]:
-    """(I − x)⁻¹(I + x) − I for x [C, H, H] (the Cayley map of 2x, less the identity), and log|det(I − x)| [C]."""
-    factors, pivots = torch.linalg.lu_factor(torch.eye(x.shape[-1], dtype=x.dtype, device=x.device) - x)
-    return torch.linalg.lu_solve(factors, pivots, 2 * x), factors.diagonal(dim1=1, dim2=2).abs().log().sum(dim=1)
 
 
 def _square(matrices: Tensor) -> Tensor:

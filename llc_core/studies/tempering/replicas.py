@@ -71,7 +71,9 @@ class Replicas:
             rows = self.heat.repeat_interleave(self.chains, 0)
             seed = int(torch.randint(2**62, (1,), generator=self.generator, device="cpu"))
             pull = torch.full_like(rows, float(self.prior.localization or 0))
-            self.conditionals: Any = self.problem.conditionals(rows, pull, seed, symmetries=True)
+            conditionals: Any = self.problem.conditionals(rows, pull, seed, symmetries=True)
+            conditionals.tells_expected = True
+            self.conditionals = conditionals
         levels = len(self.n_beta)
         self.forget()
         self.replica = torch.arange(levels, device="cpu").view(-1, 1).repeat(1, self.chains)

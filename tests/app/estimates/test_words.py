@@ -175,9 +175,26 @@ def test_with_answers_hidden_right_and_wrong_are_told_of_in_the_same_words():
 )
 def test_a_bent_law_is_not_mended_by_smaller_steps(name, words, change):
     bias = {"law_bias": 0.2 * TRUTH, "law_bias_se": 0.001 * TRUTH}
-    for found in (made_up(name, off=0.25, **bias), made_up(name, off=0.25)):
-        said = conclude(found)
-        assert words in said.remedy and said.change == change and "smaller step" not in said.remedy
+    said = conclude(made_up(name, off=0.25, **bias))
+    assert words in said.remedy and said.change == change and "smaller step" not in said.remedy
+    unknown = conclude(made_up(name, off=0.25))
+    assert unknown.change == {"sampler": "SGLD"}, "less of a law that is not known is not known either"
+    assert unknown.remedy.startswith("Switch to a sampler") and "smaller step" not in unknown.remedy
+
+
+@pytest.mark.parametrize("name, weak", [("RMSPropSGLD", {"stability": 10.0}), ("MongeSGLD", {"beta": 0.1})])
+def test_a_law_that_was_weakened_is_not_weakened_again(name, weak):
+    """A metric that matters little already is not what puts λ̂ off: the same advice twice would be a circle."""
+    help = remedies.remedy(LAW, build(name).replace(**weak))
+    assert help.change == {"sampler": "SGLD"} and "stability" not in help.sentence and "β" not in help.sentence
+
+
+def test_of_two_samplers_the_faster_is_a_click_where_gradients_are_of_all_data():
+    bias = {"law_bias": 0.2 * TRUTH, "law_bias_se": 0.001 * TRUTH}
+    for about in (bias, {}):
+        assert conclude(made_up("ShampooSGLD", off=0.25, exact_losses=True, **about)).change == {
+            "sampler": "UnderdampedLangevin"
+        }
 
 
 def test_a_measured_split_chooses_the_remedy():

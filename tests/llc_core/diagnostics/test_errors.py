@@ -10,6 +10,7 @@ import pytest
 from scipy.signal import lfilter
 from scipy.special import gammaincinv, ndtr
 
+from llc_core.diagnostics import errors
 from llc_core.diagnostics.convergence import ess, plateau_drift
 from llc_core.diagnostics.errors import FEWEST, correlation_time, mean_error, standard_error
 
@@ -57,6 +58,23 @@ def test_two_errors_cover(phi, shape, chains):
     if known < 0.9:  # one chain or two of 20 independent draws each
         assert phi == 0.99 and chains <= 2
     assert abs(held - NOMINAL) < CHANCE
+
+
+def test_what_is_slow_and_small_is_covered_too(monkeypatch):
+    """One chain, 5% of whose variance changes thirty times as slowly as the rest: the time that is measured leaves most of it out."""
+
+    def share() -> float:
+        rng = np.random.default_rng(7)
+        held = []
+        for _ in range(600):
+            trace = math.sqrt(0.95) * walk(rng, 0.8, 1000, 1) + math.sqrt(0.05) * walk(rng, 0.995, 1000, 1)
+            held.append(abs(trace.mean()) < 2 * mine(trace))
+        return float(np.mean(held))
+
+    limit = 0.9 - 2 * math.sqrt(0.9 * 0.1 / 600)
+    assert share() > limit
+    monkeypatch.setattr(errors, "BATCH_TIMES", 8)  # planted: batches that are as short as they may be
+    assert share() < limit
 
 
 @pytest.mark.parametrize("chains", [4, 8])

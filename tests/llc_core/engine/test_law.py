@@ -132,7 +132,7 @@ def flat(localization: float) -> tuple[llc_core.Estimate, llc_core.Estimate]:
 def test_chains_that_stay_near_w0_along_flat_directions_are_found_out_without_any_answer():
     """Of 65 directions 30 are curved at w0: 3·(7 + 6) − 3². λ̂ is 7% below exact draws, at R-hat 1.0 and without a drift."""
     alone, beside = flat(1.0)
-    assert alone.r_hat < 1.05 and alone.ess > 100 and alone.llc_se < 0.02 * alone.llc
+    assert alone.r_hat < 1.05 and alone.ess > 100 and alone.llc_se < 0.025 * alone.llc
     assert abs(alone.diagnostics["unspread"] - 35) < 4 * alone.diagnostics["unspread_se"] + 0.2 * 35
     assert not alone.converged and "not spread along about" in alone.converged.reason
     assert beside.confirmed is False and "exact draws" in beside.converged.reason

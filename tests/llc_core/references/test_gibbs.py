@@ -274,15 +274,45 @@ def test_gauge_moves_keep_the_product_and_the_prior(widths, step):
     assert_gauge_moves_keep_the_prior(widths, step)
 
 
+def test_gauge_moves_of_one_mass_keep_the_prior_too(monkeypatch):
+    """As wide networks move, whose masses are nearly the same."""
+    monkeypatch.setattr(blocked_gibbs, "SAME_MASS", math.inf)
+    assert BlockedGibbs(network([4, 2, 3]), 1, 1.0, 2.0, seed=1)._gauge_metric[0][0] is None
+    assert_gauge_moves_keep_the_prior([4, 2, 3], 0.4)
+
+
+@pytest.mark.parametrize("fault", ["not finite", "pivots"])
+def test_a_trajectory_that_runs_away_is_refused(fault, monkeypatch):
+    """Of one chain of two, in the middle of the move; once LAPACK gave pivots of 0 and said nothing."""
+    sampler = BlockedGibbs(network([4, 2, 3]), 2, 1.0, 2.0, seed=1)
+    sampler.sweep()
+    before, factor, calls = [d.clone() for d in sampler.deltas], torch.linalg.lu_factor, []
+
+    def thrown(x: Tensor) -> tuple[Tensor, Tensor]:
+        factors, pivots = factor(x)
+        calls.append(x)
+        if fault == "pivots":
+            pivots[0] = 0
+        else:
+            factors[0] *= math.nan
+        return factors, pivots
+
+    monkeypatch.setattr(torch.linalg, "lu_factor", thrown)
+    rate = sampler.gauge_move(1, torch.full((2, 1, 1), 0.1, dtype=torch.float64)).flatten()
+    assert len(calls) == 2 * blocked_gibbs.LEAPFROG_STEPS and all(x.isfinite().all() for x in calls)
+    assert rate[0] == 0 and rate[1] > 0.5
+    assert all(torch.equal(now[0], then[0]) for now, then in zip(sampler.deltas, before, strict=True))
+
+
 @pytest.mark.parametrize("bug", ["determinant forgotten", "determinant inverted", "always accepted"])
 def test_the_check_of_gauge_moves_catches(bug, monkeypatch):
-    cayley = blocked_gibbs._cayley
+    cayley = blocked_gibbs.cayley
     if bug == "always accepted":
         monkeypatch.setattr(BlockedGibbs, "_uniforms", lambda self, shape: torch.zeros(*shape, dtype=torch.float64) - 1)
         widths, step = [2, 1, 3], 0.5
     else:
         sign = 0.0 if bug == "determinant forgotten" else -1.0
-        monkeypatch.setattr(blocked_gibbs, "_cayley", lambda x: (cayley(x)[0], sign * cayley(x)[1]))
+        monkeypatch.setattr(blocked_gibbs, "cayley", lambda x: (cayley(x)[0], sign * cayley(x)[1]))
         widths, step = [4, 2, 1], 0.4
     with pytest.raises(AssertionError, match="standard errors"):
         assert_gauge_moves_keep_the_prior(widths, step)
