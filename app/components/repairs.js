@@ -24,9 +24,23 @@ const mainFirst = () => {
 }
 
 const OPENING = [' ', 'Enter', 'ArrowDown', 'ArrowUp']
-const SETTLES = 400 // ms in which the library, having opened a list, may move the focus to its first option
+const SETTLES = 400 // ms, and frames, that the focus must have stayed: the library, having opened a list, moves it to the first option
+const FRAMES = 20 // where the browser is busy, these say better than a clock that the library has had its turn
+const LONGEST = 30_000 // ms in which a list must have opened
 let opened = null
 const visitorMoves = () => { opened = null } // from now on the focus is the visitor's
+
+const allDeep = (root, selector) => [...root.querySelectorAll('*')].flatMap((element) => [
+  ...(element.matches(selector) ? [element] : []), ...(element.shadowRoot ? allDeep(element.shadowRoot, selector) : [])])
+
+// The option that stands in the box, of the list that is open. A list that is closing, of this box or another one, is hidden already.
+const chosenOption = (root, text) => {
+  for (const list of allDeep(root, '[role=listbox]')) {
+    const option = !list.closest('[aria-hidden=true]') && [...list.children].find((each) => each.textContent.trim() === text)
+    if (option) return option
+  }
+  return null
+}
 const openChoice = (event) => {
   visitorMoves()
   const box = event.composedPath().find((element) => element.matches?.('.MuiSelect-select[role=combobox]'))
@@ -35,16 +49,23 @@ const openChoice = (event) => {
   event.stopPropagation()
   box.click()
   const mine = opened = {}, clicked = performance.now()
-  let list = null, seen = 0
+  let chosen = null, since = 0, frames = 0, wasOpen = false
   const hold = () => {
-    const now = performance.now()
-    if (seen && box.getAttribute('aria-expanded') !== 'true') return
-    if (opened !== mine || now - (seen || clicked) > (seen ? SETTLES : 10 * SETTLES)) return
-    if (!list?.isConnected) list = findDeep(document, '[role=listbox]')
-    const chosen = [...(list?.children ?? [])].find((option) => option.textContent.trim() === box.textContent.trim())
-    if (chosen) {
-      seen ||= now
-      if (list.getRootNode().activeElement !== chosen) chosen.focus()
+    const now = performance.now(), isOpen = box.getAttribute('aria-expanded') === 'true'
+    if (opened !== mine || (wasOpen && !isOpen) || (!wasOpen && now - clicked > LONGEST)) return
+    wasOpen ||= isOpen
+    if (isOpen) {
+      if (!chosen?.isConnected) {
+        chosen = chosenOption(document, box.textContent.trim())
+        since = now
+        frames = 0
+      }
+      if (chosen && chosen.getRootNode().activeElement !== chosen) {
+        chosen.focus()
+        since = now
+        frames = 0
+      }
+      if (chosen && ++frames > FRAMES && now - since > SETTLES) return
     }
     requestAnimationFrame(hold)
   }

@@ -127,6 +127,10 @@ class RunContract:
         """The page in one plain sentence, above the tiles. Empty: no sentence stands there."""
         return ""
 
+    def plain_tile(self, preset: Any) -> dict[str, str]:
+        """The same while answers are hidden: its picture must not tell the outcome."""
+        return self.tile(preset)
+
     def caption(self, state: State) -> str:
         """Two or three words on what the run is doing."""
         return caption(state)

@@ -5,7 +5,7 @@ Pages that estimate λ have `app.estimates.page` instead.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from html import escape
 from typing import Any
@@ -26,6 +26,9 @@ from app.sharing.exact_answers import ExactAnswers
 from app.style import theme
 from app.style.later import Later
 from app.style.layout import complain, complaint, page, prose, side_bar
+
+_TILES: dict[tuple[type, str, str], dict[str, str]] = {}
+"""By page, kind and preset: to draw them anew for each visitor takes a part of making a page."""
 
 
 class RunPage(RunContract):
@@ -49,7 +52,8 @@ class RunPage(RunContract):
         self.state, self._ticks, self.runs, self.later = State(), 0, 0, Later()
         self.forget_drawn()
         self.forget_words()
-        self._items, self._lesson = [self.tile(preset) for preset in presets], ""
+        self._items, self._lesson = [self._drawn_tile(preset, self.tile) for preset in presets], ""
+        self._plain = [self._drawn_tile(preset, self.plain_tile) for preset in presets]
         self.tiles = Tiles(items=self._items, sizing_mode="stretch_width", margin=0)
         self.tiles.listener = self._on_preset
         self.headline = prose(theme.HEADLINE, margin=(0, 2, 8, 2))
@@ -170,7 +174,7 @@ class RunPage(RunContract):
         """The exact answers are shown or withheld now."""
         visible = self.answers.visible
         without_lesson(self.lesson, self._lesson, visible, self.task)
-        self.tiles.items = self._items if visible else hidden_tiles(self._items, self.task)
+        self.tiles.items = self._items if visible else hidden_tiles(self._plain, self.task)
         self.reveal.param.update(visible=self.can_reveal and (self.reveal.visible or not visible), revealed=visible)
         self.show_answers(visible)
         self._show_words(self.state)  # at once: the page may not have been sent yet
@@ -215,3 +219,9 @@ class RunPage(RunContract):
     def _show_question(self) -> None:
         if words := self.question():
             self.headline.object = f"<h1>{escape(words)}</h1>"
+
+    def _drawn_tile(self, preset: Any, draw: Callable[[Any], dict[str, str]]) -> dict[str, str]:
+        key = (type(self), draw.__name__, preset.name)
+        if key not in _TILES:
+            _TILES[key] = draw(preset)
+        return _TILES[key]

@@ -16,7 +16,7 @@ from app.pages.decisions.job.bandit import BanditJob
 from app.pages.decisions.job.digits import DigitsJob
 from app.pages.decisions.panels.outside import OutsidePanel
 from app.pages.decisions.panels.play import PlayPanel
-from app.pages.decisions.pictures import tile
+from app.pages.decisions.pictures import plain_tile, tile
 from app.pages.decisions.presets import PRESETS, DecisionsPreset
 from app.pages.decisions.scene import Scene, get_scene
 from app.pages.decisions.takeaway import DecisionsTakeaway
@@ -86,6 +86,9 @@ class Decisions(RunPage):
 
     def tile(self, preset: DecisionsPreset) -> dict[str, str]:
         return tile(preset)
+
+    def plain_tile(self, preset: DecisionsPreset) -> dict[str, str]:
+        return plain_tile(preset)
 
     def of_link(self, configuration: Mapping[str, Any]) -> DecisionsConfig:
         return DecisionsConfig.from_dict(configuration)

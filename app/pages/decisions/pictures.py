@@ -1,12 +1,22 @@
-"""Tiles of the presets. Their pictures: mushrooms for two agents, or digits on a scale."""
+"""Tiles of the presets. Their pictures: what both agents lost, or how sure draws are of known digits and of others; in their place,
+while answers are hidden, mushrooms for two agents, or digits on a scale."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
+from typing import Any
+
 from app.pages.decisions.config import SIDES, DecisionsConfig
 from app.pages.decisions.presets import DecisionsPreset
+from app.pages.measured import outcomes
 from app.style import theme
+from app.style.tile_plot import TilePlot, svg
 
 WIDTH, HEIGHT = 112, 52
+OUTCOMES: Mapping[str, Mapping[str, Any]] = outcomes(__file__)
+RIGHT = "5 3"
+"""Dashes of the right agent's line."""
 
 
 def _mushroom(x: float, color: str, spots: int, dashed: bool, bruised: bool) -> str:
@@ -47,7 +57,29 @@ def draw_game(config: DecisionsConfig) -> str:
     return f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{words}">{parts}</svg>'
 
 
+def draw_outcome(found: Mapping[str, Any]) -> str:
+    """SVG of what `lab.benchmarks.accuracy.tiles` has measured: the loss of both agents by rounds, up to the larger; or a histogram of
+    the entropy of known digits, filled, and of others, on an axis of square roots, since most known ones lie in the first bin."""
+    if entropy := found.get("entropy"):
+        heights = {kind: [math.sqrt(share) for share in shares] for kind, shares in entropy.items()}
+        points = {kind: list(enumerate(values)) for kind, values in heights.items()}
+        plot = TilePlot((0.0, len(heights["inside"]) - 1.0), (0.0, max(max(values) for values in heights.values())))
+        parts = [plot.area(points["inside"], theme.SIDES["left"]), plot.line(points["inside"], theme.SIDES["left"])]
+        return svg([*parts, plot.line(points["outside"], theme.LOCAL, RIGHT)], "doubt of known digits and of others")
+    rows = found["regret"]
+    plot = TilePlot((0.0, rows[-1][0]), (0.0, max(max(row[1:]) for row in rows)))
+    left, right = ([(row[0], row[k]) for row in rows] for k in (1, 2))
+    lines = [plot.line(left, theme.SIDES["left"]), plot.line(right, theme.SIDES["right"], RIGHT)]
+    return svg(lines, "what both agents lost, by rounds")
+
+
 def tile(preset: DecisionsPreset) -> dict[str, str]:
-    return {
-        "name": preset.name, "title": preset.title, "tip": preset.lesson, "picture": draw_game(preset.config),
-    }  # fmt: skip
+    return _tile(preset, draw_outcome(OUTCOMES[preset.name]))
+
+
+def plain_tile(preset: DecisionsPreset) -> dict[str, str]:
+    return _tile(preset, draw_game(preset.config))
+
+
+def _tile(preset: DecisionsPreset, picture: str) -> dict[str, str]:
+    return {"name": preset.name, "title": preset.title, "tip": preset.lesson, "picture": picture}

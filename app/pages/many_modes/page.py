@@ -17,7 +17,7 @@ from app.pages.many_modes.panels.basins import BasinPanel
 from app.pages.many_modes.panels.curves import KlPanel
 from app.pages.many_modes.panels.inside import Inside
 from app.pages.many_modes.panels.side import Side
-from app.pages.many_modes.pictures import tile
+from app.pages.many_modes.pictures import plain_tile, tile
 from app.pages.many_modes.presets import PRESETS, ModesPreset
 from app.pages.many_modes.scene import Scene, get_scene
 from app.pages.many_modes.takeaway import ModesTakeaway
@@ -83,6 +83,9 @@ class ManyModes(RunPage):
     def tile(self, preset: ModesPreset) -> dict[str, str]:
         return tile(preset)
 
+    def plain_tile(self, preset: ModesPreset) -> dict[str, str]:
+        return plain_tile(preset)
+
     def of_link(self, configuration: Mapping[str, Any]) -> ModesConfig:
         return ModesConfig.from_dict(configuration)
 
@@ -99,6 +102,10 @@ class ManyModes(RunPage):
         return config.gradients, 0
 
     def show(self, config: ModesConfig) -> None:
+        if self.later.arrived:  # as the editors have; until then `complete` shows them what runs
+            self._show_editors(config)
+
+    def _show_editors(self, config: ModesConfig) -> None:
         self.run_editor.show(config)
         for side in SIDES:
             self.editors[side].show(getattr(config, side))
@@ -107,12 +114,16 @@ class ManyModes(RunPage):
         self.takeaway.show(config, scene)
         for side in self.sides.values():
             side.reset(config, scene)
-        self.basins.reset(config, scene)
-        self.curves.reset(config)
         if self.later.arrived:
-            self.complete()
+            self._reset_below()
 
     def complete(self) -> None:
+        self._reset_below()
+        self._show_editors(self.config)
+
+    def _reset_below(self) -> None:
+        self.basins.reset(self.config, self.scene)
+        self.curves.reset(self.config)
         for inside in self.insides.values():
             inside.reset(self.config)
 
@@ -137,6 +148,10 @@ class ManyModes(RunPage):
         return headline(self.config, self.state.snapshot, self.answers.visible)
 
     # -- what the run does --------------------------------------------------------------------------------------------
+
+    @property
+    def wants_rows(self) -> bool:
+        return self.later.arrived  # before, there is no figure of them
 
     def stream(self, rows: np.ndarray) -> None:
         self.curves.stream(rows)

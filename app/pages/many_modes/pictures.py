@@ -1,16 +1,24 @@
-"""Tiles of the presets. Their pictures: how each side moves, left and right."""
+"""Tiles of the presets. Their pictures: how far each side came, and in their place, while answers are hidden, how each side moves."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from typing import Any
 
 from app.pages.many_modes.config import SIDES, ModesConfig
 from app.pages.many_modes.presets import ModesPreset
+from app.pages.measured import outcomes
 from app.style import theme
+from app.style.tile_plot import TilePlot, svg
 from llc_core.interactions import Contour, Cyclical, ReplicaExchange, SteinVariational
 
 WIDTH, HEIGHT, HALF = 112, 52, 50
-MAX_TEMPERATURE = 12.0
+OUTCOMES: Mapping[str, Mapping[str, Any]] = outcomes(__file__)
+FARTHEST, NEAREST = 10.0, 1e-3
+"""KL at the upper edge of a picture, and at its foot."""
+RIGHT = "5 3"
+"""Dashes of the right side's lines, as in the page's figures."""
 
 
 def _wave(color: str, height: float, dashed: bool = False) -> str:
@@ -54,6 +62,35 @@ def draw_comparison(config: ModesConfig) -> str:
     return f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="both methods">{parts}</svg>'
 
 
+def draw_outcome(found: Mapping[str, Any]) -> str:
+    """SVG of what `lab.benchmarks.accuracy.tiles` has measured: KL from the exact masses against gradients, on two logarithmic axes,
+    or what the lesson is about: masses of the line at each nβ, or λ(E), beside what is exact."""
+    if basins := found.get("basins"):
+        exact = [(math.log10(n_beta), share) for n_beta, share in basins["exact"]]
+        plot = TilePlot((exact[0][0], exact[-1][0] + 0.1), (0.0, 0.6))
+        sides = {side: [(math.log10(n_beta), share) for n_beta, share in basins[side]] for side in SIDES}
+        dots = [plot.dots(sides[side], theme.SIDES[side], square=side == "right") for side in SIDES]
+        return svg([plot.line(exact, theme.EXACT, "2 3"), *dots], "mass of the line, found and exact")
+    if slope := found.get("slope"):
+        ends = [x for x, _ in slope["left"]]
+        plot = TilePlot((min(ends), max(ends)), (0.0, 1.5))
+        lines = [plot.line(slope["exact"], theme.EXACT, "2 3"), plot.line(slope["left"], theme.SIDES["left"])]
+        return svg(lines, "λ at each energy, found and exact")
+    rows = [row for row in found["kl"] if None not in row[1:]]
+    log = [[math.log10(row[0]), *(math.log10(max(kl, NEAREST)) for kl in row[1:])] for row in rows]
+    plot = TilePlot((log[0][0], log[-1][0]), (math.log10(NEAREST), math.log10(FARTHEST)))
+    left, right = ([(row[0], row[k]) for row in log] for k in (1, 2))
+    lines = [plot.line(left, theme.SIDES["left"]), plot.line(right, theme.SIDES["right"], RIGHT)]
+    return svg(lines, "how the distance from the exact masses falls, left and right")
+
+
 def tile(preset: ModesPreset) -> dict[str, str]:
-    picture = draw_comparison(preset.config)
+    return _tile(preset, draw_outcome(OUTCOMES[preset.name]))
+
+
+def plain_tile(preset: ModesPreset) -> dict[str, str]:
+    return _tile(preset, draw_comparison(preset.config))
+
+
+def _tile(preset: ModesPreset, picture: str) -> dict[str, str]:
     return {"name": preset.name, "title": preset.title, "tip": preset.lesson, "picture": picture}

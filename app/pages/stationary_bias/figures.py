@@ -14,7 +14,7 @@ from app.style.figures import GrowingRange, RunFigure, house_figure, nice_above
 from app.style.numbers import number
 from llc_core.bins import Bins
 
-LAW_HEIGHT, METRIC_HEIGHT, DISTANCE_HEIGHT = 250, 104, 292
+LAW_HEIGHT, METRIC_HEIGHT, DISTANCE_HEIGHT = 228, 104, 292
 LOWEST = 1e-4
 """Lower end of a logarithmic axis of distances."""
 DISTANCES = ("left_target", "left_predicted", "right_target", "right_predicted", "floor")

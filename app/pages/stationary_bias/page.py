@@ -55,7 +55,7 @@ class StationaryBias(RunPage):
             shown=FIRST_SHOWN,
             figures=" ".join(f"law_{side}" for side in SIDES),
             sizing_mode="stretch_width",
-            margin=(10, 0, 0, 0),
+            margin=0,
             styles={"flex": "1 1 300px"},
         )
         self.toggles.listener = self._on_toggles

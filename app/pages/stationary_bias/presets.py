@@ -113,7 +113,7 @@ PRESETS = (
     ),
     BiasPreset(
         "decreasing",
-        "Decreasing ε",
+        "Falling ε",
         "Steps 0.1/n^0.55 as in the paper, states counted in proportion to them: PSGLD goes to its wrong law, the corrected "
         "one slowly to the target.",
         {
@@ -150,7 +150,7 @@ PRESETS = (
     ),
     BiasPreset(
         "memory",
-        "Long memory",
+        "Memory",
         "With α = 0.999 the metric hardly moves while the chain crosses the law, and the bias fades: a frozen metric by "
         "another name.",
         {"left": _psgld(1e-2, 0.999), "right": _psgld(1e-2), "steps": 20_000, "burn_in": 0.2},

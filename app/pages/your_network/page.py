@@ -18,7 +18,7 @@ from app.pages.your_network.editor import CheckpointEditor
 from app.pages.your_network.job import build
 from app.pages.your_network.panels.calibration import CalibrationPanel
 from app.pages.your_network.panels.over_training import OverTraining
-from app.pages.your_network.pictures import picture
+from app.pages.your_network.pictures import OUTCOMES, draw_network, draw_outcome
 from app.pages.your_network.presets import PRESETS, NetworkPreset
 from app.pages.your_network.scene import NetworkConfig, link_config, side_bar_config
 from app.pages.your_network.takeaway import NetworkTakeaway
@@ -75,7 +75,10 @@ class YourNetwork(EstimatePage):
         }
 
     def picture(self, preset: NetworkPreset) -> str:
-        return picture(preset)
+        return draw_outcome(preset, OUTCOMES[preset.name])
+
+    def plain_picture(self, preset: NetworkPreset) -> str:
+        return draw_network(preset)
 
     def question(self, with_answers: bool) -> str:
         return QUESTION

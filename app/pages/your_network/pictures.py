@@ -1,11 +1,28 @@
-"""The pictures on the tiles."""
+"""The pictures on the tiles: the network, and how its estimate goes."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 
+from app.pages.measured import outcomes
 from app.pages.your_network.presets import NetworkPreset
-from app.style.theme import ESTIMATE, LOCAL
+from app.style.theme import ESTIMATE, LOCAL, RECENT
+from app.style.tile_plot import HEIGHT, WIDTH, TilePlot, svg
+
+OUTCOMES: Mapping[str, Sequence[float | None]] = outcomes(__file__)
+LEAST, MOST = -40.0, 30.0
+"""λ̂ at the foot of a picture and at its upper edge, of all tiles alike; evenly in the inverse of sinh, since they differ much."""
+APART = 38
+"""Where the curve begins, in px: the network stands left of it."""
+
+
+def draw_outcome(preset: NetworkPreset, values: Sequence[float | None]) -> str:
+    """SVG. values: moving averages of nβ·ΔL along the run, which λ̂ averages; the gray line is 0."""
+    plot = TilePlot((-len(values) * APART / (WIDTH - APART), len(values) - 1.0), (math.asinh(LEAST), math.asinh(MOST)))
+    rows = [(float(k), None if value is None else math.asinh(value)) for k, value in enumerate(values)]
+    parts = [plot.line([(0.0, 0.0), (rows[-1][0], 0.0)], RECENT, width=1.2), plot.line(rows, ESTIMATE)]
+    return svg([*_network(preset, APART, HEIGHT), *parts], "a network, and how its estimate goes")
 
 
 def _training(preset: NetworkPreset, width: int, height: int) -> list[str]:
@@ -23,11 +40,15 @@ def _training(preset: NetworkPreset, width: int, height: int) -> list[str]:
     ]
 
 
-def picture(preset: NetworkPreset) -> str:
+def draw_network(preset: NetworkPreset) -> str:
     """SVG of layers of dots; what moves is coloured. No two tiles share one."""
-    width, height = 112, 52
+    return svg([*_network(preset, WIDTH, HEIGHT), *_training(preset, WIDTH, HEIGHT)], "network")
+
+
+def _network(preset: NetworkPreset, width: int, height: int) -> list[str]:
+    side, radius = (14, 3.0) if width > 60 else (5, 2.2)
     columns = len(preset.shape)
-    xs = [14 + (width - 28) * i / (columns - 1) for i in range(columns)]
+    xs = [side + (width - 2 * side) * i / (columns - 1) for i in range(columns)]
     dots = [[height * (j + 1) / (n + 1) for j in range(n)] for n in preset.shape]
     part = preset.config.get("part", "all")
     parts = []
@@ -42,9 +63,8 @@ def picture(preset: NetworkPreset) -> str:
             f'<path d="M{xs[i]:.0f} {y:.0f}L{xs[i + 1]:.0f} {z:.0f}" {style}/>' for y in dots[i] for z in dots[i + 1]
         ]
     parts += [
-        f'<circle cx="{x:.0f}" cy="{y:.0f}" r="3" fill="currentColor"/>'
+        f'<circle cx="{x:.0f}" cy="{y:.0f}" r="{radius:g}" fill="currentColor"/>'
         for x, ys in zip(xs, dots, strict=True)
         for y in ys
     ]
-    parts += _training(preset, width, height)
-    return f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="network">{"".join(parts)}</svg>'
+    return parts

@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 SIZES = [(1280, 720), (1440, 900)]
+VERDICTS = "p.good, p.fair, p.warn, p.bad, p.wait"
 SIZE = "e => parseFloat(getComputedStyle(e).fontSize)"
 READ = "h1, h2, p, dt, dd, button, label, summary, li"
 """What has words that must be read; numbers of axes are left out."""
@@ -65,6 +66,24 @@ def test_picture_estimate_and_verdict_lie_above_the_fold(app, key, figure):
         assert not small, small
         top, bottom = page.evaluate(FIGURE, figure)
         assert top >= 0 and (top + bottom) / 2 < height - 60
+
+
+def test_both_laws_and_what_is_said_of_them_lie_above_the_fold(app):
+    """On "Stationary bias", where the estimate is a histogram: of both sides the whole figure and the verdict below it."""
+    page = app.page
+    for width, height in SIZES:
+        page.set_viewport_size({"width": width, "height": height})
+        if (width, height) == SIZES[0]:
+            app.open_page("stationary-bias")
+            expect(page.locator(".caption")).to_have_text("finished", timeout=120_000)
+        app.settle()
+        for side in ("left", "right"):
+            top, bottom = page.evaluate(FIGURE, f"law_{side}")
+            said = page.locator(VERDICTS).filter(has_text=f"{side.title()} panel:")
+            expect(said).to_be_visible()
+            box = said.bounding_box()
+            assert top >= 0 and bottom <= box["y"] + 8 and box["y"] + box["height"] <= height, (side, bottom, box)
+            assert said.evaluate(SIZE) >= 16
 
 
 def test_diagnostics_are_folded_and_open_by_keyboard(app):

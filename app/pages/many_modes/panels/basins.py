@@ -5,7 +5,9 @@ from __future__ import annotations
 from html import escape
 
 import numpy as np
+import panel as pn
 from bokeh.models import ColumnDataSource, Range1d, Whisker
+from bokeh.plotting import figure
 
 from app.pages.many_modes.config import SIDES, TWO_BASINS, ModesConfig
 from app.pages.many_modes.job import ModesProgress
@@ -38,34 +40,42 @@ def levels(config: ModesConfig, side: str) -> np.ndarray:
 
 
 class BasinPanel:
+    """The figure is made when the surface is first chosen: the page loads sooner."""
+
     def __init__(self) -> None:
-        self._x, self._y = Range1d(0.3, 1000), Range1d(-0.02, 0.6)
-        self.plot = house_figure(
-            "basin_curve", 220, x_range=self._x, y_range=self._y, x_axis_type="log",
-            x_axis_label="nβ", y_axis_label="mass of the line",
-        )  # fmt: skip
+        self._x = Range1d(0.3, 1000)
         self.exact = ColumnDataSource({"n_beta": [], "share": []}, name="basin_exact")
-        self.plot.line("n_beta", "share", source=self.exact, line_color=theme.EXACT, line_width=2.5, line_dash=[2, 4])
         self.found = {
             side: ColumnDataSource({name: [] for name in ("n_beta", "share", "low", "high")}, name=f"basin_{side}")
             for side in SIDES
         }
-        for side, color in theme.SIDES.items():
-            source = self.found[side]
-            self.plot.add_layout(
-                Whisker(base="n_beta", lower="low", upper="high", source=source, line_color=color, line_width=2)
-            )
-            self.plot.scatter("n_beta", "share", source=source, marker=MARKS[side], size=10, color=color)
+        self._place = pn.Column(sizing_mode="stretch_width", margin=0)
         self._words = prose(margin=(6, 0, 0, 0))
         self._curve = np.zeros((2, 0))
         self._told = True
         self._head = HeardLegend()
-        self.view = card(self._head.view, plotted(self.plot), self._words)
+        self.view = card(self._head.view, self._place, self._words)
         self.view.visible = False
         self.show_answers(True)
 
+    def _plot(self) -> figure:
+        plot = house_figure(
+            "basin_curve", 220, x_range=self._x, y_range=Range1d(-0.02, 0.6), x_axis_type="log",
+            x_axis_label="nβ", y_axis_label="mass of the line",
+        )  # fmt: skip
+        plot.line("n_beta", "share", source=self.exact, line_color=theme.EXACT, line_width=2.5, line_dash=[2, 4])
+        for side, color in theme.SIDES.items():
+            source = self.found[side]
+            plot.add_layout(
+                Whisker(base="n_beta", lower="low", upper="high", source=source, line_color=color, line_width=2)
+            )
+            plot.scatter("n_beta", "share", source=source, marker=MARKS[side], size=10, color=color)
+        return plot
+
     def reset(self, config: ModesConfig, scene: Scene) -> None:
         self.view.visible = config.surface["name"] == TWO_BASINS
+        if self.view.visible and not self._place.objects:
+            self._place.append(plotted(self._plot()))
         self._head.begin("Two basins: how much mass the line has", LEGEND, "basin_curve")
         for source in self.found.values():
             source.data = {name: [] for name in source.column_names}

@@ -12,10 +12,19 @@ from app.style.legend import HeardLegend
 
 
 class KlPanel:
+    """The figure is made by the first `reset`: the page loads sooner."""
+
     def __init__(self) -> None:
-        self.figure = KlFigure()
+        self._made: KlFigure | None = None
         self._legend = HeardLegend()
-        self.view = card(self._legend.view, plotted(self.figure.plot))
+        self.view = card(self._legend.view)
+
+    @property
+    def figure(self) -> KlFigure:
+        if self._made is None:
+            self._made = KlFigure()
+            self.view.append(plotted(self._made.plot))
+        return self._made
 
     def reset(self, config: ModesConfig) -> None:
         self.figure.reset(config.gradients)

@@ -18,7 +18,7 @@ from app.pages.decisions.figures.bandit import MomentFigure, RegretFigure
 from app.pages.decisions.job.bandit import BanditJob, BanditProgress
 from app.pages.decisions.job.digits import DigitsJob, Scores
 from app.pages.decisions.page import Decisions
-from app.pages.decisions.pictures import draw_game
+from app.pages.decisions.pictures import OUTCOMES, draw_game
 from app.pages.decisions.presets import PRESETS, play
 from app.pages.decisions.scene import get_scene
 from app.runs.account import TOTAL_MEMORY
@@ -164,8 +164,36 @@ def test_every_preset_can_be_run_and_says_one_thing(preset):
     ElementTree.fromstring(draw_game(config))
     assert DecisionsConfig.from_dict(json.loads(json.dumps(config.to_dict()))) == config
     if config.plays:
-        seen = BanditJob(get_scene(config)).advance(1)
+        play = BanditJob(get_scene(config))
+        seen = play.advance(1)
         assert isinstance(seen, BanditProgress) and seen.steps == 1 and seen.moment.forced
+        at, *regret = OUTCOMES[preset.name]["regret"][2]
+        later = play.advance(int(at) - 1)
+        assert [later.players[side].regret for side in ("left", "right")] == regret, "as the tile draws it"
+
+
+@pytest.mark.parametrize(
+    "name, auroc, error", [("digits", 0.953, 0.004), ("stuck", 0.936, 0.003), ("hot", 0.938, 0.005)]
+)
+def test_a_tile_of_digits_draws_what_its_lesson_says(name, auroc, error):
+    """AUROC of the histogram that is drawn, against the mean of five splits: four of one split's deviations, and what bins blur."""
+    known, others = (np.array(OUTCOMES[name]["entropy"][kind]) for kind in ("inside", "outside"))
+    assert f"{auroc} ± {error}" in next(each.lesson for each in PRESETS if each.name == name).replace("fell to ", "")
+    below = np.cumsum(known) - known / 2
+    assert abs(float(others @ below) - auroc) < 4 * error * math.sqrt(5) + 0.005
+
+
+def test_tiles_draw_outcomes_and_none_like_another_and_none_while_answers_are_hidden(page):
+    drawn, hidden = [item["picture"] for item in page._items], [item["picture"] for item in page._plain]
+    assert len(set(drawn)) == len(PRESETS) == len(OUTCOMES) and not set(drawn) & set(hidden)
+    for picture in drawn:
+        ElementTree.fromstring(picture)
+    try:
+        page.answers.visible = False
+        assert [item["picture"] for item in page.tiles.items] == hidden
+    finally:
+        page.answers.visible = True
+    assert [item["picture"] for item in page.tiles.items] == drawn
 
 
 @pytest.mark.parametrize(

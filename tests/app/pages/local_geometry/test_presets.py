@@ -10,6 +10,8 @@ from app.controls.run_fields import DEFAULTS
 from app.pages.local_geometry.config import get_problem
 from app.pages.local_geometry.page import LocalGeometry
 from app.pages.local_geometry.presets import OUTCOMES, PRESETS
+from app.pages.local_geometry.scene import preset_config, scene_of
+from lab.benchmarks.accuracy import tiles
 from llc_core import Estimate, RunConfig, run
 
 BY_NAME = {preset.name: preset for preset in PRESETS}
@@ -100,6 +102,9 @@ def test_tiles_draw_what_was_measured_and_none_like_another():
         assert all("how the estimate goes" in drawn[name] for name in OUTCOMES)
         assert len(set(drawn.values())) == len(drawn), "no two tiles look alike"
         assert OUTCOMES["tiny"][-1] == pytest.approx(1, abs=0.1) and OUTCOMES["small"][-1] < 0.6
+        config = preset_config(BY_NAME["tiny"])
+        again = tiles.moving_average(config, config.resolved, scene_of(config).expected, only=2)
+        assert again == pytest.approx(OUTCOMES["tiny"][:2], rel=0.01)
         view.answers.visible = False
         assert not any("how the estimate goes" in item["picture"] for item in view.tiles.items)
     finally:

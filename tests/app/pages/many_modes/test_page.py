@@ -19,7 +19,7 @@ from app.pages.many_modes.page import ManyModes
 from app.pages.many_modes.panels import ladder as ladder_panel
 from app.pages.many_modes.panels import theta
 from app.pages.many_modes.panels.basins import BasinPanel
-from app.pages.many_modes.pictures import draw_comparison
+from app.pages.many_modes.pictures import OUTCOMES, draw_comparison
 from app.pages.many_modes.presets import PRESETS
 from app.pages.many_modes.scene import get_scene
 from app.runs.job import State, Status
@@ -162,6 +162,35 @@ def test_every_preset_runs_and_says_one_thing(preset):
     assert ModesConfig.from_dict(json.loads(json.dumps(preset.config.to_dict()))) == preset.config
 
 
+@pytest.mark.parametrize(
+    "preset", [each for each in PRESETS if each.name != "particles"], ids=lambda preset: preset.name
+)
+def test_what_a_tile_draws_was_measured(preset):
+    """Its first value again, by the whole preset's job: of `lab.benchmarks.accuracy.tiles`, to the four figures that it keeps."""
+    rows = OUTCOMES[preset.name]["kl"]
+    first = next(row for row in rows if row[1] is not None or row[2] is not None)
+    job = ModesJob(preset.config)
+    job.record(job.advance(int(first[0] * 1.001)), None)  # the gradients are rounded to four figures as well
+    log = job.log.since(0)[1]
+    found = log[np.abs(log[:, 0] / first[0] - 1).argmin()][[0, 1, 4]]
+    assert found == pytest.approx([math.nan if value is None else value for value in first], rel=1e-3, nan_ok=True)
+    assert rows[-1][0] == preset.config.gradients and None not in rows[-1]
+
+
+def test_tiles_draw_outcomes_and_none_like_another_and_none_while_answers_are_hidden():
+    page = ManyModes()
+    try:
+        drawn, hidden = [item["picture"] for item in page._items], [item["picture"] for item in page._plain]
+        assert len(set(drawn)) == len(PRESETS) == len(OUTCOMES) and not set(drawn) & set(hidden)
+        for picture in drawn:
+            ElementTree.fromstring(picture)
+        assert [item["picture"] for item in page.tiles.items] == drawn
+        page.answers.visible = False
+        assert [item["picture"] for item in page.tiles.items] == hidden
+    finally:
+        page.close()
+
+
 def run_to_the_end(page: ManyModes, seconds: float = 120) -> State:
     """The page's own run, polled as its ticks would."""
     live = page._live
@@ -187,6 +216,7 @@ def test_the_default_ends_where_the_benchmark_does():
         left, right = curve["left_median"][-1], curve["right_median"][-1]
         assert abs(math.log(left / 0.0105)) < 4 * 0.13
         assert abs(math.log(right / 0.0012)) < 4 * 0.11
+        assert OUTCOMES["modes"]["kl"][-1] == pytest.approx([400_000, left, right], rel=0.02), "as the tile draws it"
         said = page.headline.object
         assert "After 400,000 gradients each, replica exchange is at least" in said and texts.small(right) in said
         assert page.transport.step == 400_000 and page.transport.caption == "finished"
@@ -266,6 +296,8 @@ def test_impossible_comparisons_are_refused_in_words(changes, words):
 @pytest.fixture
 def page():
     made = ManyModes()
+    made.complete()  # as the first poll that has something to draw does; the editors know nothing before
+    made.later.arrive()
     yield made
     made.close()
 

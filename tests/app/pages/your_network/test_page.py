@@ -19,10 +19,12 @@ from app.pages.your_network.job import build
 from app.pages.your_network.page import PAGE
 from app.pages.your_network.panels.calibration import CalibrationPanel
 from app.pages.your_network.panels.over_training import OverTraining
+from app.pages.your_network.pictures import OUTCOMES
 from app.pages.your_network.presets import PRESETS
 from app.pages.your_network.scene import link_config, potential, selection, trained
 from app.pages.your_network.takeaway import NetworkTakeaway, over_training_csv
 from app.sharing.reading import parse_file
+from lab.benchmarks.accuracy import tiles
 from llc_core import Estimate
 from llc_core.networks import build_model
 
@@ -57,6 +59,25 @@ def test_before_training_the_estimate_is_negative_and_the_verdict_says_why():
 def test_a_layer_moves_alone():
     found = link_config(next(p.config for p in PRESETS if p.name == "layer"))
     assert potential(found.choice).dim == 64 * 10 + 10
+
+
+@pytest.mark.parametrize("name", ["trained", "start", "layer"])
+def test_what_a_tile_draws_was_measured(name):
+    """The first place of its curve again, of `lab.benchmarks.accuracy.tiles`."""
+    found = link_config(next(p.config for p in PRESETS if p.name == name))
+    resolved = found.resolved.at(potential(found.choice, None, found.settings["batch_size"]))
+    assert tiles.moving_average(found, resolved, only=1) == pytest.approx(OUTCOMES[name][:1], rel=0.01)
+
+
+def test_tiles_draw_outcomes_and_none_like_another_and_none_while_answers_are_hidden(view):
+    drawn, hidden = [item["picture"] for item in view._items], [item["picture"] for item in view._plain]
+    assert len(set(drawn)) == len(PRESETS) == len(OUTCOMES) and not set(drawn) & set(hidden)
+    try:
+        view.answers.visible = False
+        assert [item["picture"] for item in view.tiles.items] == hidden
+    finally:
+        view.answers.visible = True
+    assert [item["picture"] for item in view.tiles.items] == drawn
 
 
 def test_heads_are_disjoint_parts_of_the_transformer():

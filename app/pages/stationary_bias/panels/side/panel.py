@@ -34,7 +34,8 @@ class Side:
         self.law, self.metric = LawFigure(side, frame), MetricFigure(side, frame)
         self.law.show_only(FIRST_SHOWN)
         self.numbers = Numbers(items=readouts(side), sizing_mode="stretch_width", margin=(10, 0, 0, 0))
-        self.verdict = prose(theme.VERDICT, margin=(10, 0, 0, 0))
+        self.verdict = prose(theme.VERDICT, margin=(4, 0, 0, 0))
+        """Straight below the histogram, on the first screen of a small window."""
         self.formula = pn.pane.LaTeX(
             "", renderer="katex", sizing_mode="stretch_width", margin=(10, 0, 0, 0), styles={"overflow-x": "auto"}
         )
@@ -43,9 +44,9 @@ class Side:
         self.view = card(
             self.panel.choice,
             plotted(self.law.plot, margin=(4, 0, 0, 0)),
-            plotted(self.metric.plot),
-            self.panel.numbers,
             self.verdict,
+            plotted(self.metric.plot, margin=(8, 0, 0, 0)),
+            self.panel.numbers,
             self.formula,
             self.about,
             self.numbers,
