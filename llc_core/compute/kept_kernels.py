@@ -28,7 +28,8 @@ def keep(loop: Any, functions: Sequence[Callable[..., Any]], *settings: Any) -> 
     """
     names = [_name(function) for function in functions]
     if all(names):
-        with contextlib.suppress(RuntimeError):  # numba finds no folder
+        # numba finds no folder, or another numba keeps its loops in another way
+        with contextlib.suppress(RuntimeError, ImportError, AttributeError, TypeError):
             loop._cache = _kept()(loop.py_func, repr((names, settings)))
     return loop
 

@@ -42,6 +42,8 @@ def order_preserved(values: np.ndarray, reference: np.ndarray) -> float:
     """Share of pairs in the same order; pairs whose references tie do not count."""
     i, j = np.triu_indices(len(values), 1)
     differ = reference[i] != reference[j]
+    if not differ.any():
+        return math.nan
     return float(np.mean((np.sign(values[i] - values[j]) == np.sign(reference[i] - reference[j]))[differ]))
 
 

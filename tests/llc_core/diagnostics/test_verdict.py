@@ -116,6 +116,18 @@ def test_a_measured_bias_takes_the_place_of_what_is_expected():
     assert "step size alone" in judged(law_bias=5.0, step_bias=3.0, **rough).reason, "what is expected counts then"
 
 
+def test_an_answer_that_is_known_better_than_the_bias_has_the_last_word():
+    """Chance is in λ̂ and in the bias, and not in their difference. What formulas expect (0 ± .25) would else outweigh the measure."""
+    rough = {"llc": 56.0, "se": 1.6, "law_bias": 6.0, "law_bias_se": 2.2}
+    found = judged(**rough, law_rest_se=1e-6)
+    assert not found and "measured to add about 11%" in found.reason
+    assert judged(**rough, law_rest_se=2.0), "an answer that is known as roughly as the bias says no more than that"
+    assert judged(**{**rough, "se": 2.2}, law_rest_se=1e-6), "within three of its errors λ̂ may be off by chance"
+    assert judged(**{**rough, "llc": 52.4, "law_bias": 2.4}, law_rest_se=1e-6), (
+        "within the tolerance it may be off by anything"
+    )
+
+
 def test_a_bias_counts_with_its_error_whatever_the_law():
     """5% of the answer, which is the estimate less its bias. Between an error that is small and one that is not, nothing jumps."""
     for error in (0.2, 0.9, 1.1, 1.9):

@@ -330,7 +330,7 @@ class Case:
     skewed: Sampler
     variance: Callable[[float], np.ndarray] | None = None
     allowance: float = 0.002
-    steps: int = 4000
+    steps: int = 2000
     copies: int = 0
 
 
@@ -372,13 +372,13 @@ def cases() -> dict[str, Case]:
             MongeSGLD(step_size=0.12, beta=0.01),
             MongeSGLD(step_size=0.008, beta=0.01),
             lambda step: sgld_variance(TOTAL, step),
-            steps=2400,
+            steps=2000,
         ),
         "DriftAdamSGLD": Case(
             DriftAdamSGLD(step_size=0.12, stability=ALMOST_CONSTANT),
             DriftAdamSGLD(step_size=0.008, stability=ALMOST_CONSTANT),
             lambda step: sgld_variance(TOTAL, step),
-            steps=2400,
+            steps=2000,
         ),
         # Random walks whose proposals must be accepted in all dimensions at once: small steps, and more of them.
         "MALA": Case(MALA(step_size=0.04), MALA(step_size=0.012), allowance=0.0, steps=2400),
@@ -387,7 +387,7 @@ def cases() -> dict[str, Case]:
             ShampooSGLD(step_size=0.12 * root, alpha=MAX_DECAY, stability=ALMOST_CONSTANT),
             ShampooSGLD(step_size=0.008 * root, alpha=MAX_DECAY, stability=ALMOST_CONSTANT),
             lambda step: sgld_variance(TOTAL, step / root),
-            steps=2400,
+            steps=2000,
             copies=FULL_MODE // 3 + 1,
         ),
     }
@@ -400,7 +400,7 @@ def cases() -> dict[str, Case]:
             sampler.replace(step_size=0.12 * root, stability=root),
             sampler.replace(step_size=0.008 * root, stability=root),
             lambda step, typical=typical: sgld_variance(TOTAL, step / (root + typical)),
-            steps=2400,
+            steps=2000,
         )
     for name in NAMES:
         if name not in known:
@@ -409,7 +409,7 @@ def cases() -> dict[str, Case]:
                 sampler.replace(step_size=(0.5 if exact else 0.02) * limit_of(sampler, top))
                 for top in (TOTAL.max(), 30.0)
             )
-            known[name] = Case(quadratic, skewed, allowance=0.0 if exact else 0.02, steps=600 if exact else 4000)
+            known[name] = Case(quadratic, skewed, allowance=0.0 if exact else 0.02, steps=600 if exact else 2000)
     return known
 
 
