@@ -8,6 +8,7 @@ from typing import Any
 import panel as pn
 import pytest
 from bokeh.document import Document
+from sent_words import sent_words
 
 from app.estimates.guessing import TASK, Truth, comparison, read_guess
 from app.pages import load_pages
@@ -87,7 +88,7 @@ def sent(view: Any) -> str:
     document = pn.Column(*view.main, *view.sidebar).get_root().document or Document()
     if not document.roots:
         document.add_root(pn.Column(*view.main, *view.sidebar).get_root(document))
-    return str(document.to_json())
+    return sent_words(document)
 
 
 @pytest.mark.long

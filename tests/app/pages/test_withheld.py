@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -12,6 +11,7 @@ import numpy as np
 import pytest
 from bokeh.document import Document
 from bokeh.models import ColumnDataSource
+from sent_words import sent_words
 from waiting import eventually, settled
 
 from app.pages.decisions.page import Decisions
@@ -102,7 +102,7 @@ def sent(document: Document) -> tuple[list[np.ndarray], str]:
         for values in source.data.values():
             one = np.asarray(values)
             columns += [one.astype(float)] if one.dtype.kind in "fiu" and one.ndim == 1 else []
-    return columns, json.dumps(document.to_json(), default=str, ensure_ascii=False)
+    return columns, sent_words(document)
 
 
 def told(document: Document, answers: Answers) -> tuple[set[str], set[int]]:
