@@ -36,6 +36,7 @@ def editor() -> NetworkEditor:
     return NetworkEditor(FIRST)
 
 
+@pytest.mark.long
 @given(
     st.one_of(
         st.text(alphabet="0123456789,- .ex×[]", max_size=30),

@@ -56,6 +56,7 @@ def view(request) -> Iterator[Any]:
     view.close()
 
 
+@pytest.mark.long
 def test_go_on(view):
     assert view._live.run.state.status is Status.FINISHED and view.transport.more
     assert view.configuration().get("continued_from") is None

@@ -25,6 +25,7 @@ def llc_lab(*words: str) -> subprocess.CompletedProcess[str]:
     return run(f"from app.server.cli import main\nsys.exit(main({list(words)!r}))")
 
 
+@pytest.mark.long
 def test_an_estimate_needs_the_core_alone():
     done = llc_lab("estimate", "--widths", "3", "2", "--steps", "200", "--chains", "2", "--json")
     assert done.returncode == 0, done.stderr
@@ -32,6 +33,7 @@ def test_an_estimate_needs_the_core_alone():
     assert 0 < found["llc"] < 100 and found["r_hat"] > 0.9 and found["ess"] > 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -45,6 +47,7 @@ def test_other_commands_name_what_to_install(words, said):
     assert (done.returncode, done.stderr) == (2, f"llc-lab: {said}\n")
 
 
+@pytest.mark.long
 def test_the_view_in_a_notebook_names_what_to_install():
     done = run("import app\napp.view()")
     assert done.stderr.splitlines()[-1].endswith(

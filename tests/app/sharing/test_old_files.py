@@ -45,6 +45,7 @@ def shown(view):
     return json.loads(json.dumps(view.configuration()))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("key", EXPECTED)
 def test_an_old_link_opens(untouched, key):
     link = decode(text(f"{key}.link").strip())

@@ -110,6 +110,7 @@ def restored(views, key, config):
     return first, json.loads(json.dumps(view.configuration()))
 
 
+@pytest.mark.long
 @given(config=LOCAL)
 @settings(max_examples=25, deadline=None)
 def test_a_link_restores_the_local_geometry(views, config):
@@ -208,6 +209,7 @@ FIRST = {
 }  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("key", FIRST)
 @given(data=st.data())
 @settings(max_examples=100, deadline=None)

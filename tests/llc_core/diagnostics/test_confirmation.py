@@ -146,6 +146,7 @@ def test_a_doubt_that_an_answer_settles_reads_the_same_with_the_answer_hidden(pl
     assert conclude(settled_).kind == CONFIRMED and "50.3" in str(conclude(settled_)) and not conclude(open_).trusted
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("sampler, steps", [("UnderdampedLangevin", 4000), ("SGLD", 4000), ("HMC", 400)])
 def test_chains_that_have_not_arrived_are_never_trusted_wrong(sampler, steps):
     """Five layers of 2,098 parameters. Exact draws give 137; chains that begin at w0 agree with one another at 125 to 129."""
@@ -158,6 +159,7 @@ def test_chains_that_have_not_arrived_are_never_trusted_wrong(sampler, steps):
     assert not found.converged or found.confirmed, "where exact draws can be made, none is trusted without them"
 
 
+@pytest.mark.long
 def test_draws_are_made_for_a_finished_run_that_they_would_decide(singular, monkeypatch):
     asked = []
 

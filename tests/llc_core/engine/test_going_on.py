@@ -246,6 +246,7 @@ def test_until_settled(monkeypatch):
     assert abs(long.llc - 8) < 4 * long.llc_se + 0.4
 
 
+@pytest.mark.long
 def test_one_setting_of_a_grid_that_wants_steps_is_enough():
     problem = DeepLinearNetwork.random(widths=[4, 4], n=10_000, seed=0)
     limit = float(estimate(problem, "SGLD", steps=100).diagnostics["stability_limit"])
@@ -255,6 +256,7 @@ def test_one_setting_of_a_grid_that_wants_steps_is_enough():
     assert [e.steps for e in estimate(problem, SGLD(), steps=16_000, grid=grid, max_steps=32_000)] == [32_000, 32_000]
 
 
+@pytest.mark.long
 def test_chains_that_begin_far_away_are_told_to_take_more_steps():
     """At 11% of the stability limit the step is not to blame; nor is the way from there an overflow."""
     far = planar_landscape("normal_crossing", k=[1, 1], start=[5.0, 5.0])

@@ -46,6 +46,7 @@ WRONG = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("sampler", WRONG, ids=lambda sampler: sampler.name)
 def test_on_a_quadratic_it_is_all_that_is_wrong_with_the_estimate(sampler):
     """Chance as well, since there the measure follows the loss exactly; so the two agree to rounding."""
@@ -81,6 +82,7 @@ def singular() -> tuple[DeepLinearNetwork, llc_core.Estimate]:
     return network, gibbs_reference(network, chains=48, sweeps=500)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("sampler", [SGLD(), PSGLD(stability=0.01), CorrectedPSGLD()], ids=lambda sampler: sampler.name)
 def test_at_a_singular_point_it_is_the_bias_within_its_error(singular, sampler):
     network, exact = singular
@@ -90,6 +92,7 @@ def test_at_a_singular_point_it_is_the_bias_within_its_error(singular, sampler):
     assert (sampler.name == "SGLD") == (abs(bias) < 4 * error)
 
 
+@pytest.mark.long
 def test_a_network_that_minibatches_heat_is_measured():
     result = run(classifier(rows=200), SGLD(), chains=6, gradient="minibatch", batch_size=1)
     exact = run(classifier(rows=200), "UnderdampedLangevin", chains=8)
@@ -114,6 +117,7 @@ def test_a_law_that_needs_tiny_steps_is_not_trusted_without_a_measure(monkeypatc
     assert "not known here" in found.converged.reason
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("sampler", [SGLD(), HMC(), PSGLD(stability=0.01)], ids=lambda sampler: sampler.name)
 def test_where_nothing_is_flat_all_directions_have_been_spread_along(sampler):
     found = run(WIDE, sampler, n_beta=1000.0).diagnostics
@@ -129,6 +133,7 @@ def flat(localization: float) -> tuple[llc_core.Estimate, llc_core.Estimate]:
     return made.estimates(0)[0], made.estimates()[0]
 
 
+@pytest.mark.long
 def test_chains_that_stay_near_w0_along_flat_directions_are_found_out_without_any_answer():
     """Of 65 directions 30 are curved at w0: 3·(7 + 6) − 3². λ̂ is 7% below exact draws, at R-hat 1.0 and without a drift."""
     alone, beside = flat(1.0)
@@ -138,6 +143,7 @@ def test_chains_that_stay_near_w0_along_flat_directions_are_found_out_without_an
     assert beside.confirmed is False and "exact draws" in beside.converged.reason
 
 
+@pytest.mark.long
 def test_at_the_larger_localization_that_is_named_the_chains_arrive():
     alone, beside = flat(1500.0)
     assert alone.diagnostics["unspread"] < 2 * alone.diagnostics["unspread_se"]

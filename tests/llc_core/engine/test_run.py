@@ -141,6 +141,7 @@ def test_baselines_differ_as_they_should(tiny):
     assert np.array_equal(chosen.per_chain, values["first_batch"][-1])
 
 
+@pytest.mark.long
 def test_minibatch_noise_is_predicted_and_flagged(tiny):
     limit = float(estimate(tiny, SGLD(), steps=100).diagnostics["stability_limit"])
     step = limit / 40
@@ -164,6 +165,7 @@ def test_adapted_and_unit_mass_sample_the_same_law():
     assert adapted.llc_se < 0.03 * adapted.llc and unit.llc_se < 0.03 * unit.llc
 
 
+@pytest.mark.long
 def test_a_given_step_is_meant_for_the_adapted_coordinates():
     problem = DeepLinearNetwork.random(widths=[6, 5, 6], layer_ranks=[3, 3], seed=1)
     auto = estimate(problem, steps=4000, chains=8)
@@ -176,6 +178,7 @@ def test_a_given_step_is_meant_for_the_adapted_coordinates():
     assert swept[0].diverged == 0 and swept[1].diverged == 4
 
 
+@pytest.mark.long
 def test_a_grid_of_temperatures_gives_each_setting_its_own_coordinates():
     pytest.importorskip("arviz_stats")  # ESS
     problem = DeepLinearNetwork.random(widths=[6, 5, 6], layer_ranks=[3, 3], seed=1)
@@ -236,6 +239,7 @@ def test_overflow_in_burn_in_is_started_again_not_fatal():
     assert result.diverged == 0 and math.isfinite(result.llc)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("step_size", [None, 0.05])
 @pytest.mark.parametrize("spoiled", ["momentum", "delta"])
 def test_a_chain_saved_on_its_way_out_is_not_started_again_from_there_for_ever(step_size, spoiled):
@@ -288,6 +292,7 @@ def test_public_names():
     assert callable(llc_core.run) and callable(llc_core.estimate)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", [13, 20])
 def test_trajectories_that_are_all_rejected_get_a_smaller_step(seed, monkeypatch):
     """Near w0 the loss of these networks is so flat that the first automatic step leads every trajectory onto a wall."""

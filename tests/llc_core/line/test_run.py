@@ -273,6 +273,7 @@ class Louder(Planted):
     noise = 2.0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("bug", [Missing, Doubled, Louder])
 @pytest.mark.parametrize("name", ["PSGLD", "PSGLD, double well", "PSGLD, skewed"])
 def test_planted_bugs_break_the_agreement(name, bug):
@@ -283,6 +284,7 @@ def test_planted_bugs_break_the_agreement(name, bug):
     assert to_predicted > 1.2 * row.predicted
 
 
+@pytest.mark.long
 def test_correction_holds_at_the_papers_settings_with_small_steps():
     """α = 0.9, λ = 0.1 at ε = 1e-4, where the memory is short against λ: ε well below λ³(1 − α) = 1e-4 would be better."""
     corrected = Row(CorrectedPSGLD(step_size=1e-4, alpha=0.9, stability=0.1), time=12, chains=6000)

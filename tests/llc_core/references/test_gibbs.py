@@ -206,6 +206,7 @@ def test_a_wrong_precision_does_not_agree_with_quadrature(monkeypatch):
         assert_near(scalar_run(True), quadrature(SCALARS, 0.5))
 
 
+@pytest.mark.long
 def test_three_layers_agree_with_weighted_draws_of_the_prior():
     """No chain at all: independent draws of the prior, weighted with exp(−nβΔL)."""
     problem, n_beta, groups = network([2, 2, 3, 2], ranks=[1, 2, 1]), 0.05, 20

@@ -497,6 +497,7 @@ def test_a_frozen_metric_samples_the_target_where_a_moving_one_does_not():
         check_mean(found["PSGLD"], 1.0, math.sqrt(2), 0.01)
 
 
+@pytest.mark.long
 def test_corrected_and_frozen_psgld_estimate_a_quadratic_where_psgld_does_not():
     """λ̂ through the engine, gradients of the size of λ."""
     target = Quadratic(np.ones(12))

@@ -86,6 +86,7 @@ def test_moments_of_mala_are_exact_and_wrong_without_the_reverse_density():
         moment_errors(OneWay(step_size=0.6))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "sampler",
     [MALA(coordinates="prior"), PCN(), PCN(drift="none"), SplitHMC(leapfrog_steps=5)],
@@ -117,6 +118,7 @@ def off_on_the_skewed_line(sampler) -> float:
     return abs(found.llc - skewed_mean()) / found.llc_se
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("sampler", "module"),
     [

@@ -465,6 +465,7 @@ def test_moments_on_a_quadratic(name):
     check_quadratic(CASES[name].quadratic, CASES[name])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
 def test_moments_on_a_skewed_target(name):
     check_skewed(CASES[name].skewed, CASES[name])
@@ -511,6 +512,7 @@ def planted(sampler: Sampler, bug: str) -> Sampler:
     return Buggy(**{f.name: getattr(sampler, f.name) for f in dataclasses.fields(sampler)})
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("bug", ["half the force", "sign of the prior", "noise too large"])
 @pytest.mark.parametrize("name", NAMES)
 def test_the_quadratic_check_catches(name, bug):
@@ -522,6 +524,7 @@ def test_the_quadratic_check_catches(name, bug):
         )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
 def test_the_skewed_check_catches_a_mirrored_gradient_that_a_gaussian_hides(name):
     with pytest.raises(AssertionError, match="off by"):
@@ -655,6 +658,7 @@ UNBIASED_HERE: dict[str, dict[str, float]] = {
 """Settings of the samplers whose own law is not the target: such that the metric hardly moves on WIDE."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
 def test_automatic_steps_estimate_a_quadratic_through_the_engine(name):
     """The default step is a compromise: it may widen the stiffest direction by a tenth."""

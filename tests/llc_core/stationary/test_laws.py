@@ -274,6 +274,7 @@ def test_distances_to_the_limit_are_the_measured_ones(sampler, step, to_limit):
     assert total_variation(found, masses(sampler, "normal")) == pytest.approx(to_limit, abs=0.006)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("target", LANDSCAPES)
 @pytest.mark.parametrize(
     "sampler",

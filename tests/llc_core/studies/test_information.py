@@ -140,6 +140,7 @@ def check_fluctuation(result, exact, factor=1.0):
     assert result.singular_fluctuation_se < 0.1 * exact
 
 
+@pytest.mark.long
 def test_nu_is_that_of_quadrature(measured):
     problem, results = measured
     for result in results:

@@ -65,6 +65,7 @@ def numbers(rows):
     return {row["key"]: (row["status"], row["llc"], row["llc_printed"], row["r_hat"]) for row in rows}
 
 
+@pytest.mark.long
 def test_a_sweep_records_every_row(whole):
     assert len(whole) == 8 and {row["status"] for row in whole} == {"ok"}
     assert all(row["llc"] > 0 and row["seconds"] > 0 and row["expected_llc"] > 0 for row in whole)
@@ -264,6 +265,7 @@ def test_wrong_words_end_in_one_sentence(sweep_file, words, message, capsys, tmp
     assert message in said and said.count("\n") == 1
 
 
+@pytest.mark.long
 def test_an_estimate_from_the_command_line(tmp_path, capsys):
     pytest.importorskip("h5netcdf")
     out = tmp_path / "run.nc"
@@ -332,6 +334,7 @@ def test_the_job_script_of_a_cluster(sweep_file, capsys):
     assert "--nthreads 1" in worker and "--resources GPU=1" in worker
 
 
+@pytest.mark.long
 def test_gpu_jobs_are_for_sweeps_on_gpus(sweep_file, capsys):
     from lab import slurm
 

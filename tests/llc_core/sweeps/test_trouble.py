@@ -61,6 +61,7 @@ def pages_of(path: Path) -> int:
         return there._db.execute("PRAGMA page_count").fetchone()[0]
 
 
+@pytest.mark.long
 def test_a_disk_that_is_full_ends_a_sweep_in_one_sentence_and_it_goes_on_later(
     scheduler, sweep_file, tmp_path, monkeypatch, capsys
 ):
@@ -91,6 +92,7 @@ def test_a_disk_that_is_full_ends_a_sweep_in_one_sentence_and_it_goes_on_later(
     assert {json.dumps(row) for row in recorded} <= {json.dumps(row) for row in results(path)}, "none was run again"
 
 
+@pytest.mark.long
 def test_a_file_that_may_not_grow_keeps_what_it_has(tmp_path):
     """The system's own limit, as a quota has it."""
     pytest.importorskip("resource")
@@ -140,6 +142,7 @@ def test_a_store_that_may_only_be_read_is_shown_and_refused_before_any_worker_st
 # -- memory -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_a_unit_without_memory_fails_alone(scheduler, tmp_path):
     spec = SweepSpec.from_dict({**SMALL, "problems": 3})
     last = run_sweep(spec, tmp_path / "a.sqlite", scheduler=scheduler, work=sweep_work.starving)
@@ -209,6 +212,7 @@ def until(stream, words: str) -> str:
     raise AssertionError(f"{words!r} was never said: {seen}")
 
 
+@pytest.mark.long
 def test_ctrl_c_twice_ends_even_what_does_not_listen():
     client = subprocess.Popen(
         [sys.executable, "-c", NEVER], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT

@@ -52,6 +52,7 @@ def test_nothing_is_made_before_a_point_is_chosen(beside):
     assert not beside.view.visible and not len(beside.view) and beside._live is None
 
 
+@pytest.mark.long
 def test_the_row_in_the_middle_runs_and_is_judged(beside):
     shown(beside, ROWS)
     errors = sorted((error_of(row, "same_batch", "expected"), row["problem"]) for row in ROWS)

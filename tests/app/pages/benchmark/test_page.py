@@ -466,6 +466,7 @@ def test_what_a_sweep_says_of_itself_is_checked_too():
     assert "0 of 9 runs" in progress_html(said) and clean_progress(None) is None
 
 
+@pytest.mark.long
 def test_what_a_store_says_is_never_markup():
     bad = "</script><img src=x onerror=alert(1)> $$x$$"
     rows = [{**r, "sampler": bad, "gradient": bad, "ranks": bad} for r in synthetic_rows(2, ["SGLD"], ["full"], 2)]

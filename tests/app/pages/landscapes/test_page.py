@@ -228,6 +228,7 @@ def test_bad_entries_say_why_and_lose_nothing(view):
     assert view.editor.problem["scales"] == [1.0, 0.3] and not view.editor.message.visible
 
 
+@pytest.mark.long
 def test_a_click_sets_w0_to_the_nearest_truth(view):
     """Chains begin there, λ is that of the point, and the crossing is found again."""
     view._on_preset("crossing")
@@ -313,6 +314,7 @@ def state_of(llc: float, ok: bool = True, problem: Planar | None = None) -> tupl
     return State(status=Status.RUNNING, snapshot=job.advance(0), estimate=estimate), problem
 
 
+@pytest.mark.long
 def test_the_verdict_names_chance_bias_and_finite_n():
     state, problem = state_of(0.357)
     tone, words = verdict(state, problem, 0.356, True)

@@ -45,6 +45,7 @@ def small_job() -> ModesJob:
     return finished(SMALL)
 
 
+@pytest.mark.long
 def test_numbers_are_those_of_the_engine_whatever_the_blocks(small_job):
     """KL, Kish share and the share of turned steps, against one uncut run of the engine."""
     seen, scene = small_job.judge(), get_scene(SMALL)
@@ -100,6 +101,7 @@ def test_the_figures_of_contour_chains_are_what_they_move_by(small_job):
     assert "exact" not in theta.words(SMALL, made, scene, "left", seen, False)
 
 
+@pytest.mark.long
 def test_the_multiplier_of_the_exact_theta_gives_the_learning_coefficient():
     """|x|² + |y|⁴ has λ = ¾: at small E of the exact θ*, and roughly of the learned one."""
     config = next(preset for preset in PRESETS if preset.name == "lambda").config.replace(trials=8)
@@ -134,6 +136,7 @@ def test_the_index_process_is_that_of_the_ladder(small_job):
     assert 0.5 < trips / ladder_panel.most_trips(refused) < 1.05
 
 
+@pytest.mark.long
 def test_the_levels_weigh_two_basins_as_quadrature_does():
     config = next(preset for preset in PRESETS if preset.name == "basins").config.replace(gradients=200_000, trials=8)
     scene, panel = get_scene(config), BasinPanel()
@@ -151,6 +154,7 @@ def test_the_levels_weigh_two_basins_as_quadrature_does():
     assert panel.view.visible and not seen.left.order.size
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.name)
 def test_every_preset_runs_and_says_one_thing(preset):
     job = finished(preset.config.replace(gradients=20_000, trials=1))
@@ -205,6 +209,7 @@ def run_to_the_end(page: ManyModes, seconds: float = 120) -> State:
     return live.run.state
 
 
+@pytest.mark.long
 def test_the_default_ends_where_the_benchmark_does():
     """Medians of 60 trials are 0.0105 and 0.0012 (`lab.benchmarks.accuracy.many_modes`); logs of single trials have
     standard deviations of 0.41 and 0.33, so that medians of 16 have standard errors of 0.13 and 0.11: four of them here."""

@@ -100,6 +100,7 @@ def test_chance_alone_is_what_the_floor_says():
         assert 1 / 2.5 < estimate.left.to_target / estimate.left.floor < 2.5
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.name)
 def test_every_preset_runs_and_says_one_thing(preset):
     job = BiasJob(preset.config.replace(chains=100, steps=200, burn_in=0.1))

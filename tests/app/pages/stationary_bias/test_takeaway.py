@@ -63,6 +63,7 @@ def test_the_python_runs_as_pasted_and_gives_the_same_numbers(name):
     assert [side for side, _, _ in found] == ["left", "right"]
 
 
+@pytest.mark.long
 def test_the_files_hold_what_was_seen(page):
     takeaway, _, job = page
     contents = {item["key"]: takeaway.content(item["key"]) for item in FILES}

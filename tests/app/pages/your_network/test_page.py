@@ -45,6 +45,7 @@ def view():
     made.close()
 
 
+@pytest.mark.long
 def test_a_trained_network_reads_far_below_half_its_parameters():
     found = finished(PRESETS[0].config)
     assert found.converged, found.converged.reason
@@ -88,6 +89,7 @@ def test_heads_are_disjoint_parts_of_the_transformer():
     assert (total == 1).all()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("network", NETWORKS)
 def test_every_part_of_every_network_can_move(network):
     model, _ = trained(NetworkChoice(network, next(iter(OPTIMIZERS)), 0, NETWORKS[network].steps, "all"))
@@ -200,6 +202,7 @@ def test_a_file_that_runs_code_is_not_run(view, tmp_path):
     assert view.config.weights is None and not (tmp_path / "run").exists()
 
 
+@pytest.mark.long
 def test_checkpoints_one_after_the_other():
     config = link_config({"network": "small", **QUICK})
     job = OverTraining.job(config.choice, dict(config.settings))

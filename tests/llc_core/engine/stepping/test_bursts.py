@@ -25,6 +25,7 @@ def flat():
     return DeepLinearNetwork.random("1K", seed=28)
 
 
+@pytest.mark.long
 def test_a_flat_network_is_read_right_where_the_step_throws_chains_out(flat, monkeypatch):
     """A short burn-in leaves a step that throws chains out on every machine; which ones, and when, rounding decides."""
     settings = {"chains": 8, "steps": 6000, "burn_in": 1500, "seed": 3, "progress": False}
@@ -59,6 +60,7 @@ def test_numbers_do_not_depend_on_how_the_run_is_cut(flat):
     assert np.array_equal(one.displacements, other.displacements)
 
 
+@pytest.mark.long
 def test_a_run_that_goes_on_is_the_run_that_is_begun_so(flat):
     on = finish(short(flat, steps=1200, burn_in=600))
     on.go_on(1500)
@@ -77,6 +79,7 @@ def test_bursts_are_counted_for_each_setting(flat):
     assert [each.diagnostics["bursts"] for each in run.estimates()] == [3.0, 30.0]
 
 
+@pytest.mark.long
 def test_updates_in_place_leave_the_kept_places_alone(monkeypatch):
     """Runs of many normals change their states in place."""
     pytest.importorskip("numba")
@@ -106,6 +109,7 @@ def test_the_histogram_counts_where_the_chain_was_put():
     assert counts[0, -1] == 0 and counts.sum() == 1400
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("sampler", ["UnderdampedLangevin", "SGLD"])
 @pytest.mark.parametrize(
     "problem",

@@ -53,6 +53,7 @@ def test_it_is_for_long_runs_of_many_parameters_in_single_precision():
     assert not worth_compiling(FLOAT.double(), GROUP, 8, WORTH)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("gradient", ["full", "minibatch"])
 @pytest.mark.parametrize("name", WITH_CELL)
 def test_the_loop_walks_where_the_written_update_does(always, network, monkeypatch, name, gradient):

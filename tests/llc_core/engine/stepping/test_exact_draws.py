@@ -65,6 +65,7 @@ def test_the_recorded_loss_is_that_of_the_place(monkeypatch):
     assert last_difference() > 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("field, values", [("localization", [0.5, 20.0]), ("n_beta", [200.0, 5000.0])])
 def test_every_setting_of_a_grid_is_the_reference_at_that_setting(field, values):
     found = estimate(SMALL, "Gibbs", chains=6, steps=400, burn_in=100, grid={field: values}, progress=False)

@@ -121,6 +121,7 @@ def same_noise(monkeypatch):
     monkeypatch.setattr(NoiseInBlocks, "normals", drawn)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", [n for n, cls in sorted(samplers().items()) if not issubclass(cls, MetropolisSampler)])
 def test_fixed_memory_gives_the_numbers_of_the_usual_step(name, linear, same_noise, monkeypatch):
     config = config_of(linear, name, functional_variance=7)

@@ -86,6 +86,7 @@ def test_rows_gathered_together_are_each_networks_own(family):
         torch.testing.assert_close(rows, pool[(start + torch.arange(40)) % len(pool)], rtol=0, atol=0)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "sampler, gradient, steps",
     [
@@ -105,6 +106,7 @@ def test_every_network_gets_the_estimate_it_has_alone(sampler, gradient, steps):
         assert mine.diagnostics["step_size"] == pytest.approx(one.diagnostics["step_size"], rel=0.3)
 
 
+@pytest.mark.long
 def test_step_sizes_and_coordinates_do_not_mix():
     """A network of weights a thousand times smaller has another stability limit; its neighbour must not feel it."""
     large = DeepLinearNetwork([10 * np.eye(5)] * 2)

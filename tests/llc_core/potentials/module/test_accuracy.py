@@ -10,6 +10,7 @@ from lab.benchmarks.accuracy.regressions import linear_problem, logistic_problem
 from llc_core import SGLD, UnderdampedLangevin, estimate
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dim", [5, 20])
 def test_linear_regression(dim):
     problem, exact = linear_problem(dim)
@@ -20,6 +21,7 @@ def test_linear_regression(dim):
     assert result.converged, str(result.converged)
 
 
+@pytest.mark.long
 def test_logistic_regression():
     problem, exact, error = logistic_problem(5)
     assert error < 0.01 * exact
@@ -29,6 +31,7 @@ def test_logistic_regression():
     assert abs(result.llc - 2.5) < 0.05 * 2.5
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("gradient", ["control_variate", "minibatch"])
 def test_sampled_gradients_of_a_linear_regression(gradient):
     """SGLD's own bias is corrected for to first order; what is left must be small."""
@@ -38,6 +41,7 @@ def test_sampled_gradients_of_a_linear_regression(gradient):
     assert abs(result.llc - bias - exact) < 4 * result.llc_se + 0.03 * exact
 
 
+@pytest.mark.long
 def test_a_planted_fault_is_seen():
     """A gradient that is 10% too large must fail the same test."""
     problem, exact = linear_problem(5)

@@ -151,6 +151,7 @@ def test_quadrature_around_another_point_agrees_with_brute_force(walls, localiza
     assert exact.llc[0] == pytest.approx(problem.n_beta * (weight * loss).sum() / weight.sum(), abs=3e-3)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("localization", [1.0, 10.0, 30.0])
 def test_quadrature_behind_a_wall_that_hides_w0(localization):
     """Chains begin across the wall from w0: their side's density is highest at the wall, wherever w0 lies."""
@@ -282,6 +283,7 @@ def check_sgld(problem, bias=0.0, steps=4000, **changes):
     return run
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["crossing", "flat", "regular", "line"])
 def test_sgld_reads_the_exact_finite_n_value(name):
     problem = planar_landscape(**KINDS[name], data_sets=200)
@@ -362,6 +364,7 @@ def test_the_implicit_step_of_a_prior_solves_its_equation_on_the_side_of_the_cha
     assert torch.equal(after[:, 1], moved[:, 1])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("step", [5e-4, 1e-4])
 def test_walls_throw_no_chain_whose_prior_step_is_implicit(step):
     """The row of Lau, Murfet & Wei's table that explicit steps cannot do, and that they must fail."""
@@ -386,6 +389,7 @@ def test_divergences_are_counted():
     assert not result.converged and f"{result.diverged} of 50 chains diverged" in str(result.converged)
 
 
+@pytest.mark.long
 def test_the_deeper_point_has_the_smaller_estimate():
     """Lau, Murfet & Wei, figure 1, as their code runs it: short chains; long ones cross from U to V."""
     found = []

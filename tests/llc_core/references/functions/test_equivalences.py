@@ -111,6 +111,7 @@ def test_neurons_that_are_not_exchangeable_are_caught() -> None:
     assert paths.difference > OTHER
 
 
+@pytest.mark.long
 def test_every_order_statistic_has_one_law_on_independent_noise() -> None:
     from scipy.stats import ks_2samp
 

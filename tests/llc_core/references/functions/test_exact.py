@@ -44,6 +44,7 @@ def test_evidence_of_the_infinitely_wide_network():
     assert nngp_posterior(BayesianNetwork((1, 5, 5, 5, 1)), INPUTS).log_evidence == pytest.approx(-45.45657, abs=1e-4)
 
 
+@pytest.mark.long
 def test_the_mixture_agrees_with_brute_force_and_with_chains():
     exact = finite_width(WIDE_NOISE, INPUTS, 10_000, method="importance")
     mean, error, evidence, evidence_error = brute_force(WIDE_NOISE, INPUTS)
@@ -56,6 +57,7 @@ def test_the_mixture_agrees_with_brute_force_and_with_chains():
     assert (np.abs(chains.sd / exact.sd - 1) < 4.5 * np.sqrt(1 / exact.ess + 1 / chains.ess)).all()
 
 
+@pytest.mark.long
 def test_quantiles_draws_and_score_belong_to_the_mixture():
     exact = finite_width(WIDE_NOISE, INPUTS[:3], 3_000, method="importance")
     draws = exact.sample(20_000)
@@ -94,6 +96,7 @@ def test_chains_that_do_not_agree_are_refused_and_carry_their_doubt():
     assert "do not agree" in work.mixture().doubt
 
 
+@pytest.mark.long
 def test_chains_meet_their_own_width_and_not_the_infinite_one():
     """H = 20: HMC agrees with the exact answer within 0.25 sd and 0.85–1.15 in width at six inputs (few draws: the error of a
     mean is 0.06 sd); the same test calls the Gaussian process wrong."""

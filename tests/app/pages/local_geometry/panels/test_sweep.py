@@ -50,6 +50,7 @@ def default_sweep() -> SweepPoints:
     return finished(SweepJob(config(), PROBLEM, "step_size"))
 
 
+@pytest.mark.long
 def test_the_smallest_error_is_near_the_engine_s_step_size(default_sweep):
     """Within a factor of 3, by the size of the error alone and by the far end of its error bar."""
     found = default_sweep
@@ -89,6 +90,7 @@ def test_the_bias_of_sgld_grows_with_its_step_and_is_seen():
     assert share[found.best] < 0.4
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("field", ["friction", "n_beta", "localization"])
 def test_other_fields_are_swept_likewise(field):
     # An expected value that is exact takes a second for every n_beta and localization.
@@ -167,6 +169,7 @@ def test_a_sweep_holds_for_other_values_of_its_field_only():
     assert not same_question(base, resolve(config(n_beta=50.0), PROBLEM).config.to_dict(), "step_size")
 
 
+@pytest.mark.long
 def test_a_range_is_swept_from_its_first_to_its_last_value():
     job = SweepJob(config(steps=400, chains=3), PROBLEM, "localization", ends=(2.0, 18.0), count=3)
     assert finished(job).values.tolist() == [2, 6, 18]
