@@ -35,16 +35,15 @@ lint: env
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-# Everything keeps to one thread, notebooks and servers too: threads that wait for a busy core made notebooks ten times slower.
+# Everything keeps to one thread, notebooks and servers too, so two cores take two files at a time: threads that wait for a
+# busy core made notebooks ten times slower.
 # tests/conftest.py puts the longest files first, so that no worker is left alone with one at the end.
 # Lint and types take one core, so they go beside the tests, which begin on one core too.
 test test-fast test-all tests fast-tests: export OMP_NUM_THREADS = 1
 PYTEST := $(BIN)/python -m pytest
-# Browser tests wait for their page a third of their time: of three files one waits while two cores work on the others. Without
-# them nothing waits, and a third worker would only collect the tests once more. `make test WORKERS=2` spares its memory.
-tests: WORKERS ?= 3
-fast-tests: WORKERS ?= 2
-SIDE_BY_SIDE = -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+# On two cores three took a minute longer. `make test WORKERS=4` where there are more, and 3 GB for each.
+WORKERS ?= 2
+SIDE_BY_SIDE := -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 test: env
 	$(MAKE) --no-print-directory -j2 lint tests
 

@@ -4,7 +4,6 @@ import gc
 import os
 from collections import Counter
 from collections.abc import Iterator
-from itertools import zip_longest
 from typing import Any
 
 import pytest
@@ -14,6 +13,7 @@ os.environ.setdefault("LLC_LAB_WARM", "first")
 
 LONGEST_FIRST = (
     "lab/",
+    "tests/browser/",
     "tests/lab/",
     "tests/llc_core/references/",
     "tests/llc_core/engine/",
@@ -21,8 +21,6 @@ LONGEST_FIRST = (
     "tests/llc_core/samplers/",
 )
 """Whole notebooks take minutes: begun last, one would keep a single core busy while the other waits."""
-WAITING = "tests/browser/"
-"""They wait for pages: each file is followed by one that computes meanwhile, so that not all workers wait at once."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -36,12 +34,6 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     rooms = LONGEST_FIRST
     items.sort(key=lambda item: next((k for k, r in enumerate(rooms) if item.nodeid.startswith(r)), len(rooms)))
-    files: dict[str, list[pytest.Item]] = {}
-    for item in items:
-        files.setdefault(item.nodeid.split("::")[0], []).append(item)
-    waiting = [tests for file, tests in files.items() if file.startswith(WAITING)]
-    working = [tests for file, tests in files.items() if not file.startswith(WAITING)]
-    items[:] = [test for pair in zip_longest(waiting, working, fillvalue=[]) for tests in pair for test in tests]
 
 
 def pytest_collection_finish() -> None:

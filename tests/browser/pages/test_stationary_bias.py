@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import time
 
 import pytest
 from page_scripts import SOURCE
-from playwright.sync_api import expect
+from playwright.sync_api import TimeoutError, expect
 
 from app.pages.stationary_bias.config import BiasConfig
 from app.pages.stationary_bias.job import BiasJob
@@ -181,11 +182,15 @@ def test_points_are_dragged_and_typed(bias):
         "() => [...Bokeh.documents[0]._all_models.values()].some((m) => m.name === 'target_points')"
     )
     before = bias.source("target_points")
-    x, y = bias.place(PLACE, ["target_editor", before["x"][2], before["y"][2]])
-    bias.drag(*((x, y - up) for up in range(0, 51, 5)))
-    bias.page.wait_for_function(f"(old) => ({SOURCE})('target_points').y[2] > old + 0.1", arg=before["y"][2])
+    moved = f"(old) => ({SOURCE})('target_points').y[2] > old + 0.1"
+    for _ in range(3):  # a figure that is moved by words above it between two looks is missed, as by anybody
+        x, y = bias.place(PLACE, ["target_editor", before["x"][2], before["y"][2]])
+        bias.drag(*((x, y - up) for up in range(0, 51, 5)))
+        with contextlib.suppress(TimeoutError):
+            bias.page.wait_for_function(moved, arg=before["y"][2], timeout=8000)
+            break
     after = bias.source("target_points")
-    assert after["y"][:2] == before["y"][:2]
+    assert after["y"][:2] == before["y"][:2] and after["y"][2] > before["y"][2] + 0.1
     expect(points).to_have_value(re.compile(re.escape(f"{after['y'][2]:.3g}")))
     points.fill("-2, 0.1\n0, 1\n2, 0.1")
     points.press("Tab")
