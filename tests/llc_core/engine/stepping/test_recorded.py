@@ -1,11 +1,11 @@
 """Random numbers by place, and the step on fixed memory: on a CPU it runs as on a GPU, but without being recorded."""
 
 import math
-import shutil
 
 import numpy as np
 import pytest
 import torch
+from compiler import needs_compiler
 from rounding import unit_roundoff, worst
 from scipy import stats
 
@@ -168,7 +168,7 @@ def test_what_the_driver_changes_reaches_the_fixed_memory(options, linear, same_
 
 
 @pytest.mark.long
-@pytest.mark.skipif(shutil.which("g++") is None, reason="compiling for a CPU needs a C++ compiler")
+@needs_compiler
 def test_the_compiled_update_is_the_written_one(linear, monkeypatch):
     found = []
     for way in ("graphs", "fused"):
@@ -179,7 +179,7 @@ def test_the_compiled_update_is_the_written_one(linear, monkeypatch):
 
 
 @pytest.mark.long
-@pytest.mark.skipif(shutil.which("g++") is None, reason="compiling for a CPU needs a C++ compiler")
+@needs_compiler
 def test_every_run_of_a_sweep_is_compiled(monkeypatch):
     """torch compiles one piece of code for eight shapes at most (here for one), and then goes on without a word."""
     monkeypatch.setenv("LLC_LAB_GPU", "fused")

@@ -5,13 +5,12 @@ from __future__ import annotations
 import gc
 import json
 import math
-import os
-import shutil
 import weakref
 
 import numpy as np
 import pytest
 import torch
+from compiler import needs_compiler
 from rounding import likely
 
 from llc_core import DeepLinearFamily, DeepLinearNetwork, estimate
@@ -127,11 +126,7 @@ def test_inputs_and_noise_come_from_streams_of_their_own():
 
 
 @pytest.mark.long
-@pytest.mark.skipif(shutil.which("g++") is None, reason="compiling for a CPU needs a C++ compiler")
-@pytest.mark.skipif(
-    os.environ.get("ATEN_CPU_CAPABILITY") == "default",
-    reason="torch's compiler then writes vector code without its header, and g++ refuses it",
-)
+@needs_compiler
 def test_compiled_rows_are_the_written_ones(monkeypatch):
     """Of ten kinds of data: torch by itself stops after eight shapes."""
     monkeypatch.setenv("LLC_LAB_GPU", "fused")
