@@ -10,6 +10,17 @@ from panel.custom import JSComponent
 
 from app.components.base import BASE, text_beside
 
+_DRAWN: dict[tuple[type, str, str], Any] = {}
+"""By page, kind and preset: to draw all tiles anew for each visitor took a fifth of making a page."""
+
+
+def drawn_once(page: object, draw: Callable[[Any], Any], preset: Any) -> Any:
+    """What a page's function draws of a preset, by its name; the same in the whole process."""
+    key = (type(page), draw.__name__, preset.name)
+    if key not in _DRAWN:
+        _DRAWN[key] = draw(preset)
+    return _DRAWN[key]
+
 
 class Tiles(JSComponent):
     """Picture tiles to choose one of. items: name, title, tip and an SVG picture each."""

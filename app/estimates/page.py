@@ -13,7 +13,7 @@ from typing import Any
 import panel as pn
 
 from app.components.readouts import Numbers
-from app.components.tiles import Tiles
+from app.components.tiles import Tiles, drawn_once
 from app.components.transport import Transport
 from app.controls.advice import ApplyButton
 from app.controls.run_controls import Controls
@@ -39,8 +39,6 @@ from app.style.numbers import UNKNOWN
 
 RUN = "This run"
 """What needs memory, in the sentence that refuses it."""
-_PICTURES: dict[tuple[type, str, str], str] = {}
-"""On the tiles, by page, kind and preset: to draw them anew for each visitor took a fifth of making a page."""
 
 
 class EstimatePage(PageContract):
@@ -304,7 +302,5 @@ class EstimatePage(PageContract):
         """Whether a first number of this run has been shown."""
 
     def _tile(self, preset: Preset, draw: Callable[[Any], str]) -> dict[str, str]:
-        key = (type(self), draw.__name__, preset.name)
-        if key not in _PICTURES:
-            _PICTURES[key] = draw(preset)
-        return {"name": preset.name, "title": preset.title, "tip": preset.lesson, "picture": _PICTURES[key]}
+        picture = drawn_once(self, draw, preset)
+        return {"name": preset.name, "title": preset.title, "tip": preset.lesson, "picture": picture}

@@ -5,7 +5,7 @@ Pages that estimate λ have `app.estimates.page` instead.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from html import escape
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 import panel as pn
 
 from app.components.guess import Guess
-from app.components.tiles import Tiles
+from app.components.tiles import Tiles, drawn_once
 from app.components.transport import Transport
 from app.estimates.guessing import hidden_tiles, without_lesson
 from app.pages.run_contract import Editor, Preset, RunContract
@@ -26,9 +26,6 @@ from app.sharing.exact_answers import ExactAnswers
 from app.style import theme
 from app.style.later import Later
 from app.style.layout import complain, complaint, page, prose, side_bar
-
-_TILES: dict[tuple[type, str, str], dict[str, str]] = {}
-"""By page, kind and preset: to draw them anew for each visitor takes a part of making a page."""
 
 
 class RunPage(RunContract):
@@ -52,8 +49,8 @@ class RunPage(RunContract):
         self.state, self._ticks, self.runs, self.later = State(), 0, 0, Later()
         self.forget_drawn()
         self.forget_words()
-        self._items, self._lesson = [self._drawn_tile(preset, self.tile) for preset in presets], ""
-        self._plain = [self._drawn_tile(preset, self.plain_tile) for preset in presets]
+        self._items, self._lesson = [drawn_once(self, self.tile, preset) for preset in presets], ""
+        self._plain = [drawn_once(self, self.plain_tile, preset) for preset in presets]
         self.tiles = Tiles(items=self._items, sizing_mode="stretch_width", margin=0)
         self.tiles.listener = self._on_preset
         self.headline = prose(theme.HEADLINE, margin=(0, 2, 8, 2))
@@ -219,9 +216,3 @@ class RunPage(RunContract):
     def _show_question(self) -> None:
         if words := self.question():
             self.headline.object = f"<h1>{escape(words)}</h1>"
-
-    def _drawn_tile(self, preset: Any, draw: Callable[[Any], dict[str, str]]) -> dict[str, str]:
-        key = (type(self), draw.__name__, preset.name)
-        if key not in _TILES:
-            _TILES[key] = draw(preset)
-        return _TILES[key]

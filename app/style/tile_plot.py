@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 WIDTH, HEIGHT, EDGE = 112, 52, 4
+RIGHT = "5 3"
+"""Dashes of the right side's lines, as in the figures of pages."""
 
 
 @dataclass(frozen=True)

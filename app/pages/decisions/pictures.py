@@ -11,12 +11,9 @@ from app.pages.decisions.config import SIDES, DecisionsConfig
 from app.pages.decisions.presets import DecisionsPreset
 from app.pages.measured import outcomes
 from app.style import theme
-from app.style.tile_plot import TilePlot, svg
+from app.style.tile_plot import RIGHT, TilePlot, svg
 
-WIDTH, HEIGHT = 112, 52
 OUTCOMES: Mapping[str, Mapping[str, Any]] = outcomes(__file__)
-RIGHT = "5 3"
-"""Dashes of the right agent's line."""
 
 
 def _mushroom(x: float, color: str, spots: int, dashed: bool, bruised: bool) -> str:
@@ -54,7 +51,7 @@ def draw_game(config: DecisionsConfig) -> str:
             f'<path d="M4 48H108m-5 -3l5 3l-5 3" fill="none" stroke="{theme.RECENT}" stroke-width="1.4"/>'
         )
         words = "digits from sure to unsure"
-    return f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{words}">{parts}</svg>'
+    return svg([parts], words)
 
 
 def draw_outcome(found: Mapping[str, Any]) -> str:

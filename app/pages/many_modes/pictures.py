@@ -10,15 +10,13 @@ from app.pages.many_modes.config import SIDES, ModesConfig
 from app.pages.many_modes.presets import ModesPreset
 from app.pages.measured import outcomes
 from app.style import theme
-from app.style.tile_plot import TilePlot, svg
+from app.style.tile_plot import RIGHT, TilePlot, svg
 from llc_core.interactions import Contour, Cyclical, ReplicaExchange, SteinVariational
 
-WIDTH, HEIGHT, HALF = 112, 52, 50
+HALF = 50
 OUTCOMES: Mapping[str, Mapping[str, Any]] = outcomes(__file__)
 FARTHEST, NEAREST = 10.0, 1e-3
 """KL at the upper edge of a picture, and at its foot."""
-RIGHT = "5 3"
-"""Dashes of the right side's lines, as in the page's figures."""
 
 
 def _wave(color: str, height: float, dashed: bool = False) -> str:
@@ -56,10 +54,8 @@ def glyph(config: ModesConfig, side: str) -> str:
 
 def draw_comparison(config: ModesConfig) -> str:
     """SVG."""
-    parts = "".join(
-        f'<g transform="translate({2 + 58 * k} 0)">{glyph(config, side)}</g>' for k, side in enumerate(SIDES)
-    )
-    return f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="both methods">{parts}</svg>'
+    parts = [f'<g transform="translate({2 + 58 * k} 0)">{glyph(config, side)}</g>' for k, side in enumerate(SIDES)]
+    return svg(parts, "both methods")
 
 
 def draw_outcome(found: Mapping[str, Any]) -> str:

@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 import torch
+from tile_checks import check_outcomes
 from waiting import settled
 
 from app.pages.decisions import scene, texts
@@ -185,16 +186,7 @@ def test_a_tile_of_digits_draws_what_its_lesson_says(name, auroc, error):
 
 
 def test_tiles_draw_outcomes_and_none_like_another_and_none_while_answers_are_hidden(page):
-    drawn, hidden = [item["picture"] for item in page._items], [item["picture"] for item in page._plain]
-    assert len(set(drawn)) == len(PRESETS) == len(OUTCOMES) and not set(drawn) & set(hidden)
-    for picture in drawn:
-        ElementTree.fromstring(picture)
-    try:
-        page.answers.visible = False
-        assert [item["picture"] for item in page.tiles.items] == hidden
-    finally:
-        page.answers.visible = True
-    assert [item["picture"] for item in page.tiles.items] == drawn
+    check_outcomes(page, OUTCOMES, PRESETS)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from tile_checks import check_outcomes
 from waiting import settled
 
 from app.pages.many_modes import texts
@@ -184,13 +185,7 @@ def test_what_a_tile_draws_was_measured(preset):
 def test_tiles_draw_outcomes_and_none_like_another_and_none_while_answers_are_hidden():
     page = ManyModes()
     try:
-        drawn, hidden = [item["picture"] for item in page._items], [item["picture"] for item in page._plain]
-        assert len(set(drawn)) == len(PRESETS) == len(OUTCOMES) and not set(drawn) & set(hidden)
-        for picture in drawn:
-            ElementTree.fromstring(picture)
-        assert [item["picture"] for item in page.tiles.items] == drawn
-        page.answers.visible = False
-        assert [item["picture"] for item in page.tiles.items] == hidden
+        check_outcomes(page, OUTCOMES, PRESETS)
     finally:
         page.close()
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 import torch
+from tile_checks import check_outcomes
 
 from app.pages.your_network import scene
 from app.pages.your_network.config import NETWORKS, OPTIMIZERS, NetworkChoice, parts
@@ -71,14 +72,7 @@ def test_what_a_tile_draws_was_measured(name):
 
 
 def test_tiles_draw_outcomes_and_none_like_another_and_none_while_answers_are_hidden(view):
-    drawn, hidden = [item["picture"] for item in view._items], [item["picture"] for item in view._plain]
-    assert len(set(drawn)) == len(PRESETS) == len(OUTCOMES) and not set(drawn) & set(hidden)
-    try:
-        view.answers.visible = False
-        assert [item["picture"] for item in view.tiles.items] == hidden
-    finally:
-        view.answers.visible = True
-    assert [item["picture"] for item in view.tiles.items] == drawn
+    check_outcomes(view, OUTCOMES, PRESETS)
 
 
 def test_heads_are_disjoint_parts_of_the_transformer():
