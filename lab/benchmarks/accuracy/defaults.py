@@ -69,8 +69,9 @@ def one_run(
     sweeps: int,
     given_weights: bool,
     chains: int = REFERENCE_CHAINS,
+    burn_in: int | None = None,
 ) -> Row:
-    """What is kept of a network: its size, the three values, and the verdict."""
+    """What is kept of a network: its size, the three values, and the verdict.  chains, burn_in: of the reference."""
     problem = problem_of(size_class, ranks, seed)
     if given_weights:
         problem = DeepLinearNetwork(weights=problem.weights, seed=seed)
@@ -79,7 +80,8 @@ def one_run(
     seconds, clock = time.process_time() - start, time.perf_counter() - clock
     exact = error = None
     if sweeps:
-        burn_in = max(sweeps // 4, min(LEAST_BURN_IN, sweeps // 2))
+        if burn_in is None:
+            burn_in = max(sweeps // 4, min(LEAST_BURN_IN, sweeps // 2))
         long = gibbs_reference(problem, chains=chains, sweeps=sweeps, burn_in=burn_in, seed=seed + 1000)
         exact, error = long.llc, long.llc_se
     return {
@@ -152,6 +154,7 @@ def main() -> None:
     parser.add_argument("--sampler", help="in place of the engine's choice")
     parser.add_argument("--sweeps", type=int, default=1000, help="Gibbs sweeps; 0: no reference")
     parser.add_argument("--reference-chains", type=int, default=REFERENCE_CHAINS)
+    parser.add_argument("--reference-burn-in", type=int, help="sweeps that the reference leaves out")
     parser.add_argument("--given-weights", action="store_true", help="pass the weights alone: ranks found numerically")
     parser.add_argument("--keep", type=Path, help="a file of JSON lines: problems that are in it are not run again")
     parser.add_argument("--minutes", type=float, default=600.0, help="problems that are not begun by then are left out")
@@ -161,8 +164,9 @@ def main() -> None:
     kept, rows, until = Kept(options.keep), {}, time.monotonic() + 60 * options.minutes
     for seed in seeds_of(options.size_class, options.ranks, options.first, options.problems, options.layers):
         asked = (options.size_class, seed, options.ranks, options.sampler, options.sweeps, options.given_weights)
-        if options.reference_chains != REFERENCE_CHAINS:  # rows that were kept before say nothing of them
-            asked += (options.reference_chains,)
+        burn_in = options.reference_burn_in
+        if options.reference_chains != REFERENCE_CHAINS or burn_in:  # rows that were kept before say nothing of them
+            asked += (options.reference_chains, burn_in) if burn_in else (options.reference_chains,)
         if asked not in kept:
             if time.monotonic() >= until:
                 continue
