@@ -24,7 +24,7 @@ from unittest import mock
 import torch
 
 from lab.benchmarks.accuracy.verdict_cases import FACTORS, SMALL_FACTORS, Case, answer_of, cases, problem_of
-from lab.benchmarks.accuracy.verdicts import evidence_row, interval, judged_again, right, too_short
+from lab.benchmarks.accuracy.verdicts import evidence_row, interval, judged_again, right, show, too_short
 from lab.benchmarks.keeping import Kept, Row
 from lab.benchmarks.machine import machine
 from llc_core import RunConfig, estimate
@@ -161,6 +161,7 @@ def main() -> None:
     parser.add_argument("--keep", type=Path, help="a file of JSON lines: runs that are in it are not made again")
     parser.add_argument("--minutes", type=float, default=600.0, help="runs that are not begun by then are left out")
     parser.add_argument("--wrong", action="store_true", help="print every trusted run that is wrong")
+    parser.add_argument("--by", action="store_true", help="print both rates by sampler, gradient, steps and problem")
     options = parser.parse_args()
     print(machine(), flush=True)
     kept, until = Kept(options.keep), time.monotonic() + 60 * options.minutes
@@ -177,10 +178,13 @@ def main() -> None:
         who = "chains alone" if alone else "with exact answers"
         for count in range(REMEDIES + 1):
             rates(f"{who}, {count} remedies", [found[: count + 1][-1] for _, found in stages])
-        for case, found in stages if options.wrong else ():
-            if found[-1]["trusted"] and not right(found[-1]):
-                last = found[-1]
-                print("WRONG", who, case, last["done"], last["llc"], last["llc_se"], last["answer"], last["reason"])
+        last = [(case, found[-1]) for case, found in stages]
+        for case, row in last if options.wrong else ():
+            if row["trusted"] and not right(row):
+                print("WRONG", who, case, row["done"], row["llc"], row["llc_se"], row["answer"], row["reason"])
+        if options.by:
+            print(f"\n{who}, {REMEDIES} remedies, by what was asked for at first", end="")
+            show(last)
 
 
 if __name__ == "__main__":
