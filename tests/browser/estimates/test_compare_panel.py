@@ -72,8 +72,8 @@ def saved(app, name: str) -> Path:
     return download.value.path()
 
 
-def test_everything_can_be_taken_away(quick):
-    app, page = quick, quick.page
+def test_everything_can_be_taken_away(quick_anew):
+    app, page = quick_anew, quick_anew.page
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     app.button("Export ▾").focus()
     page.keyboard.press("Enter")
