@@ -84,6 +84,11 @@ def test_both_laws_and_what_is_said_of_them_lie_above_the_fold(app):
             box = said.bounding_box()
             assert top >= 0 and bottom <= box["y"] + 8 and box["y"] + box["height"] <= height, (side, bottom, box)
             assert said.evaluate(SIZE) >= 16
+    before = [page.evaluate(FIGURE, f"metric_figure_{side}") for side in ("left", "right")]
+    said.evaluate("e => e.append(' More words on one side.'.repeat(20))")
+    app.settle()
+    after = [page.evaluate(FIGURE, f"metric_figure_{side}") for side in ("left", "right")]
+    assert before[0] == before[1] and after[0] == after[1] and after[0][0] > before[0][0], (before, after)
 
 
 def test_diagnostics_are_folded_and_open_by_keyboard(app):
