@@ -73,8 +73,8 @@ def saved(app, name: str) -> Path:
     return download.value.path()
 
 
-def test_everything_can_be_taken_away(quick):
-    app, page = quick, quick.page
+def test_everything_can_be_taken_away(quick_anew):
+    app, page = quick_anew, quick_anew.page
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.set_viewport_size({"width": 1280, "height": 720})
     app.button("Export ▾").focus()
