@@ -168,7 +168,7 @@ tbody tr { border-top: 1px solid color-mix(in srgb, currentColor 14%, transparen
 """
 
 AS_WRITTEN = {"& .MuiToggleButton-root": {"textTransform": "none", "whiteSpace": "nowrap"}}
-"""For groups of buttons with symbols: γ in capitals would be another letter."""
+"""For groups of buttons: all of them alike, and γ in capitals would be another letter."""
 
 ICON = (
     "data:image/svg+xml,"
