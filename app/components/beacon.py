@@ -7,13 +7,16 @@ from typing import Any
 
 from panel.custom import JSComponent
 
-from app.components.base import text_beside
+from app.components.base import OWN_VALUES, text_beside
 
 
 class Beacon(JSComponent):
-    """Calls `listener` when the browser has drawn it: what is sent to a notebook before that is lost."""
+    """Calls `listener` when the browser has drawn it: what is sent to a notebook before that is lost.
 
-    _esm = text_beside(__file__, "beacon.js")
+    Components of pages come after it, so a notebook gets with it what a window has in `opening.html`.
+    """
+
+    _esm = "\n".join([OWN_VALUES, text_beside(__file__, "beacon.js")])
 
     def __init__(self, **params: Any):
         super().__init__(**params)

@@ -73,7 +73,7 @@ class RunManager:
         return handle
 
     def close(self) -> None:
-        """Stop the worker (for tests)."""
+        """Stop the worker; what waits to be built never is."""
         with self._condition:
             self._closed = True
             self._condition.notify()
@@ -105,6 +105,8 @@ class RunManager:
                     run.serve(self._builders, self._block_seconds / self._sharing())
                     time.sleep(BREATH_SECONDS)
             except BaseException as error:  # a network may call sys.exit(): its run ends, and no other
+                if self._closed:  # the process is about to end, and there are no threads to be had any more
+                    return
                 log.exception("A run failed.")
                 if run is not None:
                     run.fail(error)
@@ -160,6 +162,13 @@ def manager() -> RunManager:
 def background() -> RunManager:
     """Another one, for jobs whose single steps take long: in the first one they would make every picture stutter."""
     return _until_exit(RunManager())
+
+
+def close_managers() -> None:
+    """For the end of a process, while threads can still begin something: `atexit` comes after that."""
+    for made in (manager, background):
+        if made.cache_info().currsize:
+            made().close()
 
 
 def _until_exit(made: RunManager) -> RunManager:

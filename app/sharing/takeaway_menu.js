@@ -19,6 +19,7 @@ export function render({model}) {
     menu.style.left = '0'
     const over = menu.getBoundingClientRect().right - (document.documentElement.clientWidth - 12)
     if (shown && over > 0) menu.style.left = -over + 'px'
+    if (shown) menu.scrollIntoView({block: 'nearest'}) // below the window nobody would see that it is open
   }
   const save = (blob, name) => {
     const link = document.createElement('a')

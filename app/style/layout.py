@@ -41,6 +41,14 @@ def pair(*cards: pn.Column) -> pn.Column:
     return arranged(theme.PAIR, *cards)
 
 
+def level_pair(*cards: pn.Column) -> pn.Column:
+    """A pair whose cards have the same rows: more words on one side move the figures below them on both."""
+    for member in cards:
+        rows = sum(getattr(part, "styles", {}).get("position") != "absolute" for part in member)
+        member.stylesheets = [*member.stylesheets, theme.LEVEL.replace("ROWS", str(rows))]
+    return pair(*cards)
+
+
 def stacks(*columns: Sequence[pn.Column]) -> pn.Column:
     """Cards below each other in columns side by side: a short card leaves no hole beside a tall one."""
     made = []

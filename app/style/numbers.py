@@ -15,7 +15,8 @@ UNKNOWN = "–"
 def number(value: float | None, digits: int = 4) -> str:
     if value is None or not math.isfinite(value):
         return UNKNOWN
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.{digits}g}"
+    text = f"{value:.{digits}g}"
+    return f"{value:,.0f}" if abs(float(text)) >= 10 ** min(digits, 3) else text
 
 
 def with_error(value: float, se: float) -> str:

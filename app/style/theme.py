@@ -84,6 +84,13 @@ PAIR = f"""
 """
 """A native column made a grid, so that its height follows its cards."""
 
+LEVEL = """
+:host(:not([style*="display: none"])) { display: grid !important; grid-template: subgrid / minmax(0, 1fr); grid-row: span ROWS;
+  row-gap: 0; align-content: start; }
+.scroll-button { display: none; }
+"""
+"""Of a card in a pair: its rows are those of the pair, so that what stands in one row of both cards is level."""
+
 ROW = f"""
 {TALL}
 :host {{ display: flex !important; flex-direction: row; flex-wrap: wrap; align-items: baseline; gap: 0 16px; }}
@@ -161,7 +168,7 @@ tbody tr { border-top: 1px solid color-mix(in srgb, currentColor 14%, transparen
 """
 
 AS_WRITTEN = {"& .MuiToggleButton-root": {"textTransform": "none", "whiteSpace": "nowrap"}}
-"""For groups of buttons with symbols: γ in capitals would be another letter."""
+"""For groups of buttons: all of them alike, and γ in capitals would be another letter."""
 
 ICON = (
     "data:image/svg+xml,"

@@ -193,4 +193,5 @@ def _expected(e: Evidence) -> bool:
 
 
 def _adds(share: float) -> str:
-    return f"add about {share:.0%} to" if share > 0 else f"take about {-share:.0%} from"
+    """share: of the estimate, not of what it should be: 40% of an estimate is an error of +67%."""
+    return f"make about {share:.0%} of" if share > 0 else f"take off about {-share:.0%} of"

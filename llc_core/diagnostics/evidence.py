@@ -115,7 +115,7 @@ class Fault:
 class Cause:
     """Something that puts λ̂ off by `size`, in units of λ̂ and with its sign; causes add up.
 
-    kind: as in `remedies`.  name: of a sentence "… adds about 3% to this estimate".  measured: or expected, by a formula of
+    kind: as in `remedies`.  name: of a sentence "… makes about 3% of this estimate".  measured: or expected, by a formula of
     first order.
     """
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import socket
@@ -23,8 +24,9 @@ from app.sharing.links import Link, encode
 ROOT = Path(__file__).resolve().parents[2]
 # The first is Chromium without the parts that only a window needs: a page costs it a quarter less of the processor.
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-# Scripts of a page that lives for seconds are interpreted and compiled plainly; to optimise them costs more than it spares.
-ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--js-flags=--no-opt"]
+# Scripts of a page that lives for seconds are interpreted and compiled plainly; to optimise them costs more than it spares, by
+# either of the two compilers that do: without the second a page costs the browser a tenth less.
+ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--js-flags=--no-opt --no-maglev"]
 
 # A page on two busy cores answers late, not wrongly: no test asks how fast it is.
 expect.set_options(timeout=60_000)
@@ -154,24 +156,52 @@ def started(kept) -> App:
     return kept.get(App.open, again)
 
 
-@pytest.fixture
-def quick(app):
-    """The page after a short run of few chains of its first preset, so that sweeps and splits take seconds."""
-    config = {"problem": PRESETS[0].problem, "steps": 1000, "chains": 4}
-    app.page.goto(f"{app.address}?c={encode(Link('local-geometry', config))}")
+QUICK = {"problem": PRESETS[0].problem, "steps": 1000, "chains": 4}
+
+
+def open_quick(app: App) -> None:
+    app.page.goto(f"{app.address}?c={encode(Link('local-geometry', QUICK))}")
+    wait_for_quick(app)
+
+
+def wait_for_quick(app: App) -> None:
     expect(app.page.locator(".count")).to_contain_text("of 1,000")
     expect(app.page.locator(".caption")).to_have_text("finished")
     app.wait_for_points()  # what lies below the first picture is there
+
+
+@pytest.fixture
+def quick(kept) -> App:
+    """The page after a short run of few chains of its first preset, so that sweeps and splits take seconds."""
+
+    def again(app: App) -> None:
+        app.first_preset()
+        expect(app.page.locator("[data-key=dim]")).to_have_text("24")
+        expect(app.page.locator(".count")).to_contain_text("of 8,000")
+        file = {"name": "a.json", "mimeType": "application/json", "buffer": json.dumps(QUICK).encode()}
+        app.page.locator("input[type=file]").set_input_files(file)
+        wait_for_quick(app)
+
+    return kept.get(open_quick, again)
+
+
+@pytest.fixture
+def quick_anew(app) -> App:
+    """The same on a page of its own, to which no file has been brought."""
+    open_quick(app)
     return app
 
 
 @pytest.fixture
-def long(app) -> App:
-    """The page with a long run of its first preset, which is on while a test needs it."""
-    link = encode(Link("local-geometry", {"problem": PRESETS[0].problem, "steps": 100_000}))
-    app.page.goto(f"{app.address}?c={link}")
-    app.until_moving()
-    return app
+def long(started) -> App:
+    """The page with a long run of its first preset, which is on while a test needs it. Keys are the page's."""
+    steps = started.page.get_by_role("textbox", name="Steps", exact=True)
+    steps.fill("100000")
+    steps.press("Enter")
+    expect(started.page.locator(".count")).to_contain_text("of 100,000")
+    started.wait_for_points()
+    started.page.locator("h1").click()
+    return started
 
 
 @pytest.fixture(scope="session")

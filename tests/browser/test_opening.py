@@ -32,12 +32,11 @@ ICONS = """() => {
 SMALL = {"width": 1280, "height": 720}
 
 
-def test_the_side_bar_keeps_its_looks_and_comes_after_the_page_by_tab(app):
+def test_the_side_bar_keeps_its_looks_and_comes_after_the_page_by_tab(started):
     """What takes its styles away, as moving it in the document would, makes its icons as large as the side bar."""
-    page = app.page
-    app.open()
+    page = started.page
     expect(page.get_by_role("textbox", name="Layer sizes")).to_be_visible()
-    app.settle(5500)  # later than the last of the repairs after loading
+    started.settle(5500)  # later than the last of the repairs after loading
     page.get_by_role("button", name="theme").first.focus()
     met = []
     for _ in range(80):
@@ -50,9 +49,9 @@ def test_the_side_bar_keeps_its_looks_and_comes_after_the_page_by_tab(app):
     assert len(widths) > 5 and max(widths) <= 40, widths
 
 
-def test_a_page_is_left_at_once(app):
+def test_a_page_is_left_at_once(started):
     """The name of the next page is marked, and grey boxes stand in its place, before the server has heard of it."""
-    app.open()
+    app = started
     seen = app.page.evaluate(LEFT, "Benchmark")
     assert seen == {"current": "page", "busy": "true", "boxes": 3}
     expect(app.page.get_by_role("heading", name="Which sampler finds λ")).to_be_visible()
@@ -73,28 +72,25 @@ def test_something_stands_there_before_the_scripts_do(app):
     expect(page.locator("#opening")).to_have_count(0)
 
 
-def test_the_settings_are_one_click_away(app):
+def test_the_next_page_is_made_for_the_window_that_there_is_now(app):
+    """One that was narrow tells the server, which leaves the side bar closed; in a wide one it opens all the same."""
     page = app.page
-    page.set_viewport_size({"width": 1280, "height": 720})
-    app.open()
-    entry = page.get_by_role("textbox", name="Layer sizes")
-    expect(entry).not_to_be_visible()
+    wide = page.viewport_size
+    for turn, (size, told, closed) in enumerate(((SMALL, "1", True), (SMALL, "1", True), (wide, "0", False))):
+        page.set_viewport_size(size)
+        app.open()
+        expect(page.get_by_role("textbox", name="Layer sizes")).to_be_visible(visible=not closed)
+        assert {each["name"]: each["value"] for each in page.context.cookies()}["llc-lab-narrow"] == told
+        if turn == 0:
+            the_settings_are_one_click_away(page)
+
+
+def the_settings_are_one_click_away(page):
     page.get_by_role("button", name="Open drawer").click()
-    expect(entry).to_be_visible()
+    expect(page.get_by_role("textbox", name="Layer sizes")).to_be_visible()
     slider = page.get_by_role("slider", name="Steps slider")
     slider.focus()
     page.keyboard.press("ArrowLeft")
     written = page.get_by_role("textbox", name="Steps", exact=True)
     expect(written).not_to_have_value("8,000")
     assert slider.get_attribute("aria-valuetext") == written.input_value(), "a logarithm would be read out otherwise"
-
-
-def test_the_next_page_is_made_for_the_window_that_there_is_now(app):
-    """One that was narrow tells the server, which leaves the side bar closed; in a wide one it opens all the same."""
-    page = app.page
-    wide = page.viewport_size
-    for size, told, closed in ((SMALL, "1", True), (SMALL, "1", True), (wide, "0", False)):
-        page.set_viewport_size(size)
-        app.open()
-        expect(page.get_by_role("textbox", name="Layer sizes")).to_be_visible(visible=not closed)
-        assert {each["name"]: each["value"] for each in page.context.cookies()}["llc-lab-narrow"] == told

@@ -35,9 +35,9 @@ CHANGED_TWICE = """() => {
 }"""
 
 
-def test_a_projector_shows_large_words_and_one_figure_at_a_time(app):
-    page = app.open().page
-    app.wait_for_points()
+def test_a_projector_shows_large_words_and_one_figure_at_a_time(started):
+    page = started.page
+    started.wait_for_points()
     tiles = page.get_by_role("group", name="Presets")
     before, size = page.evaluate(SHOWN), page.evaluate(ROOT_SIZE)
     assert before > 2
@@ -85,22 +85,23 @@ def test_a_tablet_in_the_dark(browser, browser_context_args, address):
     context.close()
 
 
-def test_the_models_of_a_page_that_was_left_are_forgotten(app):
-    """While a run moves the library itself never does."""
-    page = app.open().page
-    app.wait_for_points()
-    kept = "() => [...Bokeh.documents[0]._all_models.values()].some((model) => model.name === 'losses')"
-    assert page.evaluate(kept)
-    page.get_by_role("button", name="Stationary bias", exact=True).click()
-    page.wait_for_function(f"() => !({kept})()", timeout=25_000)
-    assert not app.problems, app.problems
-
-
-def test_what_changes_again_before_the_first_change_is_settled_stays_so(app):
+def test_what_changes_again_before_the_first_change_is_settled_stays_so(started):
     """The library gives back what it has drawn once that is settled, and took a value of before for the visitor's."""
-    page = app.open().page
-    app.wait_for_points()
+    page = started.page
+    started.wait_for_points()
     page.evaluate(CHANGED_TWICE)
     page.wait_for_function("() => self.drawn.includes('twice')", timeout=25_000)
     page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
     assert page.evaluate("() => [self.told, self.drawn]") == [["once", "twice"], ["once", "twice"]]
+
+
+def test_the_models_of_a_page_that_was_left_are_forgotten(started):
+    """While a run moves the library itself never does."""
+    page = started.page
+    started.wait_for_points()
+    kept = "() => [...Bokeh.documents[0]._all_models.values()].some((model) => model.name === 'losses')"
+    assert page.evaluate(kept)
+    page.get_by_role("button", name="Stationary bias", exact=True).click()
+    page.wait_for_function(f"() => !({kept})()", timeout=25_000)
+    page.get_by_role("button", name="Local geometry", exact=True).click()
+    started.wait_for_points()

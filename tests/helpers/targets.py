@@ -128,7 +128,7 @@ def sample(
     shape = (chains, target.dim)
 
     def normals(*shape: int) -> Tensor:
-        return torch.randn(*shape, generator=generator, dtype=torch.float64)
+        return torch.randn(*shape, generator=generator).double()  # in single precision they take a quarter of the time
 
     def evaluate(delta: Tensor) -> Energy:
         loss, grad = target.excess_loss_and_grad(delta)

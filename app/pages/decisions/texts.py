@@ -22,7 +22,7 @@ AGENTS = {
     "pCSGLD": "pCSGLD, 1 net",
     "linear": "linear regression",
 }
-POLICIES = {"mean": "best by the mean", "thompson": "one draw (Thompson)", "greedy": "mean, but 10% at random"}
+POLICIES = {"mean": "best by the mean", "thompson": "one draw, Thompson", "greedy": "mean, but 10% at random"}
 MUSHROOMS = {
     "real": "mushrooms of UCI, which are real",
     "pleasant": "made mushrooms, edible by their odor",
@@ -91,11 +91,11 @@ def digits_headline(seen: DigitsProgress | None, one: Scores, answers: bool) -> 
     if not answers:
         return f"A net has learned {learned}; {draws} of it say how sure they are of each digit."
     found = seen.scores.auroc
-    how = "better than" if found > one.auroc else "no better than"
-    return (
-        f"{draws} tell a digit that was never shown from a known one in {found:.1%} of pairs, {how} the single net's "
-        f"{one.auroc:.1%}, with this one split."
-    )
+    share, its = f"{found:.1%}", f"{one.auroc:.1%}"
+    compared = f"{'better' if found > one.auroc else 'no better'} than the single net's {its}"
+    if share == its:
+        compared = "as often as the single net"
+    return f"{draws} tell a digit that was never shown from a known one in {share} of pairs, {compared}, with this one split."
 
 
 def mushroom_words(moment: Moment) -> str:

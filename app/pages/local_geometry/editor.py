@@ -13,6 +13,7 @@ from app.controls.fields import ChoiceField, NumberField
 from app.controls.parsing import parse_numbers
 from app.pages.local_geometry.config import check_size
 from app.pages.local_geometry.pictures import draw_network
+from app.style import theme
 from app.style.layout import complain, complaint, prose
 from llc_core.fields import Hyper
 from llc_core.potentials.deep_linear.random_networks import RANKS, check_architecture, check_layer_ranks
@@ -43,6 +44,7 @@ class NetworkEditor(pn.viewable.Viewer):
             size="small",
             sizing_mode="stretch_width",
             margin=(0, 0, 8, 0),
+            sx=theme.AS_WRITTEN,
         )
         self.widths = _entry("Layer sizes", "8, 6, 8")
         self.ranks = _entry("Layer ranks (empty: full)", "full")

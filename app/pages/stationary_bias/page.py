@@ -29,7 +29,7 @@ from app.pages.stationary_bias.tour import TOUR
 from app.runs.job import OVER, Job, State, Status
 from app.sharing.exact_answers import ExactAnswers
 from app.style import theme
-from app.style.layout import card, pair, toolbar
+from app.style.layout import card, level_pair, toolbar
 from app.style.legend import swatch
 
 ANSWERS = ("prediction", "bias", "exact", "agreement", "mean_abs", "second")
@@ -75,7 +75,7 @@ class StationaryBias(RunPage):
             [self.target, self.run_panel, *(side.panel for side in self.sides.values())],
             {"Target": [self.target, self.fault], "Run": [self.run_panel]},
             card(self.transport, toolbar(self.toggles, self.takeaway.menu), self.trouble),
-            pair(*(side.view for side in self.sides.values())),
+            level_pair(*(side.view for side in self.sides.values())),
             self._foot,
         )
 

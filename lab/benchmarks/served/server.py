@@ -23,18 +23,23 @@ ROOT = Path(__file__).resolve().parents[3]
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 LOOK_MILLISECONDS = 1000
 """Between two looks for sessions whose page is gone. Panel's own 17 s would be waited for at the end of a soak; what such a look
-does, and how long a session outlives its page, is as usual."""
+does is as usual."""
+KEPT_SECONDS = 15.0
+"""So long a session outlives its page, as usual."""
 ERRORS = ("ERROR", "CRITICAL", "Traceback", "Task exception")
 
 
 class Server:
-    """Starts the process. `held` asks what is alive in it, `ticks` for the polls of all sessions since the last question."""
+    """Starts the process. `held` asks what is alive in it, `ticks` for the polls of all sessions since the last question.
 
-    def __init__(self) -> None:
+    kept: seconds that a session outlives its page.
+    """
+
+    def __init__(self, kept: float = KEPT_SECONDS) -> None:
         self.log = Path(tempfile.mkdtemp(prefix="served-")) / "log.txt"
         with self.log.open("w") as output:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "lab.benchmarks.served.server"],
+                [sys.executable, "-m", "lab.benchmarks.served.server", str(kept)],
                 cwd=ROOT,
                 stdout=subprocess.PIPE,
                 stderr=output,
@@ -75,7 +80,7 @@ def launched(playwright: Any) -> Any:
     return playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
 
 
-def serve() -> None:
+def serve(kept: float = KEPT_SECONDS) -> None:
     import logging
     import socket
 
@@ -122,7 +127,8 @@ def serve() -> None:
     server = pn.serve(
         {"app": str(ROOT / "app" / "main.py")}, port, "127.0.0.1", show=False, start=False, verbose=False,
         extra_patterns=[("/held", Held), ("/ticks", Ticks), ("/holders", Holders)],
-        check_unused_sessions_milliseconds=LOOK_MILLISECONDS, **limits(),
+        check_unused_sessions_milliseconds=LOOK_MILLISECONDS,
+        unused_session_lifetime_milliseconds=int(1000 * kept), **limits(),
     )  # fmt: skip
     # A file has no hooks, as the folder `app` has.
     server._tornado._applications["/app"].application.add(Turns())
@@ -160,4 +166,4 @@ def _watch_polls() -> list[list[float]]:
 
 
 if __name__ == "__main__":
-    serve()
+    serve(*map(float, sys.argv[1:2]))

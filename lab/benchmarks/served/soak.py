@@ -18,13 +18,13 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from lab.benchmarks.served.server import Server, launched
+from lab.benchmarks.served.server import KEPT_SECONDS, Server, launched
 
 WARM_MINUTES = 5.0
 GROWTH = 0.05
 PATIENCE_MILLISECONDS = 120_000
 GONE_SECONDS = 60
-"""So long a session may outlive its page before it counts as left behind: the server keeps it for 15 s."""
+"""So long a session may outlive its page before it counts as left behind: the server keeps it for a quarter of that."""
 
 
 @dataclass(frozen=True)
@@ -96,13 +96,17 @@ def visit(context: object, url: str, seconds: float, turn: int) -> None:
 
 
 def soak(
-    minutes: float, seconds: float = 3.0, every: float = 60.0, say: Callable[[str], None] = print
+    minutes: float,
+    seconds: float = 3.0,
+    every: float = 60.0,
+    say: Callable[[str], None] = print,
+    kept: float = KEPT_SECONDS,
 ) -> tuple[list[Sample], Sample, str]:
     """Visits for so many minutes, each visitor looking a few seconds. Returns the samples, the one after all had left,
     and for a failure its cause: who keeps the pages that are left, and the whole log if there are errors in it."""
     from playwright.sync_api import sync_playwright
 
-    server = Server()
+    server = Server(kept)
     samples: list[Sample] = []
     try:
         with sync_playwright() as playwright:
@@ -139,10 +143,15 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=30)
     parser.add_argument("--seconds", type=float, default=3, help="how long a visitor looks at one thing")
     parser.add_argument("--every", type=float, default=60, help="seconds between two lines")
+    parser.add_argument(
+        "--kept", type=float, default=KEPT_SECONDS, help="seconds that the server keeps a page that is gone"
+    )
     parser.add_argument("--json", type=Path, help="write the samples there")
     options = parser.parse_args()
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    samples, last, log = soak(options.minutes, options.seconds, options.every, say=lambda line: print(line, flush=True))
+    samples, last, log = soak(
+        options.minutes, options.seconds, options.every, lambda line: print(line, flush=True), options.kept
+    )
     verdict = judge(samples, last)
     print(
         f"growth after {WARM_MINUTES:g} minutes {100 * verdict.growth:+.1f}%: {'passed' if verdict.passed else 'FAILED'}"

@@ -100,7 +100,7 @@ def normal_crossing(k: Any = (1, 1), h: Any = None, at: Any = None) -> Model:
     return Model(
         "normal_crossing",
         r"\rho=" + "".join(name + (f"^{{{a}}}" if a > 1 else "") for name, a in zip(names, powers, strict=True) if a),
-        "A normal crossing: the parameters that tell the truth are the axes, and every λ is a ratio of exponents.",
+        "A normal crossing: parameters tell the truth where a factor is 0, and every λ is a ratio of exponents.",
         w0,
         rho,
         jacobian,

@@ -55,11 +55,19 @@ def test_names_in_links_never_change():
     }
 
 
+ROWS: tuple[dict[str, int], ...] = ({}, {"n": 2000})
+"""Each network sums its data once; the usual million takes half a second, so that most bring fewer."""
 LOCAL = st.fixed_dictionaries(
     {
         "problem": st.one_of(
             st.lists(st.integers(1, 9), min_size=2, max_size=5).map(
-                lambda w: {"kind": "dln", "widths": w, "layer_ranks": [1] * (len(w) - 1), "seed": len(w)}
+                lambda w: {
+                    "kind": "dln",
+                    "widths": w,
+                    "layer_ranks": [1] * (len(w) - 1),
+                    "seed": len(w),
+                    **ROWS[len(w) > 2],
+                }
             ),
             st.fixed_dictionaries(
                 {
@@ -67,6 +75,7 @@ LOCAL = st.fixed_dictionaries(
                     "size_class": st.just("1K"),
                     "ranks": st.sampled_from(["equal", "full", "paper"]),
                     "seed": st.integers(0, 99),
+                    "n": st.sampled_from([2000, 5000]),
                 }
             ),
         ),

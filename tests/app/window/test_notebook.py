@@ -10,13 +10,16 @@ import pytest
 from bokeh.document import Document
 from bokeh.models import ImportedStyleSheet, UIElement
 from nbclient import NotebookClient
+from panel.custom import ReactComponent
 from pyviz_comms import Comm
 
 import app
+from app.components.base import OWN_VALUES
 from app.components.beacon import Beacon
 from app.components.notice import Notice
 from app.session.errors import report
 from app.window import notebook as inline
+from app.window.shell import OPENING
 
 
 class _Comm(Comm):
@@ -89,6 +92,14 @@ def test_all_pages_have_buttons_and_one_page_has_none():
 
     assert app.view().select(Navigation)[0].titles[0] == "Landscapes"
     assert not app.view(page="Local geometry").select(Navigation)
+
+
+def test_panel_s_components_are_mended_before_the_first_is_drawn(notebook):
+    """The window has it in `opening.html`; what it does there, tests/browser/test_window.py shows."""
+    assert "givesOwnValuesOnly" in OWN_VALUES and Beacon._esm.startswith(OWN_VALUES) and OWN_VALUES in OPENING
+    assert not notebook.layout.select(ReactComponent)
+    notebook.draw()
+    assert notebook.layout.select(ReactComponent)
 
 
 def test_the_run_starts_when_the_browser_has_drawn_the_frame(notebook):

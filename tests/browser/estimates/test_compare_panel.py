@@ -8,6 +8,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from browser_app import WIDE
 from page_scripts import SOURCE
 from playwright.sync_api import expect
 
@@ -72,11 +73,14 @@ def saved(app, name: str) -> Path:
     return download.value.path()
 
 
-def test_everything_can_be_taken_away(quick):
-    app, page = quick, quick.page
+def test_everything_can_be_taken_away(quick_anew):
+    app, page = quick_anew, quick_anew.page
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.set_viewport_size({"width": 1280, "height": 720})
     app.button("Export ▾").focus()
     page.keyboard.press("Enter")
+    expect(page.locator(".away .menu:visible")).to_be_in_viewport(ratio=0.99)
+    page.set_viewport_size(WIDE)
     app.button("Copy as Python").focus()
     page.keyboard.press("Enter")
     expect(page.get_by_text("Copied: Python that runs as pasted.")).to_be_visible()

@@ -8,6 +8,9 @@ import pytest
 from page_scripts import SOURCE
 from playwright.sync_api import expect
 
+from app.pages.landscapes.presets import PRESETS
+
+TITLE = next(preset.title for preset in PRESETS if preset.name == "crossing")
 # Where a point of the plane lies on the screen. The upper half is in view without scrolling.
 PLACE = """([x, y]) => {
   const view = [...window.Bokeh.index.query((v) => v.model.name === 'plane' && v.model.type === 'Figure')][0]
@@ -26,11 +29,25 @@ def wait_for(app, name: str, column: str, count: int = 1) -> None:
 
 
 @pytest.fixture
-def plane(app):
-    """The page, with chains that move where two lines cross."""
-    app.page.goto(f"{app.address}?page=landscapes&preset=crossing")
-    wait_for(app, "trails", "x0", 20)
-    return app
+def plane(kept):
+    """The page, opened by its address or left in order by another test, with chains that move where two lines cross."""
+
+    def first(app):
+        app.page.goto(f"{app.address}?page=landscapes&preset=crossing")
+        wait_for(app, "trails", "x0", 20)
+
+    def again(app):
+        page = app.page
+        for name in ("Click sets w0", "Loss K(w)"):
+            page.get_by_role("button", name=name, exact=True).click()
+        page.get_by_role("group", name="Presets").get_by_role("button").filter(has_text=TITLE).click()
+        expect(page.get_by_role("textbox", name="Point w0: coordinates w₁, w₂", exact=True)).to_have_value("0, 0")
+        expect(page.get_by_role("textbox", name="Start w₁", exact=True)).to_have_value("0.1")
+        expect(page.locator("[data-key=multiplicity]")).to_have_text("2")
+        expect(app.button("Pause")).to_be_visible()
+        wait_for(app, "trails", "x0", 20)
+
+    return kept.get(first, again)
 
 
 def test_chains_move_and_meet_the_exact_answer(plane):

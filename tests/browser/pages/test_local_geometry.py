@@ -40,14 +40,9 @@ def test_a_slow_browser_whose_session_has_expired_gets_the_page_from_this_server
     app.open()
 
 
-def test_ten_chains_are_drawn_while_they_run(started):
+def test_ten_chains_are_drawn_while_they_run(long):
     """How often a second: `python -m lab.benchmarks.served.seen`, as for the other times of the app."""
-    app = started
-    steps = app.page.get_by_role("textbox", name="Steps", exact=True)
-    steps.fill("100000")
-    steps.press("Enter")
-    expect(app.page.locator(".count")).to_contain_text("of 100,000")
-    app.wait_for_points()
+    app = long
     assert len(app.source("losses")) == 11, "ten chains and the step"
     assert app.page.evaluate(UPDATES, 15) == 15
 
@@ -241,10 +236,11 @@ def test_another_page_takes_over_and_ends_the_first_one_s_run(app, here, monkeyp
     expect(app.page.get_by_role("group", name="Presets")).to_have_count(1)
 
 
-def test_dark_mode_reaches_figures_and_components(app):
-    app.open()
+def test_dark_mode_reaches_figures_and_components(started):
+    app = started
     light = app.page.evaluate(SCHEME)
     assert light[0] == "#ffffff"
     app.switch_scheme()
     before = app.step
     app.page.wait_for_function(f"() => {SHOWN_STEP} > {before} || {SHOWN_STEP} === 8000")  # it goes on to its end
+    app.switch_scheme()

@@ -76,6 +76,8 @@ def test_what_is_closed_is_gone(tmp_path):
         "0.3",
         "--every",
         "4",
+        "--kept",
+        "4",
     ]
     done = subprocess.run([*command, "--json", str(found)], cwd=ROOT, capture_output=True, text=True, check=False)
     result = json.loads(found.read_text())

@@ -512,6 +512,10 @@ def planted(sampler: Sampler, bug: str) -> Sampler:
     return Buggy(**{f.name: getattr(sampler, f.name) for f in dataclasses.fields(sampler)})
 
 
+CAUGHT_STEPS = 600
+"""Enough on the quadratic for each sampler without a mistake to pass, and so for a mistake to be caught for what it does."""
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("bug", ["half the force", "sign of the prior", "noise too large"])
 @pytest.mark.parametrize("name", NAMES)
@@ -520,7 +524,8 @@ def test_the_quadratic_check_catches(name, bug):
         pytest.skip("the thermostat exists to absorb exactly this")
     with pytest.raises(AssertionError):
         check_quadratic(
-            planted(CASES[name].quadratic, bug), dataclasses.replace(CASES[name], steps=min(1200, CASES[name].steps))
+            planted(CASES[name].quadratic, bug),
+            dataclasses.replace(CASES[name], steps=min(CAUGHT_STEPS, CASES[name].steps)),
         )
 
 
@@ -570,7 +575,7 @@ def test_the_compiled_update_has_the_moments_on_a_skewed_target(name):
 @pytest.mark.parametrize("bug", ["half the force", "sign of the prior"])
 @pytest.mark.parametrize("name", WITH_CELL)
 def test_the_quadratic_check_of_the_compiled_update_catches(name, bug):
-    case = dataclasses.replace(CASES[name], steps=min(1200, CASES[name].steps))
+    case = dataclasses.replace(CASES[name], steps=min(CAUGHT_STEPS, CASES[name].steps))
     with pytest.raises(AssertionError, match="off by"):
         check_quadratic(planted(compiled(case.quadratic), bug), case)
 

@@ -24,6 +24,7 @@ class ExpressionEditor:
             size="small",
             sizing_mode="stretch_width",
             margin=(4, 0, 10, 0),
+            sx=theme.AS_WRITTEN,
         )
         self.entry = pmui.TextInput(
             label="Formula in x",

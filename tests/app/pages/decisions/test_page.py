@@ -154,6 +154,12 @@ def test_the_sentence_follows_the_numbers(bandit, digits):
     found = digits.judge()
     told = texts.digits_headline(found, one, True)
     assert ("no better than" in told) == (found.scores.auroc <= one.auroc) and f"{found.scores.auroc:.1%}" in told
+    equal = texts.digits_headline(
+        dataclasses.replace(found, scores=dataclasses.replace(one, auroc=one.auroc + 1e-6)), one, True
+    )
+    assert f"{one.auroc:.1%} of pairs, as often as the single net, " in equal, (
+        "better than 94.4%, in 94.4%, would be a riddle"
+    )
     assert "%" not in texts.digits_headline(found, one, False)
     same = SMALL.replace(bandit=BanditSettings(mushrooms="pleasant", left=play("pSGLD"), right=play("pSGLD")))
     assert texts.names(same) == ("pSGLD (left)", "pSGLD (right)")

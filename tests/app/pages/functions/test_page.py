@@ -70,6 +70,23 @@ def view(quick_answers):
     made.close()
 
 
+@pytest.fixture(scope="module")
+def kept_pages():
+    made: list[WeightsAndFunctions] = []
+    yield made
+    for page in made:
+        page.close()
+
+
+@pytest.fixture
+def untouched(quick_answers, kept_pages):
+    """One page for tests that assert that it stays as it opens: to build it takes longer than what they ask."""
+    if not kept_pages:
+        kept_pages.append(WeightsAndFunctions())
+        settle_answers(kept_pages[0])
+    return kept_pages[0]
+
+
 def settle_answers(view: WeightsAndFunctions) -> None:
     """Wait for what is worked out beside the run: the Gaussian process and the exact answer."""
     wait_for(lambda: view.truth.poll() or not view.truth.busy)
@@ -432,7 +449,8 @@ def test_a_configuration_comes_back(view, name):
         ({"unheard": 1}, "Unknown key 'unheard'"),
     ],
 )
-def test_a_wrong_value_changes_nothing(view, changes, words):
+def test_a_wrong_value_changes_nothing(untouched, changes, words):
+    view = untouched
     before = view.configuration()
     with pytest.raises(ValueError, match=words if "?" in words else re.escape(words)) as error:
         view.restore(changes)
@@ -694,7 +712,8 @@ def test_points_of_a_file_take_the_place_of_the_curve(view):
         (b"x,y\n", "a header and no rows"),
     ],
 )
-def test_a_bad_file_is_one_sentence_and_changes_nothing(view, content, said):
+def test_a_bad_file_is_one_sentence_and_changes_nothing(untouched, content, said):
+    view = untouched
     before = view.editor.problem
     upload(view, content)
     assert said in view.editor.message.object and view.editor.problem == before

@@ -60,6 +60,22 @@ def view():
     made.close()
 
 
+@pytest.fixture(scope="module")
+def turned():
+    """One page for tests that first choose a preset: to build it takes longer than what they ask."""
+    made = Landscapes()
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def untouched():
+    """One page for a test that asserts that it stays as it opens."""
+    made = Landscapes()
+    yield made
+    made.close()
+
+
 # -- presets ----------------------------------------------------------------------------------------------------------
 
 
@@ -162,7 +178,8 @@ def test_a_start_far_out_widens_the_window():
 
 
 @pytest.mark.parametrize("name", BY_NAME)
-def test_a_configuration_comes_back(view, name):
+def test_a_configuration_comes_back(turned, name):
+    view = turned
     view._on_preset(name)
     view.restore(view.configuration())
     first = json.loads(json.dumps(view.configuration()))
@@ -191,7 +208,8 @@ def test_a_configuration_comes_back(view, name):
         ({"histogram": {"low": 0, "high": 1, "count": 2}}, "histogram"),
     ],
 )
-def test_a_wrong_value_changes_nothing(view, changes, words):
+def test_a_wrong_value_changes_nothing(untouched, changes, words):
+    view = untouched
     before = view.configuration()
     with pytest.raises(ValueError, match=re.escape(words)):
         view.restore({"problem": CROSSING, **changes})
@@ -366,7 +384,8 @@ def test_short_chains_tell_u_from_v():
 
 
 @pytest.mark.parametrize("name, value, multiplicity", [("crossing", 0.5, 2), ("prior", 2 / 3, 1), ("U", 0.5, 1)])
-def test_the_volume_panel_shows_the_fitted_coefficient(view, name, value, multiplicity):
+def test_the_volume_panel_shows_the_fitted_coefficient(turned, name, value, multiplicity):
+    view = turned
     view._on_preset(name)
     view.volume._take(view.volume._later._task())
     assert float(view.volume.numbers.values["slope"]) == pytest.approx(value, abs=2e-3)
@@ -458,7 +477,8 @@ def test_a_formula_is_drawn_and_run_and_carried_away(view):
         ("", "The formula is empty"),
     ],
 )
-def test_a_formula_that_cannot_be_run_is_a_sentence_and_the_run_stays(view, text, words):
+def test_a_formula_that_cannot_be_run_is_a_sentence_and_the_run_stays(turned, text, words):
+    view = turned
     view.tiles.listener("own")
     before = view.configuration()
     write(view, text)

@@ -7,7 +7,6 @@ from functools import partial
 from html import escape
 
 import panel as pn
-import panel_material_ui as pmui
 
 from app.pages.stationary_bias.config import SIDES, BiasConfig
 from app.pages.stationary_bias.panels.exact.figure import BiasFigure
@@ -18,7 +17,7 @@ from app.runs.job import OVER, Status
 from app.runs.manager import background
 from app.runs.tasks import TaskJob
 from app.style import theme
-from app.style.layout import card, plotted, prose
+from app.style.layout import card, one_of, plotted, prose
 from app.style.legend import HeardLegend
 
 
@@ -32,9 +31,7 @@ class ExactPanel:
         self._handle: RunHandle | None = None
         self._cursor = 0
         self.figure = BiasFigure()
-        self._subject = pmui.RadioButtonGroup(
-            options={WORDS[side]: side for side in SIDES}, value="left", size="small", margin=0
-        )
+        self._subject = one_of({WORDS[side]: side for side in SIDES}, "left")
         self._subject.param.watch(self._on_subject, "value")
         self._legend = HeardLegend()
         self._words = prose(margin=(6, 0, 0, 0))

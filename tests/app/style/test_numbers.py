@@ -1,0 +1,23 @@
+"""Numbers as people read them."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.style.numbers import number
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "text"),
+    [
+        (1 / (1 - 0.999), 3, "1,000"),
+        (123.4, 2, "123"),
+        (-123.4, 2, "-123"),
+        (99.4, 2, "99"),
+        (1234.5, 4, "1,234"),
+        (12.344, 4, "12.34"),
+        (float("nan"), 4, "–"),
+    ],
+)
+def test_no_number_above_one_is_written_with_a_power_of_ten(value, digits, text):
+    assert number(value, digits) == text
