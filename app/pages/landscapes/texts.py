@@ -9,7 +9,7 @@ from app.estimates import texts
 from app.runs.job import State
 from app.style.numbers import UNKNOWN, exact, number, with_error
 from llc_core import Estimate, Planar
-from llc_core.results import agrees
+from llc_core.results import AGREES, ERRORS, agrees
 
 _BY_KEY = {item["key"]: item for item in texts.READOUTS}
 CELLS = [
@@ -91,10 +91,12 @@ def verdict(state: State, problem: Planar, value: float | None, with_answers: bo
 
 
 def _found(problem: Planar, estimate: Estimate, value: float) -> str:
-    if agrees(estimate.llc, estimate.llc_se, value):
-        return f"λ̂ agrees with the exact value {value:.3f} at n = {problem.n:,}"
     off = estimate.llc / value - 1
-    return f"λ̂ is {abs(off):.0%} {'above' if off > 0 else 'below'} the exact value {value:.3f} at n = {problem.n:,}"
+    if abs(off) <= AGREES:
+        return f"λ̂ agrees with the exact value {value:.3f} at n = {problem.n:,}"
+    found = f"λ̂ is {abs(off):.0%} {'above' if off > 0 else 'below'} the exact value {value:.3f} at n = {problem.n:,}"
+    within = agrees(estimate.llc, estimate.llc_se, value)
+    return f"{found} (within {ERRORS} of its standard errors)" if within else found
 
 
 def begun(estimate: Estimate) -> bool:

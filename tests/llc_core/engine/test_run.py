@@ -196,7 +196,7 @@ def test_the_bias_of_the_step_is_predicted_and_flagged():
     exact = estimate(problem, steps=4000, chains=16)
     added, predicted = biased.llc - exact.llc, biased.diagnostics["step_bias"]
     assert predicted == pytest.approx(added, rel=0.35)
-    assert "The step size is measured to add" in str(biased.converged)
+    assert "The step size is measured to make" in str(biased.converged)
     assert exact.diagnostics["step_bias"] == 0 and exact.converged
 
 

@@ -29,7 +29,7 @@ class OverTraining(ChoicePanel):
 
     def __init__(self) -> None:
         super().__init__(
-            "At every checkpoint", "Estimates λ̂ at each checkpoint with the settings on the left, one after the other."
+            "At every checkpoint", "Estimates λ̂ at each checkpoint with these settings, one after the other."
         )
         self.figures = TrainingFigures()
         self.found: list[tuple[int, Estimate]] = []

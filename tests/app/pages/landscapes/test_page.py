@@ -319,13 +319,13 @@ def test_a_click_sets_the_start_and_another_landscape_its_own(view):
 # -- words ------------------------------------------------------------------------------------------------------------
 
 
-def state_of(llc: float, ok: bool = True, problem: Planar | None = None) -> tuple[State, Planar]:
+def state_of(llc: float, ok: bool = True, problem: Planar | None = None, se: float = 0.005) -> tuple[State, Planar]:
     problem = problem or planar_landscape("normal_crossing")
     job, _ = job_of(problem, steps=200, chains=4)
     estimate = replace(
         finished(job).judge(),
         llc=llc,
-        llc_se=0.005,
+        llc_se=se,
         r_hat=1.01,
         converged=Verdict(ok, "Fine.", "Take more steps.", not ok),
     )
@@ -339,6 +339,8 @@ def test_the_verdict_names_chance_bias_and_finite_n():
     assert tone == "good" and "agrees with the exact value 0.356" in words
     assert "29% below it (m = 2 alone takes off about 1/log nβ = 0.20)" in words
     assert "0.356" not in verdict(state, problem, 0.356, False)[1]
+    rough = verdict(state_of(0.26, ok=False, se=0.04)[0], problem, 0.356, True)[1]
+    assert "27% below the exact value 0.356 at n = " in rough and "(within 3 of its standard errors)" in rough
     tone, words = verdict(state_of(0.5)[0], problem, 0.356, True)
     assert tone == "bad" and "Do not trust it." in words and "40% above" in words
     at_u = planar_landscape("line_and_point", at="U")
