@@ -13,10 +13,10 @@ from llc_core.potentials.conditionals import Conditionals
 from llc_core.samplers.base import Sampler
 from llc_core.types import Hp, State
 
-FARTHEST = 1e7
-"""nβ·ΔL·ε at most where a chain begins, with ε the unit roundoff. The loss of a deep and wide network at a draw of the localising
-Gaussian can be 10²¹: what rounding then adds to the mean of a layer's law throws the next layer farther, until nothing is finite.
-At 10⁶ chains come home, at 5·10¹⁰ they do not (100K networks of seven layers and more)."""
+FARTHEST = 1.0
+"""nβ·ΔL·ε at most where a chain begins, with ε the unit roundoff: rounding then changes nβ·ΔL there by no more than one unit.
+The loss of a deep and wide network at a draw of the localising Gaussian can be 10²¹: what rounding then adds to the mean of a
+layer's law throws the next layer farther, until nothing is finite. Where 10⁷ was allowed a 100K network of nine layers ended so."""
 NEARER = 0.7
 """How much nearer to w0 a chain begins that would begin too far away. Where it begins is a choice: the law of what follows is exact."""
 

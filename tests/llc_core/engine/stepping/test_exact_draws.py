@@ -123,12 +123,12 @@ def test_a_problem_without_such_laws_is_refused():
 def test_chains_of_a_deep_network_begin_where_rounding_lets_them_come_home(monkeypatch):
     """At draws of the localising Gaussian its loss is so large that the next sweeps would leave nothing finite."""
     rng = np.random.default_rng(0)
-    deep = DeepLinearNetwork([rng.standard_normal((40, 40)) / np.sqrt(40) for _ in range(14)], seed=1)
+    deep = DeepLinearNetwork([rng.standard_normal((40, 40)) / np.sqrt(40) for _ in range(22)], seed=1, n=1000)
     config = RunConfig(chains=4, steps=6, burn_in=0, sampler={"name": "Gibbs"})
     run = Run(config, deep)
     run.advance(6)
     losses = run._stepper._loss.numpy()
     assert (losses > 0).all() and losses.max() < 1.5 * losses.min()  # those from far away are where the others are
-    monkeypatch.setattr("llc_core.engine.stepping.exact_draws.FARTHEST", np.inf)
+    monkeypatch.setattr("llc_core.engine.stepping.exact_draws.FARTHEST", 1e7)
     with pytest.raises(ValueError, match="overflow"):
         Run(config, deep).advance(6)
