@@ -734,10 +734,21 @@ def test_the_exported_script_runs_and_gives_the_numbers_of_the_page(quick_answer
     assert done.returncode == 0, done.stderr
     printed = dict(re.findall(r"^(.*): ([\d.]+)", done.stdout, re.M))
     assert float(printed["R-hat of weights, median"]) == pytest.approx(found.weights, abs=6e-4)
-    assert float(printed["R-hat of the loss"]) == pytest.approx(found.loss, abs=6e-4)
+    assert float(printed["R-hat of the loss"]) == pytest.approx(found.loss, abs=6e-4 + rounding_of_r_hat(job))
     assert float(printed["R-hat of functions, largest"]) == pytest.approx(found.functions, abs=6e-4)
     away = distance_to(finished_answer(job.scene), found)
     assert float(printed["distance to the exact posterior"]) == pytest.approx(away, abs=6e-3)
+
+
+def rounding_of_r_hat(job: FunctionsJob) -> float:
+    """How far R-hat of the loss moves when the loss is told in other units, by rounding alone.
+
+    It ranks the distances to the median, and the median lies halfway between two draws: rounding says which of them is nearer.
+    The script takes squares of residuals for the loss, so its rounding is not the page's.
+    """
+    losses = np.stack([row.losses for row in job.log._half(job.scene.config.steps)])
+    units = np.random.default_rng(1).uniform(0.1, 3, (20, 2))
+    return max(abs(r_hat(losses * scale + offset) - r_hat(losses)) for scale, offset in units)
 
 
 @pytest.mark.long
