@@ -11,11 +11,13 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterator
+from functools import partialmethod
 from pathlib import Path
+from urllib.parse import urlparse
 
 import pytest
 from browser_app import UNUSED_MILLISECONDS, WIDE, App, Kept
-from playwright.sync_api import expect
+from playwright.sync_api import BrowserContext, Page, Request, expect
 from synthetic_store import failed_row, synthetic_rows, write_store
 
 from app.pages.local_geometry.presets import PRESETS
@@ -28,6 +30,9 @@ BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-c
 # either of the two compilers that do: without the second a page costs the browser a tenth less.
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--js-flags=--no-opt --no-maglev"]
 
+# What a test waits for is looked for ten times a second. Otherwise it is at every frame, for which the page would have to draw one.
+Page.wait_for_function = partialmethod(Page.wait_for_function, polling=100)
+
 # A page on two busy cores answers late, not wrongly: no test asks how fast it is.
 expect.set_options(timeout=60_000)
 
@@ -39,6 +44,39 @@ def browser_type_launch_args() -> dict:
     if found is None:
         (pytest.fail if os.environ.get("CI") else pytest.skip)(f"No browser: install one of {', '.join(BROWSERS)}.")
     return {"executable_path": found, "args": ARGUMENTS}
+
+
+@pytest.fixture(scope="session")
+def lasting(browser_type, browser_type_launch_args, browser_context_args, tmp_path_factory) -> Iterator[BrowserContext]:
+    """A browser with a profile on disk: it keeps the app's scripts as it has compiled them, which spares a page an eighth."""
+    folder = tmp_path_factory.mktemp("profile")
+    context = browser_type.launch_persistent_context(folder, **browser_type_launch_args, **browser_context_args)
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def context(lasting, kept_page) -> Iterator[BrowserContext]:
+    """The browser as a new visitor has it: nothing is left of the test before but the scripts."""
+    visited = set[str]()
+
+    def note(request: Request) -> None:
+        if request.is_navigation_request():
+            visited.add("{0.scheme}://{0.netloc}".format(urlparse(request.url)))
+
+    lasting.on("request", note)
+    yield lasting
+    lasting.remove_listener("request", note)
+    empty = lasting.pages[0]  # the one that the browser opened with
+    for page in lasting.pages[1:]:
+        if kept_page.app is None or page != kept_page.app.page:
+            page.close()
+    lasting.clear_cookies()
+    lasting.clear_permissions()
+    control = lasting.new_cdp_session(empty)
+    for origin in visited:
+        control.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "local_storage"})
+    control.detach()
 
 
 @pytest.fixture(scope="session")
@@ -128,9 +166,9 @@ def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def kept_page(browser, browser_context_args, address) -> Iterator[Kept]:
+def kept_page(lasting, address) -> Iterator[Kept]:
     """A page that is loaded once for a file."""
-    kept = Kept(lambda: browser.new_context(**browser_context_args).new_page(), address)
+    kept = Kept(lasting.new_page, address)
     yield kept
     kept.close()
 

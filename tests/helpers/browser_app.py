@@ -162,5 +162,5 @@ class Kept:
 
     def close(self) -> None:
         if self.app is not None:
-            self.app.page.context.close()
+            self.app.page.close()
         self.app = None
