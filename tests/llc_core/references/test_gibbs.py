@@ -300,7 +300,7 @@ def test_a_trajectory_that_runs_away_is_refused(fault, monkeypatch):
 
     monkeypatch.setattr(torch.linalg, "lu_factor", thrown)
     rate = sampler.gauge_move(1, torch.full((2, 1, 1), 0.1, dtype=torch.float64)).flatten()
-    assert len(calls) == 2 * blocked_gibbs.LEAPFROG_STEPS and all(x.isfinite().all() for x in calls)
+    assert len(calls) == blocked_gibbs.LEAPFROG_STEPS and all(x.isfinite().all() for x in calls)
     assert rate[0] == 0 and rate[1] > 0.5
     assert all(torch.equal(now[0], then[0]) for now, then in zip(sampler.deltas, before, strict=True))
 
