@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from functools import cache
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ import torch
 import llc_core
 from llc_core import SGLD, DeepLinearNetwork, RunConfig, UnderdampedLangevin, estimate, run
 from llc_core.engine.run import Run
+from llc_core.results import Estimate
 
 
 @pytest.fixture(scope="module")
@@ -159,8 +161,8 @@ def test_minibatch_noise_is_predicted_and_flagged(tiny):
 @pytest.mark.long
 def test_adapted_and_unit_mass_sample_the_same_law():
     problem = DeepLinearNetwork.random(widths=[5, 4, 5], layer_ranks=[3, 3], n=100_000, seed=3)
-    adapted = estimate(problem, UnderdampedLangevin(), steps=6000, chains=16)
-    unit = estimate(problem, UnderdampedLangevin(mass="unit", friction=100.0), steps=20000, chains=16)
+    adapted = estimate(problem, UnderdampedLangevin(), steps=2000, chains=64)
+    unit = estimate(problem, UnderdampedLangevin(mass="unit", friction=100.0), steps=10_000, chains=32)
     assert abs(adapted.llc - unit.llc) < 4 * math.hypot(adapted.llc_se, unit.llc_se)
     assert adapted.llc_se < 0.03 * adapted.llc and unit.llc_se < 0.03 * unit.llc
 
@@ -182,8 +184,8 @@ def test_a_given_step_is_meant_for_the_adapted_coordinates():
 def test_a_grid_of_temperatures_gives_each_setting_its_own_coordinates():
     pytest.importorskip("arviz_stats")  # ESS
     problem = DeepLinearNetwork.random(widths=[6, 5, 6], layer_ranks=[3, 3], seed=1)
-    both = estimate(problem, grid={"n_beta": [30.0, 1e6]}, steps=8000, chains=8)
-    alone = estimate(problem, n_beta=30.0, steps=8000, chains=8)
+    both = estimate(problem, grid={"n_beta": [30.0, 1e6]}, steps=2000, chains=32)
+    alone = estimate(problem, n_beta=30.0, steps=2000, chains=32)
     assert abs(both[0].llc - alone.llc) < 4 * math.hypot(both[0].llc_se, alone.llc_se)
     assert both[0].ess > 200
 
@@ -239,21 +241,31 @@ def test_overflow_in_burn_in_is_started_again_not_fatal():
     assert result.diverged == 0 and math.isfinite(result.llc)
 
 
+SMALL = DeepLinearNetwork.random(widths=[4, 4, 4], layer_ranks=[1, 1], n=10_000, seed=0)
+
+
+def settings_of(step_size: float | None) -> RunConfig:
+    return RunConfig(steps=2000, sampler={"name": "UnderdampedLangevin", "step_size": step_size})
+
+
+@cache
+def unspoiled(step_size: float | None) -> Estimate:
+    whole = Run(settings_of(step_size), SMALL)
+    whole.advance(2000)
+    return whole.estimates()[0]
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("step_size", [None, 0.05])
 @pytest.mark.parametrize("spoiled", ["momentum", "delta"])
 def test_a_chain_saved_on_its_way_out_is_not_started_again_from_there_for_ever(step_size, spoiled):
     """What is saved at a check may be a chain with the momentum to blow up, or one that has: halving the step helps neither."""
-    problem = DeepLinearNetwork.random(widths=[4, 4, 4], layer_ranks=[1, 1], n=10_000, seed=0)
-    config = RunConfig(steps=2000, sampler={"name": "UnderdampedLangevin", "step_size": step_size})
-    whole, current = Run(config, problem), Run(config, problem)
+    current = Run(settings_of(step_size), SMALL)
     current.advance(150)  # the next thing is to save this state
     current._state[spoiled][0] *= 1e5
     notes = [note for snapshot in current for note in snapshot.notes]
-    for _ in whole:
-        pass
     assert 0 < len([note for note in notes if "overflowed" in note]) <= 12
-    found, usual = current.estimates()[0], whole.estimates()[0]
+    found, usual = current.estimates()[0], unspoiled(step_size)
     assert found.diverged == 0 and found.diagnostics["step_size"] > usual.diagnostics["step_size"] / 5000
     assert abs(found.llc / usual.llc - 1) < 0.3
 
@@ -297,9 +309,9 @@ def test_public_names():
 def test_trajectories_that_are_all_rejected_get_a_smaller_step(seed, monkeypatch):
     """Near w0 the loss of these networks is so flat that the first automatic step leads every trajectory onto a wall."""
     problem = DeepLinearNetwork.random("1K", seed=seed)
-    settings = {"steps": 500, "chains": 2, "progress": False}
-    found = estimate(problem, "HMC", **settings)
+    settings = {"chains": 2, "progress": False}
+    found = estimate(problem, "HMC", steps=400, **settings)
     assert found.diagnostics["acceptance"] > 0.5 and abs(found.llc / found.expected - 1) < 0.3
     monkeypatch.setattr("llc_core.engine.adapting.step_limit.REFUSED", -1.0)
-    stuck = estimate(problem, "HMC", **settings)
+    stuck = estimate(problem, "HMC", steps=200, **settings)
     assert stuck.diagnostics["acceptance"] < 0.1 and stuck.llc < 0.1 * stuck.expected and not stuck.converged

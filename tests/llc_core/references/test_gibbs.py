@@ -300,7 +300,7 @@ def test_a_trajectory_that_runs_away_is_refused(fault, monkeypatch):
 
     monkeypatch.setattr(torch.linalg, "lu_factor", thrown)
     rate = sampler.gauge_move(1, torch.full((2, 1, 1), 0.1, dtype=torch.float64)).flatten()
-    assert len(calls) == 2 * blocked_gibbs.LEAPFROG_STEPS and all(x.isfinite().all() for x in calls)
+    assert len(calls) == blocked_gibbs.LEAPFROG_STEPS and all(x.isfinite().all() for x in calls)
     assert rate[0] == 0 and rate[1] > 0.5
     assert all(torch.equal(now[0], then[0]) for now, then in zip(sampler.deltas, before, strict=True))
 
@@ -324,7 +324,7 @@ def test_the_check_of_gauge_moves_catches(bug, monkeypatch):
 def test_gauge_moves_change_no_result(widths, ranks):
     problem = network(widths, ranks=ranks, n=100)
     on, off = (
-        gibbs_reference(problem, chains=48, sweeps=700, burn_in=100, n_beta=2.0, gauge_moves=g) for g in (True, False)
+        gibbs_reference(problem, chains=192, sweeps=200, burn_in=50, n_beta=2.0, gauge_moves=g) for g in (True, False)
     )
     assert abs(on.llc - off.llc) < 3.5 * math.hypot(on.llc_se, off.llc_se) < 0.03 * on.llc
 
@@ -345,10 +345,11 @@ def test_gauge_moves_change_no_result(widths, ranks):
 def test_gibbs_agrees_with_hmc(widths, ranks, n_beta, mass):
     """Within 3 combined standard errors; and the comparison tells γ = 1 from γ = 400."""
     problem = network(widths, ranks=ranks, noise_std=0.5)
-    exact = gibbs_reference(problem, chains=48, sweeps=500, burn_in=100, n_beta=n_beta)
-    other = gibbs_reference(problem, chains=16, sweeps=200, burn_in=50, n_beta=n_beta, localization=400.0)
-    settings = {"chains": 32, "steps": 1800, "burn_in": 600, "n_beta": n_beta, "progress": False}
-    hmc = estimate(problem, HMC(mass=mass, leapfrog_steps=10), **settings)
+    exact = gibbs_reference(problem, chains=256, sweeps=130, burn_in=30, n_beta=n_beta)
+    other = gibbs_reference(problem, chains=32, sweeps=80, burn_in=20, n_beta=n_beta, localization=400.0)
+    # Long trajectories: with short ones chains crossed the flat directions so slowly that λ̂ was 2% low after 600 of them.
+    settings = {"chains": 128, "steps": 240, "burn_in": 120, "n_beta": n_beta, "progress": False}
+    hmc = estimate(problem, HMC(mass=mass, leapfrog_steps=30), **settings)
     assert max(exact.llc_se, hmc.llc_se) < 0.02 * exact.llc
     assert abs(exact.llc - hmc.llc) < 3 * math.hypot(exact.llc_se, hmc.llc_se)
     assert abs(other.llc - hmc.llc) > 4.5 * math.hypot(other.llc_se, hmc.llc_se)
@@ -411,7 +412,7 @@ def test_large_weights_show_the_local_value_of_the_note(name, widths, pieces, pr
     exact = problem.local_learning_coefficient
     assert (float(exact), exact.multiplicity) == (local, m)
     assert float(problem.learning_coefficient) == everywhere
-    result = gibbs_reference(problem, chains=128, sweeps=400, burn_in=80, n_beta=n_beta)
+    result = gibbs_reference(problem, chains=256, sweeps=240, burn_in=80, n_beta=n_beta)
     assert result.llc_se < 0.004 * local
     assert result.expected == pytest.approx(local - (m - 1) / math.log(n_beta))
     assert abs(result.relative_error) < 0.01

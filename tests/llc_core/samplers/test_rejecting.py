@@ -114,7 +114,7 @@ def skewed_mean() -> float:
 
 def off_on_the_skewed_line(sampler) -> float:
     """In standard errors."""
-    found = estimate(SKEWED, sampler, chains=32, steps=3000, n_beta=3.0, localization=1.0, progress=False)
+    found = estimate(SKEWED, sampler, chains=128, steps=800, n_beta=3.0, localization=1.0, progress=False)
     return abs(found.llc - skewed_mean()) / found.llc_se
 
 

@@ -39,9 +39,15 @@ SMALL = {
 
 @pytest.fixture(scope="module")
 def scheduler():
+    """Its worker is a thread, which need not import torch again; what it sends and gets still goes through a socket."""
     distributed = pytest.importorskip("distributed")
     with distributed.LocalCluster(
-        n_workers=1, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=40
+        n_workers=1,
+        threads_per_worker=1,
+        processes=False,
+        protocol="tcp",
+        dashboard_address="127.0.0.1:0",
+        silence_logs=40,
     ) as cluster:
         yield cluster.scheduler_address
 

@@ -68,9 +68,9 @@ def test_the_recorded_loss_is_that_of_the_place(monkeypatch):
 @pytest.mark.long
 @pytest.mark.parametrize("field, values", [("localization", [0.5, 20.0]), ("n_beta", [200.0, 5000.0])])
 def test_every_setting_of_a_grid_is_the_reference_at_that_setting(field, values):
-    found = estimate(SMALL, "Gibbs", chains=6, steps=400, burn_in=100, grid={field: values}, progress=False)
+    found = estimate(SMALL, "Gibbs", chains=24, steps=150, burn_in=50, grid={field: values}, progress=False)
     for one, value in zip(found, values, strict=True):
-        exact = gibbs_reference(SMALL, chains=8, sweeps=600, burn_in=100, seed=7, **{field: value})
+        exact = gibbs_reference(SMALL, chains=48, sweeps=150, burn_in=50, seed=7, **{field: value})
         assert near(one.llc, exact.llc, np.hypot(one.llc_se, exact.llc_se))
 
 
