@@ -147,8 +147,7 @@ class Shell:
             link, preset, first = None, "", titles[0]
         self._hidden = link.hide if link is not None else ()
         if len(titles) > 1 and "pages" not in self._hidden:
-            keys = [page.key for page in self._pages]
-            names = {"titles": titles, "keys": keys, "app": self.page.title}
+            names = {"titles": titles, "keys": [page.key for page in self._pages], "app": self.page.title}
             navigation = Navigation(**names, current=first, margin=(0, 8), align="center")
             navigation.listener = self._open
             self.page.header = [navigation, *self.page.header]
