@@ -21,12 +21,15 @@ from app.components.notice import Notice
 from app.pages.base import PageInfo, PageView
 from app.session.errors import show_errors_with
 from app.style import theme
+from app.window.known_defaults import know_defaults
 
 SEND_MILLISECONDS = 50
 GONE_LOOKS = 100
 """A view that has been in no notebook for so many looks is closed: its cell was deleted or run again."""
 
 _BAR = ":host { background: #0B4A73; border-radius: 10px; padding: 4px 8px; box-sizing: border-box; }"
+
+know_defaults()
 
 
 class Wire:

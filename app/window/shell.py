@@ -29,6 +29,7 @@ from app.sharing.links import Link, encode, from_arguments, named
 from app.sharing.share_menu import ShareMenu
 from app.style import theme
 from app.window import warmup
+from app.window.known_defaults import know_defaults
 from app.window.native_modules import import_natively
 from app.window.touring import Touring
 
@@ -38,6 +39,7 @@ OPENING = Path(__file__).with_name("opening.html").read_text(encoding="utf-8").r
 
 send_early_changes()
 import_natively()
+know_defaults()
 
 
 class _NeverBusy(param.Parameterized):
@@ -145,8 +147,7 @@ class Shell:
             link, preset, first = None, "", titles[0]
         self._hidden = link.hide if link is not None else ()
         if len(titles) > 1 and "pages" not in self._hidden:
-            keys = [page.key for page in self._pages]
-            names = {"titles": titles, "keys": keys, "app": self.page.title}
+            names = {"titles": titles, "keys": [page.key for page in self._pages], "app": self.page.title}
             navigation = Navigation(**names, current=first, margin=(0, 8), align="center")
             navigation.listener = self._open
             self.page.header = [navigation, *self.page.header]

@@ -33,6 +33,9 @@ ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--js-flags=--no-opt --no-maglev"]
 # What a test waits for is looked for ten times a second. Otherwise it is at every frame, for which the page would have to draw one.
 Page.wait_for_function = partialmethod(Page.wait_for_function, polling=100)
 
+# What the log of a server says once it answers and has imported the engine; the second is told by closed_pages.py.
+READY = ("Bokeh app running at", "The engine is warm.")
+
 # A page on two busy cores answers late, not wrongly: no test asks how fast it is.
 expect.set_options(timeout=60_000)
 
@@ -103,11 +106,10 @@ def address(browser_type_launch_args, tmp_path_factory, stores) -> Iterator[str]
         server = subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT, env=environment)
     url = f"http://127.0.0.1:{port}/app"
     try:
-        limit = time.monotonic() + 60
-        while not answers(url):
-            assert server.poll() is None and time.monotonic() < limit, log.read_text()
+        limit = time.monotonic() + 120
+        while not all(words in (said := log.read_text()) for words in READY):
+            assert server.poll() is None and time.monotonic() < limit, said
             time.sleep(0.2)
-        time.sleep(5)  # the engine is imported in the background
         yield url
     finally:
         server.terminate()

@@ -1,4 +1,4 @@
-"""`panel serve --setup` of this file: a session ends as soon as its page is closed.
+"""`panel serve --setup` of this file: a session ends as soon as its page is closed, and the log says when the engine is warm.
 
 Until then its run would go on, and take the time of the next test. A session that no browser has reached yet stays: a busy
 browser comes back for it after seconds, and its page would be built twice.
@@ -6,6 +6,7 @@ browser comes back for it after seconds, and its page would be built twice.
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 from bokeh.server.session import ServerSession
@@ -19,3 +20,13 @@ def unsubscribe_and_end(self: ServerSession, connection: Any) -> None:
 
 
 ServerSession.unsubscribe = unsubscribe_and_end
+
+
+def tell_when_warm() -> None:
+    from app.window import warmup
+
+    if warmup.wait(300):
+        print("The engine is warm.", flush=True)  # for the fixture `address`
+
+
+threading.Thread(target=tell_when_warm, name="tells", daemon=True).start()
