@@ -36,8 +36,9 @@ Page.wait_for_function = partialmethod(Page.wait_for_function, polling=100)
 # What the log of a server says once it answers and has imported the engine; the second is told by closed_pages.py.
 READY = ("Bokeh app running at", "The engine is warm.")
 
-# A page on two busy cores answers late, not wrongly: no test asks how fast it is.
-expect.set_options(timeout=60_000)
+PATIENCE = 60_000
+"""Milliseconds. A page on two busy cores answers late, not wrongly: no test asks how fast it is."""
+expect.set_options(timeout=PATIENCE)
 
 
 @pytest.fixture(scope="session")
@@ -54,6 +55,7 @@ def lasting(browser_type, browser_type_launch_args, browser_context_args, tmp_pa
     """A browser with a profile on disk: it keeps the app's scripts as it has compiled them, which spares a page an eighth."""
     folder = tmp_path_factory.mktemp("profile")
     context = browser_type.launch_persistent_context(folder, **browser_type_launch_args, **browser_context_args)
+    context.set_default_timeout(PATIENCE)
     yield context
     context.close()
 
