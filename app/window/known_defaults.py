@@ -20,13 +20,18 @@ PLAIN = frozenset((type(None), bool, int, float, str))
 
 def know_defaults() -> None:
     """From now on, in the whole process. Nothing happens where Bokeh has no such functions any more."""
-    overridden = HasProps.__dict__.get("_overridden_defaults")
+    overridden, themed = (vars(HasProps).get(name) for name in ("_overridden_defaults", "themed_values"))
     names = ("_get_default", "has_unstable_default")
     functions = [vars(PropertyDescriptor).get(name) for name in names]
-    if overridden is None or not all(functions) or any(hasattr(found, "__wrapped__") for found in functions):
+    if (
+        overridden is None
+        or themed is None
+        or not all(functions)
+        or any(hasattr(found, "__wrapped__") for found in functions)
+    ):
         return
     HasProps._overridden_defaults = classmethod(cache(overridden.__func__))
-    HasProps.themed_values = wraps(HasProps.themed_values)(_themed_values)
+    HasProps.themed_values = wraps(themed)(_themed_values)
     for name, quick, whole in zip(names, (_plain_once, _once), functions, strict=True):
         setattr(PropertyDescriptor, name, wraps(whole)(quick(whole)))
 
