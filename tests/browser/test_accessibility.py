@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from page_checks import FIRST, READY, faults
+from page_checks import FIRST, READY, faults, lasting_faults
 from playwright.sync_api import expect
 
 
@@ -17,7 +17,7 @@ def test_no_serious_fault_on_a_phone_in_the_dark(app, title):
         app.page.get_by_text(READY[title]).first.wait_for(timeout=60_000)
     app.switch_scheme()
     app.settle(6000)
-    assert faults(app.page) == []
+    assert lasting_faults(app) == []
 
 
 def test_on_a_phone_the_pages_are_a_menu_that_the_keyboard_works(app):
@@ -35,7 +35,7 @@ def test_on_a_phone_the_pages_are_a_menu_that_the_keyboard_works(app):
     for i in range(inside.count()):
         box = inside.nth(i).bounding_box()
         assert box["x"] >= 0 and box["x"] + box["width"] <= 390 and box["height"] >= 40
-    assert faults(page) == []
+    assert lasting_faults(app) == []
 
     page.keyboard.press("Escape")
     expect(menu).to_be_focused()

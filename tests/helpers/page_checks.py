@@ -77,3 +77,37 @@ def faults(page: Any) -> list[str]:
         if v["impact"] in SERIOUS
         for node in v["nodes"]
     ]
+
+
+# What `app/components/repairs.js` gives a label to when it looks at the page again, a few seconds after the last time.
+PROBE = """() => {
+  const probe = document.createElement('i')
+  probe.setAttribute('role', 'progressbar')
+  probe.id = 'probe'
+  document.body.append(probe)
+}"""
+REPAIRED = "document.querySelector('#probe')?.getAttribute('aria-label')"
+# How much there is of a page: what comes into it later than the rest makes it more.
+AMOUNT = """() => {
+  const all = (root) => [...root.querySelectorAll('*')].reduce((n, e) => n + 1 + (e.shadowRoot ? all(e.shadowRoot) : 0), 0)
+  return all(document)
+}"""
+
+
+def repaired(app: Any) -> None:
+    """Wait until all of a page has been looked at for repairs: nothing has come into it since the look before."""
+    before, now = None, app.page.evaluate(AMOUNT)
+    while before != now:
+        app.page.evaluate(PROBE)
+        app.until(REPAIRED)
+        app.page.evaluate("() => document.querySelector('#probe').remove()")
+        before, now = now, app.page.evaluate(AMOUNT)
+
+
+def lasting_faults(app: Any) -> list[str]:
+    """The serious faults that are there after repairs too: what came only now is repaired at the next look."""
+    found = faults(app.page)
+    if found:
+        repaired(app)
+        found = faults(app.page)
+    return found
