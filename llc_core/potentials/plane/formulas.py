@@ -141,7 +141,7 @@ def _evaluated(node: Node, w: Sequence[Any]) -> Value:
         return u / v, _plus(_times(1 / v, slopes), _times(-u / v**2, others))
     if node[2][0] == "number":
         power = node[2][1]
-        return u**power, _times(power * u ** (power - 1), slopes) if power else (0.0, 0.0)
+        return u**power, _times(power * (u if power == 2 else u ** (power - 1)), slopes) if power else (0.0, 0.0)
     if node[1][0] == "number":
         value = _library(v).exp(v * float(np.log(u))) if u > 0 else 0.0 * v + float("nan")
         return value, _times(value * (float(np.log(u)) if u > 0 else float("nan")), others)
@@ -155,9 +155,14 @@ def _plus(a: tuple[Any, Any], b: tuple[Any, Any]) -> tuple[Any, Any]:
 
 
 def _times(factor: Any, slopes: tuple[Any, Any]) -> tuple[Any, Any]:
-    """A slope that is the number 0 stays it: parameters that a part does not hold cost nothing."""
-    first, second = (0.0 if isinstance(s, float) and s == 0 else factor * s for s in slopes)
-    return first, second
+    """A slope that is the number 0 stays it, and the number 1 is left out: parameters that a part does not hold cost nothing."""
+    return _product(factor, slopes[0]), _product(factor, slopes[1])
+
+
+def _product(factor: Any, slope: Any) -> Any:
+    if isinstance(slope, float):
+        return 0.0 if slope == 0 else factor if slope == 1 else factor * slope
+    return factor * slope
 
 
 def _library(value: Any) -> Any:

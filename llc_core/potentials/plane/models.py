@@ -11,7 +11,8 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import prod
+from functools import reduce
+from operator import mul
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from llc_core.theory.rank_checks import show
 from llc_core.types import LearningCoefficient
 
 Point = tuple[float, ...]
+WithSlopes = tuple[list[Any], list[list[Any]]]
 MAX_POWER = 12
 POINTS: Mapping[str, Point] = {"U": (1.0, 0.3), "V": (0.0, 0.0)}
 
@@ -33,7 +35,7 @@ POINTS: Mapping[str, Point] = {"U": (1.0, 0.3), "V": (0.0, 0.0)}
 class Model:
     """ρ: R^D → R^q with ρ(w0) = 0, so that K(w) = Σ ρ_j²/(2s²) is a population loss with its minimum 0 at w0.
 
-    rho: δ ↦ q values.  jacobian: δ ↦ q rows of D slopes.
+    rho: δ ↦ q values.  with_slopes: δ ↦ the same and their q rows of D slopes, which have much of their arithmetic in common.
     powers: h of the prior ∏|w_i|^{h_i}.
     ridge: the displacement around which {ρ = 0} runs along the axes, for quadrature.  start: where chains begin.
     degrees: the highest power of each parameter in ρ: the larger, the sharper the posterior's edges on a log scale.
@@ -46,7 +48,7 @@ class Model:
     about: str
     w0: Point
     rho: Callable[[Sequence[Any]], list[Any]]
-    jacobian: Callable[[Sequence[Any]], list[list[Any]]]
+    with_slopes: Callable[[Sequence[Any]], WithSlopes]
     local: LearningCoefficient | None
     overall: LearningCoefficient | None
     parameters: Mapping[str, Any]
@@ -63,6 +65,10 @@ class Model:
     @property
     def dim(self) -> int:
         return len(self.w0)
+
+    def jacobian(self, delta: Sequence[Any]) -> list[list[Any]]:
+        """The slopes alone, q rows of D."""
+        return self.with_slopes(delta)[1]
 
 
 def normal_crossing(k: Any = (1, 1), h: Any = None, at: Any = None) -> Model:
@@ -85,16 +91,23 @@ def normal_crossing(k: Any = (1, 1), h: Any = None, at: Any = None) -> Model:
     if not here:
         raise ValueError(f"at is {list(w0)}, where ρ is not 0; w0 must lie on an axis with a positive exponent.")
 
-    def rho(delta: Sequence[Any]) -> list[Any]:
-        return [prod(((c + d if c else d) ** a for c, d, a in zip(w0, delta, powers, strict=True) if a), start=1)]
+    def places(delta: Sequence[Any]) -> list[Any]:
+        return [c + d if c else d for c, d in zip(w0, delta, strict=True)]
 
-    def jacobian(delta: Sequence[Any]) -> list[list[Any]]:
-        w = [c + d if c else d for c, d in zip(w0, delta, strict=True)]
+    def rho(delta: Sequence[Any]) -> list[Any]:
+        return [reduce(mul, [_power(x, a) for x, a in zip(places(delta), powers, strict=True) if a])]
+
+    def with_slopes(delta: Sequence[Any]) -> WithSlopes:
+        w = places(delta)
+        raised = [_power(x, a) if a else None for x, a in zip(w, powers, strict=True)]
         row = []
         for i, (x, a) in enumerate(zip(w, powers, strict=True)):
-            others = prod((y**b for j, (y, b) in enumerate(zip(w, powers, strict=True)) if b and j != i), start=1)
-            row.append(a * x ** (a - 1) * others if a else 0 * x)
-        return [row]
+            other = raised[1 - i] if len(w) == 2 else None
+            if other is not None:
+                row.append(0 * x if not a else other if a == 1 else a * _power(x, a - 1) * other)
+            else:
+                row.append(a * x ** (a - 1))
+        return [reduce(mul, [factor for factor in raised if factor is not None])], [row]
 
     names = ["w"] if len(powers) == 1 else ["w_1", "w_2"]
     return Model(
@@ -103,7 +116,7 @@ def normal_crossing(k: Any = (1, 1), h: Any = None, at: Any = None) -> Model:
         "A normal crossing: parameters tell the truth where a factor is 0, and every λ is a ratio of exponents.",
         w0,
         rho,
-        jacobian,
+        with_slopes,
         _least(here),
         _least(list(ratios.values())),
         {"k": list(powers), "h": list(prior), **({"at": list(w0)} if any(w0) else {})},
@@ -134,10 +147,11 @@ def line_and_point(at: Any = "V") -> Model:
         x, y = w0[0] + delta[0], w0[1] + delta[1]
         return [(off_line + delta[0]) * (x * x + y * y) ** 2]
 
-    def jacobian(delta: Sequence[Any]) -> list[list[Any]]:
+    def with_slopes(delta: Sequence[Any]) -> WithSlopes:
         x, y, line = w0[0] + delta[0], w0[1] + delta[1], off_line + delta[0]
         square = x * x + y * y
-        return [[square * (square + 4 * line * x), 4 * line * square * y]]
+        steep = 4 * line
+        return [line * square**2], [[square * (square + steep * x), steep * square * y]]
 
     half, quarter = LearningCoefficient(Fraction(1, 2)), LearningCoefficient(Fraction(1, 4))
     return Model(
@@ -146,7 +160,7 @@ def line_and_point(at: Any = "V") -> Model:
         "A smooth line of true parameters and, away from it, one deeper singular point with half its λ.",
         w0,
         rho,
-        jacobian,
+        with_slopes,
         quarter if name == "V" else half,
         quarter,
         {"at": name or list(w0)},
@@ -168,15 +182,21 @@ def quadratic(scales: Any = (1.0, 1.0)) -> Model:
     count = len(sizes)
     truth = LearningCoefficient(Fraction(count, 2))
     zero = (0.0,) * count
+
+    def rho(delta: Sequence[Any]) -> list[Any]:
+        return [s * d for s, d in zip(sizes, delta, strict=True)]
+
+    def with_slopes(delta: Sequence[Any]) -> WithSlopes:
+        none = [0 * d for d in delta]
+        return rho(delta), [[s + none[j] if i == j else none[i] for i in range(count)] for j, s in enumerate(sizes)]
+
     return Model(
         "quadratic",
         r"\rho_j=s_jw_j",
         "A regular model: one minimum, curved in every direction, λ is half the number of parameters.",
         zero,
-        lambda delta: [s * d for s, d in zip(sizes, delta, strict=True)],
-        lambda delta: [
-            [s + 0 * delta[j] if i == j else 0 * delta[i] for i in range(count)] for j, s in enumerate(sizes)
-        ],
+        rho,
+        with_slopes,
         truth,
         truth,
         {"scales": sizes},
@@ -207,13 +227,18 @@ def formula(rho: Any = EXAMPLE, at: Any = None) -> Model:
             f"at is {list(w0)}, where ρ is {float(value[0]):.4g} and not 0; give a point of the valley{remedy}."
         )
     slope = float(np.hypot(slopes[0][0], slopes[1][0]))
+
+    def with_slopes(delta: Sequence[Any]) -> WithSlopes:
+        value, slopes = found.with_slopes([c + d for c, d in zip(w0, delta, strict=True)])
+        return [value], [list(slopes)]
+
     return Model(
         "formula",
         rf"\rho={found.latex}",
         "A function of your own: the parameters that tell the truth are its zeros.",
         w0,
         lambda delta: [found.value([c + d for c, d in zip(w0, delta, strict=True)])],
-        lambda delta: [found.slopes([c + d for c, d in zip(w0, delta, strict=True)])],
+        with_slopes,
         LearningCoefficient(Fraction(1, 2)) if slope > LEAST_SLOPE else None,
         None,
         {"rho": rho, "at": list(w0)},
@@ -256,13 +281,17 @@ def drawn(strokes: Any = EXAMPLE_STROKES, at: Any = None) -> Model:
             return list(torch.from_numpy(values).to(delta[0]))
         return list(values)
 
+    def with_slopes(delta: Sequence[Any]) -> WithSlopes:
+        here = places(delta)
+        return like(found.product(*here), delta), [like(row, delta) for row in found.slopes(*here)]
+
     return Model(
         "drawn",
         rf"\rho=\prod_{{j=1}}^{{{len(found.curves)}}}(w-P_j(w))" if len(found.curves) > 1 else r"\rho=w-P(w)",
         "A valley that was drawn: P(w) is the nearest point of a stroke, and the loss grows with the square of the distance to it.",
         w0,
         lambda delta: like(found.product(*places(delta)), delta),
-        lambda delta: [like(row, delta) for row in found.slopes(*places(delta))],
+        with_slopes,
         _of_bundles(found.bundles(*w0)),
         _least_of([_of_bundles(found.bundles(*point)) for point in found.crossings]),
         {"strokes": [[list(point) for point in curve.points] for curve in found.curves], "at": list(w0)},
@@ -308,6 +337,11 @@ MODELS: Mapping[str, Callable[..., Model]] = {
     "formula": formula,
     "drawn": drawn,
 }
+
+
+def _power(x: Any, a: int) -> Any:
+    """x to the power a ≥ 1; the first is x itself, which takes no time."""
+    return x if a == 1 else x**a
 
 
 def _least(ratios: list[Fraction]) -> LearningCoefficient:

@@ -58,7 +58,7 @@ class Planar(Potential):
         self.start = _start(model, start)
         if self.dim == 1:
             self.mode = model.w0[0]
-        self._of_rows: dict[tuple[int, str, torch.dtype], tuple[Tensor, Tensor]] = {}
+        self._of_rows: dict[tuple[int, torch.device, torch.dtype], tuple[Tensor, Tensor, Tensor]] = {}
         self._expected: dict[tuple[float, float, Callable[..., Any]], float] = {}
 
     @property
@@ -117,13 +117,15 @@ class Planar(Potential):
     # -- evaluation ---------------------------------------------------------------------------------------------------
 
     def excess_loss_and_grad(self, delta: Tensor, batch: Batch | None = None) -> tuple[Tensor, Tensor]:
-        linear, square = self._statistics(delta)
-        columns = delta.unbind(dim=1)
-        grad: Any = 0.0
-        loss: Any = 0.0
-        for j, (rho, row) in enumerate(zip(self.model.rho(columns), self.model.jacobian(columns), strict=True)):
-            loss = loss - rho * (linear[j] + square[j] * rho)
-            grad = grad - (linear[j] + 2 * square[j] * rho).unsqueeze(1) * torch.stack(row, dim=1)
+        zero, constant, factor = self._statistics(delta)
+        loss = grad = zero
+        values, rows = self.model.with_slopes(delta.unbind(dim=1))
+        for j, (rho, row) in enumerate(zip(values, rows, strict=True)):
+            mean, slope = (constant[j] + factor[j] * rho).unbind()
+            along, across = slope.unsqueeze(1), torch.stack(row, dim=1)
+            # 0 + a·b is exact where the product is rounded once, which `addcmul` does on all processors; other sums it may not.
+            loss = torch.addcmul(zero, rho, mean) if loss is zero else loss + rho * mean
+            grad = torch.addcmul(zero, along, across) if grad is zero else grad + along * across
         return loss, grad
 
     def per_sample_loss(self, delta: Tensor, start: int, stop: int) -> Tensor:
@@ -169,17 +171,17 @@ class Planar(Potential):
             )
         return rows // self.data_sets
 
-    def _statistics(self, like: Tensor) -> tuple[Tensor, Tensor]:
-        """Means of c_i that belong to ρ and to ρ², of each row's data set, both [q, C]."""
-        key = (len(like), str(like.device), like.dtype)
+    def _statistics(self, like: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """0, a and b so that −c₁ρ − c₂ρ² = ρ·(a + b·ρ)₁ and its slope is (a + b·ρ)₂, with means c of each row's data set.
+
+        a and b are [q, 2, C].
+        """
+        key = (len(like), like.device, like.dtype)
         if key not in self._of_rows:
-            mean = (
-                torch.as_tensor(self.data.mean, device="cpu")
-                .to(like)
-                .repeat_interleave(self._each(len(like)), 0)
-                .T.contiguous()
-            )
-            self._of_rows[key] = mean[: self.model.outputs], mean[self.model.outputs :]
+            mean = torch.as_tensor(self.data.mean, device="cpu").to(like)
+            linear, square = mean.repeat_interleave(self._each(len(like)), 0).T.view(2, self.model.outputs, -1)
+            constant, factor = torch.stack([-linear, -linear], 1), torch.stack([-square, -2 * square], 1)
+            self._of_rows[key] = like.new_zeros(()), constant, factor
         return self._of_rows[key]
 
     # -- for quadrature and pictures ------------------------------------------------------------------------------------
