@@ -7,11 +7,10 @@ import html
 import io
 import json
 import math
-import subprocess
-import sys
 
 import numpy as np
 import pytest
+from pasted import Pasted
 
 import llc_core
 from app.estimates.texts import verdict
@@ -54,15 +53,28 @@ def estimate():
     return estimates(CONFIGS["defaults"])[1][0]
 
 
+TAIL = "import json; print('LLC', json.dumps([e.llc for e in run.estimates()]), run.config.to_json())"
+WARNED = RunConfig(
+    problem={"kind": "dln", "widths": [4, 3, 4], "layer_ranks": [3, 3], "seed": 1},
+    sampler={"name": "RMSPropSGLD", "stability": 1e-4},
+    chains=4,
+    steps=2000,
+)
+
+
+@pytest.fixture(scope="module")
+def pasted():
+    codes = {name: python_code(llc_core.run(config).config) + TAIL for name, config in CONFIGS.items()}
+    return Pasted({**codes, "warned": python_code(llc_core.run(WARNED).config)})
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("name", CONFIGS)
-def test_the_python_runs_as_pasted_and_gives_the_same_numbers(name):
+def test_the_python_runs_as_pasted_and_gives_the_same_numbers(pasted, name):
     run, found = estimates(CONFIGS[name])
     code = python_code(run.config)
-    tail = "import json; print('LLC', json.dumps([e.llc for e in run.estimates()]), run.config.to_json())"
-    done = subprocess.run([sys.executable, "-c", code + tail], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    values = done.stdout.split("LLC ")[1]
+    assert pasted.codes[name] == code + TAIL
+    values = pasted.printed(name).split("LLC ")[1]
     numbers, rest = json.JSONDecoder().raw_decode(values)
     assert numbers == [e.llc for e in found] and all(map(math.isfinite, numbers))
     assert RunConfig.from_json(values[rest:].strip()) == run.config
@@ -70,24 +82,16 @@ def test_the_python_runs_as_pasted_and_gives_the_same_numbers(name):
 
 
 @pytest.mark.long
-def test_the_script_says_what_the_page_says():
+def test_the_script_says_what_the_page_says(pasted):
     """RMSProp with a small constant: the page warns of its law, and so does the script."""
-    config = RunConfig(
-        problem={"kind": "dln", "widths": [4, 3, 4], "layer_ranks": [3, 3], "seed": 1},
-        sampler={"name": "RMSPropSGLD", "stability": 1e-4},
-        chains=4,
-        steps=2000,
-    )
-    job = LlcJob(config)
+    job = LlcJob(WARNED)
     while not job.finished:
         snapshot = job.advance(1000)
     found = job.judge()
-    done = subprocess.run(
-        [sys.executable, "-c", python_code(found.config)], capture_output=True, text=True, check=False
-    )
+    assert pasted.codes["warned"] == python_code(found.config)
     said = llc_core.conclude(found)
     assert said.remedy.startswith("Switch to a sampler whose law is the target")
-    assert done.stdout.rstrip().endswith(str(said)), done.stderr
+    assert pasted.printed("warned").rstrip().endswith(str(said))
     tone, words = verdict(State(status=Status.FINISHED, snapshot=snapshot, estimate=found))
     assert tone == "bad" and said.reason in html.unescape(words) and said.remedy in html.unescape(words)
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import re
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
+from pasted import Pasted
 
 from app.pages.decisions.config import BanditSettings, DecisionsConfig, OutsideSettings
 from app.pages.decisions.job.bandit import BanditJob
@@ -19,7 +17,6 @@ from app.pages.decisions.scene import get_scene
 from app.pages.decisions.takeaway import FILES, DecisionsTakeaway, config_from_file, python_code
 from app.sharing.exports import config_json
 
-ROOT = Path(__file__).resolve().parents[4]
 QUICK = {"rounds": 30, "forced_pulls": 200, "hidden": 6, "capacity": 128, "batch_size": 32, "steps": 2}
 CONFIGS = {
     "nets": DecisionsConfig(
@@ -41,22 +38,25 @@ def finished(config: DecisionsConfig):
     return job
 
 
+@pytest.fixture(scope="module")
+def pasted():
+    return Pasted({name: python_code(config) for name, config in CONFIGS.items()})
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("name", CONFIGS)
-def test_the_python_runs_as_pasted_and_gives_the_same_numbers(name):
+def test_the_python_runs_as_pasted_and_gives_the_same_numbers(pasted, name):
     config = CONFIGS[name]
     seen = finished(config).judge()
-    code = python_code(config)
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT)
-    assert done.returncode == 0, done.stderr
+    printed = pasted.printed(name)
     if config.plays:
-        found = re.findall(r"(\w+): regret (-?\d+), of it by its own decisions (-?\d+)", done.stdout)
+        found = re.findall(r"(\w+): regret (-?\d+), of it by its own decisions (-?\d+)", printed)
         assert [side for side, *_ in found] == ["left", "right", "baseline"]
         for side, regret, own in found:
             player = seen.players["linear" if side == "baseline" else side]
             assert (float(regret), float(own)) == (player.regret, player.own)
     else:
-        draws, auroc, accuracy = re.fullmatch(r"(\d+) draws: AUROC ([\d.]+), accuracy ([\d.]+)\n", done.stdout).groups()
+        draws, auroc, accuracy = re.fullmatch(r"(\d+) draws: AUROC ([\d.]+), accuracy ([\d.]+)\n", printed).groups()
         assert int(draws) == seen.draws and float(auroc) == pytest.approx(seen.scores.auroc, abs=1e-6)
         assert float(accuracy) == pytest.approx(seen.scores.accuracy, abs=1e-4)
 
