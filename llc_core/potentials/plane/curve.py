@@ -137,13 +137,24 @@ class Curve:
 
     def crossings(self, other: Curve) -> list[Place]:
         """Points that both curves have, those where they only touch among them."""
-        return [
-            point
-            for i in range(len(self.half))
-            for j in range(len(other.half))
-            for point in meeting(self._circle(i), other._circle(j))
-            if self.rays(*point) and other.rays(*point)
-        ]
+        mine, others = ([curve._circle(i) for i in range(len(curve.half))] for curve in (self, other))
+        points = [point for one in mine for another in others for point in meeting(one, another)]
+        maybe = self._close_to(points) & other._close_to(points)
+        near = [point for point, close in zip(points, maybe, strict=True) if close]
+        return [point for point in near if self.rays(*point) and other.rays(*point)]
+
+    def _close_to(self, points: Sequence[Place]) -> np.ndarray:
+        """Which points, [N], may be of this curve: `rays` knows, and asks one by one. The room of 2·NEAR is far above rounding."""
+        x, y = np.array(points).reshape(-1, 2).T
+        k, ahead, left, size = self._parts(x - self.middle[0][:, None], y - self.middle[1][:, None])
+        with np.errstate(all="ignore"):
+            root = np.sqrt(np.maximum(1 - 2 * k * left + k * k * size, 0))
+            across = (k * size - 2 * left) / (1 + root)
+            straight = np.abs(k) * self.half[:, None] < 1e-8
+            step = np.where(straight, ahead / (1 - k * left), np.arctan2(k * ahead, 1 - k * left) / k)
+            close = (np.abs(across) <= 2 * NEAR) & (np.abs(step) <= self.half[:, None] + 2 * NEAR)
+        found: np.ndarray = close.any(axis=0)
+        return found
 
     def _circle(self, i: int) -> tuple[float, float, float, float]:
         """(a, b, c, d) of a·(x² + y²) + b·x + c·y + d = 0, the circle or line of an arc."""
