@@ -105,7 +105,7 @@ class SweepJob(NewestJob):
         return None if value is None else float(value)
 
     def _look_at_probe(self, probe: Run) -> None:
-        found = probe.estimates()[0].diagnostics
+        found = probe.estimates(0)[0].diagnostics  # exact draws that confirm its λ̂ would take a second for nothing
         self._default, self._limit = found["step_size"], found["stability_limit"]
         if not (math.isfinite(self._default) and self._default > 0):
             raise ValueError("No stable step size was found for this sampler here; try another sampler.")
