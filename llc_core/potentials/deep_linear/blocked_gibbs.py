@@ -187,31 +187,33 @@ class BlockedGibbs:
         bases, mass = self._gauge_metric[vertex - 1]
         exponent = self.w0[vertex - 1].shape[1] - self.w0[vertex].shape[0]
         eye = torch.eye(len(self.w0[vertex - 1]), **EXACT)
+        shift, root = exponent * eye, mass.sqrt()
         lower, upper = self.deltas[vertex - 1], self.deltas[vertex]
         log_det = torch.zeros(self.chains, **EXACT)
 
         def potential() -> Tensor:
             return self.localization.view(-1) / 2 * (_square(lower) + _square(upper)) - exponent * log_det
 
-        def slope() -> Tensor:
-            """Derivative of V along X ↦ exp(tX)G, in the coordinates of the metric."""
-            below, above = self.w0[vertex - 1] + lower, self.w0[vertex] + upper
-            direct = self.localization * (lower @ below.mT - above.mT @ upper) - exponent * eye
+        def slope(below: Tensor, above: Tensor) -> Tensor:
+            """Derivative of V along X ↦ exp(tX)G, in the coordinates of the metric; below, above: the two layers' weights."""
+            direct = self.localization * (lower @ below.mT - above.mT @ upper) - shift
             return direct if bases is None else bases[0].mT @ direct @ bases[1]
 
-        momentum = self.normals((self.chains, *eye.shape)) * mass.sqrt()
-        start = potential() + _square(momentum / mass.sqrt()) / 2
-        momentum = momentum - step / 2 * slope()
+        momentum = self.normals((self.chains, *eye.shape)) * root
+        start = potential() + _square(momentum / root) / 2
+        below, above = self.w0[vertex - 1] + lower, self.w0[vertex] + upper
+        half_step = step / 2
+        momentum = momentum - half_step * slope(below, above)
         for index in range(LEAPFROG_STEPS):
             speed = momentum / mass
-            half = step / 2 * (speed if bases is None else bases[0] @ speed @ bases[1].mT)
-            below, above = self.w0[vertex - 1] + lower, self.w0[vertex] + upper
+            half = half_step * (speed if bases is None else bases[0] @ speed @ bases[1].mT)
             # Together, since most of the time of small matrices is that of the calls.
             turns, logs = cayley(torch.cat([half, -half]))
             (forth, back), (log_minus, log_plus) = turns.chunk(2), logs.chunk(2)
             lower, upper, log_det = lower + forth @ below, upper + above @ back, log_det + log_plus - log_minus
-            momentum = momentum - (step if index < LEAPFROG_STEPS - 1 else step / 2) * slope()
-        gain = start - potential() - _square(momentum / mass.sqrt()) / 2
+            below, above = self.w0[vertex - 1] + lower, self.w0[vertex] + upper
+            momentum = momentum - (step if index < LEAPFROG_STEPS - 1 else half_step) * slope(below, above)
+        gain = start - potential() - _square(momentum / root) / 2
         rate = torch.nan_to_num(gain, nan=-math.inf).clamp_max(0).exp().view(-1, 1, 1)
         accept = self._uniforms(rate.shape) < rate
         self.deltas[vertex - 1] = torch.where(accept, lower, self.deltas[vertex - 1])

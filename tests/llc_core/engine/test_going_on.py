@@ -251,9 +251,12 @@ def test_one_setting_of_a_grid_that_wants_steps_is_enough():
     problem = DeepLinearNetwork.random(widths=[4, 4], n=10_000, seed=0)
     limit = float(estimate(problem, "SGLD", steps=100).diagnostics["stability_limit"])
     grid = {"step_size": [limit / 40, limit / 4000]}
-    quick, slow = estimate(problem, SGLD(), steps=16_000, grid=grid)
+    run = Run(RunConfig(sampler=SGLD().to_dict(), steps=16_000, grid=grid), problem)
+    list(run)
+    quick, slow = run.estimates()
     assert quick.converged and slow.converged.wants_steps
-    assert [e.steps for e in estimate(problem, SGLD(), steps=16_000, grid=grid, max_steps=32_000)] == [32_000, 32_000]
+    list(until_settled(run, 32_000))
+    assert [e.steps for e in run.estimates()] == [32_000, 32_000]
 
 
 @pytest.mark.long
@@ -264,7 +267,7 @@ def test_chains_that_begin_far_away_are_told_to_take_more_steps():
     assert short.llc > 4 and short.converged.wants_steps and "falling" in short.converged.reason
     long = estimate(far, SGLD(step_size=1e-5), steps=500, max_steps=16_000)
     assert long.steps == 16_000 and long.llc < 0.6
-    automatic = estimate(far, SGLD(), steps=20_000, burn_in=0.1)
+    automatic = estimate(far, SGLD(), steps=6000, burn_in=0.1)
     assert automatic.llc < 1, "it is not held where it began"
 
 

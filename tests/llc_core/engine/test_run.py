@@ -143,6 +143,7 @@ def test_baselines_differ_as_they_should(tiny):
     assert np.array_equal(chosen.per_chain, values["first_batch"][-1])
 
 
+@pytest.mark.usefixtures("no_draws")
 @pytest.mark.long
 def test_minibatch_noise_is_predicted_and_flagged(tiny):
     limit = float(estimate(tiny, SGLD(), steps=100).diagnostics["stability_limit"])
@@ -158,21 +159,23 @@ def test_minibatch_noise_is_predicted_and_flagged(tiny):
     assert exact.diagnostics["noise_inflation"] == 0
 
 
+@pytest.mark.usefixtures("no_draws")
 @pytest.mark.long
 def test_adapted_and_unit_mass_sample_the_same_law():
     problem = DeepLinearNetwork.random(widths=[5, 4, 5], layer_ranks=[3, 3], n=100_000, seed=3)
-    adapted = estimate(problem, UnderdampedLangevin(), steps=2000, chains=64)
+    adapted = estimate(problem, UnderdampedLangevin(), steps=1000, chains=128)
     unit = estimate(problem, UnderdampedLangevin(mass="unit", friction=100.0), steps=10_000, chains=32)
     assert abs(adapted.llc - unit.llc) < 4 * math.hypot(adapted.llc_se, unit.llc_se)
     assert adapted.llc_se < 0.03 * adapted.llc and unit.llc_se < 0.03 * unit.llc
 
 
+@pytest.mark.usefixtures("no_draws")
 @pytest.mark.long
 def test_a_given_step_is_meant_for_the_adapted_coordinates():
     problem = DeepLinearNetwork.random(widths=[6, 5, 6], layer_ranks=[3, 3], seed=1)
-    auto = estimate(problem, steps=4000, chains=8)
+    auto = estimate(problem, steps=1200, chains=32)
     step = auto.diagnostics["step_size"]
-    given = estimate(problem, UnderdampedLangevin(step_size=step), steps=4000, chains=8)
+    given = estimate(problem, UnderdampedLangevin(step_size=step), steps=1200, chains=32)
     assert given.diagnostics["step_size"] == pytest.approx(step, rel=1e-6)
     assert given.diverged == 0
     assert abs(given.llc - auto.llc) < 4 * math.hypot(given.llc_se, auto.llc_se)
@@ -180,6 +183,7 @@ def test_a_given_step_is_meant_for_the_adapted_coordinates():
     assert swept[0].diverged == 0 and swept[1].diverged == 4
 
 
+@pytest.mark.usefixtures("no_draws")
 @pytest.mark.long
 def test_a_grid_of_temperatures_gives_each_setting_its_own_coordinates():
     pytest.importorskip("arviz_stats")  # ESS
@@ -230,6 +234,7 @@ def test_long_runs_keep_a_thinned_trace_but_average_every_step(monkeypatch, tiny
     assert thin.trace.shape == (63, 4) and thin.llc == full.llc  # every 16th
 
 
+@pytest.mark.usefixtures("no_draws")
 def test_overflow_in_burn_in_is_started_again_not_fatal():
     problem = DeepLinearNetwork.random(widths=[4, 4, 4], layer_ranks=[1, 1], n=10_000, seed=0)
     current = Run(RunConfig(steps=2000, sampler={"name": "UnderdampedLangevin"}), problem)
@@ -304,6 +309,7 @@ def test_public_names():
     assert callable(llc_core.run) and callable(llc_core.estimate)
 
 
+@pytest.mark.usefixtures("no_draws")
 @pytest.mark.long
 @pytest.mark.parametrize("seed", [13, 20])
 def test_trajectories_that_are_all_rejected_get_a_smaller_step(seed, monkeypatch):

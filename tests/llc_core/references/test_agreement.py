@@ -10,6 +10,7 @@ from llc_core import SGLD, DeepLinearNetwork, estimate
 from llc_core.references.gibbs import gibbs_reference
 
 
+@pytest.mark.usefixtures("no_draws")
 @pytest.mark.long
 @pytest.mark.parametrize("seed", [5, 6, 7])
 def test_small_step_sgld_agrees_with_blocked_gibbs(seed):

@@ -332,6 +332,7 @@ def test_gauge_moves_change_no_result(widths, ranks):
 # -- against Hamiltonian Monte Carlo ----------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("no_draws")
 @pytest.mark.long
 @pytest.mark.parametrize(
     "widths, ranks, n_beta, mass",

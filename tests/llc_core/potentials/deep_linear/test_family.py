@@ -86,26 +86,28 @@ def test_rows_gathered_together_are_each_networks_own(family):
         torch.testing.assert_close(rows, pool[(start + torch.arange(40)) % len(pool)], rtol=0, atol=0)
 
 
+@pytest.mark.usefixtures("no_draws")
 @pytest.mark.long
 @pytest.mark.parametrize(
     "sampler, gradient, steps",
     [
-        ({"name": "UnderdampedLangevin"}, "full", 3000),
-        ({"name": "SGLD"}, "control_variate", 4000),
+        ({"name": "UnderdampedLangevin"}, "full", 900),
+        ({"name": "SGLD"}, "control_variate", 1200),
     ],
 )
 def test_every_network_gets_the_estimate_it_has_alone(sampler, gradient, steps):
     networks = [DeepLinearNetwork.random(widths=[6, 5, 7], ranks="full", seed=seed) for seed in range(3)]
-    found = estimate(DeepLinearFamily(networks), sampler["name"], gradient=gradient, chains=8, steps=steps)
-    alone = [estimate(n, sampler["name"], gradient=gradient, chains=8, steps=steps, seed=9) for n in networks]
+    found = estimate(DeepLinearFamily(networks), sampler["name"], gradient=gradient, chains=32, steps=steps)
+    alone = [estimate(n, sampler["name"], gradient=gradient, chains=32, steps=steps, seed=9) for n in networks]
     for mine, one, network in zip(found, alone, networks, strict=True):
         assert mine.expected == one.expected and mine.baseline_loss == network.baseline_loss
-        assert mine.chains == 8 and not mine.diverged and len(mine.per_chain) == 8
+        assert mine.chains == 32 and not mine.diverged and len(mine.per_chain) == 32
         assert abs(mine.llc - one.llc) < 4 * np.hypot(mine.llc_se, one.llc_se)
         assert mine.llc_se < 0.1 * mine.llc
         assert mine.diagnostics["step_size"] == pytest.approx(one.diagnostics["step_size"], rel=0.3)
 
 
+@pytest.mark.usefixtures("no_draws")
 @pytest.mark.long
 def test_step_sizes_and_coordinates_do_not_mix():
     """A network of weights a thousand times smaller has another stability limit; its neighbour must not feel it."""

@@ -29,7 +29,7 @@ def small_blocks(monkeypatch):
 @pytest.mark.parametrize("sampler", [SGLD(step_size=1e-6), SGLD()], ids=["given step", "automatic step"])
 def test_tensors_alive_at_once(small_blocks, monkeypatch, sampler):
     torch.manual_seed(0)
-    module, data = mlp(WIDTHS), (torch.randn(64, 200), torch.randint(0, 3, (64,)))
+    module, data = mlp(WIDTHS), (torch.randn(24, 200), torch.randint(0, 3, (24,)))
     size = 4 * sum(p.numel() for p in module.parameters())
     known = 2 * data[0].nbytes + 8 * 4 * (3 * sum(WIDTHS[1:]) + WIDTHS[0])
     peaks = []
