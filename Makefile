@@ -43,7 +43,7 @@ test test-fast test-all tests fast-tests: export OMP_NUM_THREADS = 1
 # Workers, kernels and servers of the tests import the same files: compiled once, they are kept, also where the surroundings say
 # that none should be. Collecting the tests then takes a third less from the second time on.
 test test-fast test-all tests fast-tests: export PYTHONDONTWRITEBYTECODE =
-PYTEST := $(BIN)/python -m pytest
+PYTEST := $(BIN)/python -m pytest -p tests.helpers.plain_schemas
 # On two cores three took a minute longer. `make test WORKERS=4` where there are more, and 3 GB for each.
 WORKERS ?= 2
 SIDE_BY_SIDE := -n $(WORKERS) --dist loadfile --no-loadscope-reorder

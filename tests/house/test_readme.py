@@ -14,7 +14,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 SHORTER = {
     "gibbs_reference(problem)": "gibbs_reference(problem, sweeps=50)",
+    'gradient="minibatch", steps=5000': 'gradient="minibatch", steps=500',
     "[1, 160, 160, 1]": "[1, 16, 16, 1]",
+    "finite_width(network, [[-1.0], [0.0]])": "finite_width(network, [[-1.0], [0.0]], moves=1_500)",
     "steps=20_000, trials=4": "steps=2_000, trials=4",
     "advance(20_000)": "advance(2_000)",
 }
