@@ -91,7 +91,7 @@ def test_both_laws_and_what_is_said_of_them_lie_above_the_fold(app):
     for width, height in SIZES:
         page.set_viewport_size({"width": width, "height": height})
         if (width, height) == SIZES[0]:
-            app.open_link("stationary-bias", {"steps": 6000})
+            app.open_page("stationary-bias")
             expect(page.locator(".caption")).to_have_text("finished", timeout=120_000)
         app.settle()
         for side in ("left", "right"):
