@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import math
 from collections import OrderedDict
+from collections.abc import Mapping, Sequence
 from threading import Lock
 
+import numpy as np
 import torch
 
 from llc_core.compute.cores import chains_on_cores
@@ -26,7 +28,10 @@ CHAINS = 4
 SEED = 20_011
 """Of the draws. They belong to the problem and not to the run, whose own seed is another stream."""
 REMEMBERED = 4096
-_known: OrderedDict[tuple[str, float, float], tuple[float, float]] = OrderedDict()
+TOGETHER = 200_000
+"""Parameters, of all laws that are drawn from at once: beyond it matrices cost what is in them, and more at once only costs memory."""
+Key = tuple[str, float, float]
+_known: OrderedDict[Key, tuple[float, float]] = OrderedDict()
 _lock = Lock()
 
 
@@ -70,31 +75,57 @@ def drawn_value(
             _known.move_to_end(key)
             return _known[key]
     if isinstance(problem, DeepLinearNetwork):
-        found = _draw(problem, n_beta, localization)
+        found = _draw(problem, [(n_beta, localization)])[0]
     else:
         assert isinstance(problem, NetworkPotential)
         found = linear_models.of_cross_entropy(problem, n_beta, localization, SEED)
-    with _lock:
-        _known[key] = found
-        while len(_known) > REMEMBERED:
-            _known.popitem(last=False)
+    _remember({key: found})
     return found
 
 
-def _draw(problem: DeepLinearNetwork, n_beta: float, localization: float) -> tuple[float, float]:
+def draw_together(problem: Potential, laws: Sequence[tuple[float, float]], largest: int = LARGEST_DRAWN) -> None:
+    """Make the exact draws of one linear network at several (nβ, γ) at once, for `drawn_value` to remember.
+
+    Small matrices cost their calls: the twelve laws of a sweep take little longer than one of them.
+    """
+    if not isinstance(problem, DeepLinearNetwork) or problem.dim > largest:
+        return
+    text = json.dumps(problem.to_dict(), sort_keys=True)
+    with _lock:
+        new = [law for law in dict.fromkeys(laws) if law[1] > 0 and (text, *law) not in _known]
+    size = max(1, TOGETHER // problem.dim)
+    for part in (new[i : i + size] for i in range(0, len(new), size)):
+        _remember({(text, *law): found for law, found in zip(part, _draw(problem, part), strict=True)})
+
+
+def _remember(found: Mapping[Key, tuple[float, float]]) -> None:
+    with _lock:
+        _known.update(found)
+        while len(_known) > REMEMBERED:
+            _known.popitem(last=False)
+
+
+def _draw(problem: DeepLinearNetwork, laws: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
     sweeps = max(usual_sweeps(problem.dim) // 2, 50)
     burn_in = sweeps // 4
-    n_betas, pulls = (torch.full((CHAINS, 1), value, dtype=torch.float64) for value in (n_beta, localization))
-    chains = problem.conditionals(n_betas, pulls, SEED, True)
+    n_betas, pulls = (
+        torch.tensor(values, dtype=torch.float64).repeat_interleave(CHAINS).unsqueeze(1)
+        for values in zip(*laws, strict=True)
+    )
+    chains = problem.conditionals(n_betas, pulls, SEED, True, companies=len(laws))
     start = chains.delta
-    start[1::2] = chains.normals(start[1::2].shape) / math.sqrt(localization)
+    start[1::2] = chains.normals(start[1::2].shape) / pulls[1::2].sqrt()
     try:
         with torch.no_grad(), chains_on_cores():
             chains.place(start)
             losses = torch.stack([chains.move(adapt=sweep < burn_in) for sweep in range(sweeps)])
     except torch.linalg.LinAlgError:  # products of these weights overflow
-        return math.nan, 0.0
-    trace = n_beta * losses[burn_in:].numpy()
+        return [(math.nan, 0.0)] if len(laws) == 1 else [found for law in laws for found in _draw(problem, [law])]
+    traces = (n_betas.squeeze(1) * losses[burn_in:]).numpy()
+    return [_read(traces[:, i : i + CHAINS]) for i in range(0, traces.shape[1], CHAINS)]
+
+
+def _read(trace: np.ndarray) -> tuple[float, float]:
     error = mean_error(trace.mean(axis=0), trace)
     if not math.isfinite(error.se) or not r_hat(trace) < R_HAT_LIMIT:
         return math.nan, 0.0

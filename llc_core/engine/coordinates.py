@@ -87,6 +87,8 @@ class KroneckerCoordinates:
             self.slices.append((start, start + rows * columns, rows, columns))
             start += rows * columns
         self.scale = torch.cat(scales, dim=1).to(like)
+        self._sizes = [stop - start for start, stop, *_ in self.slices]
+        self._kept: dict[tuple[int, bool], list[tuple[Tensor, Tensor]]] = {}
         # Where numpy's products are the faster ones (`llc_core.compute.matrices`): the factors as arrays, and their transposes.
         self._arrays: list[Any] = []
         if like.device.type == "cpu" and prefers_numpy():
@@ -130,12 +132,24 @@ class KroneckerCoordinates:
                 else:
                     over_chains(count, work)
             return result
-        for (start, stop, rows, columns), p, q in zip(self.slices, self.left, self.right, strict=True):
-            left = (p.transpose(1, 2) if transpose else p).expand(count, -1, -1)
-            right = (q if transpose else q.transpose(1, 2)).expand(count, -1, -1)
-            inner = torch.bmm(left, flat[:, start:stop].view(count, rows, columns))
-            torch.bmm(inner, right, out=result[:, start:stop].view(count, rows, columns))
+        given, made = (torch.split_with_sizes(each, self._sizes, 1) for each in (flat, result))
+        pairs = self._pairs(count, transpose)
+        for (_, _, *shape), (left, right), before, after in zip(self.slices, pairs, given, made, strict=True):
+            torch.bmm(torch.bmm(left, before.view(count, *shape)), right, out=after.view(count, *shape))
         return result
+
+    def _pairs(self, count: int, transpose: bool) -> list[tuple[Tensor, Tensor]]:
+        """What a layer of `count` chains is multiplied by, on the left and on the right. Kept: to make views takes as long as products."""
+        key = count, transpose
+        if key not in self._kept:
+            self._kept[key] = [
+                (
+                    (p.transpose(1, 2) if transpose else p).expand(count, -1, -1),
+                    (q if transpose else q.transpose(1, 2)).expand(count, -1, -1),
+                )
+                for p, q in zip(self.left, self.right, strict=True)
+            ]
+        return self._kept[key]
 
 
 def _with_mean(factor: Tensor, groups: Groups) -> Tensor:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from llc_core.compute.streams import torch_stream
 from llc_core.config import RunConfig
+from llc_core.diagnostics.confirmation import draw_together
 from llc_core.diagnostics.convergence import standard_error
+from llc_core.diagnostics.verdict import worth_an_answer
 from llc_core.engine.adapting.control import Control
 from llc_core.engine.biases import Biases, measure
 from llc_core.engine.chains import Chains
@@ -22,13 +24,37 @@ from llc_core.engine.setup import Setup
 from llc_core.engine.spreading import spreading
 from llc_core.engine.stepping.base import Stepper
 from llc_core.engine.stepping.bursts import UNDONE_STEPS
-from llc_core.engine.summary import Findings, make_estimate
+from llc_core.engine.summary import Findings, Weighed, make_estimate, weigh
 from llc_core.interactions import build as build_interaction
 from llc_core.observables.look import Group
-from llc_core.potentials.base import Batch
+from llc_core.potentials.base import Batch, Potential
 from llc_core.results import Estimate
 from llc_core.samplers.registry import at_setting
 from llc_core.types import State
+
+
+class Seen(NamedTuple):
+    """One problem at one setting: its chains, the rows `mine` of all, and what speaks for their estimate and against it."""
+
+    problem: Potential
+    config: RunConfig
+    setting: Mapping[str, Any]
+    mine: slice
+    chains: Chains
+    findings: Findings
+    weighed: Weighed
+
+
+def _draw_what_is_asked(seen: list[Seen], largest: int) -> None:
+    """Exact draws of a problem at all settings where they would decide, at once; of a single one `make_estimate` makes them."""
+    asked: dict[int, list[Seen]] = {}
+    for each in seen:
+        evidence = each.weighed[0]
+        if math.isnan(evidence.reference) and worth_an_answer(evidence):
+            asked.setdefault(id(each.problem), []).append(each)
+    for found in asked.values():
+        if len(found) > 1:
+            draw_together(found[0].problem, [(e.chains.n_beta, e.chains.localization) for e in found], largest)
 
 
 class Estimates:
@@ -65,7 +91,7 @@ class Estimates:
         shares = None if weights is None else losses.effective_share()
         shared = self._interaction is not None and self._interaction.across == "chains"
         members = self._interaction.members_of(config.chains, 1) if self._interaction and shared else 1
-        found = []
+        seen = []
         for number in range(setup.groups.problems):
             problem = setup.problem.member(number)
             # Of several problems each gets an estimate that can stand alone.
@@ -92,29 +118,34 @@ class Estimates:
                     members=members,
                 )
                 findings = self._findings(mine, chains, biases, setting)
-                observers, usable = self.record.observers, chains.usable
-                step_size = findings.step_size if setup.target.coordinates is None else math.nan
-                group = Group(mine, chains.living, n_beta, step_size)
-                found.append(
-                    make_estimate(
-                        problem,
-                        own,
-                        chains,
-                        findings,
-                        setting=setting,
-                        measured={
-                            **_numbers(findings),
-                            **observers.term_sizes(group),
-                            **observers.travel.in_use(group),
-                        },
-                        fluctuation=observers.fluctuation(group) if usable else None,
-                        observed=observers.observed(group) if usable else None,
-                        observables=observers.read(group) if usable else None,
-                        largest_drawn=largest_drawn,
-                        idle=None if unfinished else partial(self._idle, group, findings),
-                    )
-                )
-        return found
+                seen.append(Seen(problem, own, setting, mine, chains, findings, weigh(problem, chains, findings)))
+        if largest_drawn:
+            _draw_what_is_asked(seen, largest_drawn)
+        return [self._estimate(each, largest_drawn, unfinished) for each in seen]
+
+    def _estimate(self, seen: Seen, largest_drawn: int, unfinished: bool) -> Estimate:
+        chains, findings = seen.chains, seen.findings
+        observers, usable = self.record.observers, chains.usable
+        step_size = findings.step_size if self.setup.target.coordinates is None else math.nan
+        group = Group(seen.mine, chains.living, chains.n_beta, step_size)
+        return make_estimate(
+            seen.problem,
+            seen.config,
+            chains,
+            findings,
+            setting=seen.setting,
+            measured={
+                **_numbers(findings),
+                **observers.term_sizes(group),
+                **observers.travel.in_use(group),
+            },
+            fluctuation=observers.fluctuation(group) if usable else None,
+            observed=observers.observed(group) if usable else None,
+            observables=observers.read(group) if usable else None,
+            largest_drawn=largest_drawn,
+            idle=None if unfinished else partial(self._idle, group, findings),
+            weighed=seen.weighed,
+        )
 
     def _biases(self) -> Biases:
         if self.steps == 0:

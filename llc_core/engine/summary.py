@@ -65,7 +65,10 @@ class Findings:
     sampler: Sampler | None = None
 
 
-def weigh(problem: Potential, chains: Chains, findings: Findings) -> tuple[Evidence, np.ndarray, float]:
+Weighed = tuple[Evidence, np.ndarray, float]
+
+
+def weigh(problem: Potential, chains: Chains, findings: Findings) -> Weighed:
     """What speaks for the estimate and against it, the trace after burn-in [T, G], and Kish's share of all weights."""
     alive, kept, weights, share = grouped(chains)
     llc = r_hat = ess = math.nan
@@ -137,15 +140,17 @@ def make_estimate(
     observables: Mapping[str, Mapping[str, np.ndarray]] | None = None,
     largest_drawn: int = 0,
     idle: Callable[[float], Idle] | None = None,
+    weighed: Weighed | None = None,
 ) -> Estimate:
     """The mean over living chains with its error, R-hat, ESS and drift, and the verdict on them.
 
     measured: further diagnostics, by name.  fluctuation: ν̂.  observed: λ̂ of the second problem.  observables: what was seen.
     largest_drawn: parameters of the largest network that is drawn exactly, if no more than doubts remain (`drawn_value`).
     idle: looks for directions that the loss does not depend on, given λ̂; None: that is not looked for.
+    weighed: what `weigh` has said of these chains, where it was asked already.
     """
     findings, fluctuation, observed = findings or Findings(), fluctuation or Mean(), observed or Mean()
-    evidence, kept, share = weigh(problem, chains, findings)
+    evidence, kept, share = weighed or weigh(problem, chains, findings)
     evidence, verdict = judged(problem, chains, evidence, largest_drawn, idle)
     return Estimate(
         llc=evidence.llc,

@@ -16,12 +16,9 @@ from pathlib import Path
 from urllib.parse import urlparse
 
 import pytest
-from browser_app import UNUSED_MILLISECONDS, WIDE, App, Kept
+from browser_app import QUICK, UNUSED_MILLISECONDS, WIDE, App, Kept
 from playwright.sync_api import BrowserContext, Page, Request, expect
 from synthetic_store import failed_row, synthetic_rows, write_store
-
-from app.pages.local_geometry.presets import PRESETS
-from app.sharing.links import Link, encode
 
 ROOT = Path(__file__).resolve().parents[2]
 # The first is Chromium without the parts that only a window needs: a page costs it a quarter less of the processor.
@@ -198,11 +195,8 @@ def started(kept) -> App:
     return kept.get(App.open, again)
 
 
-QUICK = {"problem": PRESETS[0].problem, "steps": 1000, "chains": 4}
-
-
 def open_quick(app: App) -> None:
-    app.page.goto(f"{app.address}?c={encode(Link('local-geometry', QUICK))}")
+    app.open_link("local-geometry", QUICK)
     wait_for_quick(app)
 
 

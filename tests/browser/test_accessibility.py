@@ -23,7 +23,7 @@ def test_no_serious_fault_on_a_phone_in_the_dark(app, title):
 def test_on_a_phone_the_pages_are_a_menu_that_the_keyboard_works(app):
     page = app.page
     page.set_viewport_size({"width": 390, "height": 844})
-    app.open()
+    app.open_short()
     menu = page.get_by_role("button", name="Local geometry: choose a page")
     inside = page.get_by_role("navigation", name="Pages").get_by_role("button")
     expect(menu).to_have_attribute("aria-expanded", "false")

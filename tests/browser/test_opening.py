@@ -68,7 +68,7 @@ def test_something_stands_there_before_the_scripts_do(app):
     page.unroute("**/*.js*")
     page.goto("about:blank")  # until then the page that is left may go on to miss the scripts that were kept away
     app.problems.clear()
-    app.open()
+    app.open_short()
     expect(page.locator("#opening")).to_have_count(0)
 
 
@@ -78,7 +78,7 @@ def test_the_next_page_is_made_for_the_window_that_there_is_now(app):
     wide = page.viewport_size
     for turn, (size, told, closed) in enumerate(((SMALL, "1", True), (SMALL, "1", True), (wide, "0", False))):
         page.set_viewport_size(size)
-        app.open()
+        app.open() if turn == 0 else app.open_short()
         expect(page.get_by_role("textbox", name="Layer sizes")).to_be_visible(visible=not closed)
         assert {each["name"]: each["value"] for each in page.context.cookies()}["llc-lab-narrow"] == told
         if turn == 0:

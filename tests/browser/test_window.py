@@ -68,7 +68,7 @@ def test_a_tablet_in_the_dark(browser, browser_context_args, address):
         **{**browser_context_args, "color_scheme": "dark", "viewport": {"width": 900, "height": 1100}}
     )
     app = App(context.new_page(), address)
-    page = app.open().page
+    page = app.open_short().page
     expect(page.locator(".mui-dark").first).to_be_visible()
     expect(page.get_by_role("button", name="Open drawer")).to_be_visible()
     page.evaluate("() => document.body.focus()")

@@ -10,8 +10,13 @@ from urllib.parse import urlparse
 from page_scripts import SCHEME, SOURCE
 from playwright.sync_api import Error
 
+from app.pages.local_geometry.presets import PRESETS
+from app.sharing.links import Link, encode
+
 LOCAL = {"localhost", "127.0.0.1", ""}
 WIDE = {"width": 1600, "height": 1000}
+QUICK = {"problem": PRESETS[0].problem, "steps": 1000, "chains": 4}
+"""The first preset of "Local geometry" for a moment: a test that asks nothing of a long run would pay for it."""
 UNUSED_MILLISECONDS = 4000
 """How long the served app waits for the browser that has asked for a page."""
 
@@ -47,6 +52,17 @@ class App:
         """The page "Local geometry", moving. What lies below its first picture comes a moment later: see `wait_for_points`."""
         self.open_page("local-geometry")
         self.until_moving()
+        return self
+
+    def open_short(self) -> App:
+        """The same page with a run that is soon over."""
+        self.open_link("local-geometry", QUICK)
+        self.until_moving()
+        return self
+
+    def open_link(self, key: str, config: dict[str, Any]) -> App:
+        """Open a page with this configuration, as a link brings it."""
+        self.page.goto(f"{self.address}?c={encode(Link(key, config))}")
         return self
 
     def until_moving(self) -> None:
@@ -127,6 +143,10 @@ class App:
             f"(old) => {{ const now = ({SCHEME})(); return {DIFFER} }}", arg=before, timeout=60_000
         )
         self.dark = not self.dark
+
+    def until_taken(self, name: str) -> None:
+        """Until the button for files has this name: it is made anew with it, and a file given to the one before would be lost."""
+        self.page.get_by_role("button", name=name, exact=True).wait_for()
 
     def settle(self, milliseconds: int = 500) -> None:
         self.page.wait_for_timeout(milliseconds)

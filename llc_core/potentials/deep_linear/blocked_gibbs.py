@@ -5,7 +5,7 @@ move the same chains.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -57,8 +57,12 @@ class BlockedGibbs:
         localization: float | Tensor,
         seed: int,
         gauge_moves: bool = True,
+        companies: int = 1,
     ):
-        """n_beta, localization: numbers, or for every chain its own, [C, 1, 1]."""
+        """n_beta, localization: numbers, or for every chain its own, [C, 1, 1].
+
+        companies: parts of the chains, one after another, each of which draws the random numbers it would draw alone.
+        """
         self.moves_gauge = gauge_moves
         self.chains = chains
         self.n_beta, self.localization = (
@@ -74,7 +78,7 @@ class BlockedGibbs:
         self.root = vectors * values.clamp_min(0).sqrt()  # root·rootᵀ = Sxx
         self.difference = torch.zeros(chains, problem.widths[-1], problem.widths[0], **EXACT)
         self.expected_loss = torch.zeros(chains, **EXACT)
-        self.random = torch_stream(seed, "gibbs")
+        self.random = [torch_stream(seed, "gibbs") for _ in range(companies)]
         inner = len(self.w0) - 1
         self._gauge_step = [torch.full((chains, 1, 1), 0.5, **EXACT) for _ in range(inner)]
         self._gauge_metric = [self._metric(vertex) for vertex in range(1, inner + 1)]
@@ -239,11 +243,16 @@ class BlockedGibbs:
         return (left.vectors, right.vectors), mass
 
     def normals(self, shape: Any) -> Tensor:
-        """Standard normals from the chains' own random stream."""
-        return torch.randn(*shape, generator=self.random, **EXACT)
+        """Standard normals from the chains' own random streams; the first dimension is that of chains."""
+        return self._drawn(torch.randn, shape)
 
     def _uniforms(self, shape: Any) -> Tensor:
-        return torch.rand(*shape, generator=self.random, **EXACT)
+        return self._drawn(torch.rand, shape)
+
+    def _drawn(self, draw: Callable[..., Tensor], shape: Any) -> Tensor:
+        part = shape[0] // len(self.random)
+        found = [draw(part, *shape[1:], generator=stream, **EXACT) for stream in self.random]
+        return found[0] if len(found) == 1 else torch.cat(found)
 
 
 def _square(matrices: Tensor) -> Tensor:

@@ -192,9 +192,11 @@ class DeepLinearNetwork(Expected, LinearPotential):
         residual = torch.matmul(difference, rows[:, :inputs].T).sub_(rows[:, inputs:-1].T)
         return residual.square_().sum(dim=1)
 
-    def conditionals(self, n_beta: Tensor, localization: Tensor, seed: int, symmetries: bool) -> BlockedGibbs:
+    def conditionals(
+        self, n_beta: Tensor, localization: Tensor, seed: int, symmetries: bool, companies: int = 1
+    ) -> BlockedGibbs:
         strength, pull = (value.detach().cpu().double().unsqueeze(-1) for value in (n_beta, localization))
-        return BlockedGibbs(self, len(n_beta), strength, pull, seed, symmetries)
+        return BlockedGibbs(self, len(n_beta), strength, pull, seed, symmetries, companies)
 
     def typical_scale(self, like: Tensor) -> Tensor:
         """The Xavier standard deviation of each layer's entries."""

@@ -58,6 +58,7 @@ class Tensors:
         self.products = products_in(dtype)
         offsets = np.cumsum([0, *(w.size for w in weights[0])])
         self.slices = [(int(a), int(b), *w.shape) for a, b, w in zip(offsets, offsets[1:], weights[0], strict=False)]
+        self._sizes = [stop - start for start, stop, *_ in self.slices]
 
     def _put(self, arrays: Sequence[np.ndarray]) -> Tensor:
         """One array of every network, for its chains."""
@@ -113,7 +114,8 @@ class Tensors:
 
     def layers(self, flat: Tensor) -> list[Tensor]:
         """Views [C, H_l, H_{l−1}] into a flat [C, D]."""
-        return [flat[:, a:b].view(-1, rows, columns) for a, b, rows, columns in self.slices]
+        parts = torch.split_with_sizes(flat, self._sizes, 1)
+        return [part.view(-1, rows, columns) for part, (_, _, rows, columns) in zip(parts, self.slices, strict=True)]
 
     def products_at_w0(self, x: Tensor | None) -> list[Tensor]:
         if x is None:

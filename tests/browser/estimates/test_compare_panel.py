@@ -53,11 +53,11 @@ def test_why_appears_part_by_part_and_can_be_stopped(quick):
     expect(parts).to_have_count(0)
 
     # Stopped on the way: of a run that is long enough to be seen on any machine.
-    for name, value in (("Chains", "32"), ("Steps", "20000")):
+    for name, value in (("Chains", "10"), ("Steps", "10000")):
         entry = page.get_by_role("textbox", name=name, exact=True)
         entry.fill(value)
         entry.press("Enter")
-    expect(page.locator(".count")).to_contain_text("of 20,000")
+    expect(page.locator(".count")).to_contain_text("of 10,000")
     expect(page.locator(".caption")).to_have_text("finished")
     app.button("Explain").click()
     expect(page.get_by_text("% done.")).to_be_visible()

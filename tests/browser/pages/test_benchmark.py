@@ -145,6 +145,7 @@ def test_a_store_from_a_file_and_a_wrong_one(bench, tmp_path):
     chooser.set_input_files({"name": "bad.sqlite", "mimeType": "application/octet-stream", "buffer": b"nothing"})
     expect(page.get_by_role("alert").filter(has_text="“bad.sqlite” is not a store of LLC Lab")).to_be_visible()
     drawn(bench, curves_of(bench))  # what was shown is still there
+    bench.until_taken("bad.sqlite")
     chooser.set_input_files(path)
     expect(page.get_by_text("Runs from mine.sqlite.")).to_be_visible()
     drawn(bench, {"SGLD|full"})

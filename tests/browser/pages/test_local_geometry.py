@@ -37,7 +37,7 @@ def test_a_slow_browser_whose_session_has_expired_gets_the_page_from_this_server
         route.continue_()
 
     app.page.route("**/bokeh.min.js*", late)
-    app.open()
+    app.open_short()
 
 
 def test_ten_chains_are_drawn_while_they_run(long):
@@ -194,7 +194,7 @@ def test_another_sampler_brings_its_own_fields_and_its_formula(started):
 
 def test_a_phone_shows_everything_below_each_other(app):
     app.page.set_viewport_size({"width": 390, "height": 844})
-    app.open()
+    app.open_short()
     figures = app.page.locator(".bk-Figure:visible")
     expect(figures).to_have_count(2)
     app.button("Sweep a setting").click()

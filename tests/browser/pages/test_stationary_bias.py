@@ -237,7 +237,7 @@ def test_pages_change_and_the_run_of_the_one_left_ends(app, here):
 
 def test_a_phone_shows_everything_below_each_other_in_the_dark_too(app):
     app.page.set_viewport_size({"width": 390, "height": 844})
-    app.open_page("stationary-bias")
+    app.open_link("stationary-bias", {"steps": 3000, "chains": 1000})
     wait_for_counts(app)
     app.switch_scheme()
     figures = app.page.locator(".bk-Figure")

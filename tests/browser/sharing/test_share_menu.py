@@ -24,10 +24,12 @@ def open_link(app, text: str) -> None:
 
 
 def test_a_copied_link_opens_the_same_run(app):
-    app.open()
-    app.button("Minibatch").click()
-    expect(app.page.locator("[data-key=dim]")).to_be_visible()
-    app.settle()
+    app.open_short()
+    app.page.get_by_role("combobox", name="Gradient").click()
+    app.page.get_by_text("minibatch (plain)", exact=True).click()
+    app.page.get_by_role("textbox", name="Steps", exact=True).fill("1500")
+    app.page.keyboard.press("Enter")
+    expect(app.page.locator(".count")).to_contain_text("of 1,500")
     app.button("Share").click()
     field = app.page.get_by_label("Link", exact=True)
     expect(field).to_have_value(re.compile(r"\?c=[\w-]{50,}"))
@@ -36,6 +38,7 @@ def test_a_copied_link_opens_the_same_run(app):
     address = field.input_value()
     assert app.page.url == address
     shown = app.number("dim"), app.number("n_beta")
+    expect(app.page.get_by_text("minibatch (plain)")).to_be_visible()
     app.page.keyboard.press("Escape")
     expect(app.page.get_by_role("dialog")).not_to_be_visible()
 
@@ -46,6 +49,7 @@ def test_a_copied_link_opens_the_same_run(app):
     expect(visitor.page.locator("[data-key=dim]")).to_have_text(shown[0])
     expect(visitor.page.locator("[data-key=n_beta]")).to_have_text(shown[1])
     expect(visitor.page.get_by_text("minibatch (plain)")).to_be_visible()
+    expect(visitor.page.locator(".count")).to_contain_text("of 1,500")
     assert not visitor.problems
     visitor.page.close()
 

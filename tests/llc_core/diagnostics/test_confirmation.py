@@ -5,13 +5,17 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+from collections import OrderedDict
 
 import numpy as np
 import pytest
+import torch
 
 from llc_core import SGLD, DeepLinearNetwork, Estimate, Run, RunConfig, estimate, landscape, planar_landscape
+from llc_core.compute.precision import EXACT
+from llc_core.diagnostics import confirmation
 from llc_core.diagnostics.conclusion import ALONE, CONFIRMED, REFUSED, conclude
-from llc_core.diagnostics.confirmation import LARGEST_DRAWN, drawn_value, exact_value
+from llc_core.diagnostics.confirmation import LARGEST_DRAWN, draw_together, drawn_value, exact_value
 from llc_core.diagnostics.evidence import Evidence
 from llc_core.diagnostics.signals import health
 from llc_core.diagnostics.verdict import judge
@@ -109,6 +113,32 @@ def test_exact_draws_give_what_quadrature_gives(singular):
     assert math.isnan(drawn_value(singular, singular.n_beta, 0.0)[0]), "without localisation there is no proper law"
     assert math.isnan(drawn_value(singular, singular.n_beta, 1.0, largest=10)[0]), "too large to draw from"
     assert math.isnan(drawn_value(landscape("normal"), 1.0, 1.0)[0])
+
+
+def test_draws_of_several_laws_at_once_are_those_of_each_alone(monkeypatch):
+    """The same random numbers: only the order of sums differs, and what the accepted moves make of it."""
+    network = DeepLinearNetwork.random(widths=[3, 2, 3], layer_ranks=[1, 1], n=10_000, seed=4)
+    laws = [(100.0, 1.0), (1000.0, 1.0), (1000.0, 1000.0)]
+    n_betas, pulls = (
+        torch.tensor(values, **EXACT).repeat_interleave(2).unsqueeze(1) for values in zip(*laws, strict=True)
+    )
+    together = network.conditionals(n_betas, pulls, 5, True, companies=3)
+    first = [together.move(adapt=True) for _ in range(2)]
+    for i, law in enumerate(laws):
+        mine = slice(2 * i, 2 * i + 2)
+        alone = network.conditionals(n_betas[mine], pulls[mine], 5, True)
+        for losses in first:
+            assert losses[mine].numpy() == pytest.approx(alone.move(adapt=True).numpy(), rel=1e-9), law
+
+    monkeypatch.setattr(confirmation, "_known", OrderedDict())
+    each = [drawn_value(network, *law) for law in laws[:2]]
+    monkeypatch.setattr(confirmation, "_known", OrderedDict())
+    draw_together(network, [*laws, (50.0, 0.0)])
+    monkeypatch.setattr(confirmation, "_draw", None)  # all of them are remembered
+    for (value, error), law in zip(each, laws, strict=False):
+        found, found_se = drawn_value(network, *law)
+        assert abs(found - value) < 0.01 * error and found_se == pytest.approx(error, rel=0.01)
+    assert drawn_value(network, *laws[2])[0] < 0.9 * each[1][0], "a strong pull takes from the estimate"
 
 
 def test_chains_that_agree_with_one_another_alone_are_not_trusted(singular, plane):
