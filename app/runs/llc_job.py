@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -35,8 +36,9 @@ class LlcJob:
     def keeps_momentum(self) -> bool:
         return "momentum" in self._run.state
 
-    def advance(self, steps: int) -> Snapshot:
-        return self._run.advance(steps)
+    def advance(self, steps: int, look: Callable[[np.ndarray], None] | None = None, every: int = 1) -> Snapshot:
+        """look: gets `displacements` after every `every` steps."""
+        return self._run.advance(steps, look, every)
 
     def dissect(self) -> tuple[Snapshot, StepParts | None]:
         """One step, and what it was made of."""

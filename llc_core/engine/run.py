@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext
 
 import numpy as np
@@ -88,16 +88,21 @@ class Run:
             yield snapshot
 
     @full_precision()
-    def advance(self, steps: int) -> Snapshot:
-        """Do up to `steps` more steps of every chain and report them."""
+    def advance(self, steps: int, look: Callable[[np.ndarray], None] | None = None, every: int = 1) -> Snapshot:
+        """Do up to `steps` more steps of every chain and report them.
+
+        look: called with `displacements` after every `every` of these steps and after the last one: cheaper than snapshots.
+        """
         started = time.perf_counter()
         steps = min(steps, self.total_steps - self.steps_done)
         with torch.no_grad(), tf32_if_asked(), chains_on_cores() if self.problem.spreads_chains else nullcontext():
             if not self._started:
                 self._control.start(self._state)
                 self._started = True
-            for _ in range(steps):
+            for done in range(1, steps + 1):
                 self._step()
+                if look is not None and (done % every == 0 or done == steps):
+                    look(self.displacements)
         kept, kept_steps = self._record.flush(self._control.rescues_until)
         self.seconds += time.perf_counter() - started
         return self._snapshot(kept, kept_steps)

@@ -12,3 +12,4 @@ def no_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     What was drawn is remembered for the whole process, so that the one is replaced who asks, and nothing is remembered.
     """
     monkeypatch.setattr("llc_core.engine.summary.drawn_value", lambda *a: (math.nan, 0.0))
+    monkeypatch.setattr("llc_core.engine.estimates.draw_together", lambda *a: None)

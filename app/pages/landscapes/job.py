@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -96,30 +96,18 @@ class LandscapeJob:
         self._tested = isinstance(resolved.sampler, MetropolisSampler)
         self.log = TrailLog(self._job.log, config.chains, exact)
         self.judge = self._job.judge
-        self._look()
+        self._look(self._job.displacements)
 
     @property
     def finished(self) -> bool:
         return self._job.finished
 
     def advance(self, steps: int) -> Snapshot:
-        """Step in short turns and record the positions after each of them."""
+        """Record the positions on the way, now and again."""
         if steps == 1:
             return self._one()
         self._step = None
-        parts = []
-        while True:
-            parts.append(self._job.advance(min(self._every, steps)))
-            steps -= self._every
-            self._look()
-            if steps <= 0 or self._job.finished:
-                break
-        return replace(
-            parts[-1],
-            recorded=np.concatenate([part.recorded for part in parts]),
-            excess_loss=np.concatenate([part.excess_loss for part in parts]),
-            notes=sum((part.notes for part in parts), ()),
-        )
+        return self._job.advance(steps, self._look, self._every)
 
     def _one(self) -> Snapshot:
         snapshot, parts = self._job.dissect()
@@ -127,7 +115,7 @@ class LandscapeJob:
         if parts is not None:
             places = self._w0 + parts.start[0], parts.drift[0], parts.noise[0]
             self._step = OneStep(*places, bool(parts.accepted[0]), self._tested, self._job.keeps_momentum)
-        self._look()
+        self._look(self._job.displacements)
         return snapshot
 
     def go_on(self) -> None:
@@ -138,5 +126,5 @@ class LandscapeJob:
         self._fresh = []
         self._job.record(snapshot, estimate)  # type: ignore[arg-type]
 
-    def _look(self) -> None:
-        self._fresh.append(self._w0 + self._job.displacements[:SHOWN])
+    def _look(self, displacements: np.ndarray) -> None:
+        self._fresh.append(self._w0 + displacements[:SHOWN])

@@ -84,9 +84,8 @@ def untouched():
 @pytest.mark.parametrize("name", BY_NAME)
 def test_every_preset_gives_the_numbers_of_its_lesson(name):
     preset = BY_NAME[name]
-    job, config = job_of(get_landscape(preset.problem), **preset.settings)
-    # Its chains without the turns, which give the same numbers as the next tests show, and take twice as long.
-    estimate = finished(LlcJob(config, get_landscape(preset.problem))).judge()
+    job, _ = job_of(get_landscape(preset.problem), **preset.settings)
+    estimate = finished(job).judge()
     # Every decimal in the sentence is λ̂ or the exact value of this run, or of the two presets it names.
     known = [estimate.llc, job.log.exact, 0.36 if name == "many" else estimate.llc]
     for text in re.findall(r"0\.\d\d", preset.lesson):
@@ -133,7 +132,7 @@ def test_the_trail_follows_the_chains_however_the_run_is_cut():
     assert job.judge().llc == finished(job_of(problem, steps=600, chains=20)[0], 50).judge().llc
 
 
-def test_the_snapshot_of_many_turns_is_that_of_one():
+def test_a_run_that_is_looked_at_on_its_way_is_the_engine_s():
     problem = planar_landscape("normal_crossing")
     job, config = job_of(problem, steps=400)
     whole = job.advance(400)
