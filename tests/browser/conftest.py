@@ -5,18 +5,16 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import time
-import urllib.request
 from collections.abc import Iterator
 from functools import partialmethod
 from pathlib import Path
 from urllib.parse import urlparse
 
 import pytest
-from browser_app import QUICK, UNUSED_MILLISECONDS, WIDE, App, Kept
+from browser_app import QUICK, UNUSED_MILLISECONDS, WIDE, App, Kept, free_port
 from playwright.sync_api import BrowserContext, Page, Request, expect
 from synthetic_store import failed_row, synthetic_rows, write_store
 
@@ -115,37 +113,6 @@ def address(browser_type_launch_args, tmp_path_factory, stores) -> Iterator[str]
         server.wait(20)
     text = log.read_text()
     assert "An error in a session" not in text and "A run failed" not in text, text
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-def answers(url: str) -> bool:
-    try:
-        with urllib.request.urlopen(url, timeout=10) as answer:
-            return b"LLC Lab" in answer.read()
-    except OSError:
-        return False
-
-
-@pytest.fixture
-def here() -> Iterator[str]:
-    """The app served from this very process, so that tests can look at what it keeps in memory."""
-    import panel as pn
-
-    port = free_port()
-    quick = {"unused_session_lifetime_milliseconds": 300, "check_unused_sessions_milliseconds": 100}
-    server = pn.serve({"app": str(ROOT / "app" / "main.py")}, port, "127.0.0.1", threaded=True, show=False, **quick)
-    url = f"http://127.0.0.1:{port}/app"
-    limit = time.monotonic() + 60
-    while not answers(url):
-        assert time.monotonic() < limit
-        time.sleep(0.2)
-    yield url
-    server.stop()
 
 
 @pytest.fixture

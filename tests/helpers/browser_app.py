@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import time
 from collections.abc import Callable
 from typing import Any
@@ -31,6 +32,13 @@ ON_A_FIGURE = """([x, y]) => {
   return false
 }"""
 DIFFER = "now[0] !== old[0] && (old[1] == null || now[1] !== old[1])"
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
 
 
 class App:

@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import time
 
 import pytest
 from browser_app import UNUSED_MILLISECONDS
 from page_scripts import SCHEME
 from playwright.sync_api import expect
-
-from app.pages import load_pages
-from app.pages.base import PageInfo
-from app.pages.local_geometry.presets import PRESETS
-from app.runs.job import OVER
-from app.runs.manager import manager
-from app.sharing.links import Link, encode
 
 UPDATES = """(count) => new Promise((done) => {
   const source = [...Bokeh.documents[0]._all_models.values()].find((m) => m.name === 'losses' && m.type === 'ColumnDataSource')
@@ -218,22 +210,6 @@ def test_a_phone_shows_everything_below_each_other(app):
     expect(app.page.get_by_role("textbox", name="Layer sizes")).not_to_be_visible()
     app.page.get_by_role("button", name="Open drawer").click()
     expect(app.page.get_by_role("textbox", name="Layer sizes")).to_be_visible()
-
-
-def test_another_page_takes_over_and_ends_the_first_one_s_run(app, here, monkeypatch):
-    first = next(page for page in load_pages() if page.key == "local-geometry")
-    monkeypatch.setattr(
-        "app.window.shell.load_pages", lambda: [first, PageInfo("Second page", "second", 20, first.build)]
-    )
-    visitor = type(app)(app.page, here)
-    link = encode(Link("local-geometry", {"problem": PRESETS[0].problem, "steps": 100_000}))
-    app.page.goto(f"{here}?c={link}")
-    visitor.until_moving()
-    left = manager()._runs[0]
-    visitor.button("Second page").click()
-    expect(app.page.locator(".count")).to_have_text(re.compile(r"step [1-9][\d,]* of 8,000"))
-    assert left.handle.state.status in OVER, "the first page's run is over"
-    expect(app.page.get_by_role("group", name="Presets")).to_have_count(1)
 
 
 def test_dark_mode_reaches_figures_and_components(started):

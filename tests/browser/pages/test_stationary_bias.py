@@ -15,8 +15,6 @@ from app.pages.stationary_bias.job import BiasJob
 from app.pages.stationary_bias.panels.exact.job import tasks
 from app.pages.stationary_bias.scene import get_scene
 from app.pages.stationary_bias.texts import distance
-from app.runs.job import OVER
-from app.runs.manager import manager
 
 COUNTED = """(() => {
   const models = window.Bokeh?.documents?.[0]?._all_models.values() ?? []
@@ -218,21 +216,6 @@ def test_what_is_drawn_can_be_switched(bias):
     )
     button.click()
     expect(button).to_have_attribute("aria-pressed", "false")
-
-
-def test_pages_change_and_the_run_of_the_one_left_ends(app, here):
-    visitor = type(app)(app.page, here)
-    app.page.goto(here)
-    visitor.button("Stationary bias").click(timeout=60_000)
-    wait_for_counts(visitor, 60)
-    assert manager().active == 1
-    left = manager()._runs[0]
-    visitor.button("Local geometry").click()
-    expect(app.page.locator(".count")).to_have_text(re.compile(r"step [1-9][\d,]* of 8,000"))
-    assert left.handle.state.status in OVER, "the first page's run is over"
-    assert manager().active <= 1
-    expect(visitor.button("Local geometry")).to_have_attribute("aria-current", "page")
-    expect(app.page.get_by_role("group", name="Presets")).to_have_count(1)
 
 
 def test_a_phone_shows_everything_below_each_other_in_the_dark_too(app):

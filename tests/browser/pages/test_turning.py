@@ -1,0 +1,89 @@
+"""Pages are turned in an app that is served from this very process, so that tests can look at the runs that it keeps."""
+
+from __future__ import annotations
+
+import re
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from browser_app import free_port
+from playwright.sync_api import expect
+
+from app.pages import load_pages
+from app.pages.base import PageInfo
+from app.pages.local_geometry.presets import PRESETS
+from app.runs.job import OVER
+from app.runs.manager import manager
+from app.sharing.links import Link, encode
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def answers(url: str) -> bool:
+    try:
+        with urllib.request.urlopen(url, timeout=10) as answer:
+            return b"LLC Lab" in answer.read()
+    except OSError:
+        return False
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[str]:
+    """The address. Made once: its first pages are dear."""
+    import panel as pn
+
+    port = free_port()
+    quick = {"unused_session_lifetime_milliseconds": 300, "check_unused_sessions_milliseconds": 100}
+    server = pn.serve({"app": str(ROOT / "app" / "main.py")}, port, "127.0.0.1", threaded=True, show=False, **quick)
+    url = f"http://127.0.0.1:{port}/app"
+    limit = time.monotonic() + 60
+    while not answers(url):
+        assert time.monotonic() < limit
+        time.sleep(0.2)
+    yield url
+    server.stop()
+
+
+@pytest.fixture
+def here(served) -> str:
+    """No run of the test before is left."""
+    limit = time.monotonic() + 60
+    while manager().active:
+        assert time.monotonic() < limit
+        time.sleep(0.1)
+    return served
+
+
+def test_pages_change_and_the_run_of_the_one_left_ends(app, here):
+    visitor = type(app)(app.page, here)
+    app.page.goto(here)
+    visitor.button("Stationary bias").click(timeout=60_000)
+    visitor.page.get_by_text("Right sampler").first.wait_for()
+    expect(app.page.locator(".count")).to_have_text(re.compile(r"step [1-9][\d,]* of 60,000"))
+    assert manager().active == 1
+    left = manager()._runs[-1]
+    visitor.button("Local geometry").click()
+    expect(app.page.locator(".count")).to_have_text(re.compile(r"step [1-9][\d,]* of 8,000"))
+    assert left.handle.state.status in OVER, "the first page's run is over"
+    assert manager().active <= 1
+    expect(visitor.button("Local geometry")).to_have_attribute("aria-current", "page")
+    expect(app.page.get_by_role("group", name="Presets")).to_have_count(1)
+
+
+def test_another_page_takes_over_and_ends_the_first_one_s_run(app, here, monkeypatch):
+    first = next(page for page in load_pages() if page.key == "local-geometry")
+    monkeypatch.setattr(
+        "app.window.shell.load_pages", lambda: [first, PageInfo("Second page", "second", 20, first.build)]
+    )
+    visitor = type(app)(app.page, here)
+    link = encode(Link("local-geometry", {"problem": PRESETS[0].problem, "steps": 100_000}))
+    app.page.goto(f"{here}?c={link}")
+    visitor.until_moving()
+    left = manager()._runs[-1]
+    visitor.button("Second page").click()
+    expect(app.page.locator(".count")).to_have_text(re.compile(r"step [1-9][\d,]* of 8,000"))
+    assert left.handle.state.status in OVER, "the first page's run is over"
+    expect(app.page.get_by_role("group", name="Presets")).to_have_count(1)
