@@ -47,6 +47,14 @@ HEADINGS = """() => {
   return all(document).filter((e) => e.localName === 'h1' && e.checkVisibility()).map((e) => e.textContent)
 }"""
 
+# By how much a page can be moved sideways.
+SIDEWAYS = """() => {
+  const find = (root) => root.querySelector('.main-content') ?? [...root.querySelectorAll('*')].filter((e) => e.shadowRoot)
+    .map((e) => find(e.shadowRoot)).find(Boolean)
+  const main = find(document)
+  return Math.max(main.scrollWidth - main.clientWidth, document.documentElement.scrollWidth - innerWidth)
+}"""
+
 
 def turned(app: Any, title: str) -> None:
     """The page of this title, and nothing of the one before."""
@@ -58,11 +66,12 @@ def turned(app: Any, title: str) -> None:
 
 
 def check_opening(page: Any, title: str) -> None:
-    """AssertionError where a page shows many controls or headings at once."""
+    """AssertionError where a page shows many controls or headings at once, or is wider than the window."""
     expect(page.locator("h1")).to_be_visible()
     controls = page.evaluate(CONTROLS)
     assert len(controls) <= MOST, (title, controls)
     assert len(page.evaluate(HEADINGS)) == 1, (title, page.evaluate(HEADINGS))
+    assert page.evaluate(SIDEWAYS) <= 0, title
 
 
 # What has passed is not described, and no element gets an address: to write them down takes a third of the time.
