@@ -60,7 +60,13 @@ def test_the_singular_fluctuation_of_a_regular_network_is_the_exact_one(by_chain
 @pytest.mark.long
 def test_both_ways_see_terms_of_the_same_size(monkeypatch):
     """The planted fault of a chain counted twice would double them."""
-    settings = {"sampler": {"name": "SGLD", "step_size": 2e-4}, "chains": 8, "steps": 500, "dtype": "float64"}
+    settings = {
+        "sampler": {"name": "SGLD", "step_size": 2e-4},
+        "chains": 8,
+        "steps": 350,
+        "burn_in": 100,
+        "dtype": "float64",
+    }
     one, other = (estimate(regression(by_chain, monkeypatch), **settings).diagnostics for by_chain in (False, True))
     for name in ("distance", "gradient_term", "localization_term", "noise_term"):
         assert other[name] == pytest.approx(one[name], rel=0.15), name
