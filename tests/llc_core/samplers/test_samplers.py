@@ -642,7 +642,7 @@ def test_printed_sgnht_diverges_and_says_so():
 
 
 def test_sgnht_reads_low_by_half_its_friction():
-    llc, result = gaussian_llc(SGNHT(step_size=1e-5, friction=0.1, thermal_mass=0.01), 20_000, chains=16)
+    llc, result = gaussian_llc(SGNHT(step_size=1e-5, friction=0.1, thermal_mass=0.01), 5000, chains=64)
     friction = result.extras["friction"].mean()
     kinetic = (result.state["momentum"] ** 2).mean()
     assert llc == pytest.approx(9.5, abs=0.1)
@@ -695,7 +695,7 @@ def test_the_verdict_carries_the_caveat():
 def test_noise_inflation_predicts_what_minibatches_add(sampler):
     noisy = Quadratic(np.ones(12), gradient_noise=0.1)
     runs = [
-        llc_core.estimate(noisy, sampler, gradient=kind, chains=16, steps=6000, n_beta=1000.0, progress=False)
+        llc_core.estimate(noisy, sampler, gradient=kind, chains=64, steps=1500, n_beta=1000.0, progress=False)
         for kind in ("full", "minibatch")
     ]
     added = runs[1].llc - runs[0].llc
@@ -713,8 +713,8 @@ def test_a_fast_thermostat_absorbs_gradient_noise_that_a_slow_one_cannot():
             noisy,
             SGNHT(step_size=1e-6, friction=0.1, thermal_mass=mass),
             gradient="minibatch",
-            chains=16,
-            steps=8000,
+            chains=64,
+            steps=2000,
             n_beta=1000.0,
             dtype="float64",
             progress=False,
