@@ -674,9 +674,9 @@ UNBIASED_HERE: dict[str, dict[str, float]] = {
 @pytest.mark.parametrize("name", NAMES)
 def test_automatic_steps_estimate_a_quadratic_through_the_engine(name):
     """The default step is a compromise: it may widen the stiffest direction by a tenth."""
-    steps = 500 if issubclass(samplers()[name], MetropolisSampler) else 3000
+    chains, steps = (16, 500) if issubclass(samplers()[name], MetropolisSampler) else (48, 1200)
     sampler = build({"name": name, **UNBIASED_HERE.get(name, {})})
-    result = llc_core.estimate(WIDE, sampler, chains=16, steps=steps, n_beta=1000.0, progress=False)
+    result = llc_core.estimate(WIDE, sampler, chains=chains, steps=steps, n_beta=1000.0, progress=False)
     exact = WIDE.llc(1000.0, 1.0)
     assert result.diverged == 0
     assert 0 < result.diagnostics["step_size"] < result.diagnostics["stability_limit"]
