@@ -426,13 +426,14 @@ def averaged(values: np.ndarray, distinct: int) -> np.ndarray:
     return values.reshape(len(values), -1, distinct).mean(axis=1)
 
 
-def check_quadratic(sampler: Sampler, case: Case, target: Quadratic | None = None) -> Averages:
-    """Assert the exact discrete second moments for several curvatures, and zero means."""
-    target = target or Quadratic(LOSS_CURVATURES * (case.copies or COPIES))
+def check_quadratic(sampler: Sampler, case: Case, fewer: int = 1) -> Averages:
+    """Assert the exact discrete second moments for several curvatures, and zero means. fewer: that many times fewer chains, with as
+    many more copies each: the same standard errors."""
+    target = Quadratic(LOSS_CURVATURES * ((case.copies or COPIES) * fewer))
     result = sample(
         sampler,
         target,
-        chains=CHAINS,
+        chains=CHAINS // fewer,
         steps=case.steps,
         burn_in=case.steps // 4,
         n_beta=N_BETA,
@@ -449,10 +450,10 @@ def check_quadratic(sampler: Sampler, case: Case, target: Quadratic | None = Non
 SKEWED_SHAPES, SKEWED_COPIES = [2.0, 3.0, 5.0], 20
 
 
-def check_skewed(sampler: Sampler, case: Case) -> None:
-    """Assert the first three moments of the skewed target within 0.02 of their spread: the error of the finite step."""
-    target = SkewedTarget(SKEWED_SHAPES * (case.copies or SKEWED_COPIES))
-    result = sample(sampler, target, chains=CHAINS, steps=case.steps, burn_in=case.steps // 4)
+def check_skewed(sampler: Sampler, case: Case, fewer: int = 1) -> None:
+    """Assert the first three moments of the skewed target within 0.02 of their spread: the error of the finite step. fewer: as above."""
+    target = SkewedTarget(SKEWED_SHAPES * ((case.copies or SKEWED_COPIES) * fewer))
+    result = sample(sampler, target, chains=CHAINS // fewer, steps=case.steps, burn_in=case.steps // 4)
     for index, shape in enumerate(SKEWED_SHAPES):
         exact = skewed_moments(shape)
         for power in (1, 2, 3):
@@ -542,6 +543,10 @@ def test_the_skewed_check_catches_a_mirrored_gradient_that_a_gaussian_hides(name
 # -- the same checks on the compiled update: single precision, and the noise of `llc_core.compute.philox` ------------------------
 
 
+FEWER = 2
+"""Times fewer chains, longer ones: a chain's step costs the loop ten microseconds, however few its parameters are."""
+
+
 def compiled(sampler: Sampler) -> Sampler:
     """The same sampler, moved by `llc_core.engine.stepping.compiled`; the noise that it is given is not used."""
     pytest.importorskip("numba")
@@ -564,13 +569,13 @@ def compiled(sampler: Sampler) -> Sampler:
 @pytest.mark.long
 @pytest.mark.parametrize("name", WITH_CELL)
 def test_the_compiled_update_has_the_moments_on_a_quadratic(name):
-    check_quadratic(compiled(CASES[name].quadratic), CASES[name])
+    check_quadratic(compiled(CASES[name].quadratic), CASES[name], FEWER)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", WITH_CELL)
 def test_the_compiled_update_has_the_moments_on_a_skewed_target(name):
-    check_skewed(compiled(CASES[name].skewed), CASES[name])
+    check_skewed(compiled(CASES[name].skewed), CASES[name], FEWER)
 
 
 @pytest.mark.long
@@ -579,7 +584,7 @@ def test_the_compiled_update_has_the_moments_on_a_skewed_target(name):
 def test_the_quadratic_check_of_the_compiled_update_catches(name, bug):
     case = dataclasses.replace(CASES[name], steps=min(CAUGHT_STEPS, CASES[name].steps))
     with pytest.raises(AssertionError, match="off by"):
-        check_quadratic(planted(compiled(case.quadratic), bug), case)
+        check_quadratic(planted(compiled(case.quadratic), bug), case, FEWER)
 
 
 @pytest.mark.long
@@ -587,7 +592,7 @@ def test_the_quadratic_check_of_the_compiled_update_catches(name, bug):
 def test_the_skewed_check_of_the_compiled_update_catches_a_mirrored_gradient(name):
     case = dataclasses.replace(CASES[name], steps=min(MIRRORED_STEPS, CASES[name].steps))
     with pytest.raises(AssertionError, match="off by"):
-        check_skewed(planted(compiled(case.skewed), "mirrored gradient"), case)
+        check_skewed(planted(compiled(case.skewed), "mirrored gradient"), case, FEWER)
 
 
 def test_stuck_chains_do_not_pass():
@@ -637,7 +642,7 @@ def test_printed_sgnht_diverges_and_says_so():
 
 
 def test_sgnht_reads_low_by_half_its_friction():
-    llc, result = gaussian_llc(SGNHT(step_size=1e-5, friction=0.1, thermal_mass=0.01), 20_000, chains=16)
+    llc, result = gaussian_llc(SGNHT(step_size=1e-5, friction=0.1, thermal_mass=0.01), 5000, chains=64)
     friction = result.extras["friction"].mean()
     kinetic = (result.state["momentum"] ** 2).mean()
     assert llc == pytest.approx(9.5, abs=0.1)
@@ -669,9 +674,9 @@ UNBIASED_HERE: dict[str, dict[str, float]] = {
 @pytest.mark.parametrize("name", NAMES)
 def test_automatic_steps_estimate_a_quadratic_through_the_engine(name):
     """The default step is a compromise: it may widen the stiffest direction by a tenth."""
-    steps = 500 if issubclass(samplers()[name], MetropolisSampler) else 3000
+    chains, steps = (16, 500) if issubclass(samplers()[name], MetropolisSampler) else (48, 1200)
     sampler = build({"name": name, **UNBIASED_HERE.get(name, {})})
-    result = llc_core.estimate(WIDE, sampler, chains=16, steps=steps, n_beta=1000.0, progress=False)
+    result = llc_core.estimate(WIDE, sampler, chains=chains, steps=steps, n_beta=1000.0, progress=False)
     exact = WIDE.llc(1000.0, 1.0)
     assert result.diverged == 0
     assert 0 < result.diagnostics["step_size"] < result.diagnostics["stability_limit"]
@@ -690,7 +695,7 @@ def test_the_verdict_carries_the_caveat():
 def test_noise_inflation_predicts_what_minibatches_add(sampler):
     noisy = Quadratic(np.ones(12), gradient_noise=0.1)
     runs = [
-        llc_core.estimate(noisy, sampler, gradient=kind, chains=16, steps=6000, n_beta=1000.0, progress=False)
+        llc_core.estimate(noisy, sampler, gradient=kind, chains=64, steps=1500, n_beta=1000.0, progress=False)
         for kind in ("full", "minibatch")
     ]
     added = runs[1].llc - runs[0].llc
@@ -708,8 +713,8 @@ def test_a_fast_thermostat_absorbs_gradient_noise_that_a_slow_one_cannot():
             noisy,
             SGNHT(step_size=1e-6, friction=0.1, thermal_mass=mass),
             gradient="minibatch",
-            chains=16,
-            steps=8000,
+            chains=64,
+            steps=2000,
             n_beta=1000.0,
             dtype="float64",
             progress=False,

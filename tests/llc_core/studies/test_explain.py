@@ -27,6 +27,8 @@ from llc_core.studies.explain import comparisons, references
 from llc_core.studies.explain.parts import CAUSES, Explanation
 from llc_core.studies.explain.split import explain, explaining
 
+pytestmark = pytest.mark.usefixtures("no_draws")
+"""A split has a reference of its own, and nothing here reads a verdict."""
 SHARP = 0.25
 """The error bars of a planted part and of the change must be below this share of it, or the comparison says nothing."""
 CASES = cases()
