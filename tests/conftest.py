@@ -1,6 +1,7 @@
 """One thread per process: the tests' networks are tiny, and waiting threads would only fight over the cores."""
 
 import gc
+import math
 import os
 from collections import Counter
 from collections.abc import Iterator
@@ -63,6 +64,16 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
 def keep() -> None:
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture
+def no_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No exact draws once a run is finished: they cost more than many a run, and tests that ask for numbers alone read no verdict.
+
+    What was drawn is remembered for the whole process, so that the one is replaced who asks, and nothing is remembered.
+    """
+    monkeypatch.setattr("llc_core.engine.summary.drawn_value", lambda *a: (math.nan, 0.0))
+    monkeypatch.setattr("llc_core.engine.estimates.draw_together", lambda *a: None)
 
 
 LONG_RUN = 60.0

@@ -156,14 +156,18 @@ class NumberField(Field):
             if self.about.auto and not start < position < end:
                 # The right step size differs by powers of ten between problems: the slider follows.
                 start, end = slider_range(self.about, shown)
-        self.widget.param.update(
-            start=start,
-            end=end,
-            position=min(max(position, start), end),
-            text=number_text(shown, self._integer),
-            automatic=self.about.auto and self._value is None,
-            message=message,
-        )
+        wanted = {
+            "start": start,
+            "end": end,
+            "position": min(max(position, start), end),
+            "text": number_text(shown, self._integer),
+            "automatic": self.about.auto and self._value is None,
+            "message": message,
+        }
+        # A configuration that is opened sets all fields, most of them to what they show: an update that changes nothing costs as much.
+        changed = {name: value for name, value in wanted.items() if getattr(self.widget, name) != value}
+        if changed:
+            self.widget.param.update(**changed)
 
     def _on_user(self, kind: str, raw: Any) -> None:
         if kind == "automatic":

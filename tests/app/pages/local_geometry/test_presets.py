@@ -37,18 +37,21 @@ def test_tiny_meets_its_expected_value():
     assert get_problem(BY_NAME["tiny"].problem).dim / 2 == 12
 
 
+@pytest.mark.usefixtures("no_draws")
 def test_regular_is_half_the_parameters():
     found = measured("regular", steps=3000)
     assert within(found, found.expected) and float(found.local_learning_coefficient) == 24 == 48 / 2
 
 
 @pytest.mark.long
+@pytest.mark.usefixtures("no_draws")
 def test_the_singular_point_is_far_below_half_the_parameters():
     found = measured("singular", steps=3000, chains=4)
     assert found.llc < 0.45 * 100 and abs(found.relative_error) < 0.05
 
 
 @pytest.mark.long
+@pytest.mark.usefixtures("no_draws")
 def test_slow_and_fast_samplers_find_different_places():
     slow, fast = measured("local", steps=8000), measured("wanderer", steps=8000)
     assert within(slow, 32, room=1.0)
@@ -63,6 +66,7 @@ def test_minibatch_noise_heats_and_the_control_variate_helps():
     assert abs(calm.relative_error) < 0.15
 
 
+@pytest.mark.usefixtures("no_draws")
 def test_a_large_step_reads_too_high_though_all_agree():
     found = measured("step", steps=5000)
     assert found.relative_error > 0.4 and found.r_hat < 1.05 and found.diverged == 0
@@ -74,6 +78,7 @@ def test_a_small_step_reads_too_low_and_r_hat_says_so():
 
 
 @pytest.mark.long
+@pytest.mark.usefixtures("no_draws")
 def test_rmsprop_is_biased_where_sgld_is_not():
     biased = measured("rmsprop", steps=10_000)
     plain = measured("rmsprop", steps=10_000, sampler={"name": "SGLD"})

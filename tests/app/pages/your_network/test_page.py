@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import threading
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -212,6 +213,8 @@ def test_the_map_is_for_samplers_with_a_plateau():
 
 
 COPIED = ("trained", "layer", "head")
+FEW = 60
+"""Steps of training of the transformer that is copied: all 600 take eight seconds on each side, and another test does them here."""
 
 
 def copied(name: str) -> NetworkConfig:
@@ -220,6 +223,15 @@ def copied(name: str) -> NetworkConfig:
 
 @pytest.fixture(scope="module")
 def pasted():
+    whole = NETWORKS["heads"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(NETWORKS, "heads", replace(whole, steps=FEW, checkpoints=(0, FEW)))
+        patch.setattr(scene, "_trained", type(scene._trained)(scene._trained))
+        scene._trained.pop(("heads", next(iter(OPTIMIZERS)), 0), None)
+        yield _pasted()
+
+
+def _pasted():
     codes = {}
     for name in COPIED:
         takeaway = NetworkTakeaway(lambda values: None, lambda: [])
@@ -231,6 +243,7 @@ def pasted():
 @pytest.mark.long
 @pytest.mark.parametrize("name", COPIED)
 def test_the_python_that_is_copied_runs_as_pasted(pasted, name):
+    assert name != "head" or f"steps={FEW}, checkpoints=[0, {FEW}]" in pasted.codes[name]
     job = build(copied(name))
     while not job.finished:
         job.advance(100)

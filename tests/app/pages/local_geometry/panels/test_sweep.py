@@ -68,6 +68,7 @@ def test_beyond_the_stability_limit_chains_die_and_below_it_they_do_not(default_
     assert (found.dead[found.values < 0.8 * found.limit] == 0).all()
 
 
+@pytest.mark.usefixtures("no_draws")
 def test_points_are_the_engine_s_estimates():
     small = config(steps=600, chains=3, seed=5)
     found = finished(SweepJob(small, PROBLEM, "step_size", count=7), 77)
@@ -80,6 +81,7 @@ def test_points_are_the_engine_s_estimates():
         assert found.dead[i] == estimate.diverged / estimate.chains
 
 
+@pytest.mark.usefixtures("no_draws")
 def test_the_bias_of_sgld_grows_with_its_step_and_is_seen():
     """Planted: at half the stability limit SGLD reads far too high, and the best step must lie below."""
     job = SweepJob(config(sampler={"name": "SGLD"}, steps=4000), PROBLEM, "step_size")
@@ -91,6 +93,7 @@ def test_the_bias_of_sgld_grows_with_its_step_and_is_seen():
 
 
 @pytest.mark.long
+@pytest.mark.usefixtures("no_draws")
 @pytest.mark.parametrize("field", ["friction", "n_beta", "localization"])
 def test_other_fields_are_swept_likewise(field):
     # An expected value that is exact takes a second for every n_beta and localization.
@@ -103,6 +106,7 @@ def test_other_fields_are_swept_likewise(field):
     assert found.steps == found.total_steps == 400 and found.averaging
 
 
+@pytest.mark.usefixtures("no_draws")
 def test_points_move_from_the_first_block_on_and_are_no_averages_in_burn_in():
     job = SweepJob(config(steps=400, chains=2), PROBLEM, "localization", count=3)
     first = job.advance(50)
@@ -170,6 +174,7 @@ def test_a_sweep_holds_for_other_values_of_its_field_only():
 
 
 @pytest.mark.long
+@pytest.mark.usefixtures("no_draws")
 def test_a_range_is_swept_from_its_first_to_its_last_value():
     job = SweepJob(config(steps=400, chains=3), PROBLEM, "localization", ends=(2.0, 18.0), count=3)
     assert finished(job).values.tolist() == [2, 6, 18]
