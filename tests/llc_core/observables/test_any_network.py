@@ -81,5 +81,6 @@ def test_a_strong_localisation_is_not_counted_as_bias_of_the_step(by_chain, step
     settings = {"chains": 8, "steps": steps, "burn_in": 100, "dtype": "float64", "n_beta": N / 2, "localization": N / 2}
     found = estimate(regression(by_chain, monkeypatch), sampler={"name": "SGLD", "step_size": step}, **settings)
     limit, law = (exact_llc(N / 2, N / 2, each) for each in (0.0, step))
-    assert found.diagnostics["step_bias"] == pytest.approx(law - limit, rel=0.4)
+    # From seed to seed it scatters by a fifth of this; with γ counted it would double.
+    assert found.diagnostics["step_bias"] == pytest.approx(law - limit, rel=0.6)
     assert found.llc == pytest.approx(law, abs=4 * found.llc_se)

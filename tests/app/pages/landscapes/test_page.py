@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -48,7 +49,7 @@ def job_of(problem: Planar, **settings) -> tuple[LandscapeJob, RunConfig]:
     return LandscapeJob(resolved), resolved.config
 
 
-def finished(job, block: int = 500):
+def finished(job: Any, block: int = 500) -> Any:
     while not job.finished:
         job.record(job.advance(block), None)
     return job
