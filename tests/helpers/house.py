@@ -212,6 +212,14 @@ def requirements(project: Mapping[str, Any], *extras: str) -> list[str]:
     return list(dict.fromkeys(lines))
 
 
+def requirement(text: str) -> tuple[str, str]:
+    """Name and range of a line of pyproject.toml, constraints.txt or environment.yml."""
+    match = re.fullmatch(r"\s*([A-Za-z0-9_.-]+)\s*(.*?)\s*", text)
+    assert match
+    name = match[1].lower().replace("_", "-")
+    return {"pytorch": "torch"}.get(name, name), match[2]
+
+
 def page_folders(tree: Tree) -> list[str]:
     found = (path.split("/") for path in tree if path.startswith("app/pages/"))
     return sorted({"/".join(parts[:3]) for parts in found if len(parts) > 3})
