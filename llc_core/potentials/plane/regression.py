@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from llc_core.compute.precision import lasting
 from llc_core.fields import is_list, number, whole
 from llc_core.potentials.base import Batch, Potential
 from llc_core.potentials.plane.data import PlanarData
@@ -36,6 +37,7 @@ class Planar(Potential):
     kind = "planar"
     start: tuple[float, ...]
     gradients = ("full",)
+    own_gradients = True
     localization = 1.0
 
     def __init__(
@@ -178,10 +180,11 @@ class Planar(Potential):
         """
         key = (len(like), like.device, like.dtype)
         if key not in self._of_rows:
-            mean = torch.as_tensor(self.data.mean, device="cpu").to(like)
-            linear, square = mean.repeat_interleave(self._each(len(like)), 0).T.view(2, self.model.outputs, -1)
-            constant, factor = torch.stack([-linear, -linear], 1), torch.stack([-square, -2 * square], 1)
-            self._of_rows[key] = like.new_zeros(()), constant, factor
+            with lasting():
+                mean = torch.as_tensor(self.data.mean, device="cpu").to(like)
+                linear, square = mean.repeat_interleave(self._each(len(like)), 0).T.view(2, self.model.outputs, -1)
+                constant, factor = torch.stack([-linear, -linear], 1), torch.stack([-square, -2 * square], 1)
+                self._of_rows[key] = like.new_zeros(()), constant, factor
         return self._of_rows[key]
 
     # -- for quadrature and pictures ------------------------------------------------------------------------------------
