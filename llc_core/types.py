@@ -6,10 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from torch import Tensor
+
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True)
@@ -143,9 +145,33 @@ State = dict[str, Tensor]
 """Tensors with the chain as first dimension; state["delta"] is the displacement [C, D]."""
 
 
-Hp = SimpleNamespace
-"""One attribute per hyperparameter: a [C, 1] tensor for numbers, the plain text for named options.
+class Hp(SimpleNamespace):
+    """One attribute per hyperparameter: a [C, 1] tensor for numbers, the plain text for named options.
 
-The engine adds two more: `adapting` [C, 1], which is 1 in the first ADAPTING_SHARE of the burn-in and 0 after it, and `layers`,
-the shapes of the blocks that the D parameters consist of, in their order.
-"""
+    The engine adds two more: `adapting` [C, 1], which is 1 in the first ADAPTING_SHARE of the burn-in and 0 after it, and `layers`,
+    the shapes of the blocks that the D parameters consist of, in their order.
+
+    A tensor is replaced by another one and never changed in place, since `once` keeps what was made of it.
+    """
+
+    __slots__ = ("_kept",)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__("_kept", {})
+        super().__setattr__(name, value)
+
+    def once(self, work: Callable[[Hp], Made]) -> Made:
+        """work(self), done again after a hyperparameter was replaced: for what is the same in many steps. work: a module's function."""
+        if not hasattr(self, "_kept"):
+            super().__setattr__("_kept", {})
+        if work not in self._kept:
+            self._kept[work] = work(self)
+        made: Made = self._kept[work]
+        return made
+
+
+class HpInPlace(Hp):
+    """Hyperparameters whose tensors are changed in place, as a step that is recorded needs them."""
+
+    def once(self, work: Callable[[Hp], Made]) -> Made:
+        return work(self)

@@ -6,7 +6,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import lru_cache
 
 import torch
@@ -55,10 +55,11 @@ def chains_on_cores() -> Iterator[None]:
         del _BEFORE.threads
 
 
-def _alone(work: Callable[[Sequence[int]], None], part: Sequence[int]) -> None:
+def _alone(work: Callable[[Sequence[int]], None], part: Sequence[int], in_inference: bool) -> None:
     # torch counts threads per thread, and a new one starts with all cores: without this it would use them all.
     torch.set_num_threads(1)
-    work(part)
+    with torch.inference_mode() if in_inference else nullcontext():
+        work(part)
 
 
 def over_chains(count: int, work: Callable[[Sequence[int]], None]) -> None:
@@ -75,7 +76,7 @@ def over_chains(count: int, work: Callable[[Sequence[int]], None]) -> None:
         return
     cuts = [count * i // blocks for i in range(blocks + 1)]
     parts = [range(a, b) for a, b in zip(cuts, cuts[1:], strict=False)]
-    waiting = [worker_threads().submit(_alone, work, part) for part in parts[1:]]
+    waiting = [worker_threads().submit(_alone, work, part, torch.is_inference_mode_enabled()) for part in parts[1:]]
     try:
         work(parts[0])
         for one in waiting:

@@ -57,6 +57,13 @@ def full_precision() -> Iterator[None]:
         yield
 
 
+@contextmanager
+def lasting() -> Iterator[None]:
+    """Inside, new tensors may be changed and differentiated later, also where a run steps in inference mode: for what is kept."""
+    with torch.inference_mode(False) if torch.is_inference_mode_enabled() else nullcontext():
+        yield
+
+
 _HERE = PerThread()
 """full: whether this thread is inside of `full_precision`, and so keeps the process's setting."""
 

@@ -116,7 +116,7 @@ def _draw(problem: DeepLinearNetwork, laws: Sequence[tuple[float, float]]) -> li
     start = chains.delta
     start[1::2] = chains.normals(start[1::2].shape) / pulls[1::2].sqrt()
     try:
-        with torch.no_grad(), chains_on_cores():
+        with torch.inference_mode(), chains_on_cores():
             chains.place(start)
             losses = torch.stack([chains.move(adapt=sweep < burn_in) for sweep in range(sweeps)])
     except torch.linalg.LinAlgError:  # products of these weights overflow

@@ -19,6 +19,7 @@ from llc_core.engine.adapting.control import Control
 from llc_core.engine.adapting.step_size import StepSize
 from llc_core.engine.dissection import StepParts, dissect
 from llc_core.engine.estimates import Estimates
+from llc_core.engine.mode import stepping_mode
 from llc_core.engine.record import Record
 from llc_core.engine.resolve import Resolved, resolve
 from llc_core.engine.setup import Setup
@@ -54,6 +55,7 @@ class Run:
         self.config, self.problem, self.sampler = resolved.config, resolved.problem, resolved.sampler
         self.settings, self.problems, self.count = setup.settings, setup.groups.problems, setup.groups.count
         self.device = setup.like.device
+        self._mode = stepping_mode(resolved)
         self.total_steps, self.burn_in = setup.steps, setup.burn_in
         self.steps_done = 0
         self.seconds = 0.0
@@ -95,7 +97,7 @@ class Run:
         """
         started = time.perf_counter()
         steps = min(steps, self.total_steps - self.steps_done)
-        with torch.no_grad(), tf32_if_asked(), chains_on_cores() if self.problem.spreads_chains else nullcontext():
+        with self._mode(), tf32_if_asked(), chains_on_cores() if self.problem.spreads_chains else nullcontext():
             if not self._started:
                 self._control.start(self._state)
                 self._started = True
@@ -110,7 +112,7 @@ class Run:
     @full_precision()
     def dissect(self) -> tuple[Snapshot, StepParts | None]:
         """One more step, as `advance(1)` does it, and what it was made of: see `llc_core.engine.dissection.dissect`."""
-        with torch.no_grad():
+        with self._mode():
             snapshots: list[Snapshot] = []
 
             def step() -> Tensor:
@@ -181,7 +183,8 @@ class Run:
 
         The next `advance` replaces these tensors, it does not change them.
         """
-        return self._stepper.copy(self._state)
+        state = self._stepper.copy(self._state)
+        return {name: value.clone() if value.is_inference() else value for name, value in state.items()}
 
     @property
     @full_precision()

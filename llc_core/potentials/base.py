@@ -55,6 +55,9 @@ class Potential:
     memory and costs more per call."""
     spreads_chains = False
     """Whether the potential itself spreads chains over the cores (`llc_core.compute.cores`); torch's own threads would then disturb."""
+    own_gradients = False
+    """Whether everything it computes, gradients too, is written out and leaves autograd alone, so that runs may step in torch's
+    inference mode."""
     samples: int = 0
     """Number of distinct samples from which minibatches are drawn, and which `per_sample_loss` knows."""
     data_sets: int = 1

@@ -97,7 +97,8 @@ class PSGLD(OverdampedSampler):
 
     def update(self, state: State, energy: Energy, noise: Tensor, hp: Hp) -> State:
         grad = energy.statistics_grad
-        square = torch.lerp(state["square"], grad.square(), 1 - hp.alpha)
+        rate, half = hp.once(_constants)
+        square = torch.lerp(state["square"], grad.square(), rate)
         metric = _metric(square, hp)
         drift = metric * energy.force
         if hp.gamma_term == "published":
@@ -105,8 +106,8 @@ class PSGLD(OverdampedSampler):
             steepness = metric.square() * (
                 metric if hp.stability_form == "inside" else 1 / square.sqrt().clamp_min(TINY)
             )
-            drift = drift + (1 - hp.alpha) * grad * energy.hessian_diagonal * steepness
-        delta = state["delta"] - hp.step_size / 2 * drift + (hp.step_size * metric).sqrt() * noise[0]
+            drift = drift + rate * grad * energy.hessian_diagonal * steepness
+        delta = state["delta"] - half * drift + (hp.step_size * metric).sqrt() * noise[0]
         return {"delta": delta, "square": square}
 
     def metric(self, state: State, hp: Hp) -> Tensor:
@@ -129,6 +130,11 @@ class PSGLD(OverdampedSampler):
             remembered=1,
             uses_curvature=share > 0,
         )
+
+
+def _constants(hp: Hp) -> tuple[Tensor, Tensor]:
+    """1 − α and ε/2."""
+    return 1 - hp.alpha, hp.step_size / 2
 
 
 def _metric(square: Tensor, hp: Hp) -> Tensor:

@@ -67,7 +67,7 @@ class RMSPropSGLD(OverdampedSampler):
         return {"delta": delta, "square": torch.ones_like(delta), "count": delta.new_zeros(len(delta), 1)}
 
     def update(self, state: State, energy: Energy, noise: Tensor, hp: Hp) -> State:
-        square = torch.lerp(state["square"], energy.statistics_grad.square(), 1 - hp.beta)
+        square = torch.lerp(state["square"], energy.statistics_grad.square(), hp.once(_rate))
         count = state["count"] + 1
         step = hp.step_size * inverse_root(square, count, hp.beta, hp.stability)
         delta = torch.addcmul(state["delta"], step, energy.force, value=-0.5).addcmul_(step.sqrt_(), noise[0])
@@ -85,6 +85,11 @@ class RMSPropSGLD(OverdampedSampler):
 
     def cell(self) -> Cell:
         return Cell(_step, _numbers, memories=("square",), scalars=count_up)
+
+
+def _rate(hp: Hp) -> Any:
+    """1 − β."""
+    return 1 - hp.beta
 
 
 def count_up(state: State, hp: Hp) -> State:

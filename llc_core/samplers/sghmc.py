@@ -61,9 +61,8 @@ class SGHMC(Sampler):
         return {"delta": delta, "momentum": noise}
 
     def update(self, state: State, energy: Energy, noise: Tensor, hp: Hp) -> State:
-        root = hp.step_size.sqrt()
-        kept = (1 - hp.friction) * state["momentum"]
-        momentum = kept.addcmul_(energy.force, -_force_share(hp) * root).addcmul_((2 * hp.friction).sqrt(), noise[0])
+        root, keep, against, spread = hp.once(_constants)
+        momentum = (keep * state["momentum"]).addcmul_(energy.force, against).addcmul_(spread, noise[0])
         return {"delta": torch.addcmul(state["delta"], root, state["momentum"]), "momentum": momentum}
 
     def cell(self) -> Cell:
@@ -91,9 +90,15 @@ def _force_share(hp: Hp) -> float:
     return 0.5 if hp.dynamics == "printed" else 1.0
 
 
-def _numbers(state: State, n_beta: Tensor, localization: Tensor, hp: Hp) -> tuple[Tensor, ...]:
+def _constants(hp: Hp) -> tuple[Tensor, ...]:
+    """√ε, 1 − friction, −√ε with the share of the force, and √(2·friction)."""
     root = hp.step_size.sqrt()
-    return root, 1 - hp.friction, -_force_share(hp) * root, n_beta, localization, (2 * hp.friction).sqrt()
+    return root, 1 - hp.friction, -_force_share(hp) * root, (2 * hp.friction).sqrt()
+
+
+def _numbers(state: State, n_beta: Tensor, localization: Tensor, hp: Hp) -> tuple[Tensor, ...]:
+    root, keep, against, spread = _constants(hp)
+    return root, keep, against, n_beta, localization, spread
 
 
 def _step(d: Any, a: Any, b: Any, g: Any, z: Any, p: Any) -> Any:

@@ -37,15 +37,20 @@ class SGLD(OverdampedSampler):
     safety: ClassVar[float] = SMALL_BIAS
 
     def update(self, state: State, energy: Energy, noise: Tensor, hp: Hp) -> State:
-        step = hp.step_size
-        moved = torch.addcmul(state["delta"], step, energy.force, value=-0.5)
-        return {"delta": moved.addcmul_(step.sqrt(), noise[0])}
+        moved = torch.addcmul(state["delta"], hp.step_size, energy.force, value=-0.5)
+        return {"delta": moved.addcmul_(hp.once(root_of_step), noise[0])}
 
     def line(self) -> Line:
         return Line(_nothing, _move)
 
     def cell(self) -> Cell:
         return Cell(_step, _numbers)
+
+
+def root_of_step(hp: Hp) -> Tensor:
+    """√ε, [C, 1]."""
+    root: Tensor = hp.step_size.sqrt()
+    return root
 
 
 def _nothing(a: Any, b: Any, g: Any, p: Any) -> Any:

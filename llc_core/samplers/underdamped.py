@@ -83,11 +83,10 @@ class UnderdampedLangevin(Sampler):
         return {"delta": delta, "momentum": noise}
 
     def update(self, state: State, energy: Energy, noise: Tensor, hp: Hp) -> State:
-        h = hp.step_size
-        keep = torch.exp(-hp.friction * h)
-        kicked = torch.addcmul(state["momentum"], energy.force, -h)
-        momentum = (keep * kicked).addcmul_((1 - keep * keep).sqrt(), noise[0])
-        return {"delta": torch.addcmul(state["delta"], kicked + momentum, h / 2), "momentum": momentum}
+        against, keep, spread, half = hp.once(_constants)
+        kicked = torch.addcmul(state["momentum"], energy.force, against)
+        momentum = (keep * kicked).addcmul_(spread, noise[0])
+        return {"delta": torch.addcmul(state["delta"], kicked + momentum, half), "momentum": momentum}
 
     def cell(self) -> Cell:
         return Cell(_step, _numbers, memories=("momentum",))
@@ -99,10 +98,16 @@ class UnderdampedLangevin(Sampler):
         return hp.step_size / (4 * hp.friction)
 
 
-def _numbers(state: State, n_beta: Tensor, localization: Tensor, hp: Hp) -> tuple[Tensor, ...]:
+def _constants(hp: Hp) -> tuple[Tensor, ...]:
+    """−h, e^{−fh}, √(1 − e^{−2fh}) and h/2."""
     h = hp.step_size
     keep = torch.exp(-hp.friction * h)
-    return -h, n_beta, localization, keep, (1 - keep * keep).sqrt(), h / 2
+    return -h, keep, (1 - keep * keep).sqrt(), h / 2
+
+
+def _numbers(state: State, n_beta: Tensor, localization: Tensor, hp: Hp) -> tuple[Tensor, ...]:
+    against, keep, spread, half = _constants(hp)
+    return against, n_beta, localization, keep, spread, half
 
 
 def _step(d: Any, a: Any, b: Any, g: Any, z: Any, p: Any) -> Any:

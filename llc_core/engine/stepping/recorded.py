@@ -26,7 +26,7 @@ from llc_core.engine.stepping.batches import Batches
 from llc_core.engine.stepping.noise import NoiseByPlace, noise_number
 from llc_core.engine.target import Target
 from llc_core.samplers.base import Sampler
-from llc_core.types import Energy, Hp, State
+from llc_core.types import Energy, Hp, HpInPlace, State
 
 WARM_UP = 3
 """Steps before a recording: libraries make their workspaces in the first ones, which a recording must not."""
@@ -49,7 +49,7 @@ class Recorded(Stepper):
         self.loss = torch.zeros(len(like), dtype=like.dtype, device=like.device)
         self.baseline: Tensor | None = None
         self._state: State = {}
-        self._hp = Hp()
+        self._hp = HpInPlace()
         self._seen: dict[str, Any] = {}
         self._graph: Any = None
         self._coordinates: Coordinates | None = None

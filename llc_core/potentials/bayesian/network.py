@@ -43,6 +43,7 @@ class BayesianNetwork(Potential):
     """
 
     kind = "bayesian_network"
+    own_gradients = True
     localization = 0.0
     starts_at_prior = True
     exact_samplers = ("CollapsedPCN",)

@@ -14,7 +14,7 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from llc_core.compute.precision import EXACT, SINGLE, full_precision
+from llc_core.compute.precision import EXACT, SINGLE, full_precision, lasting
 from llc_core.compute.streams import torch_stream
 
 INPUT_RANGE = 10.0
@@ -61,6 +61,7 @@ class LinearData:
             yield slice(start, start + rows), x, noise
 
     @cached_property
+    @full_precision()
     def _moments(self) -> tuple[Tensor, Tensor, Tensor, float]:
         """Sxx [N, N], Snx [outputs, N], the noise shift [N, outputs] (float64) and the mean of |noise|²."""
         sxx = torch.zeros(self.inputs, self.inputs, dtype=torch.float64, device=self.device)
@@ -101,7 +102,8 @@ class LinearData:
         """Rows (x, noise, |noise|²) in memory on `device`, [rows, N + outputs + 1]."""
         key = (str(device), dtype)
         if key not in self._pools:
-            self._pools[key] = self._made_pool(dtype).to(device)
+            with lasting():
+                self._pools[key] = self._made_pool(dtype).to(device)
         return self._pools[key]
 
     @full_precision()
@@ -130,7 +132,8 @@ class LinearData:
         key = (str(device), dtype, size)
         if key not in self._kept:
             count = self.kept_count(size, device.type != "cpu")
-            self._kept[key] = KeptBatches(self, count, size, device, dtype) if count else None
+            with lasting():
+                self._kept[key] = KeptBatches(self, count, size, device, dtype) if count else None
         return self._kept[key]
 
     def kept_count(self, size: int, on_gpu: bool = False) -> int:

@@ -24,6 +24,7 @@ class LinearPotential(Potential):
     widths: Sequence[int]
     gradients = ("full", "control_variate", "minibatch")
     has_factors = True
+    own_gradients = True
 
     def _tensors(self, like: Tensor) -> Tensors:
         """For the chains, device and precision of `like` [C, …]."""

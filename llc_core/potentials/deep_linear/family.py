@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from llc_core.compute.precision import lasting
 from llc_core.potentials.base import Batch, Factors
 from llc_core.potentials.deep_linear.data import fill_tables, tables
 from llc_core.potentials.deep_linear.evaluation import LinearPotential
@@ -74,7 +75,8 @@ class DeepLinearFamily(LinearPotential):
         if key not in self._on:
             if len(self._on) >= KEPT:  # another number of chains is another run
                 del self._on[next(iter(self._on))]
-            self._on[key] = Tensors(self.networks, like.device, like.dtype, len(like) // self.problems)
+            with lasting():
+                self._on[key] = Tensors(self.networks, like.device, like.dtype, len(like) // self.problems)
         return self._on[key]
 
     def _apart(self, like: Tensor) -> bool:
@@ -106,7 +108,8 @@ class DeepLinearFamily(LinearPotential):
         key = (str(device), dtype, size)
         if key not in self._kept:
             count = self.networks[0].data.kept_count(size, device.type != "cpu")
-            self._kept[key] = KeptOfFamily(self.networks, count, size, device, dtype) if count else None
+            with lasting():
+                self._kept[key] = KeptOfFamily(self.networks, count, size, device, dtype) if count else None
         return self._kept[key]
 
     def _gather(self, generator: torch.Generator, chains: int, size: int, dtype: torch.dtype) -> Tensor:
@@ -119,7 +122,8 @@ class DeepLinearFamily(LinearPotential):
             return self._virtual_rows(index, owner, dtype)
         key = (str(device), dtype)
         if key not in self._pools:
-            self._pools[key] = torch.stack([network.data.pool(device, dtype) for network in self.networks])
+            with lasting():
+                self._pools[key] = torch.stack([network.data.pool(device, dtype) for network in self.networks])
             for network in self.networks:
                 network.data.forget_rows(device, dtype)
         return self._pools[key][owner.unsqueeze(1), index]
@@ -130,7 +134,8 @@ class DeepLinearFamily(LinearPotential):
         key = str(index.device)
         if key not in self._seeds:
             each = zip(*(one.seeds_on(index.device) for one in data), strict=True)
-            self._seeds[key] = tuple(torch.cat(column) for column in each)
+            with lasting():
+                self._seeds[key] = tuple(torch.cat(column) for column in each)
         return data[0].rows_at(index, dtype, in_step=True, seeds=tuple(seed[owner] for seed in self._seeds[key]))
 
     def excess_loss_and_grad(self, delta: Tensor, batch: Batch | None = None) -> tuple[Tensor, Tensor]:

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from llc_core.compute.precision import SINGLE
+from llc_core.compute.precision import SINGLE, lasting
 from llc_core.fields import whole
 from llc_core.potentials.base import Batch
 from llc_core.potentials.deep_linear.blocked_gibbs import BlockedGibbs
@@ -148,7 +148,8 @@ class DeepLinearNetwork(Expected, LinearPotential):
     def _tensors(self, like: Tensor) -> Tensors:
         key = (str(like.device), like.dtype)
         if key not in self._on:
-            self._on[key] = Tensors([self], like.device, like.dtype)
+            with lasting():
+                self._on[key] = Tensors([self], like.device, like.dtype)
         return self._on[key]
 
     def draw(

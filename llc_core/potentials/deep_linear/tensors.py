@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from llc_core.compute.matrices import prefers_numpy
-from llc_core.compute.precision import EXACT, products_in
+from llc_core.compute.precision import EXACT, lasting, products_in
 from llc_core.potentials.base import Factors
 from llc_core.potentials.deep_linear.all_chains import NumpyAllChains
 from llc_core.potentials.deep_linear.cut import Cut, cut_of, parts, saving
@@ -66,6 +66,7 @@ class Tensors:
         return rows if len(rows) == 1 else rows.repeat_interleave(self.each, 0)
 
     @cached_property
+    @lasting()
     def parts(self) -> tuple[list[Tensor], list[Tensor]]:
         """`cut.parts` of every network at w0."""
         above, below = zip(*(parts(list(network.weights), self.cut) for network in self.networks), strict=True)
@@ -74,6 +75,7 @@ class Tensors:
         ]
 
     @cached_property
+    @lasting()
     def halves(self) -> Cut | None:
         """The network cut in two, where that is less work."""
         # `differences` subtracts there, three products a layer where the cut has four.
@@ -103,11 +105,13 @@ class Tensors:
         return torch.finfo(like.dtype).eps * len(self.w0) ** 0.5 * self.p0_norm
 
     @cached_property
+    @lasting()
     def sxx(self) -> Tensor:
         """[networks, N, N]."""
         return torch.stack([network.data.sxx for network in self.networks]).to(self.w0[0])
 
     @cached_property
+    @lasting()
     def snx(self) -> Tensor:
         """[networks, outputs, N]."""
         return torch.stack([network.data.snx for network in self.networks]).to(self.w0[0])

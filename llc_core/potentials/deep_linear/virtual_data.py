@@ -13,7 +13,7 @@ from torch import Tensor
 from llc_core.compute.gpu import gpu_stepping, torch_compiled
 from llc_core.compute.philox import MOST_PLACES, fill, fill_uniforms, normals_at, uniforms_at
 from llc_core.compute.philox_layout import GROUP
-from llc_core.compute.precision import SINGLE
+from llc_core.compute.precision import SINGLE, lasting
 from llc_core.compute.streams import stream_seed
 from llc_core.fields import number, truth, whole
 from llc_core.potentials.deep_linear.data import CHUNK, INPUT_RANGE, LEARNT_NUMBERS, LinearData
@@ -48,7 +48,8 @@ class VirtualData(LinearData):
         """Seeds of inputs and noise, [1] each. They are kept on the device, because a recorded step must take nothing from the host."""
         key = str(device)
         if key not in self._seeds:
-            self._seeds[key] = tuple(torch.tensor([seed], device=device) for seed in self.seeds)
+            with lasting():
+                self._seeds[key] = tuple(torch.tensor([seed], device=device) for seed in self.seeds)
         return self._seeds[key]
 
     def work_on(self, device: torch.device) -> None:

@@ -45,6 +45,7 @@ class Landscape(Potential):
     dim = 1
     n = 1
     gradients = ("full",)
+    own_gradients = True
     localization = 0.0
     name: str
     label: str

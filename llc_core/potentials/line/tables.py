@@ -15,6 +15,7 @@ import torch
 from scipy.optimize import brentq
 from torch import Tensor
 
+from llc_core.compute.precision import lasting
 from llc_core.potentials.line.jets import Jet
 from llc_core.potentials.line.landscape import Landscape, Shape
 
@@ -138,7 +139,8 @@ class TableLandscape(Landscape):
         kept: dict[Any, Tensor] = self.__dict__.setdefault("_tensors", {})
         key = (like.device, like.dtype)
         if key not in kept:
-            kept[key] = torch.as_tensor(self.parameters, device="cpu").to(like.dtype).to(like.device)
+            with lasting():
+                kept[key] = torch.as_tensor(self.parameters, device="cpu").to(like.dtype).to(like.device)
         return kept[key]
 
 

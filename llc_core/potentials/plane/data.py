@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from llc_core.compute.precision import EXACT
+from llc_core.compute.precision import EXACT, lasting
 from llc_core.compute.streams import torch_stream
 
 MAX_NUMBERS = 200_000_000
@@ -32,6 +32,7 @@ class PlanarData:
         self.sets, self.n, self.outputs, self.noise_std, self.seed = sets, n, outputs, noise_std, seed
 
     @cached_property
+    @lasting()
     def xy(self) -> tuple[Tensor, Tensor]:
         """x and y [R, q, n], float64."""
         stream = torch_stream(self.seed, "planar data")

@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from llc_core.compute.precision import lasting
 from llc_core.fields import is_list, number, whole
 from llc_core.potentials.base import Batch, Potential
 from llc_core.potentials.plane.data import PlanarData
@@ -22,6 +23,7 @@ from llc_core.theory.rank_checks import show
 from llc_core.types import LearningCoefficient
 
 PLANAR = tuple(MODELS)
+Statistics = tuple[Tensor, tuple[Tensor, ...], tuple[Tensor, ...]]
 COMMON_KEYS = ("name", "n", "noise_std", "data_sets", "start", "seed")
 
 
@@ -36,6 +38,7 @@ class Planar(Potential):
     kind = "planar"
     start: tuple[float, ...]
     gradients = ("full",)
+    own_gradients = True
     localization = 1.0
 
     def __init__(
@@ -58,7 +61,7 @@ class Planar(Potential):
         self.start = _start(model, start)
         if self.dim == 1:
             self.mode = model.w0[0]
-        self._of_rows: dict[tuple[int, torch.device, torch.dtype], tuple[Tensor, Tensor, Tensor]] = {}
+        self._of_rows: dict[tuple[int, torch.device, torch.dtype], Statistics] = {}
         self._expected: dict[tuple[float, float, Callable[..., Any]], float] = {}
 
     @property
@@ -171,17 +174,18 @@ class Planar(Potential):
             )
         return rows // self.data_sets
 
-    def _statistics(self, like: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def _statistics(self, like: Tensor) -> Statistics:
         """0, a and b so that −c₁ρ − c₂ρ² = ρ·(a + b·ρ)₁ and its slope is (a + b·ρ)₂, with means c of each row's data set.
 
-        a and b are [q, 2, C].
+        a and b are [2, C], one for each of q outputs.
         """
         key = (len(like), like.device, like.dtype)
         if key not in self._of_rows:
-            mean = torch.as_tensor(self.data.mean, device="cpu").to(like)
-            linear, square = mean.repeat_interleave(self._each(len(like)), 0).T.view(2, self.model.outputs, -1)
-            constant, factor = torch.stack([-linear, -linear], 1), torch.stack([-square, -2 * square], 1)
-            self._of_rows[key] = like.new_zeros(()), constant, factor
+            with lasting():
+                mean = torch.as_tensor(self.data.mean, device="cpu").to(like)
+                linear, square = mean.repeat_interleave(self._each(len(like)), 0).T.view(2, self.model.outputs, -1)
+                constant, factor = torch.stack([-linear, -linear], 1), torch.stack([-square, -2 * square], 1)
+                self._of_rows[key] = like.new_zeros(()), constant.unbind(), factor.unbind()
         return self._of_rows[key]
 
     # -- for quadrature and pictures ------------------------------------------------------------------------------------

@@ -31,6 +31,7 @@ class Surface(Potential):
 
     kind = "surface"
     dim = 2
+    own_gradients = True
     localization = 0.0
     batch_size = 1
 

@@ -142,7 +142,8 @@ def test_a_chain_that_is_lost_after_the_adaptation_is_lost_for_good(tiny, sample
     whole = Run(Run(config, tiny).config.longer(), tiny)
     for current in (going, whole):
         current.advance(look)
-        current._state["delta"][1] = float("nan")
+        with current._mode():
+            current._state["delta"][1] = float("nan")
     to_end(going).go_on()
     mine, theirs = (to_end(current).estimates()[0] for current in (going, whole))
     assert mine.diverged == theirs.diverged == (look == 170)
@@ -159,7 +160,8 @@ def test_a_lost_chain_counts_nowhere_in_a_histogram():
     whole = Run(Run(config, line).config.longer(), line)
     for current in (going, whole):
         current.advance(150)
-        current._state["delta"][1] = float("nan")
+        with current._mode():
+            current._state["delta"][1] = float("nan")
     to_end(going).go_on()
     counts = [to_end(current).advance(0).observables["histogram"] for current in (going, whole)]
     assert np.array_equal(*counts) and counts[0].sum() == 2 * 200

@@ -267,7 +267,8 @@ def test_a_chain_saved_on_its_way_out_is_not_started_again_from_there_for_ever(s
     """What is saved at a check may be a chain with the momentum to blow up, or one that has: halving the step helps neither."""
     current = Run(settings_of(step_size), SMALL)
     current.advance(150)  # the next thing is to save this state
-    current._state[spoiled][0] *= 1e5
+    with current._mode():
+        current._state[spoiled][0] *= 1e5
     notes = [note for snapshot in current for note in snapshot.notes]
     assert 0 < len([note for note in notes if "overflowed" in note]) <= 12
     found, usual = current.estimates()[0], unspoiled(step_size)
@@ -282,7 +283,8 @@ def test_a_chain_lost_after_a_given_step_has_taken_over_is_dead():
     for at, dead in ((500, 0), (900, 1)):
         current = Run(RunConfig(steps=2000, sampler=sampler), problem)
         current.advance(at)
-        current._state["delta"][2] = math.nan
+        with current._mode():
+            current._state["delta"][2] = math.nan
         for _ in current:
             pass
         assert current.estimates()[0].diverged == dead

@@ -102,7 +102,8 @@ def test_the_histogram_counts_where_the_chain_was_put():
     )  # fmt: skip
     run = Run(config, Quadratic([1.0]))
     run.advance(1500)
-    run._state["delta"][:] = 40.0
+    with run._mode():
+        run._state["delta"][:] = 40.0
     run.advance(500)
     assert run._stepper.guard.count.sum() == 1
     counts = run.advance(0).observables["histogram"]
