@@ -157,12 +157,15 @@ def test_recorded_minibatches_give_the_same_estimate(linear, gradient, way, monk
 @pytest.mark.parametrize("way", ["graphs", "fused"])
 @pytest.mark.parametrize("name", ADAPTED)
 def test_recorded_steps_in_adapted_coordinates_give_the_estimate_of_the_cpu(linear, name, way, monkeypatch):
-    """A recording holds the coordinates of its time: each change of them during burn-in needs another."""
+    """A recording holds the coordinates of its time: each change of them during burn-in needs another.
+
+    A run that keeps its first ones mixes badly: R-hat 2.1 and a standard error of 6% (on a CPU), in place of 1.01 and .7%.
+    """
     options = {"chains": 24, "steps": 3000, "gradient": "full", "progress": False}
     on_cpu = estimate(linear, name, dtype="float64", seed=2, **options)
     monkeypatch.setenv("LLC_LAB_GPU", way)
     on_gpu = estimate(linear, name, device="cuda", seed=1, **options)
-    assert on_gpu.diverged == 0 and on_gpu.llc_se < 0.1 * on_gpu.llc and math.isfinite(on_gpu.r_hat)
+    assert on_gpu.diverged == 0 and on_gpu.llc_se < 0.02 * on_gpu.llc and on_gpu.r_hat < 1.1
     assert abs(on_gpu.llc - on_cpu.llc) < 4 * math.hypot(on_gpu.llc_se, on_cpu.llc_se)
 
 
