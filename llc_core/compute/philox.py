@@ -30,7 +30,8 @@ def philox(counter: Words, key: tuple[int | Tensor, int | Tensor]) -> Words:
     a, b, c, d = counter
     first, second = key
     for _ in range(ROUNDS):
-        # Products wrap at 64 bits, and the mask takes away the sign that the shift brings in.
+        # Products wrap at 64 bits, and the mask takes away the sign that the shift brings in. Masks on b and d could wait for
+        # the end, but then torch 2.13 compiles `normals` into three kernels in place of one.
         left, right = a * MULTIPLIERS[0], c * MULTIPLIERS[1]
         a, b, c, d = (
             ((right >> 32) & MASK) ^ b ^ first,
@@ -55,13 +56,17 @@ def normals(
     first: field, chain and place of the first of them.
     float32 and float64 give the same numbers up to rounding; none exceeds 6.8.
     """
-    at = step.device
-    field, row, place = (
-        torch.arange(begin, begin + count, device=at) for begin, count in zip(first, shape, strict=True)
-    )
-    field, row = field.view(-1, 1, 1), row.unsqueeze(1)
-    words, lane = _at(seed, place, ((row << 8) | field, step & MASK, step >> 32))
-    return _normal(words, lane, dtype)
+    at, start, stop = step.device, first[2], first[2] + shape[2]
+    field, row = (torch.arange(first[axis], first[axis] + shape[axis], device=at) for axis in (0, 1))
+    rest = ((row.view(-1, 1) << 8) | field.view(-1, 1, 1), step & MASK, step >> 32)
+    counters = torch.arange(start // GROUP * LANE, -(-stop // GROUP) * LANE, device=at)
+    # An operation that is not compiled goes through memory, so those on counters are done once for the four places of each.
+    # A compiled kernel makes each number in registers and writes it at once, for which every place makes its own words.
+    if torch.compiler.is_compiling() or len(counters) >= shape[2]:
+        words, lane = _at(seed, torch.arange(start, stop, device=at), rest)
+        return _normal(words, lane, dtype)
+    skip = start % GROUP
+    return _normal_groups(_words(seed, counters, rest), dtype)[..., skip : skip + shape[2]].contiguous()
 
 
 def normals_at(seed: int | Tensor, place: Tensor, dtype: torch.dtype) -> Tensor:
@@ -85,15 +90,32 @@ def uniforms_at(seed: int | Tensor, place: Tensor, dtype: torch.dtype) -> Tensor
 def _at(seed: int | Tensor, place: Tensor, rest: tuple[Tensor, Tensor, Tensor]) -> tuple[Words, Tensor]:
     """The four words of the counter that serves a place, and which of them (0 … 3) is the place's own."""
     counter = ((place >> (LANE_BITS + 2)) << LANE_BITS) | (place & (LANE - 1))
-    return philox((counter, *rest), (seed & MASK, (seed >> 32) & MASK)), (place >> LANE_BITS) & 3
+    return _words(seed, counter, rest), (place >> LANE_BITS) & 3
+
+
+def _words(seed: int | Tensor, counter: Tensor, rest: tuple[Tensor, Tensor, Tensor]) -> Words:
+    return philox((counter, *rest), (seed & MASK, (seed >> 32) & MASK))
 
 
 def _normal(words: Words, lane: Tensor, dtype: torch.dtype) -> Tensor:
+    """Of each counter's four words the number at one place."""
     a, b, c, d = words
-    one, other = torch.where(lane < 2, a, c), torch.where(lane < 2, b, d)
+    return _box_muller(torch.where(lane < 2, a, c), torch.where(lane < 2, b, d), lane & 1, dtype)
+
+
+def _normal_groups(words: Words, dtype: torch.dtype) -> Tensor:
+    """Of the words [fields, C, counters] of whole groups all numbers, [fields, C, 4 · counters], in the order of places."""
+    a, b, c, d = (word.unflatten(-1, (-1, 1, LANE)) for word in words)
+    one, other = torch.stack((a, c), -3), torch.stack((b, d), -3)
+    sine = torch.arange(2, device=a.device).unsqueeze(-1)
+    return _box_muller(one, other, sine, dtype).flatten(2)
+
+
+def _box_muller(one: Tensor, other: Tensor, sine: Tensor, dtype: torch.dtype) -> Tensor:
+    """The cosine's number of two words, or (1 in `sine`) the sine's; all arguments broadcast."""
     radius = (-2 * ((one.to(dtype) + 0.5) * UNIT).log()).clamp_min(0).sqrt()
     # The sine as a cosine a quarter of a turn later; whole turns are taken off while the numbers are still whole.
-    turned = (other - ((lane & 1) << 30)) & MASK
+    turned = (other - (sine << 30)) & MASK
     return radius * (turned.to(dtype) * (2 * math.pi * UNIT)).cos()
 
 

@@ -6,6 +6,13 @@ the network's own shapes (operations/s) and a fused multiply-add over vectors of
 products, and read and write each parameter's state: 24 bytes for RMSProp-SGLD in float32 (δ, gradient, v read; δ, v written;
 W made for the products). The roofline is operations/ceiling + bytes/ceiling, since the update waits for the gradient.
 
+The first steps of a run record and compile. Their seconds are printed, and for each precision the number of steps after which
+another way has overtaken the plain one. torch keeps compiled code on the disk; here it is made anew for each run, and the
+first that compiles also starts the compiler. The last line has the noise of a step alone: as a generator makes it, and by
+place (`llc_core.compute.philox`), uncompiled and compiled.
+
+Everything is measured --rounds times; `--steps 10 --rounds 3` suffices for a first look.
+
 The last figure is the time that 50,000 steps of one step size take when --settings of them run as one batch, beside that of
 Hitchcock & Hoogland (GPU hours of 100 problems) for the same class.
 """
@@ -18,16 +25,19 @@ import time
 from collections.abc import Callable
 
 import torch
+import torch._inductor.config
 
 from lab.benchmarks.machine import machine
 from llc_core import DeepLinearNetwork, Run, SweepSpec
 from llc_core.compute import gpu as ways
 from llc_core.compute import precision as products
+from llc_core.compute.philox import normals
 from llc_core.sweeps.costs import operations
 from llc_core.sweeps.unit import Unit
 
 BYTES_PER_PARAMETER = 24
-ROUNDS = 7
+FIRST = 10
+"""Steps in which recordings are made and code is compiled."""
 PAPER_HOURS = {"100K": 0.9, "1M": 3.5}
 """GPU hours of 100 problems of 50,000 steps in Hitchcock & Hoogland."""
 PAPER_STEPS = 50_000
@@ -39,7 +49,8 @@ def main() -> None:
     parser.add_argument("--problem", type=int, default=0)
     parser.add_argument("--chains", type=int, default=4)
     parser.add_argument("--settings", type=int, default=1, help="step sizes that run as one batch")
-    parser.add_argument("--steps", type=int, default=20)
+    parser.add_argument("--steps", type=int, default=20, help="steps of a round")
+    parser.add_argument("--rounds", type=int, default=7, help="the fastest counts")
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--ways", nargs="+", choices=ways.STEPPINGS, default=None)
     parser.add_argument("--products", nargs="+", choices=products.PRECISIONS, default=None)
@@ -53,32 +64,52 @@ def main() -> None:
         }
     )  # fmt: skip
     (unit,) = spec.units()
+    torch._inductor.config.force_disable_caches = True
     print(machine())
+    chosen = options.ways or (ways.STEPPINGS if on_gpu else ("plain",))
+    os.environ[ways.VARIABLE] = "plain"
+    run = Run(unit.config)
+    run.advance(FIRST)  # what a process does only once is in no way's figures
     for precision in options.products or (products.PRECISIONS if on_gpu else ("float32",)):
-        for way in options.ways or (ways.STEPPINGS if on_gpu else ("plain",)):
+        found = {}
+        for way in chosen:
             os.environ[products.VARIABLE], os.environ[ways.VARIABLE] = precision, way
-            measure(unit, options.steps, precision, way)
+            found[way] = measure(unit, options.steps, options.rounds, precision, way)
+        plain = found.pop("plain", None)
+        for way, other in found.items() if plain is not None else ():
+            print(f"products {precision}: {way} {overtaking(plain, other)}", flush=True)
+    noise_alone((1, run.count, run.problem.dim), run.device, options.rounds, "fused" in chosen)
 
 
-def measure(unit: Unit, steps: int, precision: str, way: str) -> None:
+def overtaking(plain: tuple[float, float], other: tuple[float, float]) -> str:
+    """When another way has taken less time in all than the plain one. Of both: seconds of the first steps, of a later one."""
+    behind, gain = other[0] - plain[0], plain[1] - other[1]
+    if gain <= 0:
+        return "does not overtake plain" if behind > 0 else "is ahead of plain in the first steps, and falls behind"
+    return f"overtakes plain after {FIRST + max(0, behind) / gain:,.0f} steps"
+
+
+def measure(unit: Unit, steps: int, rounds: int, precision: str, way: str) -> tuple[float, float]:
+    """Seconds of the first steps, and of one later step."""
+    torch.compiler.reset()
     run = Run(unit.config)
     problem = run.problem
     assert isinstance(problem, DeepLinearNetwork)
     device, rows = run.device, run.count
     with products.tf32_if_asked():
-        rate = product_rate(problem, rows, device, precision == "bf16")
-    bandwidth = copy_rate(rows * problem.dim, device)
+        rate = product_rate(problem, rows, device, precision == "bf16", rounds)
+    bandwidth = copy_rate(rows * problem.dim, device, rounds)
     work = operations(unit) / unit.settings["steps"]
     moved = BYTES_PER_PARAMETER * rows * problem.dim
-    run.advance(10)  # recordings are made in these
-    seconds = best(lambda: run.advance(steps), device) / steps
+    first = best(lambda: run.advance(FIRST), device, rounds=1, warm=False)
+    seconds = best(lambda: run.advance(steps), device, rounds) / steps
     roof = work / rate + moved / bandwidth
     print(
         f"{unit.size_class} problem {unit.problems[0]}, widths {problem.widths}, {problem.dim:,} parameters × {rows} chains, "
         f"products {precision}, steps {way}\n"
         f"ceilings {rate / 1e12:.3g} TFLOP/s, {bandwidth / 1e9:.4g} GB/s; a step {1000 * seconds:.4g} ms: "
         f"{work / seconds / 1e12:.3g} TFLOP/s, {moved / seconds / 1e9:.4g} GB/s, {roof / seconds:.0%} of the roofline "
-        f"({1000 * roof:.4g} ms)",
+        f"({1000 * roof:.4g} ms); the first {FIRST} steps {first:.3g} s",
         flush=True,
     )
     mine = PAPER_STEPS * seconds / len(run.settings)
@@ -86,9 +117,24 @@ def measure(unit: Unit, steps: int, precision: str, way: str) -> None:
     if unit.size_class in PAPER_HOURS:
         text += f", {PAPER_HOURS[unit.size_class] * 36 / mine:.3g} times less than in the paper"
     print(text, flush=True)
+    return first, seconds
 
 
-def product_rate(problem: DeepLinearNetwork, chains: int, device: torch.device, short: bool) -> float:
+def noise_alone(shape: tuple[int, int, int], device: torch.device, rounds: int, compiled: bool) -> None:
+    """Print what the normals of one step cost by themselves."""
+    step = torch.tensor(1, device=device)
+    makers: dict[str, Callable[[], object]] = {
+        "torch.randn": lambda: torch.randn(shape, device=device),
+        "by place": lambda: normals(1, step, shape, torch.float32),
+    }
+    if compiled:
+        kernel = torch.compile(normals, dynamic=False)
+        makers["by place, compiled"] = lambda: kernel(1, step, shape, torch.float32)
+    found = [f"{name} {1000 * best(make, device, rounds):.4g} ms" for name, make in makers.items()]
+    print(f"noise {list(shape)} alone: " + ", ".join(found), flush=True)
+
+
+def product_rate(problem: DeepLinearNetwork, chains: int, device: torch.device, short: bool, rounds: int) -> float:
     """Operations per second of the batched products [H_l × H_{l−1}]·[H_{l−1} × H_0], the forward ones of the network."""
     widths = problem.widths
     shapes = list(zip(widths[1:], widths[2:], strict=False)) or [(widths[0], widths[1])]
@@ -103,20 +149,21 @@ def product_rate(problem: DeepLinearNetwork, chains: int, device: torch.device, 
             torch.bmm(one, other)
 
     work = sum(2.0 * chains * a * b * widths[0] for a, b in shapes)
-    return work / best(multiply, device)
+    return work / best(multiply, device, rounds)
 
 
-def copy_rate(numbers: int, device: torch.device) -> float:
+def copy_rate(numbers: int, device: torch.device, rounds: int) -> float:
     """Bytes per second of a ← a + s·b, which reads two vectors and writes one."""
     one, other = (torch.randn(numbers, device=device) for _ in range(2))
-    return 12.0 * numbers / best(lambda: one.add_(other, alpha=1e-9), device)
+    return 12.0 * numbers / best(lambda: one.add_(other, alpha=1e-9), device, rounds)
 
 
-def best(call: Callable[[], object], device: torch.device) -> float:
+def best(call: Callable[[], object], device: torch.device, rounds: int, warm: bool = True) -> float:
     """Least seconds of a few calls, after one that warms up."""
-    call()
+    if warm:
+        call()
     found = []
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         synchronize(device)
         started = time.perf_counter()
         call()

@@ -14,6 +14,12 @@ from llc_core.samplers import MetropolisSampler, build, hyperparameters, sampler
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA device here")
 CHAINS = 6
 UNIT = {"UnderdampedLangevin": {"mass": "unit"}}
+ADAPTED = [
+    name
+    for name, cls in sorted(samplers().items())
+    if not issubclass(cls, MetropolisSampler) and build({"name": name}).complete(True).adapts_coordinates
+]
+"""Samplers that adapt a mass and whose steps are recorded; those with a Metropolis test go step by step."""
 
 
 @pytest.fixture(scope="module")
@@ -146,6 +152,21 @@ def test_recorded_minibatches_give_the_same_estimate(linear, gradient, way, monk
     monkeypatch.setenv("LLC_LAB_GPU", way)
     recorded = estimate(linear, "SGLD", seed=2, **options)
     assert abs(usual.llc - recorded.llc) < 4 * math.hypot(usual.llc_se, recorded.llc_se)
+
+
+@pytest.mark.parametrize("way", ["graphs", "fused"])
+@pytest.mark.parametrize("name", ADAPTED)
+def test_recorded_steps_in_adapted_coordinates_give_the_estimate_of_the_cpu(linear, name, way, monkeypatch):
+    """A recording holds the coordinates of its time: each change of them during burn-in needs another.
+
+    A run that keeps its first ones mixes badly: R-hat 2.1 and a standard error of 6% (on a CPU), in place of 1.01 and .7%.
+    """
+    options = {"chains": 24, "steps": 3000, "gradient": "full", "progress": False}
+    on_cpu = estimate(linear, name, dtype="float64", seed=2, **options)
+    monkeypatch.setenv("LLC_LAB_GPU", way)
+    on_gpu = estimate(linear, name, device="cuda", seed=1, **options)
+    assert on_gpu.diverged == 0 and on_gpu.llc_se < 0.02 * on_gpu.llc and on_gpu.r_hat < 1.1
+    assert abs(on_gpu.llc - on_cpu.llc) < 4 * math.hypot(on_gpu.llc_se, on_cpu.llc_se)
 
 
 @pytest.mark.parametrize("gradient", ["minibatch", "control_variate"])
