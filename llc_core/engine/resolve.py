@@ -227,6 +227,11 @@ def _device(name: str | None) -> str:
         raise ValueError(f"device is {short(name)}; use for example 'cpu' or 'cuda'.") from None
     if device.type == "cuda" and not torch.cuda.is_available():
         raise ValueError(f"device is {short(name)}, but no CUDA device is available here; use 'cpu'.")
+    if device.type == "cuda" and device.index is not None and device.index >= torch.cuda.device_count():
+        last = torch.cuda.device_count() - 1
+        raise ValueError(
+            f"device is {short(name)}, but the last CUDA device here is 'cuda:{last}'; use that or 'cuda'."
+        )
     if device.type == "mps" and not torch.backends.mps.is_available():
         raise ValueError(f"device is {short(name)}, but no MPS device is available here; use 'cpu'.")
     if device.type not in ("cpu", "cuda", "mps"):
