@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import torch
 
 from llc_core.config import RunConfig
+from llc_core.engine.devices import checked_device
 from llc_core.engine.interacting import check_walls, with_interaction
 from llc_core.engine.memory import check_memory
 from llc_core.fields import check_hyper, short
@@ -69,7 +70,7 @@ def resolve(config: RunConfig, problem: Potential | None = None, observable: Pot
             f"burn_in is {config.burn_in} steps but the run has only {steps}; leave steps to average over."
         )
     dtype = config.dtype or automatic_dtype(sampler)
-    device = _device(config.device)
+    device = checked_device(config.device)
     complete = config.replace(
         problem=problem.to_dict(),
         sampler=sampler.to_dict(),
@@ -216,22 +217,6 @@ def _prepare(problem: Potential, config: RunConfig) -> None:
     """Tell the problem where and in which precision it will be evaluated."""
     dtype = torch.float64 if config.dtype == "float64" else torch.float32
     problem.prepare(torch.empty(0, dtype=dtype, device=config.device))
-
-
-def _device(name: str | None) -> str:
-    if name is None:
-        return "cpu"
-    try:
-        device = torch.device(name)
-    except (RuntimeError, TypeError):
-        raise ValueError(f"device is {short(name)}; use for example 'cpu' or 'cuda'.") from None
-    if device.type == "cuda" and not torch.cuda.is_available():
-        raise ValueError(f"device is {short(name)}, but no CUDA device is available here; use 'cpu'.")
-    if device.type == "mps" and not torch.backends.mps.is_available():
-        raise ValueError(f"device is {short(name)}, but no MPS device is available here; use 'cpu'.")
-    if device.type not in ("cpu", "cuda", "mps"):
-        raise ValueError(f"device is {short(name)}; use 'cpu', 'cuda' or 'mps'.")
-    return str(device)
 
 
 def is_auto_step(sampler: Sampler, config: RunConfig) -> bool:

@@ -206,3 +206,12 @@ def test_a_device_that_is_not_here_is_refused_in_a_sentence():
         pytest.skip("there is one")
     with pytest.raises(ValueError, match="no MPS device is available here; use 'cpu'"):
         linear("full", device="mps")
+
+
+def test_a_cuda_device_that_is_not_among_those_here_is_refused_in_a_sentence(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    with pytest.raises(
+        ValueError, match="device is 'cuda:2', but the last CUDA device here is 'cuda:1'; use that or 'cuda'"
+    ):
+        linear("full", device="cuda:2")

@@ -214,6 +214,7 @@ def test_an_exactly_flat_start_without_prior():
 
 def test_results_travel(tiny, tmp_path):
     xarray = pytest.importorskip("xarray")
+    pytest.importorskip("h5netcdf")
     result = estimate(tiny, steps=200)
     dataset = result.to_dataset()
     assert dataset["loss_trace"].shape == (200, 4)
