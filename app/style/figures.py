@@ -9,7 +9,7 @@ import numpy as np
 
 # Bokeh looks for pandas whenever it streams. A run's thread that is importing it just then would leave it half made.
 import pandas  # noqa: F401
-from bokeh.models import BoxAnnotation, ColumnDataSource, Label, NumeralTickFormatter, Range1d, Span
+from bokeh.models import BasicTickFormatter, BoxAnnotation, ColumnDataSource, Label, NumeralTickFormatter, Range1d, Span
 from bokeh.plotting import figure
 
 from app.runs.history import MAX_ROWS
@@ -44,6 +44,10 @@ def house_style(plot: figure) -> None:
     plot.outline_line_color = None  # not by its alpha: the dark theme draws every outline that has a colour
     plot.xgrid.grid_line_color = None
     plot.ygrid.grid_line_alpha = 0.5
+    for axis in plot.axis:
+        if isinstance(axis.formatter, BasicTickFormatter):
+            # 0.002 and not 2.000e-3, which bokeh writes on all ticks as soon as 0.001 is among them
+            axis.formatter.power_limit_low = -4
 
 
 HEIGHT = 276
