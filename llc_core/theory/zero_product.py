@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import permutations
+from itertools import combinations
 
 import numpy as np
 
@@ -44,23 +44,36 @@ def zero_product_law(widths: Sequence[int], n_beta: float, second_moment: float)
     density = np.exp(density - density.max())
     damped = density * (1 + strength * x) ** (-outputs / 2)
     energy = outputs / 2 * strength * x / (1 + strength * x)
-    (whole, _), (part, loss) = (_ordered(weight, energy, x, log[1] - log[0], count) for weight in (density, damped))
+    step = log[1] - log[0]
+    (whole,) = _ordered(density, x, step, count)
+    part, loss = _ordered(damped, x, step, count, energy)
     if not (np.isfinite([whole, part, loss]).all() and whole > 0 and part > 0):
         raise ValueError(f"widths are {tuple(widths)}: the determinant loses its digits; use smaller widths.")
     return float(np.log(part / whole)), float(loss / part)
 
 
-def _ordered(weight: np.ndarray, energy: np.ndarray, x: np.ndarray, step: float, count: int) -> np.ndarray:
-    """[∫ ∏w(x_i)·∏(x_j − x_i), the same with Σ energy(x_i)] over x_1 < … < x_count."""
-    total = np.zeros(2)
-    for order in permutations(range(count)):
-        sign = 1 - 2 * (sum(order[j] > order[i] for i in range(count) for j in range(i)) % 2)
-        mass, mean = np.ones_like(x), np.zeros_like(x)
-        for power in order:
-            factor = weight * x**power
-            mass, mean = _running(factor * mass, step), _running(factor * (mean + energy * mass), step)
-        total += sign * np.array([mass[-1], mean[-1]])
-    return total
+def _ordered(
+    weight: np.ndarray, x: np.ndarray, step: float, count: int, energy: np.ndarray | None = None
+) -> np.ndarray:
+    """[∫ ∏w(x_i)·∏(x_j − x_i), the same with Σ energy(x_i)] over x_1 < … < x_count; the first alone where no energy is given.
+
+    All orders of the same powers are summed before the next x_i: 2^count sets take the place of count! orders, and since each sum
+    is positive for ordered x_i, fewer digits are lost.
+    """
+    factors = [weight * x**power for power in range(count)]
+    start = np.zeros((1 if energy is None else 2, len(x)))
+    start[0] = 1
+    found: dict[tuple[int, ...], np.ndarray] = {(): start}
+    for size in range(1, count + 1):
+        for powers in combinations(range(count), size):
+            both = np.zeros_like(start)
+            for place, last in enumerate(powers):
+                term = factors[last] * found[powers[:place] + powers[place + 1 :]]
+                both += term if (size - place) % 2 else -term
+            if energy is not None:
+                both[1] += energy * both[0]
+            found[powers] = np.array([_running(each, step) for each in both])
+    return found[tuple(range(count))][:, -1]
 
 
 def _running(values: np.ndarray, step: float) -> np.ndarray:
