@@ -12,26 +12,32 @@ from typing import Any
 import pytest
 
 IS_HERE = importlib.util.find_spec("arviz_stats") is not None  # to import it takes 1.4 seconds
-ASKED = pytest.StashKey[bool]()
+ASKED = set()
+"""Files whose tests, or what they keep for several of them, have asked for what only the library has."""
+NOW: dict[str, Any] = {}
+"""file: of the test that runs.  call: the way to the library, which `_noting` stands before."""
 
 
-@pytest.fixture(autouse=not IS_HERE)
-def asked(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Notes whether the test, or what its file keeps for several, has asked for what only the library has."""
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if IS_HERE:
+        return
     import llc_core.diagnostics.convergence as convergence
 
-    found = convergence._call
+    NOW["file"] = item.path
+    if "call" not in NOW:
+        NOW["call"], convergence._call = convergence._call, _noting
 
-    def noting(name: str, trace: Any) -> float:
-        request.node.parent.stash[ASKED] = True
-        return found(name, trace)
 
-    monkeypatch.setattr(convergence, "_call", noting)
+def _noting(name: str, trace: Any) -> float:
+    ASKED.add(NOW["file"])
+    found: float = NOW["call"](name, trace)
+    return found
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
     report = yield
-    if not IS_HERE and report.failed and item.parent is not None and item.parent.stash.get(ASKED, False):
+    if not IS_HERE and report.failed and item.path in ASKED:
         report.outcome, report.longrepr = "skipped", (str(item.path), 0, "It wants R-hat or ESS: install arviz-stats.")
     return report
