@@ -38,7 +38,6 @@ class Planar(Potential):
     kind = "planar"
     start: tuple[float, ...]
     gradients = ("full",)
-    own_gradients = True
     localization = 1.0
 
     def __init__(
@@ -118,6 +117,11 @@ class Planar(Potential):
         return value if math.isfinite(value) else None
 
     # -- evaluation ---------------------------------------------------------------------------------------------------
+
+    @property
+    def own_gradients(self) -> bool:  # type: ignore[override]
+        """A model that a user wrote may take its slopes by autograd."""
+        return getattr(self.model.with_slopes, "__module__", "").startswith("llc_core.")
 
     def excess_loss_and_grad(self, delta: Tensor, batch: Batch | None = None) -> tuple[Tensor, Tensor]:
         zero, constant, factor = self._statistics(delta)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -10,7 +11,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from llc_core import BayesianNetwork, DeepLinearFamily, DeepLinearNetwork, NetworkPotential, RunConfig, estimate
+from llc_core import BayesianNetwork, DeepLinearFamily, DeepLinearNetwork, NetworkPotential, Planar, RunConfig, estimate
 from llc_core.engine.run import Run
 from llc_core.observables import registry
 from llc_core.observables.average import Average
@@ -153,6 +154,11 @@ def test_what_a_user_wrote_may_call_autograd(monkeypatch):
     own = ByAutograd(step_size=1e-6)
     assert np.isfinite(estimate(linear(), own, gradient="full", steps=80, chains=2, progress=False).llc)
     line = planar_landscape("normal_crossing")
+    theirs = Planar(dataclasses.replace(line.model, with_slopes=lambda delta: line.model.with_slopes(delta)))
+    assert (
+        begun(line, "SGLD", "full")._mode is torch.inference_mode
+        and begun(theirs, "SGLD", "full")._mode is torch.no_grad
+    )
     assert begun(module(), "SGLD", "full")._mode is torch.no_grad
     x = torch.linspace(-1, 1, 30)[:, None]
     second = NetworkPotential(torch.nn.Linear(1, 1), "mse", (x, x))
