@@ -71,7 +71,7 @@ def gibbs_reference(
     losses = LossAccumulator(config.chains, sweeps, first, np.full(config.chains, config.n_beta), "same_batch", 0.0)
     try:
         sampler = BlockedGibbs(problem, config.chains, config.n_beta, localization, config.seed)
-        with torch.inference_mode():  # nothing here wants autograd, and every operation takes a sixth less time
+        with torch.inference_mode():  # nothing here wants autograd, and sweeps take a tenth less time
             for sweep in range(sweeps):
                 losses.add(sampler.sweep().numpy()[None], None)
                 if gauge_moves:
