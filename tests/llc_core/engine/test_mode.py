@@ -68,6 +68,7 @@ def tensors_of(thing: object, seen: set[int]) -> Iterator[Tensor]:
         yield from tensors_of(dict(getattr(thing, "__dict__", {})), seen)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("problem, sampler, gradient", CASES)
 def test_the_numbers_are_those_outside_and_the_problem_keeps_nothing_of_it(problem, sampler, gradient):
     found = []

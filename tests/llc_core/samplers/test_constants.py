@@ -36,6 +36,7 @@ def test_those_that_are_changed_in_place_keep_nothing():
     assert float(hp.once(root)[0]) == 3
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("more", [{}, {"step_decay": 0.3}, {"grid": {"step_size": [1e-6, 1e-5]}}], ids=str)
 @pytest.mark.parametrize("name", sorted(samplers()))
 def test_a_run_has_the_numbers_of_one_that_makes_them_at_every_step(name, more, monkeypatch):
