@@ -1,5 +1,7 @@
 // `findDeep` of find_deep.js stands before this in the same script.
 
+const scrolls = (element) => element.scrollWidth > element.clientWidth || element.scrollHeight > element.clientHeight
+
 const mend = (root) => {
   for (const element of root.querySelectorAll('*')) {
     if (element.shadowRoot) mend(element.shadowRoot)
@@ -8,8 +10,7 @@ const mend = (root) => {
     else if (element.localName === 'span' && label && !role) element.setAttribute('role', 'img')
     else if (role === 'menuitem' && element.closest('[role=listbox]')) element.setAttribute('role', 'option')
     else if (element.localName === 'div' && label === 'Resize sidebar' && !role) element.setAttribute('role', 'separator')
-    const scrolls = element.scrollWidth > element.clientWidth || element.scrollHeight > element.clientHeight
-    if (scrolls && /bk-panel-models-(katex|markup)/.test(element.className) && getComputedStyle(element).overflowX === 'auto')
+    if (/bk-panel-models-(katex|markup)/.test(element.className) && scrolls(element) && getComputedStyle(element).overflowX === 'auto')
       element.tabIndex = 0
   }
 }

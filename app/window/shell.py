@@ -13,7 +13,7 @@ import param
 from panel.io.resources import LOCAL_DIST
 from panel.util import edit_readonly
 
-from app.components.base import OWN_VALUES
+from app.components.base import PAGE_MENDS
 from app.components.early import send_early_changes
 from app.components.navigation import Navigation
 from app.components.notice import Notice
@@ -35,7 +35,7 @@ from app.window.touring import Touring
 
 SIDEBAR_WIDTH = 340
 WAIT_MILLISECONDS = 100
-OPENING = Path(__file__).with_name("opening.html").read_text(encoding="utf-8").replace("{{ own_values }}", OWN_VALUES)
+OPENING = Path(__file__).with_name("opening.html").read_text(encoding="utf-8").replace("{{ mends }}", PAGE_MENDS)
 
 send_early_changes()
 import_natively()

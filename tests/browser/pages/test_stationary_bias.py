@@ -174,6 +174,7 @@ def test_a_formula_as_target_and_a_fault_in_it(bias):
 
 def test_points_are_dragged_and_typed(bias):
     choose(bias, "Draw your own")
+    enter(bias, "Steps", "2000")  # each change of the points begins a run, and nothing here asks how it ends
     points = bias.page.get_by_role("textbox", name="Points: x, density")
     expect(points).to_be_visible()
     bias.page.wait_for_function(
