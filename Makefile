@@ -11,13 +11,13 @@ env: .venv/.ready
 # torch is asked for by its pin so that no open range pulls in gigabytes of accelerator libraries. The pip of an old system, as
 # Debian's 23.0, does not come to an end with what is asked for, so a newer one comes first.
 NEWER_PIP := "pip>=24"
-# pip compiles what it installs on one core; afterwards all cores do.
+# pip compiles what it installs on one core; afterwards all cores do. Some files are templates, and no Python.
 .venv/.ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade $(NEWER_PIP)
 	$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt "torch==2.13.0"
 	$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt -e ".[all,dev]"
-	-$(BIN)/python -m compileall -qq -j 0 $$(echo .venv/lib/python3*/site-packages)
+	$(BIN)/python -m compileall -qq -j 0 .venv/lib/python3*/site-packages || true
 	@touch .venv/.ready
 
 # The engine alone, as `pip install llc-lab` brings it, and what its tests need. They import a part of it once, so that to compile
