@@ -17,6 +17,10 @@ SHORTER = {
     'gradient="minibatch", steps=5000': 'gradient="minibatch", steps=500',
     "[1, 160, 160, 1]": "[1, 16, 16, 1]",
     "finite_width(network, [[-1.0], [0.0]])": "finite_width(network, [[-1.0], [0.0]], moves=1_500)",
+    "estimate(problem))": "estimate(problem, steps=500))",
+    "chains=4, steps=1000": "chains=4, steps=200",
+    "chains=20_000, steps=2000": "chains=20_000, steps=200",
+    "found = llc_core.estimate(network, steps=200": "found = llc_core.estimate(network, steps=50",
     "steps=20_000, trials=4": "steps=2_000, trials=4",
     "advance(20_000)": "advance(2_000)",
 }

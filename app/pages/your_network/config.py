@@ -63,6 +63,9 @@ class OfferedNetwork:
     rates: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
+TEXT = {"sequences": 512, "length": 16, "vocabulary": 12}
+"""Arguments of `synthetic_text`, which is the data set "text"."""
+
 NETWORKS = {
     "small": OfferedNetwork(
         "Digits, one hidden layer of 32",

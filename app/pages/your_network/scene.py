@@ -19,6 +19,7 @@ from app.pages.your_network.config import (
     ESTIMATE_DEFAULTS,
     NETWORKS,
     OPTIMIZERS,
+    TEXT,
     NetworkChoice,
     parts,
     pattern,
@@ -106,7 +107,7 @@ _turns: dict[tuple[str, str, int], threading.Lock] = {}
 def data(name: str) -> Split:
     if name == "digits":
         return digits()
-    return synthetic_text(sequences=512, length=16, vocabulary=12)
+    return synthetic_text(**TEXT)
 
 
 def _train(network: str, optimizer: str, seed: int) -> Trained:

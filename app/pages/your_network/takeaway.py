@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from app.pages.your_network.config import ALL_PARTS, NETWORKS, NetworkChoice, pattern
+from app.pages.your_network.config import ALL_PARTS, NETWORKS, TEXT, NetworkChoice, pattern
 from app.pages.your_network.scene import NetworkConfig, optimizer_of
 from app.sharing.desk import EstimateDesk
 from app.sharing.exports import literal
@@ -36,7 +36,8 @@ FIGURES = [
 def python_code(choice: NetworkChoice, settings: Mapping[str, Any]) -> str:
     """A script that runs as pasted: it trains the network, takes the checkpoint and estimates."""
     network = NETWORKS[choice.network]
-    source = "digits()" if network.data == "digits" else "synthetic_text(sequences=512, length=16, vocabulary=12)"
+    text = ", ".join(f"{name}={value}" for name, value in TEXT.items())
+    source = "digits()" if network.data == "digits" else f"synthetic_text({text})"
     optimizer = optimizer_of(choice.network, choice.optimizer)
     parameters = _parameters_code(choice.part)
     names = ["build_model", source.split("(")[0], "potential_at", "train"]

@@ -48,6 +48,11 @@ class Notebook:
         self.layout._cleanup(self.model)
 
 
+@pytest.fixture(autouse=True, scope="module")
+def unseen() -> None:
+    """Here runs begin by themselves, in place of the fixture of this name in `tests/app/conftest.py`."""
+
+
 @pytest.fixture
 def notebook(monkeypatch):
     monkeypatch.setattr(pn.state, "add_periodic_callback", _Timer)

@@ -34,6 +34,7 @@ from app.pages.functions.scene import INPUTS, Posterior, Scene, case_law, effort
 from app.pages.functions.takeaway import FILES, python_code
 from app.pages.functions.texts import EXACT_CELLS, chance_of, distance_to, headline, verdict
 from app.runs.job import State, Status
+from app.runs.manager import manager
 from llc_core import Run, RunConfig, estimate, nngp_posterior
 from llc_core.diagnostics.convergence import r_hat
 from llc_core.references.functions.finite_width import FiniteWidth
@@ -49,6 +50,12 @@ def finished(config: FunctionsConfig, block: int = 7) -> FunctionsJob:
     while not job.finished:
         job.record(job.advance(block), None)
     return job
+
+
+@pytest.fixture(scope="module")
+def small_job() -> FunctionsJob:
+    """For tests that read what it ended in."""
+    return finished(SMALL)
 
 
 @pytest.fixture
@@ -140,8 +147,8 @@ def test_the_gauges_are_those_of_the_engine_s_own_run(steps):
     assert seen.band.edges[POOLED].low[0.8] == pytest.approx(low, abs=1e-9)
 
 
-def test_a_run_does_not_depend_on_how_it_is_cut():
-    first, second = finished(SMALL, 7), finished(SMALL, 60)
+def test_a_run_does_not_depend_on_how_it_is_cut(small_job):
+    first, second = small_job, finished(SMALL, 60)
     assert [row.iteration for row in first.log.rows] == list(range(0, 61)) == [row.iteration for row in second.log.rows]
     for a, b in zip(first.log.rows, second.log.rows, strict=True):
         assert np.allclose(a.functions, b.functions, atol=1e-12) and np.allclose(a.losses, b.losses, atol=1e-12)
@@ -153,10 +160,10 @@ def test_a_run_does_not_depend_on_how_it_is_cut():
     assert last.losses[0] == pytest.approx(exact, rel=0.1), "functions lie so close that lines between them will do"
 
 
-def test_rows_are_bounded_and_their_halves_are_those_of_burn_in():
+def test_rows_are_bounded_and_their_halves_are_those_of_burn_in(small_job):
     config = SMALL.replace(steps=5_000, sampler={"name": "MALA", "step_size": 1e-3})
     assert config.every == 20 and config.burn_in == 2500
-    path = Path(20, tuple(finished(SMALL).log.rows))
+    path = Path(20, tuple(small_job.log.rows))
     assert [row.iteration for row in path._half(60)] == list(range(20, 60))
     assert Path(1).band(0) is None and Path(1).see(5) is None
 
@@ -167,8 +174,8 @@ def test_bands_hold_their_share():
     assert edges.low[0.5] == pytest.approx([25]) and edges.high[0.95] == pytest.approx([97.5])
 
 
-def test_a_band_across_chains_is_that_of_one_iteration():
-    path = finished(SMALL).log
+def test_a_band_across_chains_is_that_of_one_iteration(small_job):
+    path = small_job.log
     band = path.band(30)
     row = path.rows[30].functions
     assert band.edges[ACROSS].mean == pytest.approx(row.mean(axis=0)) and np.array_equal(band.lines, row[:8])
@@ -500,10 +507,10 @@ def test_a_network_too_wide_for_the_server_is_refused(view, monkeypatch):
     assert "MB" in view.fault.object + view.editor.message.object
 
 
-def test_another_band_is_drawn_of_the_same_run(view):
+def test_another_band_is_drawn_of_the_same_run(view, small_job):
     settle_answers(view)
     view.run(SMALL)
-    job = finished(SMALL)
+    job = small_job
     view._show_band(job.judge().band)
     run = view._live._build
     view.run_panel.fields["share"].set("0.5")
@@ -514,9 +521,9 @@ def test_another_band_is_drawn_of_the_same_run(view):
     assert "a band over chains, not over time" in view.words.object
 
 
-def test_the_slider_replays_the_run_and_follows_it_again(view):
+def test_the_slider_replays_the_run_and_follows_it_again(view, small_job):
     view.run(SMALL)
-    job = finished(SMALL)
+    job = small_job
     state = State(Status.FINISHED, 5, snapshot=job.advance(0), estimate=job.judge())
     view._on_poll(state, (len(job.log.rows), list(job.log.rows)))
     assert view.replay.value == 60 and view.replay.follows and view._seen.gauges.iteration == 60
@@ -544,7 +551,7 @@ def test_the_editor_keeps_layers_that_it_cannot_show(view):
     assert view.configuration()["problem"]["widths"] == [1, 9, 9, 9, 1]
 
 
-def test_a_class_can_be_left_to_guess_the_posterior(quick_answers):
+def test_a_class_can_be_left_to_guess_the_posterior(quick_answers, small_job):
     view = WeightsAndFunctions()
     for part in view.parts["answers"]:
         part.visible = False
@@ -554,7 +561,7 @@ def test_a_class_can_be_left_to_guess_the_posterior(quick_answers):
     )
     assert [item["key"] for item in view.toggles.items] == ["live", "lines"]
     assert {"distance", "chance", "gap"} <= set(view.numbers.withheld)
-    job = finished(SMALL)
+    job = small_job
     state = State(Status.FINISHED, 1, snapshot=job.advance(0), estimate=job.judge())
     assert "exact" not in verdict(state, job.judge(), view.truth.exact, "", False)[1]
     view._seen = job.judge()
@@ -587,6 +594,7 @@ def told(columns: dict[str, dict], truths: list[np.ndarray]) -> set[str]:
 def test_what_is_hidden_is_not_sent_and_comes_back_when_it_is_revealed(view, name):
     view._on_preset(name)
     settle_answers(view)
+    view._live.run = manager().submit(view._live._build)
     wait_for(lambda: view._live._poll() or (view.state.snapshot is not None and view.state.estimate is not None))
     view._live.command("pause", 1, lambda playing: None)
     view.show_words(view.state)
@@ -771,12 +779,12 @@ def test_the_exported_scripts_of_the_cases_run_and_give_the_numbers_of_the_page(
         assert 0 <= apart < 1e-9
 
 
-def test_files_hold_what_is_on_the_page(view):
+def test_files_hold_what_is_on_the_page(view, small_job):
     with pytest.raises(ValueError, match="nothing to save yet"):
         view._file("bands")
     view.run(SMALL)
     settle_answers(view)
-    job = finished(SMALL)
+    job = small_job
     view._seen = job.judge()
     rows = list(csv.DictReader(io.StringIO(view.takeaway.content("bands")[1])))
     assert len(rows) == INPUTS and float(rows[3]["exact_mean"]) == view.truth.exact.mean[3]

@@ -188,14 +188,14 @@ def test_tiles_draw_outcomes_and_none_like_another_and_none_while_answers_are_hi
 
 
 def run_to_the_end(page: ManyModes, seconds: float = 120) -> State:
-    """The page's own run, polled as its ticks would."""
+    """The page's own run, polled as its ticks would, though not as often: a poll draws, which takes longer than the run's steps."""
     live = page._live
     live.run = manager().submit(live._build)
     limit = time.monotonic() + seconds
     while live.run.state.status is not Status.FINISHED:
         assert live.run.state.status is not Status.FAILED and time.monotonic() < limit, live.run.state
         live._poll()
-        time.sleep(0.02)
+        time.sleep(0.5)
     page._ticks = -1
     live._poll()
     return live.run.state

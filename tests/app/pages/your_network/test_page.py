@@ -6,6 +6,7 @@ import io
 import json
 import threading
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from pasted import Pasted
 from tile_checks import check_outcomes
 
 from app.pages.your_network import scene
-from app.pages.your_network.config import NETWORKS, OPTIMIZERS, NetworkChoice, parts
+from app.pages.your_network.config import NETWORKS, OPTIMIZERS, TEXT, NetworkChoice, parts
 from app.pages.your_network.editor import read_weights
 from app.pages.your_network.job import build
 from app.pages.your_network.page import PAGE
@@ -213,8 +214,9 @@ def test_the_map_is_for_samplers_with_a_plateau():
 
 
 COPIED = ("trained", "layer", "head")
-FEW = 60
-"""Steps of training of the transformer that is copied: all 600 take eight seconds on each side, and another test does them here."""
+FEW, SHORT = 60, 64
+"""Steps of training of the transformer that is copied, and sequences: all 600 take eight seconds on each side, and another test
+does them here; the curvature of all 512 sequences takes seven."""
 
 
 def copied(name: str) -> NetworkConfig:
@@ -226,6 +228,8 @@ def pasted():
     whole = NETWORKS["heads"]
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(NETWORKS, "heads", replace(whole, steps=FEW, checkpoints=(0, FEW)))
+        patch.setitem(TEXT, "sequences", SHORT)
+        patch.setattr(scene, "data", lru_cache(scene.data.__wrapped__))
         patch.setattr(scene, "_trained", type(scene._trained)(scene._trained))
         scene._trained.pop(("heads", next(iter(OPTIMIZERS)), 0), None)
         yield _pasted()
@@ -243,7 +247,9 @@ def _pasted():
 @pytest.mark.long
 @pytest.mark.parametrize("name", COPIED)
 def test_the_python_that_is_copied_runs_as_pasted(pasted, name):
-    assert name != "head" or f"steps={FEW}, checkpoints=[0, {FEW}]" in pasted.codes[name]
+    assert name != "head" or all(
+        said in pasted.codes[name] for said in (f"steps={FEW}, checkpoints=[0, {FEW}]", f"sequences={SHORT}")
+    )
     job = build(copied(name))
     while not job.finished:
         job.advance(100)
