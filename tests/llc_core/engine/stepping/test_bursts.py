@@ -123,7 +123,8 @@ def test_the_histogram_counts_where_the_chain_was_put():
     ids=["plane", "wide", "1K", "cube"],
 )
 def test_a_posterior_is_left_alone(problem, sampler):
-    found = estimate(problem, sampler, chains=8, steps=4000, seed=1, progress=False)
+    # Looked at from step 700 on: 24 · 900 losses. Of 8 chains for 4,000 steps they were 8 · 2,100.
+    found = estimate(problem, sampler, chains=24, steps=1600, seed=1, progress=False)
     assert found.diagnostics["bursts"] == 0 and found.llc > 0
 
 
