@@ -262,6 +262,7 @@ def unspoiled(step_size: float | None) -> Estimate:
     return whole.estimates()[0]
 
 
+@pytest.mark.usefixtures("no_draws")
 @pytest.mark.long
 @pytest.mark.parametrize("step_size", [None, 0.05])
 @pytest.mark.parametrize("spoiled", ["momentum", "delta"])

@@ -110,6 +110,7 @@ def test_the_histogram_counts_where_the_chain_was_put():
     assert counts[0, -1] == 0 and counts.sum() == 1400
 
 
+@pytest.mark.usefixtures("no_draws")
 @pytest.mark.long
 @pytest.mark.parametrize("sampler", ["UnderdampedLangevin", "SGLD"])
 @pytest.mark.parametrize(
