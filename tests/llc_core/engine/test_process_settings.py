@@ -77,7 +77,7 @@ def plain_numbers() -> bytes:
 def attention() -> bytes:
     model = build_model({"kind": "transformer", "vocabulary": 4, "length": 6, "dim": 4, "layers": 1, "heads": 2})
     text = synthetic_text(sequences=12, length=6, vocabulary=4)
-    return run(NetworkPotential(model, "cross_entropy", text.pair), steps=10)
+    return run(NetworkPotential(model, "cross_entropy", text.pair), steps=20)
 
 
 def trained() -> bytes:
@@ -135,9 +135,9 @@ CASES = {
     "linear, virtual": lambda: linear("minibatch", virtual=True),
     "linear, cut pool": lambda: cut_pool("minibatch"),
     **{f"sampler {name}": lambda s=name: linear("full", sampler=s, steps=60) for name in samplers()},
-    **{f"network, {how}": lambda m=how: network(m, steps=20) for how in ("dense", "vmap", "loop")},
-    "network, minibatch": lambda: network("auto", gradient="minibatch", batch_size=7, steps=40),
-    "network, control variate": lambda: network("vmap", gradient="control_variate", batch_size=7, steps=20),
+    **{f"network, {how}": lambda m=how: network(m, steps=40) for how in ("dense", "vmap", "loop")},
+    "network, minibatch": lambda: network("auto", gradient="minibatch", batch_size=7),
+    "network, control variate": lambda: network("vmap", gradient="control_variate", batch_size=7, steps=40),
     "network of plain numbers": plain_numbers,
     "transformer": attention,
     "training": trained,
