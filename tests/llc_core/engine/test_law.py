@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 
 import numpy as np
 import pytest
@@ -46,11 +47,16 @@ WRONG = [
 ]
 
 
-@pytest.mark.long
+@cache
+def on_a_quadratic(sampler) -> llc_core.Estimate:
+    """As many steps of chains as 3,000 of four."""
+    return run(WIDE, sampler, n_beta=1000.0, chains=12, steps=1000)
+
+
 @pytest.mark.parametrize("sampler", WRONG, ids=lambda sampler: sampler.name)
 def test_on_a_quadratic_it_is_all_that_is_wrong_with_the_estimate(sampler):
     """Chance as well, since there the measure follows the loss exactly; so the two agree to rounding."""
-    result = run(WIDE, sampler, n_beta=1000.0)
+    result = on_a_quadratic(sampler)
     exact = WIDE.llc(1000.0, 1.0)
     bias, error = both(result)
     assert bias == pytest.approx(result.llc - exact, abs=ROUNDING * exact)
@@ -79,7 +85,7 @@ def test_minibatches_that_heat_the_chains_show():
 def singular() -> tuple[DeepLinearNetwork, llc_core.Estimate]:
     """A network at the zero of all its layers, and exact draws. A sweep costs the same with many chains."""
     network = DeepLinearNetwork([np.zeros((3, 4)), np.zeros((4, 3))], n=10_000)
-    return network, gibbs_reference(network, chains=48, sweeps=500)
+    return network, gibbs_reference(network, chains=48, sweeps=200)
 
 
 @pytest.mark.long
@@ -117,10 +123,9 @@ def test_a_law_that_needs_tiny_steps_is_not_trusted_without_a_measure(monkeypatc
     assert "not known here" in found.converged.reason
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("sampler", [SGLD(), HMC(), PSGLD(stability=0.01)], ids=lambda sampler: sampler.name)
 def test_where_nothing_is_flat_all_directions_have_been_spread_along(sampler):
-    found = run(WIDE, sampler, n_beta=1000.0).diagnostics
+    found = on_a_quadratic(sampler).diagnostics
     assert abs(found["unspread"]) < 4 * found["unspread_se"] + 0.05 and found["unspread_se"] < 0.2
 
 

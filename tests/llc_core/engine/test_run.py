@@ -148,11 +148,12 @@ def test_baselines_differ_as_they_should(tiny):
 def test_minibatch_noise_is_predicted_and_flagged(tiny):
     limit = float(estimate(tiny, SGLD(), steps=100).diagnostics["stability_limit"])
     step = limit / 40
-    exact = estimate(tiny, SGLD(step_size=step), gradient="full", steps=6000, chains=16)
-    noisy = estimate(tiny, SGLD(step_size=step), gradient="minibatch", batch_size=50, steps=6000, chains=16)
+    settings = {"steps": 3000, "burn_in": 2000, "chains": 48}
+    exact = estimate(tiny, SGLD(step_size=step), gradient="full", **settings)
+    noisy = estimate(tiny, SGLD(step_size=step), gradient="minibatch", batch_size=50, **settings)
     added = noisy.per_chain - exact.per_chain  # the same injected noise in both, so chain by chain
     predicted = noisy.diagnostics["noise_inflation"]
-    error = float(added.std(ddof=1)) / 4
+    error = float(added.std(ddof=1)) / math.sqrt(48)
     assert predicted > 5 * error
     assert abs(added.mean() - predicted) < 4 * error + 0.1 * predicted
     assert "Minibatch noise" in str(noisy.converged)
@@ -261,6 +262,7 @@ def unspoiled(step_size: float | None) -> Estimate:
     return whole.estimates()[0]
 
 
+@pytest.mark.usefixtures("no_draws")
 @pytest.mark.long
 @pytest.mark.parametrize("step_size", [None, 0.05])
 @pytest.mark.parametrize("spoiled", ["momentum", "delta"])

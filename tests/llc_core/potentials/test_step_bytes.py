@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from lab.benchmarks.speed.memory import Alive
-from llc_core import NetworkPotential, Potential
+from llc_core import DeepLinearNetwork, NetworkPotential, Potential
 from llc_core.potentials import build
 
 CHAINS = 12
@@ -41,9 +41,12 @@ def peak(problem: Potential, gradient: str, batch_size: int, dtype: torch.dtype)
         problem.rounding(moves)
         return batch, found
 
-    if gradient != "full":  # what is made once, and kept, has its own price
-        problem.draw(generator, 2000, batch_size, gradient, dtype)
     step(delta[:2])
+    # What is made once, and kept, has its own price: rows, which the line above has made, and moments of batches.
+    if gradient != "full" and isinstance(problem, DeepLinearNetwork):
+        kept = problem.data.kept(generator.device, dtype, batch_size)
+        if kept is not None:
+            kept._learn(range(kept.count))
     alive = Alive([*OLDER, *tensors()])  # its list of what is there grows with the process, and is no part of the step
     tracemalloc.start()
     try:

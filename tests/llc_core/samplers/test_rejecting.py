@@ -95,7 +95,7 @@ def test_moments_of_mala_are_exact_and_wrong_without_the_reverse_density():
 def test_any_potential_with_a_localisation_will_do(sampler):
     """On the plane, where quadrature knows λ̂ at this nβ and γ."""
     problem = planar_landscape("quadratic", scales=(1.0, 0.3), n=2000)
-    found = estimate(problem, sampler, chains=32, steps=2000, n_beta=20.0, localization=2.0, progress=False)
+    found = estimate(problem, sampler, chains=96, steps=800, n_beta=20.0, localization=2.0, progress=False)
     exact = problem.expected_llc_at(20.0, 2.0)
     assert abs(found.llc - exact) < 4.5 * found.llc_se
     assert found.ess > 400

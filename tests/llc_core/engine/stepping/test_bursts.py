@@ -110,6 +110,7 @@ def test_the_histogram_counts_where_the_chain_was_put():
     assert counts[0, -1] == 0 and counts.sum() == 1400
 
 
+@pytest.mark.usefixtures("no_draws")
 @pytest.mark.long
 @pytest.mark.parametrize("sampler", ["UnderdampedLangevin", "SGLD"])
 @pytest.mark.parametrize(
@@ -123,7 +124,8 @@ def test_the_histogram_counts_where_the_chain_was_put():
     ids=["plane", "wide", "1K", "cube"],
 )
 def test_a_posterior_is_left_alone(problem, sampler):
-    found = estimate(problem, sampler, chains=8, steps=4000, seed=1, progress=False)
+    # Looked at from step 700 on: 24 · 900 losses. Of 8 chains for 4,000 steps they were 8 · 2,100.
+    found = estimate(problem, sampler, chains=24, steps=1600, seed=1, progress=False)
     assert found.diagnostics["bursts"] == 0 and found.llc > 0
 
 

@@ -26,7 +26,7 @@ def config_of(linear, name, **options):
     return RunConfig(
         problem=linear.to_dict(),
         sampler={"name": name, "step_size": 2e-9},
-        **{"gradient": "minibatch", "steps": 230, "chains": 3, "dtype": "float64", "seed": SEED, **options},
+        **{"gradient": "minibatch", "steps": 130, "chains": 3, "dtype": "float64", "seed": SEED, **options},
     )
 
 
