@@ -505,9 +505,8 @@ def test_corrected_and_frozen_psgld_estimate_a_quadratic_where_psgld_does_not():
     target = Quadratic(np.ones(12))
     exact, found = target.llc(1000.0, 1.0), {}
     for sampler in (PSGLD(stability=0.04), CorrectedPSGLD(alpha=0.5, stability=0.04), FrozenPSGLD(stability=0.04)):
-        found[sampler.name] = llc_core.estimate(
-            target, sampler.replace(step_size=3e-6), chains=48, steps=2000, n_beta=1000.0, progress=False
-        )
+        settings = {"chains": 48, "steps": 3500, "burn_in": 2500, "n_beta": 1000.0, "progress": False}
+        found[sampler.name] = llc_core.estimate(target, sampler.replace(step_size=3e-6), **settings)
     for name in ("CorrectedPSGLD", "FrozenPSGLD"):
         assert abs(found[name].llc - exact) < 0.05 * exact + 4 * found[name].llc_se, name
     assert found["PSGLD"].llc > 1.1 * exact
