@@ -1,6 +1,6 @@
 // Bokeh asks the page's styles for every colour and width each time that it draws one (bokeh/bokeh#15286, in 3.9), and for the
-// size of letters: a figure of one run then asks some ten thousand times, and whatever has changed on the page is styled anew for
-// the first of them. No style here sets any colour or width of a figure, nor the size of its letters, so the answer is known.
+// size of letters: the figures of one run of Many modes asked some ten thousand times, and whatever has changed on the page is styled
+// anew for the first of them. No style here sets any colour or width of a figure, nor the size of its letters, so the answer is known.
 ;(() => {
   const mended = (name, part, mend) => {
     try { mend(self.Bokeh.require(name)[part].prototype) } catch { /* another Bokeh, which keeps it elsewhere, goes on asking */ }

@@ -84,3 +84,9 @@ def test_every_component_is_known_before_the_pages_are_loaded():
     done = subprocess.run([sys.executable, "-c", KNOWN], capture_output=True, text=True, cwd=root, check=True)
     count, late = done.stdout.strip().split(" ", 1)
     assert late == "[]" and int(count) >= 12
+
+
+def test_no_style_sheet_speaks_to_figures():
+    """`quick_visuals.js` answers for the styles of figures that none sets a colour or a width, which Bokeh knows as `--bk-…`."""
+    found = [path for path in (ROOT / "app").rglob("*") if path.suffix in {".css", ".html", ".js", ".py"}]
+    assert len(found) > 100 and not [path for path in found if "--bk-" in path.read_text(encoding="utf-8")]
