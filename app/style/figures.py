@@ -9,7 +9,16 @@ import numpy as np
 
 # Bokeh looks for pandas whenever it streams. A run's thread that is importing it just then would leave it half made.
 import pandas  # noqa: F401
-from bokeh.models import BasicTickFormatter, BoxAnnotation, ColumnDataSource, Label, NumeralTickFormatter, Range1d, Span
+from bokeh.models import (
+    BasicTickFormatter,
+    BoxAnnotation,
+    ColumnDataSource,
+    CustomJSTickFormatter,
+    Label,
+    NumeralTickFormatter,
+    Range1d,
+    Span,
+)
 from bokeh.plotting import figure
 
 from app.runs.history import MAX_ROWS
@@ -81,6 +90,12 @@ class GrowingRange:
             start = -nice_above(-low * 1.15) if low < 0 else 0.0
         if (start, end) != (self.range.start, self.range.end):
             self.reset(start, end)
+
+
+def signed_percent() -> CustomJSTickFormatter:
+    """Ticks as +20%, 0% and −20%, with a minus and no hyphen."""
+    code = "const n = Math.round(100 * tick); return `${n > 0 ? '+' : n < 0 ? '\u2212' : ''}${Math.abs(n)}%`"
+    return CustomJSTickFormatter(code=code)
 
 
 def run_figure(y_label: str, y_range: Any, name: str, **options: Any) -> figure:

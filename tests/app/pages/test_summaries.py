@@ -19,7 +19,7 @@ from app.pages.many_modes.panels.basins import BasinPanel
 from app.pages.many_modes.panels.inside import Inside
 from app.pages.stationary_bias.figures import DistanceFigure, Frame, LawFigure, MetricFigure
 from app.pages.stationary_bias.panels.exact.figure import BiasFigure
-from app.pages.stationary_bias.panels.llc_errors.figure import ErrorFigure
+from app.pages.stationary_bias.panels.llc_errors.figure import WIDEST, ErrorFigure
 from app.pages.your_network.figures import CalibrationFigure, TrainingFigures
 from app.style.legend import Heard, told_html
 from llc_core import planar_landscape, volume_scaling
@@ -85,17 +85,19 @@ def test_a_metric_tells_where_it_is_high_and_low():
 
 
 def test_errors_of_samplers_tell_their_range():
-    figure = ErrorFigure(["SGLD", "RMSProp"])
+    long = "Frozen PSGLD stability 0.01, minibatch"
+    figure = ErrorFigure(["SGLD", long])
     assert figure.summary() == ""
     figure.show(
-        {
-            "SGLD": [(1, -0.02, 0.01), (2, 0.01, 0.01), (3, float("nan"), 0.1)],
-            "RMSProp": [(1, 0.5, 0.1), (2, 0.3, 0.1)],
-        },
+        {"SGLD": [(1, -0.02, 0.01), (2, 0.01, 0.01), (3, float("nan"), 0.1)], long: [(1, 0.5, 0.1), (2, 0.3, 0.1)]},
         "x",
     )
+    rows = {row for row, _ in figure.source.data["row"]}
+    assert rows == set(figure.plot.y_range.factors), "every mark has its row"
+    assert all(len(line) <= WIDEST for row in rows for line in row.split("\n")), "so that a phone has room for them"
     assert figure.summary() == (
-        "SGLD: errors of 2 problems from −2.0% to +1.0%, median −0.5%. RMSProp: errors of 2 problems from +30.0% to +50.0%, median +40.0%."
+        "SGLD: errors of 2 problems from −2.0% to +1.0%, median −0.5%. "
+        f"{long}: errors of 2 problems from +30.0% to +50.0%, median +40.0%."
     )
 
 

@@ -23,7 +23,7 @@ from bokeh.plotting import figure
 
 from app.pages.local_geometry.panels.sweep.points import SweepPoints
 from app.style import theme
-from app.style.figures import house_figure, nice_above
+from app.style.figures import house_figure, nice_above, signed_percent
 from app.style.numbers import number_text
 
 HEIGHT, DEAD_HEIGHT = 250, 96
@@ -82,7 +82,7 @@ class SweepFigure:
     def _draw_errors(self) -> None:
         plot = self.plot
         plot.xaxis.visible = False
-        plot.yaxis.formatter = NumeralTickFormatter(format="+0%")
+        plot.yaxis.formatter = signed_percent()
         plot.yaxis.ticker.desired_num_ticks = 6  # type: ignore[attr-defined]
         plot.add_layout(Span(dimension="width", location=0, line_color=theme.EXPECTED, line_width=2, line_dash=[2, 4]))
         whisker = Whisker(
