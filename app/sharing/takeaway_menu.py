@@ -23,7 +23,7 @@ class TakeawayMenu(JSComponent):
     figures = param.List(
         doc='{"name": …, "label": …}: figures by their name, drawings by the first words of their description.'
     )
-    message = param.Dict({}, doc='{"text": …, "bad": …}: a sentence beside the button.')
+    message = param.Dict({}, doc='{"text": …, "bad": …, "number": …}: a sentence beside the button.')
 
     _stylesheets = [BASE, text_beside(__file__, "takeaway_menu.css")]
 
@@ -35,9 +35,8 @@ class TakeawayMenu(JSComponent):
         self.on_upload: Callable[[str], None] = lambda text: None
 
     def say(self, text: str, bad: bool = False) -> None:
-        """A sentence beside the button."""
-        self.message = {"text": text, "bad": bad}
-        self.param.trigger("message")
+        """A sentence beside the button. Its number lets the browser show it again where it has said something else meanwhile."""
+        self.message = {"text": text, "bad": bad, "number": self.message.get("number", 0) + 1}
 
     def save(self, name: str, content: dict[str, str]) -> None:
         """Let the browser save a file. content: {"text": …} or {"base64": …}."""

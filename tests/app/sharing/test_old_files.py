@@ -60,7 +60,7 @@ def test_an_old_configuration_opens(untouched, key):
     menu = untouched[key].takeaway.menu
     assert shown(untouched[key]) != EXPECTED[key]
     menu.on_upload(text(f"{key}.json"))
-    assert menu.message == {"text": "The configuration is set.", "bad": False}
+    assert menu.message["text"] == "The configuration is set." and not menu.message["bad"]
     assert shown(untouched[key]) == EXPECTED[key]
     assert json.loads(untouched[key].takeaway.content("config")[1]) == content(f"{key}.json"), "and is handed out again"
 

@@ -113,12 +113,13 @@ def test_a_split_is_a_table_and_a_drawing_of_the_same_numbers(taken):
 def test_before_the_first_estimate_files_are_refused_in_words():
     takeaway = Takeaway(lambda config: None, lambda: None, lambda: None)
     takeaway.show(page_config())
+    before = 0
     for key in ("traces", "results", "netcdf"):
         takeaway._on_want(key)
-        assert takeaway.menu.message == {
-            "text": "There is nothing to save yet; wait for the first estimate.",
-            "bad": True,
-        }
+        said = takeaway.menu.message
+        assert said["text"] == "There is nothing to save yet; wait for the first estimate." and said["bad"]
+        assert said["number"] > before, "the browser shows it again"
+        before = said["number"]
     takeaway._on_want("sweep")
     assert "no sweep yet" in takeaway.menu.message["text"]
     takeaway._on_want("why")
@@ -175,7 +176,7 @@ def test_what_cannot_be_run_here_is_refused_in_one_sentence(taken, changes, mess
     assert str(caught.value).endswith(".")
     before = list(applied)
     takeaway._on_upload(json.dumps(values))
-    assert applied == before and takeaway.menu.message == {"text": str(caught.value), "bad": True}
+    assert applied == before and takeaway.menu.message["text"] == str(caught.value) and takeaway.menu.message["bad"]
 
 
 @pytest.mark.parametrize(
@@ -202,7 +203,7 @@ def test_good_files_are_applied(taken):
     takeaway, applied = taken
     takeaway._on_upload(config_json(complete(seed=5, burn_in=50)))
     assert applied[-1].settings["seed"] == 5 and applied[-1].settings["burn_in"] == 0.25
-    assert takeaway.menu.message == {"text": "The configuration is set.", "bad": False}
+    assert takeaway.menu.message["text"] == "The configuration is set." and not takeaway.menu.message["bad"]
 
 
 def test_all_controls_travel():
