@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -19,6 +20,8 @@ from llc_core.compute.philox_layout import GROUP, LANE, LANE_BITS, MULTIPLIERS, 
 MASK = 0xFFFFFFFF
 UNIT = 2.0**-32
 
+FEW = 1 << 15
+"""Counters below which torch would use one thread in any case, and numpy is two to four times as fast."""
 MOST_PLACES = 4 << 32
 """Places of one stream: the first word of a counter has 32 bits, and serves four of them."""
 
@@ -27,6 +30,8 @@ Words = tuple[Tensor, Tensor, Tensor, Tensor]
 
 def philox(counter: Words, key: tuple[int | Tensor, int | Tensor]) -> Words:
     """Four random 32-bit words for each counter of four 32-bit words; all words in int64 tensors that broadcast."""
+    if _few_on_a_cpu(counter, key):
+        return _few(counter, key)
     a, b, c, d = counter
     first, second = key
     for _ in range(ROUNDS):
@@ -41,6 +46,32 @@ def philox(counter: Words, key: tuple[int | Tensor, int | Tensor]) -> Words:
         )
         first, second = (first + WEYL[0]) & MASK, (second + WEYL[1]) & MASK
     return a, b, c, d
+
+
+def _few_on_a_cpu(counter: Words, key: tuple[int | Tensor, int | Tensor]) -> bool:
+    if torch.compiler.is_compiling():
+        return False
+    words = [*counter, *(part for part in key if isinstance(part, Tensor))]
+    return (
+        all(type(word) is Tensor and word.device.type == "cpu" for word in words)
+        and math.prod(np.broadcast_shapes(*(word.shape for word in words))) < FEW
+    )
+
+
+def _few(counter: Words, key: tuple[int | Tensor, int | Tensor]) -> Words:
+    """The same by numpy, which starts an operation in a quarter of torch's time."""
+    a, b, c, d = (word.numpy().view(np.uint64) for word in counter)
+    first, second = (
+        part.numpy().view(np.uint64) if isinstance(part, Tensor) else np.uint64(part & MASK) for part in key
+    )
+    (one, other), (up, on) = map(np.uint64, MULTIPLIERS), map(np.uint64, WEYL)
+    mask, half = np.uint64(MASK), np.uint64(32)
+    for _ in range(ROUNDS):
+        left, right = a * one, c * other
+        a, b, c, d = (right >> half) ^ b ^ first, right & mask, (left >> half) ^ d ^ second, left & mask
+        first, second = (first + up) & mask, (second + on) & mask
+    w, x, y, z = (torch.from_numpy(np.asarray(word).view(np.int64)) for word in (a, b, c, d))
+    return w, x, y, z
 
 
 def normals(

@@ -11,6 +11,7 @@ import numpy as np
 
 from llc_core.compute.quiet import catching_warnings
 from llc_core.diagnostics.errors import standard_error
+from llc_core.diagnostics.ranks import with_quick_ranks
 
 R_HAT_LIMIT = 1.05
 ESS_LIMIT = 100
@@ -33,7 +34,7 @@ def _statistics() -> Any:
             "arviz-stats is not installed: R-hat and ESS are nan, and the verdict cannot use them.", stacklevel=3
         )
         return None
-    return array_stats
+    return with_quick_ranks(array_stats)
 
 
 def _call(name: str, trace: np.ndarray) -> float:

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from scipy.linalg import lu_factor, lu_solve
-from scipy.sparse.linalg import LinearOperator, gmres
+from scipy.linalg.lapack import dgetrs
 from scipy.special import ndtr
 
 from llc_core.potentials.line.landscape import Landscape
 from llc_core.samplers.forms import Line
 from llc_core.stationary.grids import Axis, MemoryAxis, TooLarge
+from llc_core.stationary.krylov import correction
 
 REACH = 6.5
 """Standard deviations of the normal kernel that are kept."""
@@ -128,20 +129,11 @@ def stationary(operator: Operator) -> tuple[np.ndarray, float]:
     def precondition(rest: np.ndarray) -> np.ndarray:
         return rest + operator.move @ (given * _solve(factors, rest.reshape(shape).sum(0))).ravel()
 
-    square = (len(mass), len(mass))
     for _ in range(RESTARTS):
         rest = -change(mass)
         if np.abs(rest).sum() < ENOUGH:
             break
-        correction, _ = gmres(
-            LinearOperator(square, change),
-            rest,
-            M=LinearOperator(square, precondition),
-            rtol=1e-6,
-            restart=VECTORS,
-            maxiter=1,
-        )
-        mass = mass + correction
+        mass = mass + correction(change, precondition, rest, VECTORS, 1e-6)
         mass /= mass.sum()
     return mass, float(np.abs(change(mass)).sum()) / 2
 
@@ -173,7 +165,10 @@ def _law(factors: Any) -> np.ndarray:
 
 def _solve(factors: Any, change: np.ndarray) -> np.ndarray:
     """Masses of sum 0 that differ from those one step later by `change` (whose sum is 0)."""
-    return lu_solve(factors, np.append(change[:-1], 0.0))
+    found: np.ndarray = dgetrs(*factors, np.append(change[:-1], 0.0))[
+        0
+    ]  # `lu_solve` takes longer to ask what it is given
+    return found
 
 
 def _carry(index: np.ndarray, memories: int, positions: int) -> Any:

@@ -8,6 +8,7 @@ import torch
 from rounding import unit_roundoff, worst
 from scipy import stats
 
+from llc_core.compute import philox as generator
 from llc_core.compute.philox import fill, normals, philox
 from llc_core.compute.philox_layout import GROUP, LANE
 
@@ -33,8 +34,10 @@ def words(*values):
         ),
     ],
 )
-def test_words_are_those_of_the_published_generator(counter, key, expected):
+@pytest.mark.parametrize("few", [0, generator.FEW], ids=["torch", "numpy"])
+def test_words_are_those_of_the_published_generator(counter, key, expected, few, monkeypatch):
     """The known answers that come with Random123 (Salmon et al. 2011)."""
+    monkeypatch.setattr(generator, "FEW", few)
     assert tuple(int(w) for w in philox(words(*counter), key)) == expected
 
 
@@ -89,7 +92,7 @@ cuda = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUD
 @pytest.mark.parametrize("start", [0, 1, LANE, GROUP - 1, 5 * GROUP + 700, (1 << 33) + 17])
 @pytest.mark.parametrize("shape", [(1, 3, 1), (2, 2, LANE + 1), (1, 1, GROUP), (2, 3, 2 * GROUP + 5)])
 def test_words_made_once_for_four_places_give_the_same_bits(shape, start, dtype, device, monkeypatch):
-    """Uncompiled, `normals` makes each counter's words once; compiled, once for each place."""
+    """Uncompiled, `normals` makes each counter's words once, and few of them by numpy; compiled, once for each place."""
     seed, step, first = 2**63 - 5, torch.tensor(2**35 + 7, device=device), (1, 4, start)
     once = normals(seed, step, shape, dtype, first)
     with monkeypatch.context() as as_compiled:

@@ -117,14 +117,18 @@ def test_decreasing_steps_weight_the_averages():
 
 
 def test_decreasing_steps_remove_the_bias_of_large_ones():
+    """What their last steps leave of it is 0.0054, by the variances of all steps in turn, and 0.0038 after three times as many."""
     found = {}
     for decay in (0.0, 0.55):
-        current = run(SGLD(step_size=2.0), chains=300, steps=6000, burn_in=0.1, step_decay=decay)
+        current = run(SGLD(step_size=2.0), chains=1000, steps=2000, burn_in=0.3, step_decay=decay)
         for _ in current:
             pass
-        found[decay] = current.estimates()[0]
-    assert found[0.0].llc == pytest.approx(1.0, abs=5 * found[0.0].llc_se + 0.01)
-    assert found[0.55].llc == pytest.approx(0.5, abs=5 * found[0.55].llc_se + 0.01)
+        found[decay] = (
+            current.llc_per_chain()
+        )  # the estimate's R-hat and ESS of a million draws would take longer than the run
+    for decay, exact in ((0.0, 1.0), (0.55, 0.5)):
+        se = found[decay].std(ddof=1) / math.sqrt(1000)
+        assert se < 0.006 and found[decay].mean() == pytest.approx(exact, abs=5 * se + 0.01)
 
 
 @pytest.mark.parametrize("bad", [-0.1, 1.0, math.nan, "x"])

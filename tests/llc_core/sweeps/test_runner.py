@@ -17,6 +17,7 @@ from llc_core.cli.commands import main
 from llc_core.cli.sweep import hours
 from llc_core.sweeps import runner
 from llc_core.sweeps.assignment import Assignment
+from llc_core.sweeps.cluster import client_of
 from llc_core.sweeps.stopping import ask_to_stop, request_of
 from llc_core.sweeps.store import Store, results
 
@@ -36,18 +37,26 @@ from lab.benchmarks.speed import sweep_work
 from llc_core import SweepSpec, run_sweep
 if __name__ == "__main__":
     spec, store, work = sys.argv[1:4]
-    print(run_sweep(SweepSpec.from_toml(spec), store, workers=1, work=getattr(sweep_work, work)).state, flush=True)
+    run_sweep(SweepSpec.from_toml(spec), store, workers=1, work=getattr(sweep_work, work))
 """
 
 
 @pytest.fixture(scope="module")
-def scheduler():
-    """Address of a cluster of two workers in processes of their own."""
-    distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=40
-    ) as cluster:
-        yield cluster.scheduler_address
+def written(tmp_path_factory):
+    """Files that work on the workers may be told by: of the units that began, and of the trap."""
+    folder = tmp_path_factory.mktemp("written")
+    with pytest.MonkeyPatch.context() as patch:
+        for name in (sweep_work.LOG, sweep_work.TRAP):
+            patch.setenv(name, str(folder / name))
+        yield {name: folder / name for name in (sweep_work.LOG, sweep_work.TRAP)}
+
+
+@pytest.fixture(scope="module")
+def scheduler(written):
+    """Address of a sweep's own two workers, in processes of their own, which begin but once for the file."""
+    pytest.importorskip("distributed")
+    with client_of(None, 2, None) as client:
+        yield client.cluster.scheduler_address
 
 
 @pytest.fixture(scope="module")
@@ -151,25 +160,13 @@ def test_what_fails_is_a_row_and_can_be_tried_again(scheduler, tmp_path):
 
 
 @pytest.mark.long
-def test_a_worker_that_is_killed_loses_nothing(whole, tmp_path, monkeypatch):
-    trap, log = tmp_path / "trap", tmp_path / "log"
-    trap.touch()
-    monkeypatch.setenv(sweep_work.TRAP, str(trap))
-    monkeypatch.setenv(sweep_work.LOG, str(log))
-    last = run_sweep(SweepSpec.from_dict(SMALL), tmp_path / "a.sqlite", workers=2, work=sweep_work.trapped)
-    assert not trap.exists() and (last.state, last.done, last.errors) == ("finished", 8, 0)
-    assert numbers(results(tmp_path / "a.sqlite")) == numbers(whole)
-
-
-@pytest.mark.long
-def test_a_client_that_is_killed_loses_nothing_that_was_recorded(whole, tmp_path):
+def test_a_client_that_is_killed_loses_nothing_that_was_recorded(whole, scheduler, written, tmp_path):
     """Killed without a word after its first rows. `lab.benchmarks.speed.sweeps` does this ten times, at random moments."""
-    path, log, file = tmp_path / "a.sqlite", tmp_path / "log", tmp_path / "sweep.toml"
+    path, log, file = tmp_path / "a.sqlite", written[sweep_work.LOG], tmp_path / "sweep.toml"
     lines = [f"{name} = {json.dumps(value)}" for name, value in SMALL.items()]
     file.write_text("\n".join(lines))
     command = [sys.executable, "-c", CLIENT, str(file), str(path), "logged"]
-    options = {"cwd": ROOT, "env": {**os.environ, sweep_work.LOG: str(log), "OMP_NUM_THREADS": "1"}}
-    client = subprocess.Popen(command, **options)
+    client = subprocess.Popen(command, cwd=ROOT, env={**os.environ, "OMP_NUM_THREADS": "1"})
     try:
         while client.poll() is None and not (path.exists() and _rows(path)):
             threading.Event().wait(0.02)
@@ -178,8 +175,8 @@ def test_a_client_that_is_killed_loses_nothing_that_was_recorded(whole, tmp_path
         client.wait()
     recorded = {row["unit"] for row in results(path)}
     started = log.read_text().split()
-    out = subprocess.run(command, **options, capture_output=True, text=True, timeout=300)
-    assert out.stdout.strip() == "finished", out.stderr
+    again = run_sweep(SweepSpec.from_toml(file), path, scheduler=scheduler, work=sweep_work.logged)
+    assert (again.state, again.done, again.errors) == ("finished", 8, 0)
     assert numbers(results(path)) == numbers(whole)
     later = log.read_text().split()[len(started) :]
     assert recorded and not recorded & set(later), "nothing runs again after it was recorded"
@@ -265,6 +262,7 @@ def test_wrong_words_end_in_one_sentence(sweep_file, words, message, capsys, tmp
     assert message in said and said.count("\n") == 1
 
 
+@pytest.mark.usefixtures("no_draws")
 @pytest.mark.long
 def test_an_estimate_from_the_command_line(tmp_path, capsys):
     pytest.importorskip("h5netcdf")
@@ -314,6 +312,16 @@ def test_what_is_no_sweep_is_said_before_a_store_is_made(sweep_file, tmp_path):
 
 def test_durations_are_read_easily():
     assert [hours(h) for h in (0.001, 0.5, 3.26)] == ["4 s", "30 min", "3.3 h"]
+
+
+@pytest.mark.long
+def test_a_worker_that_is_killed_loses_nothing(whole, scheduler, written, tmp_path):
+    """The last that these workers do: the one that takes its place need not have begun when the other has done its units."""
+    trap = written[sweep_work.TRAP]
+    trap.touch()
+    last = run_sweep(SweepSpec.from_dict(SMALL), tmp_path / "a.sqlite", scheduler=scheduler, work=sweep_work.trapped)
+    assert not trap.exists() and (last.state, last.done, last.errors) == ("finished", 8, 0)
+    assert numbers(results(tmp_path / "a.sqlite")) == numbers(whole)
 
 
 # -- SLURM ------------------------------------------------------------------------------------------------------------
