@@ -34,7 +34,7 @@ class BayesianLinear(Agent):
         self._moment = torch.zeros(actions, dim, **EXACT)
         self._squares = torch.zeros(actions, **EXACT)
         self._counts = torch.zeros(actions, **EXACT)
-        self._solve()
+        self._solved = False
 
     def learn(self, new: Memory, trains: bool) -> None:
         rows = _with_one(new.contexts)
@@ -44,26 +44,48 @@ class BayesianLinear(Agent):
             self._moment[action] += x.T @ y
             self._squares[action] += y @ y
             self._counts[action] += len(y)
-        self._solve()
+        self._solved = False
 
     def _solve(self) -> None:
+        """When an answer is asked for: nobody asks in the forced random phase."""
+        if self._solved:
+            return
         self._root = torch.linalg.cholesky(self._inverse)
-        self.weights = torch.cholesky_solve(self._moment.unsqueeze(2), self._root).squeeze(2)
-        fitted = (self.weights * self._moment).sum(1)
-        self.noise_shape = self.shape + self._counts / 2
-        self.noise_scale = self.scale + (self._squares - fitted).clamp_min(0) / 2
+        self._weights = torch.cholesky_solve(self._moment.unsqueeze(2), self._root).squeeze(2)
+        fitted = (self._weights * self._moment).sum(1)
+        self._noise = self.shape + self._counts / 2, self.scale + (self._squares - fitted).clamp_min(0) / 2
+        self._solved = True
+
+    @property
+    def weights(self) -> Tensor:
+        """[A, d + 1], the posterior mean of w_a and b_a."""
+        self._solve()
+        return self._weights
+
+    @property
+    def noise_shape(self) -> Tensor:
+        """[A], of the posterior of s²."""
+        self._solve()
+        return self._noise[0]
+
+    @property
+    def noise_scale(self) -> Tensor:
+        """[A], of the posterior of s²."""
+        self._solve()
+        return self._noise[1]
 
     def mean(self, contexts: Tensor) -> Tensor:
         return _with_one(contexts) @ self.weights.T
 
     def draw(self, contexts: Tensor, random: torch.Generator) -> Tensor:
         """Given s², x·w_a is normal with variance s²·x'Λ⁻¹x, so the weights themselves need not be drawn."""
+        self._solve()
         x = _with_one(contexts)
         spread = torch.stack([torch.linalg.solve_triangular(root, x.T, upper=False).norm(dim=0) for root in self._root])
         shape = self.noise_shape.expand(len(x), -1)
         gamma = torch._standard_gamma(shape.contiguous(), generator=random)
         sd = (self.noise_scale / gamma).sqrt()
-        return self.mean(contexts) + sd * spread.T * torch.randn(
+        return x @ self.weights.T + sd * spread.T * torch.randn(
             sd.shape, generator=random, dtype=sd.dtype, device="cpu"
         )
 

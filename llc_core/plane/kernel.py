@@ -51,10 +51,10 @@ def kernel(step: Callable[..., Any], shape: SurfaceShape, twin: Callable[..., No
     places: w − w0.  turns: which memory is a momentum, 0 or 1, that turns round at a wall; −1: none.
     counts: weights of the places of `counted` chains before each step from `counted_from` on, in cells of `width`.
     """
-    key = (step, shape.energy, shape.slopes, twin)
+    key = (step, shape.with_slopes, twin)
     with _LOCK:
         if key not in _COMPILED:
-            _COMPILED[key] = _make(step, shape, twin)
+            _COMPILED[key] = _make(*key)
     return _COMPILED[key]
 
 
@@ -66,7 +66,8 @@ def _warn() -> None:
     )
 
 
-def _make(step: Callable[..., Any], shape: SurfaceShape, twin: Callable[..., None]) -> Kernel:
+def _make(step: Callable[..., Any], with_slopes: Callable[..., Any], twin: Callable[..., None]) -> Kernel:
+    key = (step, with_slopes, twin)
     jit: Any
     try:
         from llc_core.compute.compiling import compiled
@@ -75,7 +76,7 @@ def _make(step: Callable[..., Any], shape: SurfaceShape, twin: Callable[..., Non
         jit = compiled(nogil=True, error_model="numpy")
 
         def kept(function: Any) -> Any:
-            return keep(function, (step, shape.energy, shape.slopes, twin))
+            return keep(function, key)
     except ImportError:
         _warn()
 
@@ -84,7 +85,7 @@ def _make(step: Callable[..., Any], shape: SurfaceShape, twin: Callable[..., Non
 
         kept = jit
 
-    update, energy, slopes, interact = jit(step), jit(shape.energy), jit(shape.slopes), jit(twin)
+    update, energy_and_slopes, interact = (jit(function) for function in key)
 
     @jit
     def body(
@@ -125,8 +126,8 @@ def _make(step: Callable[..., Any], shape: SurfaceShape, twin: Callable[..., Non
             at = (done + t) % len(table)
             for i in range(chains):
                 x, y = places[i, 0] + origin[0], places[i, 1] + origin[1]
-                loss[i] = energy(x, y, surface) - bottom + noise[t, i, 0]
-                gx, gy = slopes(x, y, surface)
+                energy, gx, gy = energy_and_slopes(x, y, surface)
+                loss[i] = energy - bottom + noise[t, i, 0]
                 grad[i, 0], grad[i, 1] = gx + noise[t, i, 1], gy + noise[t, i, 2]
                 alive[i] = np.isfinite(loss[i])
                 seen[i] = loss[i] if alive[i] else 0.0

@@ -15,13 +15,14 @@ TWO_PI = 2 * np.pi
 
 @dataclass(frozen=True)
 class SurfaceShape:
-    """U and its slopes as scalar arithmetic for compiled kernels; `tensor` is the same for [C, 2] tensors.
+    """U as scalar arithmetic, and U with its slopes for compiled kernels; `tensor` is the latter for tensors.
 
-    energy: (x, y, q) ↦ U.  slopes: (x, y, q) ↦ (U_x, U_y).  tensor: (x, y, q) ↦ (U, U_x, U_y); None: the two above will do.
+    energy: (x, y, q) ↦ U.  with_slopes: (x, y, q) ↦ (U, U_x, U_y), which have much of their arithmetic in common.
+    tensor: the same for tensors [C]; None: `with_slopes` will do.
     """
 
     energy: Callable[..., Any]
-    slopes: Callable[..., Any]
+    with_slopes: Callable[..., Any]
     tensor: Callable[..., Any] | None = None
 
 
@@ -32,8 +33,9 @@ def _modes_energy(x: Any, y: Any, q: Any) -> Any:
     return 0.2 * (x * x + y * y) - 2 * (np.cos(TWO_PI * x) + np.cos(TWO_PI * y))
 
 
-def _modes_slopes(x: Any, y: Any, q: Any) -> Any:
-    return 0.4 * x + 4 * np.pi * np.sin(TWO_PI * x), 0.4 * y + 4 * np.pi * np.sin(TWO_PI * y)
+def _modes_with_slopes(x: Any, y: Any, q: Any) -> Any:
+    energy = 0.2 * (x * x + y * y) - 2 * (np.cos(TWO_PI * x) + np.cos(TWO_PI * y))
+    return energy, 0.4 * x + 4 * np.pi * np.sin(TWO_PI * x), 0.4 * y + 4 * np.pi * np.sin(TWO_PI * y)
 
 
 def _modes_tensor(x: Tensor, y: Tensor, q: Any) -> Any:
@@ -53,7 +55,7 @@ def _mixture_energy(x: Any, y: Any, q: Any) -> Any:
     return -np.log(total + 1e-300)
 
 
-def _mixture_slopes(x: Any, y: Any, q: Any) -> Any:
+def _mixture_with_slopes(x: Any, y: Any, q: Any) -> Any:
     total, along_x, along_y = 0.0 * x, 0.0 * x, 0.0 * x
     for k in range(int(q[0])):
         w, a, b, s = q[4 * k + 1], q[4 * k + 2], q[4 * k + 3], q[4 * k + 4]
@@ -61,7 +63,7 @@ def _mixture_slopes(x: Any, y: Any, q: Any) -> Any:
         total = total + each
         along_x = along_x + each * (x - a) / (s * s)
         along_y = along_y + each * (y - b) / (s * s)
-    return along_x / (total + 1e-300), along_y / (total + 1e-300)
+    return -np.log(total + 1e-300), along_x / (total + 1e-300), along_y / (total + 1e-300)
 
 
 def _mixture_tensor(x: Tensor, y: Tensor, q: Any) -> Any:
@@ -80,16 +82,18 @@ def _sum_energy(x: Any, y: Any, q: Any) -> Any:
     return abs(x) ** q[0] + abs(y) ** q[1]
 
 
-def _sum_slopes(x: Any, y: Any, q: Any) -> Any:
-    return q[0] * x * abs(x) ** (q[0] - 2), q[1] * y * abs(y) ** (q[1] - 2)
+def _sum_with_slopes(x: Any, y: Any, q: Any) -> Any:
+    energy = abs(x) ** q[0] + abs(y) ** q[1]
+    return energy, q[0] * x * abs(x) ** (q[0] - 2), q[1] * y * abs(y) ** (q[1] - 2)
 
 
 def _product_energy(x: Any, y: Any, q: Any) -> Any:
     return abs(x) ** q[0] * abs(y) ** q[1]
 
 
-def _product_slopes(x: Any, y: Any, q: Any) -> Any:
-    return q[0] * x * abs(x) ** (q[0] - 2) * abs(y) ** q[1], q[1] * y * abs(y) ** (q[1] - 2) * abs(x) ** q[0]
+def _product_with_slopes(x: Any, y: Any, q: Any) -> Any:
+    of_x, of_y = abs(x) ** q[0], abs(y) ** q[1]
+    return of_x * of_y, q[0] * x * abs(x) ** (q[0] - 2) * of_y, q[1] * y * abs(y) ** (q[1] - 2) * of_x
 
 
 def _basins_energy(x: Any, y: Any, q: Any) -> Any:
@@ -97,16 +101,16 @@ def _basins_energy(x: Any, y: Any, q: Any) -> Any:
     return (x - 1) ** 2 * r**4
 
 
-def _basins_slopes(x: Any, y: Any, q: Any) -> Any:
+def _basins_with_slopes(x: Any, y: Any, q: Any) -> Any:
     r, line = x * x + y * y, x - 1
-    return 2 * line * r**4 + 8 * x * line * line * r**3, 8 * y * line * line * r**3
+    return line**2 * r**4, 2 * line * r**4 + 8 * x * line * line * r**3, 8 * y * line * line * r**3
 
 
 SHAPES: Mapping[str, SurfaceShape] = {
-    "modes25": SurfaceShape(_modes_energy, _modes_slopes, _modes_tensor),
-    "mixture": SurfaceShape(_mixture_energy, _mixture_slopes, _mixture_tensor),
-    "sum": SurfaceShape(_sum_energy, _sum_slopes),
-    "product": SurfaceShape(_product_energy, _product_slopes),
-    "two_basins": SurfaceShape(_basins_energy, _basins_slopes),
+    "modes25": SurfaceShape(_modes_energy, _modes_with_slopes, _modes_tensor),
+    "mixture": SurfaceShape(_mixture_energy, _mixture_with_slopes, _mixture_tensor),
+    "sum": SurfaceShape(_sum_energy, _sum_with_slopes),
+    "product": SurfaceShape(_product_energy, _product_with_slopes),
+    "two_basins": SurfaceShape(_basins_energy, _basins_with_slopes),
 }
 SURFACES = tuple(SHAPES)

@@ -106,8 +106,7 @@ class Surface(Potential):
         if self.shape.tensor is not None:
             energy, along_x, along_y = self.shape.tensor(x, y, self.parameters)
         else:
-            q = self.parameters.tolist()
-            energy, (along_x, along_y) = self.shape.energy(x, y, q), self.shape.slopes(x, y, q)
+            energy, along_x, along_y = self.shape.with_slopes(x, y, self.parameters.tolist())
         loss, grad = energy - self.bottom, torch.stack([along_x, along_y], dim=1)
         if batch is not None:
             noise = batch.data["noise"].to(delta)

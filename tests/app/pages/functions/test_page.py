@@ -8,8 +8,6 @@ import itertools
 import json
 import math
 import re
-import subprocess
-import sys
 import time
 from dataclasses import replace
 from xml.etree import ElementTree
@@ -19,6 +17,7 @@ import pytest
 import torch
 from bokeh.document import Document
 from bokeh.models import ColumnDataSource
+from pasted import Pasted
 from waiting import PATIENCE_SECONDS
 
 from app.pages.functions import scene as scenes
@@ -731,17 +730,28 @@ def test_a_bad_file_is_one_sentence_and_changes_nothing(untouched, content, said
 # -- take-away --------------------------------------------------------------------------------------------------------
 
 
+EASY = SMALL.replace(problem={**NARROW, "noise_variance": 0.5})
+"""Its hidden layers agree in few moves."""
+FEW = {"MOVES": 720, "LEAST_MOVES": 600, "DRAWS": 60}
+
+
+@pytest.fixture(scope="module")
+def pasted() -> Pasted:
+    """The scripts of a network and of all cases, in one process, which has to load torch only once."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, few in FEW.items():
+            patch.setattr(scenes, name, few)
+        codes = {"network": python_code(EASY)}
+    return Pasted(codes | {kind: python_code(case_config(kind)) for kind in CASES})
+
+
 @pytest.mark.long
-def test_the_exported_script_runs_and_gives_the_numbers_of_the_page(quick_answers, monkeypatch):
-    monkeypatch.setattr(scenes, "LEAST_MOVES", 600)
-    easy = SMALL.replace(problem={**NARROW, "noise_variance": 0.5})  # its hidden layers agree in so few moves
-    job = finished(easy)
+def test_the_exported_script_runs_and_gives_the_numbers_of_the_page(quick_answers, pasted, monkeypatch):
+    monkeypatch.setattr(scenes, "LEAST_MOVES", FEW["LEAST_MOVES"])
+    assert pasted.codes["network"] == python_code(EASY)
+    job = finished(EASY)
     found = job.judge().gauges
-    done = subprocess.run(
-        [sys.executable, "-c", python_code(easy)], capture_output=True, text=True, check=False, timeout=300
-    )
-    assert done.returncode == 0, done.stderr
-    printed = dict(re.findall(r"^(.*): ([\d.]+)", done.stdout, re.M))
+    printed = dict(re.findall(r"^(.*): ([\d.]+)", pasted.printed("network"), re.M))
     assert float(printed["R-hat of weights, median"]) == pytest.approx(found.weights, abs=6e-4)
     assert float(printed["R-hat of the loss"]) == pytest.approx(found.loss, abs=6e-4 + rounding_of_r_hat(job))
     assert float(printed["R-hat of functions, largest"]) == pytest.approx(found.functions, abs=6e-4)
@@ -761,22 +771,13 @@ def rounding_of_r_hat(job: FunctionsJob) -> float:
 
 
 @pytest.mark.long
-def test_the_exported_scripts_of_the_cases_run_and_give_the_numbers_of_the_page():
-    """All three in one process, which has to load torch only once."""
-    configs = [case_config(kind) for kind in CASES]
-    done = subprocess.run(
-        [sys.executable, "-c", "\n".join(map(python_code, configs))],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stderr
-    printed = [float(value) for value in re.findall(r": ([\d.e+-]+)$", done.stdout, re.M)]
-    for config, (weights, functions, apart) in zip(configs, zip(*[iter(printed)] * 3, strict=True), strict=True):
-        found = finished_pair(config)[0].judge().gauges
-        assert (weights, functions) == pytest.approx((found.weights, found.functions), abs=6e-4)
-        assert 0 <= apart < 1e-9
+@pytest.mark.parametrize("kind", CASES)
+def test_the_exported_script_of_a_case_runs_and_gives_the_numbers_of_the_page(pasted, kind):
+    printed = [float(value) for value in re.findall(r": ([\d.e+-]+)$", pasted.printed(kind), re.M)]
+    weights, functions, apart = printed
+    found = finished_pair(case_config(kind))[0].judge().gauges
+    assert (weights, functions) == pytest.approx((found.weights, found.functions), abs=6e-4)
+    assert 0 <= apart < 1e-9
 
 
 def test_files_hold_what_is_on_the_page(view, small_job):
