@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import pytest
 from page_checks import FIRST, READY, check_opening, lasting_faults, repaired, turned
+from page_scripts import PAUSE
 
 SMALL, COMMON = {"width": 1280, "height": 720}, {"width": 1440, "height": 900}
 LONG = ("Stationary bias", "Many modes")
 """Pages whose run would outlast the check: it rests once it has drawn, and takes no time from axe."""
-# The button is pressed only where it is there: on many cores the run may be over.
-PAUSE = """() => {
-  const all = (root) => [...root.querySelectorAll('*')].flatMap((e) => [e, ...(e.shadowRoot ? all(e.shadowRoot) : [])])
-  all(document).find((e) => e.localName === 'button' && e.getAttribute('aria-label') === 'Pause')?.click()
-}"""
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import re
 import time
 
@@ -31,7 +32,7 @@ PLACE = """([name, x, y]) => {
   return [box.left + found.frame.x_scale.compute(x), box.top + found.frame.y_scale.compute(y)]
 }"""
 
-
+BRIEF = {"left": {"name": "SGLD", "step_size": 1e-3}, "chains": 500, "steps": 2000}
 STACKED = """() => {
   const deep = (root) => [...root.querySelectorAll('*')].flatMap((e) => [e, ...(e.shadowRoot ? deep(e.shadowRoot) : [])])
   const boxes = deep(document).filter((e) => e.classList.contains('bk-Figure')).map((e) => e.getBoundingClientRect())
@@ -182,8 +183,11 @@ def test_a_formula_as_target_and_a_fault_in_it(bias):
 
 
 def test_points_are_dragged_and_typed(bias):
+    # Each change of the points begins a run, of which nothing is asked: a short one, whose sampler has few exact laws.
+    file = {"name": "a.json", "mimeType": "application/json", "buffer": json.dumps(BRIEF).encode()}
+    bias.page.locator("input[type=file]").set_input_files(file)
+    expect(bias.page.locator(".count")).to_contain_text("of 2,000")
     choose(bias, "Draw your own")
-    enter(bias, "Steps", "2000")  # each change of the points begins a run, and nothing here asks how it ends
     points = bias.page.get_by_role("textbox", name="Points: x, density")
     expect(points).to_be_visible()
     bias.page.wait_for_function(

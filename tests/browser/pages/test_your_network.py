@@ -13,7 +13,7 @@ from playwright.sync_api import expect
 from app.pages.your_network.config import NETWORKS
 from llc_core.networks import build_model
 
-QUICK = {"network": "small", "steps": 600, "batch_size": 64}
+QUICK = {"network": "small", "steps": 600, "batch_size": 16}
 
 
 @pytest.fixture
