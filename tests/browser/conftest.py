@@ -189,10 +189,9 @@ def quick(kept) -> App:
 
 
 @pytest.fixture
-def quick_anew(app) -> App:
-    """The same on a page of its own, to which no file has been brought."""
-    open_quick(app)
-    return app
+def still(kept) -> App:
+    """The same, as a test has left it, for tests that ask nothing of its run."""
+    return kept.get(open_quick, lambda app: None)
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from browser_app import QUICK
 from playwright.sync_api import expect
 
 LEFT = """(title) => {
@@ -44,11 +45,11 @@ ASKED = """async () => {
 SMALL = {"width": 1280, "height": 720}
 
 
-def test_the_side_bar_keeps_its_looks_and_comes_after_the_page_by_tab(started):
+def test_the_side_bar_keeps_its_looks_and_comes_after_the_page_by_tab(still):
     """What takes its styles away, as moving it in the document would, makes its icons as large as the side bar."""
-    page = started.page
+    page = still.page
     expect(page.get_by_role("textbox", name="Layer sizes")).to_be_visible()
-    started.settle(5500)  # later than the last of the repairs after loading
+    still.settle(5500)  # later than the last of the repairs after loading
     page.get_by_role("button", name="theme").first.focus()
     met = []
     for _ in range(80):
@@ -61,15 +62,15 @@ def test_the_side_bar_keeps_its_looks_and_comes_after_the_page_by_tab(started):
     assert len(widths) > 5 and max(widths) <= 40, widths
 
 
-def test_figures_are_drawn_without_asking_for_styles_that_nobody_sets(started):
+def test_figures_are_drawn_without_asking_for_styles_that_nobody_sets(still):
     """See quick_visuals.js; where Bokeh has moved what is mended there, hundreds are asked."""
-    drawn, asked = started.page.evaluate(ASKED)
+    drawn, asked = still.page.evaluate(ASKED)
     assert drawn and not asked, (drawn, asked)
 
 
-def test_a_page_is_left_at_once(started):
+def test_a_page_is_left_at_once(still):
     """The name of the next page is marked, and grey boxes stand in its place, before the server has heard of it."""
-    app = started
+    app = still
     seen = app.page.evaluate(LEFT, "Benchmark")
     assert seen == {"current": "page", "busy": "true", "boxes": 3}
     expect(app.page.get_by_role("heading", name="Which sampler finds λ")).to_be_visible()
@@ -96,7 +97,8 @@ def test_the_next_page_is_made_for_the_window_that_there_is_now(app):
     wide = page.viewport_size
     for turn, (size, told, closed) in enumerate(((SMALL, "1", True), (SMALL, "1", True), (wide, "0", False))):
         page.set_viewport_size(size)
-        app.open() if turn == 0 else app.open_short()
+        app.open_link("local-geometry", {**QUICK, "steps": 2000})
+        app.until_moving()
         expect(page.get_by_role("textbox", name="Layer sizes")).to_be_visible(visible=not closed)
         assert {each["name"]: each["value"] for each in page.context.cookies()}["llc-lab-narrow"] == told
         if turn == 0:
@@ -110,5 +112,5 @@ def the_settings_are_one_click_away(page):
     slider.focus()
     page.keyboard.press("ArrowLeft")
     written = page.get_by_role("textbox", name="Steps", exact=True)
-    expect(written).not_to_have_value("8,000")
+    expect(written).not_to_have_value("2,000")
     assert slider.get_attribute("aria-valuetext") == written.input_value(), "a logarithm would be read out otherwise"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from browser_app import App
 from playwright.sync_api import expect
 
 SHOWN = """() => {
@@ -35,9 +34,8 @@ CHANGED_TWICE = """() => {
 }"""
 
 
-def test_a_projector_shows_large_words_and_one_figure_at_a_time(started):
-    page = started.page
-    started.wait_for_points()
+def test_a_projector_shows_large_words_and_one_figure_at_a_time(still):
+    page = still.page
     tiles = page.get_by_role("group", name="Presets")
     before, size = page.evaluate(SHOWN), page.evaluate(ROOT_SIZE)
     assert before > 2
@@ -62,12 +60,10 @@ def test_a_projector_shows_large_words_and_one_figure_at_a_time(started):
     expect(page.get_by_role("dialog", name="Keys")).to_be_hidden()
 
 
-def test_a_tablet_in_the_dark(browser, browser_context_args, address):
+def test_a_tablet_in_the_dark(app):
     """The page follows the system until the visitor chooses, leaves its side bar closed, and can be skipped into."""
-    context = browser.new_context(
-        **{**browser_context_args, "color_scheme": "dark", "viewport": {"width": 900, "height": 1100}}
-    )
-    app = App(context.new_page(), address)
+    app.page.emulate_media(color_scheme="dark")
+    app.page.set_viewport_size({"width": 900, "height": 1100})
     page = app.open_short().page
     expect(page.locator(".mui-dark").first).to_be_visible()
     expect(page.get_by_role("button", name="Open drawer")).to_be_visible()
@@ -81,27 +77,23 @@ def test_a_tablet_in_the_dark(browser, browser_context_args, address):
     page.reload()
     app.wait_for_points()
     expect(page.locator(".mui-light").first).to_be_visible()
-    assert not app.problems, app.problems
-    context.close()
 
 
-def test_what_changes_again_before_the_first_change_is_settled_stays_so(started):
+def test_what_changes_again_before_the_first_change_is_settled_stays_so(still):
     """The library gives back what it has drawn once that is settled, and took a value of before for the visitor's."""
-    page = started.page
-    started.wait_for_points()
+    page = still.page
     page.evaluate(CHANGED_TWICE)
     page.wait_for_function("() => self.drawn.includes('twice')", timeout=25_000)
     page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
     assert page.evaluate("() => [self.told, self.drawn]") == [["once", "twice"], ["once", "twice"]]
 
 
-def test_the_models_of_a_page_that_was_left_are_forgotten(started):
+def test_the_models_of_a_page_that_was_left_are_forgotten(still):
     """While a run moves the library itself never does."""
-    page = started.page
-    started.wait_for_points()
+    page = still.page
     kept = "() => [...Bokeh.documents[0]._all_models.values()].some((model) => model.name === 'losses')"
     assert page.evaluate(kept)
     page.get_by_role("button", name="Stationary bias", exact=True).click()
     page.wait_for_function(f"() => !({kept})()", timeout=25_000)
     page.get_by_role("button", name="Local geometry", exact=True).click()
-    started.wait_for_points()
+    still.wait_for_points()

@@ -17,3 +17,9 @@ SCHEME = """() => [
   getComputedStyle(document.documentElement).getPropertyValue('--panel-surface-color').trim().toLowerCase(),
   JSON.stringify([...Bokeh.documents[0]._all_models.values()].find((m) => m.type === 'LinearAxis')?.major_label_text_color),
 ]"""
+
+# Presses Pause, where it is there: on many cores the run may be over.
+PAUSE = """() => {
+  const all = (root) => [...root.querySelectorAll('*')].flatMap((e) => [e, ...(e.shadowRoot ? all(e.shadowRoot) : [])])
+  all(document).find((e) => e.localName === 'button' && e.getAttribute('aria-label') === 'Pause')?.click()
+}"""

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from synthetic_store import synthetic_rows, write_store
 
 from app.server.report import write_report
-from app.sharing.links import Link, decode, encode
+from app.sharing.links import decode
 
 # A figure of the report: keys of its points.
 POINTS = """(name) => {
@@ -23,29 +23,29 @@ POINTS = """(name) => {
 DOTS = "circle[data-key]"
 
 
-@pytest.fixture
-def bench(app):
-    """The page with the small store."""
-    return opened(app, {"store": "small", "gradient": "full"})
+SMALL = {"store": "small", "gradient": "full"}
+NAMES = {"SGLD", "RMSPropSGLD", "SGHMC", "UnderdampedLangevin", "HMC"}
 
 
 @pytest.fixture
-def read(kept):
-    """The same page, for tests that change nothing but what `again` changes back."""
+def bench(kept):
+    """The page with the small store, loaded for this test or left by another, whose choices are taken back by a file."""
 
     def again(app):
-        app.page.keyboard.press("Escape")
-        expect(app.page.get_by_role("dialog")).to_have_count(0)
-        sampler = app.button("SGLD")
-        if sampler.get_attribute("aria-pressed") != "true":
-            sampler.click()
-        expect(sampler).to_have_attribute("aria-pressed", "true")
+        page = app.page
+        page.keyboard.press("Escape")
+        expect(page.get_by_role("dialog")).to_have_count(0)
+        file = {"name": "a.json", "mimeType": "application/json", "buffer": json.dumps(SMALL).encode()}
+        page.locator("input[type=file][accept^='.json']").set_input_files(file)
+        expect(page.get_by_role("combobox", name="Store")).to_have_text("small")
+        expect(page.get_by_role("combobox", name="Gradient")).to_have_text("full data")
+        drawn(app, {f"{sampler}|full" for sampler in NAMES})
 
-    return kept.get(lambda app: opened(app, {"store": "small", "gradient": "full"}), again)
+    return kept.get(lambda app: opened(app, SMALL), again)
 
 
 def opened(app, config):
-    app.page.goto(f"{app.address}?c={encode(Link('benchmark', config))}")
+    app.open_link("benchmark", config)
     expect(app.page.locator(DOTS).first).to_be_visible(timeout=60_000)
     app.page.wait_for_function("() => Bokeh.documents[0].is_idle", timeout=60_000)
     return app
@@ -65,18 +65,17 @@ def drawn(app, wanted: set[str]) -> None:
 
 def test_figures_are_drawn_and_filters_work_by_mouse_and_keyboard(bench):
     app, page = bench, bench.page
-    names = {"SGLD", "RMSPropSGLD", "SGHMC", "UnderdampedLangevin", "HMC"}
-    drawn(app, {f"{sampler}|full" for sampler in names})
+    drawn(app, {f"{sampler}|full" for sampler in NAMES})
     assert app.number("runs") == "481" and app.number("errors") == "1"
 
     page.get_by_role("combobox", name="Gradient").click()
     page.get_by_role("listbox").get_by_text("control variate", exact=True).click()
-    drawn(app, {f"{sampler}|control_variate" for sampler in names})
+    drawn(app, {f"{sampler}|control_variate" for sampler in NAMES})
     toggle = app.button("SGHMC")
     toggle.focus()
     page.keyboard.press("Space")
     expect(toggle).to_have_attribute("aria-pressed", "false")
-    drawn(app, {f"{sampler}|control_variate" for sampler in names - {"SGHMC"}})
+    drawn(app, {f"{sampler}|control_variate" for sampler in NAMES - {"SGHMC"}})
 
     box = page.get_by_role("combobox", name="Ranks")
     box.focus()
@@ -92,12 +91,12 @@ def test_figures_are_drawn_and_filters_work_by_mouse_and_keyboard(bench):
 
     app.button("As printed").click()
     expect(page.get_by_role("combobox", name="Truth")).to_have_text("global λ")
-    drawn(app, {f"{sampler}|minibatch" for sampler in names})
+    drawn(app, {f"{sampler}|minibatch" for sampler in NAMES})
     expect(page.get_by_role("region", name="Accuracy").get_by_role("row")).to_have_count(6)
 
 
-def test_a_click_on_a_point_lists_its_runs_and_one_runs_beside_the_charts(read):
-    app, page = read, read.page
+def test_a_click_on_a_point_lists_its_runs_and_one_runs_beside_the_charts(bench):
+    app, page = bench, bench.page
     point = page.locator('circle[data-key="RMSPropSGLD|full"][data-index="4"]')
     chart = page.locator("[data-chart=RMSProp-SGLD]")
     expect(chart.locator(".band").first).to_have_css("opacity", "0")
@@ -126,8 +125,8 @@ def test_a_click_on_a_point_lists_its_runs_and_one_runs_beside_the_charts(read):
     expect(page.get_by_text("One run of this point")).not_to_be_visible()
 
 
-def test_a_point_is_chosen_by_keys(read):
-    page = read.page
+def test_a_point_is_chosen_by_keys(bench):
+    page = bench.page
     charts = page.get_by_role("group", name="Charts: arrow keys")
     charts.focus()
     for key in ("ArrowRight", "ArrowRight", "ArrowDown"):
@@ -152,21 +151,21 @@ def test_a_store_from_a_file_and_a_wrong_one(bench, tmp_path):
     expect(page.get_by_role("combobox", name="Store")).to_have_text("mine.sqlite")
 
 
-def test_table_and_figures_are_taken_away(read):
-    page = read.page
+def test_table_and_figures_are_taken_away(bench):
+    page = bench.page
     page.get_by_role("button", name="Export").click()
     with page.expect_download() as table:
-        read.button("Accuracy table (CSV)").click()
+        bench.button("Accuracy table (CSV)").click()
     assert len(table.value.path().read_text().splitlines()) == 6
     page.get_by_role("button", name="Export").click()
     with page.expect_download() as figure:
-        read.button("The charts as SVG").click()
+        bench.button("The charts as SVG").click()
     text = figure.value.path().read_text()
     assert text.startswith("<svg") and "RMSProp-SGLD" in text and "Relative error" in text
 
 
-def test_a_link_shows_the_same_again(read):
-    app, page = read, read.page
+def test_a_link_shows_the_same_again(bench):
+    app, page = bench, bench.page
     app.button("SGLD").click()
     expect(app.button("SGLD")).to_have_attribute("aria-pressed", "false")
     app.button("Share").click()
@@ -178,7 +177,7 @@ def test_a_link_shows_the_same_again(read):
 
 def test_five_pages_fit_a_phone(app):
     app.page.set_viewport_size({"width": 390, "height": 844})
-    opened(app, {"store": "small", "gradient": "full"})
+    opened(app, SMALL)
     page = app.page
     app.until("document.documentElement.scrollWidth <= 390")
     charts = page.locator("[data-chart]").evaluate_all(

@@ -12,20 +12,20 @@ from app.pages.functions.config import FunctionsConfig
 from app.pages.functions.job import FunctionsJob
 from app.pages.functions.pictures import written
 from app.pages.functions.scene import scene_of
-from app.sharing.links import Link, encode
 
 PLACE = """([name, x, y]) => {
   const view = [...window.Bokeh.index.query((v) => v.model.name === name && v.model.type === 'Figure')][0]
   const box = view.el.getBoundingClientRect()
   return [box.left + view.frame.x_scale.compute(x), box.top + view.frame.y_scale.compute(y)]
 }"""
-SHORT = 120
+SHORT = 60
+QUICK = FunctionsConfig(steps=SHORT, chains=8)
 
 
 @pytest.fixture
 def functions(app):
     """The page after a short run of its first network."""
-    app.page.goto(f"{app.address}?c={encode(Link('functions', FunctionsConfig(steps=SHORT).to_dict()))}")
+    app.open_link("functions", QUICK.to_dict())
     expect(app.page.locator(".count")).to_contain_text(f"{SHORT} of {SHORT}", timeout=120_000)
     expect(app.page.locator(".caption")).to_have_text("finished")
     return app
@@ -47,8 +47,7 @@ def column(app, name: str, key: str, length: int) -> list[float]:
 def test_bands_gauges_slider_and_a_point(functions):
     """Numbers on the screen are the engine's; the slider replays them; a tap adds a point and starts again."""
     page = functions.page
-    config = FunctionsConfig(steps=SHORT)
-    job = FunctionsJob(scene_of(config))
+    job = FunctionsJob(scene_of(QUICK))
     job.record(job.advance(SHORT), None)
     seen = job.judge()
     for key in ("weights", "loss", "functions"):

@@ -108,18 +108,20 @@ def test_u_and_v_are_compared_while_one_watches(plane):
     expect(plane.button("Run U and V")).to_be_visible()
 
 
-@pytest.mark.parametrize("width", [390, 1024])
-def test_nothing_sticks_out_light_or_dark(app, width):
+def test_nothing_sticks_out_light_or_dark(app):
+    """The page opens on a phone, and a tablet sees it grow."""
     page = app.page
-    page.set_viewport_size({"width": width, "height": 900})
-    app.open_page("landscapes")
-    wait_for(app, "trails", "x0", 20)
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    share, scheme = (page.get_by_role("button", name=name).first.bounding_box() for name in ("Share", "theme"))
-    # The icon has a rim of 8 without ink.
-    assert share["x"] + share["width"] <= scheme["x"] + 8, "buttons of the header lie over each other"
-    app.switch_scheme()
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    for width in (390, 1024):
+        page.set_viewport_size({"width": width, "height": 900})
+        if width == 390:
+            app.open_page("landscapes")
+            wait_for(app, "trails", "x0", 20)
+        app.until(f"document.documentElement.scrollWidth <= {width}")
+        share, scheme = (page.get_by_role("button", name=name).first.bounding_box() for name in ("Share", "theme"))
+        # The icon has a rim of 8 without ink.
+        assert share["x"] + share["width"] <= scheme["x"] + 8, "buttons of the header lie over each other"
+        app.switch_scheme()
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def test_a_slow_run_shows_what_one_step_is_made_of(plane):
@@ -151,3 +153,27 @@ def test_a_drag_draws_a_valley_once_the_pen_is_chosen(plane):
     assert abs(xs[0] + 2) < 0.1 and abs(ys[0] - 1) < 0.1 and abs(xs[-1] - 2) < 0.1 and abs(ys[-1] - 2) < 0.1
     wait_for(plane, "trails", "x0", 20)
     expect(page.locator("[data-key=multiplicity]")).to_have_text("1")
+
+
+def test_a_tour_by_keyboard(plane):
+    """Begun by a key, a prediction, what came out, and the way out."""
+    page = plane.page
+    expect(page.locator(".count")).to_contain_text("of 12,000")
+    expect(page.get_by_role("button", name="Tour", exact=True)).to_be_visible()
+    page.locator("h1").click()
+    page.keyboard.press("t")
+    guide = page.get_by_role("region", name="Tour")
+    expect(guide).to_contain_text("step 1 of 5")
+    expect(guide).to_be_focused()
+    assert guide.bounding_box()["y"] > 300, "λ̂ is seen above it"
+    page.keyboard.press("Tab")  # the way out comes first
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(guide.get_by_role("status")).to_contain_text(
+        re.compile("(As you expected|You expected).* λ̂ is 0.8"), timeout=60_000
+    )
+    expect(page.locator("[data-name=regular]")).to_have_attribute("aria-pressed", "true")
+    expect(guide.get_by_role("button", name="Next")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(guide).to_have_count(0)
+    expect(page.get_by_role("button", name="Tour", exact=True)).to_be_focused()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from page_scripts import SOURCE
 from playwright.sync_api import expect
 
+from app.pages.local_geometry.panels.sweep.job import MAX_STEPS
 from app.style.numbers import number_text
 
 # Middle of a point of the sweep on the screen, from its value and error.
@@ -67,9 +68,9 @@ def test_a_sweep_comes_in_live_and_its_points_set_the_step_size(quick):
     expect(page.get_by_text("These points are of earlier settings")).to_be_visible()
     expect(app.button("Use the best")).to_have_count(0)
 
-    # Points come in live: of a sweep that is long enough to be seen on any machine.
+    # Points come in live: of a sweep that is long enough to be seen on any machine, as many steps as a sweep may have.
     entry = page.get_by_role("textbox", name="Steps", exact=True)
-    entry.fill("300000")
+    entry.fill(f"{MAX_STEPS}")
     entry.press("Enter")
     app.button("Sweep").click()
     app.button("Stop").wait_for()

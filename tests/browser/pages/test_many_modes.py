@@ -54,6 +54,7 @@ def test_settings_start_again_and_a_fault_does_not_on_a_dark_phone(app):
     page.set_viewport_size({"width": 390, "height": 844})
     page.goto(f"{app.address}?page=many-modes&preset=seldom")
     moving(app)
+    app.button("Pause").click()  # nothing is asked of this run any more
     app.switch_scheme()
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     app.until("[...Bokeh.index.query((v) => v.model.name === 'kl_curves')].length > 0")

@@ -17,7 +17,6 @@ from app.pages.base import PageInfo
 from app.pages.local_geometry.presets import PRESETS
 from app.runs.job import OVER
 from app.runs.manager import manager
-from app.sharing.links import Link, encode
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -57,33 +56,28 @@ def here(served) -> str:
     return served
 
 
-def test_pages_change_and_the_run_of_the_one_left_ends(app, here):
+def test_another_page_takes_over_and_ends_the_run_of_the_one_that_is_left(app, here, monkeypatch):
+    """First one of the same kind, then one of another kind, and back."""
+    first, other = (next(p for p in load_pages() if p.key == key) for key in ("local-geometry", "stationary-bias"))
+    second = PageInfo("Second page", "second", 15, first.build)
+    monkeypatch.setattr("app.window.shell.load_pages", lambda: [first, second, other])
     visitor = type(app)(app.page, here)
-    app.page.goto(here)
-    visitor.button("Stationary bias").click(timeout=60_000)
+    visitor.open_link("local-geometry", {"problem": PRESETS[0].problem, "steps": 100_000})
+    visitor.until_moving()
+    left = manager()._runs[-1]
+    visitor.button("Second page").click()
+    expect(app.page.locator(".count")).to_have_text(re.compile(r"step [1-9][\d,]* of 8,000"))
+    assert left.handle.state.status in OVER, "the first page's run is over"
+    expect(app.page.get_by_role("group", name="Presets")).to_have_count(1)
+
+    visitor.button("Stationary bias").click()
     visitor.page.get_by_text("Right sampler").first.wait_for()
     expect(app.page.locator(".count")).to_have_text(re.compile(r"step [1-9][\d,]* of 60,000"))
     assert manager().active == 1
     left = manager()._runs[-1]
     visitor.button("Local geometry").click()
     expect(app.page.locator(".count")).to_have_text(re.compile(r"step [1-9][\d,]* of 8,000"))
-    assert left.handle.state.status in OVER, "the first page's run is over"
+    assert left.handle.state.status in OVER, "the second page's run is over"
     assert manager().active <= 1
     expect(visitor.button("Local geometry")).to_have_attribute("aria-current", "page")
-    expect(app.page.get_by_role("group", name="Presets")).to_have_count(1)
-
-
-def test_another_page_takes_over_and_ends_the_first_one_s_run(app, here, monkeypatch):
-    first = next(page for page in load_pages() if page.key == "local-geometry")
-    monkeypatch.setattr(
-        "app.window.shell.load_pages", lambda: [first, PageInfo("Second page", "second", 20, first.build)]
-    )
-    visitor = type(app)(app.page, here)
-    link = encode(Link("local-geometry", {"problem": PRESETS[0].problem, "steps": 100_000}))
-    app.page.goto(f"{here}?c={link}")
-    visitor.until_moving()
-    left = manager()._runs[-1]
-    visitor.button("Second page").click()
-    expect(app.page.locator(".count")).to_have_text(re.compile(r"step [1-9][\d,]* of 8,000"))
-    assert left.handle.state.status in OVER, "the first page's run is over"
     expect(app.page.get_by_role("group", name="Presets")).to_have_count(1)

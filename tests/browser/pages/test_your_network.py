@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 
 import pytest
 import torch
@@ -10,19 +11,35 @@ from page_scripts import SOURCE
 from playwright.sync_api import expect
 
 from app.pages.your_network.config import NETWORKS
-from app.sharing.links import Link, encode
 from llc_core.networks import build_model
 
-QUICK = {"network": "small", "steps": 600, "batch_size": 64}
+QUICK = {"network": "small", "steps": 600, "batch_size": 16}
 
 
 @pytest.fixture
-def mine(app):
-    """The page after a short run."""
-    app.page.goto(f"{app.address}?c={encode(Link('your-network', QUICK))}")
+def mine(kept):
+    """The page after a short run, loaded for this test or left by another, whose choices are taken back."""
+
+    def first(app):
+        app.open_link("your-network", QUICK)
+        finished(app)
+
+    def again(app):
+        page = app.page
+        file = {"name": "a.json", "mimeType": "application/json", "buffer": json.dumps(QUICK).encode()}
+        page.locator("input[type=file][accept^='.json']").set_input_files(file)
+        expect(page.get_by_role("combobox", name="Checkpoint")).to_have_text("after 1,000 steps")
+        expect(page.get_by_role("combobox", name="What moves")).to_have_text("all parameters")
+        expect(page.get_by_role("checkbox", name="Step size ε automatic")).to_be_checked()
+        finished(app)
+
+    return kept.get(first, again)
+
+
+def finished(app):
     app.wait_for_points(180)
+    expect(app.page.locator(".count")).to_contain_text("of 600")
     expect(app.page.locator(".caption")).to_have_text("finished", timeout=180_000)
-    return app
 
 
 def test_a_checkpoint_and_a_part_are_chosen_and_compared(mine):
@@ -42,6 +59,7 @@ def test_a_checkpoint_and_a_part_are_chosen_and_compared(mine):
     page.get_by_role("combobox", name="What moves").click()
     page.get_by_text("layer 2", exact=True).click()
     expect(page.locator(".caption")).to_have_text("finished")
+    app.button("Unpin").click()
 
 
 def test_the_map_gives_its_pick_to_the_side_bar_and_checkpoints_come_in(mine):

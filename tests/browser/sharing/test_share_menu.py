@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from browser_app import QUICK
 from playwright.sync_api import expect
 
 from app.sharing.links import Link, encode
@@ -65,14 +66,7 @@ def test_a_link_opens_another_page_with_parts_left_out(app):
 
 
 def test_a_link_can_leave_the_answers_to_the_class(app):
-    open_link(
-        app,
-        encode(
-            Link(
-                "local-geometry", {"problem": {"kind": "dln", "widths": [4, 3, 4]}, "steps": 2000}, ("answers", "texts")
-            )
-        ),
-    )
+    open_link(app, encode(Link("local-geometry", QUICK, ("answers", "texts"))))
     app.wait_for_points(60)
     expect(app.page.locator("[data-key=llc]").first).to_have_text(re.compile("±"))
     for key in ("expected", "error"):
