@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -14,7 +15,7 @@ CANCELLED = 0.1
 def correction(apply: Apply, precondition: Apply, rest: np.ndarray, vectors: int, enough: float) -> np.ndarray:
     """x [n] that makes ‖M(rest − A·x)‖ least among combinations of the first `vectors` Krylov vectors of M·A.
 
-    It ends sooner where what is left is below `enough` times ‖M·rest‖. Source: Saad & Schultz 1986; of zᵀH = 0 with z_0 = 1
+    It ends sooner where what is left is below `enough` times ‖M·rest‖. All of x is nan where a number on the way is. Source: Saad & Schultz 1986; of zᵀH = 0 with z_0 = 1
     follows that the least residual of H·y = e_0 is 1/‖z‖.
     """
     first = precondition(rest)
@@ -34,9 +35,11 @@ def correction(apply: Apply, precondition: Apply, rest: np.ndarray, vectors: int
             new -= parts @ known
             column += parts
             length = float(np.linalg.norm(new))
-            if length > CANCELLED * before or length == 0:
+            if not 0 < length <= CANCELLED * before:  # nor where a number is nan
                 break
         projected[count, count - 1] = length
+        if not math.isfinite(length):
+            return np.full_like(rest, math.nan)
         if length == 0:
             break
         np.multiply(new, 1 / length, out=basis[count])

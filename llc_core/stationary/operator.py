@@ -165,10 +165,9 @@ def _law(factors: Any) -> np.ndarray:
 
 def _solve(factors: Any, change: np.ndarray) -> np.ndarray:
     """Masses of sum 0 that differ from those one step later by `change` (whose sum is 0)."""
-    found: np.ndarray = dgetrs(*factors, np.append(change[:-1], 0.0))[
-        0
-    ]  # `lu_solve` takes longer to ask what it is given
-    return found
+    found, _ = dgetrs(*factors, np.append(change[:-1], 0.0))  # `lu_solve` takes longer to ask what it is given
+    masses: np.ndarray = found
+    return masses
 
 
 def _carry(index: np.ndarray, memories: int, positions: int) -> Any:
