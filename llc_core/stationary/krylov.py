@@ -15,8 +15,8 @@ CANCELLED = 0.1
 def correction(apply: Apply, precondition: Apply, rest: np.ndarray, vectors: int, enough: float) -> np.ndarray:
     """x [n] that makes ‖M(rest − A·x)‖ least among combinations of the first `vectors` Krylov vectors of M·A.
 
-    It ends sooner where what is left is below `enough` times ‖M·rest‖. All of x is nan where a number on the way is. Source: Saad & Schultz 1986; of zᵀH = 0 with z_0 = 1
-    follows that the least residual of H·y = e_0 is 1/‖z‖.
+    It ends sooner where what is left is below `enough` times ‖M·rest‖. All of x is nan where a number on the way is. Source:
+    Saad & Schultz 1986; of zᵀH = 0 with z_0 = 1 follows that the least residual of H·y = e_0 is 1/‖z‖.
     """
     first = precondition(rest)
     size = float(np.linalg.norm(first))
