@@ -45,12 +45,13 @@ def exact_llc(n_beta: float, localization: float, step_size: float) -> float:
 @pytest.mark.long
 @pytest.mark.parametrize("by_chain, steps", [(False, 1150), (True, 650)])
 def test_the_singular_fluctuation_of_a_regular_network_is_the_exact_one(by_chain, steps, monkeypatch):
-    """Chain by chain a step takes ten times as long. With half of the kept steps the standard error is 5% there: a variance
-    that is taken twice would still be 20 of them off. A burn-in of 150 steps is seven times what the chains remember, 20."""
+    """Chain by chain a step takes ten times as long, and twenty times in double precision, whose normals no compiled loop makes. With
+    half of the kept steps the standard error is 5% there: a variance that is taken twice would still be 20 of them off. A burn-in
+    of 150 steps is seven times what the chains remember, 20."""
     truth = exact(N / 2)
     assert abs(truth - D / 2) < 0.2, "half the parameters, as theory says"
     sampler = {"name": "SGLD", "step_size": 1e-4}
-    settings = {"chains": 8, "steps": steps, "burn_in": 150, "dtype": "float64", "n_beta": N / 2}
+    settings = {"chains": 8, "steps": steps, "burn_in": 150, "n_beta": N / 2}
     found = estimate(regression(by_chain, monkeypatch), sampler=sampler, functional_variance=4, **settings)
     nu, se = found.singular_fluctuation, found.singular_fluctuation_se
     assert 0 < se < 0.2
@@ -65,7 +66,6 @@ def test_both_ways_see_terms_of_the_same_size(monkeypatch):
         "chains": 8,
         "steps": 350,
         "burn_in": 100,
-        "dtype": "float64",
     }
     one, other = (estimate(regression(by_chain, monkeypatch), **settings).diagnostics for by_chain in (False, True))
     for name in ("distance", "gradient_term", "localization_term", "noise_term"):
@@ -78,7 +78,7 @@ def test_a_strong_localisation_is_not_counted_as_bias_of_the_step(by_chain, step
     """With γ as large as nβ·h the loss has half of the curvature: about εnβh/8 per direction is added, not ε(nβh + γ)/8.
     Chains remember three steps here."""
     step = 4e-4
-    settings = {"chains": 8, "steps": steps, "burn_in": 100, "dtype": "float64", "n_beta": N / 2, "localization": N / 2}
+    settings = {"chains": 8, "steps": steps, "burn_in": 100, "n_beta": N / 2, "localization": N / 2}
     found = estimate(regression(by_chain, monkeypatch), sampler={"name": "SGLD", "step_size": step}, **settings)
     limit, law = (exact_llc(N / 2, N / 2, each) for each in (0.0, step))
     # From seed to seed it scatters by a fifth of this; with γ counted it would double.
