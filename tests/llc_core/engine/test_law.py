@@ -88,7 +88,6 @@ def singular() -> tuple[DeepLinearNetwork, llc_core.Estimate]:
     return network, gibbs_reference(network, chains=48, sweeps=200)
 
 
-@pytest.mark.usefixtures("no_draws")
 @pytest.mark.long
 @pytest.mark.parametrize("sampler", [SGLD(), PSGLD(stability=0.01), CorrectedPSGLD()], ids=lambda sampler: sampler.name)
 def test_at_a_singular_point_it_is_the_bias_within_its_error(singular, sampler):

@@ -23,7 +23,6 @@ def test_small_step_sgld_agrees_with_blocked_gibbs(seed):
     assert abs(result.llc - exact.llc) < 3 * error
 
 
-@pytest.mark.usefixtures("no_draws")
 @pytest.mark.long
 @pytest.mark.parametrize("seed", [2, 3, 6])
 def test_defaults_agree_with_blocked_gibbs_at_singular_points(seed):
