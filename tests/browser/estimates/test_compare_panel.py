@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 from browser_app import WIDE
-from page_scripts import SOURCE
+from page_scripts import PAUSE, SOURCE
 from playwright.sync_api import expect
 
 from llc_core import RunConfig
@@ -59,7 +59,7 @@ def test_why_appears_part_by_part_and_can_be_stopped(quick):
         entry.press("Enter")
     expect(page.locator(".count")).to_contain_text("of 10,000")
     app.button("Explain").click()  # it waits until there is an estimate
-    app.button("Pause").click()
+    page.evaluate(PAUSE)
     expect(page.get_by_text("% done.")).to_be_visible()
     app.button("Stop").click()
     expect(page.get_by_text("Stopped; the parts below")).to_be_visible()

@@ -93,6 +93,9 @@ def what_the_run_ends_with_is_said(page):
         expect(page.locator(VERDICTS).filter(has_text=f"{side.title()} panel:")).to_contain_text(words)
     page.evaluate(PAUSE)
     expect(page.locator(".caption")).to_have_text(re.compile("paused|finished"))
+    for side in ("Left", "Right"):  # the words of a run that rests are read aloud, and stay
+        said = page.locator(VERDICTS).filter(has_text=f"{side} panel:")
+        expect(said).to_have_attribute("aria-live", "polite")
 
 
 def test_both_laws_and_what_is_said_of_them_lie_above_the_fold(app):
