@@ -141,7 +141,6 @@ def a_configuration_is_brought_back(app):
         expect(page.get_by_text(message)).to_be_visible()
 
     wrong = b"<script>alert(1)</script>", "This file is not valid JSON."
-    bring(*wrong)  # first: the page may have told of a configuration before, and does not repeat itself
     bring(json.dumps(values).encode(), "The configuration is set.")
     expect(page.locator(".count")).to_contain_text("of 700")
     expect(page.locator("[data-key=dim]")).to_have_text("40")

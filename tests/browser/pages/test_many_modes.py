@@ -18,6 +18,13 @@ FIGURE = """name => {
   return [box.left, box.right, box.top, box.bottom]
 }"""
 
+# Pixels that the letters in a figure are high.
+LETTERS = """name => {
+  const view = [...window.Bokeh.index.query((v) => v.model.name === name && v.model.type === 'Figure')][0]
+  const size = view.model.renderers.map((r) => r.glyph).find((g) => g.type === 'Text').text_font_size
+  return parseFloat(size.value ?? size)
+}"""
+
 
 def moving(app, *names: str) -> None:
     """Wait until both sides have chains on the screen."""
@@ -61,6 +68,7 @@ def test_settings_start_again_and_a_fault_does_not_on_a_dark_phone(app):
     for name in ("plane_left", "cells_left", "plane_right", "cells_right", "kl_curves"):
         left, right, *_ = page.evaluate(FIGURE, name)
         assert left >= 0 and right <= 390
+    assert page.evaluate(LETTERS, "cells_left") < 10, "numbers of neighbouring cells do not touch"
     page.get_by_role("button", name="Open drawer").click()
     entry = page.get_by_role("textbox", name="Gradients of each trial", exact=True)
     entry.fill("5")
