@@ -20,8 +20,10 @@ LONGEST_FIRST = (
     "tests/llc_core/engine/",
     "tests/app/pages/",
     "tests/llc_core/samplers/",
+    "tests/llc_core/",
+    "tests/house/",
 )
-"""Whole notebooks take minutes: begun last, one would keep a single core busy while the other waits."""
+"""Whole notebooks take minutes: begun last, one would keep a single core busy while the other waits. The rest are files of seconds."""
 
 
 def pytest_configure(config: pytest.Config) -> None:

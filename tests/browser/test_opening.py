@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from browser_app import QUICK
+from page_checks import repaired
 from playwright.sync_api import expect
 
 LEFT = """(title) => {
@@ -49,7 +50,7 @@ def test_the_side_bar_keeps_its_looks_and_comes_after_the_page_by_tab(still):
     """What takes its styles away, as moving it in the document would, makes its icons as large as the side bar."""
     page = still.page
     expect(page.get_by_role("textbox", name="Layer sizes")).to_be_visible()
-    still.settle(5500)  # later than the last of the repairs after loading
+    repaired(still)
     page.get_by_role("button", name="theme").first.focus()
     met = []
     for _ in range(80):
