@@ -22,6 +22,8 @@ LONGEST_FIRST = (
     "tests/llc_core/samplers/",
     "tests/llc_core/",
     "tests/house/",
+    "tests/app/window/",
+    "tests/app/server/",
 )
 """Whole notebooks take minutes: begun last, one would keep a single core busy while the other waits. The rest are files of seconds."""
 
