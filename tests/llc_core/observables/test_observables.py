@@ -123,9 +123,8 @@ def test_decreasing_steps_remove_the_bias_of_large_ones():
         current = run(SGLD(step_size=2.0), chains=1000, steps=2000, burn_in=0.3, step_decay=decay)
         for _ in current:
             pass
-        found[decay] = (
-            current.llc_per_chain()
-        )  # the estimate's R-hat and ESS of a million draws would take longer than the run
+        # R-hat and ESS of the estimate would take longer than the run.
+        found[decay] = current.llc_per_chain()
     for decay, exact in ((0.0, 1.0), (0.55, 0.5)):
         se = found[decay].std(ddof=1) / math.sqrt(1000)
         assert se < 0.006 and found[decay].mean() == pytest.approx(exact, abs=5 * se + 0.01)
