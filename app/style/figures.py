@@ -93,8 +93,8 @@ class GrowingRange:
 
 
 def signed_percent() -> CustomJSTickFormatter:
-    """Ticks as +20%, 0% and −20%, with a minus and no hyphen."""
-    code = "const n = Math.round(100 * tick); return `${n > 0 ? '+' : n < 0 ? '\u2212' : ''}${Math.abs(n)}%`"
+    """Ticks as +20%, 0% and −0.5%, with a minus and no hyphen, and told apart where they lie close."""
+    code = "const n = Number((100 * tick).toFixed(2)); return `${n > 0 ? '+' : n < 0 ? '\u2212' : ''}${Math.abs(n)}%`"
     return CustomJSTickFormatter(code=code)
 
 
