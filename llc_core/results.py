@@ -36,6 +36,8 @@ LATER = (
     "observed_llc_se",
     "reference",
     "reference_se",
+    "llc_from_variance",
+    "llc_from_variance_se",
 )
 WHOLE = ("diverged", "chains", "steps", "burn_in", "n", "dim")
 TRUTHS = ("learning_coefficient", "local_learning_coefficient")
@@ -59,6 +61,8 @@ class Estimate:
 
     llc: λ̂, mean over living chains (nan when more than half diverged).  llc_se: its standard error,
         scaled so that ± 2 of it covers as it does for a normal number (`diagnostics.errors`); nan where nothing is known of it.
+    llc_from_variance, llc_from_variance_se: λ̂ from how much the losses vary, with its error: no baseline is in it, so that it
+        stands beside λ̂ where w0 is no minimum (`diagnostics.variance`); nan where it is not known.
     per_chain: [C] λ̂ of each chain (nan for diverged ones).
     r_hat, ess: of the loss traces after burn-in.
     diverged: number of diverged chains.  chains: number of chains.
@@ -113,6 +117,8 @@ class Estimate:
     reference: float = math.nan
     reference_se: float = 0.0
     predictive: Predictive | None = None
+    llc_from_variance: float = math.nan
+    llc_from_variance_se: float = math.nan
 
     @property
     def confirmed(self) -> bool | None:
@@ -140,6 +146,9 @@ class Estimate:
             parts.append(f"true local λ = {self.local_learning_coefficient.value}")
             if self.local_learning_coefficient.note:
                 parts.append(self.local_learning_coefficient.note)
+        known = math.isfinite(self.llc_from_variance)
+        spread = f"{self.llc_from_variance:.4g} ± {self.llc_from_variance_se:.2g}" if known else "not known"
+        parts.append(f"from the variance of the losses: {spread}")
         if math.isfinite(self.singular_fluctuation):
             parts.append(f"ν̂ = {self.singular_fluctuation:.4g} ± {self.singular_fluctuation_se:.2g}")
         if math.isfinite(self.observed_llc):
@@ -173,6 +182,8 @@ class Estimate:
                 name: getattr(self, name)
                 for name in (
                     "baseline_loss",
+                    "llc_from_variance",
+                    "llc_from_variance_se",
                     "singular_fluctuation",
                     "singular_fluctuation_se",
                     "observed_llc",

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 
-from llc_core.diagnostics import causes, chances, posteriors, spread, stops
+from llc_core.diagnostics import causes, chances, minimum, posteriors, spread, stops
 from llc_core.diagnostics.evidence import Evidence, Fault
 from llc_core.results import agrees
 from llc_core.types import Verdict
@@ -23,10 +23,11 @@ QUESTIONS: tuple[Callable[[Evidence], Fault | None], ...] = (
     stops.refusals,
     stops.unstable_step,
     stops.lost_chains,
-    stops.not_positive,
     stops.standing_still,
-    stops.rounding,
     stops.thrown_out,
+    minimum.above_the_minimum,
+    stops.not_positive,
+    stops.rounding,
     chances.drifting,
     chances.out_of_range,
     causes.systematic,  # before all that only asks for steps, which would not mend it
@@ -37,7 +38,10 @@ QUESTIONS: tuple[Callable[[Evidence], Fault | None], ...] = (
     chances.few_draws,
     chances.unseen_drift,
     causes.unknown_law,  # behind what asks for steps: of chains that do not agree no law is measured
+    minimum.variance_differs,
+    minimum.not_looked_for,
     spread.unspread,
+    minimum.mostly_of_gamma,
     chances.refuted,  # last: where the chains themselves show what is wrong, that says what to change
 )
 """The most serious first: the first fault that is found is the one to name."""
@@ -97,6 +101,8 @@ def _checked(e: Evidence) -> str:
         checked.append(f"step size at {e.step_size / e.stable_step:.0%} of the stability limit")
     if causes.law_is_known(e):
         checked.append(f"the sampler itself adds {e.law_bias / e.llc:+.1%}")
+    if math.isfinite(e.from_variance):
+        checked.append(f"from the variance {e.from_variance:.4g} ± {e.from_variance_se:.2g}")
     if agrees(e.llc, e.se, e.reference, e.reference_se):
         checked.append(_answer(e))
     if math.isfinite(e.effective_share):

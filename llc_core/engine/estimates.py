@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -13,12 +14,14 @@ from llc_core.compute.streams import torch_stream
 from llc_core.config import RunConfig
 from llc_core.diagnostics.confirmation import draw_together
 from llc_core.diagnostics.convergence import standard_error
+from llc_core.diagnostics.variance import FromVariance, Looks, from_variance
 from llc_core.diagnostics.verdict import worth_an_answer
+from llc_core.engine.above_minimum import above_minimum, can_be_asked
 from llc_core.engine.adapting.control import Control
 from llc_core.engine.biases import Biases, measure
 from llc_core.engine.chains import Chains
 from llc_core.engine.idle import Idle, idle
-from llc_core.engine.law import Measured, result
+from llc_core.engine.law import Measured, has_no_law, result
 from llc_core.engine.record import Record
 from llc_core.engine.setup import Setup
 from llc_core.engine.spreading import spreading
@@ -85,6 +88,7 @@ class Estimates:
         largest_drawn = 0 if unfinished or setup.sampler.needs_conditionals else largest_drawn
         self.control.refresh(self.state)
         biases = self._biases()
+        above = None if unfinished else self._above_minimum()
         losses = self.record.losses
         per_chain, (trace, trace_steps) = losses.llc(), losses.trace()
         weights = losses.trace_weights()
@@ -118,6 +122,10 @@ class Estimates:
                     members=members,
                 )
                 findings = self._findings(mine, chains, biases, setting)
+                if above is not None:
+                    findings = replace(findings, above=float(above[number, index]))
+                elif not unfinished and can_be_asked(setup) and not has_no_law(setup):
+                    findings = replace(findings, unlooked=True)
                 seen.append(Seen(problem, own, setting, mine, chains, findings, weigh(problem, chains, findings)))
         if largest_drawn:
             _draw_what_is_asked(seen, largest_drawn)
@@ -165,10 +173,12 @@ class Estimates:
         accepted = self.state.get("accepted")
         noise, step = _finite_mean(biases.noise[mine]), _finite_mean(biases.step[mine])
         law = self._law(mine, chains, noise + step) if chains.usable else Measured()
-        if self.record.spread is not None and chains.usable:
+        if self.record.spread is not None and chains.usable and not self.setup.sampler.needs_conditionals:
             llc = _finite_mean(chains.per_chain)
             counted = spreading(self.record.spread, Group(mine, chains.living, chains.n_beta), noise + step, llc)
             law = law._replace(unspread=counted.unspread, unspread_se=counted.se, pull=counted.pull)
+        heat = law.bias if math.isfinite(law.bias) else noise + step
+        beside = self._from_variance(mine, chains, heat) if chains.usable else FromVariance()
         bursts = int(self.stepper.bursts[mine].sum())
         return Findings(
             step_size=float(self.control.step_size.current[mine][0]),
@@ -191,7 +201,43 @@ class Estimates:
             parameters=0 if self.setup.problem.starts_at_prior else self.setup.problem.dim,
             of_a_posterior=self.setup.problem.starts_at_prior,
             sampler=at_setting(self.setup.sampler, setting),
+            from_variance=beside.llc,
+            from_variance_se=beside.se,
+            gap=beside.gap,
+            gap_se=beside.gap_se,
+            of_gamma=beside.of_gamma,
+            of_gamma_se=beside.of_gamma_se,
         )
+
+    def _from_variance(self, mine: slice, chains: Chains, heat: float) -> FromVariance:
+        """λ̂ from the variance; nothing where states weigh differently or chains interact, since no looks are taken there."""
+        group, full = Group(mine, chains.living, chains.n_beta), self.setup.gradient == "full"
+        if chains.weights is not None:
+            return FromVariance()
+        if self.record.law is not None and self.record.law.looks:
+            at = self.record.law.seen(group)
+            along = None if self._has_prior() else self.setup.problem.dim - at.unspread - at.pull
+            looks = Looks(at.loss, at.pull, along)
+        elif self.record.spread is not None and full:  # whose losses are those of the step's batch
+            seen = self.record.spread.seen(group)
+            looks = Looks(seen.loss, seen.pull)
+        else:
+            return FromVariance()
+        found = from_variance(chains.kept_trace if full else None, looks, heat)
+        # Exact draws have the right mean, whatever the variance says.
+        return found._replace(gap=math.nan, gap_se=math.nan) if self.setup.sampler.needs_conditionals else found
+
+    def _has_prior(self) -> bool:
+        problem, like = self.setup.problem, self.setup.like
+        return problem.prior_energy_and_grad(like.new_zeros(problem.problems, problem.dim)) is not None
+
+    def _above_minimum(self) -> np.ndarray | None:
+        """Looked for once at a step: an estimate may be asked for again."""
+        kept = self.record.above
+        if kept is None or kept[0] != self.steps:
+            place, alive = self.setup.target.delta(self.state["delta"]), self.record.losses.alive
+            self.record.above = kept = self.steps, above_minimum(self.setup, place, alive)
+        return kept[1]
 
     def _idle(self, group: Group, findings: Findings, llc: float) -> Idle:
         heat = findings.noise_inflation + findings.step_bias

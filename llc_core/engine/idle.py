@@ -41,7 +41,7 @@ def idle(setup: Setup, law: LawBias | None, group: Group, llc: float, heat: floa
     if law is None or places is None or not _is_loss_alone(setup):
         return Idle()
     n_beta, gamma = (float(part[group.rows][0]) for part in (setup.target.n_beta, setup.target.localization))
-    rounds = int(SHARE * setup.planned_steps * _part_of_data(setup))
+    rounds = int(SHARE * setup.planned_steps * part_of_data(setup))
     slopes = search(setup, places[-1], n_beta, gamma, rounds, llc) if rounds >= 2 * CONFIRMED and gamma > 0 else None
     if slopes is None:
         return Idle()
@@ -86,7 +86,7 @@ def _is_loss_alone(setup: Setup) -> bool:
     return alone and problem.prior_energy_and_grad(setup.like.new_zeros(1, problem.dim)) is None
 
 
-def _part_of_data(setup: Setup) -> float:
+def part_of_data(setup: Setup) -> float:
     """What a step's gradient costs beside one of all data."""
     rows = max(setup.problem.samples, 1)
     return 1.0 if setup.gradient == "full" or setup.problem.has_factors else min(1.0, setup.batch_size / rows)

@@ -36,6 +36,7 @@ class Record:
         )
         self.law = law_bias(setup)
         self.spread = spread_count(setup) if self.law is None else None
+        self.above: tuple[int, np.ndarray | None] | None = None  # after so many steps: see `engine.above_minimum`
         own = [each for each in (self.law, self.spread) if each is not None]
         self.observers = Observers(config, setup.problem, setup.observable, home, groups.settings, own)
         self._rows: list[Tensor] = []

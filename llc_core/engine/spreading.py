@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from llc_core.diagnostics import convergence as diagnostics
+from llc_core.engine.above_minimum import can_be_asked
 from llc_core.engine.law import LEAST_LOOKS, has_no_law, without_heat
 from llc_core.engine.setup import Setup
 from llc_core.observables.look import Group
@@ -29,6 +30,8 @@ class Spreading(NamedTuple):
 
 def spread_count(setup: Setup) -> SpreadCount | None:
     """What counts them in a run whose law is not measured; None where ∇U is not what the chains follow, or exact answers tell."""
+    if setup.sampler.needs_conditionals and can_be_asked(setup):
+        return SpreadCount(TermSizes.every)  # for γ's share alone, at steps whose energy is looked at anyway
     if has_no_law(setup):
         return None
     # A step that is watched is not replayed on a GPU, so there it is one that is watched in any case.

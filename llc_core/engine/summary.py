@@ -14,6 +14,7 @@ from llc_core.diagnostics import convergence as diagnostics
 from llc_core.diagnostics.confirmation import drawn_value, exact_value
 from llc_core.diagnostics.errors import MeanError, mean_error
 from llc_core.diagnostics.evidence import Evidence
+from llc_core.diagnostics.minimum import held
 from llc_core.diagnostics.spread import without_idle
 from llc_core.diagnostics.verdict import hangs_on_spread, judge, worth_an_answer
 from llc_core.engine.chains import Chains, grouped
@@ -41,6 +42,7 @@ class Findings:
     parameters: D, for the bound on λ; 0: the bound is not checked.
     of_a_posterior: whether w0 is the centre of a prior and not a minimum of the loss: λ̂ may then have either sign.
     sampler: what moved the chains.
+    above, unlooked, from_variance, from_variance_se, gap, gap_se, of_gamma, of_gamma_se: as in `Evidence`.
     """
 
     step_size: float = math.nan
@@ -63,6 +65,14 @@ class Findings:
     parameters: int = 0
     of_a_posterior: bool = False
     sampler: Sampler | None = None
+    above: float = math.nan
+    unlooked: bool = False
+    from_variance: float = math.nan
+    from_variance_se: float = math.nan
+    gap: float = math.nan
+    gap_se: float = math.nan
+    of_gamma: float = math.nan
+    of_gamma_se: float = math.nan
 
 
 Weighed = tuple[Evidence, np.ndarray, float]
@@ -177,6 +187,10 @@ def make_estimate(
             "drift": evidence.drift,
             "drift_se": evidence.drift_se,
             "chain_offset": evidence.chain_offset,
+            "above_minimum": evidence.above,
+            "held_by_gamma": held(evidence),
+            "of_gamma": evidence.of_gamma,
+            "of_gamma_se": evidence.of_gamma_se,
             **({"idle": float(evidence.idle)} if evidence.idle else {}),
             **({"effective_share": evidence.effective_share} if math.isfinite(evidence.effective_share) else {}),
             **(measured or {}),
@@ -186,6 +200,8 @@ def make_estimate(
         baseline_loss=problem.baseline_loss,
         singular_fluctuation=fluctuation.value,
         singular_fluctuation_se=fluctuation.se,
+        llc_from_variance=evidence.from_variance,
+        llc_from_variance_se=evidence.from_variance_se,
         observed_llc=observed.value,
         observed_llc_se=observed.se,
         observed_per_chain=observed.parts,

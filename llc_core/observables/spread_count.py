@@ -15,10 +15,14 @@ AT_ONCE = 1 << 20
 
 
 class SpreadSeen(NamedTuple):
-    """Of a group's living chains at the looks, [looks, C'].  unspread: D − δ·∇U.  pull: γ‖δ‖².  weights: of the states."""
+    """Of a group's living chains at the looks, [looks, C'].
+
+    unspread: D − δ·∇U.  pull: γ‖δ‖².  loss: nβ·ΔL, on the batch of the step.  weights: of the states.
+    """
 
     unspread: np.ndarray
     pull: np.ndarray
+    loss: np.ndarray
     weights: np.ndarray
 
 
@@ -47,15 +51,17 @@ class SpreadCount(Observable):
         product = n_beta * _dot(energy.delta, energy.loss_grad, wide) + pull
         if energy.prior_grad is not None:
             product += _dot(energy.delta, energy.prior_grad, wide)
-        row = self._rows.setdefault(seen.step, self._setup.zeros(3, self._setup.chains))
-        row[:, seen.rows] = stack((self._setup.problem.dim - product, pull, seen.weights.to(wide)))
+        row = self._rows.setdefault(seen.step, self._setup.zeros(4, self._setup.chains))
+        row[:, seen.rows] = stack(
+            (self._setup.problem.dim - product, pull, n_beta * energy.excess_loss.to(wide), seen.weights.to(wide))
+        )
 
     def seen(self, group: Group) -> SpreadSeen:
         """What was seen of the group's living chains that weigh something."""
         if not self._rows:
-            return SpreadSeen(*np.zeros((3, 0, 0)))
+            return SpreadSeen(*np.zeros((4, 0, 0)))
         rows = stack([self._rows[step] for step in sorted(self._rows)])[:, :, group.rows].double().cpu().numpy()
-        good = group.living & (rows[:, 2].sum(axis=0) > 0)
+        good = group.living & (rows[:, 3].sum(axis=0) > 0)
         return SpreadSeen(*rows[:, :, good].transpose(1, 0, 2))
 
 

@@ -74,6 +74,8 @@ class Potential:
     """Names of the samplers for which `conditionals` makes the draws."""
     starts_at_prior = False
     """Whether chains begin at draws of the Gaussian prior; else at w0, or at `start`."""
+    w0_is_minimum = False
+    """Whether w0 is a minimum of the loss by how it was made, so that nobody need look for a lower place."""
     learning_coefficient: LearningCoefficient | None = None
     local_learning_coefficient: LearningCoefficient | None = None
 

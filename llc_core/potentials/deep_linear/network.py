@@ -145,6 +145,11 @@ class DeepLinearNetwork(Expected, LinearPotential):
         """L_n(w0)."""
         return self.data.noise_square
 
+    @property
+    def w0_is_minimum(self) -> bool:  # type: ignore[override]
+        """Without noise in the outputs L_n(w0) = 0, and no loss is less."""
+        return self.noise_std == 0
+
     def _tensors(self, like: Tensor) -> Tensors:
         key = (str(like.device), like.dtype)
         if key not in self._on:

@@ -98,7 +98,7 @@ class Count(SpreadCount):
 def test_what_heat_adds_is_taken_off_with_the_error_of_its_formula():
     rows = np.random.default_rng(0).normal(10, 1, (400, 4))
     group = Group(slice(0, 4), np.ones(4, bool), 1.0)
-    seen = SpreadSeen(rows, rows, np.ones_like(rows))
+    seen = SpreadSeen(rows, rows, rows, np.ones_like(rows))
     cold, hot = (spreading(Count(seen), group, heat, 20.0) for heat in (0.0, 3.0))
     assert hot.unspread == pytest.approx(cold.unspread + 6) and hot.se > cold.se
     assert np.isnan(spreading(None, group, 0.0, 20.0)).all()

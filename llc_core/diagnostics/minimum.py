@@ -1,0 +1,80 @@
+"""Whether λ̂ speaks of w0 at all: w0 may lie above the minimum, λ̂ may hang on the temperature, or on γ."""
+
+from __future__ import annotations
+
+import math
+
+from llc_core.diagnostics.evidence import Evidence, Fault
+
+TOLERANCE = 0.05
+"""What the minimum lies lower than w0 may be this share of λ there; mean and variance may differ by this share of λ̂."""
+ERRORS = 3
+MOSTLY = 0.25
+"""λ̂ is γ's where it would fall by more than this share of itself while log γ rises by 1. Where the loss alone holds the chains in
+a direction, or γ alone, nothing falls; in between, s being the loss's share of the curvature, 2·s·(1 − s) of s/2 does."""
+SMALLER = 10.0
+"""γ is divided by so much."""
+POLISH = "Polish w0 (polish=True), or read λ̂ from two temperatures, such as temperatures=(1, 1.5)."
+CHANGE = {"polish": True}
+
+
+def above_the_minimum(e: Evidence) -> Fault | None:
+    """w0 lies above the minimum by more than the tolerance. No exact answer to the mean's own question helps against that."""
+    if not (math.isfinite(e.above) and e.above > max(TOLERANCE * (e.llc + e.above), 0.0)):
+        return None
+    reason = f"w0 lies above the minimum: a place nearby has a loss that is lower by {e.above:.3g} in units of λ̂"
+    there = e.llc + e.above
+    beside = f", so that λ̂ = {e.llc:.4g} would be about {there:.4g} there" if there > 0 else ""
+    spread = f" (the variance of the losses says {_value(e)})" if math.isfinite(e.from_variance) else ""
+    also = mostly_of_gamma(e)
+    return Fault(f"{reason}{beside}{spread}.{f' {also.reason}' if also else ''}", POLISH, change=CHANGE)
+
+
+def not_looked_for(e: Evidence) -> Fault | None:
+    """Nothing is known of w0, neither by a descent from it nor from the variance."""
+    known = math.isfinite(e.gap_se) and e.gap_se <= TOLERANCE * abs(e.llc)
+    if not e.unlooked or known:
+        return None
+    reason = (
+        "Whether w0 is a minimum is not known: to look for a lower loss would take more than this short run itself."
+    )
+    return Fault(reason, f"Take more steps. Or: {POLISH}", True, change=CHANGE, doubt=True)
+
+
+def variance_differs(e: Evidence) -> Fault | None:
+    """λ̂ from the mean and from the variance differ by more than the tolerance and chance."""
+    if not (math.isfinite(e.gap_se) and abs(e.gap) > max(TOLERANCE * abs(e.llc), ERRORS * e.gap_se)):
+        return None
+    both = f"the mean of the losses says {e.llc:.4g}, their variance {e.llc - e.gap:.4g} ± {e.gap_se:.2g}"
+    if e.gap < 0:
+        return Fault(f"w0 lies above the minimum, or is none: {both}.", POLISH, change=CHANGE, doubt=True)
+    reason = f"λ̂ changes with the temperature: {both}"
+    return Fault(
+        f"{reason}.", "Use more data, or read λ̂ from two temperatures, such as temperatures=(1, 1.5).", doubt=True
+    )
+
+
+def mostly_of_gamma(e: Evidence) -> Fault | None:
+    """λ̂ would be much lower with a larger γ, and higher with a smaller one: it speaks of γ."""
+    if not (math.isfinite(e.of_gamma_se) and e.of_gamma > max(MOSTLY * e.llc, ERRORS * e.of_gamma_se)):
+        return None
+    falls = math.log(2) * e.of_gamma / e.llc
+    smaller = float(f"{e.localization / SMALLER:.2g}")
+    reason = (
+        f"Much of this number is γ's: with a γ (localization) twice as large it would be about {min(falls, 1.0):.0%} lower. "
+        f"γ = {e.localization:g} and not the loss holds about {held(e):,.0f} of {e.parameters:,} directions."
+    )
+    words = f"Use a smaller γ, such as {smaller:g}, or tell γ with the number."
+    return Fault(reason, words, change={"localization": smaller}, doubt=True)
+
+
+def held(e: Evidence) -> float:
+    """How many directions γ holds and the loss does not: E[γ‖w − w0‖²] once chains have spread, to which each adds γ's share of its
+    curvature; nan where it is not known."""
+    if not math.isfinite(e.pull):
+        return math.nan
+    return min(e.pull + (max(e.unspread, 0.0) if math.isfinite(e.unspread) else 0.0), float(e.parameters))
+
+
+def _value(e: Evidence) -> str:
+    return f"{e.from_variance:.4g} ± {e.from_variance_se:.2g}"
