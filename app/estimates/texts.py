@@ -35,6 +35,12 @@ READOUTS = [
     },
     {"key": "error", "label": "relative error", "tip": "λ̂ divided by its expected value, minus one."},
     {
+        "key": "variance",
+        "detail": True,
+        "label": "from the variance",
+        "tip": "λ̂ from how much the losses vary, with γ's part in it. L(w0) is not in it: where it differs from λ̂, w0 is no minimum.",
+    },
+    {
         "key": "r_hat",
         "detail": True,
         "label": "R-hat",
@@ -64,11 +70,14 @@ def readout_values(state: State, expected: float | None) -> dict[str, str]:
         values["dead"] = f"{int((~alive).sum())} of {len(alive)}"
         values["speed"] = number(snapshot.steps_per_second, 3)
     if estimate is None:
-        return {**values, **dict.fromkeys(("llc", "error", "r_hat", "ess"), UNKNOWN)}
+        return {**values, **dict.fromkeys(("llc", "error", "variance", "r_hat", "ess"), UNKNOWN)}
     relative = estimate.relative_error
     return {
         **values,
         "llc": with_error(estimate.llc, estimate.llc_se),
+        "variance": with_error(estimate.llc_from_variance, estimate.llc_from_variance_se)
+        if math.isfinite(estimate.llc_from_variance)
+        else UNKNOWN,
         "error": f"{relative:+.1%}".replace("-", "−") if math.isfinite(relative) else UNKNOWN,
         "r_hat": f"{estimate.r_hat:.3f}" if math.isfinite(estimate.r_hat) else UNKNOWN,
         "ess": f"{estimate.ess:,.0f}" if math.isfinite(estimate.ess) else UNKNOWN,
