@@ -20,6 +20,7 @@ from llc_core.potentials.line.named import LANDSCAPES
 from llc_core.potentials.module.cross_entropy import CrossEntropy
 from llc_core.potentials.plane.regression import PLANAR, Planar, planar_landscape
 from llc_core.potentials.plane.surfaces import SURFACES, Surface, surface
+from llc_core.potentials.polishing import Polished, polish
 from llc_core.references.functions.equivalences import (
     PairedPaths,
     linear_equivalence,
@@ -79,6 +80,7 @@ __all__ = [
     "NetworkPotential",
     "Mixture",
     "Planar",
+    "Polished",
     "Posterior",
     "Potential",
     "Predictive",
@@ -119,6 +121,7 @@ __all__ = [
     "nuts_reference",
     "one_sided_posterior",
     "planar_landscape",
+    "polish",
     "posterior",
     "predictive",
     "reweight",

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from llc_core.bins import Bins
-from llc_core.fields import choice, number, short, whole
+from llc_core.fields import choice, number, short, truth, whole
 
 GRADIENTS = ("minibatch", "control_variate", "full")
 BASELINES = ("same_batch", "full", "first_batch")
@@ -50,6 +50,7 @@ class RunConfig:
         burn-in (see `llc_core.bins.Bins`); None: do not.
     functional_variance: k: estimate the singular fluctuation ν from the losses of all single samples, looked at every
         k-th step after burn-in; None: do not.
+    polish: move w0 to the local minimum of L_n first (`llc_core.polish`), where the problem is that at w0 before.
     observable: description of a second problem with the same parameters and w0, whose excess loss is averaged along the
         chains of the first (on the data of another distribution: a data-refined coefficient); None: none.
     observe_every: steps between looks at it.
@@ -68,6 +69,7 @@ class RunConfig:
     baseline: str = "same_batch"
     n_beta: float | None = None
     localization: float | None = None
+    polish: bool = False
     chains: int = 4
     steps: int | None = None
     burn_in: int | float = 0.5
@@ -99,6 +101,7 @@ class RunConfig:
         choice("baseline", self.baseline, BASELINES)
         if self.batch_size is not None:
             put(self, "batch_size", whole("batch_size", self.batch_size, 1, 10_000_000))
+        put(self, "polish", truth("polish", self.polish))
         put(self, "chains", whole("chains", self.chains, 1, MAX_CHAINS))
         put(self, "seed", whole("seed", self.seed, 0, 2**63 - 1))
         if self.steps is not None:
@@ -160,10 +163,10 @@ class RunConfig:
         return dataclasses.replace(self, **changes)
 
     def to_dict(self) -> dict[str, Any]:
-        """Every field, as JSON has it. `observables` and `interaction` are left out where there are none: the keys of rows in
+        """Every field, as JSON has it. `observables`, `interaction` and `polish` are left out where there are none: the keys of rows in
         stores are made of configurations, and rows from before there were such must be found again."""
         result = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
-        for name in ("observables", "interaction"):
+        for name in ("observables", "interaction", "polish"):
             if not result[name]:
                 del result[name]
         return json.loads(json.dumps(result))

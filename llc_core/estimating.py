@@ -39,6 +39,7 @@ def estimate(
     baseline: str = "same_batch",
     n_beta: float | None = None,
     localization: float | None = None,
+    polish: bool = False,
     step_decay: float = 0.0,
     histogram: Mapping[str, Any] | None = None,
     functional_variance: int | None = None,
@@ -66,6 +67,8 @@ def estimate(
     predict: inputs [P, …], or [P] where a row is one number, at which draws of the network's outputs are kept. They are in
         `Estimate.predictive`, and in `Estimate.observables` as "Predictions" (draws [T, C, P], or [T, C, P, k] of k outputs) and
         "WeightDraws" (draws [T, C, 48] of single weights). For `BayesianNetwork` and `NetworkPotential`.
+    polish: move w0 to the local minimum of L_n on all data first (`llc_core.polish`): `Estimate.polished` says how far that was and what
+        it changes. λ̂ at the w0 that was given is another estimate, without it.
     step_size: that of the sampler, in place of the one that it has.
     callback: called with every `Snapshot`, about 25 a second; what it raises ends the run.
     max_steps: the run goes on, each time twice as long as before, while a verdict asks for more steps and no more than
@@ -88,6 +91,7 @@ def estimate(
         baseline=baseline,
         n_beta=n_beta,
         localization=localization,
+        polish=polish,
         step_decay=step_decay,
         histogram=histogram,
         functional_variance=functional_variance,

@@ -16,7 +16,7 @@ import numpy as np
 from llc_core.config import RunConfig
 from llc_core.diagnostics.predictive import Predictive
 from llc_core.extras import needs
-from llc_core.types import LearningCoefficient, Verdict
+from llc_core.types import LearningCoefficient, Polish, Verdict
 
 AGREES = 0.05
 """An estimate agrees within this share of the reference, or within `ERRORS` errors."""
@@ -82,6 +82,7 @@ class Estimate:
     observables: what the configuration's observables saw, name → {array's name: array}; empty where most chains diverged.
     predictive: the network's function at the inputs of `estimate(predict=…)`: draws, bands, and convergence of functions, weights
         and loss; None where it was not asked for.
+    polished: how far w0 was moved to a minimum of L_n before the run, and by how much the loss fell; None: it was not.
     """
 
     llc: float
@@ -119,6 +120,7 @@ class Estimate:
     predictive: Predictive | None = None
     llc_from_variance: float = math.nan
     llc_from_variance_se: float = math.nan
+    polished: Polish | None = None
 
     @property
     def confirmed(self) -> bool | None:
@@ -153,6 +155,8 @@ class Estimate:
             parts.append(f"ν̂ = {self.singular_fluctuation:.4g} ± {self.singular_fluctuation_se:.2g}")
         if math.isfinite(self.observed_llc):
             parts.append(f"observed λ̂ = {self.observed_llc:.4g} ± {self.observed_llc_se:.2g}")
+        if self.polished is not None:
+            parts.append(str(self.polished))
         parts.append(f"R-hat {self.r_hat:.3f}, ESS {self.ess:.0f}, diverged chains {self.diverged}/{self.chains}")
         parts.append(str(self.converged))
         return "\n".join(parts)
@@ -216,6 +220,7 @@ class Estimate:
                 "verdict": str(self.converged),
                 "burn_in": self.burn_in,
                 "steps": self.steps,
+                **({} if self.polished is None else {"polished": json.dumps(_finite(vars(self.polished)))}),
                 **truth,
             },
         )
@@ -242,6 +247,8 @@ class Estimate:
         for name in CHAINS:
             more[name] = None if getattr(self, name) is None else np.asarray(getattr(self, name)).tolist()
         more |= {"converged": vars(self.converged), "confirmed": self.confirmed}
+        if self.polished is not None:
+            more["polished"] = vars(self.polished)
         return json.dumps(_finite({**{name: getattr(self, name) for name in FIRST}, **said, **more}))
 
     @classmethod
@@ -264,6 +271,8 @@ class Estimate:
                 values[name] = None if chains is None else np.array([_number(x) for x in chains])
             if values["per_chain"] is None:
                 values["per_chain"] = np.full(values["chains"], math.nan)
+            polished: Any = given.get("polished")
+            values["polished"] = polished and Polish(**_with_nan(polished))
             verdict = given.get("converged")
             converged = Verdict(**verdict) if verdict else Verdict(False, str(given["verdict"]))
             diagnostics = {name: _number(value) for name, value in given.get("diagnostics", {}).items()}
@@ -285,3 +294,8 @@ def _finite(value: Any) -> Any:
     if isinstance(value, list):
         return [_finite(each) for each in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _with_nan(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The same from JSON: nan in place of None."""
+    return {name: math.nan if value is None else value for name, value in values.items()}

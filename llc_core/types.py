@@ -32,6 +32,33 @@ class LearningCoefficient:
 
 
 @dataclass(frozen=True)
+class Polish:
+    """How far w0 was moved towards a minimum of L_n, and what that changes.
+
+    distance: ‖w0 after − w0 before‖.  relative: as a share of ‖w0‖ before; nan where that is 0 or not known.
+    fall: by how much L_n fell.  llc: nβ times that, by which λ̂ at the new w0 is larger, but for what γ's new centre changes.
+    gradient, gradient_before: ‖∇L_n‖ at the new w0 and before.
+    gain: how much λ̂ could still rise by, of the quadratic model of L_n at the new w0; nan: not known.
+    passes: evaluations on all data.  converged: whether the new w0 is a minimum, to the tolerance asked for.
+    sentence: all that in plain words.
+    """
+
+    distance: float
+    relative: float
+    fall: float
+    llc: float
+    gradient_before: float
+    gradient: float
+    gain: float
+    passes: int
+    converged: bool
+    sentence: str
+
+    def __str__(self) -> str:
+        return self.sentence
+
+
+@dataclass(frozen=True)
 class Energy:
     """What a sampler sees of the potential at the current point, for C chains with D parameters.
 

@@ -40,6 +40,11 @@ def add_estimate(commands: Any) -> None:
         metavar="N",
         help="go on while the verdict asks for more steps: twice as long each time, and at most N steps",
     )
+    one.add_argument(
+        "--polish",
+        action="store_true",
+        help="move w0 to the minimum of the loss on all data first, and say how far that is",
+    )
     one.add_argument("--seed", type=int, default=0, help="of the chains (default 0)")
     one.add_argument("--device", help='"cpu" or "cuda"')
     one.add_argument("--dtype", choices=DTYPES, help="precision of the chains (default: what suits the sampler)")
@@ -92,6 +97,7 @@ def _config(options: argparse.Namespace) -> RunConfig:
     config = read_config(options)
     if config is not None:
         asked = {"device": options.device, "dtype": options.dtype, "interaction": _interaction(options.interaction)}
+        asked["polish"] = options.polish
         return config.replace(**{name: value for name, value in asked.items() if value})
     sampler = None if options.sampler is None else {"name": options.sampler}
     if options.step_size is not None:
@@ -107,6 +113,7 @@ def _config(options: argparse.Namespace) -> RunConfig:
         gradient=options.gradient,
         chains=options.chains,
         steps=options.steps,
+        polish=options.polish,
         seed=options.seed,
         device=options.device,
         dtype=options.dtype,

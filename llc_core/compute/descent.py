@@ -1,7 +1,9 @@
-"""The minimum near a point, by limited-memory BFGS on many rows at once: each row is a start of its own."""
+"""Limited-memory BFGS: the way down a smooth function, one step at a time, so that the caller says when it ends."""
 
 from __future__ import annotations
 
+import math
+from collections import deque
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -9,88 +11,104 @@ import torch
 from torch import Tensor
 
 MEMORY = 20
-"""Pairs of moves and changes of the gradient that are kept."""
-ARMIJO = 1e-4
-"""A step must bring this share of what its slope promises."""
-SHORTER, LONGER = 0.25, 2.0
-"""What a refused step is multiplied by, and the next first try after an accepted one, up to 1."""
-SHORTEST = 1e-12
-"""A row whose steps would be shorter than this share of the first try cannot go down any more."""
-
-Evaluate = Callable[[Tensor], tuple[Tensor, Tensor]]
-
-
-class Descended(NamedTuple):
-    """place [R, D] and value [R], the lowest that was seen of every row.  gain [R]: what the last model still promised, −½ g·p
-    for the quasi-Newton step p.  settled [R]: whether that is below what was asked for.  calls: evaluations of all rows."""
-
-    place: Tensor
-    value: Tensor
-    gain: Tensor
-    settled: Tensor
-    calls: int
+"""Pairs of a step and the change of the gradient along it that are kept."""
+ENOUGH, FLAT = 1e-4, 0.9
+"""Weak Wolfe conditions: a step brings at least this share of what the slope promises, and leaves at most that share of the slope."""
+TRIES = 25
+"""Points that one line search looks at."""
+WIDER = 4.0
+ROUNDING = 4
+"""Units in the last place by which two losses of one point may differ."""
 
 
-def descend(evaluate: Evaluate, start: Tensor, calls: int, enough: float) -> Descended:
-    """Minimise a function of each row of `start` [R, D].
+class Place(NamedTuple):
+    """A point [D], the function there and its gradient [D]."""
 
-    evaluate: values [R] and gradients [R, D] at places [R, D]; a value that is not finite is a step too far.
-    calls: evaluations at most.  enough: a row stops where its model promises less than this.
-    A row's value never rises. Source: Nocedal & Wright 2006, algorithm 7.4, with backtracking (their algorithm 3.1).
+    at: Tensor
+    loss: float
+    grad: Tensor
+
+
+class Descent:
+    """L-BFGS with a line search that meets the weak Wolfe conditions by bisection: it also passes kinks and places without a value.
+
+    evaluate: x [D] → the function and its gradient [D].  start: x, on any device.  first: how far the first point that is looked at
+    lies.  level: of the function, to which its rounding is relative.  here: the lowest place so far.
+
+    Source: Nocedal & Wright 2006, algorithms 7.4 and 7.5; the line search is algorithm 2.6 of Lewis & Overton 2013, "Nonsmooth
+    optimization via quasi-Newton methods", with a first bisection where a parabola has its minimum.
     """
-    place = start.clone()
-    value, grad = evaluate(place)
-    value, grad, used = value.clone(), grad.clone(), 1
-    memory: list[tuple[Tensor, Tensor, Tensor]] = []
-    size = grad.norm(dim=1).clamp_min(torch.finfo(grad.dtype).tiny).reciprocal().clamp(max=1.0)
-    share = torch.ones_like(value)
-    stuck = torch.zeros_like(value, dtype=torch.bool)
-    while True:
-        step = -_times_inverse(grad, memory, size)
-        slope = (grad * step).sum(dim=1)
-        gain = -slope / 2
-        settled = gain < enough
-        if bool((settled | stuck).all()) or used >= calls:
-            return Descended(place, value, gain, settled, used)
-        tried = place + share.unsqueeze(1) * step
-        there, its_grad = evaluate(tried)
-        used += 1
-        lower = torch.isfinite(there) & (there <= value + ARMIJO * share * slope) & ~settled & ~stuck
-        moved = torch.where(lower.unsqueeze(1), tried - place, 0.0)
-        change = torch.where(lower.unsqueeze(1), its_grad - grad, 0.0)
-        memory = _remember(memory, moved, change)
-        place, grad = place + moved, torch.where(lower.unsqueeze(1), its_grad, grad)
-        value = torch.where(lower, there, value)
-        share = torch.where(lower, (share * LONGER).clamp(max=1.0), share * SHORTER)
-        stuck |= share < SHORTEST
 
+    def __init__(
+        self, evaluate: Callable[[Tensor], tuple[float, Tensor]], start: Tensor, first: float, level: float = 0.0
+    ):
+        self._evaluate, self._first = evaluate, first
+        self.here = self._look(start)
+        self._pairs: deque[tuple[Tensor, Tensor, float]] = deque(maxlen=MEMORY)
+        self._noise = ROUNDING * torch.finfo(start.dtype).eps * abs(level)
+        self._turn()
 
-def _times_inverse(grad: Tensor, memory: list[tuple[Tensor, Tensor, Tensor]], size: Tensor) -> Tensor:
-    """The two loops over the memory, newest first and then oldest first."""
-    found, parts = grad.clone(), []
-    for moved, change, weight in reversed(memory):
-        part = weight * (moved * found).sum(dim=1)
-        found -= part.unsqueeze(1) * change
-        parts.append(part)
-    scale = size
-    for moved, change, weight in memory:  # the newest pair that counts says how long a step is
-        known = (moved * change).sum(dim=1) / change.square().sum(dim=1).clamp_min(torch.finfo(grad.dtype).tiny)
-        scale = torch.where(weight > 0, known, scale)
-    found = scale.unsqueeze(1) * found
-    for (moved, change, weight), part in zip(memory, reversed(parts), strict=True):
-        again = weight * (change * found).sum(dim=1)
-        found += (part - again).unsqueeze(1) * moved
-    return found
+    def _look(self, at: Tensor) -> Place:
+        return Place(at, *self._evaluate(at))
 
+    @property
+    def gain(self) -> float:
+        """What the function would fall by on the way to the minimum of the quadratic that the pairs describe, gᵀH⁻¹g/2; infinite
+        where nothing is known of the curvature yet."""
+        if not self._pairs:
+            return math.inf if self._slope < 0 else 0.0
+        return -self._slope / 2
 
-def _remember(
-    memory: list[tuple[Tensor, Tensor, Tensor]], moved: Tensor, change: Tensor
-) -> list[tuple[Tensor, Tensor, Tensor]]:
-    """A pair counts in the rows whose curvature along it is positive; 0 is the weight of it in the others."""
-    product = (moved * change).sum(dim=1)
-    least = torch.finfo(moved.dtype).eps * moved.norm(dim=1) * change.norm(dim=1)
-    good = product > least
-    if not bool(good.any()):
-        return memory
-    weight = torch.where(good, product.clamp_min(torch.finfo(moved.dtype).tiny).reciprocal(), 0.0)
-    return [*memory, (moved, change, weight)][-MEMORY:]
+    def _turn(self) -> None:
+        """Set the direction −H⁻¹g, and the slope of the function along it."""
+        direction = self.here.grad.neg()
+        shares = []
+        for step, change, product in reversed(self._pairs):
+            share = float(step @ direction) / product
+            shares.append(share)
+            direction.sub_(change, alpha=share)
+        if self._pairs:
+            _, change, product = self._pairs[-1]
+            direction.mul_(product / float(change @ change))
+        for (step, change, product), share in zip(self._pairs, reversed(shares), strict=True):
+            direction.add_(step, alpha=share - float(change @ direction) / product)
+        self._direction, self._slope = direction, float(direction @ self.here.grad)
+
+    def step(self) -> bool:
+        """Go on to a lower place. False: none was found, and nothing has changed."""
+        length = 1.0 if self._pairs else self._first / max(float(self.here.grad.norm()), 1e-300)
+        there = self._search(length)
+        if there is None:
+            if not self._pairs:
+                return False
+            self._pairs.clear()  # straight down, where what is known of the curvature misleads
+            self._turn()
+            return self.step()
+        step, change = there.at - self.here.at, there.grad - self.here.grad
+        self.here = there
+        product = float(step @ change)
+        if product > 0 and math.isfinite(product):
+            self._pairs.append((step, change, product))
+        self._turn()
+        return True
+
+    def _search(self, length: float) -> Place | None:
+        """A place along the direction, `length` times it at first; None: no lower one was found."""
+        if not self._slope < 0:
+            return None
+        below, above, found = 0.0, math.inf, None
+        for _ in range(TRIES):
+            there = self._look(self.here.at.add(self._direction, alpha=length))
+            rise = there.loss - self.here.loss
+            if not rise <= ENOUGH * length * self._slope + self._noise:  # nan too
+                above = length
+                parabola = -self._slope * length**2 / (2 * (rise - length * self._slope))
+                inside = below == 0 and 0.1 * length <= parabola <= 0.5 * length
+                length = parabola if inside else (below + above) / 2
+                continue
+            found = there
+            if float(there.grad @ self._direction) >= FLAT * self._slope:
+                break
+            below = length
+            length = WIDER * length if math.isinf(above) else (below + above) / 2
+        return found

@@ -8,10 +8,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from llc_core.compute.descent import descend
+from llc_core.compute.descent import Descent
 from llc_core.engine.idle import part_of_data
 from llc_core.engine.setup import Setup
-from llc_core.groups import Groups
+from llc_core.potentials.base import Potential
+from llc_core.potentials.polishing import BESIDE
 
 SHARE = 0.03
 """Share of the run's gradients that the search may take …"""
@@ -40,57 +41,66 @@ def above_minimum(setup: Setup, delta: Tensor, living: np.ndarray) -> np.ndarray
 
     delta: [C, D] displacements of the chains now.  living: [C].
     """
-    problem, groups = setup.problem, setup.groups
-    if problem.w0_is_minimum:
-        return np.zeros((groups.problems, groups.settings))
-    number, calls = _starts_and_calls(setup)
-    if calls < FEWEST or not can_be_asked(setup):
-        return None
-    starts = Groups(groups.problems, number, groups.settings)
-    n_beta, gamma = (
-        _of_starts(part, starts, groups).double() for part in (setup.target.n_beta, setup.target.localization)
-    )
-    chain = _first(delta, living, groups)
-    place = torch.stack([torch.zeros_like(chain), chain][:number], dim=1).reshape(starts.count, -1)
-
-    def energy(at: Tensor) -> tuple[Tensor, Tensor]:
-        loss, grad = problem.excess_loss_and_grad(at)
-        value = n_beta.squeeze(1) * loss.double() + gamma.squeeze(1) / 2 * at.double().square().sum(dim=1)
-        force = (gamma.to(at) * at).addcmul_(n_beta.to(at), grad)
-        prior = problem.prior_energy_and_grad(at)
-        if prior is not None:
-            value, force = value + prior[0].double(), force + prior[1]
-        return value.to(at), force
-
-    found = descend(energy, place, calls, ENOUGH)
-    losses = n_beta.squeeze(1) * problem.excess_loss_and_grad(found.place)[0].double()
-    lowest = starts.split(torch.where(torch.isfinite(losses), losses, math.inf)).amin(dim=1)
-    return (-lowest).clamp_min(0.0).cpu().numpy()
-
-
-def _starts_and_calls(setup: Setup) -> tuple[int, int]:
-    """How many starts each group has, and how often all of them may be evaluated."""
     groups = setup.groups
-    passes = setup.planned_steps * part_of_data(setup)
-    # Small networks take as long for one chain as for a few; large ones are evaluated one chain after the other.
-    each = groups.chains if setup.problem.by_chain else 1
-    for number in (2, 1):
-        calls = min(MOST, int(SHARE * passes * each / (number if each > 1 else 1)))
-        if calls >= FEW:
-            return number, calls
-    return 1, max(calls, min(FEWEST, int(DEAREST * passes * each)))
+    found = np.zeros((groups.problems, groups.settings))
+    if setup.problem.w0_is_minimum:
+        return found
+    if not can_be_asked(setup):
+        return None
+    rows = [[groups.rows(p, s) for s in range(groups.settings)] for p in range(groups.problems)]
+    targets = torch.cat([setup.target.n_beta, setup.target.localization], dim=1).double()
+    # Settings that differ in their steps alone ask the same question.
+    asked = {(p, *targets[mine][0].tolist()): (p, mine) for p, each in enumerate(rows) for mine in each}
+    starts, calls = _starts_and_calls(setup, len(asked))
+    if calls < FEWEST:
+        return None
+    above = {}
+    for (number, n_beta, gamma), (_, mine) in asked.items():
+        problem = setup.problem.member(number)
+        zero = torch.zeros_like(delta[0])
+        places = [zero, *([_of_a_chain(delta[mine], living[mine])] if starts > 1 else [])]
+        above[number, n_beta, gamma] = max(_lower(problem, n_beta, gamma, place, calls) for place in places)
+    for p, each in enumerate(rows):
+        found[p] = [above[(p, *targets[mine][0].tolist())] for mine in each]
+    return found
 
 
-def _of_starts(values: Tensor, starts: Groups, groups: Groups) -> Tensor:
-    """[starts' rows, 1] of what every chain has, [C, 1], and all chains of a group alike."""
-    return groups.split(values)[:, :1].expand(-1, starts.chains, -1, -1).reshape(-1, 1)
+def _starts_and_calls(setup: Setup, questions: int) -> tuple[int, int]:
+    """How many starts each question has, and after how many evaluations a way is at its end."""
+    passes = setup.planned_steps * part_of_data(setup) / questions
+    if setup.problem.by_chain:  # a step takes an evaluation for every chain
+        passes *= setup.groups.chains * setup.groups.settings
+    if SHARE * passes / STARTS >= FEW:
+        return STARTS, min(MOST, int(SHARE * passes / STARTS))
+    return 1, max(int(SHARE * passes), min(FEWEST, int(DEAREST * passes)))
 
 
-def _first(delta: Tensor, living: np.ndarray, groups: Groups) -> Tensor:
-    """The place of the first living chain of every group, [problems, settings, D]; w0 where none lives."""
-    alive = torch.as_tensor(living, device=delta.device) & torch.isfinite(delta).all(dim=1)
-    split, fine = groups.split(delta), groups.split(alive)
-    at = fine.to(torch.int8).argmax(dim=1)  # [problems, settings]
-    index = at[:, None, :, None].expand(-1, 1, -1, delta.shape[1])
-    chosen = split.gather(1, index)[:, 0]
-    return torch.where(fine.any(dim=1).unsqueeze(2), chosen, torch.zeros_like(chosen))
+def _of_a_chain(delta: Tensor, living: np.ndarray) -> Tensor:
+    """The place [D] of the first living chain of [C, D]; w0 where there is none."""
+    fine = torch.as_tensor(living, device=delta.device) & torch.isfinite(delta).all(dim=1)
+    return delta[int(fine.to(torch.int8).argmax())] if bool(fine.any()) else torch.zeros_like(delta[0])
+
+
+def _lower(problem: Potential, n_beta: float, gamma: float, start: Tensor, calls: int) -> float:
+    """nβ·(L(w0) − L) at the lowest place of U that is found from `start` [D]; 0 where U is not lower than at w0."""
+    used = 0
+
+    def energy(at: Tensor) -> tuple[float, Tensor]:
+        nonlocal used
+        used += 1
+        loss, grad = problem.excess_loss_and_grad(at.unsqueeze(0))
+        value = n_beta * float(loss) + gamma / 2 * float(at.double().square().sum())
+        force = (n_beta * grad).add_(at, alpha=gamma)[0]
+        prior = problem.prior_energy_and_grad(at.unsqueeze(0))
+        return (value, force) if prior is None else (value + float(prior[0]), force + prior[1][0])
+
+    scale = torch.as_tensor(problem.typical_scale(start)).to(start).expand_as(start)
+    search = Descent(energy, start, BESIDE * float(scale.norm()), n_beta * abs(problem.baseline_loss))
+    before = math.inf
+    while used < calls and not max(before - search.here.loss, search.gain) < ENOUGH:
+        before = search.here.loss
+        if not search.step():
+            break
+    if search.here.loss >= 0:
+        return 0.0
+    return max(-n_beta * float(problem.excess_loss_and_grad(search.here.at.unsqueeze(0))[0]), 0.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import torch
@@ -16,7 +17,9 @@ from llc_core.observables import build as build_observable
 from llc_core.observables.base import gives_samples
 from llc_core.potentials import build as build_potential
 from llc_core.potentials.base import Potential
+from llc_core.potentials.polishing import polish
 from llc_core.samplers import MetropolisSampler, Sampler, build, numeric_fields
+from llc_core.types import Polish
 
 OF_TARGET = {"n_beta", "localization"}
 """Fields of a grid that belong to the target; the others are hyperparameters of the sampler."""
@@ -29,18 +32,33 @@ class Resolved:
     """A configuration in which nothing is left open, beside the objects that it describes.
 
     Made once for each change, by `resolve`, and handed to `Run`, to what checks a visitor's allowance, and to figures.
+    polish: what was done where `config.polish` asks for it; the problem is then that at the new w0, and `config` describes it at the
+    former one, so that it can be run again. None: nothing was done, or not yet.
     """
 
     config: RunConfig
     problem: Potential
     sampler: Sampler
     observable: Potential | None = None
+    polish: Polish | None = None
+
+    def polished(self, callback: Callable[[int, float], None] | None = None) -> Resolved:
+        """This at the local minimum of L_n; the same where that was done. callback: as in `polish`."""
+        if self.polish is not None:
+            return self
+        done = polish(self.problem, n_beta=self.config.n_beta, device=self.config.device, callback=callback)
+        observable = self.observable
+        if observable is not None and done.distance > 0:
+            observable = observable.moved(done.delta)
+        _prepare(done.problem, self.config)
+        config = self.config.replace(polish=True)
+        return replace(self, config=config, problem=done.problem, observable=observable, polish=done.record)
 
     def at(self, problem: Potential) -> Resolved:
         """The same run at another point of the same problem: the network with other weights, of the same data and shape."""
         complete = self.config.replace(problem=problem.to_dict())
         _prepare(problem, complete)
-        return replace(self, config=complete, problem=problem)
+        return replace(self, config=complete, problem=problem, polish=None)
 
 
 def resolve(config: RunConfig, problem: Potential | None = None, observable: Potential | None = None) -> Resolved:

@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext
+from dataclasses import replace
 
 import numpy as np
 import torch
@@ -40,7 +41,7 @@ class Run:
     do not depend on how the run is cut into blocks.
 
     config: the complete configuration.  settings: of the grid.  count: how many chains there are in all.
-    total_steps, burn_in: of the whole run.  steps_done, seconds: so far.
+    polish: how w0 was moved before the run; None: it was not.  total_steps, burn_in: of the whole run.  steps_done, seconds: so far.
     """
 
     @full_precision()
@@ -51,8 +52,11 @@ class Run:
         resolved = config if isinstance(config, Resolved) else resolve(config, problem, observable)
         if resolved is config and (problem is not None or observable is not None):
             raise ValueError("A resolved configuration brings its problem and observable; pass nothing beside it.")
+        if resolved.config.polish:
+            resolved = resolved.polished()
         setup = self._setup = Setup(resolved)
         self.config, self.problem, self.sampler = resolved.config, resolved.problem, resolved.sampler
+        self.polish = resolved.polish
         self.settings, self.problems, self.count = setup.settings, setup.groups.problems, setup.groups.count
         self.device = setup.like.device
         self._mode = stepping_mode(resolved)
@@ -167,7 +171,8 @@ class Run:
         """
         with torch.no_grad(), tf32_if_asked():
             parts = self._setup, self._stepper, self._control, self._record
-            return Estimates(*parts, self.config, self._state, self.steps_done).all(self.seconds, largest_drawn)
+            found = Estimates(*parts, self.config, self._state, self.steps_done).all(self.seconds, largest_drawn)
+        return found if self.polish is None else [replace(each, polished=self.polish) for each in found]
 
     def llc_per_chain(self, baseline: str | None = None) -> np.ndarray:
         """λ̂ of every chain so far, [C], by any baseline of `RunConfig`; nan during burn-in and for diverged chains."""

@@ -121,6 +121,19 @@ class Potential:
         """One of the `problems`."""
         return self
 
+    def origin(self, like: Tensor) -> Tensor | None:
+        """w0 itself, [D], on the device and in the precision of `like`; None where it is not known."""
+        return None
+
+    def moved(self, delta: Tensor) -> Potential:
+        """The same loss on the same data with w0 + δ in place of w0, δ [D]; ValueError where w0 cannot move.
+
+        What it says of exact answers is of the new w0, or it says nothing.
+        """
+        raise ValueError(
+            f"w0 of a problem of kind {self.kind} cannot be moved; give one whose w0 is of its own choice."
+        )
+
     def prepare(self, like: Tensor) -> None:
         """Called before a run, which will evaluate on the device and in the precision of `like`."""
 

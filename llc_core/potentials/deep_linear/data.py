@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from copy import copy
 from functools import cached_property
 
 import torch
@@ -109,13 +110,24 @@ class LinearData:
     @full_precision()
     def _made_pool(self, dtype: torch.dtype) -> Tensor:
         pool = torch.empty(self.rows, self.inputs + self.outputs + 1, dtype=dtype, device="cpu")
-        shift = self._moments[2].to(torch.float32) if self.rows < self.n else None
+        shift = self._moments[2].to(torch.float32) if bool(self._moments[2].any()) else None
         for where, x, noise in self._chunks():
             pool[where, : self.inputs] = x
             noise = noise if shift is None else noise - x @ shift
             pool[where, self.inputs : -1] = noise
             pool[where, -1] = noise.square().sum(dim=1)
         return pool
+
+    def seen_from(self, difference: Tensor) -> LinearData:
+        """The same samples with what is left of them by another product, P0 + difference [outputs, N]: it stands for the noise."""
+        sxx, snx, shift, square = self._moments
+        difference = difference.to(**EXACT)
+        along = difference @ sxx
+        other = copy(self)
+        other._pools, other._kept = {}, {}
+        less = float((along * difference).sum() - 2 * (snx * difference).sum())
+        other.__dict__["_moments"] = (sxx, snx - along, shift + difference.T, square + less)
+        return other
 
     def work_on(self, device: torch.device) -> None:
         """Make the moments over all data on this device, if rows can be made there."""

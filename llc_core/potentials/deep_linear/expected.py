@@ -33,16 +33,24 @@ class Expected(Potential):
         """See `DeepLinearNetwork.rank_table`."""
         raise NotImplementedError
 
-    def expected_llc(self, n_beta: float | None = None) -> float:
+    @property
+    def is_moved(self) -> bool:
+        """Whether w0 was moved away from the true parameter that made the data."""
+        raise NotImplementedError
+
+    def expected_llc(self, n_beta: float | None = None) -> float | None:
         """The mean of λ̂ over data sets: λ(1 − 2β·noise_std²) − (m − 1)/log(nβ), with the local λ and m at w0.
 
         Where the product has the largest rank that the widths allow, it is exact as nβ grows (fitting the noise lowers the
         excess loss). Where all widths are 1 it is exact at every nβ and γ = 1 instead: by quadrature, with the inputs' second
         moment over all data sets. At all other, singular points it is asymptotic: the second term is only the first of a
         series in 1/log(nβ), and noise that singular directions fit is counted as if they were regular. An unknown
-        multiplicity counts as 1.
+        multiplicity counts as 1. At a w0 that was moved on its own data it is of these data, and None where that is not known: how
+        far such a w0 lies below the truth is another number for every data set.
         """
         n_beta = self._checked(n_beta)
+        if self.is_moved:
+            return self.expected_llc_of_data(n_beta)
         if max(self.widths) == 1:
             found = self._mean_by_quadrature(n_beta)
             if found is not None:
@@ -68,7 +76,7 @@ class Expected(Potential):
         local = self.local_learning_coefficient
         return None if local is None else float(local) - n_beta * self._fitted_noise
 
-    def expected_llc_at(self, n_beta: float, localization: float) -> float:
+    def expected_llc_at(self, n_beta: float, localization: float) -> float | None:
         """Of the data at hand where that is known, else of the mean over data sets."""
         of_data = self.expected_llc_of_data(n_beta, localization)
         return self.expected_llc(n_beta) if of_data is None else of_data

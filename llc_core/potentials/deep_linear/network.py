@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import math
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from llc_core.compute.precision import SINGLE, lasting
+from llc_core.compute.precision import EXACT, SINGLE, lasting
 from llc_core.fields import whole
 from llc_core.potentials.base import Batch
 from llc_core.potentials.deep_linear.blocked_gibbs import BlockedGibbs
@@ -27,6 +29,8 @@ from llc_core.potentials.deep_linear.virtual_data import data_of
 from llc_core.theory.coefficients import learning_coefficient, local_learning_coefficient
 from llc_core.theory.rank_tables import Ranks, numerical_ranks
 from llc_core.types import LearningCoefficient
+
+MOVED_NOTE = "It is of the true parameter from which w0 was moved."
 
 
 class DeepLinearNetwork(Expected, LinearPotential):
@@ -57,6 +61,7 @@ class DeepLinearNetwork(Expected, LinearPotential):
         self.n, self.noise_std, self.seed, self.virtual = self.data.n, self.data.noise_std, self.data.seed, virtual
         self._source: RandomNetwork | None = None
         self._on: dict[tuple[str, torch.dtype], Tensors] = {}
+        self._from: DeepLinearNetwork | None = None
 
     @classmethod
     def random(
@@ -95,6 +100,8 @@ class DeepLinearNetwork(Expected, LinearPotential):
 
     @cached_property
     def _ranks(self) -> Ranks:
+        if self._from is not None:
+            return self._from._ranks
         if self._source is not None:
             return Ranks(self._source.rank_table)
         return numerical_ranks([w.astype(kind) for w, kind in zip(self.weights, self._given_as, strict=True)])
@@ -116,7 +123,7 @@ class DeepLinearNetwork(Expected, LinearPotential):
     @cached_property
     def local_learning_coefficient(self) -> LearningCoefficient:  # type: ignore[override]
         """At w0: what a chain that stays near w0 estimates."""
-        note = f"{self.rank_note} {self.expected_note}".strip()
+        note = f"{self.rank_note} {MOVED_NOTE if self.is_moved else self.expected_note}".strip()
         return replace(local_learning_coefficient(self.widths, self.rank_table), note=note)
 
     @property
@@ -129,6 +136,26 @@ class DeepLinearNetwork(Expected, LinearPotential):
 
     def default_steps(self, gradient: str, sampler: str) -> int:
         return usual_sweeps(self.dim) if sampler == "Gibbs" else super().default_steps(gradient, sampler)
+
+    def origin(self, like: Tensor) -> Tensor:
+        return torch.cat([torch.as_tensor(w, **EXACT).flatten() for w in self.weights]).to(like)
+
+    @property
+    def is_moved(self) -> bool:
+        return self._from is not None
+
+    def moved(self, delta: Tensor) -> DeepLinearNetwork:
+        """The network with other weights, on the samples of its first teacher, of whom ranks and both coefficients remain."""
+        start = self._from or self
+        parts = torch.split(delta.detach().cpu().double(), [w.size for w in self.weights])
+        weights = [w + part.view(w.shape).numpy() for w, part in zip(self.weights, parts, strict=True)]
+        products = (reduce(lambda below, w: w @ below, layers) for layers in (weights, start.weights))
+        other = copy(self)
+        for name in ("local_learning_coefficient", "_fitted_noise"):
+            other.__dict__.pop(name, None)
+        other.weights, other._from, other._on = weights, start, {}
+        other.data = start.data.seen_from(torch.from_numpy(next(products) - next(products)))
+        return other
 
     def prepare(self, like: Tensor) -> None:
         self.data.work_on(like.device)
@@ -211,12 +238,14 @@ class DeepLinearNetwork(Expected, LinearPotential):
 
     def to_dict(self) -> dict[str, Any]:
         own = {"virtual": True} if self.virtual else {}
-        if self._source is not None:
+        if self._source is not None and not self.is_moved:
             return {"kind": self.kind, **self._source.description, "n": self.n, "noise_std": self.noise_std, **own}
         digest = hashlib.sha256()
         for w in self.weights:
             digest.update(repr(w.shape).encode() + w.tobytes())
         digest.update(f"{self.n}/{self.noise_std}/{self.seed}{'/virtual' if self.virtual else ''}".encode())
+        if self._from is not None:
+            digest.update(json.dumps(self._from.to_dict(), sort_keys=True).encode())
         return {"kind": "object", "fingerprint": digest.hexdigest()[:32]}
 
     def __repr__(self) -> str:

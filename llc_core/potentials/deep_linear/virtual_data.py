@@ -52,6 +52,11 @@ class VirtualData(LinearData):
                 self._seeds[key] = tuple(torch.tensor([seed], device=device) for seed in self.seeds)
         return self._seeds[key]
 
+    def seen_from(self, difference: Tensor) -> LinearData:
+        raise ValueError(
+            "virtual is True, and rows that are made anew at every use know one w0 alone; use virtual=False."
+        )
+
     def work_on(self, device: torch.device) -> None:
         wanted = device if device.type == "cuda" else torch.device("cpu")  # others have no double precision
         if wanted.type != self.device.type:

@@ -8,6 +8,7 @@ import hashlib
 import math
 import warnings
 from collections.abc import Callable, Iterator
+from copy import copy
 from functools import cached_property
 from typing import Any
 
@@ -168,6 +169,25 @@ class NetworkPotential(Potential):
     def layers(self) -> tuple[tuple[int, ...], ...]:
         """Shapes of the moving tensors in their order; a masked one is flat."""
         return tuple(piece.layer for piece in self.pieces)
+
+    def origin(self, like: Tensor) -> Tensor:
+        here = self._tensors_at(like.new_zeros(self.dim))
+        flat = ((piece.chosen, here[piece.name].flatten()) for piece in self.pieces)
+        return torch.cat([w if chosen is None else w[chosen.to(w.device)] for chosen, w in flat])
+
+    def moved(self, delta: Tensor) -> NetworkPotential:
+        """The network with other weights, kept in the precision of δ, and the same data, which are not copied."""
+        other = copy(self)
+        other.__dict__.pop("_fingerprint", None)
+        there = self._tensors_at(delta.detach())
+        other._on = {}
+        other._numbers = self._numbers | {name: w.to(self._numbers[name].device) for name, w in there.items()}
+        return other
+
+    def _tensors_at(self, delta: Tensor) -> dict[str, Tensor]:
+        """The tensors that move, at w0 + δ [D], by name."""
+        here = self._place(delta).weights.at(Position(delta.unsqueeze(0)))
+        return {name: w[0] for name, w in here.items()}
 
     def prepare(self, like: Tensor) -> None:
         self._home = torch.empty(0, dtype=like.dtype, device=like.device)

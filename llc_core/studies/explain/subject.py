@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from llc_core.config import RunConfig
 from llc_core.potentials.base import Potential
+from llc_core.potentials.polishing import polish
 from llc_core.results import Estimate
 from llc_core.samplers import MetropolisSampler, Sampler, build
 
@@ -36,6 +37,9 @@ class Subject:
         """Raises ValueError with one sentence for an estimate that cannot be split."""
         _check(estimate, problem)
         config = estimate.config
+        if config.polish:  # once for all comparisons, which begin at that w0
+            problem = polish(problem, n_beta=config.n_beta, device=config.device).problem
+            config = config.replace(polish=False, problem=problem.to_dict())
         setting = dict(estimate.setting)
         localization = setting.pop("localization", config.localization)
         setting.pop("n_beta", None)
