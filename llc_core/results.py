@@ -4,6 +4,7 @@ with its ways into text, tables and back.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 from collections.abc import Mapping
@@ -16,7 +17,7 @@ import numpy as np
 from llc_core.config import RunConfig
 from llc_core.diagnostics.predictive import Predictive
 from llc_core.extras import needs
-from llc_core.types import LearningCoefficient, Verdict
+from llc_core.types import FromTemperatures, LearningCoefficient, Verdict
 
 AGREES = 0.05
 """An estimate agrees within this share of the reference, or within `ERRORS` errors."""
@@ -78,6 +79,8 @@ class Estimate:
     observables: what the configuration's observables saw, name → {array's name: array}; empty where most chains diverged.
     predictive: the network's function at the inputs of `estimate(predict=…)`: draws, bands, and convergence of functions, weights
         and loss; None where it was not asked for.
+    from_temperatures: λ̂ from several temperatures, which the loss at w0 does not enter, with an error and a verdict of its own;
+        None where there was one.
     """
 
     llc: float
@@ -113,6 +116,7 @@ class Estimate:
     reference: float = math.nan
     reference_se: float = 0.0
     predictive: Predictive | None = None
+    from_temperatures: FromTemperatures | None = None
 
     @property
     def confirmed(self) -> bool | None:
@@ -146,6 +150,8 @@ class Estimate:
             parts.append(f"observed λ̂ = {self.observed_llc:.4g} ± {self.observed_llc_se:.2g}")
         parts.append(f"R-hat {self.r_hat:.3f}, ESS {self.ess:.0f}, diverged chains {self.diverged}/{self.chains}")
         parts.append(str(self.converged))
+        if self.from_temperatures is not None:
+            parts.append(str(self.from_temperatures))
         return "\n".join(parts)
 
     def to_dataset(self) -> Any:
@@ -181,6 +187,7 @@ class Estimate:
                 if math.isfinite(getattr(self, name))
             },
             **{f"setting_{k}": v for k, v in self.setting.items()},
+            **_of_temperatures(self.from_temperatures),
             **self.diagnostics,
         }
         truth = {
@@ -203,6 +210,7 @@ class Estimate:
                 "config": self.config.to_json(),
                 "converged": int(bool(self.converged)),
                 "verdict": str(self.converged),
+                **({} if self.from_temperatures is None else {"from_temperatures": str(self.from_temperatures)}),
                 "burn_in": self.burn_in,
                 "steps": self.steps,
                 **truth,
@@ -231,6 +239,8 @@ class Estimate:
         for name in CHAINS:
             more[name] = None if getattr(self, name) is None else np.asarray(getattr(self, name)).tolist()
         more |= {"converged": vars(self.converged), "confirmed": self.confirmed}
+        if self.from_temperatures is not None:
+            more["from_temperatures"] = dataclasses.asdict(self.from_temperatures)
         return json.dumps(_finite({**{name: getattr(self, name) for name in FIRST}, **said, **more}))
 
     @classmethod
@@ -255,12 +265,35 @@ class Estimate:
                 values["per_chain"] = np.full(values["chains"], math.nan)
             verdict = given.get("converged")
             converged = Verdict(**verdict) if verdict else Verdict(False, str(given["verdict"]))
+            values["from_temperatures"] = given.get("from_temperatures") and _slope(given["from_temperatures"])
             diagnostics = {name: _number(value) for name, value in given.get("diagnostics", {}).items()}
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             raise ValueError("The text is no estimate; give what Estimate.to_json wrote.") from None
         none = np.zeros((0, values["chains"])), np.zeros(0, dtype=int)
         values |= {"trace": none[0], "trace_steps": none[1], "converged": converged, "config": config}
         return cls(**values, setting=setting, diagnostics=diagnostics)
+
+
+def _slope(given: Mapping[str, Any]) -> FromTemperatures:
+    """What `to_json` wrote of λ̂ from temperatures."""
+    lists = {name: tuple(map(_number, value)) for name, value in given.items() if isinstance(value, list)}
+    numbers = {name: _number(value) for name, value in given.items() if name not in lists and name != "verdict"}
+    return FromTemperatures(**lists, **numbers, verdict=Verdict(**given["verdict"]))
+
+
+def _of_temperatures(slope: FromTemperatures | None) -> dict[str, float]:
+    """Scalars of a data set."""
+    if slope is None:
+        return {}
+    numbers = {
+        "llc_from_temperatures": slope.llc,
+        "llc_from_temperatures_se": slope.llc_se,
+        "above_minimum": slope.above,
+    }
+    for name in ("means", "means_se"):
+        values = zip(slope.temperatures, getattr(slope, name), strict=True)
+        numbers |= {f"{name}_at_temperature_{t:g}": value for t, value in values}
+    return numbers
 
 
 def _number(value: Any) -> float:

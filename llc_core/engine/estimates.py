@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -25,6 +26,7 @@ from llc_core.engine.spreading import spreading
 from llc_core.engine.stepping.base import Stepper
 from llc_core.engine.stepping.bursts import UNDONE_STEPS
 from llc_core.engine.summary import Findings, Weighed, make_estimate, weigh
+from llc_core.engine.temperatures import Level, from_temperatures
 from llc_core.interactions import build as build_interaction
 from llc_core.observables.look import Group
 from llc_core.potentials.base import Batch, Potential
@@ -121,7 +123,28 @@ class Estimates:
                 seen.append(Seen(problem, own, setting, mine, chains, findings, weigh(problem, chains, findings)))
         if largest_drawn:
             _draw_what_is_asked(seen, largest_drawn)
-        return [self._estimate(each, largest_drawn, unfinished) for each in seen]
+        found = [self._estimate(each, largest_drawn, unfinished) for each in seen]
+        return self._with_slopes(seen, found, unfinished) if "temperature" in config.grid else found
+
+    def _with_slopes(self, seen: list[Seen], found: list[Estimate], unfinished: bool) -> list[Estimate]:
+        """The estimates, those at temperature 1 with λ̂ from all temperatures of the same problem and other settings."""
+        apart: dict[tuple[Any, ...], list[int]] = {}
+        for index, each in enumerate(seen):
+            others = [value for name, value in each.setting.items() if name != "temperature"]
+            apart.setdefault((id(each.problem), *others), []).append(index)
+        for rows in apart.values():
+            levels = []
+            for row in rows:
+                answer = {"reference": found[row].reference, "reference_se": found[row].reference_se}
+                evidence = replace(seen[row].weighed[0], **answer)
+                levels.append(Level(seen[row].setting["temperature"], seen[row].chains, evidence))
+            look = None if unfinished else partial(self._idle_at, [seen[row] for row in rows])
+            found[rows[0]] = replace(found[rows[0]], from_temperatures=from_temperatures(levels, look))
+        return found
+
+    def _idle_at(self, levels: list[Seen], level: int, llc: float) -> Idle:
+        each = levels[level]
+        return self._idle(Group(each.mine, each.chains.living, each.chains.n_beta), each.findings, llc)
 
     def _estimate(self, seen: Seen, largest_drawn: int, unfinished: bool) -> Estimate:
         chains, findings = seen.chains, seen.findings
