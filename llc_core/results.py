@@ -276,9 +276,12 @@ class Estimate:
 
 def _slope(given: Mapping[str, Any]) -> FromTemperatures:
     """What `to_json` wrote of λ̂ from temperatures."""
-    lists = {name: tuple(map(_number, value)) for name, value in given.items() if isinstance(value, list)}
-    numbers = {name: _number(value) for name, value in given.items() if name not in lists and name != "verdict"}
-    return FromTemperatures(**lists, **numbers, verdict=Verdict(**given["verdict"]))
+    values: dict[str, Any] = {
+        name: tuple(map(_number, value)) if isinstance(value, list) else _number(value)
+        for name, value in given.items()
+        if name != "verdict"
+    }
+    return FromTemperatures(**values, verdict=Verdict(**given["verdict"]))
 
 
 def _of_temperatures(slope: FromTemperatures | None) -> dict[str, float]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -26,7 +25,7 @@ from llc_core.engine.spreading import spreading
 from llc_core.engine.stepping.base import Stepper
 from llc_core.engine.stepping.bursts import UNDONE_STEPS
 from llc_core.engine.summary import Findings, Weighed, make_estimate, weigh
-from llc_core.engine.temperatures import Level, from_temperatures
+from llc_core.engine.temperatures import Level, with_slopes
 from llc_core.interactions import build as build_interaction
 from llc_core.observables.look import Group
 from llc_core.potentials.base import Batch, Potential
@@ -124,27 +123,11 @@ class Estimates:
         if largest_drawn:
             _draw_what_is_asked(seen, largest_drawn)
         found = [self._estimate(each, largest_drawn, unfinished) for each in seen]
-        return self._with_slopes(seen, found, unfinished) if "temperature" in config.grid else found
-
-    def _with_slopes(self, seen: list[Seen], found: list[Estimate], unfinished: bool) -> list[Estimate]:
-        """The estimates, those at temperature 1 with λ̂ from all temperatures of the same problem and other settings."""
-        apart: dict[tuple[Any, ...], list[int]] = {}
-        for index, each in enumerate(seen):
-            others = [value for name, value in each.setting.items() if name != "temperature"]
-            apart.setdefault((id(each.problem), *others), []).append(index)
-        for rows in apart.values():
-            levels = []
-            for row in rows:
-                answer = {"reference": found[row].reference, "reference_se": found[row].reference_se}
-                evidence = replace(seen[row].weighed[0], **answer)
-                levels.append(Level(seen[row].setting["temperature"], seen[row].chains, evidence))
-            look = None if unfinished else partial(self._idle_at, [seen[row] for row in rows])
-            found[rows[0]] = replace(found[rows[0]], from_temperatures=from_temperatures(levels, look))
+        if "temperature" in config.grid:
+            levels = [Level(id(each.problem), each.setting, each.chains, each.weighed[0]) for each in seen]
+            idle = None if unfinished else lambda row, llc: self._idle(seen[row], llc)
+            found = with_slopes(found, levels, idle)
         return found
-
-    def _idle_at(self, levels: list[Seen], level: int, llc: float) -> Idle:
-        each = levels[level]
-        return self._idle(Group(each.mine, each.chains.living, each.chains.n_beta), each.findings, llc)
 
     def _estimate(self, seen: Seen, largest_drawn: int, unfinished: bool) -> Estimate:
         chains, findings = seen.chains, seen.findings
@@ -166,7 +149,7 @@ class Estimates:
             observed=observers.observed(group) if usable else None,
             observables=observers.read(group) if usable else None,
             largest_drawn=largest_drawn,
-            idle=None if unfinished else partial(self._idle, group, findings),
+            idle=None if unfinished else partial(self._idle, seen),
             weighed=seen.weighed,
         )
 
@@ -216,9 +199,9 @@ class Estimates:
             sampler=at_setting(self.setup.sampler, setting),
         )
 
-    def _idle(self, group: Group, findings: Findings, llc: float) -> Idle:
-        heat = findings.noise_inflation + findings.step_bias
-        return idle(self.setup, self.record.law, group, llc, heat)
+    def _idle(self, seen: Seen, llc: float) -> Idle:
+        group = Group(seen.mine, seen.chains.living, seen.chains.n_beta)
+        return idle(self.setup, self.record.law, group, llc, seen.findings.noise_inflation + seen.findings.step_bias)
 
     def _law(self, mine: slice, chains: Chains, heat: float) -> Measured:
         """What the chains' law adds to λ̂. heat: what formulas expect of it."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -15,16 +17,52 @@ from llc_core.diagnostics.spread import without_idle
 from llc_core.diagnostics.temperatures import hangs_on_spread, judge_slope, leverage
 from llc_core.engine.chains import Chains, grouped
 from llc_core.engine.idle import Idle
+from llc_core.results import Estimate
 from llc_core.types import FromTemperatures
 
 
 @dataclass(frozen=True)
 class Level:
-    """One temperature.  evidence: of the estimate from the mean there, an exact answer in it where one is known."""
+    """One problem at one setting.  problem: a number of its own.  evidence: of the estimate from the mean there."""
 
-    temperature: float
+    problem: int
+    setting: Mapping[str, Any]
     chains: Chains
     evidence: Evidence
+
+    @property
+    def temperature(self) -> float:
+        return float(self.setting["temperature"])
+
+    @property
+    def line(self) -> tuple[Any, ...]:
+        """What is the same for all temperatures of one slope."""
+        return self.problem, *(value for name, value in self.setting.items() if name != "temperature")
+
+
+def with_slopes(
+    found: Sequence[Estimate], levels: Sequence[Level], idle: Callable[[int, float], Idle] | None
+) -> list[Estimate]:
+    """The estimates, those at T = 1 with λ̂ from all temperatures of the same problem and other settings.
+
+    levels: of each estimate.  idle: looks for directions that the loss does not depend on, for the estimate of a number, given λ̂.
+    """
+    # The exact answers that were found for the estimates judge the slope too.
+    known = [
+        replace(each, evidence=replace(each.evidence, reference=one.reference, reference_se=one.reference_se))
+        for each, one in zip(levels, found, strict=True)
+    ]
+    result = list(found)
+    for line in dict.fromkeys(each.line for each in known):
+        rows = [row for row, each in enumerate(known) if each.line == line]
+        look = None if idle is None else partial(_at_level, idle, rows)
+        slope = from_temperatures([known[row] for row in rows], look)
+        result[rows[0]] = replace(found[rows[0]], from_temperatures=slope)
+    return result
+
+
+def _at_level(idle: Callable[[int, float], Idle], rows: Sequence[int], level: int, llc: float) -> Idle:
+    return idle(rows[level], llc)
 
 
 def from_temperatures(levels: Sequence[Level], idle: Callable[[int, float], Idle] | None = None) -> FromTemperatures:
