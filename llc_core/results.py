@@ -4,6 +4,7 @@ with its ways into text, tables and back.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 from collections.abc import Mapping
@@ -16,7 +17,7 @@ import numpy as np
 from llc_core.config import RunConfig
 from llc_core.diagnostics.predictive import Predictive
 from llc_core.extras import needs
-from llc_core.types import LearningCoefficient, Polish, Verdict
+from llc_core.types import FromTemperatures, LearningCoefficient, Polish, Verdict
 
 AGREES = 0.05
 """An estimate agrees within this share of the reference, or within `ERRORS` errors."""
@@ -83,6 +84,8 @@ class Estimate:
     predictive: the network's function at the inputs of `estimate(predict=…)`: draws, bands, and convergence of functions, weights
         and loss; None where it was not asked for.
     polished: how far w0 was moved to a minimum of L_n before the run, and by how much the loss fell; None: it was not.
+    from_temperatures: λ̂ from several temperatures, which the loss at w0 does not enter, with an error and a verdict of its own;
+        None where there was one.
     """
 
     llc: float
@@ -121,6 +124,7 @@ class Estimate:
     llc_from_variance: float = math.nan
     llc_from_variance_se: float = math.nan
     polished: Polish | None = None
+    from_temperatures: FromTemperatures | None = None
 
     @property
     def confirmed(self) -> bool | None:
@@ -159,6 +163,8 @@ class Estimate:
             parts.append(str(self.polished))
         parts.append(f"R-hat {self.r_hat:.3f}, ESS {self.ess:.0f}, diverged chains {self.diverged}/{self.chains}")
         parts.append(str(self.converged))
+        if self.from_temperatures is not None:
+            parts.append(str(self.from_temperatures))
         return "\n".join(parts)
 
     def to_dataset(self) -> Any:
@@ -196,6 +202,7 @@ class Estimate:
                 if math.isfinite(getattr(self, name))
             },
             **{f"setting_{k}": v for k, v in self.setting.items()},
+            **_of_temperatures(self.from_temperatures),
             **self.diagnostics,
         }
         truth = {
@@ -218,6 +225,7 @@ class Estimate:
                 "config": self.config.to_json(),
                 "converged": int(bool(self.converged)),
                 "verdict": str(self.converged),
+                **({} if self.from_temperatures is None else {"from_temperatures": str(self.from_temperatures)}),
                 "burn_in": self.burn_in,
                 "steps": self.steps,
                 **({} if self.polished is None else {"polished": json.dumps(_finite(vars(self.polished)))}),
@@ -249,6 +257,8 @@ class Estimate:
         more |= {"converged": vars(self.converged), "confirmed": self.confirmed}
         if self.polished is not None:
             more["polished"] = vars(self.polished)
+        if self.from_temperatures is not None:
+            more["from_temperatures"] = dataclasses.asdict(self.from_temperatures)
         return json.dumps(_finite({**{name: getattr(self, name) for name in FIRST}, **said, **more}))
 
     @classmethod
@@ -275,12 +285,38 @@ class Estimate:
             values["polished"] = polished and Polish(**_with_nan(polished))
             verdict = given.get("converged")
             converged = Verdict(**verdict) if verdict else Verdict(False, str(given["verdict"]))
+            values["from_temperatures"] = given.get("from_temperatures") and _slope(given["from_temperatures"])
             diagnostics = {name: _number(value) for name, value in given.get("diagnostics", {}).items()}
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             raise ValueError("The text is no estimate; give what Estimate.to_json wrote.") from None
         none = np.zeros((0, values["chains"])), np.zeros(0, dtype=int)
         values |= {"trace": none[0], "trace_steps": none[1], "converged": converged, "config": config}
         return cls(**values, setting=setting, diagnostics=diagnostics)
+
+
+def _slope(given: Mapping[str, Any]) -> FromTemperatures:
+    """What `to_json` wrote of λ̂ from temperatures."""
+    values: dict[str, Any] = {
+        name: tuple(map(_number, value)) if isinstance(value, list) else _number(value)
+        for name, value in given.items()
+        if name != "verdict"
+    }
+    return FromTemperatures(**values, verdict=Verdict(**given["verdict"]))
+
+
+def _of_temperatures(slope: FromTemperatures | None) -> dict[str, float]:
+    """Scalars of a data set."""
+    if slope is None:
+        return {}
+    numbers = {
+        "llc_from_temperatures": slope.llc,
+        "llc_from_temperatures_se": slope.llc_se,
+        "above_minimum": slope.above,
+    }
+    for name in ("means", "means_se"):
+        values = zip(slope.temperatures, getattr(slope, name), strict=True)
+        numbers |= {f"{name}_at_temperature_{t:g}": value for t, value in values}
+    return numbers
 
 
 def _number(value: Any) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -166,6 +167,32 @@ class Verdict:
 
     def __str__(self) -> str:
         return f"{self.reason} {self.remedy}".strip()
+
+
+@dataclass(frozen=True)
+class FromTemperatures:
+    """λ̂ as the slope of the mean loss over the temperatures of one run, which the loss at w0 does not enter.
+
+    llc, llc_se: the slope and its error, nan where there is none.  verdict: whether it can be trusted: its own, no other's.
+    temperatures: T_1 = 1 < T_2 < …: the run's nβ and γ were divided by them.
+    means, means_se: nβ·E[L(w) − L(w0)] at each, with the nβ of the first.
+    above: nβ·L(w0) less what the line through these means is at T = 0: by how much w0 lies above the minimum.
+    change, change_se: by how much the slope changes from the lowest temperature to the highest; nan for two of them.
+    """
+
+    llc: float
+    llc_se: float
+    verdict: Verdict
+    temperatures: tuple[float, ...]
+    means: tuple[float, ...]
+    means_se: tuple[float, ...]
+    above: float
+    change: float = math.nan
+    change_se: float = math.nan
+
+    def __str__(self) -> str:
+        names = ", ".join(f"{each:g}" for each in self.temperatures)
+        return f"from temperatures {names}: λ̂ = {self.llc:.4g} ± {self.llc_se:.2g}. {self.verdict}"
 
 
 State = dict[str, Tensor]

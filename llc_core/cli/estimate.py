@@ -45,6 +45,13 @@ def add_estimate(commands: Any) -> None:
         action="store_true",
         help="move w0 to the minimum of the loss on all data first, and say how far that is",
     )
+    one.add_argument(
+        "--temperatures",
+        type=float,
+        nargs="+",
+        metavar="T",
+        help="such as 1 2: λ̂ also from the mean losses at these temperatures, which needs no minimum at w0",
+    )
     one.add_argument("--seed", type=int, default=0, help="of the chains (default 0)")
     one.add_argument("--device", help='"cpu" or "cuda"')
     one.add_argument("--dtype", choices=DTYPES, help="precision of the chains (default: what suits the sampler)")
@@ -55,13 +62,14 @@ def add_estimate(commands: Any) -> None:
 
 def _estimate(options: argparse.Namespace) -> int:
     from llc_core.engine.memory import check_problem
-    from llc_core.estimating import run, until_settled
+    from llc_core.estimating import of_target, run, until_settled, with_temperatures
 
     config = _config(options)
+    config = config.replace(grid=with_temperatures(config.grid, options.temperatures))
     check_problem(config.problem, config.device)
     current = run(config)
     if options.out is not None:  # before the run, not after it
-        many = len(current.settings) * current.problems
+        many = sum(each.get("temperature", 1) == 1 for each in current.settings) * current.problems
         if many > 1:
             raise ValueError(
                 f"--out holds one estimate, and this configuration has {many}; give one problem and leave its grid out."
@@ -78,7 +86,7 @@ def _estimate(options: argparse.Namespace) -> int:
             )
     if shown:
         sys.stderr.write("\r")
-    found = current.estimates()
+    found = of_target(current)
     try:
         if options.out is not None:  # a file first: a terminal may be closed by now
             found[0].to_dataset().to_netcdf(options.out, engine="h5netcdf")
@@ -87,7 +95,7 @@ def _estimate(options: argparse.Namespace) -> int:
     finally:  # also where the file could not be written
         for index, each in enumerate(found):
             if len(found) > 1:
-                names = [] if current.problems == 1 else [f"problem {index // len(current.settings)}"]
+                names = [] if current.problems == 1 else [f"problem {index // (len(found) // current.problems)}"]
                 say(", ".join(names + [f"{name} = {value:g}" for name, value in each.setting.items()]))
             say(each.to_json() if options.json else str(each))
     return 0

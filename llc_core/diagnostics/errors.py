@@ -61,7 +61,7 @@ def mean_error(per_chain: np.ndarray, trace: np.ndarray, weights: np.ndarray | N
     rows, chains = trace.shape
     if rows == 0 or chains == 0 or not np.isfinite(trace).all():
         return MeanError()
-    values = trace if weights is None or np.ptp(weights) == 0 else _weighed(trace, weights)
+    values = trace if weights is None or np.ptp(weights) == 0 else linear_part(trace, weights)
     # The chains' means may hold more than the thinned trace: a noisy baseline, steps that decay.
     values = values + (per_chain - values.mean(axis=0))
     offset, chance = _compare(values)
@@ -123,7 +123,7 @@ def _compare(values: np.ndarray) -> tuple[float, float]:
     return math.sqrt(max(between - within, 0.0) / batches), chance
 
 
-def _weighed(trace: np.ndarray, weights: np.ndarray) -> np.ndarray:
+def linear_part(trace: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """[T, C] whose plain means are Σwx / Σw and have its variance, by its linear part (Cochran 1977, eq. 6.13)."""
     total = weights.sum(axis=0)
     mean = (weights * trace).sum(axis=0) / total

@@ -28,6 +28,7 @@ from llc_core.engine.spreading import spreading
 from llc_core.engine.stepping.base import Stepper
 from llc_core.engine.stepping.bursts import UNDONE_STEPS
 from llc_core.engine.summary import Findings, Weighed, make_estimate, weigh
+from llc_core.engine.temperatures import Level, with_slopes
 from llc_core.interactions import build as build_interaction
 from llc_core.observables.look import Group
 from llc_core.potentials.base import Batch, Potential
@@ -129,7 +130,12 @@ class Estimates:
                 seen.append(Seen(problem, own, setting, mine, chains, findings, weigh(problem, chains, findings)))
         if largest_drawn:
             _draw_what_is_asked(seen, largest_drawn)
-        return [self._estimate(each, largest_drawn, unfinished) for each in seen]
+        found = [self._estimate(each, largest_drawn, unfinished) for each in seen]
+        if "temperature" in config.grid:
+            levels = [Level(id(each.problem), each.setting, each.chains, each.weighed[0]) for each in seen]
+            idle = None if unfinished else lambda row, llc: self._idle(seen[row], llc)
+            found = with_slopes(found, levels, idle)
+        return found
 
     def _estimate(self, seen: Seen, largest_drawn: int, unfinished: bool) -> Estimate:
         chains, findings = seen.chains, seen.findings
@@ -151,7 +157,7 @@ class Estimates:
             observed=observers.observed(group) if usable else None,
             observables=observers.read(group) if usable else None,
             largest_drawn=largest_drawn,
-            idle=None if unfinished else partial(self._idle, group, findings),
+            idle=None if unfinished else partial(self._idle, seen),
             weighed=seen.weighed,
         )
 
@@ -239,9 +245,9 @@ class Estimates:
             self.record.above = kept = self.steps, above_minimum(self.setup, place, alive)
         return kept[1]
 
-    def _idle(self, group: Group, findings: Findings, llc: float) -> Idle:
-        heat = findings.noise_inflation + findings.step_bias
-        return idle(self.setup, self.record.law, group, llc, heat)
+    def _idle(self, seen: Seen, llc: float) -> Idle:
+        group = Group(seen.mine, seen.chains.living, seen.chains.n_beta)
+        return idle(self.setup, self.record.law, group, llc, seen.findings.noise_inflation + seen.findings.step_bias)
 
     def _law(self, mine: slice, chains: Chains, heat: float) -> Measured:
         """What the chains' law adds to λ̂. heat: what formulas expect of it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import torch
 
@@ -21,8 +22,8 @@ from llc_core.potentials.polishing import polish
 from llc_core.samplers import MetropolisSampler, Sampler, build, numeric_fields
 from llc_core.types import Polish
 
-OF_TARGET = {"n_beta", "localization"}
-"""Fields of a grid that belong to the target; the others are hyperparameters of the sampler."""
+OF_TARGET = {"n_beta", "localization", "temperature"}
+"""Fields of a grid that belong to the target; the others are hyperparameters of the sampler. A temperature divides nβ and γ."""
 UNDERDAMPED = "UnderdampedLangevin"
 """What takes the place of exact draws where these cannot be made."""
 
@@ -107,6 +108,11 @@ def resolve(config: RunConfig, problem: Potential | None = None, observable: Pot
     elif problem.walls:
         check_walls(problem, sampler)
     check_grid(complete, sampler)
+    if "temperature" in complete.grid and _has_prior(problem, device):
+        raise ValueError(
+            "temperatures divide the loss and γ, but this problem has a prior of its own, which they would leave as it is; "
+            "leave temperatures out."
+        )
     check_memory(complete, problem)
     observable = resolve_observable(complete, problem, observable)
     if observable is not None:
@@ -158,6 +164,12 @@ def _default_sampler(config: RunConfig, problem: Potential, gradient: str) -> Sa
     can = config.steps is None and set(config.grid) <= OF_TARGET and config.metric_gradient is None
     can &= config.device in (None, "cpu") and config.dtype != "float32" and not _without_localization(config)
     return chosen if can else build(UNDERDAMPED)
+
+
+def _has_prior(problem: Potential, device: str) -> bool:
+    """Whether the target holds more than the loss and γ."""
+    home = torch.zeros(problem.problems * problem.data_sets, problem.dim, device=device)
+    return problem.prior_energy_and_grad(home) is not None
 
 
 def _without_localization(config: RunConfig) -> bool:
@@ -219,8 +231,14 @@ def check_grid(config: RunConfig, sampler: Sampler) -> None:
         elif name in ("n_beta", "localization"):
             for value in values:
                 config.replace(grid={}, **{name: value})
+        elif name == "temperature":
+            if len(values) < 2 or values[0] != 1 or any(b <= a for a, b in pairwise(values)):
+                raise ValueError(
+                    f"temperatures is {short(list(values))}; give at least two that begin with 1 and rise."
+                )
+            config.replace(grid={}, n_beta=min(config.grid.get("n_beta", (config.n_beta,))) / values[-1])
         else:
-            allowed = ", ".join([*fields, "n_beta", "localization"])
+            allowed = ", ".join([*fields, *sorted(OF_TARGET)])
             raise ValueError(f"grid has no field {short(name)} for {sampler.name}; choose among {allowed}.")
 
 

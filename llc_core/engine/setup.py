@@ -46,8 +46,12 @@ class Setup:
         n_beta = self.like.new_full((self.groups.count, 1), config.n_beta)
         followed = self.problem.for_proposals() if isinstance(self.sampler, MetropolisSampler) else self.problem
         self.target = Target(followed, n_beta, torch.full_like(n_beta, config.localization))
-        for name in OF_TARGET & set(config.grid):
+        for name in (OF_TARGET - {"temperature"}) & set(config.grid):
             setattr(self.target, name, self.of_grid(name))
+        if "temperature" in config.grid:
+            # All of U is divided, so that a balance of γ and a slope of the loss stays where it is.
+            self.target.n_beta = self.target.n_beta / self.of_grid("temperature")
+            self.target.localization = self.target.localization / self.of_grid("temperature")
         if self.sampler.in_prior_coordinates:
             self.target.use_prior_coordinates()
 

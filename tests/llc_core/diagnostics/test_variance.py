@@ -50,7 +50,10 @@ def test_the_variance_does_not_know_of_the_baseline(curvature, gamma, shift, see
 def test_errors_cover():
     """± 2 errors hold the truth in 95% of 200 runs; a binomial share of 200 at .95 lies above .9 but for a chance of .003."""
     exact = float((NEAR_GAMMA / (NEAR_GAMMA + 1)).sum()) / 2
-    found = [from_variance(looks.loss, looks, 0.0) for looks in (drawn(NEAR_GAMMA, 0 * NEAR_GAMMA, 1.0, 250, s) for s in range(200))]
+    found = [
+        from_variance(looks.loss, looks, 0.0)
+        for looks in (drawn(NEAR_GAMMA, 0 * NEAR_GAMMA, 1.0, 250, s) for s in range(200))
+    ]
     within = [abs(each.llc - exact) <= 2 * each.se for each in found]
     gaps = [abs(each.gap) <= 2 * each.gap_se for each in found]
     assert np.mean(within) > 0.9 and np.mean(gaps) > 0.9

@@ -1,0 +1,139 @@
+"""Whether λ̂ from several temperatures can be trusted: what speaks of chains is asked, and nothing that speaks of w0."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from llc_core.diagnostics import causes, chances, spread, stops
+from llc_core.diagnostics.evidence import Evidence, Fault
+from llc_core.types import Verdict
+
+BENT = 0.05
+"""From the lowest temperature to the highest the slope may change by this share of it."""
+ERRORS = 3
+"""A change below so many of its errors may be chance."""
+APART = "Take more steps, or temperatures that are further apart."
+
+Question = Callable[[Evidence], Fault | None]
+
+
+def leverage(place: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """What each of K means counts in a line through them by least squares: in its slope, in its value at 0, and in a bend, each [K].
+
+    place: [K], where they lie.  weight: [K].
+    The bend is by how much the slope of the parabola through them changes from the first place to the last: 0 of two means.
+    """
+    apart = np.sqrt(weight)
+    slope, at_zero = np.linalg.lstsq(
+        apart[:, None] * np.stack([place, np.ones_like(place)], 1), np.diag(apart), rcond=None
+    )[0]
+    bend = np.zeros_like(place)
+    if len(place) > 2:
+        powers = apart[:, None] * np.stack([place**2, place, np.ones_like(place)], 1)
+        bend = 2 * (place[-1] - place[0]) * np.linalg.lstsq(powers, np.diag(apart), rcond=None)[0][0]
+    return slope, at_zero, bend
+
+
+def not_rising(e: Evidence) -> Fault | None:
+    if e.llc > 0:
+        return None
+    if math.isnan(e.llc):
+        return Fault("There is no estimate.")
+    if e.llc > -2 * e.se:
+        return Fault("The mean loss does not rise with the temperature beyond its error.", APART, True)
+    return Fault(
+        "The mean loss falls as the temperature rises: the chains have not settled at one of them, or found another place.",
+        "Take more steps.",
+        True,
+    )
+
+
+def wide_error(e: Evidence) -> Fault | None:
+    fault = chances.wide_error(e)
+    return fault and replace(
+        fault, reason=f"λ̂ from temperatures is still noisy: its standard error is {e.se / e.llc:.0%}.", remedy=APART
+    )
+
+
+OF_A_LEVEL: tuple[Question, ...] = (
+    stops.no_estimate,
+    stops.too_few_steps,
+    stops.wrong_settings,
+    stops.uneven_weights,
+    stops.refusals,
+    stops.unstable_step,
+    stops.lost_chains,
+    stops.standing_still,
+    stops.rounding,
+    stops.thrown_out,
+    chances.drifting,
+    chances.spread_of_chains,
+    chances.few_draws,
+)
+"""Asked of the chains at each temperature."""
+OF_THE_SLOPE: tuple[Question, ...] = (
+    not_rising,
+    chances.drifting,
+    chances.out_of_range,
+    causes.systematic,
+    chances.perhaps_drifting,
+    wide_error,
+    chances.disagreeing,
+    chances.spread_of_chains,
+    chances.few_draws,
+    chances.unseen_drift,
+    causes.unknown_law,
+    spread.unspread,
+    chances.refuted,
+)
+"""Asked of what the slope is made of. Here and above the most serious comes first."""
+
+
+def judge_slope(
+    levels: Sequence[tuple[float, Evidence]], slope: Evidence, change: float = math.nan, change_se: float = math.nan
+) -> Verdict:
+    """The first fault, and what to change; else a sentence that says what was checked.
+
+    levels: temperature and evidence of each, its λ̂ measured from the line's own minimum.  slope: evidence of the slope, where every
+    level counts as it does in the line.  change, change_se: as in `FromTemperatures`.
+    """
+    known, doubt = chances.known_right(slope), None
+    asked = [(f"At temperature {t:g}: ", question, e) for question in OF_A_LEVEL for t, e in levels]
+    asked += [("", question, slope) for question in OF_THE_SLOPE]
+    for where, question, evidence in asked:
+        fault = question(evidence)
+        if fault is not None and fault.doubt and known:
+            doubt = doubt or fault
+        elif fault is not None:
+            contradicted = chances.contradiction(slope) if fault.doubt else ""
+            return Verdict(False, f"{where}{fault.reason}{contradicted}", fault.remedy, fault.wants_steps, fault.change)
+    if abs(change) > max(BENT * slope.llc, ERRORS * change_se):
+        reason = (
+            f"λ̂ changes with the temperature: by {change / slope.llc:+.0%} ± {change_se / slope.llc:.0%} from the lowest to "
+            "the highest, so that no one line goes through the means."
+        )
+        return Verdict(False, reason, "Use temperatures that are nearer to 1.")
+    return Verdict(True, _checked([e for _, e in levels], slope, change, change_se))
+
+
+def hangs_on_spread(levels: Sequence[tuple[float, Evidence]], slope: Evidence) -> bool:
+    """Whether directions that were not spread along are all that speaks against the slope."""
+    return spread.unspread(slope) is not None and bool(judge_slope(levels, replace(slope, unspread=math.nan)))
+
+
+def _checked(levels: Sequence[Evidence], slope: Evidence, change: float, change_se: float) -> str:
+    checked = ["no chain diverged", "no drift"]
+    r_hat, ess = max(e.r_hat for e in levels), min(e.ess for e in levels)
+    if math.isfinite(r_hat):
+        checked.append(f"R-hat at most {r_hat:.3f}")
+    if math.isfinite(ess):
+        checked.append(f"ESS at least {ess:.0f}")
+    if slope.idle:
+        checked.append(f"the loss does not depend on {slope.idle:,} of {slope.parameters:,} directions")
+    if math.isfinite(change):
+        checked.append(f"the slope changes by {change / slope.llc:+.0%} ± {change_se / slope.llc:.0%}")
+    return f"The chains at all temperatures agree and have settled ({', '.join(checked)})."
