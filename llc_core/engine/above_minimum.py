@@ -20,6 +20,7 @@ FEWEST, MOST = 12, 200
 """… between so many evaluations of all data. With fewer nothing is found, and more were never needed."""
 DEAREST = 0.2
 """The fewest may take this share of the run's gradients: without them nothing is known of w0."""
+STARTS = 2
 FEW = 30
 """With fewer than this many all go to w0. Else a chain's place is a second start, since at a saddle w0 itself has no slope."""
 ENOUGH = 0.02
