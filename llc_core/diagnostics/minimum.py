@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from llc_core.diagnostics.evidence import Evidence, Fault
 
 TOLERANCE = 0.05
 """What the minimum lies lower than w0 may be this share of λ there; mean and variance may differ by this share of λ̂."""
+DOUBTFUL = 0.03
+"""From this share on it leaves too little of the tolerance for all else, unless an exact answer says what all together is."""
 ERRORS = 3
 MOSTLY = 0.25
 """λ̂ is γ's where it would fall by more than this share of itself while log γ rises by 1. Where the loss alone holds the chains in
@@ -20,7 +23,17 @@ CHANGE = {"polish": True}
 
 def above_the_minimum(e: Evidence) -> Fault | None:
     """w0 lies above the minimum by more than the tolerance. No exact answer to the mean's own question helps against that."""
-    if not (math.isfinite(e.above) and e.above > max(TOLERANCE * (e.llc + e.above), 0.0)):
+    return _above(e, TOLERANCE)
+
+
+def nearly_too_far_above(e: Evidence) -> Fault | None:
+    """w0 lies above the minimum by most of the tolerance."""
+    fault = _above(e, DOUBTFUL)
+    return fault and replace(fault, doubt=True)
+
+
+def _above(e: Evidence, share: float) -> Fault | None:
+    if not (math.isfinite(e.above) and e.above > max(share * (e.llc + e.above), 0.0)):
         return None
     reason = f"w0 lies above the minimum: a place nearby has a loss that is lower by {e.above:.3g} in units of λ̂"
     there = e.llc + e.above
