@@ -33,7 +33,8 @@ def nearly_too_far_above(e: Evidence) -> Fault | None:
 
 
 def _above(e: Evidence, share: float) -> Fault | None:
-    if not (math.isfinite(e.above) and e.above > max(share * (e.llc + e.above), 0.0)):
+    fits_noise = e.llc <= 0 and e.expected <= 0  # `stops.not_positive` says why, and by how much it is expected to
+    if fits_noise or not (math.isfinite(e.above) and e.above > max(share * (e.llc + e.above), 0.0)):
         return None
     reason = f"w0 lies above the minimum: a place nearby has a loss that is lower by {e.above:.3g} in units of λ̂"
     there = e.llc + e.above

@@ -80,7 +80,8 @@ def not_positive(e: Evidence) -> Fault | None:
         return Fault(
             f"{reason}: the minimum of L_n lies below L_n(w0) by more than λ/nβ at this n, since the loss fits the noise of the "
             f"data (expected here: {e.expected:.3g}).",
-            "Use more data, a smaller nβ, or an estimate at the minimiser of L_n.",
+            "Use more data, a smaller nβ, or an estimate at the minimum of L_n (polish=True).",
+            change={"polish": True},
         )
     if e.llc > -2 * e.se:
         return Fault(f"{reason}: it does not differ from 0 within its error ({e.se:.2g}).", "Take more steps.", True)
@@ -91,7 +92,8 @@ def not_positive(e: Evidence) -> Fault | None:
         )
     return Fault(
         f"{reason}: on the same data the chains find losses below L_n(w0), so w0 is no minimum of L_n.",
-        "Train w0 to its minimum. If w0 is the true parameter, L_n fits the noise: use more data or a smaller nβ.",
+        "Polish w0 (polish=True). If w0 is the true parameter, L_n fits the noise: use more data or a smaller nβ.",
+        change={"polish": True},
     )
 
 

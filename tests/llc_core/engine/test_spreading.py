@@ -102,7 +102,7 @@ def test_what_heat_adds_is_taken_off_with_the_error_of_its_formula():
     cold, hot = (spreading(Count(seen), group, heat, 20.0) for heat in (0.0, 3.0))
     assert hot.unspread == pytest.approx(cold.unspread + 6) and hot.se > cold.se
     assert np.isnan(spreading(None, group, 0.0, 20.0)).all()
-    few = SpreadSeen(rows[:7], rows[:7], np.ones((7, 4)))
+    few = SpreadSeen(rows[:7], rows[:7], rows[:7], np.ones((7, 4)))
     assert np.isnan(spreading(Count(few), group, 0.0, 20.0).unspread), "of seven looks nothing is said"
 
 

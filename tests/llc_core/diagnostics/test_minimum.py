@@ -1,0 +1,85 @@
+"""What the verdict says of a w0 above the minimum, of a variance that contradicts the mean, and of a λ̂ that is γ's."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from llc_core.diagnostics.evidence import Evidence
+from llc_core.diagnostics.minimum import held
+from llc_core.diagnostics.verdict import judge, worth_an_answer
+from llc_core.types import Verdict
+
+SOUND = {
+    "llc": 50.0, "se": 0.3, "chains": 4, "dead": 0, "r_hat": 1.005, "ess": 900.0, "drift": 0.1, "drift_se": 0.2,
+    "step_size": 1e-7, "stable_step": 1e-6, "kept_steps": 4000, "parameters": 400, "localization": 100.0, "above": 0.1,
+    "from_variance": 50.5, "from_variance_se": 1.0, "gap": -0.5, "gap_se": 1.0, "of_gamma": 0.4, "of_gamma_se": 0.2, "pull": 290.0,
+    "unspread": 1.0, "unspread_se": 2.0,
+}  # fmt: skip
+
+
+def judged(**changes: Any) -> Verdict:
+    return judge(Evidence(**{**SOUND, **changes}))
+
+
+def test_a_sound_run_has_the_variance_beside_it():
+    found = judged()
+    assert found and "from the variance 50.5 ± 1" in found.reason
+
+
+@pytest.mark.parametrize(
+    "changes, words, change",
+    [
+        ({"above": 10.0}, "lower by 10 in units of λ̂, so that λ̂ = 50 would be about 60 there", {"polish": True}),
+        ({"above": 2.7}, "w0 lies above the minimum", {"polish": True}),
+        ({"gap": -6.0}, "w0 lies above the minimum, or is none: the mean of the losses says 50, their variance 56", {"polish": True}),
+        ({"gap": 6.0}, "λ̂ changes with the temperature", {}),
+        ({"of_gamma": 20.0}, "with a γ (localization) twice as large it would be about 28% lower", {"localization": 10.0}),
+        ({"unlooked": True, "above": math.nan, "gap_se": math.nan, "gap": math.nan}, "is not known", {"polish": True}),
+        ({"llc": -3.0, "above": 60.0, "expected": 50.0}, "w0 lies above the minimum", {"polish": True}),
+    ],
+)  # fmt: skip
+def test_each_has_its_sentence_and_its_remedy(changes, words, change):
+    found = judged(**changes)
+    assert not found and words in found.reason and dict(found.change) == change
+
+
+@pytest.mark.parametrize(
+    "harmless",
+    [
+        {"above": 1.4},
+        {"gap": -2.4},
+        {"gap": -6.0, "gap_se": 2.1},
+        {"gap": 6.0, "gap_se": math.nan},
+        {"of_gamma": 12.0},
+        {"of_gamma": 20.0, "of_gamma_se": 7.0},
+        {"unlooked": True, "above": math.nan},
+        {"above": math.nan, "gap": math.nan, "gap_se": math.nan, "from_variance": math.nan},
+    ],
+)
+def test_what_is_small_or_not_known_says_nothing(harmless):
+    assert judged(**harmless)
+
+
+def test_an_exact_answer_settles_doubts_and_not_a_w0_far_above():
+    for doubt in ({"above": 2.0}, {"gap": -6.0}, {"of_gamma": 20.0}):
+        assert not judged(**doubt) and worth_an_answer(Evidence(**{**SOUND, **doubt}))
+        assert judged(**doubt, reference=50.2)
+    far = {"above": 10.0}
+    assert not judged(**far, reference=50.2) and not worth_an_answer(Evidence(**{**SOUND, **far}))
+
+
+def test_gamma_is_named_beside_a_w0_above_the_minimum():
+    found = judged(above=10.0, of_gamma=20.0)
+    assert (
+        "w0 lies above the minimum" in found.reason
+        and "γ = 100 and not the loss holds about 291 of 400" in found.reason
+    )
+
+
+def test_directions_that_gamma_holds_count_those_not_spread_along():
+    assert held(Evidence(**SOUND)) == 291.0
+    assert held(Evidence(**{**SOUND, "unspread": 500.0})) == 400.0
+    assert math.isnan(held(Evidence(**{**SOUND, "pull": math.nan})))
