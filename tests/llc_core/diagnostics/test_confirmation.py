@@ -68,7 +68,7 @@ def test_a_formula_for_large_n_confirms_nothing():
 
 def test_noise_that_is_fitted_is_named_and_shows_in_the_own_law(noisy, plane):
     assert noisy.llc < -20 and "fits the noise of the data" in noisy.converged.reason
-    assert "estimate at the minimiser" in noisy.converged.remedy and "w0 may" not in str(noisy.converged)
+    assert "estimate at the minimum of L_n" in noisy.converged.remedy and "w0 may" not in str(noisy.converged)
     sign = own_law(noisy)
     assert sign.note and sign.ok and sign.value < 0 and "fits noise" in sign.sentence
     kept = noisy.trace[noisy.trace_steps >= noisy.burn_in]
