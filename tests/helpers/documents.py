@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 MODULE = re.compile(r"python -m (lab(?:\.\w+)+)")
-PLACE = re.compile(r"(?<![\w./-])((?:llc_core|app|lab|tests)/[\w./-]*\w)")
+PLACE = re.compile(r"(?<![\w./-])((?:llc_core|app|lab|docs|tests)/[\w./-]*\w)")
 PLACEHOLDER = re.compile(r"[A-Z]{2,}")
 """NAME in a path stands for a name of one's own."""
 
@@ -59,3 +60,38 @@ def crowded(text: str) -> Iterator[str]:
         found = len(re.findall(r"[.!?](?=[\s)*]|$)", prose))
         if found > MOST_SENTENCES:
             yield f"{found} sentences stand below the table {block[1][:60]}; keep three, and list the rest as findings."
+
+
+def blocks(text: str, language: str) -> list[str]:
+    """The fenced blocks of a page in this language."""
+    return re.findall(rf"^```{language}\n(.*?)^```", text, re.S | re.M)
+
+
+def commands(text: str) -> Iterator[list[str]]:
+    """The words of each command in the page's blocks of shell, without its comment and without variables set before it."""
+    for block in blocks(text, "bash"):
+        for line in block.splitlines():
+            words = shlex.split(line, comments=True)
+            while words and re.match(r"[A-Z_]+=", words[0]):
+                words.pop(0)
+            if words:
+                yield words
+
+
+WIDEST = 120
+"""Characters of a line of text."""
+LONGEST = 35
+"""Words of a sentence."""
+
+
+def hard_to_read(text: str) -> Iterator[str]:
+    """One sentence for each line that is too wide, rows of tables left out, and for each sentence that is too long."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if len(line) > WIDEST and not line.startswith("|"):
+            yield f"Line {number} has {len(line)} characters; wrap it at {WIDEST}."
+    prose = re.sub(r"^```.*?^```", "", text, flags=re.S | re.M)
+    prose = re.sub(r"\]\([^)]*\)", "]", re.sub(r"^[|#].*$", "", prose, flags=re.M))
+    for paragraph in re.split(r"\n\s*\n|\n(?=\s*(?:[-*>]|\d+\.) )", prose):
+        for sentence in re.split(r"(?<=[.!?:;])[*\")]*\s+", paragraph.strip()):
+            if len(sentence.split()) > LONGEST:
+                yield f"{len(sentence.split())} words: {' '.join(sentence.split()[:8])} …"

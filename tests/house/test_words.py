@@ -1,4 +1,4 @@
-"""What the documents name is there: links, headings, commands and paths of README, CONTRIBUTING and the results."""
+"""What the documents name is there: links, headings, commands and paths of README, CONTRIBUTING, docs and the results."""
 
 from __future__ import annotations
 
@@ -8,15 +8,17 @@ import documents
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+RESULTS = sorted((ROOT / "lab/benchmarks/results").glob("*.md"))
 DOCUMENTS = [
     ROOT / "README.md",
     ROOT / "CONTRIBUTING.md",
+    *sorted((ROOT / "docs").rglob("*.md")),
     ROOT / "lab/benchmarks/RESULTS.md",
-    *sorted((ROOT / "lab/benchmarks/results").glob("*.md")),
+    *RESULTS,
 ]
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_what_a_document_names_is_there(path):
     assert not list(documents.faults(path, path.read_text(), ROOT))
 
@@ -40,11 +42,11 @@ def test_a_planted_fault_is_found(planted):
 
 def test_the_index_names_every_file_of_results():
     index = (ROOT / "lab/benchmarks/RESULTS.md").read_text()
-    assert [path.name for path in DOCUMENTS[3:] if f"(results/{path.name})" not in index] == []
-    assert len(DOCUMENTS) > 6
+    assert [path.name for path in RESULTS if f"(results/{path.name})" not in index] == []
+    assert len(RESULTS) > 3
 
 
-@pytest.mark.parametrize("path", DOCUMENTS[3:], ids=lambda path: path.name)
+@pytest.mark.parametrize("path", RESULTS, ids=lambda path: path.name)
 def test_a_table_of_results_is_followed_by_three_sentences_at_most(path):
     assert not list(documents.crowded(path.read_text()))
 
