@@ -44,9 +44,7 @@ class Resolved:
     polish: Polish | None = None
 
     def polished(self, callback: Callable[[int, float], None] | None = None) -> Resolved:
-        """This at the local minimum of L_n; the same where that was done. callback: as in `polish`."""
-        if self.polish is not None:
-            return self
+        """This at the local minimum of L_n. callback: as in `polish`."""
         done = polish(self.problem, n_beta=self.config.n_beta, device=self.config.device, callback=callback)
         observable = self.observable
         if observable is not None and done.distance > 0:

@@ -52,7 +52,7 @@ class Run:
         resolved = config if isinstance(config, Resolved) else resolve(config, problem, observable)
         if resolved is config and (problem is not None or observable is not None):
             raise ValueError("A resolved configuration brings its problem and observable; pass nothing beside it.")
-        if resolved.config.polish:
+        if resolved.config.polish and resolved.polish is None:
             resolved = resolved.polished()
         setup = self._setup = Setup(resolved)
         self.config, self.problem, self.sampler = resolved.config, resolved.problem, resolved.sampler

@@ -14,6 +14,7 @@ from llc_core.compute.descent import Descent
 from llc_core.compute.precision import full_precision
 from llc_core.compute.streams import torch_stream
 from llc_core.fields import number, whole
+from llc_core.potentials import polishing_words as words
 from llc_core.potentials.base import Potential
 from llc_core.types import Polish
 
@@ -24,10 +25,10 @@ QUIET = 10
 """Steps that together bring less than the tolerance before the way is at its end."""
 BESIDE = 0.01
 """Where w0 has no slope, the way begins so far beside it, in typical sizes of the parameters."""
-FARTHER = (0.25, 0.5, 1.0)
-"""How much farther out the loss is looked at, in lengths of the weights, for whether it falls without end."""
-FAR = 0.5
-"""Share of its length by which a w0 that moves is another one."""
+FURTHER, STRIDE, GROWN = 40, 1e-3, 1.1
+"""A way at whose end the loss hardly falls goes on for so many steps while each is longer than this share of the weights' length. Where
+they grow to so many times their length, there is no minimum: exp(−margin) falls for ever, each step by about the same factor.
+"""
 LARGEST_DOUBLE = 2_000_000
 """Up to so many parameters the way is gone in double precision."""
 MOST_PASSES = 10_000_000
@@ -111,7 +112,8 @@ class _Way:
         problem.prepare(self.zero)
         self.origin = problem.origin(self.zero)
         self.scale = torch.as_tensor(problem.typical_scale(self.zero)).to(self.zero).expand(problem.dim)
-        self.level = abs(problem.baseline_loss)
+        self.before = problem.baseline_loss
+        self.level = abs(self.before)
 
     def evaluate(self, at: Tensor) -> tuple[float, Tensor]:
         loss, grad = self.problem.excess_loss_and_grad(at.unsqueeze(0))
@@ -126,52 +128,44 @@ class _Way:
         # Every parameter could move by its typical size, and the slope would still not bring what counts.
         if self.n_beta * float((search.here.grad * self.scale).norm()) < 1e-3 * self.tolerance:
             return self._on_trial(slope)
-        rested, halfway = self._descend(search)
-        falls = self._falls_on(search, halfway)
-        if rested and falls:
-            return self._stays(slope, self._endless(search))
-        return self._arrived(search, slope, rested, "" if rested else self._why(search, falls))
+        return self._ended(search, slope, self._descend(search))
+
+    def _ended(self, search: Descent, slope: float, rested: bool, lead: str = "") -> Polished:
+        if rested and self._runs_away(search):
+            length = float(search.here.at.norm())
+            return self._stays(slope, words.endless(length, self.before, self.before + search.here.loss))
+        return self._arrived(search, slope, rested, lead)
 
     def _begin(self, at: Tensor) -> Descent:
         return Descent(self.evaluate, at, BESIDE * float(self.scale.norm()), self.level)
 
-    def _descend(self, search: Descent) -> tuple[bool, Tensor]:
-        """Whether the way came to rest before the passes were used up, and a place at which it was about halfway."""
+    def _descend(self, search: Descent) -> bool:
+        """Whether the way came to rest before the passes were used up."""
         levels = deque([math.inf] * QUIET + [search.here.loss], maxlen=QUIET + 1)
-        behind = [search.here.at] * 2
-        steps = 0
         while self.used < self.passes:
             if self._brings_little(levels[0], search):
-                return True, behind[0]
+                return True
             if not search.step():
-                return self.n_beta * search.gain < self.tolerance, behind[0]
+                return self.n_beta * search.gain < self.tolerance
             levels.append(search.here.loss)
-            steps += 1
-            if steps & (steps - 1) == 0:  # powers of two, of which the last but one lies in the middle half of the way
-                behind = [behind[1], search.here.at]
-        return self._brings_little(levels[0], search), behind[0]
+        return self._brings_little(levels[0], search)
 
     def _brings_little(self, before: float, search: Descent) -> bool:
         return self.n_beta * max(before - search.here.loss, search.gain) < self.tolerance
 
-    def _falls_on(self, search: Descent, halfway: Tensor) -> bool:
-        """Whether the loss falls all along a ray: the weights grow as they are, or the way goes on as it went."""
-        at, loss = search.here.at, search.here.loss
-        weights = at if self.origin is None else at + self.origin
-        rounding = 64 * torch.finfo(at.dtype).eps * max(self.level, abs(loss))
-        for ray in (weights, at - halfway):
-            if not float(ray.norm()) > 0:
-                continue
-            ray = ray * (float(weights.norm()) / float(ray.norm()))
-            before = loss
-            for far in FARTHER:
-                there = self.evaluate(at.add(ray, alpha=far))[0]
-                if not there < before - rounding:
-                    break
-                before = there
-            else:
+    def _runs_away(self, search: Descent) -> bool:
+        """Whether the weights still grow by much though the loss hardly falls: at a minimum they come to rest with it."""
+        length = self._length(search.here.at)
+        for _ in range(FURTHER):
+            behind = search.here.at
+            if not search.step() or float((search.here.at - behind).norm()) < STRIDE * length:
+                return False
+            if self._length(search.here.at) > GROWN * length:
                 return True
         return False
+
+    def _length(self, at: Tensor) -> float:
+        return float((at if self.origin is None else at + self.origin).norm())
 
     def _on_trial(self, slope: float) -> Polished:
         """w0 has no slope: go down from beside it."""
@@ -180,43 +174,33 @@ class _Way:
             BESIDE * self.scale * torch.randn(self.problem.dim, generator=stream, dtype=torch.float64).to(self.scale)
         )
         search = self._begin(beside)
-        rested, halfway = self._descend(search)
+        rested = self._descend(search)
         if self.n_beta * -search.here.loss < self.tolerance:
-            known = "it is a minimum" if rested else f"nothing lower was found near it in {self.used} passes"
-            return self._stays(slope, f"w0 stays: the loss has no slope there, and {known}.", rested)
-        falls = self._falls_on(search, halfway)
-        if rested and falls:
-            return self._stays(slope, self._endless(search))
-        lead = "The loss has no slope at w0, which is no minimum all the same: from beside it the loss falls."
-        return self._arrived(search, slope, rested, "" if rested else self._why(search, falls), lead)
+            return self._stays(slope, words.FLAT if rested else words.flat_so_far(self.used), rested)
+        return self._ended(search, slope, rested, words.SADDLE)
 
-    # -- what is said -------------------------------------------------------------------------------------------------
-
-    def _arrived(self, search: Descent, slope: float, rested: bool, why: str, lead: str = "") -> Polished:
+    def _arrived(self, search: Descent, slope: float, rested: bool, lead: str) -> Polished:
         here = search.here
+        why = "" if rested else self._why(search)
         fall, distance = -here.loss, float(here.at.norm())
         if not fall > 0:
-            return self._stays(slope, why or "w0 stays: it is a minimum already.", rested)
-        if rested and self.n_beta * fall < self.tolerance:
-            lead = lead or "w0 was a minimum already, or nearly:"
-        length = math.nan if self.origin is None else float(self.origin.norm())
+            return self._stays(slope, why or words.STAYS, rested)
+        length = math.nan if self.origin is None else self._length(self.zero)
         share = distance / length if length > 0 else math.nan
-        of = f" ({100 * share:.3g}% of its length)" if math.isfinite(share) else ""
-        by = f"the loss fell by {fall:.3g}, which adds {self.n_beta * fall:.3g} to λ̂"
-        moved = f"w0 was moved by {distance:.3g}{of}, and {by}."
-        if share > FAR:
-            moved += " So far away it is another network than the one that was given."
+        llc = self.n_beta * fall
+        if rested and llc < self.tolerance and not lead:
+            lead = words.NEARLY
         return Polished(
             distance=distance,
             relative=share,
             fall=fall,
-            llc=self.n_beta * fall,
+            llc=llc,
             gradient_before=slope,
             gradient=float(here.grad.norm()),
             gain=self.n_beta * search.gain if math.isfinite(search.gain) else math.nan,
             passes=self.used,
             converged=rested,
-            sentence=" ".join(part for part in (lead, moved, why) if part),
+            sentence=" ".join(part for part in (lead, words.moved(distance, share, fall, llc), why) if part),
             problem=self.problem.moved(here.at),
             delta=here.at.double().cpu(),
         )
@@ -237,19 +221,6 @@ class _Way:
             delta=torch.zeros(self.problem.dim, dtype=torch.float64),
         )
 
-    def _endless(self, search: Descent) -> str:
-        here = search.here
-        return (
-            f"There is no minimum to find: {float(here.at.norm()):.3g} away from w0 the loss has fallen from {self.level:.3g} to "
-            f"{self.level + here.loss:.3g} and still falls as the weights grow, as a cross entropy of separable classes does for "
-            "ever. w0 stays; add weight decay to the loss, take a larger localization, or read λ̂ from two temperatures."
-        )
-
-    def _why(self, search: Descent, falls: bool) -> str:
-        left = self.n_beta * search.gain
-        rest = f"another {left:.2g} may be missing" if math.isfinite(left) else "it is not known how much is missing"
-        if self.used < self.passes:
-            return f"No lower point was found from there though the loss still has a slope, as at a kink or a rounding; {rest}."
-        said = f"That is no minimum yet: {self.passes} passes were used up, and {rest}; allow more of them."
-        grows = " If the loss goes on falling while the weights grow, there is none: add weight decay to the loss."
-        return said + (grows if falls else "")
+    def _why(self, search: Descent) -> str:
+        grown = self._length(search.here.at) > words.GROWN * self._length(self.zero)
+        return words.unfinished(self.n_beta * search.gain, self.passes if self.used >= self.passes else None, grown)

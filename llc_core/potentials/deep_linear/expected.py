@@ -27,15 +27,12 @@ class Expected(Potential):
     widths: Sequence[int]
     data: LinearData
     noise_std: float
+    is_moved = False
+    """Whether w0 was moved away from the true parameter that made the data."""
 
     @property
     def rank_table(self) -> list[list[int]]:
         """See `DeepLinearNetwork.rank_table`."""
-        raise NotImplementedError
-
-    @property
-    def is_moved(self) -> bool:
-        """Whether w0 was moved away from the true parameter that made the data."""
         raise NotImplementedError
 
     def expected_llc(self, n_beta: float | None = None) -> float | None:

@@ -6,23 +6,22 @@ import hashlib
 import json
 import math
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import replace
-from functools import cached_property, reduce
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from llc_core.compute.precision import EXACT, SINGLE, lasting
+from llc_core.compute.precision import SINGLE, lasting
 from llc_core.fields import whole
 from llc_core.potentials.base import Batch
 from llc_core.potentials.deep_linear.blocked_gibbs import BlockedGibbs
 from llc_core.potentials.deep_linear.default_run import gibbs_is_cheap, usual_sweeps
 from llc_core.potentials.deep_linear.evaluation import LinearPotential
-from llc_core.potentials.deep_linear.expected import Expected
 from llc_core.potentials.deep_linear.given_weights import as_weights
+from llc_core.potentials.deep_linear.moving import MOVED_NOTE, Movable
 from llc_core.potentials.deep_linear.random_networks import RandomNetwork, draw_network
 from llc_core.potentials.deep_linear.tensors import Tensors
 from llc_core.potentials.deep_linear.virtual_data import data_of
@@ -30,10 +29,8 @@ from llc_core.theory.coefficients import learning_coefficient, local_learning_co
 from llc_core.theory.rank_tables import Ranks, numerical_ranks
 from llc_core.types import LearningCoefficient
 
-MOVED_NOTE = "It is of the true parameter from which w0 was moved."
 
-
-class DeepLinearNetwork(Expected, LinearPotential):
+class DeepLinearNetwork(Movable, LinearPotential):
     """A deep linear network at the point w0 = `weights`, with its own teacher's data.
 
     weights: W_1, …, W_M as arrays [H_l, H_{l−1}] (numpy, torch or nested lists).
@@ -61,7 +58,6 @@ class DeepLinearNetwork(Expected, LinearPotential):
         self.n, self.noise_std, self.seed, self.virtual = self.data.n, self.data.noise_std, self.data.seed, virtual
         self._source: RandomNetwork | None = None
         self._on: dict[tuple[str, torch.dtype], Tensors] = {}
-        self._from: DeepLinearNetwork | None = None
 
     @classmethod
     def random(
@@ -136,26 +132,6 @@ class DeepLinearNetwork(Expected, LinearPotential):
 
     def default_steps(self, gradient: str, sampler: str) -> int:
         return usual_sweeps(self.dim) if sampler == "Gibbs" else super().default_steps(gradient, sampler)
-
-    def origin(self, like: Tensor) -> Tensor:
-        return torch.cat([torch.as_tensor(w, **EXACT).flatten() for w in self.weights]).to(like)
-
-    @property
-    def is_moved(self) -> bool:
-        return self._from is not None
-
-    def moved(self, delta: Tensor) -> DeepLinearNetwork:
-        """The network with other weights, on the samples of its first teacher, of whom ranks and both coefficients remain."""
-        start = self._from or self
-        parts = torch.split(delta.detach().cpu().double(), [w.size for w in self.weights])
-        weights = [w + part.view(w.shape).numpy() for w, part in zip(self.weights, parts, strict=True)]
-        products = (reduce(lambda below, w: w @ below, layers) for layers in (weights, start.weights))
-        other = copy(self)
-        for name in ("local_learning_coefficient", "_fitted_noise"):
-            other.__dict__.pop(name, None)
-        other.weights, other._from, other._on = weights, start, {}
-        other.data = start.data.seen_from(torch.from_numpy(next(products) - next(products)))
-        return other
 
     def prepare(self, like: Tensor) -> None:
         self.data.work_on(like.device)

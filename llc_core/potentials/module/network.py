@@ -21,14 +21,14 @@ from llc_core.potentials.base import Batch, Potential
 from llc_core.potentials.module.arranging import arrange
 from llc_core.potentials.module.calling import OfOutput
 from llc_core.potentials.module.cross_entropy import CrossEntropy
-from llc_core.potentials.module.dense import DensePasses
 from llc_core.potentials.module.first_rows import try_calling
 from llc_core.potentials.module.given import read
 from llc_core.potentials.module.layers import Dense, dense_stack, row_numbers
 from llc_core.potentials.module.losses import Loss, as_loss
-from llc_core.potentials.module.outputs import Outputs, as_inputs
+from llc_core.potentials.module.outputs import as_inputs
 from llc_core.potentials.module.parameters import choose, frozen_copy, uncompiled
-from llc_core.potentials.module.passes import Looped, Passes, Position, Vmapped, Weights
+from llc_core.potentials.module.passes import Looped, Position, Vmapped
+from llc_core.potentials.module.place import Place
 from llc_core.potentials.module.rows import Rows, TensorData, chunks
 from llc_core.potentials.module.trial import activation_bytes, dense_agrees, vmap_problem
 
@@ -131,7 +131,7 @@ class NetworkPotential(Potential):
         self.gradients = ("full", "control_variate", "minibatch") if batch_size is None else SAMPLED_FIRST
         self.chunk = None if chunk is None else whole("chunk", chunk, 1)
         self.module, self._numbers = frozen_copy(module)
-        self._on: dict[tuple[str, torch.dtype], _Place] = {}
+        self._on: dict[tuple[str, torch.dtype], Place] = {}
         self._home = torch.empty(0, **SINGLE)
         self.stack: list[Dense] | None = None
         self.method = choice("method", method, METHODS)
@@ -139,7 +139,7 @@ class NetworkPotential(Potential):
 
     def _stack_agrees(self) -> bool:
         precision = torch.float64 if self.dim < BY_CHAIN["cpu"] else torch.float32
-        place = _Place(self, torch.device("cpu"), precision)
+        place = Place(self, torch.device("cpu"), precision)
         loop = Looped(self.module, self.calling, place.weights)
         return dense_agrees(place.dense, loop, place.rows(0, 2), place.zero(1).expand(1, self.dim))
 
@@ -283,15 +283,15 @@ class NetworkPotential(Potential):
 
     # -- evaluation ---------------------------------------------------------------------------------------------------
 
-    def _place(self, like: Tensor) -> _Place:
+    def _place(self, like: Tensor) -> Place:
         key = (str(like.device), like.dtype)
         if key not in self._on:
-            self._on[key] = _Place(self, like.device, like.dtype)
+            self._on[key] = Place(self, like.device, like.dtype)
         return self._on[key]
 
     def _settle(self) -> int:
         """Try two rows, settle what "auto" means, and return the bytes that a row of one chain takes."""
-        first = _Place(self, torch.device("cpu"), torch.float32)
+        first = Place(self, torch.device("cpu"), torch.float32)
         numbers = {**first.weights.still, **first.weights.moving}
         self.calling = try_calling(self.calling, self.module, numbers, first.rows, self.data.fields[-1])
         loop = Looped(self.module, self.calling, first.weights)
@@ -326,7 +326,7 @@ class NetworkPotential(Potential):
         size = self._row_bytes * at_once * delta.element_size() / 4
         return max(1, int(CHUNK_BYTES[delta.device.type] / max(size, 1)))
 
-    def _parts(self, place: _Place, delta: Tensor, places: Tensor | None, count: int) -> Iterator[tuple[Rows, Tensor]]:
+    def _parts(self, place: Place, delta: Tensor, places: Tensor | None, count: int) -> Iterator[tuple[Rows, Tensor]]:
         """Chunk after chunk the rows at `places` [C, count], or the first `count`; and their losses at w0."""
         for start, stop in chunks(count, self._chunk(delta)):
             if places is None:
@@ -334,9 +334,7 @@ class NetworkPotential(Potential):
             else:
                 yield self.data.pick(places[:, start:stop], delta, place.base)
 
-    def _loss_and_grad(
-        self, place: _Place, point: Position, places: Tensor | None, count: int
-    ) -> tuple[Tensor, Tensor]:
+    def _loss_and_grad(self, place: Place, point: Position, places: Tensor | None, count: int) -> tuple[Tensor, Tensor]:
         """ΔL [C] over these rows and its gradient [C, D]."""
         grad, total = torch.empty_like(point.delta), point.delta.new_zeros(len(point))
         evaluate = place.passes.write
@@ -346,7 +344,7 @@ class NetworkPotential(Potential):
         return total.mul_(1.0 / count), grad
 
     def _add_grad(
-        self, place: _Place, point: Position, places: Tensor | None, count: int, weight: float, grad: Tensor
+        self, place: Place, point: Position, places: Tensor | None, count: int, weight: float, grad: Tensor
     ) -> Tensor:
         """weight·ΔL [C] over these rows; weight times its gradient is added to `grad` [C, D]."""
         total = point.delta.new_zeros(len(point))
@@ -355,7 +353,7 @@ class NetworkPotential(Potential):
         return total.mul_(weight / count)
 
     @full_precision()
-    def _gradient_at_w0(self, place: _Place) -> Tensor:
+    def _gradient_at_w0(self, place: Place) -> Tensor:
         """∇L_n(w0), [1, D], computed once."""
         if place.gradient is None:
             gradient = place.zero(self.dim)
@@ -375,48 +373,3 @@ class NetworkPotential(Potential):
             digest.update(f"{x.dtype}{tuple(x.shape)}".encode())
             digest.update(x.detach().cpu().flatten().view(torch.uint8).numpy().tobytes() if x.numel() else b"")
         return digest.hexdigest()
-
-
-class _Place:
-    """What an evaluation needs, on one device in one precision."""
-
-    def __init__(self, network: NetworkPotential, device: torch.device, dtype: torch.dtype):
-        self.network, self.device, self.dtype = network, device, dtype
-        self.weights = Weights(network._numbers, network.pieces, device, dtype)
-        self.gradient: Tensor | None = None
-
-    @cached_property
-    def dense(self) -> DensePasses:
-        assert self.network.stack is not None
-        return DensePasses(self.network.stack, self.network.loss, self.weights, self.device)
-
-    @cached_property
-    def passes(self) -> Passes:
-        if self.network.method == "dense":
-            return self.dense
-        kind = Looped if self.network.method == "loop" else Vmapped
-        return kind(self.network.module, self.network.calling, self.weights)
-
-    @cached_property
-    def outputs(self) -> Outputs:
-        looped = self.network.method == "loop" or self.network.by_chain
-        return Outputs(self.network.module, self.network.calling, self.weights, looped)
-
-    def zero(self, dim: int) -> Tensor:
-        return torch.zeros(1, dim, dtype=self.dtype, device=self.device)
-
-    def rows(self, start: int, stop: int) -> Rows:
-        return self.network.data.slice(start, stop, self.zero(0))
-
-    @cached_property
-    def base(self) -> Tensor:
-        """Losses of all rows at w0, [rows]."""
-        with torch.no_grad(), full_precision():
-            at_w0 = self.zero(self.network.dim)
-            base = self.network.per_sample_loss(at_w0, 0, self.network.samples)[0]
-        if not bool(torch.isfinite(base).all()):
-            row = int((~torch.isfinite(base)).nonzero()[0])
-            raise ValueError(
-                f"The loss at w0 is not finite in row {int(self.network.data.order[row])}; check the module and the data."
-            )
-        return base

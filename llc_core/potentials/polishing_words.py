@@ -1,0 +1,50 @@
+"""What is said of a w0 that was polished."""
+
+from __future__ import annotations
+
+import math
+
+FAR = 0.5
+"""Share of its length by which a w0 that moves is another one."""
+GROWN = 2.0
+"""Times their length by which weights that go on growing are suspicious."""
+STAYS = "w0 stays: it is a minimum already."
+NEARLY = "w0 was as good as a minimum:"
+FLAT = "w0 stays: the loss has no slope there, and it is a minimum."
+SADDLE = "The loss has no slope at w0, which is no minimum all the same: from beside it the loss falls."
+
+
+def moved(distance: float, share: float, fall: float, llc: float) -> str:
+    """share: distance as one of ‖w0‖, or nan.  llc: what the fall is worth in λ̂."""
+    long = f"{100 * share:.3g}% of" if share <= 1 else f"{share:.3g} times"
+    of = f" ({long} its length)" if math.isfinite(share) else ""
+    said = f"w0 was moved by {distance:.3g}{of}, and the loss fell by {fall:.3g}, which adds {llc:.3g} to λ̂."
+    return f"{said} So far away it is another network than the one that was given." if share > FAR else said
+
+
+def flat_so_far(passes: int) -> str:
+    return f"w0 stays: the loss has no slope there, and nothing lower was found near it in {passes:,} passes."
+
+
+def endless(distance: float, before: float, after: float) -> str:
+    """before, after: the loss at w0 and so far away."""
+    return (
+        f"There is no minimum to find: {distance:.3g} away from w0 the loss has fallen from {before:.3g} to {after:.3g} and still "
+        "falls as the weights grow, as a cross entropy of separable classes does for ever. w0 stays; add weight decay to the "
+        "loss, take a larger localization, or read λ̂ from two temperatures."
+    )
+
+
+def unfinished(gain: float, passes: int | None, grown: bool) -> str:
+    """gain: what λ̂ could still rise by, or infinity.  passes: that were used up; None: they were not.  grown: whether the
+    weights have become much longer.
+    """
+    rest = f"another {gain:.2g} may be missing" if math.isfinite(gain) else "how much is missing is not known"
+    if passes is None:
+        return f"No lower point was found from there though the loss still has a slope, as at a kink; {rest}."
+    said = f"That is no minimum yet: {passes:,} passes were used up, and {rest}; allow more of them."
+    return (
+        f"{said} If the loss falls for ever as the weights grow, there is none: add weight decay to it."
+        if grown
+        else said
+    )
