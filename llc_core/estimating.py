@@ -137,7 +137,7 @@ def with_temperatures(grid: Any, temperatures: Sequence[float] | None) -> Any:
 
 
 def of_target(current: Run) -> list[Estimate]:
-    """The estimates of a run, without those at temperatures above 1."""
+    """The estimates of a run, without those at temperatures other than 1."""
     return [each for each in current.estimates() if each.setting.get("temperature", 1) == 1]
 
 
