@@ -116,7 +116,9 @@ def judge_slope(
             f"λ̂ changes with the temperature: by {change / slope.llc:+.0%} ± {change_se / slope.llc:.0%} from the lowest to "
             "the highest, so that no one line goes through the means."
         )
-        return Verdict(False, reason, "Use temperatures that are nearer to 1.")
+        return Verdict(
+            False, reason, "Use lower temperatures, such as 1 and 0.5: there the loss is more like that at the minimum."
+        )
     return Verdict(True, _checked([e for _, e in levels], slope, change, change_se))
 
 
