@@ -57,8 +57,8 @@ class RunConfig:
     observables: what else is watched along the chains: names of registered observables, or tables {"name": …, options…}
         (see `llc_core.observables`).
     interaction: how chains interact, {"name": "Contour", …} (see `llc_core.interactions`); None: they do not.
-    grid: {field: [values]}; settings are the product of the lists, the first field varying slowest. The field "temperature", from
-        1 upwards, divides both nβ and γ of its settings (`estimate(temperatures=…)`).
+    grid: {field: [values]}; settings are the product of the lists, the first field varying slowest. The field "temperature"
+        divides both nβ and γ of its settings (`estimate(temperatures=…)`).
     device: "cpu", "cuda", …; None: "cpu".  dtype: "float32" or "float64"; None: the engine's choice.
     """
 

@@ -174,7 +174,7 @@ class FromTemperatures:
     """λ̂ as the slope of the mean loss over the temperatures of one run, which the loss at w0 does not enter.
 
     llc, llc_se: the slope and its error, nan where there is none.  verdict: whether it can be trusted: its own, no other's.
-    temperatures: T_1 = 1 < T_2 < …: the run's nβ and γ were divided by them.
+    temperatures: T_1 = 1, T_2, …: the run's nβ and γ were divided by them.
     means, means_se: nβ·E[L(w) − L(w0)] at each, with the nβ of the first.
     above: nβ·L(w0) less what the line through these means is at T = 0: by how much w0 lies above the minimum.
     change, change_se: by how much the slope changes from the lowest temperature to the highest; nan for two of them.

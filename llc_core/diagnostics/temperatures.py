@@ -25,7 +25,7 @@ def leverage(place: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndar
     """What each of K means counts in a line through them by least squares: in its slope, in its value at 0, and in a bend, each [K].
 
     place: [K], where they lie.  weight: [K].
-    The bend is by how much the slope of the parabola through them changes from the first place to the last: 0 of two means.
+    The bend is by how much the slope of the parabola through them changes from the lowest place to the highest: 0 of two means.
     """
     apart = np.sqrt(weight)
     slope, at_zero = np.linalg.lstsq(
@@ -34,7 +34,7 @@ def leverage(place: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndar
     bend = np.zeros_like(place)
     if len(place) > 2:
         powers = apart[:, None] * np.stack([place**2, place, np.ones_like(place)], 1)
-        bend = 2 * (place[-1] - place[0]) * np.linalg.lstsq(powers, np.diag(apart), rcond=None)[0][0]
+        bend = 2 * np.ptp(place) * np.linalg.lstsq(powers, np.diag(apart), rcond=None)[0][0]
     return slope, at_zero, bend
 
 
@@ -116,7 +116,9 @@ def judge_slope(
             f"λ̂ changes with the temperature: by {change / slope.llc:+.0%} ± {change_se / slope.llc:.0%} from the lowest to "
             "the highest, so that no one line goes through the means."
         )
-        return Verdict(False, reason, "Use temperatures that are nearer to 1.")
+        return Verdict(
+            False, reason, "Use lower temperatures, such as 1 and 0.5: there the loss is more like that at the minimum."
+        )
     return Verdict(True, _checked([e for _, e in levels], slope, change, change_se))
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 import torch
 
@@ -230,11 +229,13 @@ def check_grid(config: RunConfig, sampler: Sampler) -> None:
             for value in values:
                 config.replace(grid={}, **{name: value})
         elif name == "temperature":
-            if len(values) < 2 or values[0] != 1 or any(b <= a for a, b in pairwise(values)):
+            if len(set(values)) < max(len(values), 2) or values[0] != 1 or min(values) <= 0:
                 raise ValueError(
-                    f"temperatures is {short(list(values))}; give at least two that begin with 1 and rise."
+                    f"temperatures is {short(list(values))}; give 1 and then at least one other, each once and above 0."
                 )
-            config.replace(grid={}, n_beta=min(config.grid.get("n_beta", (config.n_beta,))) / values[-1])
+            for n_beta in config.grid.get("n_beta", (config.n_beta,)):
+                for value in values:
+                    config.replace(grid={}, n_beta=n_beta / value)
         else:
             allowed = ", ".join([*fields, *sorted(OF_TARGET)])
             raise ValueError(f"grid has no field {short(name)} for {sampler.name}; choose among {allowed}.")
