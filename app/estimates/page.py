@@ -252,7 +252,7 @@ class EstimatePage(PageContract):
             self.stream(rows)
         if state.version != self._counted and (over or self._ticks % self.counter_ticks == 0):
             self._counted = state.version
-            self.transport.param.update(step=state.steps, caption=self.caption(state), **self._live.buttons)
+            self.transport.param.update(step=state.steps, caption=self.caption(state))
         self.poll(rows is not None)
         # The first number does not wait for the turn of the words.
         first = not self._told and math.isfinite(self.estimates.newest())

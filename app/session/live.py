@@ -224,8 +224,11 @@ class Live:
 
     def _look(self) -> None:
         """Know whether the run has ended meanwhile."""
-        if self.run is not None and self.over:
-            self.state = self.state.ended(self.run.state.status is not Status.FINISHED)
+        if self.run is None or not self.over:
+            return
+        before, self.state = self.state, self.state.ended(self.run.state.status is not Status.FINISHED)
+        if self.state is not before:
+            self._show_wish()
 
     def _obey(self) -> None:
         """Have the run on the screen play, walk or rest."""
@@ -247,14 +250,10 @@ class Live:
         if self.state.shown is Shown.LEFT:  # the screen may be gone
             return
         if self._transport is not None:
-            self._transport.param.update(**self.buttons)
+            more = self.can_go_on and not self.state.preparing
+            self._transport.param.update(playing=self.state.playing, more=more)
         if self.state.preparing:
             self.preparation.say(_afterwards(self.state))
-
-    @property
-    def buttons(self) -> dict[str, bool]:
-        """For `Transport`."""
-        return {"playing": self.state.playing, "more": self.can_go_on and not self.state.preparing}
 
     # -- the page's clock ---------------------------------------------------------------------------------------------
 

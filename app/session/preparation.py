@@ -21,7 +21,7 @@ class Preparation(LatestWork):
     broken = "What you asked for could not be prepared"
 
     def __init__(self) -> None:
-        super().__init__(self._show, threads)
+        super().__init__(self._show, lambda: threads())
         self._closed, self._afterwards = False, ""
         self.view = prose(theme.LESSON, margin=(6, 2, 0, 2), visible=False)
 
