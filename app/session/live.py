@@ -1,5 +1,5 @@
 """The tie between one visitor's page and its run: starts it when the page is on the screen, polls it, has it do what was asked for last,
-ends it."""
+ends it. Long, since it is one class: ways to a run, what the visitor says of it, and the page's clock."""
 
 from __future__ import annotations
 

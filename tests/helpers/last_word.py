@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
 from typing import Any
@@ -22,6 +23,7 @@ from app.runs.job import OVER, Status
 from app.runs.stepped_run import SteppedRun
 from app.runs.tasks import Done, NewestJob
 from app.session.live import Live
+from app.session.run_state import RunState, Shown
 
 PLAYS = {"play": True, "pause": False, "step": False, "reset": True}
 """Words of the buttons, and whether a run plays after them."""
@@ -110,7 +112,7 @@ class Count(NewestJob):
 class BarePage:
     """What every page has of a run, and nothing else. number: of the change whose run is shown."""
 
-    TOTAL = 200
+    TOTAL = 40
 
     def __init__(self) -> None:
         self.number, self.faults = 0, 0
@@ -265,7 +267,7 @@ WAITS = st.tuples(st.just("wait"), st.integers(1, 4))
 AWAY = st.tuples(st.just("away"), st.integers(1, 4))
 DEEDS = st.one_of(WORDS, WORDS, CHANGES, ENDS, WAITS, AWAY)
 """Names of methods of `Visitor`, with what they are given."""
-DEEDS_AND_LEAVING = st.one_of(DEEDS, DEEDS, st.sampled_from([("wait", 250), ("leave",)]))
+DEEDS_AND_LEAVING = st.one_of(DEEDS, DEEDS, st.sampled_from([("wait", 60), ("leave",)]))
 
 
 def go_through(visitor: Visitor, deeds: Sequence[tuple[Any, ...]]) -> None:
@@ -286,3 +288,8 @@ def bare_visitor(held: Held, runs: InlineRuns) -> Visitor:
     page = BarePage()
     on_screen(page)
     return Visitor(page, held, runs, page.ask, lambda: page.number)
+
+
+def plays_anyway(state: RunState, request: int) -> RunState:
+    """As it was: a run that had been prepared played, whatever had been said meanwhile."""
+    return replace(state, shown=Shown.RUNNING, then=None) if state.preparing and request == state.request else state

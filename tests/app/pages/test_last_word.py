@@ -9,15 +9,21 @@ import pytest
 import toy_page
 from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
-from last_word import DEEDS, Visitor, go_through, nothing_moves, slow
+from last_word import DEEDS, Visitor, go_through, nothing_moves, plays_anyway, slow
 from waiting import on_screen, settled
 
 import app.pages
 from app.estimates.page import EstimatePage
 from app.pages import load_pages
 from app.pages.stationary_bias.page import StationaryBias
+from app.session.run_state import RunState
 
-SETTINGS = settings(max_examples=8, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+FREELY = {"toy": 12, "local-geometry": 12, "stationary-bias": 12}
+"""How many sequences are made up for a page; the others go through those that are written down and a few more."""
+PAUSED = [("change", False), ("press", "pause"), ("finish", 0, False)]
+STEPPED = [("change", False), ("press", "step"), ("press", "step"), ("finish", 0, False)]
+PHASES = [Phase.explicit, Phase.reuse, Phase.generate]
+REFUSED = [("change", False), ("change", False), ("finish", 1, False), ("press", "pause"), ("finish", 0, True)]
 LLC = {"steps": 1000, "chains": 2}
 CASES: dict[str, dict[str, Any]] = {
     "toy": {"problem": {"width": 2}, **LLC},
@@ -79,16 +85,22 @@ def go(case, deeds):
         go_through(visitor, deeds)
 
 
-def test_a_page_does_what_was_asked_for_last(case):
+def test_a_page_does_what_was_asked_for_last(case, request):
     @given(st.lists(DEEDS, max_size=10))
-    @example([("change", False), ("press", "pause"), ("finish", 0, False)])
-    @example([("change", False), ("press", "step"), ("press", "step"), ("finish", 0, False)])
-    @example([("change", False), ("change", False), ("finish", 1, False), ("press", "pause"), ("finish", 0, True)])
-    @SETTINGS
+    @example(PAUSED)
+    @example(STEPPED)
+    @example(REFUSED)
+    @settings(max_examples=FREELY.get(request.node.callspec.params["case"], 3), deadline=None, phases=PHASES)
     def goes(deeds):
         go(case, deeds)
 
     goes()
+
+
+def test_a_page_that_plays_what_it_prepared_is_found_out(case, monkeypatch):
+    monkeypatch.setattr(RunState, "prepared", plays_anyway)
+    with pytest.raises(AssertionError):
+        go(case, PAUSED)
 
 
 def test_whoever_leaves_is_gone(case):
