@@ -18,11 +18,11 @@ def go_on(live: Live, config: Config, controls: Controls, curves: Curves, transp
 
     Raises ValueError, one sentence, where it would be longer than the page takes; nothing has changed then.
     """
-    if live.run is None or not live.can_go_on:
+    if not live.can_go_on:
         return None
     longer = config.longer()
     controls.check({name: longer.settings[name] for name in LENGTH})
-    if not live.run.go_on():
+    if not live.go_on():
         return None
     controls.go_on(longer.complete)
     curves.frame(*longer.lengths)

@@ -29,7 +29,6 @@ from app.runs.job import OVER, Job, State
 from app.runs.llc_job import LlcJob
 from app.session.errors import tell
 from app.session.live import Live
-from app.session.preparation import Preparation
 from app.sharing.exact_answers import ExactAnswers
 from app.sharing.reading import PageConfig, from_side_bar
 from app.style import theme
@@ -54,7 +53,13 @@ class EstimatePage(PageContract):
     def __init__(self, presets: Sequence[Preset], curves: Curves, controls: Controls, cells: Sequence[Any]) -> None:
         """cells: the read-outs below the transport, as `Numbers` takes them."""
         self._presets = {preset.name: preset for preset in presets}
-        self._live = Live(self._on_poll, self.period)
+        self.transport = Transport(
+            paces=list(self.paces), single=bool(self.paces), sizing_mode="stretch_width", margin=0
+        )
+        self.transport.listener = self._on_command
+        self._live = Live(self._on_poll, self.period, self.transport, self._start_again)
+        self.transport.on_pace = lambda pace: self._live.walk(pace or None)
+        self.preparation = self._live.preparation
         self._ticks, self.state, self.runs, self.later = 0, State(), 0, Later()
         self._forget_versions()
         self._items, self._lesson = [self._tile(preset, self.picture) for preset in presets], ""
@@ -63,12 +68,6 @@ class EstimatePage(PageContract):
         self.tiles.listener = self._on_preset
         self.headline = prose(theme.HEADLINE, margin=(0, 2, 8, 2))
         self.lesson = prose(theme.LESSON, styles={"flex": "1 1 24rem", "min-width": "0"})
-        self.preparation = Preparation()
-        self.transport = Transport(
-            paces=list(self.paces), single=bool(self.paces), sizing_mode="stretch_width", margin=0
-        )
-        self.transport.listener = self._on_command
-        self.transport.on_pace = self._on_pace
         self.readouts = Numbers(items=list(cells), sizing_mode="stretch_width", margin=(12, 0, 0, 0))
         self.verdict = prose(theme.VERDICT, theme.VERDICT_ROOM, margin=(10, 0, 0, 0))
         self.curves = curves
@@ -111,7 +110,7 @@ class EstimatePage(PageContract):
 
     # -- ways to a run ------------------------------------------------------------------------------------------------
 
-    def run(self, config: PageConfig, preset: str = "", lesson: str = "", playing: bool = True) -> None:
+    def run(self, config: PageConfig, preset: str = "", lesson: str = "") -> None:
         """Start a run of what the widgets show; the former run ends.
 
         preset: name of the tile that is marked.  lesson: the sentence below the tiles; empty: it stays.
@@ -119,12 +118,12 @@ class EstimatePage(PageContract):
         self.config = config
         self.compare.begin(self.compared(config))
         self.state, self.runs = State(), self.runs + 1
-        self._live.start(self.job(config), self.cursor(), playing)
+        self._live.start(self.job(config), self.cursor())
         self._forget_versions()
         self.tiles.selected = preset
         self._lesson = lesson or self._lesson
         without_lesson(self.lesson, self._lesson, self.answers.visible, self.task)
-        self.transport.begin(*config.lengths, playing, self.starting)
+        self.transport.begin(*config.lengths, self._live.playing, self.starting)
         self.controls.show_live({**config.resolved.sampler.to_dict(), "n_beta": config.complete.n_beta})
         self.reset(config)
         self._show_headline()
@@ -139,7 +138,7 @@ class EstimatePage(PageContract):
             self.controls.check(config.settings)
             self._show_and_run(config)
 
-        return self.preparation.ask(
+        return self._live.change(
             lambda: self.of_link(configuration), take, lambda why: tell(f"This configuration cannot be opened: {why}")
         )
 
@@ -154,8 +153,9 @@ class EstimatePage(PageContract):
 
         with pn.io.hold():
             try:
-                self.preparation.ask(wanted, take, self.complain)
+                self._live.change(wanted, take, self.complain)
             except ValueError as error:
+                self._live.stay()
                 self.complain(str(error))
 
     def of_side_bar(self) -> PageConfig:
@@ -182,7 +182,6 @@ class EstimatePage(PageContract):
     def close(self) -> None:
         """Free the run; called when the session ends or the page changes."""
         self._live.close()
-        self.preparation.close()
         for panel in self.panels:
             panel.close()
 
@@ -190,7 +189,7 @@ class EstimatePage(PageContract):
 
     def _on_preset(self, name: str) -> None:
         preset = self._presets[name]
-        self.preparation.ask(
+        self._live.change(
             lambda: self.of_preset(preset),
             lambda config: self._show_and_run(config, name, preset.lesson),
             self.complain,
@@ -205,16 +204,13 @@ class EstimatePage(PageContract):
             self._go_on()
             return
         try:
-            self.transport.playing = self._live.command(command, self.transport.stride, self._start_again)
+            self._live.command(command)
         except ValueError as error:  # the room of the run that is over has been given to others
             self.complain(str(error))
 
-    def _on_pace(self, steps_per_second: float) -> None:
-        self._live.walk(steps_per_second or None)
-
-    def _start_again(self, playing: bool) -> None:
+    def _start_again(self) -> None:
         self._live.reserve(self.config.memory, RUN)
-        self.run(self.config, self.tiles.selected, playing=playing)
+        self.run(self.config, self.tiles.selected)
 
     def _go_on(self) -> None:
         """Make the finished run twice as long."""
@@ -226,7 +222,6 @@ class EstimatePage(PageContract):
                 return
             if longer is not None:
                 self.config = longer
-                self._live.walk(self._live.pace.steps_per_second)
                 self.compare.go_on(self.compared(longer))
                 self.takeaway.show(longer)
                 self.on_longer(longer)
@@ -257,10 +252,7 @@ class EstimatePage(PageContract):
             self.stream(rows)
         if state.version != self._counted and (over or self._ticks % self.counter_ticks == 0):
             self._counted = state.version
-            playing = self._live.playing and not over
-            self.transport.param.update(
-                step=state.steps, caption=self.caption(state), playing=playing, more=self._live.can_go_on
-            )
+            self.transport.param.update(step=state.steps, caption=self.caption(state))
         self.poll(rows is not None)
         # The first number does not wait for the turn of the words.
         first = not self._told and math.isfinite(self.estimates.newest())
@@ -268,7 +260,6 @@ class EstimatePage(PageContract):
             self._worded = state.version
             self._show_words(state)
             self.curves.summarise(state.steps, self.config.lengths[0], over)
-        self.preparation.poll()  # last: it may start another run, and these rows are not of that one
 
     def _show_words(self, state: State) -> None:
         self.state = state

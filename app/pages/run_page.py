@@ -20,7 +20,6 @@ from app.pages.run_contract import Editor, Preset, RunContract
 from app.runs.job import OVER, State
 from app.session.errors import tell
 from app.session.live import Live
-from app.session.preparation import Preparation
 from app.session.run_words import trouble
 from app.sharing.exact_answers import ExactAnswers
 from app.style import theme
@@ -43,7 +42,10 @@ class RunPage(RunContract):
         """unit: what the transport counts."""
         self._presets: dict[str, Preset] = {preset.name: preset for preset in presets}
         self._first: Preset = presets[0]
-        self._live = Live(self._on_poll, self.period)
+        self.transport = Transport(unit=unit, sizing_mode="stretch_width", margin=0)
+        self.transport.listener = self._on_command
+        self._live = Live(self._on_poll, self.period, self.transport, self._start_again)
+        self.preparation = self._live.preparation
         self.config = self._first.config
         self.scene = self.scene_of(self.config)
         self.state, self._ticks, self.runs, self.later = State(), 0, 0, Later()
@@ -55,9 +57,6 @@ class RunPage(RunContract):
         self.tiles.listener = self._on_preset
         self.headline = prose(theme.HEADLINE, margin=(0, 2, 8, 2))
         self.lesson = prose(theme.LESSON, margin=(10, 2, 0, 2))
-        self.preparation = Preparation()
-        self.transport = Transport(unit=unit, sizing_mode="stretch_width", margin=0)
-        self.transport.listener = self._on_command
         self.trouble = prose(theme.VERDICT, margin=(10, 0, 0, 0), visible=False)
         """What is to be said of the run itself, on pages without a verdict that says it."""
         self.fault = complaint()
@@ -92,7 +91,7 @@ class RunPage(RunContract):
 
         preset: name of the tile that is marked.  lesson: the sentence below the tiles.
         """
-        return self.preparation.ask(
+        return self._live.change(
             partial(self.scene_of, config),
             lambda scene: self._take(config, scene, preset, lesson or self.own_settings),
             lambda why: tell(f"This configuration cannot be opened: {why}"),
@@ -109,7 +108,6 @@ class RunPage(RunContract):
     def close(self) -> None:
         """Free the run; called when the session ends or the page changes."""
         self._live.close()
-        self.preparation.close()
         self.close_panels()
 
     def _take(self, config: Any, scene: Any, preset: str, lesson: str, show: bool = True) -> None:
@@ -121,17 +119,17 @@ class RunPage(RunContract):
             if show:
                 self.show(config)
 
-    def _start(self, config: Any, scene: Any, preset: str, lesson: str = "", playing: bool = True) -> None:
+    def _start(self, config: Any, scene: Any, preset: str, lesson: str = "") -> None:
         """Start a run, and clear what was drawn of the one before it. lesson: "" leaves the sentence as it is."""
         self.config, self.scene, self.state, self.runs = config, scene, State(), self.runs + 1
-        self._live.start(self.job(config, scene), 0, playing)
+        self._live.start(self.job(config, scene), 0)
         self.forget_drawn()
         self.forget_words()
         self.tiles.selected = preset
         self._lesson = lesson or self._lesson
         without_lesson(self.lesson, self._lesson, self.answers.visible, self.task)
         self.reset(config, scene)
-        self.transport.begin(*self.lengths(config), playing, self.caption(State()))
+        self.transport.begin(*self.lengths(config), self._live.playing, self.caption(State()))
         self._show_words(State())
 
     # -- what the visitor does ----------------------------------------------------------------------------------------
@@ -152,20 +150,23 @@ class RunPage(RunContract):
 
         try:
             config = self.of_side_bar()
-            if not self.redraw(config):
-                self.preparation.ask(partial(self.scene_of, config), take, self.complain)
+            if self.redraw(config):
+                self._live.stay()
+            else:
+                self._live.change(partial(self.scene_of, config), take, self.complain)
         except ValueError as error:
+            self._live.stay()
             self.complain(str(error))
 
     def _on_command(self, command: str) -> None:
         try:
-            self.transport.playing = self._live.command(command, self.transport.stride, self._start_again)
+            self._live.command(command)
         except ValueError as error:  # the room of the run that is over has been given to others
             self.complain(str(error))
 
-    def _start_again(self, playing: bool) -> None:
+    def _start_again(self) -> None:
         self._live.reserve(self.memory(self.config, self.scene), self.memory_of)
-        self._start(self.config, self.scene, self.tiles.selected, playing=playing)
+        self._start(self.config, self.scene, self.tiles.selected)
 
     def on_answers(self) -> None:
         """The exact answers are shown or withheld now."""
@@ -199,13 +200,11 @@ class RunPage(RunContract):
                 self._live.cursor = rows[0]
                 self.stream(rows[1])
             self.draw(state)
-            playing = self._live.playing and not over
-            self.transport.param.update(step=state.steps, caption=self.caption(state), playing=playing)
+            self.transport.param.update(step=state.steps, caption=self.caption(state))
         self.poll(state, over)  # after the figures: what it starts takes processor time from them
         if state.version != self._worded and (over or self._ticks % self.word_ticks == 0):
             self._worded = state.version
             self._show_words(state)
-        self.preparation.poll()  # last: it may start another run, and this state is not of that one
 
     def _show_words(self, state: State) -> None:
         tone, words = trouble(state)

@@ -1,20 +1,27 @@
-"""The tie between one visitor's page and its run: starts it when the page is on the screen, polls it, ends it."""
+"""The tie between one visitor's page and its run: starts it when the page is on the screen, polls it, has it do what was asked for last,
+ends it. Long, since it is one class: ways to a run, what the visitor says of it, and the page's clock."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 from weakref import WeakMethod
 
 import panel as pn
 
+from app.components.transport import Transport
 from app.runs.account import Claim, account
 from app.runs.job import OVER, Job, State, Status
 from app.runs.manager import RunHandle, manager
 from app.session.errors import report
 from app.session.pace import Pace
+from app.session.preparation import Preparation
+from app.session.run_state import Deed, RunState, Shown, Word
 from llc_core.fields import of_environment
+
+T = TypeVar("T")
 
 FRAMES = {"many": 1, "few": 4}
 """What LLC_LAB_FRAMES may be, and by what it makes the time between two polls longer: few are for slow machines and for many
@@ -30,24 +37,62 @@ GONE_MILLISECONDS = 2000
 class Live:
     """Used in the session's own callbacks only.
 
-    show: called with the state and the new rows (None before the run is built) at every poll.
+    show: called with the state and the new rows (None before the run is built) at every poll.  transport: its buttons show what was
+    asked for last.  restart: starts the run again, by `start`; ValueError where there is no room for it.
+    state: what the visitor wants.  preparation: of the next run, where it takes long.
     """
 
-    def __init__(self, show: Callable[[State, Any], None], period: int = POLL_MILLISECONDS):
+    def __init__(
+        self,
+        show: Callable[[State, Any], None],
+        period: int = POLL_MILLISECONDS,
+        transport: Transport | None = None,
+        restart: Callable[[], None] = lambda: None,
+    ) -> None:
         self.run: RunHandle | None = None
         self.cursor: Any = None
-        self.pace = Pace()
+        self.pace, self.state, self.preparation = Pace(), RunState(), Preparation()
         self._show, self._period = show, period * FRAMES[of_environment("LLC_LAB_FRAMES", tuple(FRAMES))]
+        self._transport, self._restart = transport, restart
         self._build: Callable[[], Job] | None = None
         self._claim = self._reserved = Claim(0)
         """The memory of the present run, and of the next one."""
         self._callback: Any = None
         self._alone = 0
-        self._closed = self._eager = self._held = False
+        """Polls for which no browser has been connected."""
+        self._eager = False
         self._document = pn.state.curdoc
         # A weak reference, since Panel keeps this callback for ever where no browser connects, as with a health check.
         start = WeakMethod(self._on_load)
         pn.state.onload(lambda: (begin := start()) and begin())
+
+    # -- ways to a run ------------------------------------------------------------------------------------------------
+
+    def change(self, wanted: Callable[[], T], take: Callable[[T], None], fail: Callable[[str], None]) -> str:
+        """Have another run. What `wanted` returns goes to `take`, which starts it, now or once it is prepared, see `Preparation.ask`.
+
+        It plays, unless the visitor says something else meanwhile. ValueErrors go to the caller now, and leave everything as it was;
+        later their sentence goes to `fail`.
+        """
+        before, self.state = self.state, self.state.changed()
+        if self.state is before:
+            return ""
+        request = self.state.request
+        try:
+            return self.preparation.ask(
+                wanted, partial(self._arrive, request, take), partial(self._refuse, request, fail)
+            )
+        except Exception:
+            self.state = before
+            raise
+        finally:
+            self._show_wish()
+
+    def stay(self) -> None:
+        """The visitor is content with the present run, whatever they had asked for before."""
+        self.preparation.forget()
+        self.state = self.state.refused(self.state.request)
+        self._show_wish()
 
     def reserve(self, size: float, what: str) -> None:
         """Take the memory of the run that is started next, in place of the present one's. ValueError where there is not enough.
@@ -57,7 +102,7 @@ class Live:
         self._reserved.release()
         self._reserved = account().claim(size, what, instead_of=self._claim)
 
-    def start(self, build: Callable[[], Job], cursor: Any, playing: bool = True) -> None:
+    def start(self, build: Callable[[], Job], cursor: Any) -> None:
         """End the run and start another one; before the page is on the screen, only prepare it.
 
         cursor: where the rows of the new run's log begin.
@@ -67,42 +112,87 @@ class Live:
         else:
             self._claim.release()
         self._claim, self._reserved = self._reserved, Claim(0)
-        self._build, self.cursor = build, cursor
-        if not playing:
-            self.pace.rest()
-        begins = playing and not self.pace.play(None)
-        self.run = manager().submit(build, begins, self._claim) if self._callback is not None else None
-        if self.run is None and self._document is not None:
+        self._build, self.cursor, self.state = build, cursor, self.state.begun()
+        self.run = None
+        if self._on_screen:
+            plays = self.state.shown is Shown.RUNNING and not self.pace.play(None) and not self._alone
+            self.run = manager().submit(build, plays, self._claim)
+        elif self._document is not None and self.state.shown is Shown.RUNNING:
             ahead = WeakMethod(self._prepare)
             self._document.add_next_tick_callback(lambda: (prepare := ahead()) and prepare())
 
+    def _arrive(self, request: int, take: Callable[[T], None], found: T) -> None:
+        """A change is prepared; where another one was asked for since then, it is not wanted any more."""
+        before, self.state = self.state, self.state.prepared(request)
+        if self.state is before:
+            return
+        try:
+            take(found)
+        except Exception:
+            self.state = before.refused(request)
+            raise
+        finally:
+            self._show_wish()
+        self._step()
+
+    def _refuse(self, request: int, fail: Callable[[str], None], message: str) -> None:
+        self.state = self.state.refused(request)
+        self._show_wish()
+        fail(message)
+
+    # -- what the visitor says ----------------------------------------------------------------------------------------
+
+    def command(self, word: str) -> None:
+        """Do what a button says: "play", "pause", "step" or "reset". ValueError where a run that is over finds no room again."""
+        self._look()
+        before = self.state
+        self.state, deed = before.told(Word(word))
+        try:
+            if deed is Deed.RESTART:
+                with pn.io.hold():
+                    self._restart()
+        except ValueError:
+            self.state = before
+            raise
+        finally:
+            self._show_wish()
+        if self._on_screen and deed in (Deed.PLAY, Deed.PAUSE):
+            self._obey()
+        elif self._on_screen and deed is Deed.STEP and self.state.preparing and self.run is not None:
+            self.run.step(self._stride)  # what is owed is the other run's
+        self._step()
+
     def walk(self, steps_per_second: float | None) -> None:
         """Play at this pace from now on; None: as fast as it can."""
-        played = self.playing
         self.pace.steps_per_second = steps_per_second
-        if played and self.run is not None and not self.pace.play(self.run):
-            self.run.play()
+        self._look()
+        if self._on_screen and self.state.shown is Shown.RUNNING:
+            self._obey()
 
-    def command(self, command: str, stride: int, restart: Callable[[bool], None]) -> bool:
-        """Do what a button says: "play", "pause", "step" or "reset". Returns whether the run plays now.
+    def go_on(self) -> bool:
+        """Make the finished run twice as long, and play it. False where it cannot be."""
+        self._look()
+        if self.run is None or not self.run.go_on():
+            return False
+        self.state = self.state.longer()
+        if self.pace.steps_per_second is not None:
+            self._obey()
+        self._show_wish()
+        return True
 
-        restart: starts a new run; its argument says whether it plays.
-        """
-        if command == "reset" or self.over:
-            with pn.io.hold():
-                restart(command != "step")
-        run = self.run
-        if run is None:
-            return True
-        if command in ("pause", "step"):
-            self.pace.rest()
-        if command == "pause":
-            run.pause()
-        elif command == "play" and not self.pace.play(run):
-            run.play()
-        elif command == "step":
-            run.step(stride)
-        return self.playing
+    def close(self) -> None:
+        """Free the run; called when the session ends or the page changes."""
+        self.state = self.state.left()
+        self.preparation.close()
+        if self._callback is not None and self._callback.running:
+            self._callback.stop()
+        if self.run is not None:
+            self.run.cancel()
+        else:
+            self._claim.release()
+        self._reserved.release()
+
+    # -- what there is ------------------------------------------------------------------------------------------------
 
     @property
     def can_go_on(self) -> bool:
@@ -112,43 +202,85 @@ class Live:
 
     @property
     def playing(self) -> bool:
-        return self.run is not None and (self.run.playing or self.pace.walking)
+        """What the buttons show: whether the visitor has asked last for a run that plays."""
+        return self.state.playing
 
     @property
     def over(self) -> bool:
         """Whether there is nothing left to play."""
         return self.run is None or self.run.state.status in OVER
 
-    def close(self) -> None:
-        """Free the run; called when the session ends or the page changes."""
-        self._closed = True
-        if self._callback is not None and self._callback.running:
-            self._callback.stop()
-        if self.run is not None:
-            self.run.cancel()
-        else:
-            self._claim.release()
-        self._reserved.release()
+    @property
+    def _on_screen(self) -> bool:
+        return self._callback is not None
+
+    @property
+    def _walking(self) -> bool:
+        return self.state.shown is Shown.RUNNING and self.pace.steps_per_second is not None
+
+    @property
+    def _stride(self) -> int:
+        return self._transport.stride if self._transport is not None else 1
+
+    def _look(self) -> None:
+        """Know whether the run has ended meanwhile."""
+        if self.run is None or not self.over:
+            return
+        before, self.state = self.state, self.state.ended(self.run.state.status is not Status.FINISHED)
+        if self.state is not before:
+            self._show_wish()
+
+    def _obey(self) -> None:
+        """Have the run on the screen play, walk or rest."""
+        if self.run is None or self.state.shown not in (Shown.RUNNING, Shown.PAUSED):
+            return
+        if self.state.shown is Shown.PAUSED:
+            self.run.pause()
+        elif not self.pace.play(self.run):
+            self.run.play()
+
+    def _step(self) -> None:
+        """Do the steps that were asked for, once there is the run that does them."""
+        if self.run is not None and self._on_screen and self.state.owed and not self.state.preparing:
+            self.run.step(self.state.owed * self._stride)
+            self.state = self.state.stepped()
+
+    def _show_wish(self) -> None:
+        """The buttons show what was asked for last, and beside a preparation it says what comes of it."""
+        if self.state.shown is Shown.LEFT:  # the screen may be gone
+            return
+        if self._transport is not None:
+            more = self.can_go_on and not self.state.preparing
+            self._transport.param.update(playing=self.state.playing, more=more)
+        if self.state.preparing:
+            self.preparation.say(_afterwards(self.state))
+
+    # -- the page's clock ---------------------------------------------------------------------------------------------
 
     def _on_load(self) -> None:
         """The page is on the screen, so the run may play. One that played earlier would slow down the loading of the page."""
-        if self._closed:  # before it was on the screen: a poll would hold this page and its run until the session ends
+        if self.state.shown is Shown.LEFT:  # a poll would hold this page and its run until the session ends
             return
         self._eager = True
         self._callback = pn.state.add_periodic_callback(self._tick, period=min(EAGER_MILLISECONDS, self._period))
-        if self.run is not None:
-            self.run.play()
-        elif self._build is not None:
-            self.run = manager().submit(self._build, claim=self._claim)
+        self._appear()
+
+    def _appear(self) -> None:
+        """What waited for the screen begins."""
+        if self.run is None and self._build is not None:
+            self.run = manager().submit(self._build, False, self._claim)
+        self._obey()
+        self._step()
 
     def _prepare(self) -> None:
         """While the browser draws the page: a first step measures curvature, which takes longer than many steps after it."""
-        if not self._closed and self.run is None and self._build is not None:
-            self.run = manager().submit(self._build, playing=False, claim=self._claim)
+        if self.state.shown is Shown.RUNNING and self.run is None and self._build is not None:
+            self.run = manager().submit(self._build, False, self._claim)
             self.run.prepare()
 
     def _tick(self) -> None:
-        if self._closed:  # Panel starts a callback in the next turn of its loop, even if it was stopped in this one
+        if self.state.shown is Shown.LEFT:
+            # Panel starts a callback in the next turn of its loop, even if it was stopped in this one.
             if self._callback is not None:
                 self._callback.stop()
             return
@@ -167,24 +299,26 @@ class Live:
         if not self._watched():
             self._wait_alone(self.run)
             return
-        if self._held and not self.over:
-            self.run.play()
-        self._alone, self._held = 0, False
-        self.pace.tick(self.run)
+        if self._alone and not self.over and self.state.shown is Shown.RUNNING:
+            self._obey()
+        self._alone = 0
+        self._look()
+        if self._walking:
+            self.pace.tick(self.run)
         state, rows = self.run.poll(self.cursor)
+        self._look()
         if rows is not None and self._eager:
             self._eager, self._callback.period = False, self._period
-        if self.pace.walking and state.status is Status.PAUSED:  # between two steps
+        if self._walking and state.status is Status.PAUSED:  # between two steps
             state = replace(state, status=Status.RUNNING)
         self._show(state, rows)
+        self.preparation.poll()  # last: it may start another run, and this state is not of that one
 
     def _wait_alone(self, run: RunHandle) -> None:
         """Nobody sees the page: its run rests, since it would only hold up those of others, and ends if nobody comes back."""
         self._alone += 1
-        if self._alone == 1:
-            self._held = run.playing and not self.over
-            if self._held:
-                run.pause()
+        if self._alone == 1 and run.playing and not self.over:
+            run.pause()
         if (
             self._alone * self._period > GONE_MILLISECONDS and not self.over
         ):  # a finished one takes no time and may go on
@@ -194,3 +328,9 @@ class Live:
         """Whether a browser is connected. A session lives on for some time after its page is closed; its run need not."""
         session = getattr(getattr(self._document, "session_context", None), "session", None)
         return session is None or session.connection_count > 0
+
+
+def _afterwards(state: RunState) -> str:
+    if state.owed:
+        return "Then it does the steps that you asked for, and rests."
+    return "" if state.playing else "Then it rests until you press Play."

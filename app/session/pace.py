@@ -8,30 +8,26 @@ from app.runs.handle import RunHandle
 
 
 class Pace:
-    """steps_per_second: None for as fast as it can.  walking: whether a run is played step by step now."""
+    """steps_per_second: None for as fast as it can."""
 
     def __init__(self) -> None:
         self.steps_per_second: float | None = None
-        self.walking = False
         self._due = 0.0
         self._looked = 0.0
 
     def play(self, run: RunHandle | None) -> bool:
         """Begin to walk, where the pace is set; returns whether it is."""
-        self.walking = self.steps_per_second is not None
         self._due, self._looked = 1.0, time.monotonic()
-        if self.walking and run is not None:
+        if self.steps_per_second is None:
+            return False
+        if run is not None:
             run.pause()
-        return self.walking
-
-    def rest(self) -> None:
-        self.walking = False
+        return True
 
     def tick(self, run: RunHandle) -> None:
-        """Ask for the steps that are due since the last tick. Those that the run could not do in time are not made up for."""
-        if run.over:
-            self.rest()
-        if not self.walking or self.steps_per_second is None:
+        """Of a run that walks: ask for the steps that are due since the last tick. Those that it could not do in time are not made
+        up for."""
+        if self.steps_per_second is None:
             return
         now = time.monotonic()
         self._due += (now - self._looked) * self.steps_per_second

@@ -2,83 +2,57 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
-from concurrent.futures import Future
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from app.runs.apart import TakesLong, hurried, threads
+from app.session.latest import LatestWork
 from app.style import theme
 from app.style.layout import prose
 
 T = TypeVar("T")
 
-log = logging.getLogger(__name__)
-
 DOING = "Preparing what you asked for. Until it is there, the page shows what it showed before."
 
 
-class Preparation:
-    """Used in the session's own callbacks only; `poll` is called at every tick. view: says that something is prepared."""
+class Preparation(LatestWork):
+    """view: says that something is prepared, and `afterwards`, what it will do once it is there."""
+
+    broken = "What you asked for could not be prepared"
 
     def __init__(self) -> None:
+        super().__init__(self._show, lambda: threads())
+        self._closed, self._afterwards = False, ""
         self.view = prose(theme.LESSON, margin=(6, 2, 0, 2), visible=False)
-        self._future: Future[Any] | None = None
-        self._take: Callable[[Any], object] = lambda found: None
-        self._fail: Callable[[str], object] = lambda message: None
 
     def ask(self, wanted: Callable[[], T], take: Callable[[T], object], fail: Callable[[str], object]) -> str:
         """Hand what `wanted` returns to `take`, now or from a later `poll`. What was asked for before is forgotten.
 
-        Now, ValueErrors of both go to the caller; later their sentence goes to `fail`. Returns what the visitor should know:
-        a sentence where it comes later, else nothing.
+        Now, ValueErrors of both go to the caller, and what was asked for before still counts; later their sentence goes to `fail`.
+        Returns what the visitor should know: a sentence where it comes later, else nothing.
         """
-        self.forget()
         try:
             with hurried():
                 found = wanted()
         except TakesLong as long:
             assert long.whole is not None, "a function of plain values has to say that it can be done in a thread"
-            self._take, self._fail = take, fail
-            self._future = threads().submit(long.whole)
-            self._say(DOING)
+            super().ask(long.whole, take, fail)
             return DOING
         take(found)
+        self.forget()
         return ""
 
-    @property
-    def busy(self) -> bool:
-        return self._future is not None
-
-    def poll(self) -> None:
-        """Take what is ready."""
-        if self._future is None or not self._future.done():
-            return
-        future, take, fail = self._future, self._take, self._fail
-        self.forget()
-        error = future.exception()
-        if error is not None and not isinstance(error, ValueError):
-            log.error("What a visitor asked for could not be prepared.", exc_info=error)
-            fail(f"What you asked for could not be prepared ({type(error).__name__}: {error}).")
-            return
-        try:
-            take(future.result())
-        except ValueError as wrong:
-            fail(str(wrong))
-
-    def forget(self) -> None:
-        """What is being prepared is not wanted any more. A thread that has begun goes on to its end, for nobody."""
-        if self._future is not None:
-            self._future.cancel()
-            self._say("")
-        self._future = None
-        self._take, self._fail = lambda found: None, lambda message: None
+    def say(self, afterwards: str) -> None:
+        """What will come of it, for the visitor; empty where that goes without saying."""
+        self._afterwards = afterwards
+        self._show()
 
     def close(self) -> None:
         """As `forget`, and touches nothing on the screen: it may be gone."""
-        if self._future is not None:
-            self._future.cancel()
-        self._future = None
+        self._closed = True
+        self.forget()
 
-    def _say(self, text: str) -> None:
-        self.view.param.update(object=f'<p role="status">{text}</p>' if text else "", visible=bool(text))
+    def _show(self) -> None:
+        if not self._closed:
+            text = f'<p role="status">{f"{DOING} {self._afterwards}".strip()}</p>' if self.busy else ""
+            self.view.param.update(object=text, visible=bool(text))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 PATIENCE_SECONDS = 60
@@ -17,6 +18,13 @@ def settled(view: Any) -> Any:
     if future is not None:
         future.exception(timeout=PATIENCE_SECONDS)
         view.preparation.poll()
+    return view
+
+
+def on_screen(view: Any) -> Any:
+    """The page, as if it were on the screen of a browser, except that nothing polls it: its run begins."""
+    view._live._callback = SimpleNamespace(running=False, period=0)
+    view._live._appear()
     return view
 
 

@@ -12,7 +12,7 @@ import pytest
 from bokeh.document import Document
 from bokeh.models import ColumnDataSource
 from sent_words import sent_words
-from waiting import eventually, settled
+from waiting import eventually, on_screen, settled
 
 from app.pages.decisions.page import Decisions
 from app.pages.landscapes.page import Landscapes
@@ -145,8 +145,7 @@ def case(request):
     view = make()
     view.restore(config)
     settled(view)
-    view._live._callback = type("Poll", (), {"running": False})()  # as if the page were on the screen
-    view._start_again(True)
+    on_screen(view)
     eventually(lambda: view._live._poll() or view.transport.caption == "finished")
     looked(view)
     yield view, answers

@@ -11,6 +11,7 @@ from panel.io.state import set_curdoc
 
 from app.runs.job import State, Status
 from app.session.live import GONE_MILLISECONDS, Live
+from app.session.run_state import RunState, Shown
 
 
 class Page:
@@ -92,7 +93,7 @@ def test_a_run_rests_while_nobody_sees_it_and_ends_when_nobody_comes_back(played
     live = Live(lambda state, rows: shown.append(state))
     browser = SimpleNamespace(connection_count=1)
     live._document = SimpleNamespace(session_context=SimpleNamespace(session=browser))
-    live.run = Handle()
+    live.run, live.state = Handle(), RunState(Shown.RUNNING if played else Shown.PAUSED)
     live._poll()
     browser.connection_count = 0
     for _ in range(3):

@@ -12,7 +12,7 @@ class Walker:
     """What `Pace` uses of a run. Steps are done at once, unless it is told to be busy."""
 
     def __init__(self):
-        self.over, self.wants_steps, self.steps, self.pauses = False, False, 0, 0
+        self.wants_steps, self.steps, self.pauses = False, 0, 0
 
     def pause(self):
         self.pauses += 1
@@ -52,7 +52,7 @@ def test_without_a_pace_the_run_is_left_alone(clock):
     assert (run.steps, run.pauses) == (0, 0)
 
 
-def test_rest_and_the_end_of_a_run_stop_it_and_a_busy_run_is_not_pushed(clock):
+def test_a_busy_run_is_not_pushed(clock):
     pace, run = Pace(), Walker()
     pace.steps_per_second = 10.0
     pace.play(run)
@@ -62,11 +62,3 @@ def test_rest_and_the_end_of_a_run_stop_it_and_a_busy_run_is_not_pushed(clock):
     run.wants_steps = False
     walk(pace, run, clock, 0.125, 1)
     assert run.steps <= 2, "steps that were missed are not made up for"
-    done = run.steps
-    pace.rest()
-    walk(pace, run, clock, 5, 50)
-    assert run.steps == done
-    pace.play(run)
-    run.over = True
-    pace.tick(run)
-    assert not pace.walking

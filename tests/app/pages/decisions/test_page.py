@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 from tile_checks import check_outcomes
-from waiting import settled
+from waiting import on_screen, settled
 
 from app.pages.decisions import scene, texts
 from app.pages.decisions.config import BanditSettings, DecisionsConfig, OutsideSettings
@@ -300,10 +300,7 @@ def test_the_curves_can_leave_the_forced_pulls_out(bandit):
 
 
 def test_the_run_ends_when_the_page_closes(page):
-    live = page._live
-    live._callback = type("Poll", (), {"running": False, "stop": lambda self: None})()
-    page._start_again(True)
-    run = live.run
+    run = on_screen(page)._live.run
     assert run is not None
     page.close()
     assert run.state.status is Status.CANCELLED or not run.playing

@@ -18,7 +18,7 @@ import torch
 from bokeh.document import Document
 from bokeh.models import ColumnDataSource
 from pasted import Pasted
-from waiting import PATIENCE_SECONDS
+from waiting import PATIENCE_SECONDS, on_screen
 
 from app.pages.functions import scene as scenes
 from app.pages.functions.cases import linear, linear_features, sorting, torus
@@ -33,7 +33,6 @@ from app.pages.functions.scene import INPUTS, Posterior, Scene, case_law, effort
 from app.pages.functions.takeaway import FILES, python_code
 from app.pages.functions.texts import EXACT_CELLS, chance_of, distance_to, headline, verdict
 from app.runs.job import State, Status
-from app.runs.manager import manager
 from llc_core import Run, RunConfig, estimate, nngp_posterior
 from llc_core.diagnostics.convergence import r_hat
 from llc_core.references.functions.finite_width import FiniteWidth
@@ -593,9 +592,9 @@ def told(columns: dict[str, dict], truths: list[np.ndarray]) -> set[str]:
 def test_what_is_hidden_is_not_sent_and_comes_back_when_it_is_revealed(view, name):
     view._on_preset(name)
     settle_answers(view)
-    view._live.run = manager().submit(view._live._build)
+    on_screen(view)
     wait_for(lambda: view._live._poll() or (view.state.snapshot is not None and view.state.estimate is not None))
-    view._live.command("pause", 1, lambda playing: None)
+    view._live.command("pause")
     view.show_words(view.state)
     exact = view.truth.exact
     truths = [exact.mean, exact.sd, exact.low[0.8], exact.high[0.8]]
