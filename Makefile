@@ -63,9 +63,10 @@ tests: env
 fast-tests: env
 	$(PYTEST) $(SIDE_BY_SIDE) tests --ignore=tests/browser -m "not slow and not long"
 
-# Also every control of every page by mouse and by keyboard, and the dark phone: about ten minutes more.
+# Also every control of every page by mouse and by keyboard, and the dark phone: about ten minutes more. And every command of
+# the documents at its smallest size.
 test-all: test
-	$(PYTEST) tests/browser -m slow
+	$(PYTEST) tests/browser tests/lab -m slow
 
 # The engine with the core alone: its fast tests, and those of the command line. `make test` runs all of them in .venv, so
 # these only show that nothing of an extra is needed; what needs one is skipped and counted.

@@ -16,8 +16,16 @@ from app.components.base import text_beside
 from app.pages.benchmark.columns import SHORT, TITLES, label
 from app.pages.benchmark.config import options, same_ranks
 from app.pages.benchmark.scene import read
-from app.pages.benchmark.table import TABLE_WORDS, scrolling, table_html
-from app.pages.benchmark.texts import PROGRESS_SHEET, READOUTS, progress_html, readouts, share_near, verdict
+from app.pages.benchmark.table import scrolling, table_html, table_words
+from app.pages.benchmark.texts import (
+    PROGRESS_SHEET,
+    READOUTS,
+    filter_words,
+    progress_html,
+    readouts,
+    share_near,
+    verdict,
+)
 from app.style.numbers import number_text
 from llc_core import __version__
 from llc_core.sweeps.series import ESTIMATOR_WORDS, TRUTH_WORDS, Row, accuracy, curves, finite_or_nan, lost, select
@@ -116,7 +124,7 @@ def _section(title: str, rows: Sequence[Row], plots: dict[str, Any], several: bo
     for estimator, truth in VIEWS:
         title = f"{ESTIMATOR_WORDS[estimator].capitalize()}, against the {TRUTH_WORDS[truth]}"
         parts.append(f"<h3>{escape(title)}</h3>{table_html(accuracy(curves(rows, estimator, truth)))}")
-    parts.append(f"<p class=small>{escape(TABLE_WORDS)}</p><p class=small>{escape(FIGURE_WORDS)}</p>")
+    parts.append(f"<p class=small>{escape(table_words())}</p><p class=small>{escape(FIGURE_WORDS)}</p>")
     for gradient in options(rows)["gradient"]:
         chosen = select(rows, gradient=gradient)
         words = SHORT.get(gradient, gradient)
@@ -129,6 +137,7 @@ def _section(title: str, rows: Sequence[Row], plots: dict[str, Any], several: bo
             found = curves(chosen, estimator, truth)
             plots[key] = hv.render(FIGURES[name](found), backend="bokeh")
             title = f"{TITLES[name]}, {words}: {ESTIMATOR_WORDS[estimator]}, against the {TRUTH_WORDS[truth]}"
+            title += f". {filter_words(found)}" if name == "mean_against_sd" else ""
             parts.append(f"<figure><figcaption>{escape(title)}</figcaption><!--{key}--></figure>")
     return "".join(parts)
 

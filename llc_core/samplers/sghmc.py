@@ -69,10 +69,10 @@ class SGHMC(Sampler):
         return Cell(_step, _numbers, memories=("momentum",))
 
     def stable_step(self, curvature: Tensor, hp: Hp) -> Tensor:
-        return hp.friction / (_force_share(hp) * curvature)
+        return hp.friction / (force_share(hp) * curvature)
 
     def noise_factor(self, hp: Hp) -> Tensor:
-        return _force_share(hp) * hp.step_size / (4 * hp.friction)
+        return force_share(hp) * hp.step_size / (4 * hp.friction)
 
     def law(self) -> Law:
         return Law(temperature=2.0 if self.dynamics == "printed" else 1.0)
@@ -86,14 +86,15 @@ class SGHMC(Sampler):
         )
 
 
-def _force_share(hp: Hp) -> float:
+def force_share(hp: Hp) -> float:
+    """Of the force, what the momentum gets: ½ as printed in Algorithms 4 and 5 of Hitchcock & Hoogland."""
     return 0.5 if hp.dynamics == "printed" else 1.0
 
 
 def _constants(hp: Hp) -> tuple[Tensor, ...]:
     """√ε, 1 − friction, −√ε with the share of the force, and √(2·friction)."""
     root = hp.step_size.sqrt()
-    return root, 1 - hp.friction, -_force_share(hp) * root, (2 * hp.friction).sqrt()
+    return root, 1 - hp.friction, -force_share(hp) * root, (2 * hp.friction).sqrt()
 
 
 def _numbers(state: State, n_beta: Tensor, localization: Tensor, hp: Hp) -> tuple[Tensor, ...]:

@@ -12,6 +12,7 @@ from llc_core.fields import hyper
 from llc_core.samplers.base import SMALL_BIAS, Sampler, step_size_field
 from llc_core.samplers.forms import Cell, Law
 from llc_core.samplers.registry import register
+from llc_core.samplers.sghmc import force_share
 from llc_core.types import Energy, Hp, State
 
 
@@ -22,7 +23,8 @@ class SGNHT(Sampler):
 
     p starts as N(0, ε) and α at A. The state keeps p/√ε, as in SGHMC. One friction α per chain, constant noise A: α
     settles where the mean kinetic energy is right, so that gradient noise of unknown size is absorbed.
-    dynamics="printed": noise √(2αε) and thermostat ‖p‖/D − ε, by which α grows by about √(ε/D) per step for ever.
+    dynamics="printed": half the force (line 6 of Algorithm 5), noise √(2αε) and thermostat ‖p‖/D − ε, by which α grows
+    by about √(ε/D) per step for ever.
 
     Law: exp(−U) as ε, A → 0. At finite steps ‖p‖²/D = ε on average, and with realised friction α and κ = εc the
     positions on a quadratic of curvature c, one for all D directions, have variance (1/c)(1 − α/2 + κ/2): too small
@@ -54,7 +56,7 @@ class SGNHT(Sampler):
     dynamics: str = hyper(
         "corrected",
         choices=("corrected", "printed"),
-        help="Corrected follows Ding et al.; printed is Algorithm 5 as published, which diverges.",
+        help="Corrected follows Ding et al.; printed is Algorithm 5 as published: half the force, and it diverges.",
     )
 
     label: ClassVar[str] = "SGNHT"
@@ -65,8 +67,9 @@ class SGNHT(Sampler):
     about: ClassVar[str] = (
         "The stochastic gradient Nosé–Hoover thermostat: SGHMC whose friction adapts until the momentum has the right "
         "temperature. Minibatch noise of unknown size is absorbed that way, provided that it is about the same in all "
-        "directions and that the run is long enough for the thermostat to react. The published version does not "
-        "square the momentum in the thermostat: its friction grows without bound and the chain overflows."
+        "directions and that the run is long enough for the thermostat to react. The published version halves the "
+        "force and does not square the momentum in the thermostat: its friction grows without bound and the chain "
+        "overflows."
     )
     source: ClassVar[str] = "Ding et al. 2014; Hitchcock & Hoogland, Algorithm 5"
     safety: ClassVar[float] = SMALL_BIAS
@@ -75,8 +78,8 @@ class SGNHT(Sampler):
         return {"delta": delta, "momentum": noise, "friction": hp.friction.clone()}
 
     def update(self, state: State, energy: Energy, noise: Tensor, hp: Hp) -> State:
-        momentum, root = state["momentum"], hp.step_size.sqrt()
-        kept = ((1 - state["friction"]) * momentum).addcmul_(energy.force, -root)
+        momentum, (root, against) = state["momentum"], hp.once(_constants)
+        kept = ((1 - state["friction"]) * momentum).addcmul_(energy.force, against)
         return {
             "delta": torch.addcmul(state["delta"], root, momentum),
             "momentum": kept.addcmul_((2 * _bath(state, hp)).sqrt(), noise[0]),
@@ -88,11 +91,11 @@ class SGNHT(Sampler):
 
     def stable_step(self, curvature: Tensor, hp: Hp) -> Tensor:
         """The limit if the friction were held at A. A thermostat raises its friction and survives larger steps, but samples another law."""
-        return hp.friction / curvature
+        return hp.friction / (force_share(hp) * curvature)
 
     def noise_factor(self, hp: Hp) -> Tensor:
         """That of SGHMC: the value before the thermostat reacts. Afterwards it is smaller, and 0 for isotropic noise."""
-        return hp.step_size / (4 * hp.friction)
+        return force_share(hp) * hp.step_size / (4 * hp.friction)
 
     def law(self) -> Law | None:
         return None if self.dynamics == "printed" else Law()
@@ -101,9 +104,15 @@ class SGNHT(Sampler):
         if self.dynamics == "corrected":
             return ""
         return (
-            "Printed SGNHT does not square the momentum in its thermostat: the friction grows at every step until the "
-            "chain diverges. Use dynamics='corrected'."
+            "Printed SGNHT applies half the force and does not square the momentum in its thermostat: the friction grows "
+            "at every step until the chain diverges. Use dynamics='corrected'."
         )
+
+
+def _constants(hp: Hp) -> tuple[Tensor, Tensor]:
+    """√ε, and −√ε with the share of the force."""
+    root = hp.step_size.sqrt()
+    return root, -force_share(hp) * root
 
 
 def _bath(state: State, hp: Hp) -> Tensor:
@@ -121,8 +130,8 @@ def _thermostat(state: State, hp: Hp) -> State:
 
 
 def _numbers(state: State, n_beta: Tensor, localization: Tensor, hp: Hp) -> tuple[Tensor, ...]:
-    root, friction = hp.step_size.sqrt(), state["friction"].double()
-    return root, 1 - friction, -root, n_beta, localization, (2 * _bath(state, hp).double()).sqrt()
+    (root, against), friction = _constants(hp), state["friction"].double()
+    return root, 1 - friction, against, n_beta, localization, (2 * _bath(state, hp).double()).sqrt()
 
 
 def _step(d: Any, a: Any, b: Any, g: Any, z: Any, p: Any) -> Any:

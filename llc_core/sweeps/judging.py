@@ -16,40 +16,46 @@ TRUTHS = {"expected": "expected_llc", "local": "local_llc", "global": "global_ll
 TRUTH_WORDS = {"expected": "expected λ̂ (local, at this n)", "local": "local λ", "global": "global λ"}
 THROWN = 100
 """No learning coefficient exceeds half the number of parameters. A λ̂ above this many times that bound counts as no estimate: one
-such row, of up to 10¹¹ times the truth, would make every mean meaningless. Hitchcock & Hoogland leave out only nan."""
+such row, of up to 10¹¹ times the truth, would make every mean meaningless. Hitchcock & Hoogland leave out only nan: `cut=False`."""
 
 
-def estimate_of(row: Row, estimator: str) -> float:
+def estimate_of(row: Row, estimator: str, cut: bool = True) -> float:
     """λ̂ of a row, nan where the run has none or is `lost`."""
-    return finite_or_nan(row.get(ESTIMATORS[estimator])) if row.get("status") == "ok" and not lost(row) else math.nan
+    there = row.get("status") == "ok" and not lost(row, cut)
+    return finite_or_nan(row.get(ESTIMATORS[estimator])) if there else math.nan
 
 
-def lost(row: Row) -> bool:
-    """Whether a run diverged: more than half of its chains died, or λ̂ says that they were thrown far out."""
-    return row.get("status") == "diverged" or finite_or_nan(row.get("llc")) > THROWN * finite_or_nan(row.get("dim")) / 2
+def lost(row: Row, cut: bool = True) -> bool:
+    """Whether a run diverged: more than half of its chains died, or λ̂ says that they were thrown far out.
+
+    cut: whether a λ̂ above THROWN times its bound says so, here and below.
+    """
+    far = cut and finite_or_nan(row.get("llc")) > THROWN * finite_or_nan(row.get("dim")) / 2
+    return row.get("status") == "diverged" or far
 
 
-def error_of(row: Row, estimator: str, truth: str) -> float:
+def error_of(row: Row, estimator: str, truth: str, cut: bool = True) -> float:
     """λ̂ / truth − 1; nan where either is missing or the truth is not positive."""
     exact = finite_or_nan(row.get(TRUTHS[truth]))
-    return estimate_of(row, estimator) / exact - 1 if exact > 0 else math.nan
+    return estimate_of(row, estimator, cut) / exact - 1 if exact > 0 else math.nan
 
 
-def all_lost(table: Table) -> np.ndarray:
+def all_lost(table: Table, cut: bool = True) -> np.ndarray:
     """`lost` of every row, [k]."""
-    return table.names["status"].among(["diverged"]) | (table.numbers["llc"] > THROWN * table.numbers["dim"] / 2)
+    diverged = table.names["status"].among(["diverged"])
+    return diverged | (table.numbers["llc"] > THROWN * table.numbers["dim"] / 2) if cut else diverged
 
 
-def all_estimates(table: Table, estimator: str) -> np.ndarray:
+def all_estimates(table: Table, estimator: str, cut: bool = True) -> np.ndarray:
     """`estimate_of` every row, [k]."""
-    there = table.names["status"].among(["ok"]) & ~all_lost(table)
+    there = table.names["status"].among(["ok"]) & ~all_lost(table, cut)
     return np.where(there, table.numbers[ESTIMATORS[estimator]], np.nan)
 
 
-def all_errors(table: Table, estimator: str, truth: str) -> np.ndarray:
+def all_errors(table: Table, estimator: str, truth: str, cut: bool = True) -> np.ndarray:
     """`error_of` every row, [k]."""
     exact = table.numbers[TRUTHS[truth]]
-    return all_estimates(table, estimator) / np.where(exact > 0, exact, np.nan) - 1
+    return all_estimates(table, estimator, cut) / np.where(exact > 0, exact, np.nan) - 1
 
 
 def present(rows: Iterable[Row], column: str, order: Sequence[str] = ()) -> list[str]:

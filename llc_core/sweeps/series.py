@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -34,7 +34,7 @@ from llc_core.sweeps.table import Names, Row, Table, finite_or_nan
 
 __all__ = [
     "ESTIMATOR_WORDS", "ESTIMATORS", "THROWN", "TRUTH_WORDS", "TRUTHS", "Accuracy", "Curve", "Row", "accuracy", "curves",
-    "error_of", "estimate_of", "finite_or_nan", "lost", "ordered_pairs", "present", "select",
+    "error_of", "estimate_of", "finite_or_nan", "left_out", "lost", "ordered_pairs", "present", "select", "with_few_missing",
 ]  # fmt: skip
 
 GRADIENTS = ("minibatch", "control_variate", "full")
@@ -81,6 +81,14 @@ class Curve:
     def usable(self) -> np.ndarray:
         """[S] whether there are estimates of nearly all problems."""
         return (self.count > 0) & (self.nan <= MOST_NAN)
+
+    @property
+    def few_missing(self) -> np.ndarray:
+        """[S] whether less than a tenth of the problems have no estimate: what Hitchcock & Hoogland draw of mean against sd.
+
+        Counted in whole problems: 1 − 9/10 is less than .1 in floating point.
+        """
+        return (self.count > 0) & (10 * (self.total - self.count) < self.total)
 
     @property
     def best(self) -> int | None:
@@ -148,8 +156,13 @@ class Accuracy:
         return self.count > 0 and self.nan <= MOST_NAN
 
 
-def curves(rows: Iterable[Row], estimator: str = "same_batch", truth: str = "expected") -> list[Curve]:
-    """One curve for each sampler and gradient, of every problem `once`. Rows with status "error" were not run and count nowhere."""
+def curves(
+    rows: Iterable[Row], estimator: str = "same_batch", truth: str = "expected", cut: bool = True
+) -> list[Curve]:
+    """One curve for each sampler and gradient, of every problem `once`. Rows with status "error" were not run and count nowhere.
+
+    cut: whether an estimate of more than THROWN times half the number of parameters counts as missing.
+    """
     table = Table.of(rows)
     table = table.take(~table.names["status"].among(["error"]) & (table.numbers["step_size"] > 0))
     sizes, codes = np.unique(table.numbers["step_size"], return_inverse=True)
@@ -158,7 +171,10 @@ def curves(rows: Iterable[Row], estimator: str = "same_batch", truth: str = "exp
     if len(kept) < len(table):
         table, steps = table.take(kept), steps[kept]
     columns = _Columns(
-        table, all_estimates(table, estimator), all_errors(table, estimator, truth), table.numbers[TRUTHS[truth]]
+        table,
+        all_estimates(table, estimator, cut),
+        all_errors(table, estimator, truth, cut),
+        table.numbers[TRUTHS[truth]],
     )
     found = []
     for sampler in present(table, "sampler", PAPER):
@@ -210,6 +226,20 @@ def _curve(sampler: str, gradient: str, groups: list[np.ndarray], of: _Columns) 
         columns["seconds"].append(_median(numbers["seconds"][group]))
     limit = _median(numbers["stable_step"][np.concatenate(groups)])
     return Curve(sampler, gradient, limit=limit, **{name: np.array(values) for name, values in columns.items()})
+
+
+def with_few_missing(found: Iterable[Curve]) -> list[Curve]:
+    """The same curves, without mean and sd at the step sizes that have not `few_missing`: nan there."""
+    return [
+        replace(c, mean=np.where(c.few_missing, c.mean, np.nan), sd=np.where(c.few_missing, c.sd, np.nan))
+        for c in found
+    ]
+
+
+def left_out(found: Iterable[Curve]) -> tuple[int, int]:
+    """(step sizes that `with_few_missing` leaves out, all step sizes) of all curves."""
+    kept = [c.few_missing for c in found]
+    return sum(int((~each).sum()) for each in kept), sum(map(len, kept))
 
 
 def ordered_pairs(rows: Iterable[Row], estimates: Sequence[float], truth: str) -> tuple[int, int]:

@@ -20,12 +20,18 @@ MEASURES = ("relative_error", "mean_against_sd", "order_preservation", "nan_shar
 """What the charts can show."""
 
 
+LATER = {"measure": MEASURES[0], "nan_filter": True, "cut": True}
+"""Settings that links and files of before them do not have, and what they then are."""
+SWITCHES = ("spread", "nan_filter", "cut")
+
+
 @dataclass(frozen=True)
 class BenchmarkConfig:
     """store: by name, "" for none.  size_class, ranks, gradient: one value of the store, or "all".
 
     hidden: samplers that are not shown.  estimator, truth: keys of ESTIMATORS and TRUTHS.  spread: whether bands are drawn.
-    measure: one of MEASURES, which the charts show.
+    measure: one of MEASURES, which the charts show.  nan_filter: whether mean against sd leaves out step sizes at which a
+    tenth of the problems or more have no estimate.  cut: whether an estimate above 100 times half the parameters is none.
     """
 
     store: str = ""
@@ -37,13 +43,13 @@ class BenchmarkConfig:
     truth: str = "expected"
     spread: bool = True
     measure: str = MEASURES[0]
+    nan_filter: bool = True
+    cut: bool = True
 
     def to_dict(self) -> dict[str, Any]:
-        """Without the measure where it is the first: links and files of before it could be chosen stay the same."""
+        """Without what came later where it is as it was before: links and files of then stay the same."""
         found = {**asdict(self), "hidden": list(self.hidden)}
-        if self.measure == MEASURES[0]:
-            del found["measure"]
-        return found
+        return {name: value for name, value in found.items() if LATER.get(name) != value}
 
     def rows(self, rows: Sequence[Row]) -> Table:
         """Those that are chosen, hidden samplers included."""
@@ -76,12 +82,14 @@ def read_config(values: Mapping[str, Any], rows: Sequence[Row]) -> BenchmarkConf
     found["estimator"] = choice("estimator", values.get("estimator", "same_batch"), tuple(ESTIMATORS))
     found["truth"] = choice("truth", values.get("truth", "expected"), tuple(TRUTHS))
     found["measure"] = choice("measure", values.get("measure", MEASURES[0]), MEASURES)
-    hidden, spread = values.get("hidden", []), values.get("spread", True)
+    hidden = values.get("hidden", [])
     if not isinstance(hidden, list | tuple) or any(name not in there["sampler"] for name in hidden):
         raise ValueError(f"hidden must list samplers of this store: {', '.join(there['sampler']) or 'it has none'}.")
-    if not isinstance(spread, bool):
-        raise ValueError(f"spread is {short(spread)}; it must be true or false.")
-    return BenchmarkConfig(**found, hidden=tuple(dict.fromkeys(hidden)), spread=spread)
+    for name in SWITCHES:
+        found[name] = values.get(name, True)
+        if not isinstance(found[name], bool):
+            raise ValueError(f"{name} is {short(found[name])}; it must be true or false.")
+    return BenchmarkConfig(**found, hidden=tuple(dict.fromkeys(hidden)))
 
 
 def fitting(wanted: BenchmarkConfig, rows: Sequence[Row]) -> BenchmarkConfig:
@@ -93,7 +101,7 @@ def fitting(wanted: BenchmarkConfig, rows: Sequence[Row]) -> BenchmarkConfig:
         wanted.store,
         **kept,
         hidden=hidden,
-        **{name: getattr(wanted, name) for name in ("estimator", "truth", "spread", "measure")},
+        **{name: getattr(wanted, name) for name in ("estimator", "truth", "measure", *SWITCHES)},
     )
 
 

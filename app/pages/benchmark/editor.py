@@ -14,11 +14,16 @@ from app.pages.benchmark.columns import SHORT
 from app.pages.benchmark.config import EVERY, BenchmarkConfig, options
 from app.style.layout import complain, complaint
 from app.style.legend import heading
-from llc_core.sweeps.series import ESTIMATOR_WORDS, TRUTH_WORDS, Row
+from llc_core.sweeps.series import ESTIMATOR_WORDS, THROWN, TRUTH_WORDS, Row
 
 FROM_FILE = "\0file"
 """In the list of stores: the file that was opened."""
 FILTER_LABELS = {"size_class": "Size class", "ranks": "Ranks", "gradient": "Gradient"}
+SWITCH_LABELS = {
+    "spread": "Bands of one standard deviation (point at a chart)",
+    "cut": f"λ̂ above {THROWN} times half the parameters counts as none",
+    "nan_filter": "Mean and spread: leave out step sizes with 10% or more without λ̂, as the paper does",
+}
 
 
 class Editor:
@@ -43,14 +48,11 @@ class Editor:
         self.filters = {name: self._select(text, {}) for name, text in FILTER_LABELS.items()}
         self.estimator = self._select("Estimate", {text: key for key, text in ESTIMATOR_WORDS.items()})
         self.truth = self._select("Truth", {text: key for key, text in TRUTH_WORDS.items()})
-        self.spread = pmui.Checkbox(
-            label="Bands of one standard deviation (point at a chart)", value=True, margin=(4, 0)
-        )
-        self.spread.param.watch(self._on_select, "value")
+        self.switches = {name: self._switch(text) for name, text in SWITCH_LABELS.items()}
         self.view = pn.Column(
             heading("Sweep"), self.store, self.upload, self.fault,
             heading("Which runs"), *self.filters.values(),
-            heading("Judged by"), self.estimator, self.truth, self.spread,
+            heading("Judged by"), self.estimator, self.truth, *self.switches.values(),
             sizing_mode="stretch_width", margin=(4, 16, 24, 16),
         )  # fmt: skip
 
@@ -66,7 +68,9 @@ class Editor:
             for name, select in self.filters.items():
                 words = {(SHORT.get(value, value) if name == "gradient" else value): value for value in there[name]}
                 select.param.update(options={"all": EVERY, **words}, value=getattr(config, name))
-            self.estimator.value, self.truth.value, self.spread.value = config.estimator, config.truth, config.spread
+            self.estimator.value, self.truth.value = config.estimator, config.truth
+            for name, switch in self.switches.items():
+                switch.value = getattr(config, name)
         finally:
             self._quiet = False
 
@@ -82,6 +86,11 @@ class Editor:
         select.param.watch(self._on_select, "value")
         return select
 
+    def _switch(self, label: str) -> pmui.Checkbox:
+        switch = pmui.Checkbox(label=label, value=True, margin=(4, 0))
+        switch.param.watch(self._on_select, "value")
+        return switch
+
     def _on_select(self, event: Any) -> None:
         if self._quiet:
             return
@@ -91,10 +100,9 @@ class Editor:
                 return
             config = replace(
                 self._config,
-                **{name: select.value for name, select in self.filters.items()},
+                **{name: field.value for name, field in {**self.filters, **self.switches}.items()},
                 estimator=self.estimator.value,
                 truth=self.truth.value,
-                spread=self.spread.value,
             )
             self.on_change(config, event.obj is self.filters["ranks"])
 

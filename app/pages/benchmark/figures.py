@@ -12,7 +12,7 @@ import holoviews as hv
 from app.pages.benchmark.columns import place
 from app.pages.benchmark.drawing.overlay import overlay
 from app.style import theme
-from llc_core.sweeps.series import CLOSE, Curve
+from llc_core.sweeps.series import CLOSE, Curve, with_few_missing
 
 HEIGHT, LOW_HEIGHT, SQUARE_HEIGHT = 380, 240, 500
 
@@ -44,8 +44,15 @@ def order_preservation(found: Sequence[Curve], spread: bool = True, legend: bool
     )
 
 
-def mean_against_sd(found: Sequence[Curve], spread: bool = True, legend: bool = True) -> hv.Overlay:
-    """Mean against standard deviation of the relative error: the best step sizes lie at the foot, in the middle."""
+def mean_against_sd(
+    found: Sequence[Curve], spread: bool = True, legend: bool = True, nan_filter: bool = True
+) -> hv.Overlay:
+    """Mean against standard deviation of the relative error: the best step sizes lie at the foot, in the middle.
+
+    nan_filter: whether step sizes at which a tenth of the problems or more have no estimate are left out, as in Hitchcock &
+    Hoogland; `texts.filter_words` says how many.
+    """
+    found = with_few_missing(found) if nan_filter else found
     close = place(CLOSE)
     middle = [
         hv.VSpan(-close, close).opts(color=theme.GOOD, alpha=0.13, line_alpha=0),

@@ -77,6 +77,7 @@ def python_code(config: BenchmarkConfig, path: str) -> str:
     chosen = {name: getattr(config, name) for name in FILTERS if getattr(config, name) != EVERY}
     filters = "".join(f", {name}={value!r}" for name, value in chosen.items())
     lines = [
+        *([] if config.nan_filter else ["from functools import partial", ""]),
         "import holoviews as hv",
         "",
         "from llc_core.sweeps.series import accuracy, curves, select",
@@ -84,10 +85,12 @@ def python_code(config: BenchmarkConfig, path: str) -> str:
         "from llc_core.sweeps.store import table",
         "",
         f"rows = select(table({path!r}){filters})",
-        f"found = curves(rows, estimator={config.estimator!r}, truth={config.truth!r})",
+        f"found = curves(rows, estimator={config.estimator!r}, truth={config.truth!r}{'' if config.cut else ', cut=False'})",
     ]
     if config.hidden:
         lines.append(f"found = [curve for curve in found if curve.sampler not in {sorted(config.hidden)!r}]")
+    if not config.nan_filter:
+        lines.append("FIGURES['mean_against_sd'] = partial(FIGURES['mean_against_sd'], nan_filter=False)")
     lines += [
         "for line in accuracy(found):",
         "    print(line)",

@@ -14,7 +14,7 @@ from app.pages.benchmark.columns import SHORT, label, look
 from app.pages.benchmark.table import percent
 from app.style.numbers import number_text
 from llc_core.sweeps.judging import all_errors, all_lost
-from llc_core.sweeps.series import CLOSE, Accuracy, Row, present
+from llc_core.sweeps.series import CLOSE, THROWN, Accuracy, Curve, Row, left_out, present
 from llc_core.sweeps.table import Table, alike
 
 QUESTION = "Which sampler finds λ, and at which step size?"
@@ -30,7 +30,7 @@ NOTHING = (
 READOUTS = [
     {"key": "runs", "label": "Runs", "tip": "Rows of the store that are shown: one for each problem, sampler, gradient and step size."},
     {"key": "problems", "label": "Problems", "tip": "Random networks with known coefficients; each is run by every sampler."},
-    {"key": "diverged", "label": "Diverged", "tip": "Share of runs of which more than half of the chains diverged, or were thrown out so far that λ̂ says nothing: they count as without an estimate."},
+    {"key": "diverged", "label": "Diverged", "tip": "Share of runs of which more than half of the chains diverged, or, unless that is switched off, were thrown out so far that λ̂ says nothing: they count as without an estimate."},
     {"key": "close", "label": f"Within ±{CLOSE:.0%}", "tip": "Share of all runs shown whose estimate is that near to the chosen truth."},
     {"key": "steps", "label": "Steps per chain", "tip": "Steps of each chain, burn-in included."},
     {"key": "chains", "label": "Chains per run", "tip": "Independent chains of each run."},
@@ -61,11 +61,11 @@ def dash(pattern: Sequence[int]) -> str:
     return f'<path d="M0 7h26" stroke="currentColor" stroke-width="2.4"{dashes}/>'
 
 
-def share_near(rows: Sequence[Row], estimator: str, truth: str) -> float:
+def share_near(rows: Sequence[Row], estimator: str, truth: str, cut: bool = True) -> float:
     """Share of runs, those that failed aside, whose estimate is within CLOSE of the truth; nan where there is no run."""
     run = _runs(Table.of(rows))
     with np.errstate(invalid="ignore"):
-        near = int((np.abs(all_errors(run, estimator, truth)) <= CLOSE).sum())
+        near = int((np.abs(all_errors(run, estimator, truth, cut)) <= CLOSE).sum())
     return near / len(run) if len(run) else math.nan
 
 
@@ -74,12 +74,12 @@ def _runs(table: Table) -> Table:
     return table.take(~table.names["status"].among(["error"]))
 
 
-def readouts(rows: Sequence[Row], near: float) -> dict[str, str]:
+def readouts(rows: Sequence[Row], near: float, cut: bool = True) -> dict[str, str]:
     """near: as from `share_near`."""
     table = Table.of(rows)
     run = _runs(table)
     problems = alike(table.names["size_class"].codes, table.names["ranks"].codes, table.numbers["problem"])
-    diverged = int(all_lost(run).sum())
+    diverged = int(all_lost(run, cut).sum())
     return {
         "runs": f"{len(table):,}",
         "problems": f"{len(np.unique(problems)):,}",
@@ -89,6 +89,21 @@ def readouts(rows: Sequence[Row], near: float) -> dict[str, str]:
         "chains": _span(run.numbers["chains"]),
         "errors": f"{len(table) - len(run):,}",
     }
+
+
+def filter_words(found: Sequence[Curve], nan_filter: bool = True, cut: bool = True) -> str:
+    """For the caption of mean against standard deviation: what is not drawn, and what counts as no estimate."""
+    out, all_of_them = left_out(found)
+    few = "10% or more of the problems have no λ̂"
+    if nan_filter:
+        words = f"Left out, as in the paper: {out:,} of {all_of_them:,} step sizes, at which {few}."
+    else:
+        words = (
+            f"Nothing is left out; the paper leaves out {out:,} of these {all_of_them:,} step sizes, at which {few}."
+        )
+    far = f"A λ̂ above {THROWN} times half the parameters counts as none."
+    kept = far if cut else "A λ̂ of any size counts, as in the paper."
+    return f"{words} {kept}"
 
 
 def best_row(table: Sequence[Accuracy]) -> Accuracy | None:

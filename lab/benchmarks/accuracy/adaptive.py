@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from lab.benchmarks.machine import machine
+from lab.benchmarks.smoke import parse
 from llc_core import DeepLinearNetwork, RunConfig, Sampler
 from llc_core.engine.run import Run
 from llc_core.references.gibbs import gibbs_reference
@@ -110,7 +111,7 @@ def main() -> None:
     parser.add_argument("--problems", type=int, default=20)
     parser.add_argument("--steps", type=int, default=STEPS)
     parser.add_argument("--output", type=Path, default=OUTPUT)
-    arguments = parser.parse_args()
+    arguments = parse(parser, globals(), problems=1, steps=200)
     print(machine())
     found = []
     for seed, problem in enumerate(problems(arguments.problems)):

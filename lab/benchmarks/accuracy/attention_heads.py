@@ -28,6 +28,7 @@ from typing import Any
 import torch
 
 from lab.benchmarks.machine import machine
+from lab.benchmarks.smoke import parse
 from llc_core import SGLD, RMSPropSGLD, estimate
 from llc_core.networks import Adam, Split, build_model, head_masks, potential_at, synthetic_text, train
 
@@ -101,7 +102,19 @@ def main() -> None:
     parser.add_argument("--layers", type=int, default=2)
     parser.add_argument("--heads", type=int, default=2)
     parser.add_argument("--output", type=Path, default=OUTPUT)
-    arguments = parser.parse_args()
+    arguments = parse(
+        parser,
+        globals(),
+        layers=1,
+        heads=1,
+        SEQUENCES=256,
+        CHECKPOINTS=(10,),
+        STEPS=20,
+        ROWS=32,
+        DRAWS=6,
+        BURN_IN=3,
+        GRID=(1e-3,),
+    )
     torch.set_num_threads(1)
     started = time.perf_counter()
     data = synthetic_text(SEQUENCES, LENGTH, VOCABULARY)

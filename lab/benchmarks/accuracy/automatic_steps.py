@@ -24,6 +24,7 @@ from lab.benchmarks.accuracy.verdict_cases import CHAINS, PROBLEMS, STEPS, Case,
 from lab.benchmarks.accuracy.verdicts import evidence_row, interval, judged_again, right, run_of, too_short
 from lab.benchmarks.keeping import Kept, Row
 from lab.benchmarks.machine import machine
+from lab.benchmarks.smoke import parse
 from llc_core.samplers import build
 
 
@@ -78,7 +79,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--keep", type=Path, help="a file of JSON lines: runs that are in it are not made again")
     parser.add_argument("--minutes", type=float, default=600.0, help="runs that are not begun by then are left out")
-    options = parser.parse_args()
+    options = parse(parser, globals(), shares=[0.1], shapes=["Gaussian on the plane"], seeds=1, steps=[400])
     seeds = range(options.first, options.first + options.seeds)
     print(machine(), flush=True)
     kept, until = Kept(options.keep), time.monotonic() + 60 * options.minutes

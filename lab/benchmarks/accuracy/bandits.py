@@ -26,6 +26,7 @@ import torch
 
 from lab.benchmarks.keeping import Kept
 from lab.benchmarks.machine import machine
+from lab.benchmarks.smoke import parse
 from llc_core.decisions import (
     Agent,
     BayesianLinear,
@@ -134,7 +135,7 @@ def main() -> None:
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--out", type=Path, help="a file of JSON to which the figures are added")
     parser.add_argument("--keep", type=Path, help="a file for finished plays, with which the command goes on later")
-    options = parser.parse_args()
+    options = parse(parser, globals(), agents="linear", rounds=3, seeds=1, processes=1)
     names = list(AGENTS) if options.agents == "all" else [name.strip() for name in options.agents.split(";")]
     for name in names:
         if name not in AGENTS:

@@ -8,26 +8,34 @@ loss. Both are computed from the same run, for 48 chains with independent batche
 
 from __future__ import annotations
 
+import argparse
+
 import numpy as np
 
 from lab.benchmarks.machine import machine
+from lab.benchmarks.smoke import parse
 from llc_core import DeepLinearNetwork, RunConfig
 from llc_core.engine.run import Run
 
+WIDTHS = ([10, 8, 10], [30, 25, 30], [100, 80, 60, 100])
+CHAINS, STEPS = 48, 1000
+
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parse(parser, globals(), WIDTHS=lambda widths: widths[:1], CHAINS=4, STEPS=20)
     print(machine())
     print("problem                       baseline      mean λ̂       sd over chains   variance / same_batch")
-    for widths in ([10, 8, 10], [30, 25, 30], [100, 80, 60, 100]):
+    for widths in WIDTHS:
         problem = DeepLinearNetwork.random(widths=widths, ranks="full", seed=0)
         probe = Run(RunConfig(gradient="full", sampler={"name": "SGLD"}, steps=10), problem)
         probe.advance(1)
         step = probe.estimates()[0].diagnostics["stability_limit"] / 200
         config = RunConfig(
-            gradient="minibatch", sampler={"name": "SGLD", "step_size": step}, chains=48, steps=1000, burn_in=0.5
+            gradient="minibatch", sampler={"name": "SGLD", "step_size": step}, chains=CHAINS, steps=STEPS, burn_in=0.5
         )
         current = Run(config, problem)
-        current.advance(1000)
+        current.advance(STEPS)
         same = current.llc_per_chain("same_batch")
         for baseline in ("same_batch", "full", "first_batch"):
             values = current.llc_per_chain(baseline)

@@ -17,6 +17,7 @@ import numpy as np
 
 from app.pages.local_geometry.presets import PRESETS, Preset
 from app.pages.local_geometry.scene import preset_config, scene_of
+from lab.benchmarks.smoke import parse
 from llc_core import Estimate, Run, RunConfig
 from llc_core.engine.resolve import resolve
 from llc_core.references.gibbs import gibbs_reference
@@ -66,7 +67,7 @@ def main() -> None:
     parser.add_argument("presets", nargs="*", default=["tiny", "regular", "singular"])
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--first", type=int, default=100)
-    asked = parser.parse_args()
+    asked = parse(parser, globals(), presets=["tiny"], seeds=2)
     for preset in PRESETS:
         if preset.name in asked.presets:
             truth = exact(preset)

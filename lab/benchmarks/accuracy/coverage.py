@@ -22,6 +22,7 @@ import numpy as np
 import torch
 
 from lab.benchmarks.machine import machine
+from lab.benchmarks.smoke import parse
 from llc_core import DeepLinearNetwork, NetworkPotential, landscape, planar_landscape
 from llc_core.config import RunConfig
 from llc_core.diagnostics.convergence import ESS_LIMIT, ess
@@ -95,7 +96,7 @@ def main() -> None:
         "--only", choices=list(PROBLEMS), action="append", help="again for each problem; all without it"
     )
     parser.add_argument("--seed", type=int, default=0, help="of the chains; others are fresh")
-    arguments = parser.parse_args()
+    arguments = parse(parser, globals(), seeds=2, steps=200, only=[next(iter(PROBLEMS))])
     print(machine())
     print("held / known; of those settled: held / share")
     for name in arguments.only or PROBLEMS:

@@ -19,6 +19,7 @@ import numpy as np
 import torch
 
 from lab.benchmarks.machine import machine
+from lab.benchmarks.smoke import parse
 from llc_core import DeepLinearNetwork, estimate
 from llc_core.references.gibbs import gibbs_reference
 
@@ -73,7 +74,7 @@ def main() -> None:
     parser.add_argument("--results", type=Path, default=Path("lab/results/decade_shares.json"))
     parser.add_argument("--merge", type=Path, nargs="+", default=[], help="files of other runs to take rows from")
     parser.add_argument("--table", action="store_true", help="only print what the file holds")
-    options = parser.parse_args()
+    options = parse(parser, globals(), seeds=[0], steps=200, PILOT=200, SWEEPS=20)
     torch.set_num_threads(1)
     held = json.loads(options.results.read_text()) if options.results.exists() else {"machine": machine(), "rows": []}
     for other in options.merge:

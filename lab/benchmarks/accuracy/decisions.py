@@ -19,6 +19,7 @@ from app.pages.decisions.job.digits import DigitsJob, Scores
 from app.pages.decisions.presets import PRESETS
 from app.pages.decisions.scene import get_scene
 from lab.benchmarks.machine import machine
+from lab.benchmarks.smoke import parse
 
 
 def ends(config: DecisionsConfig) -> dict[str, float]:
@@ -45,7 +46,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--presets", default=",".join(preset.name for preset in PRESETS))
-    options = parser.parse_args()
+    options = parse(parser, globals(), seeds=1, presets="linear")
     torch.set_num_threads(1)
     print(machine())
     for preset in PRESETS:

@@ -28,6 +28,7 @@ import numpy as np
 
 from lab.benchmarks.keeping import Kept, Row
 from lab.benchmarks.machine import machine
+from lab.benchmarks.smoke import parse
 from llc_core import DeepLinearNetwork, estimate
 from llc_core.references.gibbs import gibbs_reference
 
@@ -158,7 +159,15 @@ def main() -> None:
     parser.add_argument("--given-weights", action="store_true", help="pass the weights alone: ranks found numerically")
     parser.add_argument("--keep", type=Path, help="a file of JSON lines: problems that are in it are not run again")
     parser.add_argument("--minutes", type=float, default=600.0, help="problems that are not begun by then are left out")
-    options = parser.parse_args()
+    options = parse(
+        parser,
+        globals(),
+        size_class=lambda asked: ZEROS if asked == ZEROS else "1K",
+        problems=1,
+        layers=1,
+        sweeps=100,
+        reference_burn_in=None,
+    )
     print(machine())
     print("seed  dim  layers rank  expected   estimate ± se      error   Gibbs      Gibbs err  seconds  verdict")
     kept, rows, until = Kept(options.keep), {}, time.monotonic() + 60 * options.minutes

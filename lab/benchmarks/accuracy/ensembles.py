@@ -23,6 +23,7 @@ from torch import Tensor
 
 import llc_core
 from lab.benchmarks.machine import machine
+from lab.benchmarks.smoke import parse
 from llc_core.ensembles import EnsemblePrediction
 from llc_core.ensembles.scores import CalibrationCurve, calibration_curve
 from llc_core.networks import build_model, digit_halves, train
@@ -100,7 +101,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=1500, help="of a chain; a third of them is burn-in")
     parser.add_argument("--localization", type=float, default=1.0)
     parser.add_argument("--out", type=Path, help="a file of JSON for the figures")
-    options = parser.parse_args()
+    options = parse(parser, globals(), seeds=1, steps=30)
     print(machine())
     torch.set_num_threads(1)
     began = time.process_time()

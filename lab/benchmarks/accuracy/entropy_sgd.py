@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from lab.benchmarks.machine import machine
+from lab.benchmarks.smoke import parse
 from llc_core import UnderdampedLangevin, estimate
 from llc_core.networks import Checkpoint, EntropySGD, MomentumSGD, Split, build_model, digits, potential_at, train
 
@@ -91,7 +92,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, nargs="+", default=list(range(10)))
     parser.add_argument("--output", type=Path, default=OUTPUT)
-    arguments = parser.parse_args()
+    arguments = parse(parser, globals(), seeds=[0], STEPS=20, LONGEST=40, DRAWS=10, RATES=(0.1,))
     data, started, rows = digits(), time.perf_counter(), []
     for seed in arguments.seeds:
         rows.append(pair("same steps", seed, *same_steps(data, seed), data))

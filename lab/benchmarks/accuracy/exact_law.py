@@ -15,6 +15,7 @@ import time
 import numpy as np
 
 from lab.benchmarks.machine import machine
+from lab.benchmarks.smoke import parse
 from llc_core.line import simulate
 from llc_core.samplers import (
     PSGLD,
@@ -59,7 +60,7 @@ def main() -> None:
     parser.add_argument("--chains", type=int, default=20_000)
     parser.add_argument("--steps", type=int, default=2000, help="at least; and at least 20/ε, or 200/ε for slow chains")
     parser.add_argument("--threads", type=int, default=None)
-    arguments = parser.parse_args()
+    arguments = parse(parser, globals(), chains=200, steps=20, CASES=lambda cases: cases[:1])
     print(machine())
     print(
         "sampler            target           ε   TV(sim)   noise  seconds  coarse: d   seconds  TV(target)  TV(limit)  residual"

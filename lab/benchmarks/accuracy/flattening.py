@@ -20,6 +20,7 @@ from scipy import stats
 from scipy.integrate import quad
 
 from lab.benchmarks.machine import machine
+from lab.benchmarks.smoke import parse
 from llc_core import SGLD, Contour, DeepLinearNetwork, free_energy, surface
 from llc_core.compute.compiling import compiled
 from llc_core.interactions.contour_loop import contour_step
@@ -147,7 +148,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=30)
     parser.add_argument("--steps", type=int, default=100_000, help="of the short chains of figure 7")
-    options = parser.parse_args()
+    options = parse(parser, globals(), seeds=2, steps=1000)
     print(machine(), flush=True)
     print("Round trips when all swaps are accepted: {:,}; kept steps/2: {:,.0f}".format(*free_trips()))
     measured, exact = gaussian_barrier()

@@ -23,6 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lab.benchmarks.machine import machine
+from lab.benchmarks.smoke import parse
 from llc_core import DeepLinearNetwork, FreeEnergy, Potential, free_energy, surface
 from llc_core.studies.tempering.fitting import fit
 from llc_core.theory.zero_product import zero_product_law
@@ -157,7 +158,7 @@ def main() -> None:
     parser.add_argument("--only", default="", help="cases whose name has this")
     parser.add_argument("--simulated", action="store_true", help="the fit alone, on exact levels with normal errors")
     parser.add_argument("--basins", action="store_true", help="two basins alone")
-    options = parser.parse_args()
+    options = parse(parser, globals(), seeds=1, chains=4, CASES=lambda cases: cases[:1])
     print(machine())
     if options.basins:
         basins(range(options.first, options.first + options.seeds))

@@ -22,6 +22,7 @@ import torch
 import lab
 from lab.benchmarks.keeping import Kept, Row
 from lab.benchmarks.machine import machine
+from lab.benchmarks.smoke import parse
 from llc_core.decisions.mushroom_table import read_mushrooms
 from llc_core.networks.tables import Table, read_table, tabular
 from llc_core.studies.risk.comparison import HMC, Effort, Risks, measured, standard_error
@@ -127,7 +128,7 @@ def main() -> None:
         "--known", action="store_true", help="measure nothing: only the networks that are in the file of rows"
     )
     parser.add_argument("--out", type=Path, help="a file of JSON for the figures")
-    options = parser.parse_args()
+    options = parse(parser, globals(), only=["iris"], tasks=1, rows=20, chains=2, gradients=20, moves=20)
     torch.set_num_threads(1)
     print(machine())
     names = [*(options.only or [*SETS, MUSHROOMS]), *options.csv]

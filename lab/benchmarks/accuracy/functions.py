@@ -22,6 +22,7 @@ import torch
 
 import lab
 from lab.benchmarks.machine import machine
+from lab.benchmarks.smoke import parse
 from llc_core import (
     BayesianNetwork,
     DeepLinearNetwork,
@@ -284,7 +285,7 @@ def main() -> None:
     parser.add_argument(
         "--out", type=Path, help="a file of JSON for the figures; parts that are not made again stay in it"
     )
-    options = parser.parse_args()
+    options = parse(parser, globals(), only=["acceptance"], FOUND=lambda found: dict(list(found.items())[:1]))
     torch.set_num_threads(1)
     print(machine())
     known = json.loads(options.out.read_text()) if options.out is not None and options.out.exists() else {}

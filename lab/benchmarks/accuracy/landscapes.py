@@ -26,6 +26,7 @@ import numpy as np
 import torch
 
 from lab.benchmarks.machine import machine
+from lab.benchmarks.smoke import parse
 from llc_core import RunConfig, one_sided_posterior, planar_landscape, posterior
 from llc_core.engine.run import Run
 from llc_core.results import Estimate
@@ -150,7 +151,7 @@ def main() -> None:
     parser.add_argument("--sampler", choices=("SGLD", "ProximalSGLD"), default="SGLD")
     parser.add_argument("--rows", nargs="*", help="only these, as k1,k2/h1,h2; nothing is written")
     parser.add_argument("--output", type=Path, default=OUTPUT)
-    arguments = parser.parse_args()
+    arguments = parse(parser, globals(), repeats=4, members=1, steps=200, rows=["1,1/1,1"])
     torch.set_num_threads(1)
     begun = time.perf_counter()
     report: dict[str, Any] = {

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from lab.benchmarks.machine import machine
+from lab.benchmarks.smoke import parse
 from llc_core import SGLD, Contour, Cyclical, ReplicaExchange, surface
 from llc_core.interactions import Interaction
 from llc_core.plane import PlaneRun, plane_law
@@ -53,7 +54,7 @@ def main() -> None:
     parser.add_argument("--trials", type=int, default=60)
     parser.add_argument("--gradients", type=int, default=400_000, help="of one trial")
     parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args()
+    options = parse(parser, globals(), trials=2, gradients=10_000)
     print(machine())
     target = surface(noise=0.25)
     masses = plane_law(target).cells(5)

@@ -23,6 +23,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from lab.benchmarks.machine import machine
+from lab.benchmarks.smoke import parse
 
 ROOT = Path(__file__).resolve().parents[3]
 TESTS = tuple(
@@ -79,7 +80,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("tests", nargs="*", default=list(TESTS))
     parser.add_argument("--every", action="store_true", help="all nine pairs of OpenBLAS's and torch's kernels")
-    options = parser.parse_args()
+    options = parse(parser, globals(), tests=["tests/llc_core/theory/test_coefficients.py"], every=False)
     print(
         f"{machine()}\n\n| OpenBLAS | torch | kernels OpenBLAS took | result | passed | failed | skipped | processor s | clock s |"
     )

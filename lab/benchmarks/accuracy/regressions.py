@@ -15,6 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from lab.benchmarks.machine import machine
+from lab.benchmarks.smoke import parse
 from llc_core import SGLD, NetworkPotential, estimate
 
 N, DRAWS, FREEDOM = 10_000, 2_000, 20
@@ -102,7 +103,7 @@ def report(kind: str, dim: int, problem: NetworkPotential, exact: float, error: 
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--dims", type=int, nargs="*", default=[5, 20, 100])
-    options = parser.parse_args()
+    options = parse(parser, globals(), dims=[5], N=200, DRAWS=50)
     print(machine())
     for dim in options.dims:
         linear, exact = linear_problem(dim)

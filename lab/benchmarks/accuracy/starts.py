@@ -15,6 +15,7 @@ import numpy as np
 import torch
 
 from lab.benchmarks.machine import machine
+from lab.benchmarks.smoke import parse
 from llc_core import DeepLinearNetwork, RunConfig
 from llc_core.engine.run import Run
 from llc_core.potentials.deep_linear.blocked_gibbs import BlockedGibbs
@@ -44,7 +45,7 @@ def main() -> None:
     parser.add_argument("size_class")
     parser.add_argument("seeds", type=int, nargs="+")
     parser.add_argument("--sweeps", type=int, default=300)
-    options = parser.parse_args()
+    options = parse(parser, globals(), size_class="1K", seeds=[0], sweeps=20)
     torch.set_num_threads(1)
     print(machine())
     for seed in options.seeds:

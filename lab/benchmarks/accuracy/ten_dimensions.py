@@ -15,6 +15,7 @@ import numpy as np
 import torch
 
 from lab.benchmarks.machine import machine
+from lab.benchmarks.smoke import parse
 from llc_core.samplers import PSGLD, CorrectedPSGLD, FrozenPSGLD, Sampler, hyperparameters
 from llc_core.types import Energy
 
@@ -45,7 +46,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--chains", type=int, default=10_000)
     parser.add_argument("--steps", type=int, default=24_000)
-    arguments = parser.parse_args()
+    arguments = parse(parser, globals(), chains=50, steps=400)
     print(machine())
     for sampler in (
         CorrectedPSGLD(alpha=ALPHA, stability=STABILITY, step_size=STEP),

@@ -7,9 +7,9 @@ What is named is measured anew, and everything where nothing is named. `app/page
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import json
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,7 @@ from app.pages.your_network.presets import NetworkPreset
 from app.pages.your_network.scene import link_config, potential
 from app.runs.history import Cursor, History
 from app.sharing.reading import PageConfig
+from lab.benchmarks.smoke import elsewhere, parse
 from llc_core import Run
 from llc_core.engine.resolve import Resolved
 from llc_core.interactions import Contour
@@ -140,10 +141,13 @@ def target(page: str) -> Path:
 
 
 def main() -> None:
-    pages = sys.argv[1:2] or list(PAGES)
-    named = sys.argv[2:]
-    for page in pages:
-        path = target(page)
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("page", nargs="?", choices=tuple(PAGES), help="all without it")
+    parser.add_argument("presets", nargs="*", help="all without them")
+    options = parse(parser, globals(), page="local_geometry", presets=["tiny"])
+    named = options.presets
+    for page in [options.page] if options.page else PAGES:
+        path = elsewhere(target(page))
         found = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
         for preset in importlib.import_module(f"app.pages.{page}.presets").PRESETS:
             if not named or preset.name in named:

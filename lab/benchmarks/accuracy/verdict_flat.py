@@ -21,6 +21,7 @@ from lab.benchmarks.accuracy.verdict_cases import CHAINS, OTHERS, STEPS, problem
 from lab.benchmarks.accuracy.verdicts import RIGHT_ERRORS, RIGHT_SHARE, interval
 from lab.benchmarks.keeping import Kept, Row
 from lab.benchmarks.machine import machine
+from lab.benchmarks.smoke import parse
 from llc_core import RunConfig
 from llc_core.diagnostics.confirmation import drawn_value
 from llc_core.diagnostics.convergence import ESS_LIMIT
@@ -89,7 +90,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--keep", type=Path, help="a file of JSON lines: runs that are in it are not made again")
     parser.add_argument("--minutes", type=float, default=600.0, help="runs that are not begun by then are left out")
-    options = parser.parse_args()
+    options = parse(parser, globals(), minutes=0.01)
     print(machine(), flush=True)
     kept, until = Kept(options.keep), time.monotonic() + 60 * options.minutes
     seeds = range(options.first, options.first + options.seeds)

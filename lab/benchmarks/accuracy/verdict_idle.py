@@ -26,6 +26,7 @@ from lab.benchmarks.accuracy.verdict_cases import problem_of as deep_problem
 from lab.benchmarks.accuracy.verdict_flat import DEEP, FLAT, right, show
 from lab.benchmarks.keeping import Kept, Row
 from lab.benchmarks.machine import machine
+from lab.benchmarks.smoke import parse
 from llc_core import DeepLinearNetwork, NetworkPotential, RunConfig, estimate
 from llc_core.diagnostics.confirmation import drawn_value
 from llc_core.engine.idle import Idle
@@ -124,7 +125,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--keep", type=Path, help="a file of JSON lines: runs that are in it are not made again")
     parser.add_argument("--minutes", type=float, default=600.0, help="runs that are not begun by then are left out")
-    options = parser.parse_args()
+    options = parse(parser, globals(), minutes=0.01)
     torch.set_num_threads(1)
     print(machine(), flush=True)
     kept, until = Kept(options.keep), time.monotonic() + 60 * options.minutes

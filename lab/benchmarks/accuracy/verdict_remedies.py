@@ -27,6 +27,7 @@ from lab.benchmarks.accuracy.verdict_cases import FACTORS, SMALL_FACTORS, Case, 
 from lab.benchmarks.accuracy.verdicts import evidence_row, interval, judged_again, right, show, too_short
 from lab.benchmarks.keeping import Kept, Row
 from lab.benchmarks.machine import machine
+from lab.benchmarks.smoke import parse
 from llc_core import RunConfig, estimate
 from llc_core.diagnostics.evidence import Evidence
 from llc_core.diagnostics.verdict import judge
@@ -162,7 +163,7 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=600.0, help="runs that are not begun by then are left out")
     parser.add_argument("--wrong", action="store_true", help="print every trusted run that is wrong")
     parser.add_argument("--by", action="store_true", help="print both rates by sampler, gradient, steps and problem")
-    options = parser.parse_args()
+    options = parse(parser, globals(), minutes=0.01)
     print(machine(), flush=True)
     kept, until = Kept(options.keep), time.monotonic() + 60 * options.minutes
     wanted = list(cases(options.runs, options.seed, options.others))

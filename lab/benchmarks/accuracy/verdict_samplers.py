@@ -18,6 +18,7 @@ from lab.benchmarks.accuracy.verdict_cases import CHAINS, FACTORS, SMALL_FACTORS
 from lab.benchmarks.accuracy.verdicts import interval, judged_again, made, right, told, too_short
 from lab.benchmarks.keeping import Kept
 from lab.benchmarks.machine import machine
+from lab.benchmarks.smoke import parse
 from llc_core.fields import hyper_fields
 from llc_core.samplers import build
 
@@ -67,7 +68,7 @@ def main() -> None:
         "--alone", action="store_true", help="judge what is kept with no exact answer beside the chains"
     )
     parser.add_argument("--wrong", action="store_true", help="print every trusted run that is wrong")
-    options = parser.parse_args()
+    options = parse(parser, globals(), minutes=0.01, jobs=1)
     print(machine(), flush=True)
     kept, wanted = Kept(options.keep), list(cases(options.seed, options.repeats))
     new = sum(1 for _ in made(wanted, kept, options.minutes, options.jobs))

@@ -31,6 +31,7 @@ import torch
 from lab.benchmarks.accuracy.verdict_cases import FACTORS, SMALL_FACTORS, Case, answer_of, cases, problem_of
 from lab.benchmarks.keeping import Kept, Row
 from lab.benchmarks.machine import machine
+from lab.benchmarks.smoke import parse
 from llc_core import Estimate, estimate
 from llc_core.diagnostics.confirmation import drawn_value, exact_value
 from llc_core.diagnostics.convergence import ESS_LIMIT
@@ -232,7 +233,7 @@ def main() -> None:
         action="store_true",
         help="print every trusted run that is wrong, and right ones that are not trusted",
     )
-    options = parser.parse_args()
+    options = parse(parser, globals(), minutes=0.01, jobs=1)
     print(machine(), flush=True)
     started, kept = time.perf_counter(), Kept(options.keep)
     wanted = list(cases(options.runs, options.seed, options.others))

@@ -10,6 +10,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from lab.benchmarks.smoke import running
+
 CACHE = Path(tempfile.gettempdir())
 DEVINTERP = ("torch==2.13.0", "devinterp==1.3.2")
 BLACKJAX = ("jax==0.10.2", "blackjax==1.7.1")
@@ -19,6 +21,8 @@ def environment(folder: Path, packages: tuple[str, ...]) -> Path:
     """The Python of a virtual environment with `packages`, made where it is missing."""
     python = folder / "bin" / "python"
     if not python.exists():
+        if running():
+            raise SystemExit(f"{packages[-1]} is not in {folder}; without --smoke this command installs it there.")
         print(f"making {', '.join(packages)} in {folder}", file=sys.stderr)
         subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
         subprocess.run([str(python), "-m", "pip", "install", "--quiet", "--prefer-binary", *packages], check=True)
@@ -39,7 +43,11 @@ class Peer:
         )
         if threads == 1:
             os.sched_setaffinity(self.process.pid, {sorted(os.sched_getaffinity(0))[-1]})
-        assert self.process.stdout is not None and self.process.stdout.readline().strip() == "ready"
+        assert self.process.stdout is not None
+        if self.process.stdout.readline().strip() != "ready":
+            raise SystemExit(
+                f"{packages[-1]} does not start with {python}; remove its folder, and this command makes it anew."
+            )
 
     def ask(self, **message: Any) -> dict[str, Any]:
         assert self.process.stdin is not None and self.process.stdout is not None

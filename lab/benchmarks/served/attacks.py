@@ -21,6 +21,7 @@ from typing import Any
 from app.sharing.links import Link, encode
 from lab.benchmarks.served.crowd import Visitor
 from lab.benchmarks.served.server import Server
+from lab.benchmarks.smoke import parse, status
 
 BAR_SECONDS = 0.3
 OTHERS = 3
@@ -160,7 +161,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("attacks", nargs="+", choices=list(ATTACKS))
     parser.add_argument("--seconds", type=float, default=45, help="how long each lasts")
-    options = parser.parse_args()
+    options = parse(parser, globals(), seconds=2.0, SETTLE_SECONDS=1, GONE_SECONDS=20)
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     server = Server()
     try:
@@ -170,7 +171,7 @@ def main() -> int:
             good &= asyncio.run(attacked(server, ATTACKS[name], options.seconds))
         errors = server.errors()
         print("\n".join(errors) or "no error in the log")
-        return int(not good or bool(errors))
+        return status(not good) or int(bool(errors))
     finally:
         server.close()
 

@@ -23,6 +23,7 @@ from urllib.request import urlopen
 from app.pages.stationary_bias.presets import PRESETS
 from app.sharing.links import Link, encode
 from lab.benchmarks.served.server import Server
+from lab.benchmarks.smoke import parse, status
 
 BAR_SECONDS = 0.5
 SETTLE_SECONDS = 10
@@ -109,7 +110,7 @@ def main() -> int:
     parser.add_argument("--visitors", type=int, default=20)
     parser.add_argument("--seconds", type=float, default=60, help="how long ticks are counted")
     parser.add_argument("--apart", type=float, default=1, help="seconds between two arrivals")
-    options = parser.parse_args()
+    options = parse(parser, globals(), visitors=2, seconds=2.0, apart=0.1, SETTLE_SECONDS=1)
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     server = Server()
     try:
@@ -128,7 +129,7 @@ def main() -> int:
         print(f"sent to each: {statistics.fmean(p.received for p in people) / 1e3:.0f} kB")
         errors = server.errors()
         print("\n".join(errors))
-        return int(late > 0.05 or bool(errors))
+        return status(late > 0.05) or int(bool(errors))
     finally:
         server.close()
 

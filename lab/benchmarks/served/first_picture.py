@@ -22,6 +22,7 @@ import psutil
 from lab.benchmarks.machine import machine
 from lab.benchmarks.served.seen import BAND, BOTH_SIDES, DRAWN, GAUGES, MOST, ROUNDS
 from lab.benchmarks.served.server import Server, launched
+from lab.benchmarks.smoke import parse
 
 SCRIPTS = ("scripts", "() => document.readyState !== 'loading'")
 STAGES = {
@@ -69,7 +70,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tries", type=int, default=4)
     parser.add_argument("--page", choices=list(STAGES), default="decisions")
-    options = parser.parse_args()
+    options = parse(parser, globals(), tries=1)
     print(machine())
     server = Server()
     try:

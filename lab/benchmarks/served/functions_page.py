@@ -28,6 +28,7 @@ from app.pages.functions.page import WeightsAndFunctions
 from app.pages.functions.presets import PRESETS
 from app.runs.job import OVER
 from app.window import warmup
+from lab.benchmarks.smoke import parse
 
 PATIENCE = 1_200.0
 TICK = 0.05
@@ -75,7 +76,7 @@ def until(view: WeightsAndFunctions, done: Callable[[], bool], began: float) -> 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--presets", type=int, default=32, help="visits; eight are a round")
-    options = parser.parse_args()
+    options = parse(parser, globals(), presets=1)
     warmup.wait(PATIENCE)
     print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
     began, own = time.monotonic(), time.process_time()

@@ -23,6 +23,7 @@ import numpy as np
 
 from lab.benchmarks.served.seen import BAND, BOTH_SIDES, GAUGES, POINTS, SOURCE
 from lab.benchmarks.served.server import ROOT, Server, launched
+from lab.benchmarks.smoke import parse
 
 MOST = 120_000
 VIEW = {"width": 1600, "height": 1000}
@@ -162,7 +163,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tries", type=int, default=20)
     parser.add_argument("--cold", type=int, default=5)
-    options = parser.parse_args()
+    options = parse(parser, globals(), tries=1, cold=1)
     print("| | 50% | 95% | goal | tries |\n|---|---|---|---|---|")
     server = Server()
     try:

@@ -17,6 +17,7 @@ import time
 from typing import Any
 
 from lab.benchmarks.served.server import Server, launched
+from lab.benchmarks.smoke import parse
 
 SOURCE = """(name) => {
   const models = window.Bokeh?.documents?.[0]?._all_models
@@ -117,7 +118,7 @@ def main() -> None:
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tries", type=int, default=3)
-    tries = range(parser.parse_args().tries)
+    tries = range(parse(parser, globals(), tries=1).tries)
     server = Server()
     try:
         with sync_playwright() as playwright:

@@ -19,6 +19,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from lab.benchmarks.served.server import KEPT_SECONDS, Server, launched
+from lab.benchmarks.smoke import parse, status
 
 WARM_MINUTES = 5.0
 GROWTH = 0.05
@@ -147,7 +148,7 @@ def main() -> int:
         "--kept", type=float, default=KEPT_SECONDS, help="seconds that the server keeps a page that is gone"
     )
     parser.add_argument("--json", type=Path, help="write the samples there")
-    options = parser.parse_args()
+    options = parse(parser, globals(), minutes=0.1, seconds=0.5, every=2.0, WARM_MINUTES=0.02)
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     samples, last, log = soak(
         options.minutes, options.seconds, options.every, lambda line: print(line, flush=True), options.kept
@@ -159,7 +160,7 @@ def main() -> int:
     print(log)
     if options.json:
         options.json.write_text(json.dumps({"samples": [asdict(s) for s in samples], "last": asdict(last)}, indent=1))
-    return 0 if verdict.passed else 1
+    return status(not verdict.passed)
 
 
 if __name__ == "__main__":

@@ -8,11 +8,13 @@ Milliseconds to check and make the network of a link, beside the bytes that its 
 
 from __future__ import annotations
 
+import argparse
 import time
 from typing import Any
 
 from app.estimates.networks import LONG_BYTES, check_size
 from app.pages.local_geometry.scene import link_config, scene_of
+from lab.benchmarks.smoke import parse
 
 NETWORKS: tuple[dict[str, Any], ...] = (
     {"widths": [8, 6, 8]},
@@ -28,6 +30,9 @@ NETWORKS: tuple[dict[str, Any], ...] = (
 
 
 def main() -> None:
+    parse(
+        argparse.ArgumentParser(description=__doc__.splitlines()[0]), globals(), NETWORKS=lambda networks: networks[:2]
+    )
     link_config({"problem": {"kind": "dln", "widths": [2, 2]}})  # imports
     print(f"a thread makes what holds more than {LONG_BYTES / 2**20:.0f} MB")
     for network in NETWORKS:

@@ -31,20 +31,23 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--without-measures", action="store_true")
     parser.add_argument("--alone", action="store_true", help="time the checkout that is imported, and print JSON")
-    options = parser.parse_args()
-    if options.alone:
-        print(json.dumps([blocks(*case, options.without_measures) for case in CASES]))
+    parser.add_argument("--blocks", type=int, default=BLOCKS, help="of each case, in a round")
+    if "--alone" in sys.argv:
+        options = parser.parse_args()
+        print(json.dumps([blocks(*case, options.without_measures, options.blocks) for case in CASES]))
         return
+    from lab.benchmarks.machine import machine  # the other checkout may lack these
+    from lab.benchmarks.smoke import parse
+
+    options = parse(parser, globals(), other=Path.cwd(), rounds=1, blocks=1)
     if options.other is None:
         parser.error("name the other checkout")
-    from lab.benchmarks.machine import machine  # the other checkout may lack it
-
     print(machine())
     here = Path.cwd()
     found: dict[Path, list[list[float]]] = {side: [[] for _ in CASES] for side in (options.other.resolve(), here)}
     for _ in range(options.rounds):
         for side, rows in found.items():
-            for row, more in zip(rows, alone(side, options.without_measures), strict=True):
+            for row, more in zip(rows, alone(side, options.without_measures, options.blocks), strict=True):
                 row.extend(more)
     print(
         "| class, sampler, gradient | other, µs a step: least, median | here | ratio of the least, of the medians |\n|---|---|---|---|"
@@ -55,7 +58,7 @@ def main() -> None:
         print(f"| {', '.join(case)} | {' | '.join(f'{a:.1f}, {b:.1f}' for a, b in numbers)} | {ratios} |")
 
 
-def alone(side: Path, without: bool) -> list[list[float]]:
+def alone(side: Path, without: bool, count: int) -> list[list[float]]:
     """µs a step in every block of every case, by the checkout at `side`."""
     environment = {**os.environ, "PYTHONPATH": str(side), "OMP_NUM_THREADS": "1"}
     command = [
@@ -63,6 +66,7 @@ def alone(side: Path, without: bool) -> list[list[float]]:
         "-P",
         str(Path(__file__).resolve()),
         "--alone",
+        *("--blocks", str(count)),
         *(["--without-measures"] if without else []),
     ]
     done = subprocess.run(command, env=environment, cwd=side, check=True, capture_output=True, text=True)
@@ -70,8 +74,8 @@ def alone(side: Path, without: bool) -> list[list[float]]:
     return rows
 
 
-def blocks(size: str, sampler: str, gradient: str, without: bool) -> list[float]:
-    """µs a step in BLOCKS blocks of one run. What is imported is the other checkout's too, so only old names are used."""
+def blocks(size: str, sampler: str, gradient: str, without: bool, count: int) -> list[float]:
+    """µs a step in `count` blocks of one run. What is imported is the other checkout's too, so only old names are used."""
     import torch
 
     from llc_core import DeepLinearNetwork, RunConfig
@@ -91,7 +95,7 @@ def blocks(size: str, sampler: str, gradient: str, without: bool) -> list[float]
         problem=network.to_dict(),
         sampler={"name": sampler, "step_size": 1e-9},
         gradient=gradient,
-        steps=2 * steps * BLOCKS,
+        steps=2 * steps * max(count, 10),
         burn_in=100,
         seed=5,
         **more,
@@ -99,7 +103,7 @@ def blocks(size: str, sampler: str, gradient: str, without: bool) -> list[float]
     run = Run(config)
     run.advance(300)
     found = []
-    for _ in range(BLOCKS):
+    for _ in range(count):
         before = time.process_time()
         run.advance(steps)
         found.append((time.process_time() - before) / steps * 1e6)

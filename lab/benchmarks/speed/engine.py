@@ -5,10 +5,12 @@ python -m lab.benchmarks.speed.engine
 
 from __future__ import annotations
 
+import argparse
 import statistics
 import time
 
 from lab.benchmarks.machine import machine
+from lab.benchmarks.smoke import parse
 from lab.benchmarks.speed.plain_loop import PlainLoop
 from llc_core import DeepLinearNetwork, RunConfig
 from llc_core.engine.run import Run
@@ -23,8 +25,8 @@ def engine(problem: DeepLinearNetwork, gradient: str) -> Run:
     return Run(config, problem)
 
 
-def throughput() -> None:
-    """Same algorithm (batch-500 SGLD), blocks of both taken in turn; medians over five rounds."""
+def throughput(rounds: int) -> None:
+    """Same algorithm (batch-500 SGLD), blocks of both taken in turn; medians over the rounds."""
     print(f"chain-steps/s, {CHAINS} chains, batch {BATCH}, SGLD; {machine()}")
     for name, (widths, steps) in SHAPES.items():
         problem = DeepLinearNetwork.random(widths=widths, ranks="full", seed=0)
@@ -34,7 +36,7 @@ def throughput() -> None:
         loop.run(max(1, steps // 10))
         for current in runs.values():
             current.advance(max(2, steps // 10))
-        for _ in range(5):
+        for _ in range(rounds):
             times["loop"].append(loop.run(steps))
             for gradient, current in runs.items():
                 start = time.perf_counter()
@@ -47,7 +49,7 @@ def throughput() -> None:
             print(f"  {name:22s} {label:16s} {rate:9.0f}   {ratio:5.2f} x the loop")
 
 
-def time_to_truth(limit: float = 60.0, problems: int = 3) -> None:
+def time_to_truth(limit: float, problems: int) -> None:
     """Seconds until the running estimate is within 5% of expected_llc, engine defaults against the loop's SGLD.
 
     The loop gets a step size of 0.1 of its stability limit at w0 and, as it has no burn-in rule, averages the last
@@ -84,6 +86,16 @@ def time_to_truth(limit: float = 60.0, problems: int = 3) -> None:
         )
 
 
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--problems", type=int, default=3)
+    parser.add_argument("--limit", type=float, default=60.0, help="seconds of the loop for each problem")
+    shapes = {"[10,8,10]": ([10, 8, 10], 20)}
+    options = parse(parser, globals(), rounds=1, problems=1, limit=1.0, SHAPES=shapes)
+    throughput(options.rounds)
+    time_to_truth(options.limit, options.problems)
+
+
 if __name__ == "__main__":
-    throughput()
-    time_to_truth()
+    main()

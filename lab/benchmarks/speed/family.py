@@ -16,6 +16,7 @@ import numpy as np
 import torch
 
 from lab.benchmarks.machine import machine
+from lab.benchmarks.smoke import parse
 from llc_core import DeepLinearFamily, DeepLinearNetwork, Potential, RunConfig
 from llc_core.engine.run import Run
 
@@ -50,7 +51,9 @@ def seconds(run: Run) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--device", default="cpu")
-    device = parser.parse_args().device
+    device = parse(
+        parser, globals(), WIDTHS=lambda widths: widths[:1], TOGETHER=(1, 2), ROUNDS=1, STEPS=5, WARM_UP=2
+    ).device
     torch.set_num_threads(1)
     print(machine(), flush=True)
     for widths in WIDTHS:

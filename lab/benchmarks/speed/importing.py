@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 from lab.benchmarks.machine import machine
+from lab.benchmarks.smoke import parse, status
 
 ROOT = Path(__file__).resolve().parents[3]
 LARGEST_RATIO = 1.3
@@ -38,7 +39,7 @@ def main() -> int:
     """Exit status 1 where `import llc_core` takes more than LARGEST_RATIO × the processor time of `import torch`."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=15)
-    rounds = parser.parse_args().rounds
+    rounds = parse(parser, globals(), rounds=1).rounds
     modules = ("torch", "llc_core")
     for module in modules:
         seconds(module)  # writes the bytecode, and brings the files into memory
@@ -52,7 +53,7 @@ def main() -> int:
         print(f"import {module:8s} {wall:6.2f} s, {processor:6.2f} s of processor time (medians of {rounds})")
     wall, processor = (ours / theirs for ours, theirs in zip(medians["llc_core"], medians["torch"], strict=True))
     print(f"ratio           {wall:6.2f} ×, {processor:6.2f} × of processor time; at most {LARGEST_RATIO} × is the goal")
-    return int(processor > LARGEST_RATIO)
+    return status(processor > LARGEST_RATIO)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ python -m lab.benchmarks.speed.line
 
 from __future__ import annotations
 
+import argparse
 import os
 import statistics
 import time
@@ -13,6 +14,7 @@ from collections.abc import Callable
 import numpy as np
 
 from lab.benchmarks.machine import machine
+from lab.benchmarks.smoke import parse
 from llc_core.compute.cores import available_cores
 from llc_core.config import RunConfig
 from llc_core.engine.run import Run
@@ -66,6 +68,8 @@ def engine() -> float:
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parse(parser, globals(), CHAINS=200, STEPS=400, ROUNDS=1, SHORT=40)
     warm_up(SAMPLER, "normal")
     cores = available_cores()
     print(f"1-D PSGLD on the normal target, {CHAINS:,} chains, {cores} cores; {machine()}")

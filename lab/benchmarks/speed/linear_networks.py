@@ -28,6 +28,7 @@ import torch
 from lab.benchmarks.machine import machine
 from lab.benchmarks.peers.linear_files import save
 from lab.benchmarks.peers.programs import BLACKJAX, CACHE, DEVINTERP, Peer
+from lab.benchmarks.smoke import parse
 from llc_core import DeepLinearNetwork, RunConfig
 from llc_core.engine.run import Run
 from llc_core.potentials.deep_linear import data as dln_data
@@ -77,13 +78,17 @@ def race(name: str, threads: int, rounds: int, share: float, cache: Path) -> Non
     file = str(save(problem, cache / f"dln-speed-{os.getpid()}.npz"))
     peers: dict[str, Peer] = {}
     for label, module, packages, order in (
-        ("devinterp, stock", "dln_devinterp", DEVINTERP, {"loader": "stock"}),
-        ("devinterp, picked", "dln_devinterp", DEVINTERP, {"loader": "picked"}),
-        ("blackjax", "dln_blackjax", BLACKJAX, {"steps": theirs, "chains": CHAINS, "seed": 0}),
+        ("devinterp, stock", "lab.benchmarks.peers.devinterp_linear", DEVINTERP, {"loader": "stock"}),
+        ("devinterp, picked", "lab.benchmarks.peers.devinterp_linear", DEVINTERP, {"loader": "picked"}),
+        ("blackjax", "lab.benchmarks.peers.blackjax_linear", BLACKJAX, {"steps": theirs, "chains": CHAINS, "seed": 0}),
     ):
-        peer = Peer(f"lab.benchmarks.{module}", packages, cache, threads)
-        n_beta, gamma = problem.n_beta, problem.localization
-        peer.ask(load=file, batch=BATCH, step_size=STEP_SIZE, n_beta=n_beta, localization=gamma, **order)
+        try:
+            peer = Peer(module, packages, cache, threads)
+            n_beta, gamma = problem.n_beta, problem.localization
+            peer.ask(load=file, batch=BATCH, step_size=STEP_SIZE, n_beta=n_beta, localization=gamma, **order)
+        except BaseException:
+            os.unlink(file)
+            raise
         peers[label] = peer
     os.unlink(file)
     peers["blackjax"].ask(blocks=1)
@@ -124,7 +129,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--only", default="", help="part of a shape's name")
     parser.add_argument("--cache", type=Path, default=CACHE)
-    options = parser.parse_args()
+    options = parse(parser, globals(), rounds=1, share=0.02, threads=[1], only="100,80")
     print(f"{CHAINS} chains, batch {BATCH}; {machine()}")
     for name in SHAPES:
         for threads in options.threads:

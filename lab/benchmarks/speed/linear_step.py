@@ -17,6 +17,7 @@ from collections.abc import Callable
 import torch
 
 from lab.benchmarks.machine import machine
+from lab.benchmarks.smoke import parse
 from llc_core import DeepLinearNetwork, RunConfig
 from llc_core.engine.run import Run
 from llc_core.engine.stepping import compiled as one_loop
@@ -33,7 +34,7 @@ def main() -> None:
     parser.add_argument("--samplers", nargs="*", choices=SAMPLERS, default=list(SAMPLERS), help="none: gradients alone")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--blas", nargs="+", choices=("numpy", "torch"), default=["numpy", "torch"])
-    options = parser.parse_args()
+    options = parse(parser, globals(), size_class="1K", problems=1, rounds=1, samplers=["SGLD"])
     if len(options.blas) > 1:  # the choice is made once in a process
         print(machine())
         for library in options.blas:

@@ -23,6 +23,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from lab.benchmarks.machine import machine
+from lab.benchmarks.smoke import parse
 from llc_core import SGLD, NetworkPotential, estimate
 from llc_core.potentials.module.network import BY_CHAIN
 
@@ -89,7 +90,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--chains", type=int, default=4)
     parser.add_argument("--automatic", action="store_true", help="let the engine choose the step size")
-    options = parser.parse_args()
+    options = parse(parser, globals(), chains=2, WIDTHS=(16, 32, 10), ROWS=256)
     torch.manual_seed(0)
     module = mlp(WIDTHS)
     data = torch.randn(ROWS, WIDTHS[0]), torch.randint(0, WIDTHS[-1], (ROWS,))

@@ -22,6 +22,7 @@ import torch
 from lab.benchmarks.machine import machine
 from lab.benchmarks.peers.module_cases import LOCALIZATION, N_BETA, Case, cases, clock
 from lab.benchmarks.peers.programs import CACHE, DEVINTERP, environment
+from lab.benchmarks.smoke import parse
 from llc_core import SGLD, NetworkPotential, RunConfig
 from llc_core.engine.run import Run
 
@@ -141,7 +142,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--cache", type=Path, default=CACHE / "llc-lab-devinterp-1.3.2")
     parser.add_argument("--threads", type=int, default=1)
-    options = parser.parse_args()
+    options = parse(parser, globals(), only="64-128", rounds=1, AGREEMENT_STEPS={"64-128-128-10": 4})
     torch.set_num_threads(options.threads)
     print(f"{CHAINS} chains, SGLD; {machine()}")
     peer = Peer(options.cache, options.threads)

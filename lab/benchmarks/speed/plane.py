@@ -13,6 +13,7 @@ import time
 
 from lab.benchmarks.accuracy.many_modes import CROSS
 from lab.benchmarks.machine import machine
+from lab.benchmarks.smoke import parse
 from llc_core import SGLD, Contour, Cyclical, ReplicaExchange, surface
 from llc_core.interactions import Interaction
 from llc_core.plane import PlaneRun
@@ -40,7 +41,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--trials", type=int, default=4)
-    options = parser.parse_args()
+    options = parse(parser, globals(), rounds=1, trials=1, STEPS=2000)
     print(machine())
     print("| five chains | million chain-steps/s | s for 80,000 steps |")
     print("|---|---|---|")

@@ -20,6 +20,7 @@ from app.pages.decisions.job.digits import DigitsJob
 from app.pages.decisions.presets import PRESETS, play
 from app.pages.decisions.scene import get_scene
 from lab.benchmarks.machine import machine
+from lab.benchmarks.smoke import parse
 
 BLOCK = 3
 """Rounds of a block, as the run manager gives them at this speed."""
@@ -56,7 +57,7 @@ def opening() -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=400)
-    options = parser.parse_args()
+    options = parse(parser, globals(), rounds=3)
     torch.set_num_threads(1)
     print(machine())
     for preset in PRESETS:

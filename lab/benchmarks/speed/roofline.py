@@ -28,6 +28,7 @@ import torch
 import torch._inductor.config
 
 from lab.benchmarks.machine import machine
+from lab.benchmarks.smoke import parse
 from llc_core import DeepLinearNetwork, Run, SweepSpec
 from llc_core.compute import gpu as ways
 from llc_core.compute import precision as products
@@ -54,7 +55,7 @@ def main() -> None:
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--ways", nargs="+", choices=ways.STEPPINGS, default=None)
     parser.add_argument("--products", nargs="+", choices=products.PRECISIONS, default=None)
-    options = parser.parse_args()
+    options = parse(parser, globals(), size_class="1K", settings=1, steps=2, rounds=1, products=None, ways=None)
     on_gpu = options.device != "cpu"
     spec = SweepSpec.from_dict(
         {

@@ -29,6 +29,7 @@ from typing import Any
 import numpy as np
 
 from lab.benchmarks.machine import machine
+from lab.benchmarks.smoke import parse
 from llc_core.sweeps.series import accuracy, curves, ordered_pairs
 from llc_core.sweeps.store import COLUMNS, Store, results, table
 
@@ -49,7 +50,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=WHATS, default=WHATS, help="these lines")
     parser.add_argument("--store", type=Path, help="use and keep this file; made if it is not there")
     parser.add_argument("--what", help=argparse.SUPPRESS)
-    options = parser.parse_args()
+    options = parse(parser, globals(), rows=2000, tries=1)
     if options.what:
         with contextlib.suppress(ImportError):
             import pyarrow  # noqa: F401  half a second of a process's first store, which is not what is measured

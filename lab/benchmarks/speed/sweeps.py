@@ -17,6 +17,7 @@ import time
 from pathlib import Path
 
 from lab.benchmarks.machine import machine
+from lab.benchmarks.smoke import parse, passed_on
 from lab.benchmarks.speed import sweep_work
 from llc_core import SweepSpec, run_sweep
 from llc_core.sweeps.store import results
@@ -39,7 +40,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("what", choices=("kills", "scaling", "overhead", "client"))
     parser.add_argument("--store", type=Path)
-    options = parser.parse_args()
+    options = parse(
+        parser,
+        globals(),
+        KILLS=1,
+        SMALL=lambda spec: {**spec, "problems": 2, "steps": 50},
+        SCALING=lambda spec: {**spec, "problems": 2, "steps": 50},
+        TRIVIAL=lambda spec: {**spec, "problems": 50},
+    )
     if options.what == "client":
         print(run_sweep(SweepSpec.from_dict(SMALL), options.store, workers=2, work=sweep_work.logged).state)
         return
@@ -97,7 +105,7 @@ def overhead(folder: Path) -> None:
 
 
 def _client(store: Path) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "lab.benchmarks.speed.sweeps", "client", "--store", str(store)]
+    command = [sys.executable, "-m", "lab.benchmarks.speed.sweeps", "client", "--store", str(store), *passed_on()]
     return subprocess.Popen(command, stdout=subprocess.DEVNULL)
 
 

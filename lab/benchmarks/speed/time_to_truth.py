@@ -32,6 +32,7 @@ import torch
 from lab.benchmarks.machine import machine
 from lab.benchmarks.peers.linear_files import save
 from lab.benchmarks.peers.programs import BLACKJAX, CACHE, DEVINTERP, Peer
+from lab.benchmarks.smoke import fresh, parse
 from llc_core import DeepLinearNetwork, RunConfig
 from llc_core.engine.run import Run
 from llc_core.references.gibbs import gibbs_reference
@@ -283,7 +284,7 @@ def main() -> None:
     parser.add_argument("--merge", type=Path, nargs="+", help="take the rows of other results files in")
     parser.add_argument("--pilot", action="store_true")
     parser.add_argument("--table", action="store_true")
-    options = parser.parse_args()
+    options = parse(parser, globals(), problems=1, budget=1.0, sweeps=50, results=fresh)
     torch.set_num_threads(1)
     store = Store(options.results)
     if options.pilot:

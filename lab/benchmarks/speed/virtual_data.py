@@ -15,6 +15,7 @@ import time
 import torch
 
 from lab.benchmarks.machine import machine
+from lab.benchmarks.smoke import parse
 from llc_core import DeepLinearNetwork, RunConfig
 from llc_core.engine.run import Run
 from llc_core.potentials.deep_linear import data as dln_data
@@ -47,7 +48,7 @@ def prepared(problem: DeepLinearNetwork, device: str) -> tuple[Run, float]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--device", default="cpu")
-    device = parser.parse_args().device
+    device = parse(parser, globals(), WIDTHS=lambda widths: widths[:1], ROUNDS=1, SECONDS=0.02, WARM_UP=1).device
     torch.set_num_threads(1)
     print(machine(), flush=True)
     usual = dln_data.KEPT_NUMBERS, dln_data.GPU_KEPT_NUMBERS

@@ -89,7 +89,7 @@ def test_figures_are_drawn_and_filters_work_by_mouse_and_keyboard(bench):
     expect(box).to_have_text("equal")
     expect(page.locator("[data-key=problems]").first).to_have_text("6")
 
-    app.button("As printed").click()
+    app.button("Printed estimate").click()
     expect(page.get_by_role("combobox", name="Truth")).to_have_text("global λ")
     drawn(app, {f"{sampler}|minibatch" for sampler in NAMES})
     expect(page.get_by_role("region", name="Accuracy").get_by_role("row")).to_have_count(6)

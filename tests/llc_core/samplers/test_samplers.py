@@ -194,44 +194,88 @@ def test_metric_is_what_multiplies_the_step_size(name):
         assert (first >= sampler.metric(moved, hp)).all()
 
 
-def by_hand(name: str, w: float, kick: float, noises: list[float], printed: bool) -> list[float]:
-    """Positions of one chain with one parameter, in the notation of the papers; U = 10·L + w²/4, L = w²/2."""
-    e, a, b, b1, alpha, v, m = 1e-3, 0.1, 0.99, 0.9, 0.1, 1.0, 0.0
-    p, start, path = math.sqrt(e) * kick, alpha, []
-    for t, xi in enumerate(noises):
+def by_hand(name: str, start: Hand, printed: bool) -> list[np.ndarray]:
+    """Positions [D] of one chain, in the notation of the papers; U = nβ·L + (γ/2)|w|², L = |w|²/2, w0 = 0.
+
+    printed: Algorithms 4 and 5 of Hitchcock & Hoogland line by line, t being the index of what stands on the right.
+    """
+    e, a, b, b1, alpha, v, m = start.step_size, 0.1, 0.99, 0.9, start.friction, 1.0, 0.0
+    w, p, d, noise_level = np.array(start.w), math.sqrt(start.step_size) * np.array(start.kick), len(start.w), alpha
+    path = []
+    for t, xi in enumerate(np.array(start.noises)):
         g = w
-        force = 10 * g + 0.5 * w
+        force = start.n_beta * g + start.localization * w
         v, m = b * v + (1 - b) * g**2, b1 * m + (1 - b1) * g
-        size = e / math.sqrt(v / (1 - b ** (t + 1)) + a)
+        size = e / np.sqrt(v / (1 - b ** (t + 1)) + a)
         if name == "RMSPropSGLD":
-            w += -size / 2 * force + math.sqrt(size) * xi
+            w = w - size / 2 * force + np.sqrt(size) * xi
         elif name == "AdamSGLD":
-            w += -size / 2 * (10 * m / (1 - b1 ** (t + 1)) + 0.5 * w) + math.sqrt(size) * xi
+            pull = start.n_beta * m / (1 - b1 ** (t + 1)) + start.localization * w
+            w = w - size / 2 * pull + np.sqrt(size) * xi
         elif name == "SGHMC":
-            dp = -(e / 2 if printed else e) * force - alpha * p + math.sqrt(2 * alpha * e) * xi
-            w, p = w + p, p + dp
-        elif name == "SGNHT":
-            dp = -e * force - alpha * p + math.sqrt(2 * (alpha if printed else start) * e) * xi
-            w, p, alpha = w + p, p + dp, alpha + (abs(p) if printed else p**2) - e
+            drift = e / 2 * force if printed else e * force
+            w, p = w + p, (1 - alpha) * p - drift + math.sqrt(2 * alpha * e) * xi
+        elif (
+            printed
+        ):  # Algorithm 5: the drift of line 6 has the ½, the noise α_t; the thermostat |p_t|, line 9 moves by p_t
+            p_next = (1 - alpha) * p - e / 2 * force + math.sqrt(2 * alpha * e) * xi
+            alpha_next = alpha + (math.sqrt(sum(p**2)) / d - e)
+            w, p, alpha = w + p, p_next, alpha_next
+        else:  # Ding et al.: constant noise, |p|² in the thermostat
+            p_next = (1 - alpha) * p - e * force + math.sqrt(2 * noise_level * e) * xi
+            alpha_next = alpha + (sum(p**2) / d - e)
+            w, p, alpha = w + p, p_next, alpha_next
         path.append(w)
     return path
+
+
+@dataclasses.dataclass(frozen=True)
+class Hand:
+    """Where a chain of D parameters starts, and all its random numbers: kick [D] is p_0/√ε, noises [T][D]."""
+
+    w: list[float]
+    kick: list[float]
+    noises: list[list[float]]
+    step_size: float = 1e-3
+    n_beta: float = 10.0
+    localization: float = 0.5
+    friction: float = 0.1
+
+    def stepped(self, name: str, dynamics: str) -> list[np.ndarray]:
+        """Positions [D] of the sampler itself."""
+        options = {"friction": self.friction, "dynamics": dynamics} if name in ("SGHMC", "SGNHT") else {}
+        sampler = build({"name": name, "step_size": self.step_size, **options})
+        w, kick, column = (torch.tensor([row], dtype=torch.float64) for row in (self.w, self.kick, [1.0]))
+        hp = hyperparameters(sampler, 1, column)
+        state, path = sampler.init(w, kick, hp), []
+        for xi in self.noises:
+            w = state["delta"]
+            energy = Energy((w**2).sum(1) / 2, w, w, self.n_beta * column, self.localization * column)
+            state = sampler.update(state, energy, torch.tensor([[xi]], dtype=torch.float64), hp)
+            path.append(state["delta"][0].numpy().copy())
+        return path
 
 
 @pytest.mark.parametrize("name", ["RMSPropSGLD", "AdamSGLD", "SGHMC", "SGNHT"])
 @pytest.mark.parametrize("dynamics", ["corrected", "printed"])
 def test_first_steps_by_hand(name, dynamics):
-    options = {"friction": 0.1, "dynamics": dynamics} if name in ("SGHMC", "SGNHT") else {}
-    sampler = build({"name": name, "step_size": 1e-3, **options})
-    column = torch.ones(1, 1, dtype=torch.float64)
-    hp = hyperparameters(sampler, 1, column)
-    noises = [0.3, -1.2, 0.8, 0.1, 2.0]
-    state, path = sampler.init(0.7 * column, -0.4 * column, hp), []
-    for xi in noises:
-        w = state["delta"]
-        energy = Energy(w[:, 0] ** 2 / 2, w, w, 10 * column, 0.5 * column)
-        state = sampler.update(state, energy, xi * column.unsqueeze(0), hp)
-        path.append(float(state["delta"]))
-    assert path == pytest.approx(by_hand(name, 0.7, -0.4, noises, dynamics == "printed"), rel=1e-12)
+    start = Hand([0.7, -0.2], [-0.4, 1.1], [[0.3, 0.9], [-1.2, 0.2], [0.8, -0.7], [0.1, 1.5], [2.0, -0.3]])
+    rounded = 5 * 20 * np.finfo(float).eps  # of five steps of at most twenty operations on numbers of about 1
+    np.testing.assert_allclose(
+        start.stepped(name, dynamics), by_hand(name, start, dynamics == "printed"), rtol=0, atol=rounded
+    )
+
+
+@pytest.mark.parametrize("name", ["SGHMC", "SGNHT"])
+def test_the_printed_algorithms_to_the_last_bit(name):
+    """√ε, nβ, γ and the noise are powers of two, so p = √ε·(p/√ε) is exact and fused products change nothing.
+
+    The second parameter stands still, so that |p| is exact as well, while d = 2.
+    """
+    kicks = [1.0, -0.5, 2.0, -1.0, 0.25, 1.0, -2.0, 0.5] * 4
+    start = Hand([0.7, 0.0], [-0.4, 0.0], [[xi, 0.0] for xi in kicks], 2.0**-10, 8.0, 0.5, 0.1)
+    assert np.array_equal(start.stepped(name, "printed"), by_hand(name, start, True))
+    assert not np.allclose(start.stepped(name, "corrected"), by_hand(name, start, True), rtol=1e-6)
 
 
 # -- exact discrete laws ----------------------------------------------------------------------------------------------
@@ -242,14 +286,20 @@ def lasting(name: str) -> Sampler:
     return ShampooSGLD(alpha=MAX_DECAY) if name == "ShampooSGLD" else default(name)
 
 
+HALVED = [SGHMC(dynamics="printed"), SGNHT(dynamics="printed")]
+"""Half the force: they bear twice the step, and noise of gradients adds half as much."""
+WITH_LAW = [*map(lasting, WITH_UPDATE), *HALVED]
 SCALE = 1e6
 """Curvature of U in these tests: large, as in the real problems, so that the thermostat's own terms are negligible."""
 
 
-@pytest.mark.parametrize("name", WITH_UPDATE)
+def titled(value: Any) -> str:
+    return value.name + ("-printed" if value in HALVED else "") if isinstance(value, Sampler) else ""
+
+
+@pytest.mark.parametrize("sampler", WITH_LAW, ids=titled)
 @pytest.mark.parametrize("localization", [0.0, 1.0])
-def test_stability_limit_is_exact(name, localization):
-    sampler = lasting(name)
+def test_stability_limit_is_exact(sampler, localization):
     top = limit(sampler, SCALE + localization)
     assert linear_map(sampler.replace(step_size=0.999 * top), SCALE, localization).radius < 1
     assert linear_map(sampler.replace(step_size=1.05 * top), SCALE, localization).radius > 1
@@ -263,9 +313,8 @@ def test_default_step_widens_a_stiff_direction_by_little(name):
     assert 0.99 < SCALE * law.variance < most
 
 
-@pytest.mark.parametrize("name", WITH_UPDATE)
-def test_noise_factor_is_the_first_order_of_the_linear_response(name):
-    sampler = lasting(name)
+@pytest.mark.parametrize("sampler", WITH_LAW, ids=titled)
+def test_noise_factor_is_the_first_order_of_the_linear_response(sampler):
     sampler = sampler.replace(step_size=1e-3 * sampler.safety * limit(sampler, SCALE))
     factor = sampler.noise_factor(hyperparameters(sampler, 1, torch.zeros(1, dtype=torch.float64)))
     if factor is None:
@@ -285,11 +334,12 @@ CLOSED_FORMS: list[tuple[Sampler, Callable[[float, float], Any]]] = [
     (SGHMC(), lambda step, _: sghmc_variance(SCALE + 1, step, 0.1)),
     (SGHMC(friction=1.0), lambda step, _: sghmc_variance(SCALE + 1, step, 1.0)),
     (SGHMC(dynamics="printed"), lambda step, _: sghmc_variance(SCALE + 1, step, 0.1, share=0.5)),
+    (SGNHT(dynamics="printed"), lambda step, _: sghmc_variance(SCALE + 1, step, 0.01, share=0.5)),  # friction held at A
 ]
 
 
 @pytest.mark.parametrize("fraction", [1e-3, 0.3, 0.9])
-@pytest.mark.parametrize("sampler, variance", CLOSED_FORMS, ids=lambda value: getattr(value, "name", ""))
+@pytest.mark.parametrize("sampler, variance", CLOSED_FORMS, ids=titled)
 def test_discrete_stationary_variance(sampler, variance, fraction):
     step = fraction * limit(sampler, SCALE + 1)
     law = linear_map(sampler.replace(step_size=step), SCALE, 1.0)

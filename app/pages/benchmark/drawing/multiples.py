@@ -26,7 +26,7 @@ from app.pages.benchmark.drawing.filling import AXES_OF, axis_ends
 from app.pages.benchmark.table import percent
 from app.style import theme
 from app.style.numbers import number_text
-from llc_core.sweeps.series import CLOSE, GRADIENTS, Curve
+from llc_core.sweeps.series import CLOSE, GRADIENTS, Curve, with_few_missing
 
 MOST_POINTS = 200
 """Points of one curve that are drawn: a store of a visitor may have any number of step sizes."""
@@ -42,16 +42,23 @@ DIRECTIONS = {
 Scale = Callable[[Any], np.ndarray]
 
 
-def multiples(found: Sequence[Curve], measure: str, truth: str, spread: bool) -> dict[str, Any]:
+def multiples(
+    found: Sequence[Curve], measure: str, truth: str, spread: bool, nan_filter: bool = True
+) -> dict[str, Any]:
     """What the charts show. measure: a key of DIRECTIONS.  truth: what errors are relative to, which says how its line is drawn.
 
-    spread: whether there are bands of one standard deviation over the problems.
+    spread: whether there are bands of one standard deviation over the problems.  nan_filter: whether mean against sd is drawn
+    `with_few_missing` alone; which step size is the best, and the tips, are of all.
     """
-    ends_x, ends_y = axis_ends(measure, found, spread)
+    drawn = with_few_missing(found) if nan_filter and measure == "mean_against_sd" else found
+    ends_x, ends_y = axis_ends(measure, drawn, spread)
     by_step = measure != "mean_against_sd"
     x, y = _scale(ends_x, np.log10 if by_step else np.asarray), _scale(ends_y, np.asarray)
     samplers = list(dict.fromkeys(c.sampler for c in found))
-    charts = [_chart([c for c in found if c.sampler == sampler], measure, x, y, spread) for sampler in samplers]
+    pairs = list(zip(found, drawn, strict=True))
+    charts = [
+        _chart([pair for pair in pairs if pair[0].sampler == sampler], measure, x, y, spread) for sampler in samplers
+    ]
     return {
         "charts": charts,
         "x": _ticks(x, ends_x, _step_labels(*ends_x) if by_step else error_ticks(*ends_x, most=MOST_TICKS)),
@@ -98,8 +105,10 @@ def _ground(measure: str, truth: str, x: Scale, y: Scale) -> dict[str, Any]:
     return {"chance": float(y(0.5))} if measure == "order_preservation" else {}
 
 
-def _chart(mine: Sequence[Curve], measure: str, x: Scale, y: Scale, spread: bool) -> dict[str, Any]:
-    lines = [_line(c, AXES_OF[measure], x, y) for c in mine]
+def _chart(pairs: Sequence[tuple[Curve, Curve]], measure: str, x: Scale, y: Scale, spread: bool) -> dict[str, Any]:
+    """pairs: the curves, and what is drawn of each."""
+    mine = [c for c, _ in pairs]
+    lines = [_line(c, drawn, AXES_OF[measure], x, y) for c, drawn in pairs]
     bands = [_band(c, x, y) for c in mine] if spread and measure == "relative_error" else []
     return {
         "name": label(mine[0].sampler),
@@ -109,9 +118,9 @@ def _chart(mine: Sequence[Curve], measure: str, x: Scale, y: Scale, spread: bool
     }
 
 
-def _line(c: Curve, axes: Axes, x: Scale, y: Scale) -> dict[str, Any]:
+def _line(c: Curve, drawn: Curve, axes: Axes, x: Scale, y: Scale) -> dict[str, Any]:
     """points: place across, place up, index of the step size, whether it is the best one, words of the tip."""
-    across, up = axes.x(c), axes.y(c)
+    across, up = axes.x(drawn), axes.y(drawn)
     there = np.flatnonzero(np.isfinite(across) & np.isfinite(up))
     if len(there) > MOST_POINTS:
         there = there[np.unique(np.linspace(0, len(there) - 1, MOST_POINTS).round().astype(int))]

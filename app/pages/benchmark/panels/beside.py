@@ -59,14 +59,14 @@ class Beside:
         self._rows: dict[str, Row] = {}
         self._row: Row = {}
         self._config: PageConfig | None = None
-        self._estimator = "same_batch"
+        self._estimator, self._cut = "same_batch", True
         self._quiet = False
         self._drawn, self._ticks = -1, 0
 
-    def show(self, title: str, rows: Sequence[Row], errors: Sequence[float], estimator: str) -> None:
+    def show(self, title: str, rows: Sequence[Row], errors: Sequence[float], estimator: str, cut: bool = True) -> None:
         """Open with the row whose error is the median of all. rows: of one point, at least one.  errors: theirs, nan without λ̂."""
         self._make()
-        self._estimator = estimator
+        self._estimator, self._cut = estimator, cut
         order = sorted(range(len(rows)), key=lambda i: errors[i] if math.isfinite(errors[i]) else math.inf)
         there = [i for i in order if math.isfinite(errors[i])] or order
         names = {i: f"{name_of(rows[i])}: {percent(errors[i], True)}" for i in order}
@@ -129,7 +129,7 @@ class Beside:
     def _open(self, row: Row) -> None:
         """Run what a row ran. A thread checks, prices and builds it: the row may come from a visitor's file."""
         self._row = row
-        stored, se = estimate_of(row, self._estimator), finite_or_nan(row["llc_se"])
+        stored, se = estimate_of(row, self._estimator, self._cut), finite_or_nan(row["llc_se"])
         self._numbers.values = {
             "llc": UNKNOWN,
             "expected": UNKNOWN,

@@ -17,8 +17,17 @@ from app.pages.benchmark.config import MEASURES, BenchmarkConfig
 from app.pages.benchmark.drawing.multiples import DIRECTIONS, multiples
 from app.pages.benchmark.panels.beside import Beside
 from app.pages.benchmark.panels.runs import RunsPanel
-from app.pages.benchmark.table import SCROLL, TABLE_WORDS, table_html
-from app.pages.benchmark.texts import ANSWER_CELLS, READOUTS, dash, readouts, samplers_of, share_near, verdict
+from app.pages.benchmark.table import SCROLL, table_html, table_words
+from app.pages.benchmark.texts import (
+    ANSWER_CELLS,
+    READOUTS,
+    dash,
+    filter_words,
+    readouts,
+    samplers_of,
+    share_near,
+    verdict,
+)
 from app.style import theme
 from app.style.layout import card, one_of, prose
 from app.style.legend import heading, legend_html
@@ -45,14 +54,14 @@ def answer_of(config: BenchmarkConfig, stored: Sequence[Row]) -> Answer:
     """Everything that is computed; touches nothing on the screen.  stored: all rows, of which the configuration chooses."""
     chosen = config.rows(stored)
     rows = chosen.take(~chosen.names["sampler"].among(config.hidden)) if config.hidden else chosen
-    found = curves(rows, config.estimator, config.truth)
+    found = curves(rows, config.estimator, config.truth, config.cut)
     table = accuracy(found)
-    near = share_near(rows, config.estimator, config.truth)
+    near = share_near(rows, config.estimator, config.truth, config.cut)
     return Answer(
         rows,
         found,
         table,
-        readouts(rows, near),
+        readouts(rows, near, config.cut),
         near,
         verdict(table, TRUTH_WORDS[config.truth]),
         samplers_of(stored, PAPER),
@@ -86,7 +95,6 @@ class Results:
         self._legend = prose(theme.LEGEND, _ONE_LINE)
         self._table = prose(theme.TABLE, SCROLL, _TABLE)
         self.table_words = prose()
-        self.table_words.object = f"<p class='small muted' style='margin: 8px 0 0'>{escape(TABLE_WORDS)}</p>"
         self._quiet = False
         self._legend.styles = {"flex": "1 1 320px"}
         bar = pn.FlexBox(
@@ -113,14 +121,16 @@ class Results:
         finally:
             self._quiet = False
         self._legend.object = legend_html("", entries(config, self.curves)) + (
-            f"<p class='small' style='margin: 2px 0 0'>{escape(DIRECTIONS[config.measure])}</p>"
+            f"<p class='small' style='margin: 2px 0 0'>{escape(caption(config, self.curves))}</p>"
         )
-        data = multiples(self.curves, config.measure, config.truth, config.spread)
+        data = multiples(self.curves, config.measure, config.truth, config.spread, config.nan_filter)
         title = f"Charts: {TITLES[config.measure]}"
         self.charts.param.update(data=data, title=title, chosen=[])
         self._table.object = table_html(self.table)
-        self.runs.show(self.curves, self.rows, config.estimator, config.truth)
-        self._estimator = config.estimator
+        words = escape(table_words(config.cut))
+        self.table_words.object = f"<p class='small muted' style='margin: 8px 0 0'>{words}</p>"
+        self.runs.show(self.curves, self.rows, config.estimator, config.truth, config.cut)
+        self._estimator, self._cut = config.estimator, config.cut
         self._values = answer.numbers
         self._show_numbers()
         tone, words = answer.verdict
@@ -148,7 +158,7 @@ class Results:
             self.runs.choose(key, index)
             rows, errors = self.runs.lines
             if rows:
-                self.beside.show(self.runs.title, rows, errors, self._estimator)
+                self.beside.show(self.runs.title, rows, errors, self._estimator, self._cut)
 
     def _on_beside(self, event: object) -> None:
         self.top.stylesheets = [TWO if self.beside.view.visible else ALONE]
@@ -162,6 +172,14 @@ class Results:
     def _on_toggle(self) -> None:
         names = (item["key"] for item in self.toggles.items)
         self.on_hidden(tuple(name for name in names if name not in self.toggles.shown))
+
+
+def caption(config: BenchmarkConfig, found: Sequence[Curve]) -> str:
+    """What the axes of the charts are, and what is not drawn."""
+    about = DIRECTIONS[config.measure]
+    if config.measure == "mean_against_sd":
+        about += f" {filter_words(found, config.nan_filter, config.cut)}"
+    return about
 
 
 def entries(config: BenchmarkConfig, found: Sequence[Curve]) -> list[tuple[str, str]]:

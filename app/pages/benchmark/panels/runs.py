@@ -50,7 +50,7 @@ class RunsPanel:
     def __init__(self) -> None:
         self._curves: dict[str, Curve] = {}
         self._rows = Table.of(())
-        self._estimator, self._truth = "same_batch", "expected"
+        self._estimator, self._truth, self._cut = "same_batch", "expected", True
         self._quiet = False
         self.chosen: tuple[str, int] | None = None
         self.lines: tuple[list[Row], list[float]] = [], []
@@ -71,9 +71,9 @@ class RunsPanel:
         bar = pn.FlexBox(self.curve, self.step, gap="12px", sizing_mode="stretch_width", margin=(2, 0, 8, 0))
         self.view = card(heading("Runs at a point"), self._words, bar, self.table)
 
-    def show(self, found: Sequence[Curve], rows: Sequence[Row], estimator: str, truth: str) -> None:
+    def show(self, found: Sequence[Curve], rows: Sequence[Row], estimator: str, truth: str, cut: bool = True) -> None:
         self._curves = {c.key: c for c in found}
-        self._rows, self._estimator, self._truth = Table.of(rows), estimator, truth
+        self._rows, self._estimator, self._truth, self._cut = Table.of(rows), estimator, truth, cut
         self.view.visible = bool(found)
         if found:
             key = self.curve.value if self.curve.value in self._curves else found[0].key
@@ -129,12 +129,12 @@ class RunsPanel:
         near = np.abs(steps - step) <= 1e-5 * np.maximum(np.abs(steps), abs(step))
         mine = table.names["sampler"].among([found.sampler]) & table.names["gradient"].among([found.gradient]) & near
         there = table.take(mine)
-        errors = all_errors(there, self._estimator, self._truth)
+        errors = all_errors(there, self._estimator, self._truth, self._cut)
         order = np.argsort(-np.where(np.isfinite(errors), np.abs(errors), np.inf), kind="stable")[:MOST]
         return list(there.take(order)), errors[order].tolist(), len(there)
 
     def _line(self, row: Row, error: float) -> str:
-        llc, se = estimate_of(row, self._estimator), finite_or_nan(row["llc_se"])
+        llc, se = estimate_of(row, self._estimator, self._cut), finite_or_nan(row["llc_se"])
         name = name_of(row)
         if row["status"] == "error":
             cells = ["failed", "", "", "", "", ""]

@@ -52,7 +52,7 @@ from app.pages.benchmark.scene import (
 )
 from app.pages.benchmark.table import HEAD, accuracy_csv, cells, rows_csv, series_csv, table_html
 from app.pages.benchmark.takeaway import FILES
-from app.pages.benchmark.texts import progress_html, readouts, samplers_of, share_near, verdict
+from app.pages.benchmark.texts import filter_words, progress_html, readouts, samplers_of, share_near, verdict
 from app.pages.local_geometry.scene import link_config
 from app.pages.measured import RESULTS
 from app.server.report import report_html, sections, write_report
@@ -60,7 +60,18 @@ from app.session.ownership import may_stop
 from app.sharing.links import decode
 from app.style import theme
 from llc_core.samplers.registry import samplers
-from llc_core.sweeps.series import Accuracy, Curve, accuracy, curves, error_of, ordered_pairs, select
+from llc_core.sweeps.judging import all_errors
+from llc_core.sweeps.series import (
+    Accuracy,
+    Curve,
+    accuracy,
+    curves,
+    error_of,
+    left_out,
+    ordered_pairs,
+    select,
+    with_few_missing,
+)
 from llc_core.sweeps.stopping import request_of
 from llc_core.sweeps.store import COLUMNS, SAID, Store
 from llc_core.sweeps.table import Table
@@ -194,6 +205,45 @@ def test_runs_thrown_far_out_count_as_without_an_estimate_and_never_make_a_step_
     (c,) = curves([*rows[:-1], {**rows[-1], "llc": 100 * 100.0}])
     assert c.count.tolist() == [10, 10], "100 times D/2 is still an estimate"
     assert readouts(rows, share_near(rows, "same_batch", "expected"))["diverged"] == "5.0%"
+
+
+@pytest.fixture
+def planted() -> list[dict]:
+    """Ten problems, λ = 10, D = 200, at three step sizes: all have λ̂; one is missing, a tenth of them; one was thrown out."""
+    common = dict(expected=10.0, dim=200)
+    rows = [row(i, 1e-8, 8.0 + 0.1 * i, **common) for i in range(10)]
+    rows += [row(i, 1e-7, 10.0 + 0.1 * i if i else None, **common) for i in range(10)]
+    return rows + [row(i, 1e-6, 12.0 + 0.1 * i if i else 1e6, **common) for i in range(10)]
+
+
+def test_mean_against_sd_leaves_out_step_sizes_as_the_paper_does(planted):
+    """10% are many, though 1 − 9/10 < .1 in floating point; without the cut nothing is missing at the last step size."""
+    (c,), (uncut,) = curves(planted), curves(planted, cut=False)
+    assert c.count.tolist() == [10, 9, 9] and uncut.count.tolist() == [10, 9, 10]
+    assert c.few_missing.tolist() == [True, False, False] and uncut.few_missing.tolist() == [True, False, True]
+    assert uncut.mean[2] == pytest.approx(((1e6 / 10 - 1) + sum(0.2 + 0.01 * i for i in range(1, 10))) / 10)
+    (kept,) = with_few_missing([c])
+    assert np.isfinite(kept.mean).tolist() == np.isfinite(kept.sd).tolist() == [True, False, False]
+    assert left_out([c]) == (2, 3) and left_out([uncut]) == (1, 3) and left_out([]) == (0, 0)
+    for found, nan_filter, drawn in ((c, True, [0]), (c, False, [0, 1, 2]), (uncut, True, [0, 2])):
+        plot = hv.render(FIGURES["mean_against_sd"]([found], nan_filter=nan_filter), backend="bokeh")
+        assert sources(plot)["points"]["index"] == drawn
+        data = multiples([found], "mean_against_sd", "expected", True, nan_filter)
+        assert [point[2] for point in data["charts"][0]["lines"][0]["points"]] == drawn
+        others = multiples([found], "relative_error", "expected", True, nan_filter)
+        assert len(others["charts"][0]["lines"][0]["points"]) == 3, "only mean against sd leaves any out"
+    assert "2 of 3 step sizes, at which 10% or more" in filter_words([c]) and "100 times half" in filter_words([c])
+    assert filter_words([c], nan_filter=False).startswith("Nothing is left out; the paper leaves out 2 of these 3")
+    assert "A λ̂ of any size counts" in filter_words([uncut], cut=False)
+
+
+def test_rows_and_columns_are_cut_alike(planted):
+    table = Table.of(planted)
+    for cut in (True, False):
+        wanted = [error_of(each, "same_batch", "expected", cut) for each in planted]
+        assert all_errors(table, "same_batch", "expected", cut) == pytest.approx(np.array(wanted), nan_ok=True)
+        near = share_near(planted, "same_batch", "expected", cut)
+        assert readouts(planted, near, cut)["diverged"] == ("6.7%" if cut else "3.3%")
 
 
 def test_decades_are_of_the_longest_row_of_neighbours():
@@ -527,6 +577,35 @@ def test_the_page_shows_what_is_chosen(view):
     assert view.configuration()["hidden"] == []
 
 
+def test_the_filter_and_the_cut_are_switches_that_go_into_links(view, planted):
+    usual = view._store
+    view._store = replace(usual, content=replace(usual.content, rows=clean(planted)))
+    view.editor.filters["gradient"].value = "full"
+    view.results.measure.value = "mean_against_sd"
+    assert "Left out, as in the paper: 2 of 3 step sizes" in view.results._legend.object
+    plain = view.configuration()
+    assert not {"nan_filter", "cut"} & set(plain), "links of before the switches are those of today"
+    assert read_config(plain, planted) == BenchmarkConfig("swept", gradient="full", measure="mean_against_sd")
+    view.results.runs.choose("SGLD|full", 2)
+    assert view.results.runs.table.object.count(">diverged<") == 1
+    view.editor.switches["cut"].value = False
+    assert "Left out, as in the paper: 1 of 3" in view.results._legend.object
+    assert (
+        "missing. Decades" not in view.results.table_words.object and view.results.numbers.values["diverged"] == "3.3%"
+    )
+    assert ">diverged<" not in view.results.runs.table.object
+    view.editor.switches["nan_filter"].value = False
+    assert "Nothing is left out; the paper leaves out 1 of these 3" in view.results._legend.object
+    found = view.configuration()
+    assert found == {**plain, "nan_filter": False, "cut": False}
+    assert read_config(found, planted).to_dict() == found
+    view.editor.switches["nan_filter"].value = view.editor.switches["cut"].value = True
+    view.restore(found)
+    assert view.configuration() == {**found, "ranks": "all"} and not view.editor.switches["cut"].value
+    with pytest.raises(ValueError, match=r"nan_filter is 'no'; it must be true or false\."):
+        read_config({"nan_filter": "no"}, planted)
+
+
 def test_a_store_is_judged_by_its_columns_and_only_the_runs_at_a_point_become_rows(view):
     """A million rows as objects would take a gigabyte and half a minute."""
     made = []
@@ -550,7 +629,7 @@ def test_a_link_is_read_once_and_shown_as_it_is(view, monkeypatch):
     assert len(read) == 1 and [config for config, _ in shown] == [wanted]
     assert view.configuration() == wanted.to_dict()
     assert view.editor.filters["ranks"].value == "paper" and view.editor.truth.value == "global"
-    view.editor.spread.value = True
+    view.editor.switches["spread"].value = True
     assert len(shown) == 2 and shown[1][0] == replace(wanted, spread=True), "one change is shown once"
 
 
@@ -576,7 +655,9 @@ def test_ranks_are_one_kind_where_samplers_would_not_compare_until_somebody_choo
 
 @pytest.mark.long
 def test_every_file_can_be_taken_away_and_the_script_runs(view, stores):
+    view.restore({"store": "swept", "nan_filter": False, "cut": False})
     contents = {item["key"]: view.takeaway.content(item["key"]) for item in FILES}
+    assert "cut=False" in contents["python"][1] and "nan_filter=False" in contents["python"][1]
     assert len({name for name, _ in contents.values()}) == len(FILES)
     assert len(contents["rows"][1].splitlines()) == len(ROWS) + 2
     view.takeaway._on_upload(contents["config"][1])

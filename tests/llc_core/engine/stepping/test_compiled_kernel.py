@@ -68,9 +68,14 @@ def test_the_samplers_that_networks_are_mostly_run_with_have_one():
     assert {"SGLD", "RMSPropSGLD", "AdamSGLD", "SGHMC", "SGNHT", "UnderdampedLangevin"} <= set(WITH_CELL)
 
 
-@pytest.mark.parametrize("name", WITH_CELL)
-def test_the_compiled_update_is_the_written_one(name):
-    driver, hp = driver_of(name)
+PRINTED = {"dynamics": "printed"}
+
+
+@pytest.mark.parametrize(
+    "name, fields", [*((name, {}) for name in WITH_CELL), ("SGHMC", PRINTED), ("SGNHT", PRINTED)], ids=str
+)
+def test_the_compiled_update_is_the_written_one(name, fields):
+    driver, hp = driver_of(name, **fields)
     one, other = steps(name, driver, hp, 5, True), steps(name, driver, hp, 5, False)
     assert set(one) == set(other)
     for key in one:
@@ -79,12 +84,13 @@ def test_the_compiled_update_is_the_written_one(name):
     assert moved > 100 * float((one["delta"] - other["delta"]).abs().mean())
 
 
-def test_half_a_force_does_not_pass_for_a_whole_one():
-    """What the comparison above is worth: printed SGHMC, which has half the force, is told from the corrected one."""
+@pytest.mark.parametrize("name", ["SGHMC", "SGNHT"])
+def test_half_a_force_does_not_pass_for_a_whole_one(name):
+    """What the comparison above is worth: printed dynamics, which have half the force, are told from the corrected ones."""
     ends = []
     for dynamics in ("printed", "corrected"):
-        driver, hp = driver_of("SGHMC", dynamics=dynamics)
-        ends.append(steps("SGHMC", driver, hp, 5, True)["momentum"])
+        driver, hp = driver_of(name, dynamics=dynamics)
+        ends.append(steps(name, driver, hp, 5, True)["momentum"])
     assert not torch.allclose(ends[0], ends[1], **tolerance(5, float(ends[0].abs().mean())))
 
 
