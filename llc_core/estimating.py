@@ -71,11 +71,12 @@ def estimate(
         "WeightDraws" (draws [T, C, 48] of single weights). For `BayesianNetwork` and `NetworkPotential`.
     polish: move w0 to the local minimum of L_n on all data first (`llc_core.polish`): `Estimate.polished` says how far that was and what
         it changes. λ̂ at the w0 that was given is another estimate, without it.
-    temperatures: 1 and at least one other, such as (1, .5): chains run at nβ/T and γ/T side by side, and λ̂ from the slope of their
+    temperatures: 1 and at least one other, such as (1, .25): chains run at nβ/T and γ/T side by side, and λ̂ from the slope of their
         mean losses, which needs no minimum at w0, is in `Estimate.from_temperatures` of the estimate at T = 1, the one that is
         returned. (In `Run.estimates()` all are settings of the grid's field "temperature".) Its error is about √(1 + T²)/|1 − T|
-        times that of λ̂ from as many steps: 2.2 at T = .5 and at 2, 3.6 at 1.5. Where the loss is no quadratic as far as chains go,
-        λ̂ at nβ is off by some c, and the slope by (1 + T)·c: a T below 1 stays nearer to w0. Three show whether λ̂ changes.
+        times that of λ̂ from as many steps: 1.4 at T = .25, 2.2 at .5 and at 2, 3.6 at 1.5. Where the loss is no quadratic as far
+        as chains go, λ̂ at nβ is off by some c, and the slope by (1 + T)·c: a low T is better in both. Three of them show whether
+        λ̂ changes. A step size that is given is that of all levels, and the coldest has the lowest stability limit.
     step_size: that of the sampler, in place of the one that it has.
     callback: called with every `Snapshot`, about 25 a second; what it raises ends the run.
     max_steps: the run goes on, each time twice as long as before, while a verdict asks for more steps and no more than

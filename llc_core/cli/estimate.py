@@ -50,7 +50,7 @@ def add_estimate(commands: Any) -> None:
         type=float,
         nargs="+",
         metavar="T",
-        help="such as 1 .5: λ̂ also from the mean losses at these temperatures, which needs no minimum at w0",
+        help="such as 1 .25: λ̂ also from the mean losses at these temperatures, which needs no minimum at w0",
     )
     one.add_argument("--seed", type=int, default=0, help="of the chains (default 0)")
     one.add_argument("--device", help='"cpu" or "cuda"')

@@ -101,14 +101,12 @@ def judge_slope(
     levels: temperature and evidence of each, its λ̂ measured from the line's own minimum.  slope: evidence of the slope, where every
     level counts as it does in the line.  change, change_se: as in `FromTemperatures`.
     """
-    known, doubt = chances.known_right(slope), None
+    known = chances.known_right(slope)
     asked = [(f"At temperature {t:g}: ", question, e) for question in OF_A_LEVEL for t, e in levels]
     asked += [("", question, slope) for question in OF_THE_SLOPE]
     for where, question, evidence in asked:
         fault = question(evidence)
-        if fault is not None and fault.doubt and known:
-            doubt = doubt or fault
-        elif fault is not None:
+        if fault is not None and not (fault.doubt and known):
             contradicted = chances.contradiction(slope) if fault.doubt else ""
             return Verdict(False, f"{where}{fault.reason}{contradicted}", fault.remedy, fault.wants_steps, fault.change)
     if abs(change) > max(BENT * slope.llc, ERRORS * change_se):
@@ -117,7 +115,9 @@ def judge_slope(
             "the highest, so that no one line goes through the means."
         )
         return Verdict(
-            False, reason, "Use lower temperatures, such as 1 and 0.5: there the loss is more like that at the minimum."
+            False,
+            reason,
+            "Use lower temperatures, such as 1 and 0.25: there the loss is more like that at the minimum.",
         )
     return Verdict(True, _checked([e for _, e in levels], slope, change, change_se))
 

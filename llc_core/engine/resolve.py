@@ -107,8 +107,7 @@ def resolve(config: RunConfig, problem: Potential | None = None, observable: Pot
     check_grid(complete, sampler)
     if "temperature" in complete.grid and _has_prior(problem, device):
         raise ValueError(
-            "temperatures divide the loss and γ, but this problem has a prior of its own, which they would leave as it is; "
-            "leave temperatures out."
+            "temperatures divide nβ and γ, and would leave this problem's prior of its own as it is; leave them out."
         )
     check_memory(complete, problem)
     observable = resolve_observable(complete, problem, observable)
@@ -233,9 +232,8 @@ def check_grid(config: RunConfig, sampler: Sampler) -> None:
                 raise ValueError(
                     f"temperatures is {short(list(values))}; give 1 and then at least one other, each once and above 0."
                 )
-            for n_beta in config.grid.get("n_beta", (config.n_beta,)):
-                for value in values:
-                    config.replace(grid={}, n_beta=n_beta / value)
+            for n_beta in (each / t for each in config.grid.get("n_beta", (config.n_beta,)) for t in values):
+                config.replace(grid={}, n_beta=n_beta)
         else:
             allowed = ", ".join([*fields, *sorted(OF_TARGET)])
             raise ValueError(f"grid has no field {short(name)} for {sampler.name}; choose among {allowed}.")

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from llc_core.diagnostics.temperatures import leverage
 from llc_core.fields import number
 from llc_core.results import Estimate
 
@@ -67,18 +68,16 @@ def temperature_llc(estimates: Sequence[Estimate]) -> TemperatureSlope:
     y = np.array([e.llc for e in estimates]) * x
     error = np.array([e.llc_se for e in estimates]) * x
     weight = 1 / np.maximum(error, 1e-12 * np.abs(y) + 1e-300) ** 2 if np.isfinite(error).all() else np.ones_like(x)
-    center = (weight * x).sum() / weight.sum()
-    leverage = weight * (x - center) / (weight * (x - center) ** 2).sum()
-    slope = float(leverage @ y)
+    count, at_zero, _ = leverage(x, weight)
+    slope = float(count @ y)
     chains = [e.per_chain for e in estimates]
     if len({len(c) for c in chains}) == 1 and len(chains[0]) >= 4:
-        slopes = leverage @ (np.array(chains) * x[:, None])
+        slopes = count @ (np.array(chains) * x[:, None])
         slopes = slopes[np.isfinite(slopes)]
         se = float(np.std(slopes, ddof=1) / math.sqrt(len(slopes))) if len(slopes) > 1 else math.nan
     else:
-        se = float(np.sqrt((leverage * error) @ (leverage * error)))
-    intercept = float((weight * y).sum() / weight.sum() - slope * center)
-    return TemperatureSlope(slope, se, intercept, x, y)
+        se = float(np.linalg.norm(count * error))
+    return TemperatureSlope(slope, se, float(at_zero @ y), x, y)
 
 
 def reweight(
