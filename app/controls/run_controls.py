@@ -35,6 +35,8 @@ class Controls(pn.viewable.Viewer):
         self.listener: Callable[[], None] = lambda: None
         self._samplers = samplers(conditionals)
         self._longer: dict[str, Any] = {}
+        self.polish = False
+        """Whether w0 is to be polished; a button beside the result says so (`app.estimates.polishing`)."""
         self.sampler, self.gradient = sampler_field(self._samplers), gradient_field(gradients)
         self.fields = run_fields()
         self._own: dict[str, Field] = {}
@@ -76,6 +78,7 @@ class Controls(pn.viewable.Viewer):
         own = {name: field.value for name, field in self._own.items()}
         found = {name: field.value for name, field in self.fields.items()}
         found |= {"sampler": {"name": self.sampler.value, **own}, "gradient": self.gradient.value}
+        found["polish"] = self.polish
         found |= self._longer or {"continued_from": None}
         return {name: found[name] for name in DEFAULTS}
 
@@ -86,6 +89,7 @@ class Controls(pn.viewable.Viewer):
     def show(self, settings: Mapping[str, Any]) -> None:
         """Set every field, defaults where `settings` says nothing, without reporting changes."""
         values = completed(settings)
+        self.polish = values["polish"]
         self._take({name: values[name] for name in LENGTH})
         sampler = dict(values["sampler"])
         self.sampler.set(sampler.pop("name"))

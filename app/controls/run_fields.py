@@ -20,6 +20,7 @@ DEFAULTS: dict[str, Any] = {
     "continued_from": None,
     "localization": 1.0,
     "n_beta": None,
+    "polish": False,
     "batch_size": 500,
     "seed": 0,
     "dtype": None,

@@ -33,6 +33,7 @@ NAMES = {
     "baseline": "baseline",
     "n_beta": "nβ",
     "localization": "localization γ",
+    "polish": "w0",
     "chains": "chains",
     "interaction": "interaction of the chains",
     "steps": "steps",
@@ -106,6 +107,8 @@ def differences(
             continue
         if name == "gradient":
             one, other = (GRADIENT_LABELS.get(str(value), value) for value in (one, other))
+        if name == "polish":
+            one, other = ("polished" if value else "as given" for value in (one, other))
         if name == "interaction":
             one, other = (v["name"] if v else "none" for v in (one, other))
             one, other = (one, other) if one != other else ("another", "the same kind")

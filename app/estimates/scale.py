@@ -17,53 +17,74 @@ APART = 0.012
 
 
 def draw_scale(
-    half: float,
+    half: float | None,
     local: float | None,
     best: float | None,
     llc: float = math.nan,
     se: float = math.nan,
     expected: float | None = None,
+    before: tuple[float, float] | None = None,
 ) -> str:
-    """SVG. half: d/2.  local, best: exact local and global λ, None where they are not known.  llc, se: the estimate, nan while there is none.
+    """SVG. half: d/2, None where it is too far away to be drawn.  local, best: exact local and global λ, None where they are not known.  llc, se: the estimate, nan while there is none.
 
     expected: what λ̂ should read at this n, a dotted mark where it is apart from λ.
+    before: λ̂ and its error at the w0 that was given, where the estimate is at a polished one.
     """
-    top = max(half, llc * 1.03 if math.isfinite(llc) else 0.0, local or 0.0)
+    numbers = [each for each in (llc, before[0] if before else math.nan) if math.isfinite(each)]
+    room = 1.03 if half is not None else 1.3
+    top = max([half or 0.0, local or 0.0, 1e-9, *(room * each for each in numbers)])
+    low = min([0.0, *(room * each for each in numbers)]) if before else 0.0
 
     def place(value: float) -> float:
-        return EDGE + (WIDTH - 2 * EDGE) * min(max(value / top, 0.0), 1.0)
+        return EDGE + (WIDTH - 2 * EDGE) * min(max((value - low) / (top - low), 0.0), 1.0)
 
     parts = [
         f'<line x1="{EDGE}" x2="{WIDTH - EDGE}" y1="{LINE}" y2="{LINE}" stroke="currentColor" stroke-opacity=".35" stroke-width="2"/>',
         _tick(place(0), "currentColor"),
-        _tick(place(half), "currentColor"),
         _label(place(0), LINE + 20, "0"),
     ]
-    words = f"Number line: half the number of parameters {half:g}"
-    if local != half:
-        parts.append(_label(place(half), LINE + 20, REGULAR))
+    words = "Number line"
+    if half is not None:
+        parts.append(_tick(place(half), "currentColor"))
+        words += f": half the number of parameters {half:g}"
+        if local != half:
+            parts.append(_label(place(half), LINE + 20, REGULAR))
     if local is not None:
         parts += _truths(place, half, local, best)
         words += f", local λ {local:g}" + (f", global λ {best:g}" if best is not None else "")
     if expected is not None and (local is None or abs(expected - local) > APART * top):
         parts.append(_tick(place(expected), LOCAL, dotted=True))
-    if math.isfinite(llc):
+    if before is not None and math.isfinite(before[0]):
+        side = 1 if math.isfinite(llc) and before[0] > llc else -1
+        words += f", λ̂ at w0 as given {before[0]:.3g}"
+        parts += _estimate(place, *before, "none", "as given", side)
+        if math.isfinite(llc):
+            words += f", λ̂ at the polished w0 {llc:.3g}"
+            parts += _estimate(place, llc, se, ESTIMATE, "λ̂ polished", -side)
+    elif math.isfinite(llc):
         words += f", λ̂ {llc:.3g}"
-        x = place(llc)
-        if math.isfinite(se):
-            low, high = place(llc - 2 * se), place(llc + 2 * se)
-            parts.append(
-                f'<line x1="{low:.1f}" x2="{high:.1f}" y1="{LINE}" y2="{LINE}" stroke="{ESTIMATE}" stroke-opacity=".45" stroke-width="9"/>'
-            )
-        parts.append(f'<circle cx="{x:.1f}" cy="{LINE}" r="5.5" fill="{ESTIMATE}"/>')
-        parts.append(_label(x, LINE - 16, "λ̂", weight=700))
+        parts += _estimate(place, llc, se, ESTIMATE, "λ̂")
     return (
         f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{words}" '
         f'style="width:100%;max-width:620px;height:auto;display:block">{SMALL}{"".join(parts)}</svg>'
     )
 
 
-def _truths(place: Callable[[float], float], half: float, local: float, best: float | None) -> list[str]:
+def _estimate(place: Callable[[float], float], llc: float, se: float, fill: str, name: str, side: int = 0) -> list[str]:
+    """A disc with a bar of two errors to either side, and its name above."""
+    x, parts = place(llc), []
+    if math.isfinite(se):
+        low, high = place(llc - 2 * se), place(llc + 2 * se)
+        parts.append(
+            f'<line x1="{low:.1f}" x2="{high:.1f}" y1="{LINE}" y2="{LINE}" stroke="{ESTIMATE}" stroke-opacity=".45" stroke-width="9"/>'
+        )
+    parts.append(
+        f'<circle cx="{x:.1f}" cy="{LINE}" r="5.5" fill="{fill}" stroke="{ESTIMATE}" stroke-width="{2 * (fill == "none")}"/>'
+    )
+    return [*parts, _label(x, LINE - 16, name, side, weight=700)]
+
+
+def _truths(place: Callable[[float], float], half: float | None, local: float, best: float | None) -> list[str]:
     """The marks of the exact coefficients, in one colour where they are one."""
     if best is None or best == local:
         return [_tick(place(local), LOCAL), _label(place(local), LINE + 20, "λ = d/2" if local == half else "λ")]

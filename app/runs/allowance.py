@@ -6,6 +6,7 @@ from app.runs.megabytes import megabytes_of
 from llc_core import Potential, RunConfig
 from llc_core.engine.memory import memory_needed
 from llc_core.potentials import Price
+from llc_core.potentials.polishing import bytes_needed
 
 VISITOR_MEMORY = "LLC_LAB_VISITOR_MEMORY"
 """The megabytes that one run of a visitor may take, in the environment: its problem as many, and its chains as many."""
@@ -33,13 +34,15 @@ def check_price(price: Price, remedy: str) -> None:
 def run_memory(config: RunConfig, problem: Potential) -> tuple[float, int]:
     """Bytes that the chains of a complete configuration take at the peak of a step, and how many chains there are.
 
-    Their states, gradients and what the sampler keeps; and what an evaluation of all of them holds.
+    Their states, gradients and what the sampler keeps; and what an evaluation of all of them holds. Or what polishing takes.
     """
     need, chains = memory_needed(config, problem)
     assert config.gradient is not None and config.batch_size is not None
+    polishing = bytes_needed(problem) if config.polish else 0  # and over before the first step
     size = 8 if config.dtype == "float64" else 4
     gradients = {config.gradient, config.metric_gradient or config.gradient}
-    return need + sum(problem.step_bytes(chains, each, config.batch_size, size) for each in gradients), chains
+    need += sum(problem.step_bytes(chains, each, config.batch_size, size) for each in gradients)
+    return max(need, polishing), chains
 
 
 def check_allowance(config: RunConfig, problem: Potential) -> float:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from app.runs.history import History
+from app.runs.polishing import polished
 from llc_core import Estimate, Potential, Run, RunConfig, Snapshot
 from llc_core.engine.dissection import StepParts
 from llc_core.engine.resolve import Resolved
@@ -20,7 +21,7 @@ class LlcJob:
     """Steps a `llc_core.Run`; its log is a `History`."""
 
     def __init__(self, config: RunConfig | Resolved, problem: Potential | None = None):
-        self._run = Run(config, problem)
+        self._run = Run(polished(config) if isinstance(config, Resolved) else config, problem)
         self.log = History(self._run.config.chains, self._run.total_steps)
 
     @property

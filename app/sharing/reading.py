@@ -23,6 +23,7 @@ OFFERED = (
     "continued_from",
     "localization",
     "n_beta",
+    "polish",
     "batch_size",
     "seed",
     "dtype",

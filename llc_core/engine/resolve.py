@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import torch
@@ -17,7 +16,7 @@ from llc_core.observables import build as build_observable
 from llc_core.observables.base import gives_samples
 from llc_core.potentials import build as build_potential
 from llc_core.potentials.base import Potential
-from llc_core.potentials.polishing import polish
+from llc_core.potentials.polishing import PASSES, polish
 from llc_core.samplers import MetropolisSampler, Sampler, build, numeric_fields
 from llc_core.types import Polish
 
@@ -42,9 +41,9 @@ class Resolved:
     observable: Potential | None = None
     polish: Polish | None = None
 
-    def polished(self, callback: Callable[[int, float], None] | None = None) -> Resolved:
-        """This at the local minimum of L_n. callback: as in `polish`."""
-        done = polish(self.problem, n_beta=self.config.n_beta, device=self.config.device, callback=callback)
+    def polished(self, passes: int = PASSES) -> Resolved:
+        """This at the local minimum of L_n. passes: as in `polish`."""
+        done = polish(self.problem, passes=passes, n_beta=self.config.n_beta, device=self.config.device)
         observable = self.observable
         if observable is not None and done.distance > 0:
             observable = observable.moved(done.delta)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 import torch
 from torch import Tensor
 
-from llc_core.compute.descent import Descent
+from llc_core.compute.descent import MEMORY, Descent
 from llc_core.compute.precision import full_precision
 from llc_core.compute.streams import torch_stream
 from llc_core.fields import number, whole
@@ -91,6 +91,11 @@ def polish(
     )
     with torch.no_grad():
         return way.go()
+
+
+def bytes_needed(problem: Potential) -> int:
+    """An upper bound of what the way holds at once, in double precision."""
+    return 8 * problem.dim * (2 * MEMORY + 12) + problem.step_bytes(1, "full", problem.batch_size, 8)
 
 
 class _Way:

@@ -13,6 +13,7 @@ from app.estimates.folded import Folded
 from app.estimates.guessing import Truth
 from app.estimates.method import MethodCard
 from app.estimates.page import EstimatePage
+from app.estimates.polishing import Polishing
 from app.estimates.scale import draw_scale
 from app.estimates.texts import READOUTS, readout_values
 from app.pages.base import PageInfo
@@ -52,6 +53,7 @@ class LocalGeometry(EstimatePage):
         self.panels = (self.sweep, self.why)
         self.takeaway: Takeaway = Takeaway(self.restore, lambda: self.sweep.found, lambda: self.why.found)
         self.exact = Numbers(items=EXACT, least="84px", sizing_mode="stretch_width", margin=(6, 0, 0, 0))
+        self.polishing = Polishing(self.controls, lambda: self.change(self.of_side_bar))
         self.scale = prose(margin=(12, 0, 0, 0))
         self.scale_box = pn.Column(self.scale, sizing_mode="stretch_width", margin=0)
         self.exact_card = card(heading("Exact answer"), self.exact)
@@ -68,7 +70,11 @@ class LocalGeometry(EstimatePage):
             presets[0].name,
             {"Network": [self.editor], "Sampler": [self.trouble, self.controls]},
             card(*self.curves.estimate_parts, self.scale_box),
-            [toolbar(self.compare.button, self.takeaway.menu, self.compare.words), self.compare.table],
+            [
+                self.polishing.view,
+                toolbar(self.compare.button, self.takeaway.menu, self.compare.words),
+                self.compare.table,
+            ],
             [
                 pair(card(*self.curves.loss_parts), self.exact_card),
                 self.further.view,
@@ -120,14 +126,24 @@ class LocalGeometry(EstimatePage):
         self.exact.values = exact_values(scene)
         self.editor.draw(scene.problem.widths, scene.problem.layer_ranks)
         self.method.show(config.resolved.sampler)
-        self.sweep.show(scene.config, scene.problem, config.resolved.sampler)
+        self.polishing.begin(config, scene.problem.noise_std > 0)
+        self.sweep.show(scene.config.replace(polish=False), scene.problem, config.resolved.sampler)
         self.why.show(scene.problem)
 
     def numbers(self, state: State) -> dict[str, str]:
-        return readout_values(state, self.scene.expected if self.scene is not None else None)
+        return readout_values(state, self._expected(state))
 
     def truth(self) -> Truth | None:
-        return None if self.scene is None else Truth("λ at w0", self.scene.local, self.scene.expected)
+        return None if self.scene is None else Truth("λ at w0", self.scene.local, self._expected(self.state))
+
+    def caption(self, state: State) -> str:
+        return self.polishing.caption(state) or super().caption(state)
+
+    def _expected(self, state: State) -> float | None:
+        """What λ̂ should read: of a polished w0 it is known with the first estimate, or not at all."""
+        if self.scene is None or not self.polishing.on:
+            return None if self.scene is None else self.scene.expected
+        return None if state.estimate is None else state.estimate.expected
 
     @property
     def split(self) -> Explanation | None:
@@ -135,10 +151,11 @@ class LocalGeometry(EstimatePage):
 
     def show_estimate(self, state: State) -> None:
         self.why.update(state.estimate)
+        self.polishing.update(state.estimate)
         if self.scene is not None:
             exact = self.scene.problem.dim / 2, self.scene.local, self.scene.best
             found = (state.estimate.llc, state.estimate.llc_se) if state.estimate is not None else ()
-            self.scale.object = draw_scale(*exact, *found, expected=self.scene.expected)
+            self.scale.object = draw_scale(*exact, *found, expected=self._expected(state), before=self.polishing.before)
 
 
 PAGE = PageInfo("Local geometry", "local-geometry", 10, LocalGeometry, TOUR)

@@ -19,13 +19,14 @@ def preset_config(preset: Preset) -> PageConfig:
 
 @dataclass(frozen=True)
 class Scene:
-    """local, best: exact λ at w0, and the least one of the same function.  expected: what λ̂ should be at this n and nβ, on these data where that is known."""
+    """local, best: exact λ at w0, and the least one of the same function.  expected: what λ̂ should be at this n and nβ, on these data where that is known;
+    None: it is not known before w0 has been polished."""
 
     problem: DeepLinearNetwork
     config: RunConfig
     local: float
     best: float
-    expected: float
+    expected: float | None
 
     @property
     def lines(self) -> dict[str, float | None]:
@@ -37,5 +38,5 @@ def scene_of(config: PageConfig) -> Scene:
     problem, complete = config.resolved.problem, config.complete
     assert isinstance(problem, DeepLinearNetwork) and complete.n_beta is not None
     local, best = problem.local_learning_coefficient, problem.learning_coefficient
-    expected = problem.expected_llc_at(complete.n_beta, complete.localization or 0.0)
+    expected = None if complete.polish else problem.expected_llc_at(complete.n_beta, complete.localization or 0.0)
     return Scene(problem, complete, float(local), float(best), expected)

@@ -18,6 +18,7 @@ ESTIMATE_DEFAULTS: dict[str, Any] = {
     "continued_from": None,
     "localization": 100.0,
     "n_beta": None,
+    "polish": False,
     "batch_size": 256,
     "seed": 0,
     "dtype": None,

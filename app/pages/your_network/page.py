@@ -13,6 +13,8 @@ from app.controls.run_controls import Controls
 from app.estimates.curves import Curves
 from app.estimates.guessing import WATCH
 from app.estimates.page import EstimatePage
+from app.estimates.polishing import Polishing
+from app.estimates.scale import draw_scale
 from app.pages.base import PageInfo
 from app.pages.your_network.editor import CheckpointEditor
 from app.pages.your_network.job import build
@@ -50,12 +52,19 @@ class YourNetwork(EstimatePage):
         self.calibration.listener = self._on_pick
         self.panels = (self.over_training, self.calibration)
         self.takeaway: NetworkTakeaway = NetworkTakeaway(self.restore, lambda: self.over_training.found)
+        self.polishing = Polishing(self.controls, lambda: self.change(self.of_side_bar))
+        self.scale = prose(margin=(12, 0, 0, 0), visible=False)
         self.health, self.about = prose(theme.TABLE), prose()
         self.compose(
             PRESETS[0].name,
             {"Network": [self.editor, self.trouble], "Sampler": [self.controls]},
             card(*self.curves.estimate_parts),
-            [toolbar(self.compare.button, self.takeaway.menu, self.compare.words), self.compare.table],
+            [
+                self.scale,
+                self.polishing.view,
+                toolbar(self.compare.button, self.takeaway.menu, self.compare.words),
+                self.compare.table,
+            ],
             [
                 card(*self.curves.loss_parts),
                 stacks(
@@ -133,6 +142,8 @@ class YourNetwork(EstimatePage):
         total, burn_in = config.lengths
         self.losses.reset(config.complete.chains, total, burn_in, FIRST_HIGHEST_LOSS, None)
         self.curves.reset_estimates(total, burn_in, {})
+        self.polishing.begin(config)
+        self.scale.visible = False
         self.over_training.show(config.choice, dict(config.settings), config.weights is not None)
         self.calibration.show(config.choice, dict(config.settings))
         self.health.object = '<p class="small muted">They come with the first estimate.</p>'
@@ -146,9 +157,15 @@ class YourNetwork(EstimatePage):
         self.over_training.ready()
 
     def caption(self, state: State) -> str:
-        return "training the network…" if state.status is Status.STARTING else super().caption(state)
+        waits = "training the network…" if state.status is Status.STARTING else super().caption(state)
+        return self.polishing.caption(state) or waits
 
     def show_estimate(self, state: State) -> None:
+        self.polishing.update(state.estimate)
+        before, found = self.polishing.before, state.estimate
+        if before is not None and found is not None and found.polished is not None and found.polished.distance > 0:
+            self.scale.object = draw_scale(None, None, None, found.llc, found.llc_se, before=before)
+            self.scale.visible = True
         if state.estimate is not None and (state.estimate.diverged or not math.isnan(state.estimate.llc)):
             self.health.object = signs_of_health(state.estimate)
 

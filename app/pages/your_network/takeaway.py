@@ -44,8 +44,9 @@ def python_code(choice: NetworkChoice, settings: Mapping[str, Any]) -> str:
     if parameters.startswith("head_masks"):
         names.append("head_masks")
     given = {**settings, "sampler": dict(settings["sampler"])}
-    if given["continued_from"] is None:
-        del given["continued_from"]
+    for name in ("continued_from", "polish"):
+        if not given[name]:
+            del given[name]
     lines = [
         "from llc_core import conclude, estimate",
         f"from llc_core.networks import {', '.join(sorted(names))}",

@@ -12,10 +12,11 @@ from app.pages.your_network.figures import CalibrationFigure
 from app.pages.your_network.panels.base import ChoicePanel
 from app.pages.your_network.scene import potential
 from app.runs.job import State
+from app.runs.polishing import passes_that_fit
 from app.runs.tasks import TaskJob
 from app.style.layout import card, plotted, prose
 from app.style.legend import heading, told_html
-from llc_core import calibrate
+from llc_core import calibrate, polish
 from llc_core.studies.calibration.search import Calibration
 
 CALIBRATION_STEPS = 600
@@ -82,6 +83,8 @@ class CalibrationPanel(ChoicePanel):
 
         def run() -> Calibration:
             at = potential(choice, batch_size=settings["batch_size"])
+            if settings.get("polish"):
+                at = polish(at, passes=passes_that_fit(at), n_beta=settings["n_beta"]).problem
             gammas = [settings["localization"] * share for share in (0.1, 1.0, 10.0)]
             return calibrate(
                 at, sampler, localization=gammas, own_localization=settings["localization"],
