@@ -17,7 +17,7 @@ MOSTLY = 0.25
 a direction, or γ alone, nothing falls; in between, s being the loss's share of the curvature, 2·s·(1 − s) of s/2 does."""
 SMALLER = 10.0
 """γ is divided by so much."""
-POLISH = "Polish w0 (polish=True), or read λ̂ from two temperatures, such as temperatures=(1, 0.5)."
+POLISH = "Polish w0 (polish=True), or read λ̂ from two temperatures, such as temperatures=(1, 0.25)."
 CHANGE = {"polish": True}
 
 
@@ -64,7 +64,7 @@ def variance_differs(e: Evidence) -> Fault | None:
         return Fault(f"w0 lies above the minimum, or is none: {both}.", POLISH, change=CHANGE, doubt=True)
     reason = f"λ̂ changes with the temperature: {both}"
     return Fault(
-        f"{reason}.", "Use more data, or read λ̂ from two temperatures, such as temperatures=(1, 0.5).", doubt=True
+        f"{reason}.", "Use more data, or read λ̂ from two temperatures, such as temperatures=(1, 0.25).", doubt=True
     )
 
 
