@@ -53,7 +53,7 @@ SIDE_BY_SIDE := -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 test: env
 	$(MAKE) --no-print-directory -j2 lint tests
 
-# For daily work: neither browsers nor notebooks, and no single test that takes long.
+# For daily work: no browser, and no single test that takes long.
 test-fast: env
 	$(MAKE) --no-print-directory -j2 lint fast-tests
 
@@ -61,12 +61,12 @@ tests: env
 	$(PYTEST) $(SIDE_BY_SIDE) --durations=30
 
 fast-tests: env
-	$(PYTEST) $(SIDE_BY_SIDE) tests --ignore=tests/browser -m "not slow and not long"
+	$(PYTEST) $(SIDE_BY_SIDE) -m "not slow and not long"
 
-# Also every control of every page by mouse and by keyboard, and the dark phone: about ten minutes more. And every command of
-# the documents at its smallest size.
-test-all: test
-	$(PYTEST) tests/browser tests/lab -m slow
+# All that `make test` leaves out: notebooks, whatever else is asked of browsers, long statistics, every command, the core alone.
+test-all: env
+	$(PYTEST) $(SIDE_BY_SIDE) --durations=30 -m slow
+	$(MAKE) --no-print-directory test-core
 
 # The engine with the core alone: its fast tests, and those of the command line. `make test` runs all of them in .venv, so
 # these only show that nothing of an extra is needed; what needs one is skipped and counted.

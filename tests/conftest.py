@@ -12,6 +12,10 @@ import pytest
 # Every server of the tests would compile the kernels of all pages in advance, fifteen seconds of a core each time.
 os.environ.setdefault("LLC_LAB_WARM", "first")
 
+SLOW = ("lab/", "tests/browser/")
+"""Whole notebooks, and real browsers: minutes of a processor."""
+WALK = "tests/browser/test_walk.py"
+"""One walk through each page, in `make test` too."""
 LONGEST_FIRST = (
     "lab/",
     "tests/browser/",
@@ -41,7 +45,12 @@ def pytest_configure(config: pytest.Config) -> None:
         torch.set_num_threads(1)
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What is slow by its place is marked so before pytest leaves out what was not asked for."""
+    for item in items:
+        if item.nodeid.startswith(SLOW) and not item.nodeid.startswith(WALK):
+            item.add_marker(pytest.mark.slow)
     rooms = LONGEST_FIRST
     items.sort(key=lambda item: next((k for k, r in enumerate(rooms) if item.nodeid.startswith(r)), len(rooms)))
 

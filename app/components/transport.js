@@ -71,10 +71,12 @@ export function render({model, el}) {
     track.setAttribute('aria-valuenow', Math.round(share))
   }
   const words = () => { caption.textContent = caption.title = model.caption }
-  buttons(); progress(); words()
+  const which = () => { bar.dataset.run = model.run }
+  buttons(); progress(); words(); which()
   model.on(['playing', 'stride', 'more', 'total'], buttons)
   model.on(['step', 'total', 'burn_in'], progress)
   model.on('caption', words)
+  model.on('run', which) // last: what else is new of a run is on the bar when its number is
 
   const keys = (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return

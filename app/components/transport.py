@@ -19,6 +19,7 @@ class Transport(JSComponent):
 
     status = param.String("starting")
     caption = param.String("")
+    run = param.Integer(0, doc="Which of the page's runs it is: the first is number 1.")
     playing = param.Boolean(True)
     step = param.Integer(0)
     unit = param.String("step", doc="What is counted: a word before the number.")
@@ -42,7 +43,7 @@ class Transport(JSComponent):
 
     def begin(self, total: int, burn_in: int, playing: bool = True, caption: str = "starting…") -> None:
         """A new run of so many steps."""
-        self.param.update(step=0, caption=caption)
+        self.param.update(run=self.run + 1, step=0, caption=caption)
         self.lengthen(total, burn_in, playing)
 
     def lengthen(self, total: int, burn_in: int, playing: bool = True) -> None:

@@ -85,7 +85,10 @@ export function render({model}) {
     const file = input.files[0]
     if (!file) return
     if (file.size > LARGEST) say('This file is too large to be a run configuration.', true)
-    else model.send_msg({upload: await file.text()})
+    else {
+      say('Opening…') // so that what is said next of this file is never taken for what was said of the one before
+      model.send_msg({upload: await file.text()})
+    }
     input.value = ''
   })
   model.on('msg:custom', (event) => {

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from functools import partialmethod
 from pathlib import Path
 from urllib.parse import urlparse
 
 import pytest
-from browser_app import QUICK, UNUSED_MILLISECONDS, WIDE, App, Kept, free_port
+from browser_app import QUICK, WIDE, App, Kept
 from playwright.sync_api import BrowserContext, Page, Request, expect
+from served_panel import served_panel
 from synthetic_store import failed_row, synthetic_rows, write_store
 
-ROOT = Path(__file__).resolve().parents[2]
 # The first is Chromium without the parts that only a window needs: a page costs it a quarter less of the processor.
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 # Scripts of a page that lives for seconds are interpreted and compiled plainly; to optimise them costs more than it spares, by
@@ -28,10 +24,7 @@ ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--js-flags=--no-opt --no-maglev"]
 # What a test waits for is looked for ten times a second. Otherwise it is at every frame, for which the page would have to draw one.
 Page.wait_for_function = partialmethod(Page.wait_for_function, polling=100)
 
-# What the log of a server says once it answers and has imported the engine; the second is told by closed_pages.py.
-READY = ("Bokeh app running at", "The engine is warm.")
-
-PATIENCE = 60_000
+PATIENCE = 120_000
 """Milliseconds. A page on two busy cores answers late, not wrongly: no test asks how fast it is."""
 expect.set_options(timeout=PATIENCE)
 
@@ -90,29 +83,8 @@ def stores(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="session")
 def address(browser_type_launch_args, tmp_path_factory, stores) -> Iterator[str]:
-    """The app under `panel serve app`, as users start it, with the engine warm."""
-    port = free_port()
-    log = tmp_path_factory.mktemp("server") / "log.txt"
-    command = [sys.executable, "-m", "panel", "serve", "app", "--address", "127.0.0.1", "--port", str(port)]
-    # Closed pages are forgotten at once, so that tests do not slow each other down; see also closed_pages.py.
-    command += ["--unused-session-lifetime", str(UNUSED_MILLISECONDS), "--check-unused-sessions", "300"]
-    command += ["--setup", str(ROOT / "tests" / "helpers" / "closed_pages.py")]
-    with log.open("w") as output:
-        # Drawing for two browsers at once takes most of the time of these tests, and none of them counts frames.
-        environment = {**os.environ, "LLC_LAB_STORES": str(stores), "LLC_LAB_FRAMES": "few"}
-        server = subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT, env=environment)
-    url = f"http://127.0.0.1:{port}/app"
-    try:
-        limit = time.monotonic() + 120
-        while not all(words in (said := log.read_text()) for words in READY):
-            assert server.poll() is None and time.monotonic() < limit, said
-            time.sleep(0.2)
+    with served_panel(tmp_path_factory.mktemp("server") / "log.txt", stores) as url:
         yield url
-    finally:
-        server.terminate()
-        server.wait(20)
-    text = log.read_text()
-    assert "An error in a session" not in text and "A run failed" not in text, text
 
 
 @pytest.fixture
@@ -154,8 +126,6 @@ def started(kept) -> App:
 
     def again(app: App) -> None:
         app.first_preset()
-        expect(app.page.locator("[data-key=dim]")).to_have_text("24")
-        expect(app.page.locator(".count")).to_contain_text("of 8,000")
         expect(app.button("Pause")).to_be_visible()
         app.wait_for_points()
 
@@ -178,11 +148,7 @@ def quick(kept) -> App:
     """The page after a short run of few chains of its first preset, so that sweeps and splits take seconds."""
 
     def again(app: App) -> None:
-        app.first_preset()
-        expect(app.page.locator("[data-key=dim]")).to_have_text("24")
-        expect(app.page.locator(".count")).to_contain_text("of 8,000")
-        file = {"name": "a.json", "mimeType": "application/json", "buffer": json.dumps(QUICK).encode()}
-        app.page.locator("input[type=file]").set_input_files(file)
+        app.bring(QUICK)
         wait_for_quick(app)
 
     return kept.get(open_quick, again)

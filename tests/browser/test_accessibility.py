@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from page_checks import FIRST, READY, faults, lasting_faults
+from page_checks import FIRST, READY, faults, lasting_faults, repaired
 from playwright.sync_api import expect
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("title", [FIRST, *READY])
 def test_no_serious_fault_on_a_phone_in_the_dark(app, title):
     app.page.set_viewport_size({"width": 390, "height": 900})
@@ -16,7 +15,7 @@ def test_no_serious_fault_on_a_phone_in_the_dark(app, title):
         app.turn_to(title)
         app.page.get_by_text(READY[title]).first.wait_for(timeout=60_000)
     app.switch_scheme()
-    app.settle(6000)
+    repaired(app)
     assert lasting_faults(app) == []
 
 

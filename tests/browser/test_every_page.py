@@ -27,7 +27,7 @@ def test_few_controls_one_heading_and_no_serious_fault(walk, title):
     """A page opens in the small window, and the other one sees it grow: a walk for each took twice the time."""
     if title != FIRST:
         turned(walk, title)
-    walk.settle(1000)
+    walk.still()
     check_opening(walk.page, title)
     if title in LONG:
         walk.page.evaluate(PAUSE)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlparse
 
 from page_scripts import SCHEME, SOURCE
-from playwright.sync_api import Error
+from playwright.sync_api import Error, expect
 
 from app.pages.local_geometry.presets import PRESETS
 from app.sharing.links import Link, encode
@@ -30,6 +32,15 @@ ON_A_FIGURE = """([x, y]) => {
   const host = (e) => e?.parentNode instanceof ShadowRoot ? e.parentNode.host : e?.parentNode
   for (let e = found; e; e = host(e)) if (e.classList?.contains('bk-Figure')) return true
   return false
+}"""
+# Where everything lies that a person could press or look at; the numbers of a run change their width while it is on.
+BOXES = """() => {
+  const all = (root) => [...root.querySelectorAll('*')].flatMap((e) => [e, ...(e.shadowRoot ? all(e.shadowRoot) : [])])
+  const kinds = 'h1, h2, button, input, summary, .lab-card, .bk-Figure, [role]'
+  return JSON.stringify(all(document).filter((e) => e.matches(kinds)).map((e) => {
+    const box = e.getBoundingClientRect()
+    return [Math.round(box.x), Math.round(box.y)]
+  }))
 }"""
 DIFFER = "now[0] !== old[0] && (old[1] == null || now[1] !== old[1])"
 
@@ -107,10 +118,29 @@ class App:
             menu.click()
         self.button(title).click()
 
+    @contextmanager
+    def begins(self) -> Iterator[None]:
+        """For what starts a run: at the end the page shows that run, and nothing of the one before."""
+        bar = self.page.get_by_role("toolbar", name="Run control")
+        before = bar.get_attribute("data-run")
+        yield
+        expect(bar).not_to_have_attribute("data-run", before)
+
     def first_preset(self) -> App:
         """The configuration that the page opens with, and its run from the beginning."""
-        self.page.get_by_role("group", name="Presets").get_by_role("button").first.click()
+        with self.begins():
+            self.page.get_by_role("group", name="Presets").get_by_role("button").first.click()
         return self
+
+    def bring(self, config: dict[str, Any]) -> None:
+        """Open a configuration from a file, which starts its run."""
+        with self.begins():
+            self.give(config)
+
+    def give(self, config: dict[str, Any]) -> None:
+        """Hand the page a configuration as a file."""
+        file = {"name": "a.json", "mimeType": "application/json", "buffer": json.dumps(config).encode()}
+        self.page.locator("input[type=file][accept^='.json']").set_input_files(file)
 
     def until(self, condition: str, seconds: float = 30) -> None:
         """Wait until a JavaScript expression is true."""
@@ -127,7 +157,7 @@ class App:
             if found is not None and found == last and self.page.evaluate(ON_A_FIGURE, found):
                 return found[0], found[1]
             last = found
-            self.settle(150)
+            self.page.wait_for_timeout(150)
         raise AssertionError(f"The figure does not hold still, or something covers it, at {last}.")
 
     def drag(self, *points: tuple[float, float]) -> None:
@@ -156,8 +186,13 @@ class App:
         """Until the button for files has this name: it is made anew with it, and a file given to the one before would be lost."""
         self.page.get_by_role("button", name=name, exact=True).wait_for()
 
-    def settle(self, milliseconds: int = 500) -> None:
-        self.page.wait_for_timeout(milliseconds)
+    def still(self, seconds: float = 60) -> None:
+        """Until nothing has moved, come or gone between two looks, a dozen frames apart."""
+        limit, last = time.monotonic() + seconds, None
+        while (now := self.page.evaluate(BOXES)) != last:
+            assert time.monotonic() < limit, "The page does not come to rest."
+            last = now
+            self.page.wait_for_timeout(200)
 
 
 class Kept:

@@ -26,7 +26,8 @@ def test_apply_sets_what_the_advice_names(app):
     expect(gradient).to_contain_text("minibatch")
     button = page.get_by_role("button", name=re.compile("^Apply: "))
     button.focus()
-    page.keyboard.press("Enter")
+    with app.begins():
+        page.keyboard.press("Enter")
     expect(gradient).to_contain_text("full data")
     expect(page.locator(".caption")).to_have_text("finished")
     expect(page.get_by_text("Trust it.")).to_be_visible()

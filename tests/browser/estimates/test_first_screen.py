@@ -38,7 +38,7 @@ def test_the_app_opens_with_chains_in_a_valley_beside_the_number(app):
             page.goto(app.address)
             expect(page.get_by_role("heading", level=1)).to_contain_text("How many parameters does this model use?")
             expect(page.locator(".caption")).to_have_text("finished", timeout=120_000)
-        app.settle()
+        app.still()
         line = page.get_by_role("img", name="Number line")
         expect(line).to_have_attribute("aria-label", re.compile("λ̂ 0.4"))
         box, (top, bottom), frame = line.bounding_box(), page.evaluate(FIGURE, "plane"), page.evaluate(FRAME)
@@ -59,7 +59,7 @@ def test_picture_estimate_and_verdict_lie_above_the_fold(app, key):
         if (width, height) == SIZES[0]:
             app.open_link(key, SHORT[key])
             expect(page.locator(".caption")).to_have_text("finished", timeout=120_000)
-        app.settle()
+        app.still()
         picture_estimate_and_verdict_lie_above_the_fold(page, "estimates", height)
     if key == "local-geometry":
         diagnostics_are_folded_and_open_by_keyboard(page)
@@ -106,7 +106,7 @@ def test_both_laws_and_what_is_said_of_them_lie_above_the_fold(app):
         if (width, height) == SIZES[0]:
             app.open_page("stationary-bias")
             what_the_run_ends_with_is_said(page)
-        app.settle()
+        app.still()
         for side in ("left", "right"):
             top, bottom = page.evaluate(FIGURE, f"law_{side}")
             said = page.locator(VERDICTS).filter(has_text=f"{side.title()} panel:")
@@ -116,6 +116,6 @@ def test_both_laws_and_what_is_said_of_them_lie_above_the_fold(app):
             assert said.evaluate(SIZE) >= 16
     before = [page.evaluate(FIGURE, f"metric_figure_{side}") for side in ("left", "right")]
     said.evaluate("e => e.append(' More words on one side.'.repeat(20))")
-    app.settle()
+    app.still()
     after = [page.evaluate(FIGURE, f"metric_figure_{side}") for side in ("left", "right")]
     assert before[0] == before[1] and after[0] == after[1] and after[0][0] > before[0][0], (before, after)

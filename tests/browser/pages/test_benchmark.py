@@ -35,8 +35,8 @@ def bench(kept):
         page = app.page
         page.keyboard.press("Escape")
         expect(page.get_by_role("dialog")).to_have_count(0)
-        file = {"name": "a.json", "mimeType": "application/json", "buffer": json.dumps(SMALL).encode()}
-        page.locator("input[type=file][accept^='.json']").set_input_files(file)
+        app.give(SMALL)
+        expect(page.get_by_text("The configuration is set.")).to_be_visible()  # it said that it was being opened
         expect(page.get_by_role("combobox", name="Store")).to_have_text("small")
         expect(page.get_by_role("combobox", name="Gradient")).to_have_text("full data")
         drawn(app, {f"{sampler}|full" for sampler in NAMES})
@@ -83,7 +83,7 @@ def test_figures_are_drawn_and_filters_work_by_mouse_and_keyboard(bench):
     focused = page.get_by_role("listbox").locator("[role]:focus")
     expect(focused).to_have_text("all")
     page.keyboard.press("ArrowDown")
-    app.settle(600)  # the page put the focus back after a while
+    page.wait_for_timeout(600)  # no wait for a state: the page put the focus back after a while
     expect(focused).to_have_text("equal")
     page.keyboard.press("Enter")
     expect(box).to_have_text("equal")
@@ -100,7 +100,7 @@ def test_a_click_on_a_point_lists_its_runs_and_one_runs_beside_the_charts(bench)
     point = page.locator('circle[data-key="RMSPropSGLD|full"][data-index="4"]')
     chart = page.locator("[data-chart=RMSProp-SGLD]")
     expect(chart.locator(".band").first).to_have_css("opacity", "0")
-    app.settle()  # a chart that is drawn anew under a pointer at rest has forgotten it
+    app.still()  # a chart that is drawn anew under a pointer at rest has forgotten it
     point.hover(force=True)
     expect(chart.locator(".band").first).to_have_css("opacity", "1")
     expect(page.locator(".tip", has_text="problems have a λ̂")).to_be_visible()

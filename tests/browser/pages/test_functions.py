@@ -67,7 +67,8 @@ def test_bands_gauges_slider_and_a_point(functions):
     assert max(abs(a - b) for a, b in zip(first, job.log.rows[50].functions[0], strict=True)) < 1e-9
 
     x, y = functions.place(PLACE, ["functions", 0.25, 0.0])
-    page.mouse.click(x, y)
+    with functions.begins():
+        page.mouse.click(x, y)
     added = column(functions, "data", "x", 8)
     assert abs(added[-1] - 0.25) < 0.03
     expect(page.get_by_role("button", name="Back to the paper’s points")).to_be_visible()

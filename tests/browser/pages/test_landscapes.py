@@ -40,7 +40,8 @@ def plane(kept):
         page = app.page
         for name in ("Click sets w0", "Loss K(w)"):
             page.get_by_role("button", name=name, exact=True).click()
-        page.get_by_role("group", name="Presets").get_by_role("button").filter(has_text=TITLE).click()
+        with app.begins():
+            page.get_by_role("group", name="Presets").get_by_role("button").filter(has_text=TITLE).click()
         expect(page.get_by_role("textbox", name="Point w0: coordinates w₁, w₂", exact=True)).to_have_value("0, 0")
         expect(page.get_by_role("textbox", name="Start w₁", exact=True)).to_have_value("0.1")
         expect(page.locator("[data-key=multiplicity]")).to_have_text("2")
@@ -130,8 +131,7 @@ def test_a_slow_run_shows_what_one_step_is_made_of(plane):
     wait_for(plane, "step_drift", "x0", 1)
     expect(page.get_by_text(re.compile("^Drift .* The chain moves by their sum"))).to_be_visible()
     plane.button("Pause").click()
-    expect(plane.button("Play")).to_be_visible()
-    plane.settle()
+    expect(page.locator(".caption")).to_contain_text("paused")
     before = plane.step
     plane.button("Step: advance by 1 step").click()
     expect(page.locator(".count")).to_contain_text(f"step {before + 1:,} of")
@@ -146,7 +146,8 @@ def test_a_drag_draws_a_valley_once_the_pen_is_chosen(plane):
     expect(page.get_by_text("there the loss is 0")).to_be_visible()
     x, y = plane.place(PLACE, [-2, 1.0])
     right, top = plane.place(PLACE, [2, 2.0])
-    plane.drag(*((x + (right - x) * share / 20, y + (top - y) * share / 20) for share in range(21)))
+    with plane.begins():
+        plane.drag(*((x + (right - x) * share / 20, y + (top - y) * share / 20) for share in range(21)))
     page.wait_for_function(f"() => (({SOURCE})('truth_lines')?.xs ?? []).length === 1", timeout=60_000)
     xs, ys = (plane.source("truth_lines")[name][0] for name in ("xs", "ys"))
     assert abs(xs[0] + 2) < 0.1 and abs(ys[0] - 1) < 0.1 and abs(xs[-1] - 2) < 0.1 and abs(ys[-1] - 2) < 0.1

@@ -40,7 +40,8 @@ def test_a_sweep_comes_in_live_and_its_points_set_the_step_size(quick):
     tip = page.locator(".bk-Tooltip").filter(has_text=number_text(points["value"][2]))
     expect(tip).to_be_visible()
     expect(tip).to_contain_text("trust it")
-    page.mouse.click(x, y)
+    with app.begins():
+        page.mouse.click(x, y)
     step = page.get_by_role("textbox", name="Step size ε")
     expect(step).to_have_value(number_text(points["value"][2]))
     app.wait_for_points()

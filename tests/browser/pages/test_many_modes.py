@@ -50,7 +50,8 @@ def test_an_address_opens_it_and_both_panels_move_to_the_end(app):
     assert len(app.source("ratio_left")["text"]) == 25 and len(app.source("turned_left")["x"]) > 0
     for name in ("plane_left", "cells_right"):
         assert page.evaluate(FIGURE, name)[3] <= 720
-    app.button("Reset").click()
+    with app.begins():
+        app.button("Reset").click()
     moving(app)
     app.button("Pause").click()
     expect(page.locator(".caption")).to_have_text("paused")

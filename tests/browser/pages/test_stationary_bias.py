@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import re
 import time
 
@@ -86,7 +85,7 @@ def test_the_hole_and_its_absence(bias):
     limit = time.monotonic() + 60
     while not ((seen := holes(bias))[0] < 0.6 < 0.9 < seen[1]):
         assert time.monotonic() < limit, seen
-        bias.settle(50)
+        bias.page.wait_for_timeout(50)
 
 
 def test_numbers_on_the_screen_are_the_engine_s(bias):
@@ -134,10 +133,10 @@ def test_a_change_starts_again_and_a_fault_does_not(bias):
     bias.page.get_by_role("button", name="More of the left sampler").click()
     enter(bias, "Alpha α", "7")
     expect(bias.page.get_by_role("alert").filter(has_text="PSGLD.alpha is 7")).to_be_visible()
-    wait_for_counts(bias)
     assert bias.step == before, "the run that was on stays"
     expect(bias.page.locator(".caption")).to_contain_text("paused")
-    enter(bias, "Alpha α", "0.5")
+    with bias.begins():
+        enter(bias, "Alpha α", "0.5")
     expect(bias.page.get_by_role("alert").filter(has_text="PSGLD.alpha")).to_have_count(0)
     expect(bias.page.get_by_text("Your own settings.")).to_be_visible()
     wait_for_counts(bias)
@@ -154,7 +153,8 @@ def test_pause_step_play_reset(bias):
     bias.page.get_by_text("PSGLD as published avoids").click()
     bias.page.keyboard.press("Space")
     expect(bias.page.locator(".caption")).not_to_contain_text("paused")
-    bias.button("Reset").click()
+    with bias.begins():
+        bias.button("Reset").click()
     wait_for_counts(bias)
 
 
@@ -163,7 +163,8 @@ def test_presets_and_their_sentences(bias):
     assert tiles.count() >= 12
     for title, bias_text, sampler in (("Shampoo", "0.3024", "Shampoo SGLD"), ("Double well", "0.2389", "PSGLD")):
         tile = tiles.filter(has_text=title)
-        tile.click()
+        with bias.begins():
+            tile.click()
         expect(tile).to_have_attribute("aria-pressed", "true")
         expect(bias.page.locator("[data-key=left_bias]")).to_have_text(bias_text)
         expect(bias.page.get_by_role("combobox", name="Left sampler")).to_have_text(sampler)
@@ -172,7 +173,8 @@ def test_presets_and_their_sentences(bias):
 
 
 def test_a_formula_as_target_and_a_fault_in_it(bias):
-    choose(bias, "Write your own")
+    with bias.begins():
+        choose(bias, "Write your own")
     expect(bias.page.get_by_role("textbox", name="Formula in x")).to_be_visible()
     bias.button("Pause").click()  # while the run of the formula may still be on its way: it rests as it comes
     expect(bias.page.get_by_text("Your own settings.")).to_be_visible()
@@ -192,8 +194,7 @@ def test_a_formula_as_target_and_a_fault_in_it(bias):
 
 def test_points_are_dragged_and_typed(bias):
     # Each change of the points begins a run, of which nothing is asked: a short one, whose sampler has few exact laws.
-    file = {"name": "a.json", "mimeType": "application/json", "buffer": json.dumps(BRIEF).encode()}
-    bias.page.locator("input[type=file]").set_input_files(file)
+    bias.bring(BRIEF)
     expect(bias.page.locator(".count")).to_contain_text("of 2,000")
     choose(bias, "Draw your own")
     points = bias.page.get_by_role("textbox", name="Points: x, density")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 
 import pytest
 import torch
@@ -26,8 +25,7 @@ def mine(kept):
 
     def again(app):
         page = app.page
-        file = {"name": "a.json", "mimeType": "application/json", "buffer": json.dumps(QUICK).encode()}
-        page.locator("input[type=file][accept^='.json']").set_input_files(file)
+        app.bring(QUICK)
         expect(page.get_by_role("combobox", name="Checkpoint")).to_have_text("after 1,000 steps")
         expect(page.get_by_role("combobox", name="What moves")).to_have_text("all parameters")
         expect(page.get_by_role("checkbox", name="Step size ε automatic")).to_be_checked()
@@ -48,7 +46,8 @@ def test_a_checkpoint_and_a_part_are_chosen_and_compared(mine):
     assert len(app.source("training")["step"]) == len(NETWORKS["small"].checkpoints)
     app.button("Pin this run").click()
     page.get_by_role("combobox", name="Checkpoint").click()
-    page.get_by_text("after 100 steps", exact=True).click()
+    with app.begins():
+        page.get_by_text("after 100 steps", exact=True).click()
     table = page.get_by_role("table").filter(has_text="pinned: SGLD")
     expect(table).to_be_visible()
     expect(table).to_contain_text(first)
@@ -57,7 +56,8 @@ def test_a_checkpoint_and_a_part_are_chosen_and_compared(mine):
     expect(page.get_by_role("cell", name="All 4 chains stayed finite.")).to_be_visible()
 
     page.get_by_role("combobox", name="What moves").click()
-    page.get_by_text("layer 2", exact=True).click()
+    with app.begins():
+        page.get_by_text("layer 2", exact=True).click()
     expect(page.locator(".caption")).to_have_text("finished")
     app.button("Unpin").click()
 
@@ -80,7 +80,9 @@ def test_weights_from_a_file_and_from_a_wrong_one(mine):
     content = io.BytesIO()
     torch.save(build_model(NETWORKS["small"].model, seed=9).state_dict(), content)
     chooser = page.locator("input[type=file][accept^='.safetensors,.pt']")
-    chooser.set_input_files({"name": "mine.pt", "mimeType": "application/octet-stream", "buffer": content.getvalue()})
+    file = {"name": "mine.pt", "mimeType": "application/octet-stream", "buffer": content.getvalue()}
+    with mine.begins():
+        chooser.set_input_files(file)
     expect(page.get_by_text("Weights from mine.pt.")).to_be_visible()
     expect(page.get_by_role("combobox", name="Checkpoint")).to_have_text("the file’s weights")
     mine.until_taken("mine.pt")

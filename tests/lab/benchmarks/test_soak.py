@@ -60,7 +60,7 @@ def test_only_what_a_leaving_visitor_causes_stays_out_of_the_log(caplog):
     assert len(caplog.records) == 2
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_what_is_closed_is_gone(tmp_path):
     if not any(map(shutil.which, BROWSERS)):
         pytest.skip(f"No browser: install one of {', '.join(BROWSERS)}.")

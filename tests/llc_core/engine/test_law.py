@@ -88,7 +88,7 @@ def singular() -> tuple[DeepLinearNetwork, llc_core.Estimate]:
     return network, gibbs_reference(network, chains=48, sweeps=200)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("sampler", [SGLD(), PSGLD(stability=0.01), CorrectedPSGLD()], ids=lambda sampler: sampler.name)
 def test_at_a_singular_point_it_is_the_bias_within_its_error(singular, sampler):
     network, exact = singular
@@ -98,7 +98,7 @@ def test_at_a_singular_point_it_is_the_bias_within_its_error(singular, sampler):
     assert (sampler.name == "SGLD") == (abs(bias) < 4 * error)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_network_that_minibatches_heat_is_measured():
     result = run(classifier(rows=200), SGLD(), chains=6, gradient="minibatch", batch_size=1)
     exact = run(classifier(rows=200), "UnderdampedLangevin", chains=8)

@@ -163,7 +163,7 @@ def usual(case: str) -> bytes:
     return CASES[case]()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_numbers_do_not_depend_on_the_process_s_settings(case):
     expected = usual(case)

@@ -315,7 +315,7 @@ def test_public_names():
 
 
 @pytest.mark.usefixtures("no_draws")
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [13, 20])
 def test_trajectories_that_are_all_rejected_get_a_smaller_step(seed, monkeypatch):
     """Near w0 the loss of these networks is so flat that the first automatic step leads every trajectory onto a wall."""

@@ -11,7 +11,7 @@ from llc_core.references.gibbs import gibbs_reference
 
 
 @pytest.mark.usefixtures("no_draws")
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [5, 6, 7])
 def test_small_step_sgld_agrees_with_blocked_gibbs(seed):
     problem = DeepLinearNetwork.random("1K", "full", seed=seed)
@@ -23,7 +23,7 @@ def test_small_step_sgld_agrees_with_blocked_gibbs(seed):
     assert abs(result.llc - exact.llc) < 3 * error
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [2, 3, 6])
 def test_defaults_agree_with_blocked_gibbs_at_singular_points(seed):
     """Deep, low rank: far from expected_llc (seed 3: −17%), where only the reference says what is right."""

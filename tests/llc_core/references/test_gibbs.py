@@ -334,7 +334,7 @@ def test_gauge_moves_change_no_result(widths, ranks):
 
 
 @pytest.mark.usefixtures("no_draws")
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "widths, ranks, n_beta, mass",
     [
@@ -402,7 +402,7 @@ LARGE = [
 ]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("name, widths, pieces, printed, local, m, everywhere", LARGE, ids=[row[0] for row in LARGE])
 def test_large_weights_show_the_local_value_of_the_note(name, widths, pieces, printed, local, m, everywhere):
     """Entries of w0 near 10, γ = 1, nβ = 10¹²: within 1% of the note's figure, once the multiplicity is allowed for.
@@ -442,7 +442,7 @@ def of_xavier_size() -> np.ndarray:
     return at_noted(problem, 32, 400, 100, 1.0)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("index, printed", enumerate([32.6, 33.1, 33.3]))
 def test_weights_of_xavier_size_show_the_global_value_of_the_note(index, printed):
     """H = (10, 8, 8, 10), local 37.5, global 33.5, γ = 1: within 1% of the note's λ̂ at every nβ."""

@@ -416,7 +416,7 @@ def check_ten(sampler: Sampler, chains: int = 1300, steps: int = 12_000, widest:
 CORRECTED = CorrectedPSGLD(step_size=1e-3, alpha=0.5, stability=0.1)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_corrected_psgld_has_the_right_second_moments_in_ten_dimensions():
     check_ten(CORRECTED)
 

@@ -870,7 +870,7 @@ def without_scripts(text: str) -> str:
 # -- the report -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_report_is_one_file_that_loads_nothing(folder, tmp_path, monkeypatch):
     drawn = []
     # Seven figures of minibatches are all that there are of a kind of gradient; those of the others are drawn likewise.

@@ -27,7 +27,7 @@ from app.pages.functions.job import Edges, FunctionsJob, Gauges, PairJob, Path, 
 from app.pages.functions.page import WeightsAndFunctions
 from app.pages.functions.panels import truth
 from app.pages.functions.panels.particles import BY_WEIGHTS, REACH, ParticlesPanel
-from app.pages.functions.pictures import AGREE, draw_gauges, draw_preset, place
+from app.pages.functions.pictures import AGREE, draw_gauges, place
 from app.pages.functions.presets import PRESETS, printed_step
 from app.pages.functions.scene import INPUTS, Posterior, Scene, case_law, effort, known, scene_of
 from app.pages.functions.takeaway import FILES, python_code
@@ -413,17 +413,6 @@ def test_the_coefficient_settles_while_weights_do_not(view):
 # -- what a visitor does ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", BY_NAME)
-def test_a_configuration_comes_back(view, name):
-    view._on_preset(name)
-    wait_for(lambda: view.preparation.poll() or not view.preparation.busy)
-    first = json.loads(json.dumps(view.configuration()))
-    view._on_preset("same" if name != "same" else "wider")
-    view.restore(first)
-    assert json.loads(json.dumps(view.configuration())) == first
-    assert view.editor.problem == first["problem"] and view.run_panel.values["sampler"] == first["sampler"]
-
-
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
@@ -685,13 +674,6 @@ def test_gauges_are_even_in_the_logarithm_of_the_excess():
     ElementTree.fromstring(f"<div>{html}</div>")
 
 
-def test_presets_are_pictures_with_one_sentence_each():
-    assert len({preset.title for preset in PRESETS}) == len(PRESETS) == len(BY_NAME)
-    for preset in PRESETS:
-        assert 60 < len(preset.lesson) < 140 and preset.lesson.endswith(".")
-        ElementTree.fromstring(draw_preset(preset))
-
-
 # -- data of one's own ------------------------------------------------------------------------------------------------
 
 
@@ -744,7 +726,7 @@ def pasted() -> Pasted:
     return Pasted(codes | {kind: python_code(case_config(kind)) for kind in CASES})
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_exported_script_runs_and_gives_the_numbers_of_the_page(quick_answers, pasted, monkeypatch):
     monkeypatch.setattr(scenes, "LEAST_MOVES", FEW["LEAST_MOVES"])
     assert pasted.codes["network"] == python_code(EASY)

@@ -28,7 +28,7 @@ def test_every_shipped_answer_is_of_a_preset():
     assert set(shipped()) <= {key_of(preset.config.problem) for preset in PRESETS} and len(shipped()) == 2
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["same", "wider"])
 def test_chains_of_another_seed_find_the_shipped_answer(name):
     scene = scene_of(BY_NAME[name].config)

@@ -50,7 +50,7 @@ def test_the_singular_point_is_far_below_half_the_parameters():
     assert found.llc < 0.45 * 100 and abs(found.relative_error) < 0.05
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_draws")
 def test_slow_and_fast_samplers_find_different_places():
     slow, fast = measured("local", steps=8000), measured("wanderer", steps=8000)
@@ -58,7 +58,7 @@ def test_slow_and_fast_samplers_find_different_places():
     assert fast.llc < 29 < slow.llc - 4 * slow.llc_se, "the fast one is below the global λ by its finite-n correction"
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_minibatch_noise_heats_and_the_control_variate_helps():
     noisy = measured("minibatch", steps=2000)
     calm = measured("minibatch", steps=2000, gradient="control_variate")
@@ -77,7 +77,7 @@ def test_a_small_step_reads_too_low_and_r_hat_says_so():
     assert found.relative_error == pytest.approx(-0.6, abs=0.06) and found.r_hat > 1.5 and not found.converged
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_draws")
 def test_rmsprop_is_biased_where_sgld_is_not():
     biased = measured("rmsprop", steps=10_000)

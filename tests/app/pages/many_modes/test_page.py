@@ -10,7 +10,6 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from tile_checks import check_outcomes
 from waiting import settled
 
 from app.pages.many_modes import texts
@@ -134,7 +133,7 @@ def test_the_index_process_is_that_of_the_ladder(small_job):
     assert 0.5 < trips / ladder_panel.most_trips(refused) < 1.05
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_levels_weigh_two_basins_as_quadrature_does():
     config = next(preset for preset in PRESETS if preset.name == "basins").config.replace(gradients=200_000, trials=8)
     scene, panel = get_scene(config), BasinPanel()
@@ -179,14 +178,6 @@ def test_what_a_tile_draws_was_measured(preset):
     assert rows[-1][0] == preset.config.gradients and None not in rows[-1]
 
 
-def test_tiles_draw_outcomes_and_none_like_another_and_none_while_answers_are_hidden():
-    page = ManyModes()
-    try:
-        check_outcomes(page, OUTCOMES, PRESETS)
-    finally:
-        page.close()
-
-
 def run_to_the_end(page: ManyModes, seconds: float = 120) -> State:
     """The page's own run, polled as its ticks would, though not as often: a poll draws, which takes longer than the run's steps."""
     live = page._live
@@ -201,7 +192,7 @@ def run_to_the_end(page: ManyModes, seconds: float = 120) -> State:
     return live.run.state
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_default_ends_where_the_benchmark_does():
     """Medians of 60 trials are 0.0105 and 0.0012 (`lab.benchmarks.accuracy.many_modes`); logs of single trials have
     standard deviations of 0.41 and 0.33, so that medians of 16 have standard errors of 0.13 and 0.11: four of them here."""

@@ -34,7 +34,7 @@ def pasted():
     return Pasted({name: python_code(config) for name, config in CONFIGS.items()})
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CONFIGS)
 def test_the_python_runs_as_pasted_and_gives_the_same_numbers(pasted, name):
     seen = finished(CONFIGS[name]).judge()

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 import torch
 from pasted import Pasted
-from tile_checks import check_outcomes
 
 from app.pages.your_network import scene
 from app.pages.your_network.config import NETWORKS, OPTIMIZERS, TEXT, NetworkChoice, parts
@@ -70,10 +69,6 @@ def test_what_a_tile_draws_was_measured(name):
     found = link_config(next(p.config for p in PRESETS if p.name == name))
     resolved = found.resolved.at(potential(found.choice, None, found.settings["batch_size"]))
     assert tiles.moving_average(found, resolved, only=1) == pytest.approx(OUTCOMES[name][:1], rel=0.01)
-
-
-def test_tiles_draw_outcomes_and_none_like_another_and_none_while_answers_are_hidden(view):
-    check_outcomes(view, OUTCOMES, PRESETS)
 
 
 def test_heads_are_disjoint_parts_of_the_transformer():

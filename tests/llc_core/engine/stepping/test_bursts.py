@@ -25,7 +25,7 @@ def flat():
     return DeepLinearNetwork.random("1K", seed=28)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_flat_network_is_read_right_where_the_step_throws_chains_out(flat, monkeypatch):
     """A short burn-in leaves a step that throws chains out on every machine; which ones, and when, rounding decides."""
     settings = {"chains": 8, "steps": 6000, "burn_in": 1500, "seed": 3, "progress": False}

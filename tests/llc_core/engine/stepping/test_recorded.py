@@ -94,7 +94,7 @@ def test_what_the_driver_changes_reaches_the_fixed_memory(options, linear, same_
             np.testing.assert_array_equal(one, other)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @needs_compiler
 def test_the_compiled_update_is_the_written_one(linear, monkeypatch):
     found = []
@@ -105,7 +105,7 @@ def test_the_compiled_update_is_the_written_one(linear, monkeypatch):
     np.testing.assert_allclose(found[0][0], found[1][0], rtol=1e-9)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @needs_compiler
 def test_every_run_of_a_sweep_is_compiled(monkeypatch):
     """torch compiles one piece of code for eight shapes at most (here for one), and then goes on without a word."""

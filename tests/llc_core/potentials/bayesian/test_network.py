@@ -16,24 +16,6 @@ from llc_core.potentials.bayesian.collapsed import features
 ROWS = {"x": [[0.3, -1.0], [2.0, 0.5], [-0.7, 0.1]], "y": [0.4, -1.2, 0.9]}
 
 
-@pytest.mark.parametrize("activation", ["selu", "relu", "erf", "tanh"])
-@pytest.mark.parametrize("likelihood", ["gaussian", "laplace"])
-def test_gradient_is_the_slope_of_the_loss(activation, likelihood):
-    problem = BayesianNetwork((2, 5, 4, 1), ROWS, activation, likelihood)
-    delta = torch.randn(3, problem.dim, generator=torch.Generator().manual_seed(1), dtype=torch.float64) * 0.5
-    loss, grad = problem.excess_loss_and_grad(delta)
-    step = 1e-6
-    for k in range(problem.dim):
-        move = torch.zeros_like(delta)
-        move[:, k] = step
-        slope = (problem.excess_loss_and_grad(delta + move)[0] - problem.excess_loss_and_grad(delta - move)[0]) / (
-            2 * step
-        )
-        torch.testing.assert_close(grad[:, k], slope, rtol=1e-6, atol=1e-7)
-    each = problem.per_sample_loss(delta, 0, 3)
-    torch.testing.assert_close(each.mean(dim=1) - problem.baseline_loss, loss)
-
-
 def test_loss_is_the_printed_likelihood():
     delta = torch.randn(2, BayesianNetwork((2, 3, 1), ROWS).dim, dtype=torch.float64)
     for likelihood, scale in (("gaussian", math.sqrt(0.05)), ("laplace", math.sqrt(0.05 / 2))):

@@ -11,7 +11,7 @@ from rounding import condition, likely, passes
 
 from llc_core import DeepLinearNetwork, estimate
 from llc_core.compute.streams import torch_stream
-from llc_core.potentials import Batch, build
+from llc_core.potentials import Batch
 from llc_core.potentials.deep_linear.random_networks import SIZE_CLASSES
 
 WIDTHS = [6, 4, 5, 3]
@@ -110,14 +110,6 @@ def test_float32_excess_loss_does_not_cancel(network):
     assert ((single.double() / exact - 1).abs() <= bound).all()
 
 
-def test_hessian_vector_product_equals_differences_of_gradients(network):
-    delta, vector = moves(network, 2), moves(network, 2, 1.0)
-    step = 1e-5
-    _, above = network.excess_loss_and_grad(delta + step * vector)
-    _, below = network.excess_loss_and_grad(delta - step * vector)
-    torch.testing.assert_close(network.hvp(delta, vector), (above - below) / (2 * step), rtol=1e-6, atol=1e-6)
-
-
 def test_kronecker_factors_are_the_hessian_of_each_layer(network):
     delta = moves(network, 1)
     start = 0
@@ -212,17 +204,6 @@ def test_expected_llc_of_a_regular_network():
     p = DeepLinearNetwork.random(widths=[4, 3], n=10**6, noise_std=0.5, seed=0)
     assert float(p.local_learning_coefficient) == 6
     assert p.expected_llc() == pytest.approx(6 * (1 - 0.5 / np.log(10**6)))
-
-
-def test_description_makes_the_same_problem():
-    for p in (
-        DeepLinearNetwork.random("1K", "paper", seed=4, n=5000, noise_std=0.1),
-        DeepLinearNetwork.random(widths=[3, 2, 3], layer_ranks=[1, 2], seed=9),
-    ):
-        again = build(p.to_dict())
-        assert isinstance(again, DeepLinearNetwork)
-        assert all(np.array_equal(a, b) for a, b in zip(p.weights, again.weights, strict=True))
-        assert (again.n, again.noise_std, again.seed) == (p.n, p.noise_std, p.seed)
 
 
 def test_a_batch_has_the_shapes_it_says():

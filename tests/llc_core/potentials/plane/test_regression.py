@@ -55,16 +55,6 @@ def test_losses_and_slopes_are_those_of_the_data(values):
     assert torch.allclose(nll, single[40:])
 
 
-@EVERY
-def test_descriptions_travel(values):
-    problem = planar_landscape(**values, n=500, data_sets=2, seed=3)
-    again = build(problem.to_dict())
-    delta = points(problem, 4)
-    assert again.to_dict() == problem.to_dict() and again.start == pytest.approx(problem.start)
-    assert torch.equal(again.excess_loss_and_grad(delta)[0], problem.excess_loss_and_grad(delta)[0])
-    assert RunConfig.from_json(RunConfig(problem=problem.to_dict()).to_json()).problem == problem.to_dict()
-
-
 @pytest.mark.parametrize(
     "k, h, value, multiplicity",
     [

@@ -97,7 +97,7 @@ def test_chains_that_do_not_agree_are_refused_and_carry_their_doubt():
     assert "do not agree" in work.mixture().doubt
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_chains_meet_their_own_width_and_not_the_infinite_one():
     """H = 20: HMC agrees with the exact answer within 0.25 sd and 0.85–1.15 in width at six inputs (few draws: the error of a
     mean is 0.06 sd); the same test calls the Gaussian process wrong."""
