@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import torch
 from torch import Tensor
 
-from llc_core.compute.descent import MEMORY, Descent
+from llc_core.compute.descent import MEMORY, Descent, Place
 from llc_core.compute.precision import full_precision
 from llc_core.compute.streams import torch_stream
 from llc_core.fields import number, whole
@@ -72,7 +72,7 @@ def polish(
     device: "cpu", "cuda", …; None: "cpu".  callback: called with the passes and the fall so far; what it raises ends the way.
 
     A w0 with no slope is left on trial: if a way that begins beside it leads lower, it was a saddle. Where the loss still falls as
-    the weights grow, as a cross entropy of separable classes does for ever, there is no minimum, and w0 stays.
+    the weights grow, as a cross entropy of separable classes does for ever, there is no minimum; w0 stays if it came far on such a way.
     Raises ValueError with one sentence for a problem whose w0 cannot be moved.
     """
     if not isinstance(problem, Potential):
@@ -136,10 +136,14 @@ class _Way:
         return self._ended(search, slope, self._descend(search))
 
     def _ended(self, search: Descent, slope: float, rested: bool, lead: str = "") -> Polished:
-        if rested and self._runs_away(search):
+        here = search.here
+        if not (rested and self._runs_away(search)):
+            return self._arrived(search, search.here, slope, rested, lead)
+        if self.origin is None or not float(here.at.norm()) <= words.FAR * self._length(self.zero):
             length = float(search.here.at.norm())
             return self._stays(slope, words.endless(length, self.before, self.before + search.here.loss))
-        return self._arrived(search, slope, rested, lead)
+        found = self._arrived(search, here, slope, rested, lead)
+        return replace(found, sentence=f"{found.sentence} {words.CREEPS}")
 
     def _begin(self, at: Tensor) -> Descent:
         return Descent(self.evaluate, at, BESIDE * float(self.scale.norm()), self.level)
@@ -184,8 +188,7 @@ class _Way:
             return self._stays(slope, words.FLAT if rested else words.flat_so_far(self.used), rested)
         return self._ended(search, slope, rested, words.SADDLE)
 
-    def _arrived(self, search: Descent, slope: float, rested: bool, lead: str) -> Polished:
-        here = search.here
+    def _arrived(self, search: Descent, here: Place, slope: float, rested: bool, lead: str) -> Polished:
         why = "" if rested else self._why(search)
         fall, distance = -here.loss, float(here.at.norm())
         if not fall > 0:

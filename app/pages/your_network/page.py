@@ -106,7 +106,7 @@ class YourNetwork(EstimatePage):
     def configuration(self) -> dict[str, Any]:
         if self.config.weights is not None:
             raise ValueError("Weights from a file cannot travel in a link; choose a checkpoint, or send the file.")
-        return {**self.config.choice.to_dict(), **self.config.settings}
+        return self.config.described
 
     def compared(self, config: PageConfig) -> RunConfig:
         """Settings alone: a network has no description that tells two of them apart in words."""

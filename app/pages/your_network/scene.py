@@ -49,6 +49,12 @@ class NetworkConfig(PageConfig):
         assert isinstance(self.problem, NetworkChoice)
         return self.problem
 
+    @property
+    def described(self) -> dict[str, Any]:
+        """What a link or a file says; whether w0 is polished only where it is, as in `RunConfig.to_dict`."""
+        found = {**self.choice.to_dict(), **self.settings}
+        return {name: value for name, value in found.items() if name != "polish" or value}
+
 
 def side_bar_config(
     choice: NetworkChoice, settings: Mapping[str, Any], weights: Mapping[str, Tensor] | None = None

@@ -86,8 +86,7 @@ class NetworkTakeaway(EstimateDesk):
         self._over_training = over_training
 
     def show(self, config: NetworkConfig) -> None:
-        values = {**config.choice.to_dict(), **config.settings}
-        text = json.dumps(values, indent=1, ensure_ascii=False) + "\n"
+        text = json.dumps(config.described, indent=1, ensure_ascii=False) + "\n"
         self.begin(python_code(config.choice, config.settings), text)
 
     def own(self, key: str) -> tuple[str, str]:
