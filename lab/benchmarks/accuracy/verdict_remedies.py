@@ -163,7 +163,7 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=600.0, help="runs that are not begun by then are left out")
     parser.add_argument("--wrong", action="store_true", help="print every trusted run that is wrong")
     parser.add_argument("--by", action="store_true", help="print both rates by sampler, gradient, steps and problem")
-    options = parse(parser, globals(), minutes=0.01)
+    options = parse(parser, globals(), runs=20, minutes=0.01)
     print(machine(), flush=True)
     kept, until = Kept(options.keep), time.monotonic() + 60 * options.minutes
     wanted = list(cases(options.runs, options.seed, options.others))

@@ -26,7 +26,8 @@ LACKING = re.compile(
     r"|--device is cuda, and this machine has no CUDA device; use cpu\."
 )
 """The one sentence of a command that needs what is not here."""
-SECONDS = 300
+SECONDS = 600
+"""For one command. On quiet cores each takes seconds; beside ten busy programs ten times as long."""
 
 
 def digest() -> str:
@@ -53,7 +54,7 @@ def test_a_command_runs_and_prints_its_table(command, tmp_path):
     if done.returncode and LACKING.fullmatch(done.stderr.strip()):
         return
     assert done.returncode == 0, done.stdout[-1500:] + done.stderr[-3000:]
-    lines = [line for line in done.stdout.splitlines() if re.search(r"\d", line) and " threads, Python " not in line]
+    lines = [line for line in done.stdout.splitlines() if line.strip() and " threads, Python " not in line]
     assert lines, "nothing but the machine was printed"
 
 
