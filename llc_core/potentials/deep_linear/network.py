@@ -151,7 +151,7 @@ class DeepLinearNetwork(Movable, LinearPotential):
     @property
     def w0_is_minimum(self) -> bool:  # type: ignore[override]
         """Without noise in the outputs L_n(w0) = 0, and no loss is less."""
-        return self.noise_std == 0
+        return self.noise_std == 0 and not self.is_moved
 
     def _tensors(self, like: Tensor) -> Tensors:
         key = (str(like.device), like.dtype)
