@@ -13,7 +13,7 @@ REGULAR = 'd/2<tspan class="more">, if regular</tspan>'
 SMALL = "<style>@media (max-width: 599px) { text { font-size: 20px; } .below { transform: translateY(7px); } .more { display: none; } }</style>"
 """On a phone the picture is two thirds as large, and its words would be too small to read."""
 GIVEN, POLISHED, HAT = "as given", "λ̂ polished", "\u0302"
-WIDEST, APART_NAMES = 10.5, 4.0
+WIDEST, APART_NAMES = 13.5, 4.0
 """Of a bold letter on a phone, and half the gap between two names."""
 APART = 0.012
 """Of the line: two marks nearer than this would melt together."""
@@ -89,11 +89,11 @@ def _side_by_side(marks: list[tuple[float, str]]) -> list[str]:
     """Names of two marks above the line, from left to right: they neither touch nor leave the picture, on a phone as well."""
     (left, first), (right, second) = marks
     room = [WIDEST * len(name.replace(HAT, "")) for name in (first, second)]
-    between = min(max((left + right) / 2, room[0] + APART_NAMES), WIDTH - room[1] - APART_NAMES)
-    return [
-        _name(max(min(left + room[0] / 2, between - APART_NAMES), room[0]), "end", first),
-        _name(min(max(right - room[1] / 2, between + APART_NAMES), WIDTH - room[1]), "start", second),
-    ]
+    left, right = max(left, room[0] / 2), min(right, WIDTH - room[1] / 2)
+    if right - left > (room[0] + room[1]) / 2:
+        return [_name(left, "middle", first), _name(right, "middle", second)]
+    between = min(max((left + right) / 2, room[0]), WIDTH - room[1])
+    return [_name(between - APART_NAMES, "end", first), _name(between + APART_NAMES, "start", second)]
 
 
 def _name(x: float, anchor: str, name: str) -> str:
