@@ -70,8 +70,10 @@ class Polishing:
         if not self.on and math.isfinite(estimate.llc):
             self._known = self._key, (estimate.llc, estimate.llc_se)
         if estimate.polished is not None:
-            here = f" λ̂ at w0 as given: {with_error(*self.before)}." if self.before is not None else ""
-            self._say(estimate.polished.sentence + here)
+            said = estimate.polished.sentence
+            if self.before is not None and estimate.polished.distance > 0:
+                said += f" λ̂ at w0 as given: {with_error(*self.before)}."
+            self._say(said)
 
     def caption(self, state: State) -> str | None:
         """What is done before the first step; None: nothing that has to do with it."""

@@ -12,6 +12,9 @@ WIDTH, HEIGHT, EDGE, LINE = 460, 74, 14, 38
 REGULAR = 'd/2<tspan class="more">, if regular</tspan>'
 SMALL = "<style>@media (max-width: 599px) { text { font-size: 20px; } .below { transform: translateY(7px); } .more { display: none; } }</style>"
 """On a phone the picture is two thirds as large, and its words would be too small to read."""
+GIVEN, POLISHED, HAT = "as given", "λ̂ polished", "\u0302"
+WIDEST, APART_NAMES = 13.5, 4.0
+"""Of a bold letter on a phone, and half the gap between two names."""
 APART = 0.012
 """Of the line: two marks nearer than this would melt together."""
 
@@ -55,33 +58,49 @@ def draw_scale(
     if expected is not None and (local is None or abs(expected - local) > APART * top):
         parts.append(_tick(place(expected), LOCAL, dotted=True))
     if before is not None and math.isfinite(before[0]):
-        side = 1 if math.isfinite(llc) and before[0] > llc else -1
         words += f", λ̂ at w0 as given {before[0]:.3g}"
-        parts += _estimate(place, *before, "none", "as given", side)
+        parts += _estimate(place, *before, "none")
         if math.isfinite(llc):
             words += f", λ̂ at the polished w0 {llc:.3g}"
-            parts += _estimate(place, llc, se, ESTIMATE, "λ̂ polished", -side)
+            parts += _estimate(place, llc, se, ESTIMATE)
+            parts += _side_by_side(sorted([(place(before[0]), GIVEN), (place(llc), POLISHED)]))
     elif math.isfinite(llc):
         words += f", λ̂ {llc:.3g}"
-        parts += _estimate(place, llc, se, ESTIMATE, "λ̂")
+        parts += [*_estimate(place, llc, se, ESTIMATE), _label(place(llc), LINE - 16, "λ̂", weight=700)]
     return (
         f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{words}" '
         f'style="width:100%;max-width:620px;height:auto;display:block">{SMALL}{"".join(parts)}</svg>'
     )
 
 
-def _estimate(place: Callable[[float], float], llc: float, se: float, fill: str, name: str, side: int = 0) -> list[str]:
-    """A disc with a bar of two errors to either side, and its name above."""
-    x, parts = place(llc), []
+def _estimate(place: Callable[[float], float], llc: float, se: float, fill: str) -> list[str]:
+    """A disc, with a bar of two errors to either side."""
+    parts = []
     if math.isfinite(se):
         low, high = place(llc - 2 * se), place(llc + 2 * se)
         parts.append(
             f'<line x1="{low:.1f}" x2="{high:.1f}" y1="{LINE}" y2="{LINE}" stroke="{ESTIMATE}" stroke-opacity=".45" stroke-width="9"/>'
         )
-    parts.append(
-        f'<circle cx="{x:.1f}" cy="{LINE}" r="5.5" fill="{fill}" stroke="{ESTIMATE}" stroke-width="{2 * (fill == "none")}"/>'
+    ring = f' stroke="{ESTIMATE}" stroke-width="2"' if fill == "none" else ""
+    return [*parts, f'<circle cx="{place(llc):.1f}" cy="{LINE}" r="5.5" fill="{fill}"{ring}/>']
+
+
+def _side_by_side(marks: list[tuple[float, str]]) -> list[str]:
+    """Names of two marks above the line, from left to right: they neither touch nor leave the picture, on a phone as well."""
+    (left, first), (right, second) = marks
+    room = [WIDEST * len(name.replace(HAT, "")) for name in (first, second)]
+    left, right = max(left, room[0] / 2), min(right, WIDTH - room[1] / 2)
+    if right - left > (room[0] + room[1]) / 2:
+        return [_name(left, "middle", first), _name(right, "middle", second)]
+    between = min(max((left + right) / 2, room[0]), WIDTH - room[1])
+    return [_name(between - APART_NAMES, "end", first), _name(between + APART_NAMES, "start", second)]
+
+
+def _name(x: float, anchor: str, name: str) -> str:
+    return (
+        f'<text x="{x:.1f}" y="{LINE - 12}" text-anchor="{anchor}" font-size="13" font-weight="700" font-family="inherit" '
+        f'fill="currentColor">{name}</text>'
     )
-    return [*parts, _label(x, LINE - 16, name, side, weight=700)]
 
 
 def _truths(place: Callable[[float], float], half: float | None, local: float, best: float | None) -> list[str]:

@@ -32,6 +32,7 @@ from app.sharing.exact_answers import ExactAnswers
 from app.sharing.reading import PageConfig
 from app.style.layout import card, pair, prose, toolbar
 from app.style.legend import heading
+from app.style.numbers import number
 from llc_core.samplers.registry import samplers
 from llc_core.studies.explain.parts import Explanation
 
@@ -153,6 +154,8 @@ class LocalGeometry(EstimatePage):
         self.why.update(state.estimate)
         self.polishing.update(state.estimate)
         if self.scene is not None:
+            if self.polishing.on:  # known with the first estimate
+                self.exact.values = {**self.exact.values, "expected": number(self._expected(state))}
             exact = self.scene.problem.dim / 2, self.scene.local, self.scene.best
             found = (state.estimate.llc, state.estimate.llc_se) if state.estimate is not None else ()
             self.scale.object = draw_scale(*exact, *found, expected=self._expected(state), before=self.polishing.before)
