@@ -17,9 +17,7 @@ import pytest
 from lab.benchmarks import smoke
 
 ROOT = Path(__file__).resolve().parents[3]
-NAMED = list(
-    dict.fromkeys(found for path in commands.documents(ROOT) for found in commands.commands(path.read_text()))
-)
+NAMED = list(dict.fromkeys(found for path in commands.documents(ROOT) for found in commands.commands(path.read_text())))
 """(module, words …) of each."""
 OWN_WORDS = {"PAGE": "local_geometry"}
 """What stands in a document for something of the reader's own."""
@@ -87,7 +85,9 @@ def parsed(monkeypatch, words: list[str], **small) -> tuple[argparse.Namespace, 
 
 
 def test_without_smoke_everything_is_as_asked(monkeypatch, tmp_path):
-    options, names = parsed(monkeypatch, ["a", "b", "--rounds", "3", "--out", str(tmp_path / "a.json")], rounds=1, FOUND=1)
+    options, names = parsed(
+        monkeypatch, ["a", "b", "--rounds", "3", "--out", str(tmp_path / "a.json")], rounds=1, FOUND=1
+    )
     assert (options.sizes, options.rounds, options.out, names) == (["a", "b"], 3, tmp_path / "a.json", {"FOUND": 5})
     assert not smoke.running() and smoke.passed_on() == [] and smoke.status(True) == 1
     assert smoke.elsewhere(Path("a.json")) == smoke.fresh(Path("a.json")) == Path("a.json")
