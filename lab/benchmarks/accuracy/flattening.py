@@ -31,6 +31,7 @@ LINE = Contour(
 )
 """The paper's settings; ω_k = 1/(k^0.6 + 100) is below its bound from the first step on."""
 
+BARRIER_STEPS, TRIP_STEPS = 2000, 4000
 STEP = 2.5e-4
 """Of the chains whose visits are counted: at 1e-3 those at the θ that learning ends at are off by 33%, since that θ is no smooth one."""
 
@@ -129,7 +130,7 @@ def gaussian_barrier() -> tuple[float, float]:
     """Λ measured and by quadrature for four Gaussian parameters: nβ·ΔL has a Gamma law of shape 2 at every level far from the prior."""
     problem = DeepLinearNetwork([np.zeros((1, 4))], noise_std=0)
     levels = np.geomspace(1.0, 1e4, 25)
-    found = free_energy(problem, levels, chains=32, steps=2000, seed=1)
+    found = free_energy(problem, levels, chains=32, steps=BARRIER_STEPS, seed=1)
     ratio = levels[1] / levels[0]
     low, high = stats.gamma(2.0), stats.gamma(2.0, scale=1 / ratio)  # of nβ_1·ΔL
     refused = quad(
@@ -140,15 +141,15 @@ def gaussian_barrier() -> tuple[float, float]:
 
 def free_trips() -> tuple[int, float]:
     """Round trips of ladders on which every swap is accepted, and kept steps/2 of each."""
-    found = free_energy(surface("sum"), np.arange(1, 11) * 1e-9, chains=8, steps=4000)
-    return found.round_trips, 8 * 0.6 * 4000 / 2
+    found = free_energy(surface("sum"), np.arange(1, 11) * 1e-9, chains=8, steps=TRIP_STEPS)
+    return found.round_trips, 8 * 0.6 * TRIP_STEPS / 2
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=30)
     parser.add_argument("--steps", type=int, default=100_000, help="of the short chains of figure 7")
-    options = parse(parser, globals(), seeds=2, steps=1000)
+    options = parse(parser, globals(), seeds=2, steps=1000, BARRIER_STEPS=100, TRIP_STEPS=400)
     print(machine(), flush=True)
     print("Round trips when all swaps are accepted: {:,}; kept steps/2: {:,.0f}".format(*free_trips()))
     measured, exact = gaussian_barrier()

@@ -54,7 +54,7 @@ def main() -> None:
     parser.add_argument("--trials", type=int, default=60)
     parser.add_argument("--gradients", type=int, default=400_000, help="of one trial")
     parser.add_argument("--seed", type=int, default=0)
-    options = parse(parser, globals(), trials=2, gradients=10_000)
+    options = parse(parser, globals(), trials=2, gradients=60_000, ROWS=lambda rows: rows[:2])
     print(machine())
     target = surface(noise=0.25)
     masses = plane_law(target).cells(5)

@@ -103,7 +103,7 @@ def report(kind: str, dim: int, problem: NetworkPotential, exact: float, error: 
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--dims", type=int, nargs="*", default=[5, 20, 100])
-    options = parse(parser, globals(), dims=[5], N=200, DRAWS=50)
+    options = parse(parser, globals(), dims=[5], N=1000, DRAWS=50)
     print(machine())
     for dim in options.dims:
         linear, exact = linear_problem(dim)

@@ -43,16 +43,16 @@ def main() -> None:
     if options.other is None:
         parser.error("name the other checkout")
     print(machine())
-    here = Path.cwd()
-    found: dict[Path, list[list[float]]] = {side: [[] for _ in CASES] for side in (options.other.resolve(), here)}
+    sides = options.other.resolve(), Path.cwd()
+    found: list[list[list[float]]] = [[[] for _ in CASES] for _ in sides]
     for _ in range(options.rounds):
-        for side, rows in found.items():
+        for side, rows in zip(sides, found, strict=True):
             for row, more in zip(rows, alone(side, options.without_measures, options.blocks), strict=True):
                 row.extend(more)
     print(
         "| class, sampler, gradient | other, µs a step: least, median | here | ratio of the least, of the medians |\n|---|---|---|---|"
     )
-    for case, other, mine in zip(CASES, *found.values(), strict=True):
+    for case, other, mine in zip(CASES, *found, strict=True):
         numbers = [(min(row), statistics.median(row)) for row in (other, mine)]
         ratios = ", ".join(f"{b / a:.2f}" for a, b in zip(*numbers, strict=True))
         print(f"| {', '.join(case)} | {' | '.join(f'{a:.1f}, {b:.1f}' for a, b in numbers)} | {ratios} |")

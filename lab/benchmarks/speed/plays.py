@@ -57,7 +57,7 @@ def opening() -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=400)
-    options = parse(parser, globals(), rounds=3)
+    options = parse(parser, globals(), rounds=30, PRESETS=lambda presets: presets[:1])
     torch.set_num_threads(1)
     print(machine())
     for preset in PRESETS:

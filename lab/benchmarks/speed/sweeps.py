@@ -23,6 +23,7 @@ from llc_core import SweepSpec, run_sweep
 from llc_core.sweeps.store import results
 
 KILLS = 10
+TRIALS = 2
 SMALL = {
     "size_class": "1K",
     "problems": 6,
@@ -44,6 +45,7 @@ def main() -> None:
         parser,
         globals(),
         KILLS=1,
+        TRIALS=1,
         SMALL=lambda spec: {**spec, "problems": 2, "steps": 50},
         SCALING=lambda spec: {**spec, "problems": 2, "steps": 50},
         TRIVIAL=lambda spec: {**spec, "problems": 50},
@@ -84,7 +86,7 @@ def scaling(folder: Path) -> None:
     """One worker against two on the same 64 units, one after the other, twice."""
     spec = SweepSpec.from_dict(SCALING)
     seconds: dict[int, list[float]] = {1: [], 2: []}
-    for trial in range(2):
+    for trial in range(TRIALS):
         for workers in (1, 2):
             started = time.perf_counter()
             run_sweep(spec, folder / f"{trial}-{workers}.sqlite", workers=workers)
