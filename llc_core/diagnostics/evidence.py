@@ -32,6 +32,7 @@ class Evidence:
     undone: the share of the kept steps that this cost.
     exact_losses: whether losses are those of all data, and those of w0 too.
     expected: what λ̂ should be at this n, nβ and γ.  parameters: D, for the bound on λ; 0: the bound is not checked.
+    truth_known: whether the exact coefficient at w0 is known, and shown beside λ̂.
     of_a_posterior: whether w0 is the centre of a prior, so that λ̂ is no learning coefficient and has either sign.
     caveat: what is known against the sampler's settings.
     reference, reference_se: the posterior's own mean of nβ·ΔL, by quadrature or exact draws.
@@ -76,6 +77,7 @@ class Evidence:
     expected: float = math.nan
     parameters: int = 0
     of_a_posterior: bool = False
+    truth_known: bool = False
     caveat: str = ""
     reference: float = math.nan
     reference_se: float = 0.0

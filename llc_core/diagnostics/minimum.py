@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+from llc_core.diagnostics import chances
 from llc_core.diagnostics.evidence import Evidence, Fault
 
 TOLERANCE = 0.05
@@ -22,8 +23,14 @@ CHANGE = {"polish": True}
 
 
 def above_the_minimum(e: Evidence) -> Fault | None:
-    """w0 lies above the minimum by more than the tolerance. No exact answer to the mean's own question helps against that."""
-    return _above(e, TOLERANCE)
+    """w0 lies above the minimum by more than the tolerance.
+
+    An exact answer to the mean's own question helps against that only where λ itself stands beside it, so that nobody takes one
+    for the other. A loss that still rises is another matter: λ̂ is then too low for shares of it to mean anything.
+    """
+    rising = e.drift > 0 and (chances.drifting(e) or chances.perhaps_drifting(e)) is not None
+    fault = None if rising else _above(e, TOLERANCE)
+    return fault and replace(fault, doubt=e.truth_known)
 
 
 def nearly_too_far_above(e: Evidence) -> Fault | None:

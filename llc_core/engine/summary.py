@@ -108,6 +108,7 @@ def weigh(problem: Potential, chains: Chains, findings: Findings) -> Weighed:
         localization=chains.localization,
         reference=exact_value(problem, chains.n_beta, chains.localization),
         effective_share=worth,
+        truth_known=problem.local_learning_coefficient is not None,
         **vars(findings),
     )
     return evidence, kept, share

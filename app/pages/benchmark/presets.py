@@ -21,10 +21,8 @@ PRESETS = (
     BenchmarkPreset(
         "paper",
         "Printed estimate",
-        "Gradients, estimate and truth are those of Hitchcock & Hoogland: minibatches, the loss at w0 on one minibatch as "
-        "baseline, the global λ. The runs that come with the program are not: smaller networks, half of them of equal ranks, at "
-        "most 5,000 steps for 50,000, two chains for one, half of the steps as burn-in for 90%, corrected SGHMC and SGNHT, and "
-        "one sampler more. What is printed runs by llc-lab sweep lab/sweeps/printed_1k.toml, in nine hours of a core.",
+        "The estimator of Hitchcock & Hoogland, with one minibatch as baseline and the global λ. These runs are smaller than printed: "
+        "2 chains, at most 5,000 steps, half as burn-in, corrected SGHMC. lab/sweeps/printed_1k.toml has the printed ones.",
         {"gradient": "minibatch", "estimator": "printed", "truth": "global"},
     ),
     BenchmarkPreset(

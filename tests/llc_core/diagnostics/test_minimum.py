@@ -69,6 +69,14 @@ def test_an_exact_answer_settles_doubts_and_not_a_w0_far_above():
         assert judged(**doubt, reference=50.2)
     far = {"above": 10.0}
     assert not judged(**far, reference=50.2) and not worth_an_answer(Evidence(**{**SOUND, **far}))
+    beside = judged(**far, reference=50.2, truth_known=True)
+    assert beside and "The estimate is right" in beside.reason and "w0 lies above the minimum" in beside.reason
+    assert not judged(**far, truth_known=True), "nothing says that the number is right"
+
+
+def test_a_loss_that_still_rises_comes_first():
+    assert "still rising" in judged(above=10.0, drift=20.0).reason
+    assert "w0 lies above the minimum" in judged(above=10.0, drift=-20.0).reason
 
 
 def test_gamma_is_named_beside_a_w0_above_the_minimum():
