@@ -17,6 +17,7 @@ SLOW = ("lab/", "tests/browser/")
 WALK = "tests/browser/test_walk.py"
 """One walk through each page, in `make test` too."""
 LONGEST_FIRST = (
+    "tests/browser/test_every_control.py",
     "lab/",
     "tests/browser/",
     "tests/lab/",

@@ -54,7 +54,7 @@ def mine(trace: np.ndarray) -> float:
     return standard_error(trace.mean(axis=0), trace)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("chains", [1, 2, 4, 8])
 @pytest.mark.parametrize("phi, shape", [(0.0, "normal"), (0.9, "normal"), (0.9, "gamma"), (0.99, "normal")])
 def test_two_errors_cover(phi, shape, chains):

@@ -26,7 +26,7 @@ def test_the_printed_step_is_accepted_as_often_as_measured(share, measured):
     assert abs(found.diagnostics["acceptance"] - measured) < 3 * math.sqrt(2) * 0.08 / math.sqrt(16)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_functions_agree_where_weights_do_not_and_sooner_by_trajectories():
     """After 150 trajectories the functions agree, and the weights do not yet. 2,000 steps of the printed size leave both apart."""
     problem, sampler = paper(20)

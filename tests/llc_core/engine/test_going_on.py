@@ -248,7 +248,7 @@ def test_until_settled(monkeypatch):
     assert abs(long.llc - 8) < 4 * long.llc_se + 0.4
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_one_setting_of_a_grid_that_wants_steps_is_enough():
     problem = DeepLinearNetwork.random(widths=[4, 4], n=10_000, seed=0)
     limit = float(estimate(problem, "SGLD", steps=100).diagnostics["stability_limit"])

@@ -42,7 +42,7 @@ def exact_llc(n_beta: float, localization: float, step_size: float) -> float:
     return float((loss / 2 / (curvature * (1 - step_size * curvature / 4))).sum())
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("by_chain, steps", [(False, 1150), (True, 650)])
 def test_the_singular_fluctuation_of_a_regular_network_is_the_exact_one(by_chain, steps, monkeypatch):
     """Chain by chain a step takes ten times as long, and twenty times in double precision, whose normals no compiled loop makes. With
@@ -72,7 +72,7 @@ def test_both_ways_see_terms_of_the_same_size(monkeypatch):
         assert other[name] == pytest.approx(one[name], rel=0.15), name
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("by_chain, steps", [(False, 1600), (True, 650)])
 def test_a_strong_localisation_is_not_counted_as_bias_of_the_step(by_chain, steps, monkeypatch):
     """With γ as large as nβ·h the loss has half of the curvature: about εnβh/8 per direction is added, not ε(nβh + γ)/8.

@@ -61,7 +61,7 @@ def test_a_singular_landscape():
     assert not found.ok[3, 0, 0]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_network_of_the_1k_class():
     problem = DeepLinearNetwork.random("1K", seed=1)
     found = calibrate(

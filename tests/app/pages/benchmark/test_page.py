@@ -653,7 +653,7 @@ def test_ranks_are_one_kind_where_samplers_would_not_compare_until_somebody_choo
     assert view.configuration()["ranks"] == "all", "all samplers of this store have both kinds"
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_every_file_can_be_taken_away_and_the_script_runs(view, stores):
     view.restore({"store": "swept", "nan_filter": False, "cut": False})
     contents = {item["key"]: view.takeaway.content(item["key"]) for item in FILES}

@@ -124,7 +124,7 @@ def test_what_is_remembered_adds_up(bandit):
     assert "16% full" in texts.memory_words(SMALL, early)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_draws_are_scored_as_the_engine_scores_them(digits):
     seen, scene = digits.judge(), get_scene(LITTLE)
     rows = digits.log.since(0)[1]

@@ -45,7 +45,7 @@ def run(asked: Asked, problem: dict | None = None) -> tuple[RiskJob, Progress]:
     return job, progress
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_risks_of_the_page_s_points_are_those_of_the_engine():
     job, progress = run(Asked(OWN))
     scene = scene_of(CONFIG)

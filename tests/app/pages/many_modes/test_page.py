@@ -101,7 +101,7 @@ def test_the_figures_of_contour_chains_are_what_they_move_by(small_job):
     assert "exact" not in theta.words(SMALL, made, scene, "left", seen, False)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_multiplier_of_the_exact_theta_gives_the_learning_coefficient():
     """|x|² + |y|⁴ has λ = ¾: at small E of the exact θ*, and roughly of the learned one."""
     config = next(preset for preset in PRESETS if preset.name == "lambda").config.replace(trials=8)

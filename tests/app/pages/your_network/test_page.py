@@ -79,7 +79,7 @@ def test_heads_are_disjoint_parts_of_the_transformer():
     assert (total == 1).all()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("network", NETWORKS)
 def test_every_part_of_every_network_can_move(network):
     model, _ = trained(NetworkChoice(network, next(iter(OPTIMIZERS)), 0, NETWORKS[network].steps, "all"))
@@ -239,7 +239,7 @@ def _pasted():
     return Pasted(codes)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("name", COPIED)
 def test_the_python_that_is_copied_runs_as_pasted(pasted, name):
     assert name != "head" or all(

@@ -111,7 +111,7 @@ def test_the_histogram_counts_where_the_chain_was_put():
 
 
 @pytest.mark.usefixtures("no_draws")
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("sampler", ["UnderdampedLangevin", "SGLD"])
 @pytest.mark.parametrize(
     "problem",

@@ -11,7 +11,7 @@ from llc_core import SGLD, UnderdampedLangevin, estimate
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("dim", [5, 20])
+@pytest.mark.parametrize("dim", [5, pytest.param(20, marks=pytest.mark.slow)])
 def test_linear_regression(dim):
     problem, exact = linear_problem(dim)
     result = estimate(problem, chains=16, steps=2500)
@@ -21,7 +21,7 @@ def test_linear_regression(dim):
     assert result.converged, str(result.converged)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_logistic_regression():
     problem, exact, error = logistic_problem(5)
     assert error < 0.01 * exact
@@ -31,7 +31,7 @@ def test_logistic_regression():
     assert abs(result.llc - 2.5) < 0.05 * 2.5
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("gradient", ["control_variate", "minibatch"])
 def test_sampled_gradients_of_a_linear_regression(gradient):
     """SGLD's own bias is corrected for to first order; what is left must be small."""

@@ -25,7 +25,7 @@ def small_blocks(monkeypatch):
     monkeypatch.setattr("llc_core.engine.stepping.chain_by_chain.BLOCK", GROUP)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("sampler", [SGLD(step_size=1e-6), SGLD()], ids=["given step", "automatic step"])
 def test_tensors_alive_at_once(small_blocks, monkeypatch, sampler):
     torch.manual_seed(0)
@@ -41,7 +41,7 @@ def test_tensors_alive_at_once(small_blocks, monkeypatch, sampler):
     assert peaks[0] <= 8 < peaks[1], peaks
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("gradient", ["full", "control_variate", "minibatch"])
 def test_chain_by_chain_is_the_same_law(small_blocks, monkeypatch, gradient):
     """Other random numbers, so compared by their error bars; without noise it would be the same path."""

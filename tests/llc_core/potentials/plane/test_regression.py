@@ -390,7 +390,7 @@ def test_divergences_are_counted():
     assert not result.converged and f"{result.diverged} of 50 chains diverged" in str(result.converged)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_deeper_point_has_the_smaller_estimate():
     """Lau, Murfet & Wei, figure 1, as their code runs it: short chains; long ones cross from U to V."""
     found = []

@@ -48,7 +48,7 @@ def test_the_same_seed_makes_the_same_task_and_another_one_another():
     assert abs(np.concatenate([first.problem.data.x, first.test_inputs]).std() - 1) < 1e-9
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("likelihood", ["gaussian", "laplace"])
 def test_hmc_is_near_the_bayes_risk_and_short_steps_are_further_off(likelihood):
     """A gap is at least 0, up to the error of the exact posterior's own draws, which is the same for all methods."""

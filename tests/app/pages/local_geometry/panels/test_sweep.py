@@ -50,7 +50,7 @@ def default_sweep() -> SweepPoints:
     return finished(SweepJob(config(), PROBLEM, "step_size"))
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_smallest_error_is_near_the_engine_s_step_size(default_sweep):
     """Within a factor of 3, by the size of the error alone and by the far end of its error bar."""
     found = default_sweep

@@ -41,7 +41,7 @@ def stages(noisy) -> list[Explanation]:
     return [one for one in found if one is not None]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_job_is_the_engine_s_split(noisy, stages):
     exact = explain(noisy, PROBLEM, budget=2)
     last = stages[-1]
