@@ -20,7 +20,8 @@ from llc_core.potentials.line.named import LANDSCAPES
 from llc_core.potentials.module.cross_entropy import CrossEntropy
 from llc_core.potentials.plane.regression import PLANAR, Planar, planar_landscape
 from llc_core.potentials.plane.surfaces import SURFACES, Surface, surface
-from llc_core.potentials.polishing import Polished, polish
+from llc_core.potentials.polished import Polished
+from llc_core.potentials.polishing import polish
 from llc_core.references.functions.equivalences import (
     PairedPaths,
     linear_equivalence,

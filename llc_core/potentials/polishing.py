@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
 
 import torch
 from torch import Tensor
@@ -14,9 +14,9 @@ from llc_core.compute.descent import MEMORY, Descent, Place
 from llc_core.compute.precision import full_precision
 from llc_core.compute.streams import torch_stream
 from llc_core.fields import number, whole
-from llc_core.potentials import polishing_words as words
+from llc_core.potentials import polished as words
 from llc_core.potentials.base import Potential
-from llc_core.types import Polish
+from llc_core.potentials.polished import Polished
 
 PASSES = 500
 TOLERANCE = 0.01
@@ -25,32 +25,17 @@ QUIET = 10
 """Steps that together bring less than the tolerance before the way is at its end."""
 BESIDE = 0.01
 """Where w0 has no slope, the way begins so far beside it, in typical sizes of the parameters."""
-FURTHER, STRIDE, GROWN = 40, 1e-3, 1.1
-"""A way at whose end the loss hardly falls goes on for so many steps while each is longer than this share of the weights' length. Where
-they grow to so many times their length, there is no minimum: exp(−margin) falls for ever, each step by about the same factor.
+FURTHER, STRIDE = 60, 1e-3
+"""A way at whose end the loss hardly falls goes on for so many steps while each is longer than this share of the weights' length."""
+CREEPS, GROWN = 1.1, 1.5
+"""Times their length to which weights grow on such a way. Above the second there is no minimum: exp(−margin) falls for ever, each step by
+about the same factor. Above the first there is none either where the loss has fallen to `LEFT` of what it was, or w0 lies `FAR`.
 """
+LEFT, FAR = 0.01, 10.0
+"""FAR: in lengths of w0."""
 LARGEST_DOUBLE = 2_000_000
 """Up to so many parameters the way is gone in double precision."""
 MOST_PASSES = 10_000_000
-
-
-@dataclass(frozen=True)
-class Polished(Polish):
-    """`Polish`, with the problem at the new w0, and δ [D] in float64 by which that differs from the former one.
-
-    Where there is no minimum to find, w0 stays where it was.
-    """
-
-    problem: Potential
-    delta: Tensor
-
-    def __repr__(self) -> str:
-        return self.sentence
-
-    @property
-    def record(self) -> Polish:
-        """What an estimate keeps of it: numbers and words alone."""
-        return Polish(**{each.name: getattr(self, each.name) for each in fields(Polish)})
 
 
 @full_precision()
@@ -60,15 +45,18 @@ def polish(
     passes: int = PASSES,
     tolerance: float = TOLERANCE,
     n_beta: float | None = None,
+    localization: float = 0.0,
     device: str | None = None,
     callback: Callable[[int, float], None] | None = None,
 ) -> Polished:
-    """Move w0 to the local minimum of L_n by L-BFGS on all data; only what moves in `problem` is changed, and no γ or prior counts.
+    """Move w0 to the local minimum of L_n by L-BFGS on all data; only what moves in `problem` is changed, and no prior counts.
 
     λ̂ = nβ(E[L] − L(w0)) is of a minimum. At a checkpoint, or at the true parameter of noisy data, nβ(L(w0) − min L) is taken off it.
 
     passes: at most so many evaluations of loss and gradient on all rows.  tolerance: in units of λ̂: the way ends where neither the
     last steps nor the quadratic model of the loss promise that much.  n_beta: for that unit; None: n / log n.
+    localization: γ of a pull (γ/2nβ)‖δ‖² beside the loss: w0 then goes to the mode of the localised posterior, which is there even where
+    the loss has no minimum, and which does not lie far along nearly flat directions. 0: none.
     device: "cpu", "cuda", …; None: "cpu".  callback: called with the passes and the fall so far; what it raises ends the way.
 
     A w0 with no slope is left on trial: if a way that begins beside it leads lower, it was a saddle. Where the loss still falls as
@@ -86,6 +74,7 @@ def polish(
         whole("passes", passes, 1, MOST_PASSES),
         number("tolerance", tolerance),
         number("n_beta", problem.n_beta if n_beta is None else n_beta),
+        number("localization", localization),
         torch.device(device or "cpu"),
         callback,
     )
@@ -107,11 +96,12 @@ class _Way:
         passes: int,
         tolerance: float,
         n_beta: float,
+        localization: float,
         device: torch.device,
         callback: Callable[[int, float], None] | None,
     ):
         self.problem, self.passes, self.tolerance, self.n_beta = problem, passes, tolerance, n_beta
-        self.callback, self.used = callback, 0
+        self.callback, self.used, self.pull = callback, 0, localization / n_beta
         double = problem.dim <= LARGEST_DOUBLE and device.type != "mps"
         self.zero = torch.zeros(problem.dim, dtype=torch.float64 if double else torch.float32, device=device)
         problem.prepare(self.zero)
@@ -125,7 +115,7 @@ class _Way:
         self.used += 1
         if self.callback is not None:
             self.callback(self.used, -float(loss))
-        return float(loss), grad[0]
+        return float(loss) + self.pull / 2 * float(at.square().sum()), grad[0].add(at, alpha=self.pull)
 
     def go(self) -> Polished:
         search = self._begin(self.zero)
@@ -136,10 +126,11 @@ class _Way:
         return self._ended(search, slope, self._descend(search))
 
     def _ended(self, search: Descent, slope: float, rested: bool, lead: str = "") -> Polished:
-        here = search.here
-        if not (rested and self._runs_away(search)):
+        here, growth = search.here, self._growth(search) if rested else 1.0
+        if growth < CREEPS:
             return self._arrived(search, search.here, slope, rested, lead)
-        if self.origin is None or not float(here.at.norm()) <= words.FAR * self._length(self.zero):
+        far = float(here.at.norm()) > FAR * self._length(self.zero)
+        if growth > GROWN or far or self._nothing_left(here):
             length = float(search.here.at.norm())
             return self._stays(slope, words.endless(length, self.before, self.before + search.here.loss))
         found = self._arrived(search, here, slope, rested, lead)
@@ -162,16 +153,20 @@ class _Way:
     def _brings_little(self, before: float, search: Descent) -> bool:
         return self.n_beta * max(before - search.here.loss, search.gain) < self.tolerance
 
-    def _runs_away(self, search: Descent) -> bool:
-        """Whether the weights still grow by much though the loss hardly falls: at a minimum they come to rest with it."""
-        length = self._length(search.here.at)
+    def _growth(self, search: Descent) -> float:
+        """How many times as long the weights become though the loss hardly falls any more; 1 where they come to rest with it."""
+        length, growth = self._length(search.here.at), 1.0
         for _ in range(FURTHER):
             behind = search.here.at
-            if not search.step() or float((search.here.at - behind).norm()) < STRIDE * length:
-                return False
-            if self._length(search.here.at) > GROWN * length:
-                return True
-        return False
+            if growth > GROWN or not search.step():
+                break
+            if float((search.here.at - behind).norm()) < STRIDE * length:
+                return growth if self._nothing_left(search.here) else 1.0
+            growth = self._length(search.here.at) / length
+        return growth
+
+    def _nothing_left(self, here: Place) -> bool:
+        return self.before + here.loss < LEFT * self.level
 
     def _length(self, at: Tensor) -> float:
         return float((at if self.origin is None else at + self.origin).norm())
@@ -190,12 +185,15 @@ class _Way:
 
     def _arrived(self, search: Descent, here: Place, slope: float, rested: bool, lead: str) -> Polished:
         why = "" if rested else self._why(search)
-        fall, distance = -here.loss, float(here.at.norm())
+        distance = float(here.at.norm())
+        fall = self.pull / 2 * distance**2 - here.loss
         if not fall > 0:
             return self._stays(slope, why or words.STAYS, rested)
         length = math.nan if self.origin is None else self._length(self.zero)
         share = distance / length if length > 0 else math.nan
         llc = self.n_beta * fall
+        # Noise alone lifts a w0 by about λ/log n, and λ is at most d/2.
+        another = share > words.FAR and llc > 3 * self.problem.dim / 2 * self.n_beta / self.problem.n
         if rested and llc < self.tolerance and not lead:
             lead = words.NEARLY
         return Polished(
@@ -208,7 +206,7 @@ class _Way:
             gain=self.n_beta * search.gain if math.isfinite(search.gain) else math.nan,
             passes=self.used,
             converged=rested,
-            sentence=" ".join(part for part in (lead, words.moved(distance, share, fall, llc), why) if part),
+            sentence=" ".join(part for part in (lead, words.moved(distance, share, fall, llc, another), why) if part),
             problem=self.problem.moved(here.at),
             delta=here.at.double().cpu(),
         )

@@ -233,3 +233,19 @@ def test_what_cannot_be_polished_says_why(problem: Potential, words: str) -> Non
         polish(problem)
     with pytest.raises(ValueError, match="passes"):
         polish(DeepLinearNetwork.random(widths=[2, 2]), passes=0)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_pull_leads_to_the_mode_of_the_localised_posterior(seed: int) -> None:
+    """Of the linear model it is ridge regression around w0; separable classes have one too."""
+    module, x, y = _linear(seed)
+    problem = NetworkPotential(module, "squared_error", (x, y))
+    found = polish(problem, localization=500.0)
+    weight, x, y = module.weight.detach().double(), x.double(), y.double()
+    pull = 500.0 / (2 * problem.n_beta)
+    ridge = torch.linalg.solve(x.T @ x / N + pull * torch.eye(8, **EXACT), x.T @ (y - x @ weight.T) / N).T
+    assert float((found.delta - ridge.flatten()).norm()) < 1e-4 * float(ridge.norm())
+    assert found.fall == pytest.approx(-float(problem.excess_loss_and_grad(found.delta[None])[0]), rel=1e-9)
+    labels = (x @ torch.ones(8, **EXACT) > 0).long()
+    held = polish(NetworkPotential(nn.Linear(8, 2), "cross_entropy", (x.float(), labels)), localization=1.0)
+    assert held.converged and held.distance > 0 and held.fall > 0

@@ -1,8 +1,14 @@
-"""What is said of a w0 that was polished."""
+"""A w0 that was polished: the problem there, and what is said of it."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, fields
+
+from torch import Tensor
+
+from llc_core.potentials.base import Potential
+from llc_core.types import Polish
 
 FAR = 0.5
 """Share of its length by which a w0 that moves is another one."""
@@ -15,12 +21,31 @@ CREEPS = "Farther out the loss falls by next to nothing, while the weights still
 SADDLE = "The loss has no slope at w0, which is no minimum all the same: from beside it the loss falls."
 
 
-def moved(distance: float, share: float, fall: float, llc: float) -> str:
-    """share: distance as one of ‖w0‖, or nan.  llc: what the fall is worth in λ̂."""
+@dataclass(frozen=True, eq=False)
+class Polished(Polish):
+    """`Polish`, with the problem at the new w0, and δ [D] in float64 by which that differs from the former one.
+
+    Where there is no minimum to find, w0 stays where it was.
+    """
+
+    problem: Potential
+    delta: Tensor
+
+    def __repr__(self) -> str:
+        return self.sentence
+
+    @property
+    def record(self) -> Polish:
+        """What an estimate keeps of it: numbers and words alone."""
+        return Polish(**{each.name: getattr(self, each.name) for each in fields(Polish)})
+
+
+def moved(distance: float, share: float, fall: float, llc: float, another: bool) -> str:
+    """share: distance as one of ‖w0‖, or nan.  llc: what the fall is worth in λ̂.  another: whether noise cannot explain that."""
     long = f"{100 * share:.3g}% of" if share <= 1 else f"{share:.3g} times"
     of = f" ({long} its length)" if math.isfinite(share) else ""
     said = f"w0 was moved by {distance:.3g}{of}, and the loss fell by {fall:.3g}, which adds {llc:.3g} to λ̂."
-    return f"{said} So far away it is another network than the one that was given." if share > FAR else said
+    return f"{said} So far away it is another network than the one that was given." if another else said
 
 
 def flat_so_far(passes: int) -> str:
