@@ -149,7 +149,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=30)
     parser.add_argument("--steps", type=int, default=100_000, help="of the short chains of figure 7")
-    options = parse(parser, globals(), seeds=2, steps=1000, BARRIER_STEPS=100, TRIP_STEPS=400)
+    options = parse(parser, globals(), seeds=2, steps=1000, BARRIER_STEPS=200, TRIP_STEPS=400)
     print(machine(), flush=True)
     print("Round trips when all swaps are accepted: {:,}; kept steps/2: {:,.0f}".format(*free_trips()))
     measured, exact = gaussian_barrier()

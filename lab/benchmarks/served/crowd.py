@@ -110,7 +110,7 @@ def main() -> int:
     parser.add_argument("--visitors", type=int, default=20)
     parser.add_argument("--seconds", type=float, default=60, help="how long ticks are counted")
     parser.add_argument("--apart", type=float, default=1, help="seconds between two arrivals")
-    options = parse(parser, globals(), visitors=2, seconds=2.0, apart=0.1, SETTLE_SECONDS=1)
+    options = parse(parser, globals(), visitors=2, seconds=10.0, apart=0.1, SETTLE_SECONDS=5)
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     server = Server()
     try:

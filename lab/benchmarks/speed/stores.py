@@ -50,7 +50,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=WHATS, default=WHATS, help="these lines")
     parser.add_argument("--store", type=Path, help="use and keep this file; made if it is not there")
     parser.add_argument("--what", help=argparse.SUPPRESS)
-    options = parse(parser, globals(), rows=2000, tries=1)
+    options = parse(parser, globals(), rows=40_000, tries=1)
     if options.what:
         with contextlib.suppress(ImportError):
             import pyarrow  # noqa: F401  half a second of a process's first store, which is not what is measured
