@@ -126,7 +126,13 @@ def main() -> None:
     parser.add_argument("--keep", type=Path, help="a file of JSON lines: runs that are in it are not made again")
     parser.add_argument("--minutes", type=float, default=600.0, help="runs that are not begun by then are left out")
     options = parse(
-        parser, globals(), seeds=1, STEPS=200, SAMPLERS=("SGLD",), CLASSIFIERS={"3 classes, 4 zero inputs": (4, 3)}, OPPOSITES=()
+        parser,
+        globals(),
+        seeds=1,
+        STEPS=200,
+        SAMPLERS=("SGLD",),
+        CLASSIFIERS={"3 classes, 4 zero inputs": (4, 3)},
+        OPPOSITES=(),
     )
     torch.set_num_threads(1)
     print(machine(), flush=True)
