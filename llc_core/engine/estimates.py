@@ -1,4 +1,4 @@
-"""The estimates of a run so far, one for each problem and setting."""
+"""The estimates of a run so far, one for each problem and setting. Long, since all that a run has seen is gathered in one place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What the engine chooses where a RunConfig says None, and checks that need both the config and the problem."""
+"""What the engine chooses where a RunConfig says None, and checks that need both the config and the problem. Long, since each
+choice and each check is said once."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ MADE = re.compile(r"(?<![\w./-])((?:llc_core|app|lab)(?:\.[A-Za-z_]\w*)*\.)\0")
 """The beginning of a name of which the rest is put in as the program runs."""
 DOTTED = re.compile(r"(?<![\w./-])((?:llc_core|app|lab)(?:\.[A-Za-z_]\w*)+)(?![\w(]|/)")
 COMMAND = re.compile(r"python -m (lab\.benchmarks(?:\.\w+)+)((?:[ \t]+[^\s`|;)]+)*)")
-ENDINGS = ("sqlite", "json", "jsonl", "toml", "js", "css", "py", "md", "html")
+ENDINGS = ("sqlite", "json", "jsonl", "toml", "js", "css", "py", "md", "html", "webp")
 """A name with one of these is a file."""
 
 

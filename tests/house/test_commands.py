@@ -12,7 +12,8 @@ PROGRAMS = sorted(path for folder in (*commands.OURS, "tests") for path in (ROOT
 PROGRAMS.remove(Path(__file__).resolve())  # its own are planted
 NOT_OURS = {
     "lab.example.org": "an address",
-    "app.pages.toy": "a page that a test makes",
+    "app.pages.toy.config": "of a page that a test makes",
+    "app.pages.toy.texts": "the same",
     "app.style.thems": "planted",
     "lab.benchmarks.speed.nothing": "planted",
     "lab.benchmarks.defaults": "planted",
