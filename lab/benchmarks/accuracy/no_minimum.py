@@ -245,7 +245,7 @@ def show(label: str, rows: list[Row]) -> None:
         trusted = [row for row in rows if row["stages"][stage]["trusted"]]
         hits = [row for row in rows if right(row, stage)]
         both = sum(right(row, stage) for row in trusted)
-        line += f"   {interval(both, len(trusted)):36}{interval(both, len(hits)):36}"
+        line += f"   {interval(both, len(trusted)):40}{interval(both, len(hits)):40}"
     print(line.rstrip())
 
 
@@ -278,7 +278,7 @@ def main() -> None:
                 )
                 break
     print(
-        f"\n{'':29}{'as asked: trusted that are right':36}{'right that are trusted':36}   {'after remedies: trusted that are right':36}right that are trusted"
+        f"\n{'':29}{'as asked: trusted that are right':40}{'right that are trusted':40}   {'after remedies: trusted that are right':40}right that are trusted"
     )
     for title, place, names in (("model", 0, MODELS), ("w0", 1, STATES), ("sampler", 2, SAMPLERS)):
         print(title)
