@@ -18,7 +18,7 @@ MOSTLY = 0.25
 a direction, or γ alone, nothing falls; in between, s being the loss's share of the curvature, 2·s·(1 − s) of s/2 does."""
 SMALLER = 10.0
 """γ is divided by so much."""
-POLISH = "Polish w0 (polish=True), or read λ̂ from two temperatures, such as temperatures=(1, 0.25)."
+POLISH = "Polish w0 (polish=True), or read λ̂ from temperatures=(1, 0.25)."
 CHANGE = {"polish": True}
 
 
@@ -43,10 +43,10 @@ def _above(e: Evidence, share: float) -> Fault | None:
     fits_noise = e.llc <= 0 and e.expected <= 0  # `stops.not_positive` says why, and by how much it is expected to
     if fits_noise or not (math.isfinite(e.above) and e.above > max(share * (e.llc + e.above), 0.0)):
         return None
-    reason = f"w0 lies above the minimum: a place nearby has a loss that is lower by {e.above:.3g} in units of λ̂"
+    reason = f"w0 lies above the minimum: nearby the loss is lower by {e.above:.3g} in units of λ̂"
     there = e.llc + e.above
-    beside = f", so that λ̂ = {e.llc:.4g} would be about {there:.4g} there" if there > 0 else ""
-    spread = f" (the variance of the losses says {_value(e)})" if math.isfinite(e.from_variance) else ""
+    beside = f", and λ̂ there is about {there:.4g}" if there > 0 else ""
+    spread = f" (from the variance {_value(e)})" if math.isfinite(e.from_variance) else ""
     also = mostly_of_gamma(e)
     return Fault(f"{reason}{beside}{spread}.{f' {also.reason}' if also else ''}", POLISH, change=CHANGE)
 
@@ -70,9 +70,7 @@ def variance_differs(e: Evidence) -> Fault | None:
     if e.gap < 0:
         return Fault(f"w0 lies above the minimum, or is none: {both}.", POLISH, change=CHANGE, doubt=True)
     reason = f"λ̂ changes with the temperature: {both}"
-    return Fault(
-        f"{reason}.", "Use more data, or read λ̂ from two temperatures, such as temperatures=(1, 0.25).", doubt=True
-    )
+    return Fault(f"{reason}.", "Use more data, or read λ̂ from temperatures=(1, 0.25).", doubt=True)
 
 
 def mostly_of_gamma(e: Evidence) -> Fault | None:
@@ -82,8 +80,8 @@ def mostly_of_gamma(e: Evidence) -> Fault | None:
     falls = math.log(2) * e.of_gamma / e.llc
     smaller = float(f"{e.localization / SMALLER:.2g}")
     reason = (
-        f"Much of this number is γ's: with a γ (localization) twice as large it would be about {min(falls, 1.0):.0%} lower. "
-        f"γ = {e.localization:g} and not the loss holds about {held(e):,.0f} of {e.parameters:,} directions."
+        f"Much of this number is γ's: at twice this γ (localization) it would be about {min(falls, 1.0):.0%} lower, and γ and not "
+        f"the loss holds about {held(e):,.0f} of {e.parameters:,} directions."
     )
     words = f"Use a smaller γ, such as {smaller:g}, or tell γ with the number."
     return Fault(reason, words, change={"localization": smaller}, doubt=True)
