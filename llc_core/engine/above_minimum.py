@@ -95,7 +95,7 @@ def _lower(problem: Potential, n_beta: float, gamma: float, start: Tensor, calls
         prior = problem.prior_energy_and_grad(at.unsqueeze(0))
         return (value, force) if prior is None else (value + float(prior[0]), force + prior[1][0])
 
-    scale = torch.as_tensor(problem.typical_scale(start)).to(start).expand_as(start)
+    scale = torch.ones_like(start) * problem.typical_scale(start)
     search = Descent(energy, start, BESIDE * float(scale.norm()), n_beta * abs(problem.baseline_loss))
     before = math.inf
     while used < calls and not max(before - search.here.loss, search.gain) < ENOUGH:

@@ -106,7 +106,7 @@ class _Way:
         self.zero = torch.zeros(problem.dim, dtype=torch.float64 if double else torch.float32, device=device)
         problem.prepare(self.zero)
         self.origin = problem.origin(self.zero)
-        self.scale = torch.as_tensor(problem.typical_scale(self.zero)).to(self.zero).expand(problem.dim)
+        self.scale = torch.ones_like(self.zero) * problem.typical_scale(self.zero)
         self.before = problem.baseline_loss
         self.level = abs(self.before)
 
