@@ -250,8 +250,10 @@ class EstimatePage(PageContract):
         if rows is not None and state.version != self._streamed:
             self._live.cursor, self._streamed = rows.cursor, state.version
             self.stream(rows)
-        if state.version != self._counted and (over or self._ticks % self.counter_ticks == 0):
-            self._counted = state.version
+        # A run that walks rests between its steps, so that a pause is no new version of it.
+        counted = state.version, state.status
+        if counted != self._counted and (over or self._ticks % self.counter_ticks == 0):
+            self._counted = counted
             self.transport.param.update(step=state.steps, caption=self.caption(state))
         self.poll(rows is not None)
         # The first number does not wait for the turn of the words.

@@ -200,7 +200,8 @@ class RunPage(RunContract):
                 self._live.cursor = rows[0]
                 self.stream(rows[1])
             self.draw(state)
-            self.transport.param.update(step=state.steps, caption=self.caption(state))
+        # A run that walks rests between its steps, so that a pause is no new version of it.
+        self.transport.param.update(step=state.steps, caption=self.caption(state))
         self.poll(state, over)  # after the figures: what it starts takes processor time from them
         if state.version != self._worded and (over or self._ticks % self.word_ticks == 0):
             self._worded = state.version
