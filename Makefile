@@ -4,7 +4,7 @@ PORT ?= 5006
 BIN := .venv/bin
 CORE := .venv-core/bin
 
-.PHONY: env app test test-fast test-all test-core tests fast-tests lint clean
+.PHONY: env app test test-fast test-rest test-all test-core tests fast-tests lint clean
 
 env: .venv/.ready
 
@@ -42,10 +42,10 @@ lint: env
 # busy core made notebooks ten times slower.
 # tests/conftest.py puts the longest files first, so that no worker is left alone with one at the end.
 # Lint and types take one core, so they go beside the tests, which begin on one core too.
-test test-fast test-all tests fast-tests: export OMP_NUM_THREADS = 1
+test test-fast test-rest test-all tests fast-tests: export OMP_NUM_THREADS = 1
 # Workers, kernels and servers of the tests import the same files: compiled once, they are kept, also where the surroundings say
 # that none should be. Collecting the tests then takes a third less from the second time on.
-test test-fast test-all test-core tests fast-tests: export PYTHONDONTWRITEBYTECODE =
+test test-fast test-rest test-all test-core tests fast-tests: export PYTHONDONTWRITEBYTECODE =
 PYTEST := $(BIN)/python -m pytest -p tests.helpers.plain_schemas
 # On two cores three took a minute longer. `make test WORKERS=4` where there are more, and 3 GB for each.
 WORKERS ?= 2
@@ -63,10 +63,14 @@ tests: env
 fast-tests: env
 	$(PYTEST) $(SIDE_BY_SIDE) -m "not slow and not long"
 
-# All that `make test` leaves out: notebooks, whatever else is asked of browsers, long statistics, every command, the core alone.
-test-all: env
-	$(PYTEST) $(SIDE_BY_SIDE) --durations=30 -m slow
+# What `.ci/run` asks besides: notebooks, long statistics, scripts of pages, the core alone.
+test-rest: env
+	$(PYTEST) $(SIDE_BY_SIDE) --durations=30 -m slow lab tests/llc_core tests/app tests/house
 	$(MAKE) --no-print-directory test-core
+
+# All that `make test` leaves out: also whatever else is asked of browsers, and every command at its smallest size.
+test-all: test-rest
+	$(PYTEST) $(SIDE_BY_SIDE) --durations=30 -m slow tests/browser tests/lab
 
 # The engine with the core alone: its fast tests, and those of the command line. `make test` runs all of them in .venv, so
 # these only show that nothing of an extra is needed; what needs one is skipped and counted.
