@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from bokeh.server.views.ws import WSHandler
@@ -14,6 +17,12 @@ from tornado.ioloop import IOLoop
 LATE = 0.1
 EARLY = 0.002
 """A loop's clock may call so much too soon."""
+
+
+def in_a_loop(coroutine: Coroutine) -> Any:
+    """Of a thread of its own: in this one a browser's driver may have a loop that runs."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, coroutine).result()
 
 
 @pytest.fixture
@@ -44,7 +53,7 @@ def test_messages_are_heard_late_in_order_and_beside_each_other(plain):
         await browser._late
         return sent
 
-    sent = asyncio.run(say())
+    sent = in_a_loop(say())
     assert [fragment for fragment, _ in heard] == [str(number) for number in range(10)]
     assert all(at - sent >= LATE - EARLY for _, at in heard)
     assert heard[-1][1] - heard[0][1] < LATE, "all of them were late at the same time"
@@ -69,7 +78,7 @@ def test_callbacks_come_late_and_what_is_repeated_keeps_its_period(plain):
             await asyncio.sleep(0.01)
         group.remove_all_callbacks()
 
-    asyncio.run(ask())
+    in_a_loop(ask())
     assert called["tick"][0] >= late - EARLY and called["timeout"][0] >= late + 0.05 - EARLY
     assert called["period"][0] >= late + 0.02 - EARLY and called["period"][4] - called["period"][0] < 2 * late
     assert len(called["tick"]) == len(called["timeout"]) == 1
