@@ -18,8 +18,7 @@ MOSTLY = 0.25
 a direction, or γ alone, nothing falls; in between, s being the loss's share of the curvature, 2·s·(1 − s) of s/2 does."""
 SMALLER = 10.0
 """γ is divided by so much."""
-POLISH = "Polish w0 (polish=True), or read λ̂ from temperatures=(1, 0.25)."
-CHANGE = {"polish": True}
+TEMPERATURES = "read λ̂ from temperatures=(1, 0.25)."
 
 
 def above_the_minimum(e: Evidence) -> Fault | None:
@@ -48,7 +47,7 @@ def _above(e: Evidence, share: float) -> Fault | None:
     beside = f", and λ̂ there is about {there:.4g}" if there > 0 else ""
     spread = f" (from the variance {_value(e)})" if math.isfinite(e.from_variance) else ""
     also = mostly_of_gamma(e)
-    return Fault(f"{reason}{beside}{spread}.{f' {also.reason}' if also else ''}", POLISH, change=CHANGE)
+    return _of_w0(e, f"{reason}{beside}{spread}.{f' {also.reason}' if also else ''}")
 
 
 def not_looked_for(e: Evidence) -> Fault | None:
@@ -59,7 +58,8 @@ def not_looked_for(e: Evidence) -> Fault | None:
     reason = (
         "Whether w0 is a minimum is not known: to look for a lower loss would take more than this short run itself."
     )
-    return Fault(reason, f"Take more steps. Or: {POLISH}", True, change=CHANGE, doubt=True)
+    fault = _of_w0(e, reason)
+    return replace(fault, remedy=f"Take more steps. Or: {fault.remedy}", wants_steps=True, doubt=True)
 
 
 def variance_differs(e: Evidence) -> Fault | None:
@@ -68,9 +68,9 @@ def variance_differs(e: Evidence) -> Fault | None:
         return None
     both = f"the mean of the losses says {e.llc:.4g}, their variance {e.llc - e.gap:.4g} ± {e.gap_se:.2g}"
     if e.gap < 0:
-        return Fault(f"w0 lies above the minimum, or is none: {both}.", POLISH, change=CHANGE, doubt=True)
+        return replace(_of_w0(e, f"w0 lies above the minimum, or is none: {both}."), doubt=True)
     reason = f"λ̂ changes with the temperature: {both}"
-    return Fault(f"{reason}.", "Use more data, or read λ̂ from temperatures=(1, 0.25).", doubt=True)
+    return Fault(f"{reason}.", f"Use more data, or {TEMPERATURES}", doubt=True)
 
 
 def mostly_of_gamma(e: Evidence) -> Fault | None:
@@ -93,6 +93,13 @@ def held(e: Evidence) -> float:
     if not math.isfinite(e.pull):
         return math.nan
     return min(e.pull + (max(e.unspread, 0.0) if math.isfinite(e.unspread) else 0.0), float(e.parameters))
+
+
+def _of_w0(e: Evidence, reason: str) -> Fault:
+    """What helps where w0 is no minimum: to move it there, where that can be, and in any case a number that does not ask for it."""
+    if not e.movable:
+        return Fault(reason, f"Use more data, or {TEMPERATURES}")
+    return Fault(reason, f"Polish w0 (polish=True), or {TEMPERATURES}", change={"polish": True})
 
 
 def _value(e: Evidence) -> str:

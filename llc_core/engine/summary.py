@@ -109,6 +109,7 @@ def weigh(problem: Potential, chains: Chains, findings: Findings) -> Weighed:
         reference=exact_value(problem, chains.n_beta, chains.localization),
         effective_share=worth,
         truth_known=problem.local_learning_coefficient is not None,
+        movable=type(problem).moved is not Potential.moved,
         **vars(findings),
     )
     return evidence, kept, share

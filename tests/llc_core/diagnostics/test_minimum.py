@@ -79,6 +79,11 @@ def test_a_loss_that_still_rises_comes_first():
     assert "w0 lies above the minimum" in judged(above=10.0, drift=-20.0).reason
 
 
+def test_a_w0_that_cannot_be_moved_is_not_to_be_polished():
+    found = judged(above=10.0, movable=False)
+    assert "olish" not in found.remedy and "temperatures" in found.remedy and not found.change
+
+
 def test_gamma_is_named_beside_a_w0_above_the_minimum():
     found = judged(above=10.0, of_gamma=20.0)
     assert "w0 lies above the minimum" in found.reason and "γ and not the loss holds about 291 of 400" in found.reason
