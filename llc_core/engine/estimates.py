@@ -23,6 +23,7 @@ from llc_core.engine.chains import Chains
 from llc_core.engine.idle import Idle, idle
 from llc_core.engine.law import Measured, has_no_law, result
 from llc_core.engine.record import Record
+from llc_core.engine.resolve import has_prior
 from llc_core.engine.setup import Setup
 from llc_core.engine.spreading import spreading
 from llc_core.engine.stepping.base import Stepper
@@ -222,7 +223,11 @@ class Estimates:
             return FromVariance()
         if self.record.law is not None and self.record.law.looks:
             at = self.record.law.seen(group)
-            along = None if self._has_prior() else self.setup.problem.dim - at.unspread - at.pull
+            along = (
+                None
+                if has_prior(self.setup.problem, self.setup.like.device)
+                else self.setup.problem.dim - at.unspread - at.pull
+            )
             looks = Looks(at.loss, at.pull, along)
         elif self.record.spread is not None and full:  # whose losses are those of the step's batch
             seen = self.record.spread.seen(group)
@@ -232,10 +237,6 @@ class Estimates:
         found = from_variance(chains.kept_trace if full else None, looks, heat)
         # Exact draws have the right mean, whatever the variance says.
         return found._replace(gap=math.nan, gap_se=math.nan) if self.setup.sampler.needs_conditionals else found
-
-    def _has_prior(self) -> bool:
-        problem, like = self.setup.problem, self.setup.like
-        return problem.prior_energy_and_grad(like.new_zeros(problem.problems, problem.dim)) is not None
 
     def _above_minimum(self) -> np.ndarray | None:
         """Looked for once at a step: an estimate may be asked for again."""

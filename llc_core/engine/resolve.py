@@ -105,7 +105,7 @@ def resolve(config: RunConfig, problem: Potential | None = None, observable: Pot
     elif problem.walls:
         check_walls(problem, sampler)
     check_grid(complete, sampler)
-    if "temperature" in complete.grid and _has_prior(problem, device):
+    if "temperature" in complete.grid and has_prior(problem, device):
         raise ValueError(
             "temperatures divide nβ and γ, and would leave this problem's prior of its own as it is; leave them out."
         )
@@ -162,7 +162,7 @@ def _default_sampler(config: RunConfig, problem: Potential, gradient: str) -> Sa
     return chosen if can else build(UNDERDAMPED)
 
 
-def _has_prior(problem: Potential, device: str) -> bool:
+def has_prior(problem: Potential, device: str | torch.device) -> bool:
     """Whether the target holds more than the loss and γ."""
     home = torch.zeros(problem.problems * problem.data_sets, problem.dim, device=device)
     return problem.prior_energy_and_grad(home) is not None
