@@ -39,7 +39,7 @@ class Evidence:
     reference, reference_se: the posterior's own mean of nβ·ΔL, by quadrature or exact draws.
     effective_share: of weighted states, by Kish; nan: all weigh the same.
     above: how far w0 lies above the lowest loss found near it, in units of λ̂ (`engine.above_minimum`).
-    unlooked: whether that was not looked for, since it would have cost too much.
+    unlooked: whether that was not looked for, since it would have cost too much, or the run is `unfinished`.
     from_variance, from_variance_se: λ̂ from the variance of the losses.  gap, gap_se: λ̂ less that, with the error of the difference.
     of_gamma, of_gamma_se: by how much λ̂ falls where log γ rises by 1 (all of `variance.FromVariance`).
     sampler: what moved the chains, by which remedies are chosen; None: not known.
@@ -86,6 +86,7 @@ class Evidence:
     effective_share: float = math.nan
     above: float = math.nan
     unlooked: bool = False
+    unfinished: bool = False
     from_variance: float = math.nan
     from_variance_se: float = math.nan
     gap: float = math.nan

@@ -55,6 +55,8 @@ def not_looked_for(e: Evidence) -> Fault | None:
     known = math.isfinite(e.gap_se) and e.gap_se <= TOLERANCE * abs(e.llc)
     if not e.unlooked or known:
         return None
+    if e.unfinished:
+        return Fault("Whether w0 is a minimum is looked at when the run ends.", "Let the run end.", True, doubt=True)
     reason = (
         "Whether w0 is a minimum is not known: to look for a lower loss would take more than this short run itself."
     )

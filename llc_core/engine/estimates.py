@@ -126,8 +126,8 @@ class Estimates:
                 findings = self._findings(mine, chains, biases, setting)
                 if above is not None:
                     findings = replace(findings, above=float(above[number, index]))
-                elif not unfinished and can_be_asked(setup) and not has_no_law(setup):
-                    findings = replace(findings, unlooked=True)
+                elif can_be_asked(setup) and not has_no_law(setup) and not problem.w0_is_minimum:
+                    findings = replace(findings, unlooked=True, unfinished=unfinished)
                 seen.append(Seen(problem, own, setting, mine, chains, findings, weigh(problem, chains, findings)))
         if largest_drawn:
             _draw_what_is_asked(seen, largest_drawn)

@@ -42,7 +42,7 @@ class Findings:
     parameters: D, for the bound on λ; 0: the bound is not checked.
     of_a_posterior: whether w0 is the centre of a prior and not a minimum of the loss: λ̂ may then have either sign.
     sampler: what moved the chains.
-    above, unlooked, from_variance, from_variance_se, gap, gap_se, of_gamma, of_gamma_se: as in `Evidence`.
+    above, unlooked, unfinished, from_variance, from_variance_se, gap, gap_se, of_gamma, of_gamma_se: as in `Evidence`.
     """
 
     step_size: float = math.nan
@@ -67,6 +67,7 @@ class Findings:
     sampler: Sampler | None = None
     above: float = math.nan
     unlooked: bool = False
+    unfinished: bool = False
     from_variance: float = math.nan
     from_variance_se: float = math.nan
     gap: float = math.nan

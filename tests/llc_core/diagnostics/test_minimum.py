@@ -84,6 +84,13 @@ def test_a_w0_that_cannot_be_moved_is_not_to_be_polished():
     assert "olish" not in found.remedy and "temperatures" in found.remedy and not found.change
 
 
+def test_before_the_end_nothing_is_known_of_w0():
+    early = {"unlooked": True, "unfinished": True, "above": math.nan, "gap": math.nan, "gap_se": math.nan}
+    found = judged(**early)
+    assert not found and found.wants_steps and "when the run ends" in found.reason and not found.change
+    assert judged(**early, reference=50.2), "an exact answer is there already"
+
+
 def test_gamma_is_named_beside_a_w0_above_the_minimum():
     found = judged(above=10.0, of_gamma=20.0)
     assert "w0 lies above the minimum" in found.reason and "γ and not the loss holds about 291 of 400" in found.reason
