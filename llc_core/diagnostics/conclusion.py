@@ -15,6 +15,7 @@ from typing import Any, Protocol
 from llc_core.diagnostics import chances, posteriors
 from llc_core.diagnostics.causes import law_is_known
 from llc_core.diagnostics.evidence import Evidence
+from llc_core.diagnostics.minimum import is_far_above, lower
 from llc_core.diagnostics.remedies import ELSEWHERE, HELD, LAW, MIXING, NOISE, STEP, Remedy
 from llc_core.diagnostics.suspects import cause_of, remedy_of
 from llc_core.diagnostics.verdict import OPEN, SETTLED
@@ -24,7 +25,7 @@ from llc_core.samplers.registry import at_setting, build
 
 CONFIRMED, DRAWN, ALONE, AT_ODDS, REFUSED = "confirmed", "drawn", "alone", "at odds", "refused"
 """Kinds: an answer confirms λ̂; it is made of exact draws; the chains agree, and no more is known; they agree, but not with a
-formula for large n; something speaks against it."""
+formula for large n, or w0 is not what λ is meant of; something speaks against it."""
 OF_THE_RUN = (NOISE, LAW, STEP, MIXING)
 """Causes that lie between λ̂ and the posterior's own mean."""
 FORMULA_ERRORS = 4
@@ -93,6 +94,10 @@ def conclude(
             remedy = _of_split(known, split, estimate.llc / estimate.reference - 1) or remedy
         reason = judged.reason if with_answers else _EXPECTED.sub("", judged.reason)
         return Conclusion(REFUSED, "Do not trust it.", reason, remedy.sentence, judged.wants_steps, remedy.change)
+    above = estimate.diagnostics.get("above_minimum", math.nan)
+    if with_answers and is_far_above(estimate.llc, above):
+        words = f"For this w0 λ̂ is right ({_confirmed_by(estimate)}), but {lower(estimate.llc, above)}."
+        return Conclusion(AT_ODDS, "w0 lies above the minimum.", words, judged.remedy, change=judged.change)
     drawn = sampler is not None and sampler.needs_conditionals and not sampler.needs_prior
     if not with_answers:
         if drawn and not refuted:
@@ -109,6 +114,11 @@ def conclude(
     return _at_odds(known, estimate, split) or Conclusion(
         ALONE, _opening(estimate), f"{_less_the_opening(judged.reason)} {untold(estimate)}"
     )
+
+
+def _confirmed_by(estimate: Estimate) -> str:
+    known = math.isfinite(estimate.reference)
+    return f"it should be {estimate.reference:.4g}" if known else "its draws are exact"
 
 
 def sampler_of(estimate: Estimate) -> Sampler | None:

@@ -38,16 +38,25 @@ def nearly_too_far_above(e: Evidence) -> Fault | None:
     return fault and replace(fault, doubt=True)
 
 
+def is_far_above(llc: float, above: float, share: float = TOLERANCE) -> bool:
+    """Whether what the minimum lies lower than w0 is more than this share of λ̂ there."""
+    return math.isfinite(above) and above > max(share * (llc + above), 0.0)
+
+
+def lower(llc: float, above: float) -> str:
+    """The words for how far w0 lies above the minimum, and what λ̂ is there."""
+    there = f", and λ̂ there is about {llc + above:.4g}" if llc + above > 0 else ""
+    return f"nearby the loss is lower by {above:.3g} in units of λ̂{there}"
+
+
 def _above(e: Evidence, share: float) -> Fault | None:
     fits_noise = e.llc <= 0 and e.expected <= 0  # `stops.not_positive` says why, and by how much it is expected to
-    if fits_noise or not (math.isfinite(e.above) and e.above > max(share * (e.llc + e.above), 0.0)):
+    if fits_noise or not is_far_above(e.llc, e.above, share):
         return None
-    reason = f"w0 lies above the minimum: nearby the loss is lower by {e.above:.3g} in units of λ̂"
-    there = e.llc + e.above
-    beside = f", and λ̂ there is about {there:.4g}" if there > 0 else ""
     spread = f" (from the variance {_value(e)})" if math.isfinite(e.from_variance) else ""
     also = mostly_of_gamma(e)
-    return _of_w0(e, f"{reason}{beside}{spread}.{f' {also.reason}' if also else ''}")
+    more = f" {also.reason}" if also else ""
+    return _of_w0(e, f"w0 lies above the minimum: {lower(e.llc, e.above)}{spread}.{more}")
 
 
 def not_looked_for(e: Evidence) -> Fault | None:

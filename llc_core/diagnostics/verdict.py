@@ -46,6 +46,8 @@ QUESTIONS: tuple[Callable[[Evidence], Fault | None], ...] = (
     chances.refuted,  # last: where the chains themselves show what is wrong, that says what to change
 )
 """The most serious first: the first fault that is found is the one to name."""
+OF_W0 = (minimum.above_the_minimum, minimum.nearly_too_far_above)
+"""Where these alone speak against it, λ̂ is right for its w0, and says less of the minimum."""
 OF_A_POSTERIOR = (
     stops.no_estimate,
     stops.too_few_steps,
@@ -65,10 +67,13 @@ def judge(evidence: Evidence) -> Verdict:
     """
     known, doubt = chances.known_right(evidence), None
     agreed = agrees(evidence.llc, evidence.se, evidence.reference, evidence.reference_se)
+    drawn = evidence.sampler is not None and evidence.sampler.needs_conditionals
     for question in OF_A_POSTERIOR if evidence.of_a_posterior else QUESTIONS:
         fault = question(evidence)
-        # Chains that have only not spread know their error: the answer may then be as far away as that allows.
-        if fault is not None and fault.doubt and (known or (agreed and question is spread.unspread)):
+        # Chains that have only not spread know their error: the answer may then be as far away as that allows. Exact draws have no
+        # error but chance, whatever lies below w0.
+        settled = known or (agreed and question is spread.unspread) or (drawn and question in OF_W0)
+        if fault is not None and fault.doubt and settled:
             doubt = doubt or fault
         elif fault is not None:
             reason = f"{fault.reason}{chances.contradiction(evidence)}" if fault.doubt else fault.reason
@@ -119,6 +124,8 @@ def _checked(e: Evidence) -> str:
 
 
 def _answer(e: Evidence) -> str:
+    if math.isnan(e.reference):
+        return "its draws are exact"
     if e.reference_se:
         return f"{DRAWN} {e.reference:.4g} ± {e.reference_se:.2g}"
     return f"{EXACT} {e.reference:.4g}"

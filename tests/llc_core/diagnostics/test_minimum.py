@@ -10,6 +10,7 @@ import pytest
 from llc_core.diagnostics.evidence import Evidence
 from llc_core.diagnostics.minimum import held
 from llc_core.diagnostics.verdict import judge, worth_an_answer
+from llc_core.samplers import build
 from llc_core.types import Verdict
 
 SOUND = {
@@ -72,6 +73,13 @@ def test_an_exact_answer_settles_doubts_and_not_a_w0_far_above():
     beside = judged(**far, reference=50.2, truth_known=True)
     assert beside and "The estimate is right" in beside.reason and "w0 lies above the minimum" in beside.reason
     assert not judged(**far, truth_known=True), "nothing says that the number is right"
+
+
+def test_exact_draws_are_right_for_their_w0():
+    exact = {"above": 10.0, "sampler": build("Gibbs"), "truth_known": True}
+    found = judged(**exact)
+    assert found and "its draws are exact" in found.reason and "w0 lies above the minimum" in found.reason
+    assert not judged(**{**exact, "truth_known": False}) and not judged(**exact, r_hat=1.2), "other doubts stay"
 
 
 def test_a_loss_that_still_rises_comes_first():

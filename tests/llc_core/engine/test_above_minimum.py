@@ -8,7 +8,8 @@ import pytest
 import torch
 from torch import nn
 
-from llc_core import DeepLinearNetwork, NetworkPotential, RunConfig, estimate
+from llc_core import DeepLinearNetwork, NetworkPotential, RunConfig, conclude, estimate
+from llc_core.diagnostics.conclusion import AT_ODDS
 from llc_core.engine.run import Run
 
 
@@ -51,6 +52,20 @@ def test_at_the_minimum_nothing_lies_lower(seed):
     found = estimate(best, "UnderdampedLangevin", gradient="full", steps=3000, seed=seed, progress=False)
     assert found.diagnostics["above_minimum"] < 0.02 and abs(found.llc - half) < 4 * found.llc_se
     assert found.converged and "from the variance" in found.converged.reason
+
+
+@pytest.mark.parametrize("sampler", [None, "UnderdampedLangevin"])
+def test_where_the_exact_coefficient_stands_beside_both_are_said(sampler):
+    """λ = 18 and, at this w0 and on these data, 14.8: right for its question, and never "Trust it"."""
+    problem = DeepLinearNetwork.random(widths=[6, 6], ranks="full", n=1000, noise_std=0.7, seed=2)
+    found = estimate(problem, sampler, steps=None if sampler is None else 3000, progress=False)
+    above = found.diagnostics["above_minimum"]
+    assert found.converged and abs(found.llc + above - 18) < 4 * found.llc_se + 0.1
+    said = conclude(found)
+    assert said.kind == AT_ODDS and not said.trusted and "w0 lies above the minimum" in said.opening
+    assert dict(said.change) == {"polish": True} and not conclude(found, with_answers=False).trusted
+    polished = estimate(problem, sampler, steps=found.steps, polish=True, progress=False)
+    assert conclude(polished).trusted and abs(polished.llc - 18) < 4 * polished.llc_se + 0.1
 
 
 def test_a_saddle_has_no_slope_and_is_seen_from_a_chain():
