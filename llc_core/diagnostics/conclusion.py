@@ -1,4 +1,5 @@
-"""What to think of an estimate, in one place for pages and scripts: the verdict on its chains, and what answers say of it.
+"""What to think of an estimate, in one place for pages and scripts: the verdict on its chains, and what answers say of it. Long, since
+every way to a conclusion is read in one order.
 
 Only an answer that is exact, or drawn from the posterior by other means, makes "Trust it". Chains that agree can agree on a
 wrong value; without such an answer the words say what their agreement cannot tell.

@@ -25,6 +25,7 @@ from torch import Tensor, nn
 from lab.benchmarks.accuracy.verdicts import interval
 from lab.benchmarks.keeping import Kept, Row
 from lab.benchmarks.machine import machine
+from lab.benchmarks.smoke import parse
 from llc_core import NetworkPotential, RunConfig, polish
 from llc_core.engine.run import Run
 from llc_core.samplers import build
@@ -254,7 +255,10 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=2000, help="of the first data set")
     parser.add_argument("--keep", type=Path, help="a file of JSON lines: runs that are in it are not made again")
     parser.add_argument("--minutes", type=float, default=600.0, help="runs that are not begun by then are left out")
-    options = parser.parse_args()
+    options = parse(
+        parser, globals(), STATES=("truth",), SAMPLERS=lambda usual: {"MALA": usual["MALA"]}, STEPS=100,
+        MODELS=lambda usual: {name: usual[name] for name in list(usual)[:3]},
+    )  # fmt: skip
     print(machine(), flush=True)
     kept, until = Kept(options.keep), time.monotonic() + 60 * options.minutes
     combined = [(name, state, sampler) for state in STATES for name in MODELS for sampler in SAMPLERS]

@@ -166,7 +166,7 @@ NOT_SPREAD = {"unspread": 31.0, "unspread_se": 2.0, "pull": 0.02, "localization"
 def test_a_doubt_that_an_answer_settles_reads_the_same_with_the_answer_hidden(plane, doubt):
     known = {"llc": 50.0, "se": 0.5, "chains": 4, "kept_steps": 4000, "drift": 0.1, "drift_se": 0.2, **doubt}
     open_, settled_, refuted_ = (
-        dataclasses.replace(plane, converged=judge(Evidence(**known, reference=value)))
+        dataclasses.replace(plane, converged=judge(Evidence(**known, reference=value)), diagnostics={})
         for value in (math.nan, 50.3, 60.0)
     )
     hidden = [conclude(each, with_answers=False) for each in (open_, settled_, refuted_)]
