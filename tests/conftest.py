@@ -9,6 +9,15 @@ from typing import Any
 
 import pytest
 
+try:
+    from hypothesis import settings
+except ImportError:  # the engine's tests run without it
+    pass
+else:
+    # The same examples at every run: a failure is of the change that was made. deadline: a busy core is no fault.
+    settings.register_profile("fixed", derandomize=True, deadline=None, database=None)
+    settings.load_profile("fixed")
+
 # Every server of the tests would compile the kernels of all pages in advance, fifteen seconds of a core each time.
 os.environ.setdefault("LLC_LAB_WARM", "first")
 

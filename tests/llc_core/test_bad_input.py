@@ -48,9 +48,7 @@ ODD = st.one_of(
     st.lists(st.integers(-3, 9), max_size=4),
     st.dictionaries(st.text(max_size=3), st.integers(), max_size=2),
 )
-EACH = settings(
-    max_examples=110, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow], database=None
-)
+EACH = settings(max_examples=110, suppress_health_check=[HealthCheck.too_slow])
 
 
 def tries(call):

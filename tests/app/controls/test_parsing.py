@@ -45,7 +45,7 @@ def editor() -> NetworkEditor:
     ),
     st.one_of(st.just(""), st.lists(st.integers(-1, 9), max_size=6).map(lambda n: ", ".join(map(str, n)))),
 )
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_the_editor_keeps_the_last_good_network(editor, widths, ranks):
     editor.show(FIRST)
     changes = []

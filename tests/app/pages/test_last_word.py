@@ -9,7 +9,7 @@ import pytest
 import toy_page
 from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
-from last_word import DEEDS, Visitor, go_through, nothing_moves, plays_anyway, slow
+from last_word import DEEDS, Visitor, go_through, nothing_moves, plays_anyway, quick, slow
 from waiting import on_screen, settled
 
 import app.pages
@@ -61,12 +61,12 @@ class Asks:
     def __init__(self, view: Any, config: dict[str, Any]):
         self.view, self.config = view, config
 
-    def __call__(self, number: int, quick: bool) -> None:
+    def __call__(self, number: int, at_once: bool) -> None:
         view, names = self.view, [name for name in ("of_link", "of_side_bar") if isinstance(self.view, EstimatePage)]
         names = names or ["scene_of"]
         with pytest.MonkeyPatch.context() as patch:
             for name in names:
-                patch.setattr(view, name, getattr(view, name) if quick else slow(getattr(view, name)), raising=False)
+                patch.setattr(view, name, (quick if at_once else slow)(getattr(view, name)), raising=False)
             if number % 2 and isinstance(view, EstimatePage):
                 view.controls.choose("seed", number)
                 view._on_settings()
@@ -90,7 +90,7 @@ def test_a_page_does_what_was_asked_for_last(case, request):
     @example(PAUSED)
     @example(STEPPED)
     @example(REFUSED)
-    @settings(max_examples=FREELY.get(request.node.callspec.params["case"], 3), deadline=None, phases=PHASES)
+    @settings(max_examples=FREELY.get(request.node.callspec.params["case"], 3), phases=PHASES)
     def goes(deeds):
         go(case, deeds)
 

@@ -81,7 +81,6 @@ def go(deeds):
 
 
 @given(st.lists(DEEDS_AND_LEAVING, max_size=15))
-@settings(deadline=None)
 def test_a_page_does_what_was_asked_for_last(deeds):
     go(deeds)
 
@@ -95,7 +94,7 @@ PLAYED_MEANWHILE = [("press", "pause"), ("change", False), ("press", "pause"), (
 
 IN_VAIN = [("press", "pause"), ("change", False), ("finish", 0, True)]
 KNOWN = [PAUSED_TOO_EARLY, STEPPED_TOO_EARLY, TOO_LATE, PAUSED_AT_THE_END, PLAYED_MEANWHILE, IN_VAIN]
-SEARCH = settings(database=None, phases=[Phase.generate], deadline=None, max_examples=1000)
+SEARCH = settings(phases=[Phase.generate], max_examples=1000)
 
 
 @pytest.mark.parametrize("deeds", KNOWN)

@@ -34,7 +34,7 @@ def pack(content: object) -> str:
 
 
 @given(LINKS)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_what_is_packed_comes_back(link):
     text = encode(link)
     assert decode(text) == link
@@ -43,7 +43,7 @@ def test_what_is_packed_comes_back(link):
 
 
 @given(st.text() | st.binary().map(lambda b: base64.urlsafe_b64encode(b).decode()) | JSON.map(pack))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 def test_anything_else_is_refused_with_a_sentence(text):
     with pytest.raises(ValueError) as caught:
         decode(text)
@@ -51,7 +51,7 @@ def test_anything_else_is_refused_with_a_sentence(text):
 
 
 @given(st.integers(0, len(GOOD) - 1), st.sampled_from("aZ9-_%<"))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_a_changed_or_cut_link_never_half_applies(at, character):
     for text in (GOOD[:at], GOOD[:at] + character + GOOD[at + 1 :]):
         try:

@@ -121,7 +121,7 @@ def restored(views, key, config):
 
 @pytest.mark.long
 @given(config=LOCAL)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_a_link_restores_the_local_geometry(views, config):
     first, second = restored(views, "local-geometry", config)
     assert first == second
@@ -135,7 +135,7 @@ def test_a_link_restores_the_local_geometry(views, config):
 
 
 @given(config=BIAS)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_a_link_restores_the_stationary_bias(views, config):
     first, second = restored(views, "stationary-bias", config)
     assert first == second and {name: first[name] for name in config} == json.loads(json.dumps(config))
@@ -232,7 +232,7 @@ def begun(view, key):
 @pytest.mark.long
 @pytest.mark.parametrize("key", FIRST)
 @given(data=st.data())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_a_wrong_value_anywhere_changes_nothing(views, key, data):
     view = views[key]
     before = begun(view, key)

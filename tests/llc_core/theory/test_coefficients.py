@@ -17,7 +17,7 @@ from llc_core.theory.coefficients import learning_coefficient, local_learning_co
 from llc_core.theory.rank_tables import masked_rank_table, numerical_rank_table, numerical_ranks
 from llc_core.types import LearningCoefficient
 
-PROPERTY = settings(derandomize=True, deadline=None, max_examples=150, database=None)
+PROPERTY = settings(max_examples=150)
 Intervals = dict[tuple[int, int], int]  # (a, b) → how many basis vectors live at the vertices a … b
 
 
