@@ -65,7 +65,7 @@ fast-tests: env
 
 # What `.ci/run` asks besides: notebooks, long statistics, scripts of pages, the core alone.
 test-rest: env
-	$(PYTEST) $(SIDE_BY_SIDE) --durations=30 -m slow lab tests/llc_core tests/app tests/house
+	$(PYTEST) $(SIDE_BY_SIDE) --durations=30 -m slow lab tests/llc_core tests/app tests/house tests/lab/sweeps
 	$(MAKE) --no-print-directory test-core
 
 # All that `make test` leaves out: also whatever else is asked of browsers, and every command at its smallest size.

@@ -47,7 +47,7 @@ SHORTER = {
 """What would take most of the time: the same calls on less."""
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WITH_PYTHON)
 def test_the_python_of_a_page_runs_as_one_program(name, capsys):
     code = "\n".join(documents.blocks(PAGES[name], "python"))

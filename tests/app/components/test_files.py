@@ -78,6 +78,7 @@ print(len(before), sorted(of_the_app() - before))
 """
 
 
+@pytest.mark.slow
 def test_every_component_is_known_before_the_pages_are_loaded():
     """The first visitor of a fresh server gets the document before that; what is registered later he never sees."""
     root = Path(__file__).resolve().parents[3]

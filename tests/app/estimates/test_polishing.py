@@ -96,6 +96,7 @@ def test_without_noise_there_is_nothing_to_polish(view: Any) -> None:
     assert view.polishing.view.visible
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("view", ["your-network"], indirect=True)
 def test_a_trained_network(view: Any) -> None:
     view.restore(NETWORK)

@@ -121,7 +121,7 @@ def outside(html: str) -> list[str]:
     return [found for found in addresses(html) if found.startswith("/") or "://" in found]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_all_that_the_page_loads_lies_under_the_prefix(page):
     address, html = page
     assert len(addresses(html)) > 8 and not outside(html)

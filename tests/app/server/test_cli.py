@@ -118,7 +118,7 @@ def test_unknown_addresses_are_refused():
         ports.check_free("nowhere.invalid", 5006)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_server_lets_in_those_who_know_the_password(tmp_path):
     users = tmp_path / "users.json"
     users.write_text(json.dumps({"ada": "engine"}))

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[3]
 
 SERVER = """
@@ -44,6 +46,7 @@ print("told to end", flush=True)
 """
 
 
+@pytest.mark.slow
 def test_a_server_that_ends_builds_and_logs_nothing_more():
     """What is being built when it is told to end outlives its last line by half a second."""
     ended = subprocess.run([sys.executable, "-c", SERVER], cwd=ROOT, capture_output=True, text=True, timeout=120)

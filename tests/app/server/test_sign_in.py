@@ -56,6 +56,7 @@ def cookies(answer: http.client.HTTPResponse) -> SimpleCookie:
     return found
 
 
+@pytest.mark.slow
 def test_guesses_at_a_name_are_not_looked_at_any_more(server):
     answers = [sign_in(server, "ada", f"guess {k}", f"192.0.2.{k}") for k in range(NAME.free + 20)]
     assert [answer.status for answer in answers[: NAME.free]] == [302] * NAME.free

@@ -170,7 +170,7 @@ def test_errors_are_told_in_the_view(notebook):
     assert notebook.layout.select(Notice)[0].text == "Something went wrong (RuntimeError: planted)."
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_real_kernel_shows_it_without_an_error():
     cells = [nbformat.v4.new_code_cell("import app\napp.view()")]
     notebook = nbformat.v4.new_notebook(cells=cells)

@@ -40,7 +40,7 @@ def test_all_of_them_are_looked_at():
     assert {path.stem for path in PRINTED} == set(CLASSES)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_printed_dynamics_go_into_the_rows(tmp_path):
     spec = on_a_cpu(FOLDER / "printed_1k.toml", tmp_path)
     small = replace(

@@ -66,6 +66,7 @@ def test_exact_regression_lies_between_the_optimum_and_chance(name, policy):
     assert mean >= 0 and mean + 5 * se < SHARES[name] * bandit.random_regret
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", POLICIES)
 def test_nets_lie_between_the_optimum_and_chance(policy):
     bandit = LinearBandit(dim=6)

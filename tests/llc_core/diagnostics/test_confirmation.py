@@ -115,6 +115,7 @@ def test_exact_draws_give_what_quadrature_gives(singular):
     assert math.isnan(drawn_value(landscape("normal"), 1.0, 1.0)[0])
 
 
+@pytest.mark.slow
 def test_draws_of_several_laws_at_once_are_those_of_each_alone(monkeypatch):
     """The same random numbers: only the order of sums differs, and what the accepted moves make of it."""
     network = DeepLinearNetwork.random(widths=[3, 2, 3], layer_ranks=[1, 1], n=10_000, seed=4)
@@ -176,7 +177,7 @@ def test_a_doubt_that_an_answer_settles_reads_the_same_with_the_answer_hidden(pl
     assert conclude(settled_).kind == CONFIRMED and "50.3" in str(conclude(settled_)) and not conclude(open_).trusted
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("sampler, steps", [("UnderdampedLangevin", 4000), ("SGLD", 4000), ("HMC", 400)])
 def test_chains_that_have_not_arrived_are_never_trusted_wrong(sampler, steps):
     """Five layers of 2,098 parameters. Exact draws give 137; chains that begin at w0 agree with one another at 125 to 129."""

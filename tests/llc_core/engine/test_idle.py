@@ -160,12 +160,14 @@ def test_chains_that_have_not_spread_along_idle_directions_are_trusted(monkeypat
         assert "idle" not in without.diagnostics and without.llc == seen.llc
 
 
+@pytest.mark.slow
 def test_directions_that_have_half_spread_are_told_from_others():
     """At the places of each look, since γ‖δ‖² along idle directions is as large as chance has it."""
     seen = steps_of(Made(turned, 24), 8000, n_beta=400.0).estimates()[0]
     assert 3 < seen.diagnostics["unspread"] < 13 and seen.converged and seen.diagnostics["idle"] == 16
 
 
+@pytest.mark.slow
 def test_chains_that_have_not_spread_where_it_may_matter_are_refused_still():
     seen = steps_of(Made(walled, 24), 8000, n_beta=20_000.0).estimates()[0]
     assert "not spread along about 16 of 24" in seen.converged.reason and "idle" not in seen.diagnostics

@@ -148,7 +148,7 @@ def test_chains_that_stay_near_w0_along_flat_directions_are_found_out_without_an
     assert beside.confirmed is False and "exact draws" in beside.converged.reason
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_at_the_larger_localization_that_is_named_the_chains_arrive():
     alone, beside = flat(1500.0)
     assert alone.diagnostics["unspread"] < 2 * alone.diagnostics["unspread_se"]

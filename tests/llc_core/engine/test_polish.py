@@ -42,7 +42,7 @@ def test_what_an_exact_sampler_reads_is_right_at_a_polished_w0_and_too_low_at_th
     assert done.llc > 0.3 and after - before == pytest.approx(done.llc, abs=0.1)  # which γ's new centre may change
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @SEEDS
 @CASES
 def test_the_mean_of_a_run_is_right_at_a_polished_w0(loss: str, exact: float, seed: int) -> None:
@@ -61,6 +61,7 @@ def test_one_linear_layer_reads_15_on_its_data(gradient: str, seed: int) -> None
     assert drawn.llc == pytest.approx(15, abs=4 * drawn.llc_se)
 
 
+@pytest.mark.slow
 def test_exact_draws_confirm_a_deep_network_at_its_new_w0() -> None:
     """Of low rank, where no formula is known: the reference must have the new baseline and the new centre of γ."""
     problem = DeepLinearNetwork.random(widths=[5, 4, 5], layer_ranks=[2, 2], n=2000)

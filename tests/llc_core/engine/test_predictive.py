@@ -49,7 +49,7 @@ def of_linear():
     return run_linear().predictive
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_linear_network_has_its_gaussian_posterior_jointly(of_linear):
     found = of_linear
     mean, covariance = exact_functions(linear())

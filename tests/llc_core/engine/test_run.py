@@ -160,8 +160,8 @@ def test_minibatch_noise_is_predicted_and_flagged(tiny):
     assert exact.diagnostics["noise_inflation"] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_draws")
-@pytest.mark.long
 def test_adapted_and_unit_mass_sample_the_same_law():
     problem = DeepLinearNetwork.random(widths=[5, 4, 5], layer_ranks=[3, 3], n=100_000, seed=3)
     adapted = estimate(problem, UnderdampedLangevin(), steps=1000, chains=128)

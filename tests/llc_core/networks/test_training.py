@@ -299,6 +299,7 @@ def test_bad_heads_are_named(text_model):
         head_masks(build_model("mlp"), 0, 0)
 
 
+@pytest.mark.slow
 def test_llc_of_a_head_over_training():
     data = synthetic_text(sequences=32, length=8, vocabulary=5)
     model = build_model({"kind": "transformer", "dim": 8, "layers": 2, "heads": 2, "length": 8, "vocabulary": 5})

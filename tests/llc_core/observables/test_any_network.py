@@ -58,7 +58,7 @@ def test_the_singular_fluctuation_of_a_regular_network_is_the_exact_one(by_chain
     assert abs(nu / truth - 1) < 4 * se / truth + 0.03, (nu, se, truth)  # the step's own share is 2.5%
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_both_ways_see_terms_of_the_same_size(monkeypatch):
     """The planted fault of a chain counted twice would double them."""
     settings = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 import torch
 
 from llc_core import DeepLinearNetwork, estimate
@@ -45,6 +46,7 @@ def test_memory_does_not_grow_and_little_says_nothing():
     assert np.isnan(seen(lambda t: 1.0, 20).drift(group())).all()
 
 
+@pytest.mark.slow
 def test_chains_that_spread_along_a_valley_are_told_from_those_that_have_arrived():
     """At the zero network the default chains of Langevin sampling reach .5 of the 4.3 that their squared distance should be."""
     zeros = DeepLinearNetwork([np.zeros((3, 3))] * 2, noise_std=0)

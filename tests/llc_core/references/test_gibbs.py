@@ -207,7 +207,7 @@ def test_a_wrong_precision_does_not_agree_with_quadrature(monkeypatch):
         assert_near(scalar_run(True), quadrature(SCALARS, 0.5))
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_three_layers_agree_with_weighted_draws_of_the_prior():
     """No chain at all: independent draws of the prior, weighted with exp(−nβΔL)."""
     problem, n_beta, groups = network([2, 2, 3, 2], ranks=[1, 2, 1]), 0.05, 20
@@ -458,6 +458,7 @@ def at_a_strong_localisation() -> np.ndarray:
     return np.array([at_noted(problem, 8, 120, 40, 1e4).mean(axis=1) for problem in draws])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("index, printed", enumerate([11.6, 18.9, 28.0]))
 def test_a_strong_localisation_eats_the_coefficient(index, printed):
     """The same network at γ = 10⁴. These values depend on the draw of w0, which the note does not give: three draws

@@ -622,7 +622,7 @@ def test_the_compiled_update_has_the_moments_on_a_quadratic(name):
     check_quadratic(compiled(CASES[name].quadratic), CASES[name], FEWER)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WITH_CELL)
 def test_the_compiled_update_has_the_moments_on_a_skewed_target(name):
     check_skewed(compiled(CASES[name].skewed), CASES[name], FEWER)

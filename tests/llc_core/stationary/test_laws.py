@@ -274,7 +274,7 @@ def test_distances_to_the_limit_are_the_measured_ones(sampler, step, to_limit):
     assert total_variation(found, masses(sampler, "normal")) == pytest.approx(to_limit, abs=0.006)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("target", LANDSCAPES)
 @pytest.mark.parametrize(
     "sampler",
@@ -353,6 +353,7 @@ def test_a_law_without_room_is_refused_before_it_is_made(monkeypatch, target, ma
     assert str(error.value).count(". ") == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "sampler, target, step",
     [(PUBLISHED, "double_well", 1e-4), (SGLD(), "student_t", 1e-2), (CORRECTED, "normal", 1e-1)],

@@ -184,7 +184,7 @@ def test_health_of_a_good_run():
     assert found["distance"].value == pytest.approx(math.sqrt(2 * 0.25 / result.n_beta), rel=0.3)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_strong_localisation_is_a_choice_to_know_of_and_not_a_fault():
     problem = planar_landscape("quadratic")
     tight = estimate(problem, SGLD(step_size=3e-5), chains=8, steps=20_000, localization=2e3)

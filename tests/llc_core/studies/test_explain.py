@@ -67,7 +67,7 @@ def check(case: Case, seed: int = 0) -> None:
     assert abs(value - change) < 3.5 * math.hypot(se, change_se), (value, se, change, change_se)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_the_split_names_the_planted_cause_and_its_size(name):
     check(CASES[name])

@@ -140,7 +140,7 @@ def check_fluctuation(result, exact, factor=1.0):
     assert result.singular_fluctuation_se < 0.1 * exact
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_nu_is_that_of_quadrature(measured):
     problem, results = measured
     for result in results:
@@ -150,6 +150,7 @@ def test_nu_is_that_of_quadrature(measured):
             check_fluctuation(result, exact, factor=2.0)  # β in place of β/2
 
 
+@pytest.mark.slow
 def test_nu_of_one_singular_data_set_with_its_error():
     problem = planar_landscape("normal_crossing", k=[1, 2], n=400)
     result = estimate(problem, HMC(step_size=0.05), chains=32, steps=800, functional_variance=4)

@@ -29,7 +29,7 @@ def law(name, n_beta, exponents, points=2400):
     return np.log(mass.sum()), n_beta * (mass * energy).sum() / mass.sum()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "exponents", "m"), [("sum", (2, 4), 1), ("product", (2, 2), 2)])
 def test_singular_minima(name, exponents, m):
     target = surface(name, exponents=exponents)
@@ -89,7 +89,7 @@ def test_a_network_s_levels_agree_with_quadrature():
     assert found.gradients % (25 * 16 * 2) == 0, "a sweep counts for two"
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_two_basins():
     target = surface("two_basins")
     found = free_energy(target, [0.1, 0.9, 5.0, 24.0, 120.0, 660.0], chains=32, steps=2500,
@@ -152,7 +152,7 @@ def told(widths: tuple[int, int, int], coldest: float, se: float, seeds: int) ->
     return [fit(levels * 10, known + se * each, np.full(len(levels), se), dim) for each in noise]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(("widths", "llc", "m"), [((2, 2, 2), 1.5, 1), ((3, 3, 3), 3.5, 2), ((4, 4, 4), 6.0, 1)])
 def test_a_long_ladder_tells_the_multiplicity_and_a_short_one_says_that_it_cannot(widths, llc, m):
     """No ladder names a wrong m, and λ lies within its errors on both: the short one alone prefers m = 2 or 3 on all three."""

@@ -159,7 +159,7 @@ def test_what_fails_is_a_row_and_can_be_tried_again(scheduler, tmp_path):
     assert (again.done, again.errors) == (4, 0)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_client_that_is_killed_loses_nothing_that_was_recorded(whole, scheduler, written, tmp_path):
     """Killed without a word after its first rows. `lab.benchmarks.speed.sweeps` does this ten times, at random moments."""
     path, log, file = tmp_path / "a.sqlite", written[sweep_work.LOG], tmp_path / "sweep.toml"
@@ -342,7 +342,7 @@ def test_the_job_script_of_a_cluster(sweep_file, capsys):
     assert "--nthreads 1" in worker and "--resources GPU=1" in worker
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_gpu_jobs_are_for_sweeps_on_gpus(sweep_file, capsys):
     from lab import slurm
 

@@ -523,6 +523,7 @@ def test_other_endings_are_refused(tmp_path):
 # -- what it will cost ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gradient", ["full", "control_variate", "minibatch"])
 @pytest.mark.parametrize("batch_size", [None, 10])
 @pytest.mark.parametrize("problem, is_cut", [(3, True), (7, False)])

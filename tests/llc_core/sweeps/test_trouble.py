@@ -98,7 +98,7 @@ def test_a_disk_that_is_full_ends_a_sweep_in_one_sentence_and_it_goes_on_later(
     assert {json.dumps(row) for row in recorded} <= {json.dumps(row) for row in results(path)}, "none was run again"
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_file_that_may_not_grow_keeps_what_it_has(tmp_path):
     """The system's own limit, as a quota has it."""
     pytest.importorskip("resource")
@@ -148,7 +148,7 @@ def test_a_store_that_may_only_be_read_is_shown_and_refused_before_any_worker_st
 # -- memory -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_unit_without_memory_fails_alone(scheduler, tmp_path):
     spec = SweepSpec.from_dict({**SMALL, "problems": 3})
     last = run_sweep(spec, tmp_path / "a.sqlite", scheduler=scheduler, work=sweep_work.starving)
@@ -218,7 +218,7 @@ def until(stream, words: str) -> str:
     raise AssertionError(f"{words!r} was never said: {seen}")
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_ctrl_c_twice_ends_even_what_does_not_listen():
     client = subprocess.Popen(
         [sys.executable, "-c", NEVER], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT
@@ -234,7 +234,7 @@ def test_ctrl_c_twice_ends_even_what_does_not_listen():
         client.wait()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_ctrl_c_twice_during_a_sweep_leaves_a_store_that_goes_on(sweep_file, scheduler, tmp_path):
     """To the whole group of processes, as a terminal does it, while a worker runs a unit that never ends."""
     path, log = tmp_path / "a.sqlite", tmp_path / "log"

@@ -64,7 +64,7 @@ def test_a_grid_that_would_be_too_fine_is_not_made():
     assert width_one_llc([1e4, 1e4, 1e4], S, 0.0, 1000.0, 1.0) is None
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("depth", [2, 3])
 def test_width_one_is_what_the_exact_sampler_shows(depth):
     network = DeepLinearNetwork([np.zeros((1, 1))] * depth, n=10_000, noise_std=0.5, seed=2)
@@ -118,6 +118,7 @@ def test_elsewhere_it_is_not_known(widths, layer_ranks):
     assert "asymptotic" in problem.expected_note and "gibbs_reference" in problem.expected_note
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("widths, layer_ranks", SHAPES)
 def test_of_one_data_set_it_is_what_the_exact_sampler_shows(widths, layer_ranks):
     """At nβ = 20·n/log n, where terms of order 1/nβ are below the sampler's error; the noise's share is large."""

@@ -752,7 +752,7 @@ def rounding_of_r_hat(job: FunctionsJob) -> float:
     return max(abs(r_hat(losses * scale + offset) - r_hat(losses)) for scale, offset in units)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", CASES)
 def test_the_exported_script_of_a_case_runs_and_gives_the_numbers_of_the_page(pasted, kind):
     printed = [float(value) for value in re.findall(r": ([\d.e+-]+)$", pasted.printed(kind), re.M)]

@@ -409,7 +409,7 @@ def test_answers_can_be_withheld(view):
 # -- take-away --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_python_runs_as_pasted_and_the_files_hold_what_was_seen(view):
     view.restore({"problem": {**CROSSING, "k": [1, 2], "start": [0.4, -0.3]}, "chains": 4, "steps": 600, "seed": 3})
     job, _ = job_of(get_landscape(view.editor.problem), **view.controls.values)

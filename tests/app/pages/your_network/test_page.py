@@ -46,7 +46,7 @@ def view():
     made.close()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_trained_network_reads_far_below_half_its_parameters():
     found = finished(PRESETS[0].config)
     assert 1 < found.llc < 20 and found.dim == 2410

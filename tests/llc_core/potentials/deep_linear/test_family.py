@@ -86,8 +86,8 @@ def test_rows_gathered_together_are_each_networks_own(family):
         torch.testing.assert_close(rows, pool[(start + torch.arange(40)) % len(pool)], rtol=0, atol=0)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_draws")
-@pytest.mark.long
 @pytest.mark.parametrize(
     "sampler, gradient, steps",
     [

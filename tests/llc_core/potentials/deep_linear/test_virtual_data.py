@@ -126,7 +126,7 @@ def test_inputs_and_noise_come_from_streams_of_their_own():
     assert sizes_that_follow(data) > 20 / 100_000**0.5
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @needs_compiler
 def test_compiled_rows_are_the_written_ones(monkeypatch):
     """Of ten kinds of data: torch by itself stops after eight shapes."""

@@ -41,7 +41,7 @@ def test_sampled_gradients_of_a_linear_regression(gradient):
     assert abs(result.llc - bias - exact) < 4 * result.llc_se + 0.03 * exact
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_planted_fault_is_seen():
     """A gradient that is 10% too large must fail the same test."""
     problem, exact = linear_problem(5)

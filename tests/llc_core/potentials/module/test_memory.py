@@ -60,6 +60,7 @@ def test_chain_by_chain_is_the_same_law(small_blocks, monkeypatch, gradient):
         assert one.diagnostics[name] == pytest.approx(other.diagnostics[name], rel=0.6, abs=0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["SGLD", "SGHMC", "SGNHT", "RMSPropSGLD", "AdamSGLD", "UnderdampedLangevin"])
 def test_blocks_of_parameters_change_nothing(small_blocks, monkeypatch, name):
     """Noise belongs to a place: an update in blocks is the update of all parameters at once."""

@@ -141,7 +141,7 @@ def test_quadrature_around_another_point_agrees_with_brute_force(walls, localiza
     assert exact.llc[0] == pytest.approx(problem.n_beta * (weight * loss).sum() / weight.sum(), abs=3e-3)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("localization", [1.0, 10.0, 30.0])
 def test_quadrature_behind_a_wall_that_hides_w0(localization):
     """Chains begin across the wall from w0: their side's density is highest at the wall, wherever w0 lies."""
@@ -368,7 +368,7 @@ def at_walls():
     return one_sided_posterior(problem).llc.mean(), *runs
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("index", range(2), ids=map(str, WALL_STEPS))
 def test_walls_throw_no_chain_whose_prior_step_is_implicit(at_walls, index):
     """The row of Lau, Murfet & Wei's table that explicit steps cannot do, and that they must fail."""

@@ -48,6 +48,7 @@ def test_a_linear_chain_of_functions_without_its_metric_is_caught(monkeypatch: p
     assert linear_equivalence(*_features(), 0.5, steps=100).difference > OTHER
 
 
+@pytest.mark.slow
 def test_linear_chains_on_independent_noise_have_the_law_of_the_gaussian_process() -> None:
     matrix, targets = _features()
     chains, noise_variance, step_size = 3_000, 0.5, 0.004
@@ -111,7 +112,7 @@ def test_neurons_that_are_not_exchangeable_are_caught() -> None:
     assert paths.difference > OTHER
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_every_order_statistic_has_one_law_on_independent_noise() -> None:
     from scipy.stats import ks_2samp
 

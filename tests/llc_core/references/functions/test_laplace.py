@@ -33,6 +33,7 @@ def test_a_variance_drawn_with_its_residual_has_the_law_of_both():
     assert abs((tau < 0.5 * math.log(2)).mean() - 0.5) < 4.5 * 0.5 / math.sqrt(len(tau))
 
 
+@pytest.mark.slow
 def test_chains_of_the_hidden_layers_meet_brute_force():
     random = torch.Generator().manual_seed(5)
     w = NARROW.prior_draws(60_000, random)
@@ -68,6 +69,7 @@ def test_the_infinitely_wide_network_meets_brute_force():
     assert (np.abs(draws.std(axis=0) / sd - 1) < 4.5 * error).all()
 
 
+@pytest.mark.slow
 def test_mixtures_have_the_law_of_the_draws():
     """Of a finite width by `finite_width`, and of an infinite one."""
     chains, kept = LaplaceChains(NARROW, 64, seed=2), []

@@ -61,6 +61,7 @@ def test_the_smallest_error_is_near_the_engine_s_step_size(default_sweep):
     assert abs(found.error[found.best]) < 0.02
 
 
+@pytest.mark.slow
 def test_beyond_the_stability_limit_chains_die_and_below_it_they_do_not(default_sweep):
     found = default_sweep
     assert found.values[-1] == pytest.approx(BEYOND * found.limit, rel=0.01)
