@@ -11,7 +11,7 @@ from llc_core.diagnostics.evidence import Evidence, Fault
 TOLERANCE = 0.05
 """What the minimum lies lower than w0 may be this share of λ there; mean and variance may differ by this share of λ̂."""
 DOUBTFUL = 0.03
-"""From this share on it leaves too little of the tolerance for all else, unless an exact answer says what all together is."""
+"""From this share on it leaves too little of the tolerance for all else, unless the exact λ says what all together is."""
 ERRORS = 3
 MOSTLY = 0.25
 """λ̂ is γ's where it would fall by more than this share of itself while log γ rises by 1. Where the loss alone holds the chains in
@@ -33,9 +33,12 @@ def above_the_minimum(e: Evidence) -> Fault | None:
 
 
 def nearly_too_far_above(e: Evidence) -> Fault | None:
-    """w0 lies above the minimum by most of the tolerance."""
+    """w0 lies above the minimum by most of the tolerance.
+
+    What else is wrong then takes λ̂ out of it. An exact answer to the mean's own question knows of that only where λ stands beside.
+    """
     fault = _above(e, DOUBTFUL)
-    return fault and replace(fault, doubt=True)
+    return fault and replace(fault, doubt=e.truth_known)
 
 
 def is_far_above(llc: float, above: float, share: float = TOLERANCE) -> bool:

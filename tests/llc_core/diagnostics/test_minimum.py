@@ -65,11 +65,11 @@ def test_what_is_small_or_not_known_says_nothing(harmless):
 
 
 def test_an_exact_answer_settles_doubts_and_not_a_w0_far_above():
-    for doubt in ({"above": 2.0}, {"gap": -6.0}, {"of_gamma": 20.0}):
+    for doubt in ({"above": 2.0, "truth_known": True}, {"gap": -6.0}, {"of_gamma": 20.0}):
         assert not judged(**doubt) and worth_an_answer(Evidence(**{**SOUND, **doubt}))
         assert judged(**doubt, reference=50.2)
-    far = {"above": 10.0}
-    assert not judged(**far, reference=50.2) and not worth_an_answer(Evidence(**{**SOUND, **far}))
+    for far in ({"above": 2.0}, {"above": 10.0}):
+        assert not judged(**far, reference=50.2) and not worth_an_answer(Evidence(**{**SOUND, **far}))
     beside = judged(**far, reference=50.2, truth_known=True)
     assert beside and "The estimate is right" in beside.reason and "w0 lies above the minimum" in beside.reason
     assert not judged(**far, truth_known=True), "nothing says that the number is right"
