@@ -97,12 +97,13 @@ def through_benchmark(app: Any) -> None:
     page.get_by_role("combobox", name="Gradient").click()
     page.get_by_role("listbox").get_by_text("control variate", exact=True).click()
     expect(page.locator("circle[data-key]:not([data-key$='|control_variate'])")).to_have_count(0)
-    still = chosen.nth(4).element_handle()
-    still.wait_for_element_state(
-        "stable"
-    )  # charts that are filtered are drawn anew, and a click on an old point is lost
+    if page.get_by_role("listbox").count():
+        # On a busy machine the list may stay open, and takes the next click for its own.
+        page.keyboard.press("Escape")
+    expect(page.get_by_role("listbox")).to_have_count(0)
+    app.still()  # charts that are filtered are drawn anew, and a click on an old point is lost
     chosen.nth(4).click(force=True)  # a point lies below the line that is drawn through all of them
-    expect(page.get_by_role("combobox", name="Curve")).to_contain_text("control variate")
+    expect(page.get_by_text("One run of this point")).to_be_visible()
     expect(page.locator("[data-key=llc]")).to_have_text(NUMBER)
     page.get_by_role("button", name="Close", exact=True).click()
     expect(page.get_by_text("One run of this point")).not_to_be_visible()
