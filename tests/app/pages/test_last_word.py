@@ -22,7 +22,7 @@ FREELY = {"toy": 12, "local-geometry": 12, "stationary-bias": 12}
 """How many sequences are made up for a page; the others go through those that are written down and a few more."""
 PAUSED = [("change", False), ("press", "pause"), ("finish", 0, False)]
 STEPPED = [("change", False), ("press", "step"), ("press", "step"), ("finish", 0, False)]
-PHASES = [Phase.explicit, Phase.reuse, Phase.generate]
+PHASES = [Phase.explicit, Phase.generate]
 REFUSED = [("change", False), ("change", False), ("finish", 1, False), ("press", "pause"), ("finish", 0, True)]
 LLC = {"steps": 1000, "chains": 2}
 CASES: dict[str, dict[str, Any]] = {
