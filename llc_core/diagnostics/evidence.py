@@ -42,6 +42,7 @@ class Evidence:
     unlooked: whether that was not looked for, since it would have cost too much, or the run is `unfinished`.
     from_variance, from_variance_se: λ̂ from the variance of the losses.  gap, gap_se: λ̂ less that, with the error of the difference.
     of_gamma, of_gamma_se: by how much λ̂ falls where log γ rises by 1 (all of `variance.FromVariance`).
+    data_variance, data_variance_se: of λ̂ over data sets of this size, with its error (`observables.data_noise`).  n_beta: nβ.
     sampler: what moved the chains, by which remedies are chosen; None: not known.
     """
 
@@ -93,6 +94,9 @@ class Evidence:
     gap_se: float = math.nan
     of_gamma: float = math.nan
     of_gamma_se: float = math.nan
+    data_variance: float = math.nan
+    data_variance_se: float = math.nan
+    n_beta: float = math.nan
     sampler: Sampler | None = None
 
     @property

@@ -1,4 +1,4 @@
-"""Whether λ̂ speaks of w0 at all: w0 may lie above the minimum, λ̂ may hang on the temperature, or on γ."""
+"""Whether λ̂ speaks of w0 at all: w0 may lie above the minimum, λ̂ may hang on the temperature, on the data, or on γ."""
 
 from __future__ import annotations
 
@@ -18,6 +18,10 @@ MOSTLY = 0.25
 a direction, or γ alone, nothing falls; in between, s being the loss's share of the curvature, 2·s·(1 − s) of s/2 does."""
 SMALLER = 10.0
 """γ is divided by so much."""
+OF_DATA = 0.05
+"""Other data of the same size may change λ̂ by this share of it."""
+LOWER_BY, LOWER_AT_LEAST = 2.0, 4.0
+"""nβ is lowered by LOWER_BY times the factor that brings the share to OF_DATA, and by LOWER_AT_LEAST at least: a half left λ̂ 6% off."""
 TEMPERATURES = "read λ̂ from temperatures=(1, 0.25)."
 
 
@@ -99,6 +103,26 @@ def mostly_of_gamma(e: Evidence) -> Fault | None:
     )
     words = f"Use a smaller γ, such as {smaller:g}, or tell γ with the number."
     return Fault(reason, words, change={"localization": smaller}, doubt=True)
+
+
+def hangs_on_data(e: Evidence) -> Fault | None:
+    """λ̂ would be another with other data of the same size: near a singular w0 their noise moves the place where the loss is low.
+
+    The noise in nβ·L_n grows as nβ/√n, so that more data at the same nβ help, and so does a lower nβ.
+    """
+    size = data_error(e)
+    if not (size > OF_DATA * e.llc and e.data_variance > e.data_variance_se):
+        return None
+    share = size / e.llc
+    lower = float(f"{e.n_beta / max(LOWER_BY * share / OF_DATA, LOWER_AT_LEAST):.2g}")
+    reason = f"λ̂ hangs on these data: other data of this size would change it by about ± {share:.0%}."
+    words = f"Use more data at the same nβ (n_beta), or a lower n_beta, such as {lower:g}."
+    return Fault(reason, words, change={"n_beta": lower}, doubt=e.truth_known)
+
+
+def data_error(e: Evidence) -> float:
+    """The standard error of λ̂ over data sets; nan where it is not known."""
+    return math.sqrt(max(e.data_variance, 0.0)) if math.isfinite(e.data_variance) else math.nan
 
 
 def held(e: Evidence) -> float:

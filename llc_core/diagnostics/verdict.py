@@ -40,6 +40,7 @@ QUESTIONS: tuple[Callable[[Evidence], Fault | None], ...] = (
     causes.unknown_law,  # behind what asks for steps: of chains that do not agree no law is measured
     minimum.nearly_too_far_above,
     minimum.variance_differs,
+    minimum.hangs_on_data,
     minimum.not_looked_for,
     spread.unspread,
     minimum.mostly_of_gamma,

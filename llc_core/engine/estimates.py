@@ -128,6 +128,9 @@ class Estimates:
                     findings = replace(findings, above=float(above[number, index]))
                 elif can_be_asked(setup) and not has_no_law(setup) and not problem.w0_is_minimum:
                     findings = replace(findings, unlooked=True, unfinished=unfinished)
+                if self.record.law is not None and chains.usable and not unfinished:
+                    noise = self.record.law.data_noise(Group(mine, chains.living, n_beta))
+                    findings = replace(findings, data_variance=noise.square, data_variance_se=noise.square_se)
                 seen.append(Seen(problem, own, setting, mine, chains, findings, weigh(problem, chains, findings)))
         if largest_drawn:
             _draw_what_is_asked(seen, largest_drawn)

@@ -12,7 +12,7 @@ from llc_core.diagnostics import convergence as diagnostics
 from llc_core.diagnostics.causes import FORMULA, FORMULA_LEAST
 from llc_core.engine.setup import Setup
 from llc_core.observables.curvature_roots import FURTHER
-from llc_core.observables.law_bias import AT_ONCE, EXACT_TRACE, LawBias, Plan, Seen
+from llc_core.observables.law_bias import AT_ONCE, EXACT_TRACE, MOST_LOOKS, LawBias, Plan, Seen
 from llc_core.observables.look import Group
 from llc_core.potentials.base import Potential
 from llc_core.potentials.module.network import CURVATURE_ROWS
@@ -20,7 +20,7 @@ from llc_core.potentials.plane.regression import Planar
 
 SHARE = 0.08
 """Share of the run's work that the measure may take."""
-MOST_LOOKS, LEAST_LOOKS = 200, 8
+LEAST_LOOKS = 8
 DENSE = 256
 """Up to this many parameters whole Hessians are made, where the run is long enough for them."""
 LEAST_CORRELATION = 0.2
@@ -60,7 +60,8 @@ def plan(setup: Setup) -> Plan | None:
         turns = 3 * (call / 2 + chains * dim * option.turn)
         looks = int((room - option.first) / (call + gradient + hvps + turns))
         if option.first <= room / 2 and looks >= LEAST_LOOKS:
-            return Plan(max(1, kept // min(looks, MOST_LOOKS)), option.root, option.vectors)
+            looks = min(looks, MOST_LOOKS)
+            return Plan(max(1, kept // looks), option.root, option.vectors, looks)
     return None
 
 

@@ -14,7 +14,7 @@ from llc_core.diagnostics import convergence as diagnostics
 from llc_core.diagnostics.confirmation import drawn_value, exact_value
 from llc_core.diagnostics.errors import MeanError, mean_error
 from llc_core.diagnostics.evidence import Evidence
-from llc_core.diagnostics.minimum import held
+from llc_core.diagnostics.minimum import data_error, held
 from llc_core.diagnostics.spread import without_idle
 from llc_core.diagnostics.verdict import hangs_on_spread, judge, worth_an_answer
 from llc_core.engine.chains import Chains, grouped
@@ -42,7 +42,8 @@ class Findings:
     parameters: D, for the bound on λ; 0: the bound is not checked.
     of_a_posterior: whether w0 is the centre of a prior and not a minimum of the loss: λ̂ may then have either sign.
     sampler: what moved the chains.
-    above, unlooked, unfinished, from_variance, from_variance_se, gap, gap_se, of_gamma, of_gamma_se: as in `Evidence`.
+    above, unlooked, unfinished, from_variance, from_variance_se, gap, gap_se, of_gamma, of_gamma_se, data_variance,
+        data_variance_se: as in `Evidence`.
     """
 
     step_size: float = math.nan
@@ -74,6 +75,8 @@ class Findings:
     gap_se: float = math.nan
     of_gamma: float = math.nan
     of_gamma_se: float = math.nan
+    data_variance: float = math.nan
+    data_variance_se: float = math.nan
 
 
 Weighed = tuple[Evidence, np.ndarray, float]
@@ -107,6 +110,7 @@ def weigh(problem: Potential, chains: Chains, findings: Findings) -> Weighed:
         spikes=diagnostics.spike_share(kept) if findings.exact_losses else math.nan,
         expected=math.nan if expected is None else expected,
         localization=chains.localization,
+        n_beta=chains.n_beta,
         reference=exact_value(problem, chains.n_beta, chains.localization),
         effective_share=worth,
         truth_known=problem.local_learning_coefficient is not None,
@@ -194,6 +198,7 @@ def make_estimate(
             "held_by_gamma": held(evidence),
             "of_gamma": evidence.of_gamma,
             "of_gamma_se": evidence.of_gamma_se,
+            "data_se": data_error(evidence),
             **({"idle": float(evidence.idle)} if evidence.idle else {}),
             **({"effective_share": evidence.effective_share} if math.isfinite(evidence.effective_share) else {}),
             **(measured or {}),

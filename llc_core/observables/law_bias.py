@@ -12,6 +12,7 @@ from llc_core.compute.streams import torch_stream
 from llc_core.groups import Groups
 from llc_core.observables.base import Observable
 from llc_core.observables.curvature_roots import DenseRoot, KroneckerRoot, LanczosRoot, Root
+from llc_core.observables.data_noise import DataNoise, SampleLosses
 from llc_core.observables.look import Group, Look, RunShape
 from llc_core.potentials.base import Potential
 from llc_core.potentials.module.network import NetworkPotential
@@ -22,16 +23,19 @@ AT_ONCE = 1 << 18
 """Numbers of the Hessian's columns that are evaluated in one call."""
 
 
+MOST_LOOKS = 200
 DENSE_PLACES, KEPT = 1024, 1 << 22
 """Up to so many parameters the places of the looks are kept, and so many numbers of them at most (16 MB)."""
 
 
 class Plan(NamedTuple):
-    """What is affordable. every: kept steps between looks.  root: "dense", "kronecker" or "lanczos".  vectors: of Lanczos."""
+    """What is affordable. every: kept steps between looks.  root: "dense", "kronecker" or "lanczos".  vectors: of Lanczos.
+    looks: about how many there will be."""
 
     every: int
     root: str
     vectors: int = 0
+    looks: int = MOST_LOOKS
 
 
 class Seen(NamedTuple):
@@ -84,11 +88,14 @@ class LawBias(Observable):
         self._root: Root | None = None
         self._rows: list[Tensor] = []
         self._places: list[Tensor] = []
+        self._samples: SampleLosses | None = None
 
     def look(self, seen: Look) -> None:
         delta = seen.delta
         if self._root is None:
             self._root = self._make_root(delta)
+            if isinstance(self.problem, NetworkPotential):
+                self._samples = SampleLosses(self.problem, self.plan.looks, delta)
         loss, grad = self.problem.excess_loss_and_grad(delta)
         force = (self.localization * delta).addcmul_(self.n_beta, grad)
         prior = self.problem.prior_energy_and_grad(delta)
@@ -103,6 +110,8 @@ class LawBias(Observable):
         self._rows.append(torch.stack(numbers))
         if self.problem.dim <= DENSE_PLACES and len(self._rows) * delta.numel() <= KEPT:
             self._places.append(delta.detach().clone())
+        if self._samples is not None:
+            self._samples.look(delta)
 
     def seen(self, group: Group) -> Seen:
         """What was seen of the group's living chains that weigh something."""
@@ -110,6 +119,15 @@ class LawBias(Observable):
         good = group.living & (rows[:, 2].sum(axis=0) > 0)
         bias, loss, weights, unspread, pull = rows[:, :, good].transpose(1, 0, 2)
         return Seen(bias, loss, weights, unspread, pull, good)
+
+    def data_noise(self, group: Group) -> DataNoise:
+        """What other data would change of the group's λ̂; unknown where states weigh differently."""
+        if self._samples is None:
+            return DataNoise()
+        seen = self.seen(group)
+        if np.ptp(seen.weights) > 0:
+            return DataNoise()
+        return self._samples.noise(group.rows, seen.chains, seen.loss, group.n_beta)
 
     def places(self, group: Group) -> Tensor | None:
         """δ [looks, C', D] of the chains that are `seen`; None where they are too many to be kept."""

@@ -198,7 +198,7 @@ def _changed(settings: dict[str, Any], change: dict[str, Any]) -> dict[str, Any]
     name, value = next(iter(change.items()))
     if name == "sampler":
         return {**settings, "sampler": {"name": value}}
-    if name in ("gradient", "localization", "dtype"):
+    if name in ("gradient", "localization", "n_beta", "dtype"):
         return {**settings, name: value}
     return {**settings, "sampler": build(settings["sampler"]).replace(**{name: value}).to_dict()}
 

@@ -1,4 +1,4 @@
-"""What the verdict says of a w0 above the minimum, of a variance that contradicts the mean, and of a λ̂ that is γ's."""
+"""What the verdict says of a w0 above the minimum, a variance that contradicts the mean, and a λ̂ that is γ's or the data's."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SOUND = {
     "llc": 50.0, "se": 0.3, "chains": 4, "dead": 0, "r_hat": 1.005, "ess": 900.0, "drift": 0.1, "drift_se": 0.2,
     "step_size": 1e-7, "stable_step": 1e-6, "kept_steps": 4000, "parameters": 400, "localization": 100.0, "above": 0.1,
     "from_variance": 50.5, "from_variance_se": 1.0, "gap": -0.5, "gap_se": 1.0, "of_gamma": 0.4, "of_gamma_se": 0.2, "pull": 290.0,
-    "unspread": 1.0, "unspread_se": 2.0,
+    "unspread": 1.0, "unspread_se": 2.0, "n_beta": 100.0, "data_variance": -0.1, "data_variance_se": 0.3,
 }  # fmt: skip
 
 
@@ -38,6 +38,8 @@ def test_a_sound_run_has_the_variance_beside_it():
         ({"gap": -6.0}, "w0 lies above the minimum, or is none: the mean of the losses says 50, their variance 56", {"polish": True}),
         ({"gap": 6.0}, "λ̂ changes with the temperature", {}),
         ({"of_gamma": 20.0}, "at twice this γ (localization) it would be about 28% lower", {"localization": 10.0}),
+        ({"data_variance": 25.0, "data_variance_se": 6.0}, "other data of this size would change it by about ± 10%", {"n_beta": 25.0}),
+        ({"data_variance": 225.0, "data_variance_se": 6.0}, "by about ± 30%", {"n_beta": 8.3}),
         ({"unlooked": True, "above": math.nan, "gap_se": math.nan, "gap": math.nan}, "is not known", {"polish": True}),
         ({"llc": -3.0, "above": 60.0, "expected": 50.0}, "w0 lies above the minimum", {"polish": True}),
     ],
@@ -51,6 +53,9 @@ def test_each_has_its_sentence_and_its_remedy(changes, words, change):
     "harmless",
     [
         {"above": 1.4},
+        {"data_variance": 6.0, "data_variance_se": 1.0},
+        {"data_variance": 9.0, "data_variance_se": 10.0},
+        {"data_variance": math.nan, "data_variance_se": math.nan},
         {"gap": -2.4},
         {"gap": -6.0, "gap_se": 2.1},
         {"gap": 6.0, "gap_se": math.nan},
