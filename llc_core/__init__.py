@@ -52,7 +52,8 @@ from llc_core.theory.coefficients import learning_coefficient, local_learning_co
 from llc_core.theory.nngp import nngp_kernel
 from llc_core.theory.quadrature import Density, Posterior, density, one_sided_posterior, posterior
 from llc_core.theory.rank_tables import masked_rank_table, numerical_rank_table
-from llc_core.types import Energy, LearningCoefficient, Snapshot, Verdict
+from llc_core.types import Energy, LearningCoefficient, Snapshot
+from llc_core.verdicts import Verdict
 from llc_core.version import __version__
 
 __all__ = [

@@ -4,7 +4,6 @@ with its ways into text, tables and back.
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import math
 from collections.abc import Mapping
@@ -15,9 +14,13 @@ from typing import Any
 import numpy as np
 
 from llc_core.config import RunConfig
+from llc_core.diagnostics.evidence import Evidence
 from llc_core.diagnostics.predictive import Predictive
 from llc_core.extras import needs
-from llc_core.types import FromTemperatures, LearningCoefficient, Polish, Verdict
+from llc_core.samplers.base import Sampler
+from llc_core.samplers.registry import at_setting, build
+from llc_core.types import FromTemperatures, LearningCoefficient, Polish
+from llc_core.verdicts import Verdict
 
 AGREES = 0.05
 """An estimate agrees within this share of the reference, or within `ERRORS` errors."""
@@ -73,7 +76,7 @@ class Estimate:
         another sampler; nan where it is not known.  confirmed: whether the estimate agrees with it, None where there is none.
     trace: [T, C] nβ·ΔL, rows at the steps trace_steps [T] (thinned evenly when the run is long).
     setting: the grid values this estimate belongs to.
-    diagnostics: further measured numbers, by name.
+    evidence: what the verdict was made of.  diagnostics: the same and further measured numbers, by name.
     config: the run's complete configuration, defaults filled in.
     n, dim: the problem's numbers of samples and parameters.  baseline_loss: L_n(w0), mean loss per sample, where the problem knows it.
     singular_fluctuation: ν̂ = (β/2)·Σ_i Var(log p_i) over all samples (with p_i := exp(−loss_i) where the loss is no
@@ -108,6 +111,7 @@ class Estimate:
     steps_per_second: float
     config: RunConfig
     setting: Mapping[str, Any] = field(default_factory=dict)
+    evidence: Evidence = field(default_factory=Evidence)
     diagnostics: Mapping[str, float] = field(default_factory=dict)
     n: int = 0
     dim: int = 0
@@ -254,11 +258,12 @@ class Estimate:
             more[name] = None if truth is None else {**vars(truth), "value": str(truth.value)}
         for name in CHAINS:
             more[name] = None if getattr(self, name) is None else np.asarray(getattr(self, name)).tolist()
-        more |= {"converged": vars(self.converged), "confirmed": self.confirmed}
+        more |= {"converged": self.converged.to_dict(), "confirmed": self.confirmed}
         if self.polished is not None:
             more["polished"] = vars(self.polished)
         if self.from_temperatures is not None:
-            more["from_temperatures"] = dataclasses.asdict(self.from_temperatures)
+            slope = dict(vars(self.from_temperatures))
+            more["from_temperatures"] = {**slope, "verdict": self.from_temperatures.verdict.to_dict()}
         return json.dumps(_finite({**{name: getattr(self, name) for name in FIRST}, **said, **more}))
 
     @classmethod
@@ -284,14 +289,37 @@ class Estimate:
             polished: Any = given.get("polished")
             values["polished"] = polished and Polish(**_with_nan(polished))
             verdict = given.get("converged")
-            converged = Verdict(**verdict) if verdict else Verdict(False, str(given["verdict"]))
+            converged = Verdict.from_dict(verdict) if verdict else Verdict(False, str(given["verdict"]))
             values["from_temperatures"] = given.get("from_temperatures") and _slope(given["from_temperatures"])
             diagnostics = {name: _number(value) for name, value in given.get("diagnostics", {}).items()}
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             raise ValueError("The text is no estimate; give what Estimate.to_json wrote.") from None
         none = np.zeros((0, values["chains"])), np.zeros(0, dtype=int)
         values |= {"trace": none[0], "trace_steps": none[1], "converged": converged, "config": config}
-        return cls(**values, setting=setting, diagnostics=diagnostics)
+        return cls(**values, setting=setting, evidence=_evidence(values, setting, diagnostics), diagnostics=diagnostics)
+
+
+def _evidence(values: Mapping[str, Any], setting: Mapping[str, Any], diagnostics: Mapping[str, float]) -> Evidence:
+    """As far as an estimate that was kept as text knows it."""
+    sampler = sampler_of(values["config"], setting)
+    return Evidence.from_numbers(
+        diagnostics,
+        llc=values["llc"],
+        se=values["llc_se"],
+        chains=values["chains"],
+        kept_steps=max(0, values["steps"] - values["burn_in"]),
+        r_hat=values["r_hat"],
+        exact_law=sampler is None or (sampler.exact_law and sampler.bias_expected),
+        sampler=sampler,
+    )
+
+
+def sampler_of(config: RunConfig, setting: Mapping[str, Any]) -> Sampler | None:
+    """What moved the chains; None for a reference by other means."""
+    try:
+        return at_setting(build(config.sampler or {}), setting)
+    except ValueError:
+        return None
 
 
 def _slope(given: Mapping[str, Any]) -> FromTemperatures:
@@ -301,7 +329,7 @@ def _slope(given: Mapping[str, Any]) -> FromTemperatures:
         for name, value in given.items()
         if name != "verdict"
     }
-    return FromTemperatures(**values, verdict=Verdict(**given["verdict"]))
+    return FromTemperatures(**values, verdict=Verdict.from_dict(given["verdict"]))
 
 
 def _of_temperatures(slope: FromTemperatures | None) -> dict[str, float]:

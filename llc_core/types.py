@@ -12,6 +12,8 @@ from typing import Any, TypeVar
 import numpy as np
 from torch import Tensor
 
+from llc_core.verdicts import Verdict
+
 Made = TypeVar("Made")
 
 
@@ -146,27 +148,6 @@ class Snapshot:
     @property
     def finished(self) -> bool:
         return self.steps >= self.total_steps or not bool(self.alive.any())
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """Whether a number can be trusted, and why, in words. True in a boolean context when it can.
-
-    wants_steps: whether a longer run of the same chains would help (`Run.go_on`).
-    change: the setting that the remedy names, where it is one, and the value that it would get.
-    """
-
-    ok: bool
-    reason: str
-    remedy: str = ""
-    wants_steps: bool = False
-    change: Mapping[str, Any] = field(default_factory=dict)
-
-    def __bool__(self) -> bool:
-        return self.ok
-
-    def __str__(self) -> str:
-        return f"{self.reason} {self.remedy}".strip()
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
 from html import escape
 from typing import Any
@@ -11,10 +10,8 @@ from typing import Any
 from app.runs.job import State, Status
 from app.style.numbers import UNKNOWN, number, with_error
 from llc_core import Conclusion, Estimate, conclude
-from llc_core.diagnostics.conclusion import ALONE, AT_ODDS, CONFIRMED, DRAWN, REFUSED
-from llc_core.diagnostics.spread import UNSPREAD
-from llc_core.diagnostics.verdict import OPEN
 from llc_core.studies.explain.parts import Explanation
+from llc_core.verdicts import Kind, Trust
 
 OWN_SETTINGS = "Your own settings. Every change starts a new run, so that an estimate never mixes two settings."
 
@@ -138,7 +135,7 @@ def quiet(state: State, found: Conclusion) -> bool:
 
 def unspread(found: Conclusion) -> bool:
     """Whether an estimate is refused for nothing but directions along which the chains have not spread."""
-    return found.kind == REFUSED and found.reason.startswith(UNSPREAD)
+    return found.said is Kind.UNSPREAD
 
 
 def advised(state: State, found: Conclusion | None) -> Mapping[str, Any]:
@@ -147,7 +144,9 @@ def advised(state: State, found: Conclusion | None) -> Mapping[str, Any]:
 
 
 SILENT = (Status.FAILED, Status.CANCELLED, Status.QUEUED)
-TONES = {CONFIRMED: "good", DRAWN: "good", ALONE: "fair", AT_ODDS: "warn", REFUSED: "bad"}
+TONES = {
+    Trust.CONFIRMED: "good", Trust.DRAWN: "good", Trust.ALONE: "fair", Trust.AT_ODDS: "warn", Trust.REFUSED: "bad",
+}  # fmt: skip
 """Kind of a conclusion → the tone of its words."""
 
 
@@ -182,19 +181,14 @@ def verdict(
     if state.status is Status.FINISHED and found.wants_steps:
         remedy += " <b>Run more</b> takes them from here."
     later = " What is said at the end of the run counts." if state.status is Status.RUNNING and unspread(found) else ""
-    return tone, f"<b>{escape(opening)}</b> {folded(found.reason)}{later}{remedy}{note}"
+    return tone, f"<b>{escape(opening)}</b> {folded(found.reason, found.details)}{later}{remedy}{note}"
 
 
-DETAILS = re.compile(rf" \(no (?:chain diverged|divergence), [^()]*\)| {re.escape(OPEN)}.*$")
-"""What a newcomer need not read at first: the checks that were passed, and what chains leave open that an exact answer settles."""
-
-
-def folded(reason: str) -> str:
+def folded(reason: str, details: str) -> str:
     """HTML of a reason: its details are seen once the pointer, or the focus, is on the verdict."""
-    found = DETAILS.search(reason)
-    if found is None:
+    brief, rest, more = reason.partition(details) if details else (reason, "", "")
+    if not rest:
         return escape(reason)
-    brief, rest, more = reason[: found.start()], found.group(), reason[found.end() :]
     sign = "(…)" if rest.startswith(" (") else "…"
     left_out = f'<span class="brief" data-sign="{sign}">{escape(brief)}</span>'
     return f'{left_out}<span class="rest">{escape(rest)}</span>{escape(more)}'

@@ -9,8 +9,9 @@ import math
 from dataclasses import replace
 
 from llc_core.diagnostics.convergence import R_HAT_LIMIT
-from llc_core.diagnostics.evidence import Cause, Evidence, Fault
+from llc_core.diagnostics.evidence import Cause, Evidence
 from llc_core.diagnostics.remedies import FAST, LAW, NOISE, STEP, STRAIGHT, Remedy, another_law, remedy
+from llc_core.verdicts import Fault, Kind
 
 TOLERANCE = 0.05
 """All causes together, with their error, may be this share of the estimate."""
@@ -40,13 +41,21 @@ def systematic(e: Evidence) -> Fault | None:
     found = causes(e)
     same_way = [cause for cause in found if cause.size * total >= 0] or [_of_the_law(e)]
     largest = max(same_way, key=lambda cause: abs(cause.size))
-    verb = "is measured" if largest.measured else "alone is expected"
-    reason = f"{largest.name} {verb} to {_adds(largest.size / e.llc)} this estimate"
+    together = ""
     if abs(abs(total) + unsigned - abs(largest.size)) > 0.005 * e.llc:
         sign = math.copysign(1, total)
-        reason += f", all causes together {(total + sign * unsigned) / e.llc:+.0%}"
+        together = f", all causes together {(total + sign * unsigned) / e.llc:+.0%}"
     help = _quick(remedy(largest.kind, e.sampler, e.step_size, largest.size / e.llc), e)
-    return Fault(f"{e.caveat} {reason}.".strip(), help.sentence, change=help.change, doubt=not largest.measured)
+    fault = Kind.SYSTEMATIC.fault(
+        help.change,
+        caveat=f"{e.caveat} " if e.caveat else "",
+        name=largest.name,
+        verb="is measured" if largest.measured else "alone is expected",
+        adds=_adds(largest.size / e.llc),
+        together=together,
+        help=help.sentence,
+    )
+    return replace(fault, doubt=not largest.measured)
 
 
 def unknown_law(e: Evidence) -> Fault | None:
@@ -55,12 +64,11 @@ def unknown_law(e: Evidence) -> Fault | None:
         return None
     help, measured = _quick(remedy(LAW, e.sampler), e), measure(e)
     if measured is not None:
-        reason = f"What this sampler's law adds is known only to ± {measured[1] / e.llc:.0%} of the estimate."
-        words = f"Take more steps. Or: {help.sentence[0].lower()}{help.sentence[1:]}"
-        return Fault(reason, words, True, help.change, doubt=True)
+        words = f"{help.sentence[0].lower()}{help.sentence[1:]}"
+        return Kind.ROUGH_LAW.fault(help.change, error=measured[1] / e.llc, help=words)
     if e.sampler is not None and not e.sampler.exact_law:
         help = _quick(another_law(e.sampler), e)
-    return Fault("What this sampler's law adds is not known here.", help.sentence, change=help.change, doubt=True)
+    return Kind.UNKNOWN_LAW.fault(help.change, help=help.sentence)
 
 
 def _quick(help: Remedy, e: Evidence) -> Remedy:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from typing import Any
 
 from llc_core.diagnostics.convergence import DRIFT_SHARE, ESS_LIMIT, R_HAT_LIMIT
-from llc_core.diagnostics.evidence import Evidence, Fault
+from llc_core.diagnostics.evidence import Evidence
 from llc_core.diagnostics.remedies import MIXING, remedy
 from llc_core.diagnostics.suspects import cause_of, remedy_of
 from llc_core.results import AGREES, agrees
+from llc_core.verdicts import Fault, Kind
 
 SE_SHARE = 0.05
 DRIFT_UNSEEN = 0.2
@@ -29,111 +32,86 @@ NEAR_LIMIT = 0.5
 AT_LIMIT = 0.9
 """From this share of the stability limit on, a rising loss is put down to the step size: chains that were carried to steeper
 places had steps at 97 and 98%. Below it, a rising loss mostly means that the run is too short."""
-REFUTED = "The chains agree with one another, but"
-"""How a verdict begins that an exact answer refutes."""
-CONTRADICTED = " The estimate is wrong, "
-"""How a sentence begins that says so behind a doubt."""
 
 
 def drifting(e: Evidence) -> Fault | None:
     """A drift that stands out of its error."""
     if not (math.isfinite(e.drift_se) and abs(e.drift) > max(DRIFT_SHARE * abs(e.llc), 4 * e.drift_se)):
         return None
-    way = "rising" if e.drift > 0 else "falling"
-    reason = f"The loss is still {way} ({e.drift / e.llc:+.0%} between the two halves after burn-in)"
     if e.drift > 0 and math.isnan(e.acceptance) and e.step_size > AT_LIMIT * e.stable_step:
-        reason += (
-            f" with a step at {e.step_size / e.stable_step:.0%} of the stability limit: it may carry the chains away."
-        )
-        return Fault(reason, f"Use a step size below {e.stable_step / 5:.2g} and take more steps.")
-    return Fault(f"{reason}: the chains have not settled.", _faster(e), True)
+        of_limit = e.step_size / e.stable_step
+        return Kind.DRIFT_AT_LIMIT.fault(**_drift(e), of_limit=of_limit, step=e.stable_step / 5)
+    return Kind.DRIFT.fault(**_drift(e))
 
 
 def perhaps_drifting(e: Evidence) -> Fault | None:
     """A drift that may be chance, and would matter if it is not."""
     if abs(e.drift) > 2 * e.drift_se and abs(e.drift) + 2 * e.drift_se > DRIFT_LIKELY * e.llc:
-        way = "rising" if e.drift > 0 else "falling"
-        drift = f"{e.drift / e.llc:+.0%} ± {e.drift_se / e.llc:.0%}"
-        return Fault(
-            f"The loss may still be {way} ({drift} between the two halves after burn-in).", _faster(e), True, doubt=True
-        )
+        return Kind.MAYBE_DRIFT.fault(**_drift(e))
     return None
+
+
+def unseen_drift(e: Evidence) -> Fault | None:
+    """That no drift is seen says something only where one would be."""
+    if not math.isfinite(e.drift_se):
+        return Kind.UNKNOWN_DRIFT.fault(faster=_faster(e))
+    most = 2 * e.drift_se
+    return Kind.UNSEEN_DRIFT.fault(**_drift(e), most=most / e.llc) if most > DRIFT_UNSEEN * e.llc else None
+
+
+def _drift(e: Evidence) -> dict[str, Any]:
+    way = "rising" if e.drift > 0 else "falling"
+    return {"way": way, "share": e.drift / e.llc, "error": e.drift_se / e.llc, "faster": _faster(e)}
 
 
 def out_of_range(e: Evidence) -> Fault | None:
     if not e.parameters or e.llc <= BEYOND * e.parameters / 2:
         return None
-    reason = (
-        f"The estimate is {e.llc:.3g}, but no learning coefficient is above half the number of parameters, "
-        f"{e.parameters / 2:,g}: the chains are far out."
-    )
+    fault = Kind.OUT_OF_RANGE.fault(llc=e.llc, most=e.parameters / 2)
     if e.step_size > NEAR_LIMIT * e.stable_step:
-        return Fault(reason, e.smaller_step, change=e.smaller_change)
-    return Fault(reason, "Take more steps, or begin nearer to w0.", True)
+        return replace(fault, remedy=e.smaller_step, wants_steps=False, change=e.smaller_change)
+    return fault
 
 
 def disagreeing(e: Evidence) -> Fault | None:
     """Means of chains that differ by more than chance, and by more than matters."""
     if e.chain_chance < OFFSET_CHANCE and e.chain_offset > OFFSET_SHARE * e.llc:
-        reason = (
-            f"The chains disagree: their means differ by ± {e.chain_offset / e.llc:.0%} of the estimate, more than the error "
-            "within each chain allows."
-        )
-        return Fault(reason, "Take more steps.", True, doubt=True)
+        return Kind.DISAGREEMENT.fault(share=e.chain_offset / e.llc)
     return None
 
 
 def wide_error(e: Evidence) -> Fault | None:
-    if math.isfinite(e.se) and e.se > SE_SHARE * e.llc:
-        return Fault(
-            f"The estimate is still noisy: its standard error is {e.se / e.llc:.0%}, and more steps narrow it.",
-            "Take more steps or more chains.",
-            True,
-        )
-    return None
+    return Kind.WIDE_ERROR.fault(share=e.se / e.llc) if math.isfinite(e.se) and e.se > SE_SHARE * e.llc else None
 
 
 def spread_of_chains(e: Evidence) -> Fault | None:
     if math.isfinite(e.r_hat) and e.r_hat > R_HAT_LIMIT:
-        return Fault(
-            f"R-hat is {e.r_hat:.3f}, above {R_HAT_LIMIT}: the chains do not agree yet.",
-            "Take more steps.",
-            True,
-            doubt=True,
-        )
+        return Kind.R_HAT.fault(r_hat=e.r_hat, limit=R_HAT_LIMIT)
     return None
 
 
 def few_draws(e: Evidence) -> Fault | None:
     if math.isfinite(e.ess) and e.ess < ESS_LIMIT:
-        return Fault(
-            f"Only {e.ess:.0f} effective samples (ESS): the error bar is itself uncertain.",
-            "Take more steps.",
-            True,
-            doubt=True,
-        )
-    if not math.isfinite(e.se):
-        return Fault(
-            "The error of the estimate is not known: its chains hold too few independent draws.", _faster(e), True
-        )
-    return None
+        return Kind.FEW_DRAWS.fault(ess=e.ess)
+    return None if math.isfinite(e.se) else Kind.UNKNOWN_ERROR.fault(faster=_faster(e))
 
 
 def refuted(e: Evidence) -> Fault | None:
     """Chains that agree with one another, and not with the posterior: they stay near w0, or what they follow is another law."""
     if agrees(e.llc, e.se, e.reference, e.reference_se) is not False:
         return None
-    reason = f"{REFUTED} their estimate is {_far(e)}."
     off = e.llc / e.reference - 1
     cause = cause_of(e, off)
     help = remedy_of(e, cause, off)
     gibbs = "" if e.sampler is not None and e.sampler.needs_conditionals else " Or use Gibbs where it is offered."
-    return Fault(reason, f"{help.sentence}{gibbs}", cause == MIXING, help.change)
+    fault = Kind.REFUTED.fault(help.change, far=_far(e), help=f"{help.sentence}{gibbs}")
+    return replace(fault, wants_steps=cause == MIXING)
 
 
 def contradiction(e: Evidence) -> str:
     """A sentence for behind a doubt that an answer turns into certainty; empty where there is none."""
-    return f"{CONTRADICTED}{_far(e)}." if agrees(e.llc, e.se, e.reference, e.reference_se) is False else ""
+    wrong = agrees(e.llc, e.se, e.reference, e.reference_se) is False
+    return f" The estimate is wrong, {_far(e)}." if wrong else ""
 
 
 def _far(e: Evidence) -> str:
@@ -148,24 +126,6 @@ def known_right(e: Evidence) -> bool:
     where its chains leave doubts, so that it does not count."""
     share = abs(e.llc - e.reference) + e.reference_se
     return math.isfinite(share) and math.isfinite(e.se) and share <= AGREES * abs(e.reference)
-
-
-def unseen_drift(e: Evidence) -> Fault | None:
-    """That no drift is seen says something only where one would be."""
-    if not math.isfinite(e.drift_se):
-        return Fault(
-            "Whether the loss still drifts is not known: the chains are too slow to tell.", _faster(e), True, doubt=True
-        )
-    most = 2 * e.drift_se
-    if most > DRIFT_UNSEEN * e.llc:
-        reason = f"A drift of {most / e.llc:.0%} between the two halves after burn-in cannot be ruled out"
-        return Fault(
-            f"{reason} ({e.drift / e.llc:+.0%} ± {e.drift_se / e.llc:.0%}).",
-            "Take more steps or more chains.",
-            True,
-            doubt=True,
-        )
-    return None
 
 
 def _faster(e: Evidence) -> str:

@@ -8,34 +8,23 @@ wrong value; without such an answer the words say what their agreement cannot te
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from llc_core.diagnostics import chances, posteriors
 from llc_core.diagnostics.causes import law_is_known
 from llc_core.diagnostics.evidence import Evidence
 from llc_core.diagnostics.minimum import is_far_above, lower
 from llc_core.diagnostics.remedies import ELSEWHERE, HELD, LAW, MIXING, NOISE, STEP, Remedy
 from llc_core.diagnostics.suspects import cause_of, remedy_of
-from llc_core.diagnostics.verdict import OPEN, SETTLED
 from llc_core.results import AGREES, Estimate, agrees
-from llc_core.samplers.base import Sampler
-from llc_core.samplers.registry import at_setting, build
+from llc_core.verdicts import Kind, Trust
 
-CONFIRMED, DRAWN, ALONE, AT_ODDS, REFUSED = "confirmed", "drawn", "alone", "at odds", "refused"
-"""Kinds: an answer confirms λ̂; it is made of exact draws; the chains agree, and no more is known; they agree, but not with a
-formula for large n, or w0 is not what λ is meant of; something speaks against it."""
 OF_THE_RUN = (NOISE, LAW, STEP, MIXING)
 """Causes that lie between λ̂ and the posterior's own mean."""
 FORMULA_ERRORS = 4
 """Errors of λ̂ within which it agrees with a formula for large n."""
 DRAWS = "Its chains are drawn from the posterior itself, so the sampler has no bias of its own."
-MORE_STEPS = "Take more steps"
-_SETTLED = re.compile(r"^The chains agree and have settled \(")
-_ALONE = re.compile(r"^The only chain has settled; agreement was not checked \(")
-_EXPECTED = re.compile(rf" \(expected here: [^)]*\)|{re.escape(chances.CONTRADICTED)}.*$")
 
 
 class Split(Protocol):
@@ -47,21 +36,24 @@ class Split(Protocol):
 
 @dataclass(frozen=True)
 class Conclusion:
-    """kind: see above.  opening: a few words.  reason, remedy: sentences; remedy is empty where nothing is to be changed.
+    """opening: a few words.  reason, remedy: sentences; remedy is empty where nothing is to be changed.
 
     wants_steps: whether a longer run of the same chains would help.  change: the setting that the remedy names, and its value.
+    said: what the reason says.  details: the part of it that a newcomer need not read.
     """
 
-    kind: str
+    kind: Trust
     opening: str
     reason: str
     remedy: str = ""
     wants_steps: bool = False
     change: Mapping[str, Any] = field(default_factory=dict)
+    said: Kind | None = None
+    details: str = ""
 
     @property
     def trusted(self) -> bool:
-        return self.kind in (CONFIRMED, DRAWN)
+        return self.kind in (Trust.CONFIRMED, Trust.DRAWN)
 
     def __str__(self) -> str:
         advice = f"What to change: {self.remedy}" if self.remedy else ""
@@ -82,39 +74,45 @@ def conclude(
     reference: the exact value, where the caller knows one that the estimate does not hold.
     split: the measured split of this estimate's error; its largest part then chooses the remedy.
     """
-    judged, sampler = estimate.converged, sampler_of(estimate)
-    known = evidence_of(estimate, sampler)
-    refuted = judged.reason.startswith(chances.REFUTED)
-    if judged.reason.startswith(SETTLED) and not with_answers:
-        # As it reads where no answer settles it: doubts that more steps settle begin with that.
-        doubt, longer = judged.reason.partition(OPEN)[2], judged.remedy.startswith(MORE_STEPS)
-        return Conclusion(REFUSED, "Do not trust it.", doubt, judged.remedy, longer, judged.change)
+    judged, known = estimate.converged, estimate.evidence
+    refuted = judged.kind is Kind.REFUTED
+    if judged.open is not None and not with_answers:  # as it reads where no answer settles it
+        doubt = judged.open
+        return _refused(doubt.reason, doubt.remedy, doubt.wants_steps, doubt.change, doubt.kind)
     if not judged and not (refuted and not with_answers):
         remedy = Remedy(judged.remedy, judged.change)
         if refuted:
             remedy = _of_split(known, split, estimate.llc / estimate.reference - 1) or remedy
-        reason = judged.reason if with_answers else _EXPECTED.sub("", judged.reason)
-        return Conclusion(REFUSED, "Do not trust it.", reason, remedy.sentence, judged.wants_steps, remedy.change)
-    above = estimate.diagnostics.get("above_minimum", math.nan)
-    if with_answers and is_far_above(estimate.llc, above):
-        words = f"For this w0 λ̂ is right ({_confirmed_by(estimate)}), but {lower(estimate.llc, above)}."
-        return Conclusion(AT_ODDS, "w0 lies above the minimum.", words, judged.remedy, change=judged.change)
-    drawn = sampler is not None and sampler.needs_conditionals and not sampler.needs_prior
+        reason = judged.reason if with_answers else judged.without_answers or judged.reason
+        return _refused(reason, remedy.sentence, judged.wants_steps, remedy.change, judged.kind)
+    if with_answers and is_far_above(estimate.llc, known.above):
+        words = f"For this w0 λ̂ is right ({_confirmed_by(estimate)}), but {lower(estimate.llc, known.above)}."
+        return Conclusion(Trust.AT_ODDS, "w0 lies above the minimum.", words, judged.remedy, change=judged.change)
+    drawn = known.sampler is not None and known.sampler.needs_conditionals and not known.sampler.needs_prior
     if not with_answers:
         if drawn and not refuted:
-            return Conclusion(DRAWN, "Trust it.", f"{DRAWS} {_settled(estimate)}")
-        return Conclusion(ALONE, _opening(estimate), f"{_settled(estimate)} {untold(estimate)}")
+            return Conclusion(Trust.DRAWN, "Trust it.", f"{DRAWS} {_settled(estimate)}")
+        return Conclusion(Trust.ALONE, _opening(estimate), f"{_settled(estimate)} {untold(estimate)}")
     answer, answer_se = (estimate.reference, estimate.reference_se) if reference is None else (reference, 0.0)
     confirmed = agrees(estimate.llc, estimate.llc_se, answer, answer_se)
     if confirmed is False:
         return _refuted(known, estimate, answer, split)
     if drawn:
-        return Conclusion(DRAWN, "Trust it.", f"{DRAWS} {judged.reason}")
+        return Conclusion(Trust.DRAWN, "Trust it.", f"{DRAWS} {judged.reason}", details=judged.details)
     if confirmed:
-        return Conclusion(CONFIRMED, "Trust it.", judged.reason)
-    return _at_odds(known, estimate, split) or Conclusion(
-        ALONE, _opening(estimate), f"{_less_the_opening(judged.reason)} {untold(estimate)}"
+        return Conclusion(Trust.CONFIRMED, "Trust it.", judged.reason, said=judged.kind, details=judged.details)
+    settled = {Kind.SETTLED: "They have settled", Kind.ALONE: "Agreement was not checked"}.get(judged.kind or Kind.NAN)
+    words = f"{settled}{judged.details}." if settled else judged.reason
+    alone = Conclusion(
+        Trust.ALONE, _opening(estimate), f"{words} {untold(estimate)}", said=judged.kind, details=judged.details
     )
+    return _at_odds(known, estimate, split) or alone
+
+
+def _refused(
+    reason: str, remedy: str, wants_steps: bool, change: Mapping[str, Any], said: Kind | None = None
+) -> Conclusion:
+    return Conclusion(Trust.REFUSED, "Do not trust it.", reason, remedy, wants_steps, change, said)
 
 
 def _confirmed_by(estimate: Estimate) -> str:
@@ -122,39 +120,9 @@ def _confirmed_by(estimate: Estimate) -> str:
     return f"it should be {estimate.reference:.4g}" if known else "its draws are exact"
 
 
-def sampler_of(estimate: Estimate) -> Sampler | None:
-    """What moved the chains, at the estimate's own setting; None for a reference by other means."""
-    try:
-        return at_setting(build(estimate.config.sampler or {}), estimate.setting)
-    except ValueError:
-        return None
-
-
-def evidence_of(estimate: Estimate, sampler: Sampler | None = None) -> Evidence:
-    """What an estimate's own numbers say of causes."""
-    seen = estimate.diagnostics
-    return Evidence(
-        llc=estimate.llc,
-        se=estimate.llc_se,
-        chains=estimate.chains,
-        kept_steps=max(0, estimate.steps - int(estimate.burn_in)),
-        r_hat=estimate.r_hat,
-        step_size=seen.get("step_size", math.nan),
-        stable_step=seen.get("stability_limit", math.nan),
-        acceptance=seen.get("acceptance", math.nan),
-        step_bias=seen.get("step_bias", 0.0),
-        noise_inflation=seen.get("noise_inflation", 0.0),
-        law_bias=seen.get("law_bias", math.nan),
-        law_bias_se=seen.get("law_bias_se", math.nan),
-        law_rest_se=seen.get("law_rest_se", math.nan),
-        exact_law=sampler is None or (sampler.exact_law and sampler.bias_expected),
-        sampler=sampler,
-    )
-
-
 def untold(estimate: Estimate) -> str:
     """What chains that agree cannot tell."""
-    if posteriors.OF_A_PRIOR in estimate.converged.reason:
+    if estimate.converged.kind is Kind.POSTERIOR_SETTLED:
         return "That cannot tell whether all chains missed a part of the posterior."
     gamma = estimate.setting.get("localization", estimate.config.localization)
     choice = "γ (localization)" if gamma is None else f"γ = {float(gamma):g} (localization)"
@@ -168,8 +136,8 @@ def _refuted(known: Evidence, estimate: Estimate, answer: float, split: Split | 
     off = estimate.llc / answer - 1
     remedy = _of_split(known, split, off) or remedy_of(known, cause_of(known, off), off)
     way = "above" if off > 0 else "below"
-    reason = f"{chances.REFUTED} their estimate is {abs(off):.0%} {way} the exact value {answer:.4g}."
-    return Conclusion(REFUSED, "Do not trust it.", reason, remedy.sentence, change=remedy.change)
+    said = Kind.REFUTED.fault(far=f"{abs(off):.0%} {way} the exact value {answer:.4g}", help=remedy.sentence)
+    return _refused(said.reason, said.remedy, False, remedy.change, said.kind)
 
 
 def _at_odds(known: Evidence, estimate: Estimate, split: Split | None) -> Conclusion | None:
@@ -189,9 +157,11 @@ def _at_odds(known: Evidence, estimate: Estimate, split: Split | None) -> Conclu
     remedy = remedy_of(known, cause, off)
     if cause == ELSEWHERE and best is not None:
         why = f"they may have left the neighbourhood of w0 for the global λ = {float(best.value):.4g}"
-        return Conclusion(AT_ODDS, "The chains agree, but about a different place.", f"{seen}: {why}.", *_parts(remedy))
+        return Conclusion(
+            Trust.AT_ODDS, "The chains agree, but about a different place.", f"{seen}: {why}.", *_parts(remedy)
+        )
     opening = "The chains agree, but not with the formula."
-    return Conclusion(AT_ODDS, opening, f"{seen}{_because(known, cause, off)}", *_parts(remedy))
+    return Conclusion(Trust.AT_ODDS, opening, f"{seen}{_because(known, cause, off)}", *_parts(remedy))
 
 
 def _parts(remedy: Remedy) -> tuple[str, bool, Mapping[str, Any]]:
@@ -231,17 +201,10 @@ def _opening(estimate: Estimate) -> str:
     return "The chains agree." if estimate.chains > 1 else "The only chain has settled."
 
 
-def _less_the_opening(reason: str) -> str:
-    """The reason of a verdict without the words that the opening has."""
-    return _ALONE.sub("Agreement was not checked (", _SETTLED.sub("They have settled (", reason))
-
-
 def _settled(estimate: Estimate) -> str:
     """What the chains alone say, the same words whatever an answer would say."""
+    if estimate.chains == 1:
+        return "Agreement was not checked."
     numbers = [f"R-hat {estimate.r_hat:.3f}"] if math.isfinite(estimate.r_hat) else []
     numbers += [f"ESS {estimate.ess:.0f}"] if math.isfinite(estimate.ess) else []
-    return (
-        f"They have settled ({', '.join(['no drift', *numbers])})."
-        if estimate.chains > 1
-        else "Agreement was not checked."
-    )
+    return f"They have settled ({', '.join(['no drift', *numbers])})."

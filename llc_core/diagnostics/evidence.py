@@ -1,13 +1,22 @@
-"""What a verdict is made of: all numbers that are known of an estimate, and what is found against it."""
+"""What a verdict is made of: all numbers that are known of an estimate, in one record from the engine to the page."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from llc_core.samplers.base import Sampler
+
+NUMBERS = {
+    "drift": "drift", "drift_se": "drift_se", "chain_offset": "chain_offset", "above_minimum": "above", "of_gamma": "of_gamma",
+    "of_gamma_se": "of_gamma_se", "step_size": "step_size", "stability_limit": "stable_step", "noise_inflation": "noise_inflation",
+    "step_bias": "step_bias", "rounding": "rounding", "law_bias": "law_bias", "law_bias_se": "law_bias_se",
+    "law_rest_se": "law_rest_se", "unspread": "unspread", "unspread_se": "unspread_se", "bursts": "bursts",
+    "acceptance": "acceptance",
+}  # fmt: skip
+"""Name in `Estimate.diagnostics` → field."""
 
 
 @dataclass(frozen=True)
@@ -46,10 +55,10 @@ class Evidence:
     sampler: what moved the chains, by which remedies are chosen; None: not known.
     """
 
-    llc: float
-    se: float
-    chains: int
-    kept_steps: int
+    llc: float = math.nan
+    se: float = math.nan
+    chains: int = 0
+    kept_steps: int = 0
     dead: int = 0
     r_hat: float = math.nan
     ess: float = math.nan
@@ -99,6 +108,33 @@ class Evidence:
     n_beta: float = math.nan
     sampler: Sampler | None = None
 
+    @classmethod
+    def from_numbers(cls, numbers: Mapping[str, float], **known: Any) -> Evidence:
+        """What an estimate that was kept as text knows of its evidence.  numbers: its diagnostics."""
+        kept = {field: numbers[name] for name, field in NUMBERS.items() if name in numbers}
+        return cls(**{**kept, **known})
+
+    def numbers(self) -> dict[str, float]:
+        """By their names in `Estimate.diagnostics`."""
+        found = {name: float(getattr(self, field)) for name, field in NUMBERS.items()}
+        found |= {"held_by_gamma": self.held, "data_se": self.data_error}
+        found |= {"idle": float(self.idle)} if self.idle else {}
+        return found | ({"effective_share": self.effective_share} if math.isfinite(self.effective_share) else {})
+
+    @property
+    def held(self) -> float:
+        """How many directions γ holds and the loss does not: E[γ‖w − w0‖²] once chains have spread, to which each adds γ's share of
+        its curvature; nan where it is not known."""
+        if not math.isfinite(self.pull):
+            return math.nan
+        left = max(self.unspread, 0.0) if math.isfinite(self.unspread) else 0.0
+        return min(self.pull + left, float(self.parameters))
+
+    @property
+    def data_error(self) -> float:
+        """The standard error of λ̂ over data sets; nan where it is not known."""
+        return math.sqrt(max(self.data_variance, 0.0)) if math.isfinite(self.data_variance) else math.nan
+
     @property
     def smaller_change(self) -> Mapping[str, Any]:
         """The setting that `smaller_step` names: half of what it says is too much."""
@@ -115,21 +151,6 @@ class Evidence:
         if self.step_size < self.stable_step:  # the limit was measured elsewhere
             return f"Use a step size below {self.step_size / 2:.2g}."
         return f"Use a step size below {self.stable_step:.2g}, or leave it automatic."
-
-
-@dataclass(frozen=True)
-class Fault:
-    """Why a number is not to be trusted, and what to change.
-
-    wants_steps: whether a longer run of the same chains would help.  change: a setting that the remedy names, and its value.
-    doubt: whether the chains only leave open that the number is wrong; an exact answer beside it then settles the question.
-    """
-
-    reason: str
-    remedy: str = ""
-    wants_steps: bool = False
-    change: Mapping[str, Any] = field(default_factory=dict)
-    doubt: bool = False
 
 
 @dataclass(frozen=True)

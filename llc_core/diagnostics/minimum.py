@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
 
 from llc_core.diagnostics import chances
-from llc_core.diagnostics.evidence import Evidence, Fault
+from llc_core.diagnostics.evidence import Evidence
+from llc_core.verdicts import TEMPERATURES, Fault, Kind
 
 TOLERANCE = 0.05
 """What the minimum lies lower than w0 may be this share of λ there; mean and variance may differ by this share of λ̂."""
@@ -22,7 +24,6 @@ OF_DATA = 0.05
 """Other data of the same size may change λ̂ by this share of it."""
 LOWER_BY, LOWER_AT_LEAST = 2.0, 4.0
 """nβ is lowered by LOWER_BY times the factor that brings the share to OF_DATA, and by LOWER_AT_LEAST at least: a half left λ̂ 6% off."""
-TEMPERATURES = "read λ̂ from temperatures=(1, 0.25)."
 
 
 def above_the_minimum(e: Evidence) -> Fault | None:
@@ -62,8 +63,9 @@ def _above(e: Evidence, share: float) -> Fault | None:
         return None
     spread = f" (from the variance {_value(e)})" if math.isfinite(e.from_variance) else ""
     also = mostly_of_gamma(e)
-    more = f" {also.reason}" if also else ""
-    return _of_w0(e, f"w0 lies above the minimum: {lower(e.llc, e.above)}{spread}.{more}")
+    return _of_w0(
+        Kind.ABOVE_MINIMUM, e, lower=lower(e.llc, e.above), spread=spread, more=f" {also.reason}" if also else ""
+    )
 
 
 def not_looked_for(e: Evidence) -> Fault | None:
@@ -71,13 +73,7 @@ def not_looked_for(e: Evidence) -> Fault | None:
     known = math.isfinite(e.gap_se) and e.gap_se <= TOLERANCE * abs(e.llc)
     if not e.unlooked or known:
         return None
-    if e.unfinished:
-        return Fault("Whether w0 is a minimum is looked at when the run ends.", "Let the run end.", True, doubt=True)
-    reason = (
-        "Whether w0 is a minimum is not known: to look for a lower loss would take more than this short run itself."
-    )
-    fault = _of_w0(e, reason)
-    return replace(fault, remedy=f"Take more steps. Or: {fault.remedy}", wants_steps=True, doubt=True)
+    return Kind.UNLOOKED_YET.fault() if e.unfinished else _of_w0(Kind.UNLOOKED, e)
 
 
 def variance_differs(e: Evidence) -> Fault | None:
@@ -85,24 +81,17 @@ def variance_differs(e: Evidence) -> Fault | None:
     if not (math.isfinite(e.gap_se) and abs(e.gap) > max(TOLERANCE * abs(e.llc), ERRORS * e.gap_se)):
         return None
     both = f"the mean of the losses says {e.llc:.4g}, their variance {e.llc - e.gap:.4g} ± {e.gap_se:.2g}"
-    if e.gap < 0:
-        return replace(_of_w0(e, f"w0 lies above the minimum, or is none: {both}."), doubt=True)
-    reason = f"λ̂ changes with the temperature: {both}"
-    return Fault(f"{reason}.", f"Use more data, or {TEMPERATURES}", doubt=True)
+    return _of_w0(Kind.VARIANCE_ABOVE, e, both=both) if e.gap < 0 else Kind.VARIANCE_BELOW.fault(both=both)
 
 
 def mostly_of_gamma(e: Evidence) -> Fault | None:
     """λ̂ would be much lower with a larger γ, and higher with a smaller one: it speaks of γ."""
     if not (math.isfinite(e.of_gamma_se) and e.of_gamma > max(MOSTLY * e.llc, ERRORS * e.of_gamma_se)):
         return None
-    falls = math.log(2) * e.of_gamma / e.llc
+    falls = min(math.log(2) * e.of_gamma / e.llc, 1.0)
     smaller = float(f"{e.localization / SMALLER:.2g}")
-    reason = (
-        f"Much of this number is γ's: at twice this γ (localization) it would be about {min(falls, 1.0):.0%} lower, and γ and not "
-        f"the loss holds about {held(e):,.0f} of {e.parameters:,} directions."
-    )
-    words = f"Use a smaller γ, such as {smaller:g}, or tell γ with the number."
-    return Fault(reason, words, change={"localization": smaller}, doubt=True)
+    change = {"localization": smaller}
+    return Kind.MOSTLY_OF_GAMMA.fault(change, falls=falls, held=e.held, parameters=e.parameters, smaller=smaller)
 
 
 def hangs_on_data(e: Evidence) -> Fault | None:
@@ -110,34 +99,20 @@ def hangs_on_data(e: Evidence) -> Fault | None:
 
     The noise in nβ·L_n grows as nβ/√n, so that more data at the same nβ help, and so does a lower nβ.
     """
-    size = data_error(e)
+    size = e.data_error
     if not (size > OF_DATA * e.llc and e.data_variance > e.data_variance_se):
         return None
     share = size / e.llc
     lower = float(f"{e.n_beta / max(LOWER_BY * share / OF_DATA, LOWER_AT_LEAST):.2g}")
-    reason = f"λ̂ hangs on these data: other data of this size would change it by about ± {share:.0%}."
-    words = f"Use more data at the same nβ (n_beta), or a lower n_beta, such as {lower:g}."
-    return Fault(reason, words, change={"n_beta": lower}, doubt=e.truth_known)
+    fault = Kind.HANGS_ON_DATA.fault({"n_beta": lower}, share=share, lower=lower)
+    return replace(fault, doubt=e.truth_known)
 
 
-def data_error(e: Evidence) -> float:
-    """The standard error of λ̂ over data sets; nan where it is not known."""
-    return math.sqrt(max(e.data_variance, 0.0)) if math.isfinite(e.data_variance) else math.nan
-
-
-def held(e: Evidence) -> float:
-    """How many directions γ holds and the loss does not: E[γ‖w − w0‖²] once chains have spread, to which each adds γ's share of its
-    curvature; nan where it is not known."""
-    if not math.isfinite(e.pull):
-        return math.nan
-    return min(e.pull + (max(e.unspread, 0.0) if math.isfinite(e.unspread) else 0.0), float(e.parameters))
-
-
-def _of_w0(e: Evidence, reason: str) -> Fault:
+def _of_w0(kind: Kind, e: Evidence, **numbers: Any) -> Fault:
     """What helps where w0 is no minimum: to move it there, where that can be, and in any case a number that does not ask for it."""
     if not e.movable:
-        return Fault(reason, f"Use more data, or {TEMPERATURES}")
-    return Fault(reason, f"Polish w0 (polish=True), or {TEMPERATURES}", change={"polish": True})
+        return kind.fault(move=f"Use more data, or {TEMPERATURES}", **numbers)
+    return kind.fault({"polish": True}, move=f"Polish w0 (polish=True), or {TEMPERATURES}", **numbers)
 
 
 def _value(e: Evidence) -> str:

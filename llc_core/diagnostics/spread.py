@@ -7,9 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from llc_core.diagnostics.causes import weighed
-from llc_core.diagnostics.evidence import Evidence, Fault
+from llc_core.diagnostics.evidence import Evidence
 from llc_core.diagnostics.remedies import FAST, MIXING, remedy
 from llc_core.samplers.registry import samplers
+from llc_core.verdicts import Fault, Kind
 
 TOLERANCE = 0.05
 """What chains have not seen may be worth this share of the answer."""
@@ -32,11 +33,10 @@ def unspread(e: Evidence) -> Fault | None:
     if not has_not_spread(e) or _worth(e) <= TOLERANCE * (e.llc + _worth(e)):
         return None
     if e.localization == 0:
-        reason = f"Along about {e.unspread:.0f} of {e.parameters:,} directions nothing holds the chains, and they spread for ever."
-        return Fault(reason, "Give a γ (localization) above 0.", doubt=True)
+        return Kind.HELD_BY_NOTHING.fault(unspread=e.unspread, parameters=e.parameters)
     times = e.unspread / e.pull if e.pull > 0 else math.inf
-    reason = f"{told(e)}: it is not known what λ̂ is farther out."
-    return Fault(reason, _remedy(e, times), times < STEPS_HELP, _change(e, times), doubt=True)
+    fault = Kind.UNSPREAD.fault(_change(e, times), told=told(e), help=_remedy(e, times))
+    return replace(fault, wants_steps=times < STEPS_HELP)
 
 
 def _worth(e: Evidence) -> float:
@@ -64,11 +64,11 @@ def without_idle(e: Evidence, many: int, unspread: float, unspread_se: float) ->
     return left if many and math.isfinite(unspread_se) and not has_not_spread(left) else e
 
 
-UNSPREAD = "The chains have not spread along"
-
-
 def told(e: Evidence) -> str:
-    return f"{UNSPREAD} about {e.unspread:.0f} of {e.parameters:,} directions as far as γ (localization) lets them"
+    return (
+        f"The chains have not spread along about {e.unspread:.0f} of {e.parameters:,} directions as far as γ (localization) lets "
+        "them"
+    )
 
 
 def _remedy(e: Evidence, times: float) -> str:

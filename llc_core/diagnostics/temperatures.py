@@ -9,14 +9,13 @@ from dataclasses import replace
 import numpy as np
 
 from llc_core.diagnostics import causes, chances, spread, stops
-from llc_core.diagnostics.evidence import Evidence, Fault
-from llc_core.types import Verdict
+from llc_core.diagnostics.evidence import Evidence
+from llc_core.verdicts import Fault, Kind, Verdict
 
 BENT = 0.05
 """From the lowest temperature to the highest the slope may change by this share of it."""
 ERRORS = 3
 """A change below so many of its errors may be chance."""
-APART = "Take more steps, or temperatures that are further apart."
 
 Question = Callable[[Evidence], Fault | None]
 
@@ -41,22 +40,11 @@ def leverage(place: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndar
 def not_rising(e: Evidence) -> Fault | None:
     if e.llc > 0:
         return None
-    if math.isnan(e.llc):
-        return Fault("There is no estimate.")
-    if e.llc > -2 * e.se:
-        return Fault("The mean loss does not rise with the temperature beyond its error.", APART, True)
-    return Fault(
-        "The mean loss falls as the temperature rises: the chains have not settled at one of them, or found another place.",
-        "Take more steps.",
-        True,
-    )
+    return (Kind.NAN if math.isnan(e.llc) else Kind.SLOPE_UNSEEN if e.llc > -2 * e.se else Kind.SLOPE_FALLS).fault()
 
 
 def wide_error(e: Evidence) -> Fault | None:
-    fault = chances.wide_error(e)
-    return fault and replace(
-        fault, reason=f"λ̂ from temperatures is still noisy: its standard error is {e.se / e.llc:.0%}.", remedy=APART
-    )
+    return Kind.WIDE_SLOPE.fault(share=e.se / e.llc) if chances.wide_error(e) else None
 
 
 OF_A_LEVEL: tuple[Question, ...] = (
@@ -107,19 +95,10 @@ def judge_slope(
     for where, question, evidence in asked:
         fault = question(evidence)
         if fault is not None and not (fault.doubt and known):
-            contradicted = chances.contradiction(slope) if fault.doubt else ""
-            return Verdict(False, f"{where}{fault.reason}{contradicted}", fault.remedy, fault.wants_steps, fault.change)
+            return Verdict.refused(fault, where, chances.contradiction(slope) if fault.doubt else "")
     if abs(change) > max(BENT * slope.llc, ERRORS * change_se):
-        reason = (
-            f"λ̂ changes with the temperature: by {change / slope.llc:+.0%} ± {change_se / slope.llc:.0%} from the lowest to "
-            "the highest, so that no one line goes through the means."
-        )
-        return Verdict(
-            False,
-            reason,
-            "Use lower temperatures, such as 1 and 0.25: there the loss is more like that at the minimum.",
-        )
-    return Verdict(True, _checked([e for _, e in levels], slope, change, change_se))
+        return Verdict.refused(Kind.BENT.fault(bend=change / slope.llc, error=change_se / slope.llc))
+    return Verdict.settled(Kind.TEMPERATURES_SETTLED, _checked([e for _, e in levels], slope, change, change_se))
 
 
 def hangs_on_spread(levels: Sequence[tuple[float, Evidence]], slope: Evidence) -> bool:
@@ -127,7 +106,7 @@ def hangs_on_spread(levels: Sequence[tuple[float, Evidence]], slope: Evidence) -
     return spread.unspread(slope) is not None and bool(judge_slope(levels, replace(slope, unspread=math.nan)))
 
 
-def _checked(levels: Sequence[Evidence], slope: Evidence, change: float, change_se: float) -> str:
+def _checked(levels: Sequence[Evidence], slope: Evidence, change: float, change_se: float) -> list[str]:
     checked = ["no chain diverged", "no drift"]
     r_hat, ess = max(e.r_hat for e in levels), min(e.ess for e in levels)
     if math.isfinite(r_hat):
@@ -138,4 +117,4 @@ def _checked(levels: Sequence[Evidence], slope: Evidence, change: float, change_
         checked.append(f"the loss does not depend on {slope.idle:,} of {slope.parameters:,} directions")
     if math.isfinite(change):
         checked.append(f"the slope changes by {change / slope.llc:+.0%} ± {change_se / slope.llc:.0%}")
-    return f"The chains at all temperatures agree and have settled ({', '.join(checked)})."
+    return checked

@@ -7,14 +7,10 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from llc_core.diagnostics import causes, chances, minimum, posteriors, spread, stops
-from llc_core.diagnostics.evidence import Evidence, Fault
+from llc_core.diagnostics.evidence import Evidence
 from llc_core.results import agrees
-from llc_core.types import Verdict
+from llc_core.verdicts import Fault, Kind, Verdict
 
-DRAWN, EXACT = "exact draws give", "the exact value is"
-SETTLED = "The estimate is right"
-"""How a verdict begins where an exact answer settles what the chains leave open."""
-OPEN = "The chains alone leave it open: "
 QUESTIONS: tuple[Callable[[Evidence], Fault | None], ...] = (
     stops.no_estimate,
     stops.too_few_steps,
@@ -77,13 +73,13 @@ def judge(evidence: Evidence) -> Verdict:
         if fault is not None and fault.doubt and settled:
             doubt = doubt or fault
         elif fault is not None:
-            reason = f"{fault.reason}{chances.contradiction(evidence)}" if fault.doubt else fault.reason
-            return Verdict(False, reason, fault.remedy, fault.wants_steps, fault.change)
+            return Verdict.refused(fault, behind=chances.contradiction(evidence) if fault.doubt else "")
     if doubt is not None:
-        return Verdict(
-            True, f"{SETTLED} ({_answer(evidence)}). {OPEN}{doubt.reason}", doubt.remedy, change=doubt.change
-        )
-    return Verdict(True, posteriors.checked(evidence) if evidence.of_a_posterior else _checked(evidence))
+        return Verdict.right(_answer(evidence), doubt)
+    if evidence.of_a_posterior:
+        reason = Kind.POSTERIOR_SETTLED.value.reason.format(r_hat=evidence.r_hat, ess=evidence.ess)
+        return Verdict(True, reason, kind=Kind.POSTERIOR_SETTLED)
+    return Verdict.settled(Kind.SETTLED if evidence.chains > 1 else Kind.ALONE, _checked(evidence))
 
 
 def worth_an_answer(evidence: Evidence) -> bool:
@@ -98,7 +94,7 @@ def hangs_on_spread(evidence: Evidence) -> bool:
     return spread.unspread(evidence) is not None and bool(judge(replace(evidence, unspread=math.nan)))
 
 
-def _checked(e: Evidence) -> str:
+def _checked(e: Evidence) -> list[str]:
     checked = ["no chain diverged", "no drift"] if e.chains > 1 else ["no divergence", "no drift"]
     if math.isfinite(e.r_hat):
         checked.append(f"R-hat {e.r_hat:.3f}")
@@ -118,15 +114,12 @@ def _checked(e: Evidence) -> str:
         checked.append(f"the loss does not depend on {e.idle:,} of {e.parameters:,} directions")
     if e.bursts:
         checked.append(f"bursts put back: {e.bursts}")
-    start = (
-        "The chains agree and have settled" if e.chains > 1 else "The only chain has settled; agreement was not checked"
-    )
-    return f"{start} ({', '.join(checked)})."
+    return checked
 
 
 def _answer(e: Evidence) -> str:
     if math.isnan(e.reference):
         return "its draws are exact"
     if e.reference_se:
-        return f"{DRAWN} {e.reference:.4g} ± {e.reference_se:.2g}"
-    return f"{EXACT} {e.reference:.4g}"
+        return f"exact draws give {e.reference:.4g} ± {e.reference_se:.2g}"
+    return f"the exact value is {e.reference:.4g}"

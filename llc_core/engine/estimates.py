@@ -14,6 +14,7 @@ from llc_core.compute.streams import torch_stream
 from llc_core.config import RunConfig
 from llc_core.diagnostics.confirmation import draw_together
 from llc_core.diagnostics.convergence import standard_error
+from llc_core.diagnostics.evidence import Evidence
 from llc_core.diagnostics.variance import FromVariance, Looks, from_variance
 from llc_core.diagnostics.verdict import worth_an_answer
 from llc_core.engine.above_minimum import above_minimum, can_be_asked
@@ -28,7 +29,7 @@ from llc_core.engine.setup import Setup
 from llc_core.engine.spreading import spreading
 from llc_core.engine.stepping.base import Stepper
 from llc_core.engine.stepping.bursts import UNDONE_STEPS
-from llc_core.engine.summary import Findings, Weighed, make_estimate, weigh
+from llc_core.engine.summary import Weighed, make_estimate, weigh
 from llc_core.engine.temperatures import Level, with_slopes
 from llc_core.interactions import build as build_interaction
 from llc_core.observables.look import Group
@@ -46,16 +47,18 @@ class Seen(NamedTuple):
     setting: Mapping[str, Any]
     mine: slice
     chains: Chains
-    findings: Findings
     weighed: Weighed
+
+    @property
+    def evidence(self) -> Evidence:
+        return self.weighed[0]
 
 
 def _draw_what_is_asked(seen: list[Seen], largest: int) -> None:
     """Exact draws of a problem at all settings where they would decide, at once; of a single one `make_estimate` makes them."""
     asked: dict[int, list[Seen]] = {}
     for each in seen:
-        evidence = each.weighed[0]
-        if math.isnan(evidence.reference) and worth_an_answer(evidence):
+        if math.isnan(each.evidence.reference) and worth_an_answer(each.evidence):
             asked.setdefault(id(each.problem), []).append(each)
     for found in asked.values():
         if len(found) > 1:
@@ -123,40 +126,35 @@ class Estimates:
                     total_weight=losses.total_weight()[mine],
                     members=members,
                 )
-                findings = self._findings(mine, chains, biases, setting)
+                found = self._found(mine, chains, biases, setting)
                 if above is not None:
-                    findings = replace(findings, above=float(above[number, index]))
+                    found = replace(found, above=float(above[number, index]))
                 elif can_be_asked(setup) and not has_no_law(setup) and not problem.w0_is_minimum:
-                    findings = replace(findings, unlooked=True, unfinished=unfinished)
+                    found = replace(found, unlooked=True, unfinished=unfinished)
                 if self.record.law is not None and chains.usable and not unfinished:
                     noise = self.record.law.data_noise(Group(mine, chains.living, n_beta))
-                    findings = replace(findings, data_variance=noise.square, data_variance_se=noise.square_se)
-                seen.append(Seen(problem, own, setting, mine, chains, findings, weigh(problem, chains, findings)))
+                    found = replace(found, data_variance=noise.square, data_variance_se=noise.square_se)
+                seen.append(Seen(problem, own, setting, mine, chains, weigh(problem, chains, found)))
         if largest_drawn:
             _draw_what_is_asked(seen, largest_drawn)
-        found = [self._estimate(each, largest_drawn, unfinished) for each in seen]
+        estimates = [self._estimate(each, largest_drawn, unfinished) for each in seen]
         if "temperature" in config.grid:
-            levels = [Level(id(each.problem), each.setting, each.chains, each.weighed[0]) for each in seen]
+            levels = [Level(id(each.problem), each.setting, each.chains, each.evidence) for each in seen]
             idle = None if unfinished else lambda row, llc: self._idle(seen[row], llc)
-            found = with_slopes(found, levels, idle)
-        return found
+            estimates = with_slopes(estimates, levels, idle)
+        return estimates
 
     def _estimate(self, seen: Seen, largest_drawn: int, unfinished: bool) -> Estimate:
-        chains, findings = seen.chains, seen.findings
+        chains = seen.chains
         observers, usable = self.record.observers, chains.usable
-        step_size = findings.step_size if self.setup.target.coordinates is None else math.nan
+        step_size = seen.evidence.step_size if self.setup.target.coordinates is None else math.nan
         group = Group(seen.mine, chains.living, chains.n_beta, step_size)
         return make_estimate(
             seen.problem,
             seen.config,
             chains,
-            findings,
             setting=seen.setting,
-            measured={
-                **_numbers(findings),
-                **observers.term_sizes(group),
-                **observers.travel.in_use(group),
-            },
+            measured={**observers.term_sizes(group), **observers.travel.in_use(group)},
             fluctuation=observers.fluctuation(group) if usable else None,
             observed=observers.observed(group) if usable else None,
             observables=observers.read(group) if usable else None,
@@ -179,7 +177,8 @@ class Estimates:
         noisy = draw if self.setup.gradient != "full" else None
         return measure(self.stepper, self.state, self.control.step_size.hp_at(self.steps), noisy)
 
-    def _findings(self, mine: slice, chains: Chains, biases: Biases, setting: Mapping[str, Any]) -> Findings:
+    def _found(self, mine: slice, chains: Chains, biases: Biases, setting: Mapping[str, Any]) -> Evidence:
+        """What is known beside the chains' losses."""
         accepted = self.state.get("accepted")
         noise, step = _finite_mean(biases.noise[mine]), _finite_mean(biases.step[mine])
         law = self._law(mine, chains, noise + step) if chains.usable else Measured()
@@ -190,7 +189,7 @@ class Estimates:
         heat = law.bias if math.isfinite(law.bias) else noise + step
         beside = self._from_variance(mine, chains, heat) if chains.usable else FromVariance()
         bursts = int(self.stepper.bursts[mine].sum())
-        return Findings(
+        return Evidence(
             step_size=float(self.control.step_size.current[mine][0]),
             stable_step=float(self.control.stable_step()[mine][0]),
             noise_inflation=noise,
@@ -251,7 +250,7 @@ class Estimates:
 
     def _idle(self, seen: Seen, llc: float) -> Idle:
         group = Group(seen.mine, seen.chains.living, seen.chains.n_beta)
-        return idle(self.setup, self.record.law, group, llc, seen.findings.noise_inflation + seen.findings.step_bias)
+        return idle(self.setup, self.record.law, group, llc, seen.evidence.noise_inflation + seen.evidence.step_bias)
 
     def _law(self, mine: slice, chains: Chains, heat: float) -> Measured:
         """What the chains' law adds to λ̂. heat: what formulas expect of it."""
@@ -259,24 +258,6 @@ class Estimates:
         known = self.record.losses.llc("same_batch")[mine]
         error = standard_error(known[np.isfinite(known)], chains.kept_trace, chains.kept_weights)
         return result(self.record.law, Group(mine, chains.living, chains.n_beta), known, error, heat)
-
-
-def _numbers(findings: Findings) -> dict[str, float]:
-    """What an estimate's diagnostics show of the findings."""
-    return {
-        "step_size": findings.step_size,
-        "stability_limit": findings.stable_step,
-        "noise_inflation": findings.noise_inflation,
-        "step_bias": findings.step_bias,
-        "rounding": findings.rounding,
-        "law_bias": findings.law_bias,
-        "law_bias_se": findings.law_bias_se,
-        "law_rest_se": findings.law_rest_se,
-        "unspread": findings.unspread,
-        "unspread_se": findings.unspread_se,
-        "bursts": float(findings.bursts),
-        "acceptance": findings.acceptance,
-    }
 
 
 def _finite_mean(values: np.ndarray) -> float:

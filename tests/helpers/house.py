@@ -17,7 +17,7 @@ from typing import Any
 Tree = Mapping[str, str]
 
 CORE_FLOORS: Sequence[frozenset[str]] = [
-    frozenset({"version", "types", "fields", "extras"}),
+    frozenset({"version", "types", "fields", "extras", "verdicts"}),
     frozenset({"bins", "compute", "theory"}),
     frozenset({"potentials", "config"}),
     frozenset({"networks", "groups"}),

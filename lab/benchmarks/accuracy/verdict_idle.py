@@ -23,7 +23,7 @@ import torch
 from torch import nn
 
 from lab.benchmarks.accuracy.verdict_cases import problem_of as deep_problem
-from lab.benchmarks.accuracy.verdict_flat import DEEP, FLAT, right, show
+from lab.benchmarks.accuracy.verdict_flat import DEEP, right, show
 from lab.benchmarks.keeping import Kept, Row
 from lab.benchmarks.machine import machine
 from lab.benchmarks.smoke import parse
@@ -32,6 +32,7 @@ from llc_core.diagnostics.confirmation import drawn_value
 from llc_core.engine.idle import Idle
 from llc_core.engine.run import Run
 from llc_core.potentials.base import Potential
+from llc_core.verdicts import Kind
 
 ROWS, INPUTS, STEPS, GAMMA = 500, 6, 4000, 1.0
 CLASSIFIERS = {"4 classes, 8 zero inputs": (8, 4), "10 classes": (0, 10), "3 classes, 4 zero inputs": (4, 3)}
@@ -109,7 +110,7 @@ def one_run(kind: str, seed: int, sampler: str) -> Row:
         "unspread_se": found.diagnostics["unspread_se"],
         "idle": found.diagnostics.get("idle", 0.0),
         "before": bool(before.converged),
-        "hangs": FLAT in before.converged.reason,
+        "hangs": before.converged.kind is Kind.UNSPREAD,
         "trusted": bool(found.converged),
         "reason": found.converged.reason,
     }

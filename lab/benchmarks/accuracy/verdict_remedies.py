@@ -35,7 +35,7 @@ from llc_core.engine.run import Run
 from llc_core.fields import hyper_fields
 from llc_core.potentials.base import Potential
 from llc_core.samplers import build
-from llc_core.types import Verdict
+from llc_core.verdicts import Verdict
 
 REMEDIES, LONGER = 2, 4
 

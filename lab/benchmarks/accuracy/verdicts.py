@@ -39,7 +39,7 @@ from llc_core.diagnostics.evidence import Evidence
 from llc_core.diagnostics.verdict import judge, worth_an_answer
 from llc_core.fields import hyper_fields
 from llc_core.samplers import build
-from llc_core.types import Verdict
+from llc_core.verdicts import Verdict
 
 RIGHT_SHARE, RIGHT_ERRORS = 0.05, 3
 UNTOLD = {field.name: field.default for field in dataclasses.fields(Evidence)}

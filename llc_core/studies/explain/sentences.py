@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-from llc_core.diagnostics.conclusion import evidence_of, sampler_of
 from llc_core.diagnostics.remedies import remedy
 from llc_core.results import Estimate
 from llc_core.studies.explain.parts import CAUSES, Part
@@ -57,7 +56,7 @@ def _advice(causes: list[str], value: float, se: float, estimate: Estimate) -> s
         return ""
     if causes[0] in NO_ERROR:
         return NO_ERROR[causes[0]]
-    known = evidence_of(estimate, sampler_of(estimate))
+    known = estimate.evidence
     return remedy(causes[0], known.sampler, known.step_size, value / estimate.llc).sentence
 
 

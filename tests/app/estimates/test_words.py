@@ -15,14 +15,14 @@ from app.estimates import texts
 from app.runs.job import State, Status
 from llc_core import Conclusion, Estimate, RunConfig, conclude, planar_landscape, results
 from llc_core.diagnostics import conclusion, remedies
-from llc_core.diagnostics.conclusion import ALONE, CONFIRMED, DRAWN, REFUSED, sampler_of
+from llc_core.diagnostics.evidence import Evidence
 from llc_core.diagnostics.remedies import LAW, MIXING, NOISE, STEP, Remedy
-from llc_core.diagnostics.spread import UNSPREAD
 from llc_core.engine.chains import Chains
-from llc_core.engine.summary import Findings, make_estimate
+from llc_core.engine.summary import make_estimate
 from llc_core.samplers.base import MetropolisSampler
 from llc_core.samplers.registry import build, samplers
 from llc_core.studies.explain.sentences import part_of
+from llc_core.verdicts import Fault, Kind, Trust, Verdict
 
 PROBLEM = planar_landscape("quadratic")
 N_BETA = 150.0
@@ -44,7 +44,7 @@ def made_up(name: str, share: float = 0.25, gradient: str = "full", off: float =
         n_beta=N_BETA, localization=1.0, steps=1000, burn_in=0, seconds=1.0, steps_per_second=1.0,
     )  # fmt: skip
     tested = isinstance(sampler, MetropolisSampler)
-    findings = Findings(
+    found = Evidence(
         step_size=share * 1e-3,
         stable_step=1e-3,
         acceptance=0.8 if tested else np.nan,
@@ -56,12 +56,7 @@ def made_up(name: str, share: float = 0.25, gradient: str = "full", off: float =
     config = RunConfig(
         problem=PROBLEM.to_dict(), sampler=sampler.to_dict(), gradient=gradient, localization=1.0, steps=1000, chains=4
     )
-    measured = {
-        "step_size": findings.step_size, "stability_limit": 1e-3, "acceptance": findings.acceptance,
-        "noise_inflation": findings.noise_inflation, "step_bias": findings.step_bias,
-        "law_bias": findings.law_bias, "law_bias_se": findings.law_bias_se,
-    }  # fmt: skip
-    return make_estimate(PROBLEM, config, seen, findings, measured=measured)
+    return make_estimate(PROBLEM, config, seen, found)
 
 
 def configurations() -> Iterator[tuple[Estimate, Any]]:
@@ -110,7 +105,7 @@ def walk() -> Iterator[list[str]]:
         for hidden in (False, True):
             said = conclude(found, not hidden, split=split)
             words = on_the_page(found, hidden, split)[1]
-            sampler = sampler_of(found)
+            sampler = found.evidence.sampler
             assert sampler is not None
             about = f"{sampler.name}, {found.config.gradient}, hidden {hidden}, λ̂ {found.llc:.3f}: "
             yield [about + fault for fault in contradictions(said, words, found, sampler, TRUTH, split, hidden)]
@@ -148,15 +143,19 @@ def test_a_planted_contradiction_is_found(plant, monkeypatch):
 
 def test_trust_is_for_what_an_answer_confirms_and_for_draws_of_the_posterior():
     right = made_up("SGLD")
-    assert right.confirmed and conclude(right).kind == CONFIRMED and on_the_page(right, False)[0] == "good"
+    assert right.confirmed and conclude(right).kind is Trust.CONFIRMED and on_the_page(right, False)[0] == "good"
     unknown = replace(right, reference=float("nan"))
     said = conclude(unknown)
-    assert said.kind == ALONE and str(said).startswith("The chains agree.") and on_the_page(unknown, False)[0] == "fair"
+    assert (
+        said.kind is Trust.ALONE
+        and str(said).startswith("The chains agree.")
+        and on_the_page(unknown, False)[0] == "fair"
+    )
     assert "γ = 1 (localization)" in said.reason and "bias the sampler has" in said.reason
     drawn = conclude(replace(made_up("Gibbs"), reference=float("nan")))
-    assert drawn.kind == DRAWN and drawn.trusted and "drawn from the posterior itself" in drawn.reason
+    assert drawn.kind is Trust.DRAWN and drawn.trusted and "drawn from the posterior itself" in drawn.reason
     wrong = made_up("SGLD", off=0.3)
-    assert conclude(wrong).kind == REFUSED and on_the_page(wrong, False)[0] == "bad"
+    assert conclude(wrong).kind is Trust.REFUSED and on_the_page(wrong, False)[0] == "bad"
 
 
 def test_with_answers_hidden_right_and_wrong_are_told_of_in_the_same_words():
@@ -205,16 +204,17 @@ def test_a_measured_split_chooses_the_remedy():
 
 
 def test_details_are_folded_and_what_chains_cannot_tell_is_not():
-    checks = "They have settled (no chain diverged, no drift, R-hat 1.002). That cannot tell whether γ suits."
-    assert texts.folded(checks) == (
+    checks = " (no chain diverged, no drift, R-hat 1.002)"
+    assert texts.folded(f"They have settled{checks}. That cannot tell whether γ suits.", checks) == (
         '<span class="brief" data-sign="(…)">They have settled</span><span class="rest"> (no chain diverged, no drift, R-hat 1.002)</span>'
         ". That cannot tell whether γ suits."
     )
-    settled = texts.folded("The estimate is right (the exact value is 7.5). The chains alone leave it open: a < b.")
+    right = Verdict.right("the exact value is 7.5", Fault(Kind.R_HAT, "a < b."))
+    settled = texts.folded(right.reason, right.details)
     assert 'data-sign="…"' in settled and settled.endswith(
         '7.5).</span><span class="rest"> The chains alone leave it open: a &lt; b.</span>'
     )
-    assert texts.folded("R-hat is 1.4 > 1.05.") == "R-hat is 1.4 &gt; 1.05."
+    assert texts.folded("R-hat is 1.4 > 1.05.", "") == "R-hat is 1.4 &gt; 1.05."
 
 
 @pytest.mark.parametrize(
@@ -233,11 +233,12 @@ def test_before_there_is_an_estimate_what_is_drawn_stands_in_its_place(status, n
 
 def test_directions_that_are_not_spread_along_are_no_verdict_while_the_run_is_on():
     found = Conclusion(
-        REFUSED,
+        Trust.REFUSED,
         "Do not trust it.",
-        f"{UNSPREAD} about 9 of 24 directions.",
+        "The chains have not spread along about 9 of 24 directions.",
         "A larger γ.",
         change={"localization": 9.0},
+        said=Kind.UNSPREAD,
     )
     for status, on in ((Status.RUNNING, True), (Status.PAUSED, False), (Status.FINISHED, False)):
         assert texts.quiet(State(status), found) is on

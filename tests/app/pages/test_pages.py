@@ -30,7 +30,9 @@ from app.style import numbers
 from app.style.figures import GrowingRange, nice_above
 from app.style.formula import displayable
 from llc_core import LearningCoefficient, RunConfig, Verdict
+from llc_core.diagnostics.evidence import Evidence
 from llc_core.engine.resolve import resolve
+from llc_core.samplers import build
 from llc_core.samplers.registry import samplers
 
 
@@ -154,7 +156,7 @@ def judged(
         chains=4,
         ess=900.0,
         setting={},
-        diagnostics={},
+        evidence=Evidence(llc=llc, se=0.1, chains=4, kept_steps=900, sampler=build("SGLD")),
         config=RunConfig(sampler={"name": "SGLD"}, localization=1.0),
         learning_coefficient=LearningCoefficient(Fraction(8)),
         local_learning_coefficient=LearningCoefficient(Fraction(10)),

@@ -14,13 +14,14 @@ import torch
 from llc_core import SGLD, DeepLinearNetwork, Estimate, Run, RunConfig, estimate, landscape, planar_landscape
 from llc_core.compute.precision import EXACT
 from llc_core.diagnostics import confirmation
-from llc_core.diagnostics.conclusion import ALONE, CONFIRMED, REFUSED, conclude
+from llc_core.diagnostics.conclusion import conclude
 from llc_core.diagnostics.confirmation import LARGEST_DRAWN, draw_together, drawn_value, exact_value
 from llc_core.diagnostics.evidence import Evidence
 from llc_core.diagnostics.signals import health
 from llc_core.diagnostics.verdict import judge
 from llc_core.engine.chains import Chains
-from llc_core.engine.summary import Findings, make_estimate
+from llc_core.engine.summary import make_estimate
+from llc_core.verdicts import Trust
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +93,7 @@ def test_the_verdict_hears_of_the_law(plane):
     problem = DeepLinearNetwork.random(widths=[3, 2, 3], n=10_000, seed=0)
 
     def reason(**known) -> str:
-        return make_estimate(problem, plane.config, seen, Findings(**known)).converged.reason
+        return make_estimate(problem, plane.config, seen, Evidence(**known)).converged.reason
 
     assert "have settled" in reason()
     assert "not known here" in reason(exact_law=False)
@@ -153,8 +154,12 @@ def test_chains_that_agree_with_one_another_alone_are_not_trusted(singular, plan
         found = make_estimate(singular, plane.config, seen, largest_drawn=singular.dim)
         assert bool(found.converged) is trusted is found.confirmed
         guessing = conclude(found, with_answers=False)
-        assert guessing.kind == ALONE and f"{value:.4g}" not in str(guessing) and "exact draws" not in str(guessing)
-        assert conclude(found).kind == (CONFIRMED if trusted else REFUSED) and not conclude(by_signs).trusted
+        assert (
+            guessing.kind is Trust.ALONE and f"{value:.4g}" not in str(guessing) and "exact draws" not in str(guessing)
+        )
+        assert (
+            conclude(found).kind == (Trust.CONFIRMED if trusted else Trust.REFUSED) and not conclude(by_signs).trusted
+        )
         assert ("exact draws" in str(found.converged)) and f"{value:.4g}" in str(found.converged)
         assert (found.reference, found.reference_se) == (value, error)
     assert found.converged.reason.count("above") == 1 and not found.converged.wants_steps
@@ -167,14 +172,16 @@ NOT_SPREAD = {"unspread": 31.0, "unspread_se": 2.0, "pull": 0.02, "localization"
 def test_a_doubt_that_an_answer_settles_reads_the_same_with_the_answer_hidden(plane, doubt):
     known = {"llc": 50.0, "se": 0.5, "chains": 4, "kept_steps": 4000, "drift": 0.1, "drift_se": 0.2, **doubt}
     open_, settled_, refuted_ = (
-        dataclasses.replace(plane, converged=judge(Evidence(**known, reference=value)), diagnostics={})
-        for value in (math.nan, 50.3, 60.0)
+        dataclasses.replace(plane, converged=judge(evidence), evidence=evidence)
+        for evidence in (Evidence(**known, reference=value) for value in (math.nan, 50.3, 60.0))
     )
     hidden = [conclude(each, with_answers=False) for each in (open_, settled_, refuted_)]
     assert hidden[0].reason == hidden[1].reason == hidden[2].reason and len({each.kind for each in hidden}) == 1
     assert hidden[0] == hidden[1] == hidden[2]
     assert "17% below what it should be" in str(conclude(refuted_)) and not conclude(refuted_).trusted
-    assert conclude(settled_).kind == CONFIRMED and "50.3" in str(conclude(settled_)) and not conclude(open_).trusted
+    assert (
+        conclude(settled_).kind is Trust.CONFIRMED and "50.3" in str(conclude(settled_)) and not conclude(open_).trusted
+    )
 
 
 @pytest.mark.slow

@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 
 from llc_core.diagnostics.evidence import Evidence
-from llc_core.diagnostics.minimum import held
 from llc_core.diagnostics.verdict import judge, worth_an_answer
 from llc_core.samplers import build
-from llc_core.types import Verdict
+from llc_core.verdicts import Verdict
 
 SOUND = {
     "llc": 50.0, "se": 0.3, "chains": 4, "dead": 0, "r_hat": 1.005, "ess": 900.0, "drift": 0.1, "drift_se": 0.2,
@@ -110,6 +109,6 @@ def test_gamma_is_named_beside_a_w0_above_the_minimum():
 
 
 def test_directions_that_gamma_holds_count_those_not_spread_along():
-    assert held(Evidence(**SOUND)) == 291.0
-    assert held(Evidence(**{**SOUND, "unspread": 500.0})) == 400.0
-    assert math.isnan(held(Evidence(**{**SOUND, "pull": math.nan})))
+    assert Evidence(**SOUND).held == 291.0
+    assert Evidence(**{**SOUND, "unspread": 500.0}).held == 400.0
+    assert math.isnan(Evidence(**{**SOUND, "pull": math.nan}).held)

@@ -14,7 +14,7 @@ from llc_core.diagnostics.evidence import Evidence
 from llc_core.diagnostics.spread import without_idle
 from llc_core.diagnostics.verdict import hangs_on_spread, judge, worth_an_answer
 from llc_core.samplers import build
-from llc_core.types import Verdict
+from llc_core.verdicts import Verdict
 
 SOUND = {
     "llc": 50.0, "se": 0.5, "chains": 4, "dead": 0, "r_hat": 1.005, "ess": 900.0, "drift": 0.1, "drift_se": 0.2,

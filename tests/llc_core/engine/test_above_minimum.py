@@ -9,8 +9,8 @@ import torch
 from torch import nn
 
 from llc_core import DeepLinearNetwork, NetworkPotential, RunConfig, conclude, estimate
-from llc_core.diagnostics.conclusion import AT_ODDS
 from llc_core.engine.run import Run
+from llc_core.verdicts import Trust
 
 
 def regression(seed: int, inputs: int = 6, outputs: int = 5, n: int = 2000):
@@ -62,7 +62,7 @@ def test_where_the_exact_coefficient_stands_beside_both_are_said(sampler):
     above = found.diagnostics["above_minimum"]
     assert found.converged and abs(found.llc + above - 18) < 4 * found.llc_se + 0.1
     said = conclude(found)
-    assert said.kind == AT_ODDS and not said.trusted and "w0 lies above the minimum" in said.opening
+    assert said.kind is Trust.AT_ODDS and not said.trusted and "w0 lies above the minimum" in said.opening
     assert dict(said.change) == {"polish": True} and not conclude(found, with_answers=False).trusted
     polished = estimate(problem, sampler, steps=found.steps, polish=True, progress=False)
     assert conclude(polished).trusted and abs(polished.llc - 18) < 4 * polished.llc_se + 0.1

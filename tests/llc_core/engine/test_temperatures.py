@@ -22,9 +22,10 @@ from llc_core import (
     RunConfig,
     estimate,
 )
+from llc_core.diagnostics.evidence import Evidence
 from llc_core.engine.chains import Chains
 from llc_core.engine.setup import Setup
-from llc_core.engine.summary import Findings, weigh
+from llc_core.engine.summary import weigh
 from llc_core.engine.temperatures import Level, from_temperatures
 from llc_core.samplers import samplers
 
@@ -68,7 +69,7 @@ def drawn(temperature: float, random: np.random.Generator, rows=400, chains=4, m
     chains_seen = Chains(
         trace.mean(axis=0), np.ones(chains, dtype=bool), trace, np.arange(rows), n_beta, gamma, rows, 0, 1.0, 1.0
     )
-    evidence = weigh(Above(), chains_seen, Findings(exact_losses=True, parameters=len(total)))[0]
+    evidence = weigh(Above(), chains_seen, Evidence(exact_losses=True, parameters=len(total)))[0]
     return Level(0, {"temperature": temperature}, chains_seen, evidence)
 
 

@@ -37,7 +37,7 @@ from app.sharing.reading import parse_file
 from llc_core import Planar, RunConfig, planar_landscape
 from llc_core.engine.resolve import resolve
 from llc_core.results import agrees
-from llc_core.types import Verdict
+from llc_core.verdicts import Verdict
 
 BY_NAME = {preset.name: preset for preset in PRESETS}
 CROSSING = {"kind": "planar", "name": "normal_crossing", "k": [1, 1]}
