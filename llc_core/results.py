@@ -171,6 +171,12 @@ class Estimate:
             parts.append(str(self.from_temperatures))
         return "\n".join(parts)
 
+    def plot(self) -> Any:
+        """Loss traces and running λ̂ as a HoloViews layout, beside what is known exactly. The extra "plots" brings what it needs."""
+        from llc_core.plots import figures
+
+        return figures.estimate(self)
+
     def to_dataset(self) -> Any:
         """An xarray.Dataset: loss_trace (step, chain), llc per chain, and scalars; attributes hold the configuration.
 
@@ -297,6 +303,16 @@ class Estimate:
         none = np.zeros((0, values["chains"])), np.zeros(0, dtype=int)
         values |= {"trace": none[0], "trace_steps": none[1], "converged": converged, "config": config}
         return cls(**values, setting=setting, evidence=_evidence(values, setting, diagnostics), diagnostics=diagnostics)
+
+
+class Settings(list[Estimate]):
+    """Estimates at the settings of a grid, in their order: a list that can be drawn."""
+
+    def plot(self, name: str = "") -> Any:
+        """λ̂ by the setting `name`, the grid's first if it is left out, as a HoloViews overlay. The extra "plots" brings what it needs."""
+        from llc_core.plots import figures
+
+        return figures.settings(self, name)
 
 
 def _evidence(values: Mapping[str, Any], setting: Mapping[str, Any], diagnostics: Mapping[str, float]) -> Evidence:

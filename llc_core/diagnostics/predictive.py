@@ -42,6 +42,12 @@ class Predictive:
         """[P, …] over all chains and steps."""
         return self.functions.mean
 
+    def plot(self, level: float = 0.8) -> Any:
+        """Mean and band of the function as a HoloViews overlay. The extra "plots" brings what it needs."""
+        from llc_core.plots import figures
+
+        return figures.band(self, level)
+
     @property
     def mean_se(self) -> np.ndarray:
         """[P, …] standard error of `mean`."""

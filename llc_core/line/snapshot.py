@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -43,3 +45,12 @@ class LineSnapshot:
     def density(self) -> np.ndarray:
         """Density in the bins, [bins]."""
         return self.bins.density(self.counts)
+
+    def plot(self, densities: Mapping[str, np.ndarray] | None = None) -> Any:
+        """Where the chains are, as a HoloViews overlay. The extra "plots" brings what it needs.
+
+        densities: what lies beside it, [bins] each, such as the target's and what is predicted for the sampler.
+        """
+        from llc_core.plots import figures
+
+        return figures.densities(self, densities or {})

@@ -38,6 +38,12 @@ class OverTraining(dict[Any, Estimate]):
             for step, e in self.items()
         ]
 
+    def plot(self) -> Any:
+        """λ̂ and the loss over training as a HoloViews layout. The extra "plots" brings what it needs."""
+        from llc_core.plots import figures
+
+        return figures.over_training(self)
+
     def __repr__(self) -> str:
         lines = [f"{'step':>8}  {'λ̂':>10}  {'±':>8}  {'L(w0)':>9}  {'R-hat':>6}  {'ESS':>6}  verdict"]
         for row in self.rows():

@@ -18,7 +18,7 @@ Tree = Mapping[str, str]
 
 CORE_FLOORS: Sequence[frozenset[str]] = [
     frozenset({"version", "types", "fields", "extras", "verdicts"}),
-    frozenset({"bins", "compute", "theory"}),
+    frozenset({"bins", "compute", "theory", "plots"}),
     frozenset({"potentials", "config"}),
     frozenset({"networks", "groups"}),
     frozenset({"samplers", "interactions", "observables", "diagnostics", "results"}),
@@ -53,7 +53,7 @@ PAGE_NAMES = ("config", "editor", "page", "pictures", "presets", "scene", "takea
 LARGE = 240
 """Lines of a file that can still be seen at once, more or less."""
 FOREIGN = {
-    "llc_core": {"app", "lab", "panel", "bokeh", "holoviews", "param"},
+    "llc_core": {"app", "lab", "panel", "param"},
     "app": {"lab"},
     "app/runs": {"panel", "panel_material_ui", "bokeh", "holoviews"},
 }

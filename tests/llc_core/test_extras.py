@@ -62,6 +62,7 @@ def sweep(folder: Path):
         ("pyarrow", "sweeps", lambda folder: export([], folder / "a.parquet")),
         ("h5netcdf", "netcdf", lambda folder: export([], folder / "a.nc")),
         ("xarray", "netcdf", lambda folder: result().to_dataset()),
+        ("holoviews", "plots", lambda folder: result().plot()),
         ("pyro", "reference", lambda folder: nuts_reference(planar_landscape("quadratic"))),
     ],
 )

@@ -56,6 +56,12 @@ class Calibration:
     estimate: Estimate | None
     config: RunConfig | None
 
+    def plot(self) -> Any:
+        """λ̂ by step size as a HoloViews overlay, the choice marked. The extra "plots" brings what it needs."""
+        from llc_core.plots import figures
+
+        return figures.calibration(self)
+
     @property
     def dead_fraction(self) -> np.ndarray:
         """The former name of `diverged_fraction`."""

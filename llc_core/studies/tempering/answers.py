@@ -71,6 +71,12 @@ class FreeEnergy:
         parts.append(self.reason or "No sign against it was seen.")
         return "\n".join(parts)
 
+    def plot(self) -> Any:
+        """nβ·E[ΔL] by nβ as a HoloViews overlay. The extra "plots" brings what it needs."""
+        from llc_core.plots import figures
+
+        return figures.free_energy(self)
+
     def to_json(self) -> str:
         """Everything as JSON: arrays are lists, basins tables; null where a number is not known."""
         return json.dumps(_plain(vars(self)))

@@ -1,0 +1,210 @@
+"""One function for each kind of figure. Results are taken as they are and not imported: a figure of a result is `result.plot()`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from llc_core.plots.style import (
+    CHAINS,
+    ESTIMATE,
+    GOOD,
+    MARK,
+    QUIET,
+    TRUTH,
+    below_each_other,
+    finished,
+    holoviews,
+    line_at,
+    ticks_at,
+    with_errors,
+)
+
+MOST_CURVES, MOST_POINTS = 16, 1000
+"""Chains that are drawn, and points of each."""
+
+
+def estimate(found: Any) -> Any:
+    """Loss traces above the running λ̂, of an `Estimate`. Raises ValueError where the trace was not kept."""
+    return below_each_other(traces(found), running(found))
+
+
+def traces(found: Any) -> Any:
+    """nβ·ΔL of every chain, with the end of burn-in and λ̂."""
+    hv, (steps, loss) = holoviews(), _trace(found)
+    curves = [
+        hv.Curve((steps, chain)).opts(color=color, alpha=0.6, line_width=1)
+        for chain, color in zip(loss.T[:MOST_CURVES], _colors(), strict=False)
+    ]
+    ends = line_at(found.burn_in, QUIET, "dashed", upright=True)
+    parts = [*curves, *ends, *line_at(found.expected), *line_at(found.llc, ESTIMATE, "solid")]
+    title = f"λ̂ = {found.llc:.4g} ± {found.llc_se:.2g}"
+    at_rest = loss[steps >= found.burn_in]  # a chain that was put back during burn-in may have been very high
+    room = {"ylim": _around(at_rest)} if np.isfinite(at_rest).any() else {}
+    return finished(hv.Overlay(parts), xlabel="step", ylabel="nβ (L(w) − L(w₀))", title=title, **room)
+
+
+def running(found: Any) -> Any:
+    """λ̂ of the chains together as it comes to rest after burn-in, with a band of two standard deviations over chains, by √C."""
+    hv, (steps, loss) = holoviews(), _trace(found)
+    kept = steps >= found.burn_in
+    steps, loss = steps[kept], loss[kept][:, np.isfinite(loss[kept]).all(axis=0)]
+    if not loss.size:
+        raise ValueError("No chain has a finite loss after burn-in; take a smaller step_size.")
+    means = loss.cumsum(axis=0) / np.arange(1, len(loss) + 1)[:, None]
+    middle, chains = means.mean(axis=1), means.shape[1]
+    parts = [hv.Curve((steps, middle)).opts(color=ESTIMATE, line_width=2)]
+    if chains > 1:
+        half = 2 * means.std(axis=1, ddof=1) / chains**0.5
+        parts.insert(
+            0,
+            hv.Area((steps, middle - half, middle + half), vdims=["low", "high"]).opts(
+                color=ESTIMATE, alpha=0.2, line_alpha=0
+            ),
+        )
+    local = None if found.local_learning_coefficient is None else float(found.local_learning_coefficient)
+    parts += [*line_at(found.expected), *line_at(local, TRUTH, "solid")]
+    return finished(hv.Overlay(parts), xlabel="step", ylabel="running λ̂")
+
+
+def settings(found: Sequence[Any], name: str = "") -> Any:
+    """λ̂ ± 2 errors of several estimates by the setting that differs among them, as `estimate(grid=…)` gives them.
+
+    name: the setting; empty: the first of the grid. Raises ValueError where there is none.
+    """
+    hv = holoviews()
+    names = list(found[0].setting) if len(found) else []
+    if not (name or names):
+        raise ValueError("The estimates have no setting that differs; give estimate(grid={…}).")
+    name = name or names[0]
+    others = [each for each in names if each != name]
+    curves: dict[str, list[Any]] = {}
+    for each in found:
+        curves.setdefault(", ".join(f"{other} {each.setting[other]:g}" for other in others), []).append(each)
+    parts: list[Any] = []
+    for (label, mine), color in zip(curves.items(), _colors(), strict=False):
+        mine = sorted((each for each in mine if np.isfinite(each.llc)), key=lambda each: float(each.setting[name]))
+        x, y, error = (
+            np.array([get(each) for each in mine])
+            for get in (lambda e: e.setting[name], lambda e: e.llc, lambda e: np.nan_to_num(e.llc_se))
+        )
+        parts += with_errors(x, y, error, label, color)
+        trusted = np.array([bool(each.converged) for each in mine])
+        parts.append(hv.Scatter((x[~trusted], y[~trusted])).opts(color="white", line_color=color, size=7))
+    parts += line_at(found[0].expected)
+    values = [float(each.setting[name]) for each in found]
+    axis = ticks_at(values) if min(values) > 0 and max(values) > 20 * min(values) else {}
+    return finished(
+        hv.Overlay(parts), xlabel=name, ylabel="λ̂ ± 2 s.e. (hollow: not trusted)", show_legend=bool(others), **axis
+    )
+
+
+def calibration(found: Any) -> Any:
+    """λ̂ by step size for every γ and nβ of a `Calibration`; what was chosen is marked."""
+    hv, parts = holoviews(), []
+    colors = _colors()
+    for (g, n), color in zip(np.ndindex(found.llc.shape[1:]), colors, strict=False):
+        fine = np.isfinite(found.llc[:, g, n])
+        label = f"γ {found.localization[g]:g}" + (f", nβ {found.n_beta[n]:.4g}" if len(found.n_beta) > 1 else "")
+        x, y, error = found.step_size[fine], found.llc[fine, g, n], np.nan_to_num(found.llc_se[fine, g, n])
+        parts += with_errors(x, y, error, label, color)
+    if found.chosen is not None:
+        e, g, n = found.chosen
+        at = (found.step_size[e : e + 1], found.llc[e : e + 1, g, n])
+        parts.append(hv.Scatter(at, label="chosen").opts(size=16, fill_alpha=0, line_color=GOOD, line_width=3))
+    low, high = _around(found.llc[found.ok] if found.ok.any() else found.llc)
+    return finished(
+        hv.Overlay(parts),
+        xlabel="step size ε",
+        ylabel="λ̂ ± 2 s.e.",
+        **ticks_at(found.step_size),
+        ylim=(low, high),
+        legend_position="right",
+    )
+
+
+def over_training(found: Mapping[Any, Any]) -> Any:
+    """λ̂ ± 2 errors above the loss at each checkpoint of an `OverTraining`."""
+    hv = holoviews()
+    steps = np.array([float(step) for step in found])
+    llc, error, loss = (
+        np.array([getattr(each, name) for each in found.values()]) for name in ("llc", "llc_se", "baseline_loss")
+    )
+    above = finished(
+        hv.Overlay(with_errors(steps, llc, np.nan_to_num(error))), xlabel="training step", ylabel="λ̂ ± 2 s.e."
+    )
+    below = finished(
+        hv.Curve((steps, loss)).opts(color=ESTIMATE),
+        xlabel="training step",
+        ylabel="L(w₀)",
+        logy=bool((loss > 0).all()),
+    )
+    return below_each_other(above, below)
+
+
+def free_energy(found: Any) -> Any:
+    """nβ·E[ΔL] at every level of a `FreeEnergy`, whose limit is λ."""
+    hv = holoviews()
+    fine = (found.levels > 0) & np.isfinite(found.level_llc)
+    parts = with_errors(found.levels[fine], found.level_llc[fine], np.nan_to_num(found.level_llc_se[fine]))
+    parts += line_at(found.llc, GOOD, "dashed")
+    return finished(
+        hv.Overlay(parts),
+        xlabel="nβ",
+        ylabel="nβ·E[ΔL] ± 2 s.e.",
+        logx=True,
+        title=f"λ = {found.llc:.4g} ± {found.llc_se:.2g}",
+    )
+
+
+def densities(found: Any, beside: Mapping[str, np.ndarray]) -> Any:
+    """Where the chains of a `LineSnapshot` are. beside: densities at the bins' centres, by name; the first one is the target's."""
+    hv = holoviews()
+    drawn = hv.Histogram((found.bins.edges, found.density()), label="chains").opts(
+        color=ESTIMATE, alpha=0.4, line_alpha=0
+    )
+    looks = ((TRUTH, "solid"), (GOOD, "dashed"), (MARK, "dotted"))
+    lines = [
+        hv.Curve((found.bins.centers, y), label=name).opts(color=color, line_dash=dash, line_width=2)
+        for (name, y), (color, dash) in zip(beside.items(), looks, strict=False)
+    ]
+    return finished(hv.Overlay([drawn, *lines]), xlabel="w", ylabel="density")
+
+
+def band(found: Any, level: float = 0.8) -> Any:
+    """The mean function of a `Predictive` and what holds a share `level` of the draws. Raises ValueError for inputs of several numbers."""
+    hv, x = holoviews(), np.asarray(found.inputs, dtype=float)
+    mean = np.asarray(found.mean)
+    if x.ndim > 1 and x.shape[-1] == 1:
+        x = x[:, 0]
+    if x.ndim != 1 or mean.ndim != 1:
+        raise ValueError("plot() draws functions of one number; give estimate(predict=…) inputs of one number each.")
+    order = np.argsort(x)
+    low, high = (np.asarray(edge)[order] for edge in found.band_over_time(level))
+    area = hv.Area((x[order], low, high), vdims=["low", "high"], label=f"{level:.0%} of the draws").opts(
+        color=ESTIMATE, alpha=0.25, line_alpha=0
+    )
+    middle = hv.Curve((x[order], mean[order]), label="mean").opts(color=ESTIMATE, line_width=2)
+    return finished(hv.Overlay([area, middle]), xlabel="x", ylabel="f(x)", legend_position="top_left")
+
+
+def _trace(found: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Steps [T] and losses [T, C], no more of them than can be told apart."""
+    if not len(found.trace):
+        raise ValueError("This estimate holds no trace, as one that was read from text; plot that of the run itself.")
+    every = max(1, len(found.trace) // MOST_POINTS)
+    return found.trace_steps[::every], found.trace[::every]
+
+
+def _around(values: np.ndarray) -> tuple[float, float]:
+    """A range in which values that lie far away do not press the others flat."""
+    known = values[np.isfinite(values)]
+    low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
+    room = 0.5 * max(high - low, 0.1 * abs(high), 1e-9)
+    return low - room, high + room
+
+
+def _colors() -> tuple[str, ...]:
+    return CHAINS * (MOST_CURVES // len(CHAINS))

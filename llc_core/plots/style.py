@@ -1,0 +1,80 @@
+"""Colours and sizes of all figures, and HoloViews itself, which is imported when a figure is asked for."""
+
+from __future__ import annotations
+
+import sys
+from functools import cache
+from typing import Any
+
+from llc_core.extras import needs
+
+ESTIMATE, TRUTH, GOOD, MARK, QUIET = "#1583C9", "#D55E00", "#009E73", "#B5649B", "#8a8f98"
+"""As in `app.style.theme`: Okabe & Ito's colours, which colour-blind people can tell apart."""
+CHAINS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#8C8C8C", "#B8A800")
+WIDTH, HEIGHT = 720, 260
+
+
+def holoviews() -> Any:
+    """The library with its Bokeh backend; in a notebook what it takes to show a figure is loaded too."""
+    with needs("plot()", extra="plots"):
+        import holoviews as hv
+        import holoviews.plotting.bokeh
+    _prepare(hv)
+    return hv
+
+
+@cache
+def _prepare(hv: Any) -> None:
+    """Once in a process."""
+    if "IPython" in sys.modules and sys.modules["IPython"].get_ipython() is not None:
+        hv.extension("bokeh", inline=True, logo=False)
+    hv.Store.set_current_backend("bokeh")
+
+
+def finished(figure: Any, **options: Any) -> Any:
+    """The figure in the style of all. options: of HoloViews."""
+    usual = {
+        "width": WIDTH,
+        "height": HEIGHT,
+        "show_grid": True,
+        "padding": 0.03,
+        "active_tools": [],
+        "hooks": [_plain],
+    }
+    return figure.opts(**{**usual, **options})
+
+
+def below_each_other(*figures: Any) -> Any:
+    """With axes of their own: HoloViews links those of the same name."""
+    return holoviews().Layout(figures).cols(1).opts(shared_axes=False, toolbar=None)
+
+
+def ticks_at(values: Any) -> dict[str, Any]:
+    """Options of a logarithmic axis with a tick at every value: within a decade or two those of Bokeh run into each other."""
+    return {"logx": True, "xticks": [(float(each), f"{each:.2g}") for each in sorted(set(values))]}
+
+
+def line_at(value: float | None, color: str = TRUTH, dash: str = "dotted", upright: bool = False) -> list[Any]:
+    """A line through the figure, none where the value is not known."""
+    if value is None:
+        return []
+    hv = holoviews()
+    return [(hv.VLine if upright else hv.HLine)(value).opts(color=color, line_width=2, line_dash=dash)]
+
+
+def with_errors(x: Any, y: Any, error: Any, label: str = "", color: str = ESTIMATE, line: bool = True) -> list[Any]:
+    """Dots with bars of two standard errors, and a line through them."""
+    hv = holoviews()
+    parts = [hv.Curve((x, y), label=label).opts(color=color, line_width=2)] if line else []
+    dots = hv.Scatter((x, y), label=label).opts(color=color, size=7)
+    return [*parts, hv.ErrorBars((x, y, 2 * error)).opts(line_color=color, upper_head=None, lower_head=None), dots]
+
+
+def _plain(plot: Any, element: Any) -> None:
+    """No logo, no frame, and a toolbar that appears when it is wanted."""
+    figure = plot.handles["plot"]
+    figure.toolbar.logo, figure.toolbar.autohide = None, True
+    figure.outline_line_color = None
+    figure.background_fill_alpha = figure.border_fill_alpha = 0
+    figure.xgrid.grid_line_color = None
+    figure.ygrid.grid_line_alpha = 0.5
