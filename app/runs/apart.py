@@ -19,8 +19,8 @@ from app.runs.threads import set_threads
 P = ParamSpec("P")
 T = TypeVar("T")
 
-THREADS = 2
-"""Long calculations of all visitors that go on at the same time; the others wait."""
+THREADS = 4
+"""Long calculations of all visitors that go on at the same time; the others wait. What is done here takes memory too."""
 
 _in_a_hurry: ContextVar[bool] = ContextVar("in_a_hurry", default=False)
 
@@ -65,4 +65,4 @@ def whole(function: Callable[P, T]) -> Callable[P, T]:
 @cache
 def threads() -> ThreadPoolExecutor:
     """Those of long calculations. They are not the run manager's: a run that is to begin would wait behind them."""
-    return ThreadPoolExecutor(THREADS, thread_name_prefix="prepares", initializer=set_threads)
+    return ThreadPoolExecutor(THREADS, thread_name_prefix="works", initializer=set_threads)

@@ -3,37 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
-from functools import cache
+from concurrent.futures import Future
 from typing import Any
 
 import panel as pn
 
+from app.runs.apart import threads
 from app.session.errors import report
-
-THREADS = 2
-"""For all visitors: what is done here takes memory too."""
-
-
-@cache
-def _threads() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(THREADS, thread_name_prefix="reads")
 
 
 class LatestWork:
-    """Used in the session's own callbacks only. on_change: called when work begins and when none is left.
-
-    threads: where it is done.
-    """
+    """Used in the session's own callbacks only. on_change: called when work begins and when none is left."""
 
     broken = "Something went wrong"
     """Opens the sentence on an error that is no ValueError."""
 
-    def __init__(
-        self, on_change: Callable[[], None] = lambda: None, threads: Callable[[], Executor] = _threads
-    ) -> None:
-        self._on_change, self._threads = on_change, threads
+    def __init__(self, on_change: Callable[[], None] = lambda: None) -> None:
+        self._on_change = on_change
         self._future: Future[Any] | None = None
+        self._question: Any = None
         self._take: Callable[[Any], object] = lambda answer: None
         self._fail: Callable[[str], object] = lambda message: None
 
@@ -41,18 +29,32 @@ class LatestWork:
     def busy(self) -> bool:
         return self._future is not None
 
-    def ask(self, work: Callable[[], Any], take: Callable[[Any], object], fail: Callable[[str], object]) -> object:
-        """Begin; earlier work that is not done yet is forgotten. take: gets the answer.  fail: gets a sentence, of a ValueError
-        of either.
+    def ask(
+        self,
+        work: Callable[[], Any],
+        take: Callable[[Any], object],
+        fail: Callable[[str], object],
+        question: Any = None,
+    ) -> bool:
+        """Begin; earlier work that is not done yet is forgotten. Returns whether it has begun.
+
+        take: gets the answer.  fail: gets a sentence, of a ValueError of either.
+        question: what the work answers; where it is the one that was asked last, the work is not done again.
         """
+        if question is not None and question == self._question:
+            return False
         self.forget()
-        self._take, self._fail = take, fail
-        self._future = self._threads().submit(work)
+        self._take, self._fail, self._question = take, fail, question
+        self._future = self.begun(work)
         document = pn.state.curdoc
         if document is not None:
             # The only thing of a document that another thread may touch. One that is gone refuses, and nobody waits for it.
             self._future.add_done_callback(lambda _: document.add_next_tick_callback(self.poll))
         self._on_change()
+        return True
+
+    def begun(self, work: Callable[[], Any]) -> Future[Any]:
+        return threads().submit(work)
 
     def poll(self) -> None:
         """Hand over what is done; in the session's own callbacks."""
@@ -72,6 +74,7 @@ class LatestWork:
 
     def forget(self) -> None:
         """What was asked for does not count any more. A thread that has begun goes on to its end, for nobody."""
+        self._question = None
         if self._future is not None:
             self._future.cancel()
             self._future = None

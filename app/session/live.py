@@ -69,7 +69,7 @@ class Live:
     # -- ways to a run ------------------------------------------------------------------------------------------------
 
     def change(self, wanted: Callable[[], T], take: Callable[[T], None], fail: Callable[[str], None]) -> str:
-        """Have another run. What `wanted` returns goes to `take`, which starts it, now or once it is prepared, see `Preparation.ask`.
+        """Have another run. What `wanted` returns goes to `take`, which starts it, now or once it is prepared, see `Preparation.have`.
 
         It plays, unless the visitor says something else meanwhile. ValueErrors go to the caller now, and leave everything as it was;
         later their sentence goes to `fail`.
@@ -79,7 +79,7 @@ class Live:
             return ""
         request = self.state.request
         try:
-            return self.preparation.ask(
+            return self.preparation.have(
                 wanted, partial(self._arrive, request, take), partial(self._refuse, request, fail)
             )
         except Exception:

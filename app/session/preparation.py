@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from concurrent.futures import Future
+from typing import Any, TypeVar
 
 from app.runs.apart import TakesLong, hurried, threads
 from app.session.latest import LatestWork
@@ -21,11 +22,11 @@ class Preparation(LatestWork):
     broken = "What you asked for could not be prepared"
 
     def __init__(self) -> None:
-        super().__init__(self._show, lambda: threads())
+        super().__init__(self._show)
         self._closed, self._afterwards = False, ""
         self.view = prose(theme.LESSON, margin=(6, 2, 0, 2), visible=False)
 
-    def ask(self, wanted: Callable[[], T], take: Callable[[T], object], fail: Callable[[str], object]) -> str:
+    def have(self, wanted: Callable[[], T], take: Callable[[T], object], fail: Callable[[str], object]) -> str:
         """Hand what `wanted` returns to `take`, now or from a later `poll`. What was asked for before is forgotten.
 
         Now, ValueErrors of both go to the caller, and what was asked for before still counts; later their sentence goes to `fail`.
@@ -36,11 +37,14 @@ class Preparation(LatestWork):
                 found = wanted()
         except TakesLong as long:
             assert long.whole is not None, "a function of plain values has to say that it can be done in a thread"
-            super().ask(long.whole, take, fail)
+            self.ask(long.whole, take, fail)
             return DOING
         take(found)
         self.forget()
         return ""
+
+    def begun(self, work: Callable[[], Any]) -> Future[Any]:
+        return threads().submit(work)  # by this module's name, so that tests can hold preparations alone
 
     def say(self, afterwards: str) -> None:
         """What will come of it, for the visitor; empty where that goes without saying."""

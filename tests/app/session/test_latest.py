@@ -43,6 +43,20 @@ def test_what_is_forgotten_is_never_answered(seen):
     assert not work.busy and seen == []
 
 
+def test_the_same_question_is_not_answered_twice(seen):
+    work = LatestWork()
+    assert work.ask(lambda: 1, seen.append, seen.append, question="a")
+    assert not work.ask(lambda: 2, seen.append, seen.append, question="a"), "it is being answered"
+    finish(work)
+    assert not work.ask(lambda: 2, seen.append, seen.append, question="a"), "it has been answered"
+    assert work.ask(lambda: 3, seen.append, seen.append, question="b")
+    finish(work)
+    work.forget()
+    assert work.ask(lambda: 4, seen.append, seen.append, question="b")
+    finish(work)
+    assert seen == [1, 3, 4]
+
+
 def test_an_error_is_a_sentence_and_the_next_request_works(seen):
     def fails(error):
         raise error
@@ -75,6 +89,6 @@ def test_a_document_is_told_when_it_is_done(seen):
     gate.set()
     assert document.called.wait(LONG)
     ((callback, thread),) = document.ticks
-    assert thread.startswith("reads") and seen == []
+    assert thread.startswith("works") and seen == []
     callback()
     assert seen == [True] and not work.busy

@@ -28,7 +28,7 @@ class Page:
         self.said: list[str] = []
 
     def ask(self, wanted: Any) -> str:
-        return self.preparation.ask(wanted, self.shown.append, self.said.append)
+        return self.preparation.have(wanted, self.shown.append, self.said.append)
 
     def settle(self) -> None:
         future = self.preparation._future

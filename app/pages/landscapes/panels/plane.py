@@ -13,7 +13,7 @@ import panel_material_ui as pmui
 from app.pages.landscapes.figures import ROOM, PlaneFigure
 from app.pages.landscapes.job import SHOWN
 from app.pages.landscapes.scene import posterior_heights, window
-from app.session.calculation import BackgroundTask
+from app.session.latest import LatestWork
 from app.style import theme
 from app.style.layout import arranged, card, one_of, prose
 from app.style.legend import HeardLegend
@@ -61,7 +61,7 @@ class PlanePanel:
         self.anew = pmui.Button(label="New drawing", size="small", variant="outlined", margin=0, visible=False)
         self.anew.param.watch(self._on_anew, "clicks")
         self._drawn, self._anew = False, False
-        self._later = BackgroundTask(self._take, self._say)
+        self._later = LatestWork()
         self._ready, self._one_truth = False, False
         self._words = prose()
         self._head = HeardLegend()
@@ -97,9 +97,11 @@ class PlanePanel:
         data = {key: value for key, value in problem.to_dict().items() if key != "start"}
         question = (str(data), shown, n_beta, localization)
         if localization <= 0:
-            self._later.close()
+            self._later.forget()
             self._ready = False
-        elif self._later.ask(question, partial(posterior_heights, problem, shown, n_beta, localization)):
+        elif self._later.ask(
+            partial(posterior_heights, problem, shown, n_beta, localization), self._take, self._say, question
+        ):
             self._ready, self._shown = False, shown
         self._on_ground(None)
         if localization <= 0 and self.ground.value == "posterior":
@@ -115,7 +117,7 @@ class PlanePanel:
         self._later.poll()
 
     def close(self) -> None:
-        self._later.close()
+        self._later.forget()
 
     def _take(self, heights: Any) -> None:
         self._ready = True

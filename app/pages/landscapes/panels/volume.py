@@ -9,7 +9,7 @@ import numpy as np
 from bokeh.models import ColumnDataSource, Range1d
 
 from app.components.readouts import Numbers
-from app.session.calculation import BackgroundTask
+from app.session.latest import LatestWork
 from app.style import theme
 from app.style.figures import house_figure
 from app.style.layout import card, plotted, prose
@@ -43,7 +43,7 @@ class VolumePanel:
     def __init__(self) -> None:
         self.found: VolumeScaling | None = None
         self._problem: Planar | None = None
-        self._later = BackgroundTask(self._take, self._say)
+        self._later = LatestWork()
         self.plot = house_figure(
             "volume_figure",
             HEIGHT,
@@ -75,7 +75,7 @@ class VolumePanel:
     def show(self, problem: Planar) -> None:
         """The page shows this landscape now."""
         if not problem.model.on_axes:
-            self._later.close()
+            self._later.forget()
             self._problem, self.found = problem, None
             self.source.data = self.fit.data = {"x": np.zeros(0), "y": np.zeros(0)}
             self.numbers.values = dict.fromkeys(("slope", "exact", "fitted_m", "exact_m"), UNKNOWN)
@@ -85,7 +85,7 @@ class VolumePanel:
         radius = local_radius(problem)
         question = (problem.model.name, str(problem.model.parameters), radius)
         self._problem = problem
-        if not self._later.ask(question, partial(volume_scaling, problem)):
+        if not self._later.ask(partial(volume_scaling, problem), self._take, self._say, question):
             return
         self.found = None
         self._head.say("", now=True)
@@ -106,7 +106,7 @@ class VolumePanel:
         self._later.poll()
 
     def close(self) -> None:
-        self._later.close()
+        self._later.forget()
 
     def _take(self, found: VolumeScaling) -> None:
         self.found = found
