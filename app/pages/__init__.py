@@ -8,7 +8,7 @@ Its modules are named the same on every page, and each imports only from those b
   texts      numbers and sentences
   panels     cards with a calculation of their own, and takeaway, the menu of files
   page       all of it together, and PAGE = PageInfo(…)
-Pages that estimate λ share the base in `app.estimates.page`, those that run something else the one in `app.pages.run_page`.
+Every page derives from `app.pages.page.Page`, those that estimate λ by way of `app.pages.estimate_page.EstimatePage`.
 
 This package is imported before the engine is ready. `load_pages` imports the pages when it is.
 """

@@ -89,9 +89,9 @@ class ToyTakeaway(EstimateDesk):
     "page": """
 from app.controls.run_controls import Controls
 from app.estimates.curves import Curves
-from app.estimates.page import EstimatePage
 from app.estimates.texts import READOUTS
 from app.pages.base import PageInfo
+from app.pages.estimate_page import EstimatePage
 from app.pages.toy.editor import WidthEditor
 from app.pages.toy.pictures import picture
 from app.pages.toy.presets import PRESETS
@@ -105,15 +105,14 @@ class Toy(EstimatePage):
         super().__init__(PRESETS, Curves(), Controls(), READOUTS)
         self.editor, self.words = WidthEditor(), prose()
         self.takeaway = ToyTakeaway(self.restore)
-        self.compose(
-            PRESETS[0].name,
-            {"Layer": [self.editor], "Sampler": [self.trouble, self.controls]},
+        self.compose_estimate(
+            {"Layer": [self.editor], "Sampler": [self.fault, self.controls]},
             card(*self.curves.loss_parts),
             [toolbar(self.compare.button, self.takeaway.menu)],
             [card(self.words)],
         )
 
-    def question(self, with_answers):
+    def question(self):
         return "How many weights does one layer use?"
 
     def picture(self, preset):
@@ -122,13 +121,13 @@ class Toy(EstimatePage):
     def of_preset(self, preset):
         return preset_config(preset)
 
-    def of_link(self, values):
-        return link_config(values)
+    def of_link(self, configuration):
+        return link_config(configuration)
 
     def of_side_bar(self):
         return side_bar_config(self.editor.width.value, self.controls.values)
 
-    def reset(self, config):
+    def reset(self, config, scene):
         total, burn_in = config.lengths
         self.losses.reset(config.complete.chains, total, burn_in, 1.0, None)
         self.estimates.reset(total, burn_in, {})

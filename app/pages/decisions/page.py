@@ -22,7 +22,7 @@ from app.pages.decisions.scene import Scene, get_scene
 from app.pages.decisions.takeaway import DecisionsTakeaway
 from app.pages.decisions.texts import DIGITS_TASK, OWN_SETTINGS, TASK, bandit_headline, digits_headline
 from app.pages.decisions.tour import TOUR
-from app.pages.run_page import RunPage
+from app.pages.page import Page
 from app.runs.job import Job, State
 from app.style import theme
 from app.style.layout import card, one_of, toolbar
@@ -32,19 +32,18 @@ PACES = (1, 3, 10, 30, 0)
 GAMES = {"Eat or leave": MUSHROOMS_GAME, "In or out": DIGITS_GAME}
 
 
-class Decisions(RunPage):
-    """One session's page, see `RunPage`. A game's cards and fields are made when it is first chosen, and those that the first picture
+class Decisions(Page):
+    """One session's page, see `Page`. A game's cards and fields are made when it is first chosen, and those that the first picture
     does not need are sent once it is there."""
 
     own_settings = OWN_SETTINGS
     can_reveal = True
+    paces = PACES
     config: DecisionsConfig
     scene: Scene
 
     def __init__(self) -> None:
         super().__init__(PRESETS, unit="round")
-        self.transport.paces = list(PACES)
-        self.transport.on_pace = lambda pace: self._live.walk(pace or None)
         self.transport.styles = {"flex": "1 1 340px", "min-width": "0"}
         self.takeaway = DecisionsTakeaway(self.run)
         self._panels: dict[str, PlayPanel | OutsidePanel] = {}

@@ -42,7 +42,7 @@ from app.pages.functions.texts import (
     withheld,
 )
 from app.pages.functions.tour import TOUR
-from app.pages.run_page import RunPage
+from app.pages.page import Page
 from app.runs.job import OVER, Job, State
 from app.session.latest import LatestWork
 from app.sharing.exact_answers import ExactAnswers
@@ -51,8 +51,8 @@ from app.style.layout import card, pair, plotted, prose, toolbar
 from app.style.legend import Heard, swatch
 
 
-class WeightsAndFunctions(RunPage):
-    """One session's page, see `RunPage`; exact answers are made elsewhere."""
+class WeightsAndFunctions(Page):
+    """One session's page, see `Page`; exact answers are made elsewhere."""
 
     task = "Do the networks agree on the function, and do they agree on their weights? Decide before the run ends."
     own_settings = OWN_SETTINGS

@@ -13,9 +13,9 @@ from app.controls.run_controls import Controls
 from app.estimates.curves import Curves
 from app.estimates.guessing import Truth
 from app.estimates.method import MethodCard
-from app.estimates.page import EstimatePage
 from app.estimates.scale import draw_scale
 from app.pages.base import PageInfo
+from app.pages.estimate_page import EstimatePage
 from app.pages.landscapes.config import get_landscape
 from app.pages.landscapes.editor import LandscapeEditor
 from app.pages.landscapes.job import LandscapeJob, TrailCursor, TrailRows
@@ -77,9 +77,8 @@ class Landscapes(EstimatePage):
             cells={self.readouts: EXACT_CELLS},
             changed=self.on_answers,
         )
-        self.compose(
-            FIRST,
-            {"Landscape": [self.editor], "Sampler": [self.trouble, self.controls]},
+        self.compose_estimate(
+            {"Landscape": [self.editor], "Sampler": [self.fault, self.controls]},
             self.plane.view,
             [self.one_step.view, toolbar(self.takeaway.menu)],
             [
@@ -87,6 +86,7 @@ class Landscapes(EstimatePage):
                 pair(self.volume.view, self.points.view),
                 self.method.view,
             ],
+            FIRST,
         )
 
     @property
@@ -104,16 +104,16 @@ class Landscapes(EstimatePage):
     def problem(self) -> Planar:
         return landscape_of(self.config)
 
-    def question(self, with_answers: bool) -> str:
-        return question(self.problem, with_answers) if hasattr(self, "config") else ""
+    def question(self) -> str:
+        return question(self.problem, self.answers.visible) if self.config is not None else ""
 
     # -- configurations -----------------------------------------------------------------------------------------------
 
     def of_preset(self, preset: LandscapePreset) -> PageConfig:
         return preset_config(preset)
 
-    def of_link(self, values: Any) -> PageConfig:
-        return link_config(values)
+    def of_link(self, configuration: Any) -> PageConfig:
+        return link_config(configuration)
 
     def _on_tap(self, x: float, y: float) -> None:
         with pn.io.hold():
@@ -124,13 +124,13 @@ class Landscapes(EstimatePage):
 
     # -- the run ------------------------------------------------------------------------------------------------------
 
-    def job(self, config: PageConfig) -> Callable[[], LandscapeJob]:
+    def job(self, config: PageConfig, scene: None) -> Callable[[], LandscapeJob]:
         return partial(LandscapeJob, config.resolved)
 
     def cursor(self) -> TrailCursor:
         return TrailCursor()
 
-    def reset(self, config: PageConfig) -> None:
+    def reset(self, config: PageConfig, scene: None) -> None:
         self.exact = None
         problem, complete = self.problem, config.complete
         assert complete.n_beta is not None and complete.localization is not None
@@ -154,7 +154,7 @@ class Landscapes(EstimatePage):
         self.one_step.show(rows.step)
         super().stream(rows.rows)
 
-    def poll(self, built: bool) -> None:
+    def poll_panels(self, built: bool) -> None:
         if built:
             self.plane.poll()
             self.volume.poll()

@@ -12,11 +12,11 @@ from app.estimates.curves import Curves
 from app.estimates.folded import Folded
 from app.estimates.guessing import Truth
 from app.estimates.method import MethodCard
-from app.estimates.page import EstimatePage
 from app.estimates.polishing import Polishing
 from app.estimates.scale import draw_scale
 from app.estimates.texts import READOUTS, readout_values
 from app.pages.base import PageInfo
+from app.pages.estimate_page import EstimatePage
 from app.pages.local_geometry.config import get_problem
 from app.pages.local_geometry.editor import NetworkEditor
 from app.pages.local_geometry.panels.sweep.panel import SweepPanel
@@ -43,11 +43,11 @@ ESTIMATE_LEGEND = [("local", "local λ"), ("global", "global λ"), ("expected", 
 
 class LocalGeometry(EstimatePage):
     problem_of = staticmethod(get_problem)
+    scene: Scene | None
 
     def __init__(self) -> None:
         presets = available(samplers())
         super().__init__(presets, Curves(LOSS_LEGEND, ESTIMATE_LEGEND), Controls(conditionals=True), READOUTS)
-        self.scene: Scene | None = None
         self.editor: NetworkEditor = NetworkEditor(presets[0].problem)
         self.sweep, self.why = SweepPanel(), WhyPanel()
         self.sweep.listener = self._on_value
@@ -67,9 +67,8 @@ class LocalGeometry(EstimatePage):
             cells={self.readouts: ["expected", "error"]},
             changed=self.on_answers,
         )
-        self.compose(
-            presets[0].name,
-            {"Network": [self.editor], "Sampler": [self.trouble, self.controls]},
+        self.compose_estimate(
+            {"Network": [self.editor], "Sampler": [self.fault, self.controls]},
             card(*self.curves.estimate_parts, self.scale_box),
             [
                 self.polishing.view,
@@ -98,16 +97,19 @@ class LocalGeometry(EstimatePage):
     def plain_picture(self, preset: Preset) -> str:
         return draw_network(preset.widths, preset.ranks, width=112, height=52, labels=False)
 
-    def question(self, with_answers: bool) -> str:
-        return question(self.scene, with_answers) if self.scene is not None else ""
+    def question(self) -> str:
+        return question(self.scene, self.answers.visible) if self.scene is not None else ""
 
     # -- configurations -----------------------------------------------------------------------------------------------
 
     def of_preset(self, preset: Preset) -> PageConfig:
         return preset_config(preset)
 
-    def of_link(self, values: Any) -> PageConfig:
-        return link_config(values)
+    def of_link(self, configuration: Any) -> PageConfig:
+        return link_config(configuration)
+
+    def scene_of(self, config: PageConfig) -> Scene:
+        return scene_of(config)
 
     def _on_value(self, name: str, value: float) -> None:
         """A value has been chosen in the panel of the sweep."""
@@ -116,8 +118,7 @@ class LocalGeometry(EstimatePage):
 
     # -- the run ------------------------------------------------------------------------------------------------------
 
-    def reset(self, config: PageConfig) -> None:
-        scene = self.scene = scene_of(config)
+    def reset(self, config: PageConfig, scene: Scene) -> None:
         total, burn_in = config.lengths
         # The first ranges lie around the answers, unless these are hidden.
         most = scene.problem.dim / 2

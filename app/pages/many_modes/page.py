@@ -23,14 +23,14 @@ from app.pages.many_modes.scene import Scene, get_scene
 from app.pages.many_modes.takeaway import ModesTakeaway
 from app.pages.many_modes.texts import ANSWERS, OWN_SETTINGS, PICTURES, headline
 from app.pages.many_modes.tour import TOUR
-from app.pages.run_page import RunPage
+from app.pages.page import Page
 from app.runs.job import Job, State
 from app.sharing.exact_answers import ExactAnswers
 from app.style.layout import card, one_of, pair, prose, toolbar
 
 
-class ManyModes(RunPage):
-    """One session's page, see `RunPage`."""
+class ManyModes(Page):
+    """One session's page, see `Page`."""
 
     task = "Which side comes nearer to the exact masses at equal gradients? Decide before the run ends."
     memory_of = "This comparison"

@@ -11,7 +11,7 @@ import panel as pn
 
 from app.components.toggles import Toggles
 from app.pages.base import PageInfo
-from app.pages.run_page import RunPage
+from app.pages.page import Page
 from app.pages.stationary_bias.config import SIDES, BiasConfig
 from app.pages.stationary_bias.controls.run import RunPanel
 from app.pages.stationary_bias.editor import TargetEditor
@@ -38,8 +38,8 @@ HIDDEN = ("predicted", "exact")
 """Lines that do."""
 
 
-class StationaryBias(RunPage):
-    """One session's page, see `RunPage`."""
+class StationaryBias(Page):
+    """One session's page, see `Page`."""
 
     memory_of = "This comparison"
     own_settings = OWN_SETTINGS

@@ -12,10 +12,10 @@ import panel as pn
 from app.controls.run_controls import Controls
 from app.estimates.curves import Curves
 from app.estimates.guessing import WATCH
-from app.estimates.page import EstimatePage
 from app.estimates.polishing import Polishing
 from app.estimates.scale import draw_scale
 from app.pages.base import PageInfo
+from app.pages.estimate_page import EstimatePage
 from app.pages.your_network.editor import CheckpointEditor
 from app.pages.your_network.job import build
 from app.pages.your_network.panels.calibration import CalibrationPanel
@@ -39,7 +39,6 @@ FIRST_HIGHEST_LOSS = 10.0
 
 
 class YourNetwork(EstimatePage):
-    starting = "training…"
     task = WATCH
     config: NetworkConfig
 
@@ -55,9 +54,8 @@ class YourNetwork(EstimatePage):
         self.polishing = Polishing(self.controls, lambda: self.change(self.of_side_bar))
         self.scale = prose(margin=(12, 0, 0, 0), visible=False)
         self.health, self.about = prose(theme.TABLE), prose()
-        self.compose(
-            PRESETS[0].name,
-            {"Network": [self.editor, self.trouble], "Sampler": [self.controls]},
+        self.compose_estimate(
+            {"Network": [self.editor, self.fault], "Sampler": [self.controls]},
             card(*self.curves.estimate_parts),
             [
                 self.scale,
@@ -89,7 +87,7 @@ class YourNetwork(EstimatePage):
     def plain_picture(self, preset: NetworkPreset) -> str:
         return draw_network(preset)
 
-    def question(self, with_answers: bool) -> str:
+    def question(self) -> str:
         return QUESTION
 
     # -- configurations -----------------------------------------------------------------------------------------------
@@ -97,8 +95,8 @@ class YourNetwork(EstimatePage):
     def of_preset(self, preset: NetworkPreset) -> NetworkConfig:
         return link_config(preset.config)
 
-    def of_link(self, values: Any) -> NetworkConfig:
-        return link_config(values)
+    def of_link(self, configuration: Any) -> NetworkConfig:
+        return link_config(configuration)
 
     def of_side_bar(self) -> NetworkConfig:
         return side_bar_config(self.editor.choice, self.controls.values, self.editor.weights)
@@ -135,10 +133,10 @@ class YourNetwork(EstimatePage):
 
     # -- the run ------------------------------------------------------------------------------------------------------
 
-    def job(self, config: NetworkConfig) -> Callable[[], LlcJob]:
+    def job(self, config: NetworkConfig, scene: None) -> Callable[[], LlcJob]:
         return partial(build, config)
 
-    def reset(self, config: NetworkConfig) -> None:
+    def reset(self, config: NetworkConfig, scene: None) -> None:
         total, burn_in = config.lengths
         self.losses.reset(config.complete.chains, total, burn_in, FIRST_HIGHEST_LOSS, None)
         self.curves.reset_estimates(total, burn_in, {})

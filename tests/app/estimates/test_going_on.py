@@ -162,7 +162,7 @@ def test_a_run_too_long_for_the_page_is_refused_and_stays(view, monkeypatch):
         Controls, "check", lambda self, settings: (_ for _ in ()).throw(ValueError("steps is too many."))
     )
     view._on_command("more")
-    assert view.trouble.visible and "steps is too many." in view.trouble.object
+    assert view.fault.visible and "steps is too many." in view.fault.object
     assert view._live.run.state.status is Status.FINISHED and view._live.can_go_on
 
 

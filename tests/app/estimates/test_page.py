@@ -105,7 +105,7 @@ WAYS = (choose_preset, open_link, open_file, change_setting, change_sampler, cha
 def test_a_configuration_is_resolved_once_from_its_change_to_its_run(view, resolutions, way):
     before = view.config
     way(view)
-    assert view.config is not before and not view.trouble.visible
+    assert view.config is not before and not view.fault.visible
     view._live._build()  # what a thread of the run manager does
     assert len(resolutions) == 1
 
@@ -140,12 +140,12 @@ def test_what_cannot_be_run_is_said_and_the_present_run_stays(view):
     before, link = view.config, view.configuration()
     view.controls.fields["chains"].set(10**6)  # more than the slider would send
     view._on_settings()
-    assert view.trouble.visible and "chains" in view.trouble.object
+    assert view.fault.visible and "chains" in view.fault.object
     assert view.config is before and view.configuration() == link
     view._on_command("reset")
-    assert view.config is before and view.trouble.visible, "what the side bar says is still not run"
+    assert view.config is before and view.fault.visible, "what the side bar says is still not run"
     choose_preset(view)
-    assert not view.trouble.visible
+    assert not view.fault.visible
 
 
 def test_the_run_of_a_link_has_the_link_s_numbers(view):

@@ -13,8 +13,8 @@ from last_word import DEEDS, Visitor, go_through, nothing_moves, plays_anyway, q
 from waiting import on_screen, settled
 
 import app.pages
-from app.estimates.page import EstimatePage
 from app.pages import load_pages
+from app.pages.estimate_page import EstimatePage
 from app.pages.stationary_bias.page import StationaryBias
 from app.session.run_state import RunState
 

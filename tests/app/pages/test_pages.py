@@ -81,7 +81,7 @@ def test_a_page_is_one_folder(toy):
         view._live._poll()
         assert view.transport.step == 200 and len(view.losses.source.data["step"]) == 200
         view.editor.width._on_user("text", "12")
-        assert view.trouble.visible and "width is 12" in view.trouble.object
+        assert view.fault.visible and "width is 12" in view.fault.object
     finally:
         view.close()
 

@@ -44,8 +44,7 @@ def case(request, monkeypatch):
     view = page(key)
     view.restore(quick)
     told: list[str] = []
-    for module in ("app.estimates.page", "app.pages.run_page"):
-        monkeypatch.setattr(f"{module}.tell", told.append)
+    monkeypatch.setattr("app.pages.page.tell", told.append)
     yield view, long, quick, told
     view.close()
 
@@ -104,7 +103,7 @@ def test_what_is_said_of_a_large_network_comes_from_the_thread_too():
     """The event loop went through all its data for the expected λ̂, or waited for a thread that did: 1.5 s at widths 440-440."""
     view = page("local-geometry")
     view.restore({**LARGE, "problem": {**LARGE["problem"], "seed": 11}, "gradient": "minibatch", "batch_size": 50})
-    made = view.preparation._future.result(PATIENCE_SECONDS).resolved.problem
+    made = view.preparation._future.result(PATIENCE_SECONDS)[0].resolved.problem
     assert "_fitted_noise" in vars(made), "known before the page asks"
     assert settled(view).scene.problem is made
     view.close()

@@ -65,7 +65,7 @@ def test_a_page_refuses_and_keeps_what_it_had(monkeypatch):
         view.controls.show({**view.controls.values, "chains": 32})
         view.editor.problem = FEW_ROWS
         view._on_settings()
-        assert view.trouble.visible and "this server gives each run 40 MB" in view.trouble.object
+        assert view.fault.visible and "this server gives each run 40 MB" in view.fault.object
     finally:
         view.close()
 

@@ -164,8 +164,8 @@ def test_weights_come_from_a_file_of_plain_tensors(view):
 def test_other_files_are_refused_in_one_sentence(view, content, name, words):
     view.restore({"network": "small", **QUICK})
     view.editor.upload.param.update(filename=name, value=content)
-    assert words in view.trouble.object and view.trouble.visible and view.config.weights is None
-    assert "/" not in view.trouble.object.split("role")[1].split(">")[1].split("<")[0].replace("a.pt", "")
+    assert words in view.fault.object and view.fault.visible and view.config.weights is None
+    assert "/" not in view.fault.object.split("role")[1].split(">")[1].split("<")[0].replace("a.pt", "")
 
 
 def test_a_perceptron_is_known_by_its_shapes(view):

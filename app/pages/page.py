@@ -1,0 +1,395 @@
+"""The base of every page on which something runs: presets, transport, and one way to start a run. Long, since it is one class: what a
+page says of itself, what a visitor does, and what a run answers.
+
+`app.pages.estimate_page` has what pages share that estimate λ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from html import escape
+from typing import Any, Protocol
+
+import panel as pn
+
+from app.components.guess import Guess
+from app.components.tiles import Tiles, drawn_once
+from app.components.transport import Transport
+from app.estimates.guessing import WATCH, hidden_tiles, without_lesson
+from app.runs.apart import TakesLong
+from app.runs.job import OVER, Job, State
+from app.session.errors import tell
+from app.session.live import Live
+from app.session.run_words import caption, trouble
+from app.sharing.exact_answers import ExactAnswers
+from app.style import theme
+from app.style.later import Later
+from app.style.layout import complain, complaint, page, prose, side_bar
+
+Wanted = Callable[[], Any]
+"""Gives a configuration. ValueError, one sentence, where it cannot be run; on the event loop it may be `app.runs.apart.TakesLong`."""
+
+
+class Editor(Protocol):
+    """A part of the side bar. `listener` is called after a change by the visitor."""
+
+    listener: Callable[[], None]
+
+
+class Page:
+    """One visitor's page. Everything here runs in the session's own callbacks; the run lives in the manager.
+
+    A preset, a link, a file and the side bar each give a configuration. `scene_of` makes of it what is there before a chain
+    moves, now or in a thread where that takes long, and then the run starts. Widgets show the configuration, and are read only
+    after the visitor has changed one of them.
+
+    A page makes its own widgets after `super().__init__`, and calls `compose` at the end. It defines the methods of the first group
+    below, and those of the second where it differs from other pages.
+    """
+
+    period = 100
+    """Milliseconds between two polls. Figures and counter are renewed at every poll that brings something new."""
+    word_ticks = 4
+    """Words and numbers are renewed at every fourth poll."""
+    paces: Sequence[float] = ()
+    """Steps a second to choose from, see `app.components.transport`; where there is a choice, Step does a single step."""
+    task = WATCH
+    """What stands in place of a lesson while the answers are hidden."""
+    memory_of = "This run"
+    """What needs memory, in the sentence that refuses it."""
+    own_settings = "Your own settings. Every change starts a new run."
+    """What stands in place of a lesson after the visitor has changed something."""
+    can_reveal = False
+    """Whether answers that were withheld can be shown, and taken away again, on the open page."""
+    settings_show_more = False
+    """Whether one change of the visitor changes what other widgets show."""
+
+    config: Any = None
+    """What is run now; None before the first run."""
+    scene: Any = None
+    """What `scene_of` made of it."""
+    answers: ExactAnswers
+    """A page whose panes or numbers tell answers has one that names them, with `changed=self.on_answers`."""
+
+    # -- what a page must define --------------------------------------------------------------------------------------
+
+    def tile(self, preset: Any) -> dict[str, str]:
+        """The preset's tile, see `app.components.tiles`."""
+        raise NotImplementedError
+
+    def of_link(self, configuration: Any) -> Any:
+        """What a link or a file says, checked as a whole. Raises as `Wanted`."""
+        raise NotImplementedError
+
+    def of_side_bar(self) -> Any:
+        """What the widgets say now. Raises as `Wanted`."""
+        raise NotImplementedError
+
+    def scene_of(self, config: Any) -> Any:
+        """What is there before a chain moves. Raises as `Wanted`."""
+        raise NotImplementedError
+
+    def job(self, config: Any, scene: Any) -> Callable[[], Job]:
+        """What builds the run, in a thread of the manager. It must not hold the page."""
+        raise NotImplementedError
+
+    def lengths(self, config: Any) -> tuple[int, int]:
+        """Steps of the run, and how many of them are burn-in."""
+        raise NotImplementedError
+
+    def show(self, config: Any) -> None:
+        """Set all widgets, without reporting changes."""
+        raise NotImplementedError
+
+    def reset(self, config: Any, scene: Any) -> None:
+        """A run begins: empty the figures, and tell takeaway and panels."""
+        raise NotImplementedError
+
+    def draw(self, state: State) -> None:
+        """Draw what the run has found. Called when it has changed."""
+        raise NotImplementedError
+
+    def show_words(self, state: State) -> None:
+        """Write numbers and words."""
+        raise NotImplementedError
+
+    # -- what a page may define ---------------------------------------------------------------------------------------
+
+    @property
+    def parts(self) -> dict[str, list[Any]]:
+        """What a link can leave out: see `app.pages.base.PageView`."""
+        return {"presets": [self.tiles], "texts": [self.headline, self.lesson], "answers": [self.answers]}
+
+    def configuration(self) -> dict[str, Any]:
+        """See `app.pages.base.PageView`."""
+        return self.config.to_dict()
+
+    def of_preset(self, preset: Any) -> Any:
+        return preset.config
+
+    def memory(self, config: Any, scene: Any) -> float:
+        """Bytes that the run needs at most."""
+        return config.memory
+
+    def cursor(self) -> Any:
+        """Where the rows of a new run's log begin."""
+        return 0
+
+    def complete(self) -> None:
+        """The first picture is on the screen: make what was left for later, and show in it the present run."""
+
+    def question(self) -> str:
+        """The page in one plain sentence, above the tiles. Empty: no sentence stands there."""
+        return ""
+
+    def plain_tile(self, preset: Any) -> dict[str, str]:
+        """The same while answers are hidden: its picture must not tell the outcome."""
+        return self.tile(preset)
+
+    def caption(self, state: State) -> str:
+        """Two or three words on what the run is doing."""
+        return caption(state)
+
+    def redraw(self, config: Any) -> bool:
+        """Show another configuration without another run, where that is enough. Returns whether it was."""
+        return False
+
+    @property
+    def wants_rows(self) -> bool:
+        """Whether rows of the run's log can be shown yet. The first ones come later where they cannot."""
+        return True
+
+    def stream(self, rows: Any) -> None:
+        """New rows of the run's log. Called before `draw`."""
+
+    def poll(self, state: State, over: bool) -> None:
+        """Look at the page's own calculations. over: whether the run has ended."""
+
+    def show_answers(self, visible: bool) -> None:
+        """The exact answers are shown or withheld now, besides what `answers` knows."""
+
+    def close_panels(self) -> None:
+        """End the page's own calculations."""
+
+    # -- the page -----------------------------------------------------------------------------------------------------
+
+    def __init__(self, presets: Sequence[Any], unit: str = "step") -> None:
+        """unit: what the transport counts."""
+        self._presets: dict[str, Any] = {preset.name: preset for preset in presets}
+        paces = list(self.paces)
+        self.transport = Transport(unit=unit, paces=paces, single=bool(paces), sizing_mode="stretch_width", margin=0)
+        self.transport.listener = self._on_command
+        self._live = Live(self._on_poll, self.period, self.transport, self._start_again)
+        self.transport.on_pace = lambda pace: self._live.walk(pace or None)
+        self.preparation = self._live.preparation
+        self.config, self.scene = self.opened(presets[0])
+        self.state, self._ticks, self.runs, self.later = State(), 0, 0, Later()
+        self.forget_drawn()
+        self.forget_words()
+        self._items, self._lesson = [drawn_once(self, self.tile, preset) for preset in presets], ""
+        self._plain = [drawn_once(self, self.plain_tile, preset) for preset in presets]
+        self.tiles = Tiles(items=self._items, sizing_mode="stretch_width", margin=0)
+        self.tiles.listener = self._on_preset
+        self.headline = prose(theme.HEADLINE, margin=(0, 2, 8, 2))
+        self.lesson = prose(theme.LESSON, margin=(10, 2, 0, 2))
+        self.trouble = prose(theme.VERDICT, margin=(10, 0, 0, 0), visible=False)
+        """What is to be said of the run itself, on pages without a verdict that says it."""
+        self.fault = complaint()
+        """What cannot be run, in the side bar."""
+        self.answers = ExactAnswers(changed=self.on_answers)
+        self.reveal = Guess(asks=False, visible=False, margin=(8, 2, 0, 2))
+        """There once the answers have been withheld, and stays when they are shown."""
+        self.reveal.listener = self._on_reveal
+
+    def compose(
+        self,
+        editors: Sequence[Editor],
+        side: Mapping[str, Sequence[Any]],
+        *cards: Any,
+        below: Sequence[Any] = (),
+        first: str = "",
+        lesson: Any = None,
+    ) -> None:
+        """Put the page together and open it with the preset `first`; empty: the first of all.
+
+        editors: what the visitor changes.  side: headings of the side bar, and what stands below each.  cards: below the lesson.
+        below: further ones, that come once the run is drawn.  lesson: what holds the lesson, where it does not stand alone.
+        """
+        for editor in editors:
+            editor.listener = self._on_settings
+        self.sidebar: list[Any] = [side_bar(side, self.later)]
+        words = [self.tiles, lesson or self.lesson, self.reveal, self.preparation.view]
+        if self.config is None or self.question():
+            words.insert(0, self.headline)
+        top = pn.Column(*words, sizing_mode="stretch_width", margin=0)
+        self.main: list[Any] = [self.later.put(page(top, *cards), below)]
+        self._begin(first or next(iter(self._presets)))
+
+    def opened(self, preset: Any) -> tuple[Any, Any]:
+        """The configuration and the scene that the page is made with, before it runs any."""
+        return preset.config, self.scene_of(preset.config)
+
+    def _begin(self, preset: str) -> None:
+        self._on_preset(preset)
+
+    # -- ways to a run ------------------------------------------------------------------------------------------------
+
+    def run(self, config: Any, preset: str = "", lesson: str = "") -> str:
+        """Run a configuration and show it in the widgets, see `app.pages.base.PageView.restore`.
+
+        preset: name of the tile that is marked.  lesson: the sentence below the tiles.
+        """
+        return self._have(lambda: config, preset, lesson or self.own_settings)
+
+    def restore(self, configuration: Any) -> str:
+        """Show and run what a link or a file says, see `app.pages.base.PageView.restore`."""
+        return self._have(lambda: self.of_link(configuration))
+
+    def change(self, wanted: Wanted, lesson: str = "", show: bool = False) -> None:
+        """Run what is wanted now, or when it is prepared; where it cannot be run say why, and the present run stays.
+
+        lesson: in place of `own_settings`.  show: whether the widgets do not show it yet.
+        """
+
+        def take(found: tuple[Any, Any]) -> None:
+            self._take(*found, "", lesson or self.own_settings, show)
+
+        with pn.io.hold():
+            try:
+                self._live.change(partial(self.prepared, wanted), take, self.complain)
+            except ValueError as error:
+                self._live.stay()
+                self.complain(str(error))
+
+    def prepared(self, wanted: Wanted) -> tuple[Any, Any]:
+        """What is wanted, and its scene. Raises as `Wanted`; what takes long is the scene."""
+        config = wanted()
+        try:
+            return config, self.scene_of(config)
+        except TakesLong as long:
+            whole = long.whole
+            assert whole is not None
+            raise TakesLong(lambda: (config, whole())) from None
+
+    def _have(self, wanted: Wanted, preset: str = "", lesson: str = "") -> str:
+        return self._live.change(
+            partial(self.prepared, wanted),
+            lambda found: self._take(*found, preset, lesson or self.own_settings),
+            lambda why: tell(f"This configuration cannot be opened: {why}"),
+        )
+
+    def complain(self, message: str) -> None:
+        """Say in the side bar what cannot be run; an empty message takes it back."""
+        complain(self.fault, message)
+
+    def close(self) -> None:
+        """Free the run; called when the session ends or the page changes."""
+        self._live.close()
+        self.close_panels()
+
+    def _take(self, config: Any, scene: Any, preset: str, lesson: str, show: bool = True) -> None:
+        """ValueError, and nothing has changed, where the server has no room for the run."""
+        self._live.reserve(self.memory(config, scene), self.memory_of)
+        with pn.io.hold():
+            self._start(config, scene, preset, lesson)
+            self.complain("")
+            if show:
+                self.show(config)
+
+    def _start(self, config: Any, scene: Any, preset: str, lesson: str = "") -> None:
+        """Start a run, and clear what was drawn of the one before it. lesson: "" leaves the sentence as it is."""
+        self.config, self.scene, self.state, self.runs = config, scene, State(), self.runs + 1
+        self._live.start(self.job(config, scene), self.cursor())
+        self.forget_drawn()
+        self.forget_words()
+        self.tiles.selected = preset
+        self._lesson = lesson or self._lesson
+        without_lesson(self.lesson, self._lesson, self.answers.visible, self.task)
+        self.reset(config, scene)
+        self.transport.begin(*self.lengths(config), self._live.playing, self.caption(State()))
+        self._show_words(State())
+
+    # -- what the visitor does ----------------------------------------------------------------------------------------
+
+    def _on_preset(self, name: str) -> None:
+        preset = self._presets[name]
+        self._have(lambda: self.of_preset(preset), name, preset.lesson)
+
+    def _on_reveal(self, text: str) -> None:
+        with pn.io.hold():
+            self.answers.visible = not self.answers.visible
+
+    def _on_settings(self) -> None:
+        """What is set in the widgets, which show it already; a fault is told, and the run goes on as it was."""
+        try:
+            config = self.of_side_bar()
+            redrawn = self.redraw(config)
+        except ValueError as error:
+            self._live.stay()
+            self.complain(str(error))
+            return
+        if redrawn:
+            self._live.stay()
+        else:
+            self.change(lambda: config, show=self.settings_show_more)
+
+    def _on_command(self, command: str) -> None:
+        try:
+            self._live.command(command)
+        except ValueError as error:  # the room of the run that is over has been given to others
+            self.complain(str(error))
+
+    def _start_again(self) -> None:
+        self._live.reserve(self.memory(self.config, self.scene), self.memory_of)
+        self._start(self.config, self.scene, self.tiles.selected)
+
+    def on_answers(self) -> None:
+        """The exact answers are shown or withheld now."""
+        visible = self.answers.visible
+        without_lesson(self.lesson, self._lesson, visible, self.task)
+        self.tiles.items = self._items if visible else hidden_tiles(self._plain, self.task)
+        self.reveal.param.update(visible=self.can_reveal and (self.reveal.visible or not visible), revealed=visible)
+        self.show_answers(visible)
+        if self.config is not None:
+            self._show_words(self.state)  # at once: the page may not have been sent yet
+        self.forget_words()
+
+    # -- what the run does --------------------------------------------------------------------------------------------
+
+    def forget_drawn(self) -> None:
+        """Draw again at the next poll."""
+        self._drawn = -1
+
+    def forget_words(self) -> None:
+        """Write again at the next poll that writes."""
+        self._worded = -1
+
+    def _on_poll(self, state: State, rows: Any) -> None:
+        self._ticks += 1
+        if self.later.due(self.state.steps > 0):
+            self.complete()
+            self.later.arrive()
+        self.state, over = state, state.status in OVER
+        if state.version != self._drawn:
+            self._drawn = state.version
+            if rows is not None and self.wants_rows:
+                self._live.cursor = rows[0]
+                self.stream(rows[1])
+            self.draw(state)
+        # A run that walks rests between its steps, so that a pause is no new version of it.
+        self.transport.param.update(step=state.steps, caption=self.caption(state))
+        self.poll(state, over)  # after the figures: what it starts takes processor time from them
+        if state.version != self._worded and (over or self._ticks % self.word_ticks == 0):
+            self._worded = state.version
+            self._show_words(state)
+
+    def _show_words(self, state: State) -> None:
+        tone, words = trouble(state)
+        self.trouble.param.update(object=f'<p class="{tone}" role="status">{words}</p>', visible=bool(words))
+        self.show_words(state)
+        self._show_question()
+
+    def _show_question(self) -> None:
+        if words := self.question():
+            self.headline.object = f"<h1>{escape(words)}</h1>"
