@@ -1,17 +1,16 @@
-"""Who may reach the served app: by which addresses, and with which password."""
+"""Who may reach the served app: by which addresses and which port, and with which password."""
 
 from __future__ import annotations
 
 import argparse
 import contextlib
 import json
+import os
 import re
 import secrets
 import socket
 from collections.abc import Mapping
 from pathlib import Path
-
-from llc_core.extras import needs
 
 HERE = Path(__file__).parent
 PASSWORD = "LLC_LAB_PASSWORD"
@@ -49,36 +48,21 @@ def own_names() -> list[str]:
     return [name for name in dict.fromkeys(found) if ORIGIN.fullmatch(name)]
 
 
-def encryption(options: argparse.Namespace) -> list[str]:
-    """The files for https, where there are any."""
-    if options.ssl_certfile is None:
-        if options.ssl_keyfile is not None:
-            raise ValueError("--ssl-keyfile needs --ssl-certfile: give the certificate too.")
-        return []
-    found = []
-    for name, path in (("--ssl-certfile", options.ssl_certfile), ("--ssl-keyfile", options.ssl_keyfile)):
-        if path is not None:
-            if not path.is_file():
-                raise ValueError(f"{name} {str(path)!r} is no file: check the path.")
-            found += [name, str(path)]
-    return found
-
-
-def authentication(options: argparse.Namespace, environment: Mapping[str, str]) -> list[str]:
-    oauth = [f"--oauth-{name}" for name in ("provider", "key", "redirect-uri") if getattr(options, _field(name))]
-    if options.auth != "oauth" and oauth:
-        raise ValueError(f"{oauth[0]} needs --auth oauth.")
+def sign_in(options: argparse.Namespace, environment: Mapping[str, str]) -> list[str]:
+    """Panel's options for a sign-in by name and password, and the secret that its cookies are signed with."""
     if options.auth != "basic" and options.password_file is not None:
         raise ValueError("--password-file needs --auth basic.")
-    if options.auth == "none":
-        return []
     # Without a secret of its own every restart signs everybody out, and that is all.
-    # With "=", since a password may begin with a dash.
     secret = [] if environment.get("PANEL_COOKIE_SECRET") else [f"--cookie-secret={secrets.token_urlsafe(32)}"]
-    if options.auth == "oauth":
-        return secret + _oauth(options, environment)
-    login = ["--basic-login-template", str(HERE / "login.html")]
-    return [*secret, *login, f"--basic-auth={password(options, environment)}"]
+    if options.auth != "basic":
+        return secret
+    # With "=", since a password may begin with a dash.
+    return [
+        *secret,
+        "--basic-login-template",
+        str(HERE / "login.html"),
+        f"--basic-auth={password(options, environment)}",
+    ]
 
 
 def password(options: argparse.Namespace, environment: Mapping[str, str]) -> str:
@@ -104,23 +88,29 @@ def password(options: argparse.Namespace, environment: Mapping[str, str]) -> str
     return str(path.resolve())
 
 
-def _oauth(options: argparse.Namespace, environment: Mapping[str, str]) -> list[str]:
-    with needs("--auth oauth", extra="app"):
-        from panel.auth import AUTH_PROVIDERS
-
-    if options.oauth_provider not in AUTH_PROVIDERS:
-        names = ", ".join(sorted(AUTH_PROVIDERS))
-        raise ValueError(f"--oauth-provider {options.oauth_provider!r} is unknown: choose one of {names}.")
-    arguments = ["--oauth-provider", options.oauth_provider]
-    if not (options.oauth_key or environment.get("PANEL_OAUTH_KEY")):
-        raise ValueError("--auth oauth needs --oauth-key: the provider shows it where you register the app.")
-    if not environment.get("PANEL_OAUTH_SECRET"):
-        raise ValueError("--auth oauth needs the provider's secret: set PANEL_OAUTH_SECRET.")
-    for name in ("key", "redirect-uri"):
-        if value := getattr(options, _field(name)):
-            arguments += [f"--oauth-{name}", value]
-    return arguments
+def free_port(address: str) -> int:
+    with _bound(address, 0) as probe:
+        return int(probe.getsockname()[1])
 
 
-def _field(name: str) -> str:
-    return f"oauth_{name.replace('-', '_')}"
+def check_free(address: str, port: int) -> None:
+    """Raises ValueError when the server could not listen there."""
+    _bound(address, port).close()
+
+
+def _bound(address: str, port: int) -> socket.socket:
+    try:
+        family, _, _, _, place = socket.getaddrinfo(address, port, type=socket.SOCK_STREAM)[0]
+    except OSError:
+        raise ValueError(f"--address {address!r} is not known here: use localhost, 0.0.0.0 or an own IP.") from None
+    probe = socket.socket(family)
+    try:
+        if os.name == "posix":
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        probe.bind(place)
+    except OSError as error:
+        probe.close()
+        raise ValueError(
+            f"--address {address} --port {port} cannot be used ({error.strerror}): choose another port, or 0 for a free one."
+        ) from None
+    return probe

@@ -1,8 +1,8 @@
 """`llc-lab`: `serve` the app for one person, a class or a group, beside the engine's commands (`llc_core.cli.commands`).
 
-`serve` is `panel serve app` with checked options: the same server, the same session hooks, one run manager per process.
-Secrets come from the environment or a file, never from options, which every user of a machine can read in its process
-list.
+`serve` is `panel serve app`: the same server, the same session hooks, one run manager per process. What it has no option of
+its own for, Panel's options say. Secrets come from the environment or a file, never from options, which every user of a
+machine can read in its process list.
 """
 
 from __future__ import annotations
@@ -19,8 +19,7 @@ from pathlib import Path
 
 from app.runs.account import TOTAL_MEMORY
 from app.runs.allowance import VISITOR_MEMORY
-from app.server.access import PASSWORD, WILDCARDS, allowed_origins, authentication, encryption
-from app.server.ports import check_free, free_port
+from app.server.access import PASSWORD, WILDCARDS, allowed_origins, check_free, free_port, sign_in
 from llc_core.cli.commands import add_commands, run_command
 from llc_core.cli.outputs import say
 from llc_core.extras import needs
@@ -34,15 +33,25 @@ LONGEST_SIGN_IN = 24.0 * 30
 def main(argv: Sequence[str] | None = None) -> int:
     """The command line. Returns the exit status; wrong options end in one sentence and status 2."""
     parser = build_parser()
-    return run_command(parser, parser.parse_args(argv))
+    options, others = parser.parse_known_args(argv)
+    if others and options.handle is not _serve:
+        parser.error(f"unrecognized arguments: {' '.join(others)}")
+    options.others = others
+    return run_command(parser, options)
 
 
 def _serve(options: argparse.Namespace) -> int:
     arguments = server_arguments(options, os.environ)
     check_free(options.address, options.port)
     with needs("llc-lab serve", extra="app"):
-        from app.server.serving import Serving, allow_many_connections
-    Serving.hours = options.session_hours
+        from app.server.serving import Serving, allow_many_connections, check_oauth
+    panel = argparse.ArgumentParser(prog="llc-lab serve", usage="llc-lab serve: see llc-lab serve --help")
+    command = Serving(parser=panel)
+    given = panel.parse_args(arguments)
+    if given.oauth_provider and options.auth != "oauth":
+        raise ValueError("--oauth-provider needs --auth oauth.")
+    if options.auth == "oauth":
+        check_oauth(given, os.environ)
     allow_many_connections()
     if options.title:
         os.environ[TITLE] = options.title
@@ -54,17 +63,17 @@ def _serve(options: argparse.Namespace) -> int:
         from app.session.ownership import VARIABLE
 
         os.environ.setdefault(VARIABLE, "0")  # visitors may all seem to come from this machine
-    say(f"LLC Lab: {url(options)}   (stop with Ctrl+C)", flush=True)
-    panel = argparse.ArgumentParser(prog="panel serve")
-    command = Serving(parser=panel)
-    command.invoke(panel.parse_args(arguments))
+    say(f"LLC Lab: {url(options, secure=bool(given.ssl_certfile))}   (stop with Ctrl+C)", flush=True)
+    command.invoke(given)
     return 0
 
 
 def build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="llc-lab", description="LLC Lab: samplers, live beside exact answers.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    serve = commands.add_parser("serve", help="serve the app", description="Serve the app.")
+    serve = commands.add_parser(
+        "serve", help="serve the app", description="Serve the app. All options of `panel serve` can be given as well."
+    )
     serve.add_argument("--port", type=int, default=5006, help="default 5006; 0 takes a free one")
     serve.add_argument(
         "--address", default="localhost", help="where to listen: localhost (default), 0.0.0.0 for everyone"
@@ -90,7 +99,12 @@ def build_parser() -> argparse.ArgumentParser:
     serve.add_argument(
         "--behind-proxy", action="store_true", help="trust the forwarded headers of a web server in front"
     )
-    serve.add_argument("--auth", choices=("none", "basic", "oauth"), default="none", help="who may come in")
+    serve.add_argument(
+        "--auth",
+        choices=("none", "basic", "oauth"),
+        default="none",
+        help="who may come in; oauth needs Panel's --oauth-provider and --oauth-key",
+    )
     serve.add_argument(
         "--password-file",
         type=Path,
@@ -100,14 +114,7 @@ def build_parser() -> argparse.ArgumentParser:
     serve.add_argument(
         "--session-hours", type=float, default=12.0, metavar="HOURS", help="how long a sign-in lasts (default 12)"
     )
-    serve.add_argument("--ssl-certfile", type=Path, metavar="FILE", help="serve by https with this certificate (PEM)")
-    serve.add_argument(
-        "--ssl-keyfile", type=Path, metavar="FILE", help="its private key, where it has a file of its own"
-    )
-    serve.add_argument("--oauth-provider", default="", help="with --auth oauth: github, google, azure, generic, …")
-    serve.add_argument("--oauth-key", default="", help="the public identifier of the app at the provider")
-    serve.add_argument("--oauth-redirect-uri", default="", help="the address the provider sends visitors back to")
-    serve.set_defaults(handle=_serve)
+    serve.set_defaults(handle=_serve, others=[])
     add_commands(commands)
     report = commands.add_parser("report", help="the figures of a sweep's store, as one HTML file")
     report.add_argument("store", type=Path, metavar="STORE")
@@ -157,17 +164,18 @@ def server_arguments(options: argparse.Namespace, environment: Mapping[str, str]
         arguments += ["--prefix", options.prefix]
     if options.behind_proxy:
         arguments += ["--use-xheaders"]
-    return arguments + encryption(options) + authentication(options, environment)
+    arguments += [f"--oauth-expiry-days={options.session_hours / 24}", *sign_in(options, environment)]
+    return arguments + options.others
 
 
-def url(options: argparse.Namespace) -> str:
-    """The address to type."""
+def url(options: argparse.Namespace, secure: bool = False) -> str:
+    """The address to type.  secure: whether the server does TLS itself."""
     name = options.address
     if name in WILDCARDS:
         name = socket.gethostname()
     with contextlib.suppress(ValueError):
         name = f"[{name}]" if ipaddress.ip_address(name).version == 6 else name
-    return f"{'https' if options.ssl_certfile else 'http'}://{name}:{options.port}{options.prefix}/app"
+    return f"{'https' if secure else 'http'}://{name}:{options.port}{options.prefix}/app"
 
 
 if __name__ == "__main__":

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+from collections.abc import Mapping
 from typing import Any
 
-from panel.auth import BasicAuthProvider
+from panel.auth import AUTH_PROVIDERS
 from panel.command.serve import Serve
 from panel.config import config
-
-from app.server.sign_in import guard
 
 SLOWEST_SECONDS = 30.0
 """A browser sends the head of a request, or the form of the sign-in, in one go; who takes longer holds a connection."""
@@ -21,17 +20,21 @@ PING_SECONDS = 30.0
 
 
 class Serving(Serve):
-    """hours: how long a sign-in lasts."""
-
-    hours = 12.0
-
     def customize_kwargs(self, args: argparse.Namespace, server_kwargs: dict[str, Any]) -> dict[str, Any]:
-        config.oauth_expiry = self.hours / 24
-        args.oauth_expiry_days = config.oauth_expiry
-        kwargs = super().customize_kwargs(args, server_kwargs)
-        if isinstance(kwargs.get("auth_provider"), BasicAuthProvider):
-            guard(kwargs["auth_provider"])
-        return {**kwargs, **limits()}
+        config.oauth_expiry = args.oauth_expiry_days  # Panel itself sets it for OAuth alone
+        return {**super().customize_kwargs(args, server_kwargs), **limits()}
+
+
+def check_oauth(given: argparse.Namespace, environment: Mapping[str, str]) -> None:
+    """Raises ValueError where a sign-in elsewhere cannot work: Panel 1.9 would say so to the first visitor only."""
+    provider = given.oauth_provider or environment.get("PANEL_OAUTH_PROVIDER")
+    if provider not in AUTH_PROVIDERS:
+        names = ", ".join(sorted(AUTH_PROVIDERS))
+        raise ValueError(f"--oauth-provider {provider!r} is unknown: choose one of {names}.")
+    if not (given.oauth_key or environment.get("PANEL_OAUTH_KEY")):
+        raise ValueError("--auth oauth needs --oauth-key: the provider shows it where you register the app.")
+    if not (given.oauth_secret or environment.get("PANEL_OAUTH_SECRET")):
+        raise ValueError("--auth oauth needs the provider's secret: set PANEL_OAUTH_SECRET.")
 
 
 def limits() -> dict[str, Any]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
 import re
 import tomllib
 from pathlib import Path
 
 import documents
 import pytest
+from panel.command.serve import Serve
 
 from app.server.cli import build_parser
 from llc_core import SweepSpec
@@ -82,7 +84,11 @@ def test_commands_of_a_page_are_there(name):
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     for program, *words in documents.commands(PAGES[name]):
         if program == "llc-lab":
-            assert build_parser().parse_args(words).handle, "a wrong option ends the parser"
+            options, others = build_parser().parse_known_args(words)
+            assert options.handle, "a wrong option ends the parser"
+            assert not others or options.command == "serve"
+            Serve(parser=(panel := argparse.ArgumentParser()))
+            panel.parse_args(others)
         elif program == "make":
             assert re.search(rf"^{words[0]}\b.*:", makefile, re.M), words
         elif program == "pip":

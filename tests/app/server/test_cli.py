@@ -16,13 +16,14 @@ from pathlib import Path
 
 import pytest
 
-from app.server import cli, jupyter, ports
+from app.server import access, cli, jupyter
 
 ROOT = Path(__file__).resolve().parents[3]
 
 
 def arguments(*words: str, **environment: str) -> list[str]:
-    return cli.server_arguments(cli.build_parser().parse_args(["serve", *words]), environment)
+    options, options.others = cli.build_parser().parse_known_args(["serve", *words])
+    return cli.server_arguments(options, environment)
 
 
 def origins(given: list[str]) -> list[str]:
@@ -34,7 +35,7 @@ def test_defaults_serve_this_machine_only():
     assert given[0] == str(ROOT / "app")
     assert given[given.index("--address") + 1] == "localhost"
     assert origins(given) == ["localhost:5006", "127.0.0.1:5006"]
-    assert not any("auth" in word for word in given)
+    assert not any(word.startswith(("--basic", "--oauth-provider")) for word in given)
 
 
 def test_everyone_may_come_by_the_machine_s_names_and_those_given():
@@ -52,10 +53,35 @@ def test_every_argument_is_one_of_panel_s():
     Serve(parser=parser)
     words = ["--prefix", "/lab", "--behind-proxy", "--allow-origin", "a.example", "--auth"]
     basic = arguments(*words, "basic", LLC_LAB_PASSWORD="-secret")
-    oauth = arguments(*words, "oauth", "--oauth-provider", "github", "--oauth-key", "k", PANEL_OAUTH_SECRET="s")
+    oauth = arguments(*words, "oauth", "--oauth-key", "k", "--ssl-certfile", "c.pem", PANEL_OAUTH_SECRET="s")
     assert parser.parse_args(basic).basic_auth == "-secret"
-    assert parser.parse_args(oauth).oauth_key == "k"
+    assert (parser.parse_args(oauth).oauth_key, parser.parse_args(oauth).ssl_certfile) == ("k", "c.pem")
     assert "s" not in oauth, "secrets stay out of the arguments"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--oauth-key", "x"], "None is unknown"),
+        (["--oauth-provider", "mine"], "choose one of"),
+        (["--oauth-provider", "github"], "needs --oauth-key"),
+        (["--oauth-provider", "github", "--oauth-key", "k"], "set PANEL_OAUTH_SECRET"),
+    ],
+)
+def test_a_sign_in_elsewhere_that_cannot_work_is_refused(words, message, capsys):
+    with pytest.raises(SystemExit) as caught:
+        cli.main(["serve", "--port", "0", "--auth", "oauth", *words])
+    said = capsys.readouterr().err
+    assert caught.value.code == 2 and message in said and said.count("\n") == 1 and said.endswith(".\n")
+
+
+@pytest.mark.parametrize(
+    "words", [["serve", "--oauth-provider", "github"], ["serve", "--prot", "1"], ["report", "--prot"]]
+)
+def test_what_neither_knows_and_a_provider_without_sign_in_are_refused(words, capsys):
+    with pytest.raises(SystemExit) as caught:
+        cli.main(words)
+    assert caught.value.code == 2 and capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -72,10 +98,6 @@ def test_every_argument_is_one_of_panel_s():
         (["--auth", "basic", "--password-file", "/nowhere.json"], {}, "cannot be read"),
         (["--auth", "basic", "--password-file", __file__], {}, "must hold JSON"),
         (["--password-file", "x"], {}, "needs --auth basic"),
-        (["--oauth-key", "x"], {}, "--oauth-key needs --auth oauth"),
-        (["--auth", "oauth", "--oauth-provider", "mine"], {}, "choose one of"),
-        (["--auth", "oauth", "--oauth-provider", "github"], {}, "needs --oauth-key"),
-        (["--auth", "oauth", "--oauth-provider", "github", "--oauth-key", "k"], {}, "set PANEL_OAUTH_SECRET"),
     ],
 )
 def test_bad_options_say_the_remedy(words, environment, message):
@@ -115,7 +137,7 @@ def test_a_busy_port_is_refused_before_anything_starts(capsys):
 
 def test_unknown_addresses_are_refused():
     with pytest.raises(ValueError, match="is not known here"):
-        ports.check_free("nowhere.invalid", 5006)
+        access.check_free("nowhere.invalid", 5006)
 
 
 @pytest.mark.slow
