@@ -9,15 +9,12 @@ from typing import Any
 import panel as pn
 import panel_material_ui as pmui
 
-from app.controls.uploads import taken
 from app.pages.benchmark.columns import SHORT
 from app.pages.benchmark.config import EVERY, BenchmarkConfig, options
 from app.style.layout import complain, complaint
 from app.style.legend import heading
 from llc_core.sweeps.series import ESTIMATOR_WORDS, THROWN, TRUTH_WORDS, Row
 
-FROM_FILE = "\0file"
-"""In the list of stores: the file that was opened."""
 FILTER_LABELS = {"size_class": "Size class", "ranks": "Ranks", "gradient": "Gradient"}
 SWITCH_LABELS = {
     "spread": "Bands of one standard deviation (point at a chart)",
@@ -29,41 +26,34 @@ SWITCH_LABELS = {
 class Editor:
     """Shows a configuration, and tells what the visitor changes.
 
-    on_store: called with the name of another store.  on_file: called with the content and the name of a visitor's file.
-    on_change: called with the changed configuration, and whether the visitor has chosen the ranks just now.
+    on_store: called with the name of another store.  on_change: called with the changed configuration, and whether the visitor
+    has chosen the ranks just now.
     """
 
     def __init__(self) -> None:
         self.on_store: Callable[[str], None] = lambda name: None
-        self.on_file: Callable[[bytes, str], None] = lambda content, name: None
         self.on_change: Callable[[BenchmarkConfig, bool], None] = lambda config, ranks_chosen: None
         self._config = BenchmarkConfig()
         self._quiet = False
         self.store = self._select("Store", {})
-        self.upload = pmui.FileInput(
-            label="Open a store", accept=".sqlite,.db", sizing_mode="stretch_width", margin=(6, 0, 14, 0)
-        )
-        self.upload.param.watch(self._on_upload, "value")
         self.fault = complaint()
         self.filters = {name: self._select(text, {}) for name, text in FILTER_LABELS.items()}
         self.estimator = self._select("Estimate", {text: key for key, text in ESTIMATOR_WORDS.items()})
         self.truth = self._select("Truth", {text: key for key, text in TRUTH_WORDS.items()})
         self.switches = {name: self._switch(text) for name, text in SWITCH_LABELS.items()}
         self.view = pn.Column(
-            heading("Sweep"), self.store, self.upload, self.fault,
+            heading("Sweep"), self.store, self.fault,
             heading("Which runs"), *self.filters.values(),
             heading("Judged by"), self.estimator, self.truth, *self.switches.values(),
             sizing_mode="stretch_width", margin=(4, 16, 24, 16),
         )  # fmt: skip
 
-    def show(self, config: BenchmarkConfig, rows: Sequence[Row], stores: Iterable[str], file: str) -> None:
-        """Show a configuration without reporting changes. rows: of the open store.  file: its name where it is a file."""
+    def show(self, config: BenchmarkConfig, rows: Sequence[Row], stores: Iterable[str]) -> None:
+        """Show a configuration without reporting changes. rows: of the open store."""
         self._config, self._quiet = config, True
         try:
             listed = {name: name for name in stores}
-            if file:
-                listed = {file[:60]: FROM_FILE, **listed}
-            self.store.param.update(options=listed or {"none yet": ""}, value=FROM_FILE if file else config.store)
+            self.store.param.update(options=listed or {"none yet": ""}, value=config.store)
             there = options(rows)
             for name, select in self.filters.items():
                 words = {(SHORT.get(value, value) if name == "gradient" else value): value for value in there[name]}
@@ -95,7 +85,7 @@ class Editor:
         if self._quiet:
             return
         with pn.io.hold():
-            if event.obj is self.store and self.store.value != FROM_FILE:
+            if event.obj is self.store:
                 self.on_store(self.store.value)
                 return
             config = replace(
@@ -105,9 +95,3 @@ class Editor:
                 truth=self.truth.value,
             )
             self.on_change(config, event.obj is self.filters["ranks"])
-
-    def _on_upload(self, event: Any) -> None:
-        content, name = taken(self.upload)
-        if content:
-            with pn.io.hold():
-                self.on_file(content, name)

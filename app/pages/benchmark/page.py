@@ -24,7 +24,7 @@ from app.pages.benchmark.panels.progress import SweepProgress
 from app.pages.benchmark.panels.results import Results
 from app.pages.benchmark.pictures import hidden_tiles, tile
 from app.pages.benchmark.presets import PRESETS
-from app.pages.benchmark.scene import OpenStore, is_quick, load, offered, open_store, open_upload
+from app.pages.benchmark.scene import OpenStore, is_quick, load, offered, open_store
 from app.pages.benchmark.takeaway import BenchmarkTakeaway
 from app.pages.benchmark.texts import NOTHING, OWN_CHOICE, QUESTION, TASK, of_guess
 from app.pages.benchmark.tour import TOUR
@@ -40,8 +40,6 @@ from llc_core.fields import short
 POLL_MILLISECONDS = 3000
 FIRST = PRESETS[1]
 """What the page opens with."""
-QUICK_UPLOAD = 2_000_000
-"""Bytes of a visitor's file that is read between two frames."""
 
 
 class Benchmark:
@@ -71,8 +69,7 @@ class Benchmark:
         """There once the answers have been withheld, and stays when they are shown."""
         self.reveal.listener = self._on_reveal
         self.editor = Editor()
-        self.editor.on_store, self.editor.on_file = self._on_store, self._on_file
-        self.editor.on_change = self._on_change
+        self.editor.on_store, self.editor.on_change = self._on_store, self._on_change
         self.progress = SweepProgress(self.editor.complain)
         self.results = Results()
         self.results.on_hidden, self.results.on_measure = self._on_hidden, self._on_measure
@@ -109,8 +106,6 @@ class Benchmark:
         return State(Status.RUNNING if self.asking.busy else Status.FINISHED)
 
     def configuration(self) -> dict[str, Any]:
-        if self._store.file:
-            raise ValueError("A store from a file cannot travel in a link; choose one of the list, or send the file.")
         return self._config.to_dict()
 
     def restore(self, configuration: Mapping[str, Any]) -> None:
@@ -165,11 +160,11 @@ class Benchmark:
         store, config = shown.store, shown.config
         self._store, self._config = store, config
         content = store.content
-        self.editor.show(config, content.rows, self._stores, store.file)
+        self.editor.show(config, content.rows, self._stores)
         self._filled.visible = bool(len(content.rows) or content.progress)
         self._empty.visible = not self._filled.visible
         self.results.show(config, shown.answer)
-        path = _as_written(store.path) if store.path else store.file or "store.sqlite"
+        path = _as_written(store.path) if store.path else "store.sqlite"
         self.takeaway.show(config, path, self.results.rows, self.results.curves, self.results.table)
         self.progress.show(store)
         shown = {row.sampler for row in self.results.table}
@@ -179,7 +174,7 @@ class Benchmark:
 
     def _fail(self, message: str) -> None:
         """What was shown before stays."""
-        self.editor.show(self._config, self._store.content.rows, self._stores, self._store.file)
+        self.editor.show(self._config, self._store.content.rows, self._stores)
         self.editor.complain(message)
 
     def _opens_quickly(self, name: str) -> bool:
@@ -247,17 +242,6 @@ class Benchmark:
 
         preset, lesson = (FIRST.name, FIRST.lesson) if first else ("", OWN_CHOICE)
         self._try(partial(self._request, find, self._opens_quickly(name), f"Reading “{name}” …", preset, lesson))
-
-    def _on_file(self, content: bytes, name: str) -> None:
-        """Show a visitor's store: it is read only, and checked value by value."""
-        wanted, chosen = replace(self._config, store=""), self._ranks_chosen
-
-        def find() -> Found:
-            store = OpenStore(open_upload(content, name), file=name)
-            return store, nearest(wanted, store.content.rows, chosen)
-
-        words = f"Reading “{name[:60]}” …"
-        self._try(partial(self._request, find, len(content) <= QUICK_UPLOAD, words, lesson=f"Runs from {name}."))
 
     def _try(self, call: Callable[[], None]) -> None:
         try:

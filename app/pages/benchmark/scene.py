@@ -1,39 +1,31 @@
-"""Which stores of sweeps there are, and their rows: read only, and checked value by value, whoever made the file."""
+"""Which stores of sweeps there are, and their rows. They come with the program, or lie in folders that the server's owner named."""
 
 from __future__ import annotations
 
-import math
 import os
 import re
-import tempfile
-import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from app.pages.measured import RESULTS
 from llc_core.sweeps.series import present
-from llc_core.sweeps.store import COLUMNS, Store
-from llc_core.sweeps.table import NUMBERS, Names, Table
+from llc_core.sweeps.store import Store
+from llc_core.sweeps.table import Table
 
 FOLDERS = "LLC_LAB_STORES"
 """Folders of stores, in the environment; without it the one in which the server was started."""
 SIGNATURE = b"SQLite format 3\0"
-MAX_BYTES, MAX_ROWS, MAX_KINDS = 64_000_000, 1_000_000, 50
+MAX_ROWS, MAX_KINDS = 1_000_000, 50
 QUICK_BYTES = 16_000_000
 """A file up to here is read between two frames; a longer one is read in a thread, while the page shows what it showed."""
-LENGTHS = {"config": 20_000, "grid": 20_000, "error": 500}
-NAME_LENGTH = 80
-STATES = ("ok", "diverged", "error")
 
 
 @dataclass(frozen=True)
 class Content:
-    """rows: as in `llc_core.sweeps.store.COLUMNS`.  progress: what the sweep last said of itself, or None."""
+    """rows: as in `llc_core.sweeps.schema.COLUMNS`.  progress: what the sweep last said of itself, or None."""
 
     rows: Sequence[Mapping[str, Any]] = ()
     progress: Mapping[str, Any] | None = None
@@ -41,11 +33,10 @@ class Content:
 
 @dataclass(frozen=True)
 class OpenStore:
-    """The store that the page shows. path: None without a store, and for a visitor's file.  file: the name of such a file."""
+    """The store that the page shows. path: None without a store."""
 
     content: Content = Content()
     path: Path | None = None
-    file: str = ""
 
 
 def open_store(name: str, there: Mapping[str, Path]) -> OpenStore:
@@ -67,7 +58,7 @@ def offered() -> dict[str, Path]:
     found: dict[str, Path] = {}
     for folder in folders:
         for path in sorted(folder.glob("*.sqlite"), key=_in_order) if folder.is_dir() else ():
-            if path.stem not in found and len(path.stem) <= NAME_LENGTH and _is_sqlite(path):
+            if path.stem not in found and _is_sqlite(path):
                 found[path.stem] = path.resolve()
     return found
 
@@ -87,34 +78,15 @@ def progress_of(path: Path) -> Mapping[str, Any] | None:
     """What the sweep last said of itself; None where nothing was said or nothing can be read."""
     try:
         with Store(path, readonly=True) as store:
-            return clean_progress(store.progress())
+            return store.progress()
     except ValueError:
         return None
 
 
-def open_upload(content: bytes, name: str) -> Content:
-    """A visitor's file. ValueError, one sentence, for anything but a store of reasonable size."""
-    shown = f"“{name[:NAME_LENGTH]}”"
-    if len(content) > MAX_BYTES:
-        raise ValueError(f"{shown} has {len(content) / 1e6:.0f} MB; stores opened here have at most 64 MB.")
-    if not content.startswith(SIGNATURE):
-        raise ValueError(f"{shown} is not a store of LLC Lab; give a file that `llc-lab sweep` made.")
-    folder = tempfile.TemporaryDirectory()
-    path = Path(folder.name) / "store.sqlite"
-    path.write_bytes(content)
-    try:
-        found = read(path, foreign=True)
-    except ValueError as error:
-        folder.cleanup()
-        raise ValueError(str(error).replace(repr(str(path)), shown)) from None
-    assert isinstance(found.rows, Table)
-    return replace(found, rows=_kept_with(found.rows, folder))
-
-
-def read(path: Path, foreign: bool = False) -> Content:
-    """ValueError, one sentence, where the file is no store, or too long for a page.  foreign: whether a visitor sent it."""
+def read(path: Path) -> Content:
+    """ValueError, one sentence, where the file is no store, or too long for a page."""
     with Store(path, readonly=True) as store:
-        return Content(clean_table(store.table(MAX_ROWS, foreign)), clean_progress(store.progress()))
+        return Content(shown(store.table(MAX_ROWS)), store.progress())
 
 
 def is_quick(path: Path) -> bool:
@@ -134,16 +106,6 @@ def stamp_of(path: Path) -> object:
     return found.st_mtime_ns, found.st_size, found.st_ino
 
 
-def _kept_with(rows: Table, folder: tempfile.TemporaryDirectory[str]) -> Table:
-    """The same rows. The folder is there as long as they or a part of them is: their file lies in it."""
-
-    def fetch(places: np.ndarray) -> list[Mapping[str, Any]]:
-        return rows.fetch(places)
-
-    weakref.finalize(fetch, folder.cleanup)
-    return Table(rows.names, rows.numbers, rows.places, fetch)
-
-
 @lru_cache(maxsize=4)
 def _load(path: Path, mark: object) -> Content:
     return read(path)
@@ -154,50 +116,13 @@ def _mark(path: Path) -> object:
         return store.mark()
 
 
-def clean_table(table: Table) -> Table:
-    """Rows of checked types: names are short texts, numbers finite or none. ValueError for a store that is none."""
-    names = {name: _short(column) for name, column in table.names.items()}
-    whole = {name for name in NUMBERS if COLUMNS[name].startswith("INTEGER")}
-    numbers = {name: np.trunc(column) if name in whole else column for name, column in table.numbers.items()}
-    for status in sorted(set(present(table, "status")) - set(STATES)):
-        raise ValueError(f"This store has a row with status {status[:NAME_LENGTH]!r}; a row is ok, diverged or error.")
-    found = Table(names, numbers, table.places, lambda places: clean(table.fetch(places)))
+def shown(table: Table) -> Table:
+    """The same table; ValueError where there is more to tell apart than a page can."""
     for name in ("size_class", "ranks", "sampler", "gradient"):
-        kinds = len(present(found, name))
+        kinds = len(present(table, name))
         if kinds > MAX_KINDS:
             raise ValueError(f"This store has {kinds} values of {name}; at most {MAX_KINDS} are shown here.")
-    return found
-
-
-def _short(column: Names) -> Names:
-    """Texts up to NAME_LENGTH; those that are then alike become one."""
-    cut = Names.of(value[:NAME_LENGTH] for value in column.values)
-    return Names(cut.codes[column.codes] if len(column.codes) else column.codes, cut.values)
-
-
-def clean(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """The same, value by value, of rows that are shown."""
-    columns = [[_value(name, kind, row.get(name)) for row in rows] for name, kind in COLUMNS.items()]
-    return [dict(zip(COLUMNS, values, strict=True)) for values in zip(*columns, strict=True)]
-
-
-def clean_progress(said: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """The same for what a sweep says of itself."""
-    if said is None:
-        return None
-    texts = {name: _value(name, "TEXT", said.get(name)) for name in ("state", "updated")}
-    numbers = {name: _value(name, "INTEGER", said.get(name)) for name in ("done", "total", "errors", "running")}
-    spec = said.get("spec")
-    left = _value("seconds_left", "REAL", said.get("seconds_left"))
-    return {**texts, **numbers, "seconds_left": left, "spec": spec if isinstance(spec, dict) else {}}
-
-
-def _value(name: str, kind: str, value: Any) -> Any:
-    if kind.startswith("TEXT"):
-        return value[: LENGTHS.get(name, NAME_LENGTH)] if isinstance(value, str) else None if name == "error" else ""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        return None
-    return int(value) if kind.startswith("INTEGER") else float(value)
+    return table
 
 
 def _is_sqlite(path: Path) -> bool:

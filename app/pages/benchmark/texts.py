@@ -25,7 +25,7 @@ ANSWER_CELLS = ["diverged", "close"]
 OWN_CHOICE = "Your own choice of runs and of what they are judged by."
 NOTHING = (
     "There is no store of a sweep here yet: write what to run into a TOML file, start `llc-lab sweep FILE.toml --store "
-    "NAME.sqlite` in the folder in which this server runs, and open this page again, or open a store from a file."
+    "NAME.sqlite` in the folder in which this server runs, and open this page again."
 )
 READOUTS = [
     {"key": "runs", "label": "Runs", "tip": "Rows of the store that are shown: one for each problem, sampler, gradient and step size."},

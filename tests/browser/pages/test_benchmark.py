@@ -137,20 +137,6 @@ def test_a_point_is_chosen_by_keys(bench):
     page.get_by_role("button", name="Close", exact=True).click()
 
 
-def test_a_store_from_a_file_and_a_wrong_one(bench, tmp_path):
-    page = bench.page
-    path = write_store(tmp_path / "mine.sqlite", synthetic_rows(3, ["SGLD"], ["full"], 4))
-    chooser = page.locator("input[type=file][accept='.sqlite,.db']")
-    chooser.set_input_files({"name": "bad.sqlite", "mimeType": "application/octet-stream", "buffer": b"nothing"})
-    expect(page.get_by_role("alert").filter(has_text="“bad.sqlite” is not a store of LLC Lab")).to_be_visible()
-    drawn(bench, curves_of(bench))  # what was shown is still there
-    bench.until_taken("bad.sqlite")
-    chooser.set_input_files(path)
-    expect(page.get_by_text("Runs from mine.sqlite.")).to_be_visible()
-    drawn(bench, {"SGLD|full"})
-    expect(page.get_by_role("combobox", name="Store")).to_have_text("mine.sqlite")
-
-
 def test_table_and_figures_are_taken_away(bench):
     page = bench.page
     page.get_by_role("button", name="Export").click()

@@ -17,7 +17,7 @@ from itertools import combinations
 import holoviews as hv
 import numpy as np
 import pytest
-from hostile_stores import HOSTILE, one_sentence
+from hostile_stores import one_sentence
 from synthetic_store import failed_row, synthetic_rows, write_store
 
 from app.components.multiples import Multiples
@@ -42,13 +42,11 @@ from app.pages.benchmark.pictures import outcomes, tile
 from app.pages.benchmark.presets import PRESETS
 from app.pages.benchmark.scene import (
     SIGNATURE,
-    clean,
-    clean_progress,
-    clean_table,
     load,
     offered,
     open_store,
-    open_upload,
+    read,
+    shown,
 )
 from app.pages.benchmark.table import HEAD, accuracy_csv, cells, rows_csv, series_csv, table_html
 from app.pages.benchmark.takeaway import FILES
@@ -73,7 +71,7 @@ from llc_core.sweeps.series import (
     with_few_missing,
 )
 from llc_core.sweeps.stopping import request_of
-from llc_core.sweeps.store import COLUMNS, SAID, Store
+from llc_core.sweeps.store import COLUMNS, Store
 from llc_core.sweeps.table import Table
 
 ROWS = synthetic_rows()
@@ -431,28 +429,20 @@ def sqlite_file(path, *commands) -> bytes:
 
 
 @pytest.mark.parametrize("content", [b"", b"nothing", b"SQLite format 3\0", b"SQLite format 3\0" + b"\xff" * 4096])
-def test_garbage_is_refused_in_one_sentence(content):
+def test_garbage_is_refused_in_one_sentence(content, tmp_path):
+    (tmp_path / "a.sqlite").write_bytes(content)
     with pytest.raises(ValueError, match="store") as error:
-        open_upload(content, "<b>x</b>.sqlite")
-    assert one_sentence(error.value)
+        read(tmp_path / "a.sqlite")
+    assert one_sentence(error.value, tmp_path)
 
 
 def test_other_data_bases_and_damaged_stores_are_refused(folder, tmp_path):
     names = ", ".join(COLUMNS)
-    values = ", ".join("1" for _ in COLUMNS)
     whole = (folder / "swept.sqlite").read_bytes()
     cases = {
         "other": sqlite_file(tmp_path / "a.db", "CREATE TABLE t (x)"),
-        "view": sqlite_file(
-            tmp_path / "b.db", f"CREATE VIEW results ({names}) AS SELECT {values}", "CREATE TABLE progress (id)",
-            "PRAGMA user_version = 1",
-        ),
         "columns": sqlite_file(tmp_path / "c.db", "CREATE TABLE results (key)", "PRAGMA user_version = 1"),
         "version": sqlite_file(tmp_path / "d.db", f"CREATE TABLE results ({names})", "PRAGMA user_version = 99"),
-        "status": sqlite_file(
-            tmp_path / "e.db", f"CREATE TABLE results ({names})", f"INSERT INTO results VALUES ({values})",
-            f"CREATE TABLE progress (id, {', '.join(SAID)})", "PRAGMA user_version = 1",
-        ),
         "progress": sqlite_file(
             write_store(tmp_path / "f.db", ROWS[:2], state="running"), "UPDATE progress SET spec = 'no JSON'"
         ),
@@ -460,71 +450,24 @@ def test_other_data_bases_and_damaged_stores_are_refused(folder, tmp_path):
         "stirred": whole[:8192] + bytes(b ^ 0x5A for b in whole[8192:60000]) + whole[60000:],
     }  # fmt: skip
     for name, content in cases.items():
+        path = tmp_path / f"{name}.sqlite"
+        path.write_bytes(content)
         with pytest.raises(ValueError) as error:
-            open_upload(content, f"{name}.sqlite")
-        assert one_sentence(error.value), (name, str(error.value))
-    assert len(open_upload(whole, "whole.sqlite").rows) == len(ROWS) + 1
-
-
-@pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_stores_are_one_sentence_from_a_visitor_and_from_a_folder(tmp_path, monkeypatch, name):
-    path = tmp_path / "theirs.sqlite"
-    HOSTILE[name](path)
-    with pytest.raises(ValueError, match="store") as error:
-        open_upload(path.read_bytes(), "theirs.sqlite")
-    assert one_sentence(error.value)
-    monkeypatch.setenv("LLC_LAB_STORES", str(tmp_path))
-    there = offered()
-    assert ("theirs" in there) == path.read_bytes().startswith(SIGNATURE)
-    if "theirs" in there:
-        with pytest.raises(ValueError, match="“theirs”") as error:
-            open_store("theirs", there)
-        assert one_sentence(error.value)
-
-
-def test_a_visitor_s_file_is_read_with_limits_whatever_its_size(folder, monkeypatch):
-    """The library that reads large stores has none of them."""
-    monkeypatch.setattr("llc_core.sweeps.scan.LARGE", 1)
-    monkeypatch.setattr("llc_core.sweeps.scan.at_once", lambda *a: pytest.fail("the library read it"))
-    assert len(open_upload((folder / "swept.sqlite").read_bytes(), "mine.sqlite").rows) == len(ROWS) + 1
+            read(path)
+        assert one_sentence(error.value, path), (name, str(error.value))
 
 
 def test_a_store_of_too_many_rows_for_a_page_is_one_sentence(folder, monkeypatch):
     monkeypatch.setattr("app.pages.benchmark.scene.MAX_ROWS", 100)
-    with pytest.raises(ValueError, match="“mine” has more than 100 rows") as error:
-        open_upload((folder / "swept.sqlite").read_bytes(), "mine")
+    with pytest.raises(ValueError, match="“swept” has more than 100 rows") as error:
+        open_store("swept", {"swept": folder / "swept.sqlite"})
     assert one_sentence(error.value)
 
 
-def test_values_of_a_store_are_checked_one_by_one():
-    wild = {
-        **ROWS[0],
-        "llc": math.inf,
-        "chains": "four",
-        "r_hat": b"x",
-        "sampler": "S" * 1000,
-        "error": 7,
-        "steps": True,
-    }
-    (found,) = clean([wild])
-    assert found["llc"] is None and found["chains"] is None and found["r_hat"] is None and found["steps"] is None
-    assert len(found["sampler"]) == 80 and found["error"] is None
-    assert list(found) == list(COLUMNS)
-    with pytest.raises(ValueError, match="at most 50"):
-        clean_table(Table.of([{**ROWS[0], "sampler": f"s{i}"} for i in range(60)]))
-    with pytest.raises(ValueError, match="status 'well'; a row is ok"):
-        clean_table(Table.of([{**ROWS[0], "status": "well"}]))
-    long = clean_table(Table.of([wild, {**wild, "sampler": "S" * 999, "dim": 7.9}]))
-    assert options(long)["sampler"] == ["S" * 80], "what is alike after it was cut is one"
-    assert long.numbers["dim"][1] == 7 and np.isnan(long.numbers["llc"]).all() and long[0] == found
-
-
-def test_what_a_sweep_says_of_itself_is_checked_too():
-    said = clean_progress({"state": 3, "done": "<b>", "total": 9, "seconds_left": math.inf, "spec": [1], "updated": 5})
-    assert said == {
-        "state": "", "updated": "", "done": None, "total": 9, "errors": None, "running": None, "seconds_left": None, "spec": {},
-    }  # fmt: skip
-    assert "0 of 9 runs" in progress_html(said) and clean_progress(None) is None
+def test_more_kinds_than_a_page_can_tell_apart_are_one_sentence():
+    with pytest.raises(ValueError, match="has 60 values of sampler; at most 50") as error:
+        shown(Table.of([{**ROWS[0], "sampler": f"s{i}"} for i in range(60)]))
+    assert one_sentence(error.value)
 
 
 @pytest.mark.long
@@ -534,8 +477,8 @@ def test_what_a_store_says_is_never_markup(monkeypatch):
     draw_only(monkeypatch, lambda name, found: name not in drawn and not drawn.append(name))
     bad = "</script><img src=x onerror=alert(1)> $$x$$"
     rows = [{**r, "sampler": bad, "gradient": bad, "ranks": bad} for r in synthetic_rows(2, ["SGLD"], ["full"], 2)]
-    rows = clean([*rows, failed_row(error=bad)])
-    text = report_html(rows, clean_progress({"state": "running", "done": bad, "total": 1, "spec": {bad: bad}}), bad)
+    rows = [*rows, failed_row(error=bad)]
+    text = report_html(rows, {"state": "running", "done": 0, "total": 1, "spec": {bad: bad}}, bad)
     assert "<img" not in without_scripts(text) and set(drawn) == set(FIGURES)
     assert "$$" not in label(bad, bad)  # Bokeh would fetch MathJax for it
     assert "<img" not in table_html(accuracy(curves(rows)))
@@ -579,7 +522,7 @@ def test_the_page_shows_what_is_chosen(view):
 
 def test_the_filter_and_the_cut_are_switches_that_go_into_links(view, planted):
     usual = view._store
-    view._store = replace(usual, content=replace(usual.content, rows=clean(planted)))
+    view._store = replace(usual, content=replace(usual.content, rows=planted))
     view.editor.filters["gradient"].value = "full"
     view.results.measure.value = "mean_against_sd"
     assert "Left out, as in the paper: 2 of 3 step sizes" in view.results._legend.object
@@ -637,7 +580,7 @@ def test_ranks_are_one_kind_where_samplers_would_not_compare_until_somebody_choo
     equal = synthetic_rows(3, ["SGLD", "HMC"], ["full"], 2, ranks=["equal"])
     both = [*equal, *synthetic_rows(3, ["SGLD"], ["full"], 2, ranks=["paper"])]
     usual = view._store
-    view._store = replace(usual, content=replace(usual.content, rows=clean(both)))
+    view._store = replace(usual, content=replace(usual.content, rows=both))
     view.tiles._handle_msg({"select": "full"})
     assert view.configuration()["ranks"] == "equal" and view.results.numbers.values["runs"] == str(len(equal))
     view.tiles._handle_msg({"select": "global"})
@@ -692,19 +635,6 @@ def test_without_a_store_the_page_says_how_to_make_one(tmp_path, monkeypatch):
     made.close()
 
 
-def test_an_opened_file_is_shown_and_does_not_travel_in_links(view, folder):
-    view.editor.upload.filename = "mine.sqlite"
-    view.editor.upload.value = (folder / "swept.sqlite").read_bytes()
-    assert view.lesson.object == "<p>Runs from mine.sqlite.</p>" and not view.editor.fault.visible
-    with pytest.raises(ValueError, match="cannot travel in a link"):
-        view.configuration()
-    view.editor.upload.filename = "<i>bad</i>"
-    view.editor.upload.value = b"nothing"
-    assert view.editor.fault.visible and "&lt;i&gt;bad&lt;/i&gt;" in view.editor.fault.object
-    view.editor.store.value = "swept"
-    assert view.configuration()["store"] == "swept" and not view.editor.fault.visible
-
-
 def test_a_growing_store_is_followed(stores, tmp_path, monkeypatch):
     monkeypatch.setenv("LLC_LAB_STORES", str(tmp_path))
     path = write_store(tmp_path / "runs.sqlite", ROWS[:40], state="running", done=40, total=400, seconds_left=90.0)
@@ -721,7 +651,7 @@ def test_a_growing_store_is_followed(stores, tmp_path, monkeypatch):
 def slowly(monkeypatch):
     """Every store is read in a thread, which waits for the gate."""
     gate = threading.Event()
-    for name, value in (("scene.QUICK_BYTES", 0), ("panels.asking.QUICK_ROWS", 0), ("page.QUICK_UPLOAD", 0)):
+    for name, value in (("scene.QUICK_BYTES", 0), ("panels.asking.QUICK_ROWS", 0)):
         monkeypatch.setattr(f"app.pages.benchmark.{name}", value)
     monkeypatch.setattr("app.pages.benchmark.panels.asking.answer_of", lambda *a: gate.wait(60) and answer_of(*a))
     yield gate
@@ -749,20 +679,21 @@ def test_a_long_store_is_read_in_a_thread_while_the_page_shows_what_it_showed(vi
     assert "Judging the runs" in view.asking.words.object and view.results.numbers.values["runs"] == f"{len(wanted)}"
     finish(view)
     assert view.configuration()["gradient"] == "minibatch"
-    view.editor.upload.filename = "mine.sqlite"
-    view.editor.upload.value = (stores / "swept.sqlite").read_bytes()
+    view.editor.store.value = "benchmark_1k"
     finish(view)
-    assert view.lesson.object == "<p>Runs from mine.sqlite.</p>"
-    assert "1K, paper, 5" in view.results.runs.table.object, "rows of a file can be looked at as long as it is shown"
+    assert view.configuration()["store"] == "benchmark_1k"
 
 
-def test_what_cannot_be_read_in_a_thread_is_one_sentence_and_what_was_shown_stays(view, slowly):
+def test_what_cannot_be_read_in_a_thread_is_one_sentence_and_what_was_shown_stays(view, stores, slowly):
     before = view.results.numbers.values
     slowly.set()
-    view.editor.upload.filename = "bad.sqlite"
-    view.editor.upload.value = SIGNATURE + b"\xff" * 4096
+    (stores / "bad.sqlite").write_bytes(SIGNATURE + b"\xff" * 4096)
+    view._stores = offered()
+    view.editor.store.param.update(options=list(view._stores))
+    view.editor.store.value = "bad"
     finish(view)
-    assert "bad.sqlite" in view.editor.fault.object and view.editor.fault.visible
+    (stores / "bad.sqlite").unlink()
+    assert "bad" in view.editor.fault.object and view.editor.fault.visible
     assert view.results.numbers.values is before and view.editor.store.value == "swept"
     view.restore({"store": "swept", "gradient": "none"})
     finish(view)
