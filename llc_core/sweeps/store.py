@@ -20,10 +20,20 @@ import numpy as np
 
 from llc_core.fields import short
 from llc_core.sweeps.locks import lock
-from llc_core.sweeps.reading import LENGTH, check_plain, in_chunks, open_to_read, open_to_write, reading
-from llc_core.sweeps.scan import parts_of, too_many
 from llc_core.sweeps.schema import COLUMNS, ORDER, SAID, SCHEMA_VERSION, create
-from llc_core.sweeps.table import Row, Table, alike, joined
+from llc_core.sweeps.table import Row, Table, alike
+
+BUSY_SECONDS = 30.0
+"""A reader waits so long for a writer's lock, and a writer for a reader's."""
+
+
+def connect(path: Path, mode: str) -> sqlite3.Connection:
+    """mode: "ro" to read only, or "rwc", which makes the file if it is not there."""
+    # The progress display may read from another thread; SQLite's own lock keeps order.
+    address = f"{path.resolve().as_uri()}?mode={mode}"
+    db = sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS, check_same_thread=False)
+    db.execute("PRAGMA trusted_schema = OFF")
+    return db
 
 
 class Store:
@@ -50,7 +60,7 @@ class Store:
         if self.path.is_dir():
             raise ValueError(f"The store {str(path)!r} is a folder; give the path of a file.")
         try:
-            self._db = (open_to_read if readonly else open_to_write)(self.path)
+            self._db = connect(self.path, "ro" if readonly else "rwc")
         except sqlite3.OperationalError as error:
             raise ValueError(
                 f"The store {str(path)!r} cannot be opened ({error}); give a file that you may read"
@@ -80,7 +90,9 @@ class Store:
             )
         if not version:
             raise sqlite3.DatabaseError("made by another program")
-        check_plain(self._db, {"results": COLUMNS, "progress": ("id", *SAID)})
+        for name, wanted in (("results", set(COLUMNS)), ("progress", {"id", *SAID})):
+            if {column[1] for column in self._db.execute(f"PRAGMA table_info({name})")} != wanted:
+                raise sqlite3.DatabaseError("other columns")
 
     def __enter__(self) -> Store:
         return self
@@ -137,31 +149,25 @@ class Store:
                 [{**dict.fromkeys(COLUMNS), "finished": now, **row} for row in rows],
             )
 
-    def rows(self, most: int | None = None) -> list[dict[str, Any]]:
-        """Every finished row, ordered by what was run; ValueError where there are more than `most`, or the file is damaged."""
+    def rows(self) -> list[dict[str, Any]]:
+        """Every finished row, ordered by what was run; ValueError where the file is damaged."""
         names = tuple(COLUMNS)
-        found: list[tuple[Any, ...]] = []
-        with self._reading() as size:
-            for chunk in in_chunks(self._db.execute(f"SELECT {', '.join(names)} FROM results"), size):
-                found += chunk
-                if most is not None and len(found) > most:
-                    raise too_many(self.path, most)
-            try:
-                found.sort(key=itemgetter(*map(names.index, ORDER)))
-            except TypeError:
-                raise sqlite3.DatabaseError("texts and numbers in one column") from None
+        with self._reading():
+            found = self._db.execute(f"SELECT {', '.join(names)} FROM results ORDER BY rowid").fetchall()
+        found.sort(key=itemgetter(*map(names.index, ORDER)))
         return [dict(zip(names, row, strict=True)) for row in found]
 
-    def table(self, most: int | None = None, foreign: bool = False) -> Table:
-        """The same rows as columns, in the same order. A row as such is read from the file when it is taken out.
+    def table(self, most: int | None = None) -> Table:
+        """The same rows as columns, in the same order; ValueError where there are more than `most`.
 
-        foreign: whether a stranger made the file; such a one is read within the limits of `reading`, which takes longer.
+        A row as such is read from the file when it is taken out.
         """
-        with self._reading() as size:
-            parts = parts_of(self._db, self.path, size, most, objects=foreign or not self.readonly)
-            places, names, numbers = joined(parts)
-        found = Table(names, numbers, places, partial(rows_at, self.path))
-        keys = [names[name].ordered() if name in names else numbers[name] for name in ORDER]
+        with self._reading():
+            (count,) = self._db.execute("SELECT count(*) FROM results").fetchone()
+            found = Table.read(self._db, partial(rows_at, self.path)) if most is None or count <= most else None
+        if found is None:
+            raise ValueError(f"{str(self.path)!r} has more than {most:,} rows; give a smaller store.")
+        keys = [found.names[name].ordered() if name in found.names else found.numbers[name] for name in ORDER]
         return found.take(np.argsort(alike(*keys), kind="stable"))
 
     def rows_at(self, places: Sequence[int]) -> list[dict[str, Any]]:
@@ -179,9 +185,8 @@ class Store:
     def keys(self, with_errors: bool = True) -> set[str]:
         """Keys of all rows. with_errors: False leaves out rows with an error, which can be run again."""
         where = "" if with_errors else " WHERE status != 'error'"
-        with self._reading() as size:
-            chunks = in_chunks(self._db.execute(f"SELECT key FROM results{where}"), size)
-            return {key for chunk in chunks for (key,) in chunk}
+        with self._reading():
+            return {key for (key,) in self._db.execute(f"SELECT key FROM results{where}")}
 
     def mark(self) -> object:
         """Something that changes when rows are added or replaced, and not when the sweep only says where it stands."""
@@ -191,21 +196,23 @@ class Store:
                 "SELECT count(*) FROM results"
             ).fetchone(), last  # a row that is replaced becomes the last
 
-    def _reading(self) -> contextlib.AbstractContextManager[int]:
-        return reading(self._db, self.path, timed=self.readonly)
+    @contextlib.contextmanager
+    def _reading(self) -> Iterator[None]:
+        """What fails inside is a ValueError of one sentence."""
+        try:
+            yield
+        except (sqlite3.Error, ValueError, OverflowError, OSError) as error:
+            why = " ".join(str(error).split())[:60]
+            raise ValueError(
+                f"{str(self.path)!r} cannot be read ({why}): it is damaged, in use, or not a store of LLC Lab; give another file."
+            ) from None
 
     # -- progress -----------------------------------------------------------------------------------------------------
 
     def report(self, spec: Mapping[str, Any], state: str, **numbers: Any) -> None:
         """Say where the sweep stands: done, total, errors (rows), running (units), seconds_left."""
-        text = json.dumps(dict(spec))
-        if len(text) > LENGTH // 2:  # a reader would refuse it
-            raise ValueError(
-                f"The description of the sweep has {len(text):,} characters, and a store holds {LENGTH // 2:,}; give problems as "
-                "a number, or make several sweeps."
-            )
         row = {
-            "spec": text,
+            "spec": json.dumps(dict(spec)),
             "state": state,
             "updated": datetime.now(UTC).isoformat(timespec="seconds"),
             **dict.fromkeys(("done", "total", "errors", "running", "seconds_left")),
@@ -225,13 +232,7 @@ class Store:
             if row is None:
                 return None
             found = dict(zip(SAID, row, strict=True))
-            try:
-                found["spec"] = json.loads(found["spec"])
-            except (TypeError, ValueError, RecursionError):
-                raise sqlite3.DatabaseError("its description of the sweep is no JSON") from None
-            if not isinstance(found["spec"], dict):
-                raise sqlite3.DatabaseError("its description of the sweep names no settings")
-        return found
+            return {**found, "spec": json.loads(found["spec"])}
 
 
 def results(path: str | Path) -> list[dict[str, Any]]:

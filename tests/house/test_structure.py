@@ -18,7 +18,6 @@ TESTS = house.read(ROOT, "tests")
 COMPILED = {"philox_kernel.py", "compiled_kernel.py"}
 """Loops for numba, in files of their own that are imported when they are first needed."""
 LAZY_IN_CORE = {
-    "adbc_driver_sqlite",
     "bokeh",
     "holoviews",
     "xarray",

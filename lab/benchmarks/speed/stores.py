@@ -13,7 +13,6 @@ the least and the median.
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
 import os
 import resource
@@ -37,7 +36,7 @@ SAMPLERS = ("SGLD", "RMSPropSGLD", "AdamSGLD", "SGHMC", "SGNHT")
 GRADIENTS = ("minibatch", "full")
 STEPS = np.geomspace(1e-9, 1e-5, 20)
 NAME = "large"
-WHATS = ("nothing", "read", "read in one thread", "read row by row", "curves", "pairs", "page")
+WHATS = ("nothing", "read", "curves", "pairs", "page")
 TURN = 0.002
 """Seconds that the waiting thread asks to sleep for."""
 
@@ -52,8 +51,6 @@ def main() -> None:
     parser.add_argument("--what", help=argparse.SUPPRESS)
     options = parse(parser, globals(), rows=40_000, tries=1)
     if options.what:
-        with contextlib.suppress(ImportError):
-            import pyarrow  # noqa: F401  half a second of a process's first store, which is not what is measured
         used = time.process_time()
         seconds = measure(options.what, options.store)
         if seconds and options.what != "page":
@@ -94,13 +91,8 @@ def measure(what: str, path: Path) -> dict[str, float]:
         return {}
     if what == "page":
         return page(path)
-    if what.startswith("read"):
-        from llc_core.sweeps import scan
-
-        if what.endswith("thread"):
-            scan.MOST_THREADS = 1
-        with Store(path, readonly=True) as store:
-            return {"read": timed(lambda: store.table(foreign=what.endswith("row")))[0]}
+    if what == "read":
+        return {"read": timed(lambda: table(path))[0]}
     if what == "rows as objects":
         return {"read": timed(lambda: results(path))[0]}
     rows = results(path) if what.endswith("objects") else table(path)

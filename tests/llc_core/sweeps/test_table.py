@@ -1,45 +1,23 @@
-"""Rows as columns: the same rows, the same numbers to the last bit, whoever reads the file and whatever is in it."""
+"""Rows as columns: the same rows, the same numbers to the last bit."""
 
 from __future__ import annotations
 
 import shutil
-import sqlite3
-import threading
-from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 import pytest
 import row_by_row
-from hostile_stores import HOSTILE, changed, one_sentence
+from damaged_stores import one_sentence
 from old_files import OLD
 from synthetic_store import failed_row, synthetic_rows, write_store
 
-from llc_core.sweeps import scan
 from llc_core.sweeps.series import ESTIMATORS, TRUTHS, curves, present, select
 from llc_core.sweeps.store import Store, results, table
-from llc_core.sweeps.table import Table
+from llc_core.sweeps.table import Table, finite_or_nan
 
 KEPT = [*sorted((Path(__file__).resolve().parents[3] / "lab/results").glob("*.sqlite")), OLD / "store.sqlite"]
 ROWS = [*synthetic_rows(6, classes=("1K", "10K")), failed_row()]
-
-
-@pytest.fixture(params=["objects", "library"])
-def reader(request, monkeypatch):
-    """Both ways to read a file."""
-    if request.param == "library":
-        pytest.importorskip("adbc_driver_sqlite")
-        pytest.importorskip("pyarrow")
-        monkeypatch.setattr(scan, "LARGE", 1)
-        monkeypatch.setattr(scan, "SLICE", 1000)
-        monkeypatch.setattr(scan, "row_by_row", lambda *a: pytest.fail("the library did not read it"))
-    else:
-        monkeypatch.setattr(scan, "at_once", lambda *a: None)
-    return request.param
-
-
-CURVES = {}
-"""Of each kept store, its rows and their curves by the plain way, made once for both readers, whose rows must be equal."""
 
 
 def same(one, other):
@@ -53,22 +31,18 @@ def same(one, other):
 
 @pytest.mark.long
 @pytest.mark.parametrize("path", KEPT, ids=lambda path: path.stem)
-def test_a_kept_store_has_the_same_rows_and_series(path, reader, tmp_path):
+def test_a_kept_store_has_the_same_rows_and_series(path, tmp_path):
     shutil.copy(path, tmp_path / "a.sqlite")
     rows, columns = results(tmp_path / "a.sqlite"), table(tmp_path / "a.sqlite")
     assert len(columns) == len(rows) and list(columns) == rows and columns[-1] == rows[-1]
     assert list(columns[3:7]) == rows[3:7]
-    if path not in CURVES:
-        kinds = [(estimator, truth) for estimator in ESTIMATORS for truth in TRUTHS]
-        CURVES[path] = rows, {kind: row_by_row.curves(rows, *kind) for kind in kinds}
-        for kind, wanted in CURVES[path][1].items():
-            same(curves(rows, *kind), wanted)
-    assert rows == CURVES[path][0], "equal rows have equal curves"
-    for kind, wanted in CURVES[path][1].items():
+    for kind in ((estimator, truth) for estimator in ESTIMATORS for truth in TRUTHS):
+        wanted = row_by_row.curves(rows, *kind)
+        same(curves(rows, *kind), wanted)
         same(curves(columns, *kind), wanted)
 
 
-def test_several_sweeps_failures_and_missing_numbers_count_as_they_did(reader, tmp_path):
+def test_several_sweeps_failures_and_missing_numbers_count_as_they_did(tmp_path):
     """Longer runs replace shorter ones, of equal ones the one with more chains and then the later; wild numbers are none."""
     random = np.random.default_rng(0)
     rows = [failed_row()]
@@ -94,50 +68,24 @@ def test_what_is_chosen_of_a_table_is_what_is_chosen_of_its_rows(tmp_path):
     assert Table.of(columns) is columns and curves([]) == curves(Table.of([])) == []
 
 
-@pytest.mark.parametrize("name", HOSTILE)
-def test_a_hostile_store_is_one_sentence_as_columns_too(tmp_path, name, monkeypatch):
-    monkeypatch.setattr(scan, "LARGE", 1)
-    path = tmp_path / "a.sqlite"
-    HOSTILE[name](path)
-    with pytest.raises(ValueError, match="store") as error, Store(path, readonly=True) as store:
-        store.table()
-        store.progress()
-    assert one_sentence(error.value, path)
-
-
-def test_what_the_library_cannot_type_is_read_row_by_row(tmp_path, monkeypatch):
-    """A file that somebody else wrote: texts among its numbers are none, as ever."""
-    monkeypatch.setattr(scan, "LARGE", 1)
-    path = tmp_path / "a.sqlite"
-    changed("UPDATE results SET llc = 'much', dim = x'00' WHERE rowid = 2", rows=ROWS[:9])(path)
-    found = table(path)
-    assert len(found) == 9 and np.isnan(found.numbers["llc"]).sum() >= 1 and np.isnan(found.numbers["dim"]).sum() == 1
-
-
-def test_the_library_s_types_are_those_of_all_rows(tmp_path, reader):
-    """A column that begins with nothing, or with whole numbers, is one of numbers all the same."""
+def test_a_column_that_begins_with_nothing_or_whole_numbers_is_one_of_numbers(tmp_path):
     rows = [{**row, "key": str(i), "llc": None, "stable_step": None, "seconds": 1} for i, row in enumerate(ROWS[:1500])]
     rows += [{**row, "key": f"more {i}"} for i, row in enumerate(ROWS[:1500])]
     path = write_store(tmp_path / "a.sqlite", rows)
     same(curves(table(path)), row_by_row.curves(results(path)))
 
 
-def test_a_slice_during_which_rows_were_recorded_is_read_again(tmp_path, monkeypatch):
-    adbc = pytest.importorskip("adbc_driver_sqlite.dbapi")
-    monkeypatch.setattr(scan, "LARGE", 1)
-    path = write_store(tmp_path / "a.sqlite", ROWS)
-    plain, read, guard = adbc.connect, [], threading.Lock()
-
-    def connect(address):
-        with guard:
-            read.append(address)
-            if len(read) == 1:
-                with closing(sqlite3.connect(path)) as db, db:
-                    db.execute("UPDATE results SET seconds = 7.0")
-        return plain(address)
-
-    monkeypatch.setattr(adbc, "connect", connect)
-    assert set(table(path).numbers["seconds"]) == {7.0} and len(read) == 2
+def test_what_a_row_shares_with_the_one_before_it_is_its_own_where_rows_are_gone(tmp_path):
+    """Rows that were replaced leave gaps in the numbers of a file, and neighbours that agree in some columns only."""
+    random = np.random.default_rng(1)
+    rows = [{**ROWS[i], "key": f"k{i}", "expected_llc": random.choice([None, 7.0])} for i in random.permutation(300)]
+    path = write_store(tmp_path / "a.sqlite", rows)
+    write_store(path, [{**row, "seconds": 3} for row in rows[:200:3]])
+    found, stored = table(path), results(path)
+    for name, column in found.numbers.items():
+        assert np.array_equal(column, [finite_or_nan(row[name]) for row in stored], equal_nan=True), name
+    for name, column in found.names.items():
+        assert [column.values[code] for code in column.codes] == [row[name] for row in stored], name
 
 
 def test_rows_that_were_replaced_since_are_one_sentence(tmp_path):

@@ -14,13 +14,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from hostile_stores import one_sentence
+from damaged_stores import one_sentence
 from synthetic_store import synthetic_rows, write_store
 
 from lab.benchmarks.speed import sweep_work
 from llc_core import SweepSpec, run_sweep
 from llc_core.cli.commands import main
-from llc_core.sweeps import reading, store, worker
+from llc_core.sweeps import store, worker
 from llc_core.sweeps.stopping import request_of
 from llc_core.sweeps.store import Store, results, table
 
@@ -76,15 +76,17 @@ def test_a_disk_that_is_full_ends_a_sweep_in_one_sentence_and_it_goes_on_later(
     Store(path).close()
     most = pages_of(path) + 3
 
-    def small_disk(path):
-        db = reading.open_to_write(path)
+    plain = store.connect
+
+    def small_disk(path, mode):
+        db = plain(path, mode)
         db.execute(f"PRAGMA max_page_count = {most}")
         return db
 
     spec = SweepSpec.from_dict(SMALL)
     command = ["sweep", str(sweep_file), "--store", str(path), "--scheduler", scheduler]
     monkeypatch.setattr("llc_core.cli.sweep.run_sweep", lambda *a, **k: run_sweep(*a, work=sweep_work.trivial, **k))
-    monkeypatch.setattr(store, "open_to_write", small_disk)
+    monkeypatch.setattr(store, "connect", small_disk)
     with pytest.raises(SystemExit) as ended:
         main(command)
     said = capsys.readouterr().err.splitlines()[-1]
@@ -92,7 +94,7 @@ def test_a_disk_that_is_full_ends_a_sweep_in_one_sentence_and_it_goes_on_later(
     assert f"The store {str(path)!r} cannot be written (database or disk is full); what it holds stays." in said
     recorded = results(path)
     assert 0 < len(recorded) < 60 and not request_of(path).exists()
-    monkeypatch.setattr(store, "open_to_write", reading.open_to_write)
+    monkeypatch.setattr(store, "connect", plain)
     last = run_sweep(spec, path, scheduler=scheduler, work=sweep_work.trivial)
     assert (last.state, last.done) == ("finished", 60)
     assert {json.dumps(row) for row in recorded} <= {json.dumps(row) for row in results(path)}, "none was run again"
@@ -134,7 +136,8 @@ def test_a_store_that_may_only_be_read_is_shown_and_refused_before_any_worker_st
 ):
     """A file without the right to write opens for reading, whatever was asked for."""
     path = write_store(tmp_path / "a.sqlite", synthetic_rows(1), state="stopped", done=3, total=9)
-    monkeypatch.setattr(store, "open_to_write", lambda path: reading._connect(path, "ro"))
+    plain = store.connect
+    monkeypatch.setattr(store, "connect", lambda path, mode: plain(path, "ro"))
     monkeypatch.setattr("llc_core.sweeps.runner.client_of", lambda *a: pytest.fail("a worker was started"))
     before = path.read_bytes()
     with pytest.raises(SystemExit) as ended:

@@ -17,7 +17,7 @@ from itertools import combinations
 import holoviews as hv
 import numpy as np
 import pytest
-from hostile_stores import one_sentence
+from damaged_stores import one_sentence
 from synthetic_store import failed_row, synthetic_rows, write_store
 
 from app.components.multiples import Multiples
