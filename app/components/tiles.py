@@ -22,6 +22,11 @@ def drawn_once(page: object, draw: Callable[[Any], Any], preset: Any) -> Any:
     return _DRAWN[key]
 
 
+def item(preset: Any, picture: str) -> dict[str, str]:
+    """A tile for `Tiles.items`."""
+    return {"name": preset.name, "title": preset.title, "tip": preset.lesson, "picture": picture}
+
+
 class Tiles(JSComponent):
     """Picture tiles to choose one of. items: name, title, tip and an SVG picture each."""
 

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import panel as pn
 
 from app.components.readouts import Numbers
+from app.components.tiles import item
 from app.controls.advice import ApplyButton
 from app.controls.run_controls import Controls
 from app.estimates import texts
@@ -220,7 +221,7 @@ class EstimatePage(Page):
         return self._tile(preset, self.plain_picture)
 
     def _tile(self, preset: Any, draw: Callable[[Any], str]) -> dict[str, str]:
-        return {"name": preset.name, "title": preset.title, "tip": preset.lesson, "picture": draw(preset)}
+        return item(preset, draw(preset))
 
     def memory(self, config: PageConfig, scene: Any) -> float:
         return config.memory

@@ -7,6 +7,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from app.components.tiles import item
 from app.pages.decisions.config import SIDES, DecisionsConfig
 from app.pages.decisions.presets import DecisionsPreset
 from app.pages.measured import outcomes
@@ -71,12 +72,8 @@ def draw_outcome(found: Mapping[str, Any]) -> str:
 
 
 def tile(preset: DecisionsPreset) -> dict[str, str]:
-    return _tile(preset, draw_outcome(OUTCOMES[preset.name]))
+    return item(preset, draw_outcome(OUTCOMES[preset.name]))
 
 
 def plain_tile(preset: DecisionsPreset) -> dict[str, str]:
-    return _tile(preset, draw_game(preset.config))
-
-
-def _tile(preset: DecisionsPreset, picture: str) -> dict[str, str]:
-    return {"name": preset.name, "title": preset.title, "tip": preset.lesson, "picture": picture}
+    return item(preset, draw_game(preset.config))

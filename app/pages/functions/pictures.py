@@ -7,14 +7,15 @@ from html import escape
 
 import numpy as np
 
+from app.components.tiles import item
 from app.pages.functions.cases import CASES
 from app.pages.functions.config import DEEP, KIND, network_of
 from app.pages.functions.presets import FunctionsPreset
 from app.style import theme
 from app.style.numbers import UNKNOWN
+from app.style.tile_plot import TilePlot, svg
 from llc_core.potentials.bayesian.data import wave
 
-WIDTH, HEIGHT, EDGE = 112, 46, 5
 AGREE, ALMOST = 1.05, 1.2
 """R-hat below which chains are taken to agree, and below which they nearly do."""
 GAUGES = """
@@ -86,27 +87,17 @@ def draw_gauges(values: dict[str, float]) -> str:
 
 
 def tile(preset: FunctionsPreset) -> dict[str, str]:
-    return {"name": preset.name, "title": preset.title, "tip": preset.lesson, "picture": draw_preset(preset)}
+    return item(preset, draw_preset(preset))
 
 
 def draw_preset(preset: FunctionsPreset) -> str:
     """SVG: the data, and curves beside the one that made them."""
     problem = preset.config.problem
     data_x, data_y, x, curves = _network_curves(preset) if problem["kind"] == KIND else _case_curves(problem["kind"])
-    low, high = (f(np.concatenate([*curves, data_y])) for f in (np.min, np.max))
-
-    def spots(at: np.ndarray, values: np.ndarray) -> list[str]:
-        across = EDGE + (WIDTH - 2 * EDGE) * (at - x[0]) / (x[-1] - x[0])
-        up = HEIGHT - EDGE - (HEIGHT - 2 * EDGE) * (values - low) / (high - low)
-        return [f"{a:.1f} {b:.1f}" for a, b in zip(across, up, strict=True)]
-
-    lines = "".join(
-        f'<path d="M{"L".join(spots(x, curve))}" fill="none" stroke="{theme.CHAINS[i]}" stroke-width="2" stroke-opacity=".8"/>'
-        for i, curve in enumerate(curves)
-    )
-    places = [spot.split() for spot in spots(data_x, data_y)]
-    dots = "".join(f'<circle cx="{a}" cy="{b}" r="2.6"/>' for a, b in places)
-    return f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="data and curves">{lines}<g fill="currentColor">{dots}</g></svg>'
+    values = np.concatenate([*curves, data_y])
+    plot = TilePlot((x[0], x[-1]), (values.min(), values.max()))
+    lines = [plot.line(zip(x, curve, strict=True), theme.CHAINS[i]) for i, curve in enumerate(curves)]
+    return svg([*lines, plot.dots(zip(data_x, data_y, strict=True), "currentColor")], "data and curves")
 
 
 def _network_curves(preset: FunctionsPreset) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[np.ndarray]]:

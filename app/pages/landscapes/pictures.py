@@ -7,9 +7,9 @@ from bokeh.plotting.contour import contour_data
 
 from app.pages.landscapes.scene import GROUND, LOSS_LEVELS, loss_heights, true_parameters, window
 from app.style import theme
+from app.style.tile_plot import HEIGHT, WIDTH, svg
 from llc_core import Planar
 
-WIDTH, HEIGHT = 112, 52
 EVERY = 6
 """Every sixth line of the grid is used."""
 
@@ -47,4 +47,4 @@ def draw_landscape(problem: Planar) -> str:
         parts.append(f'<circle cx="{place[0]}" cy="{place[1]}" r="3" fill="{theme.LOCAL}"/>')
     start = at(*(a + b for a, b in zip(problem.model.w0, problem.start, strict=True))).split()
     parts.append(f'<circle cx="{start[0]}" cy="{start[1]}" r="3.5" fill="#fff" stroke="#111" stroke-width="1.5"/>')
-    return f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="landscape">{"".join(parts)}</svg>'
+    return svg(parts, "landscape")

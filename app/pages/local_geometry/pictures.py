@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from html import escape
 
 from app.style.theme import ESTIMATE, TRUTH
+from app.style.tile_plot import WIDTH, TilePlot, svg
 
 MANY_UNITS = 14
 """Wider layers are drawn as bars, since single dots would melt together."""
@@ -59,25 +60,14 @@ def draw_outcome(widths: Sequence[int], ranks: Sequence[int], shares: Sequence[f
 
     That value is the dotted line. shares: along the run; None where no chain lived. What is above twice the value is cut off.
     """
-    width, height, top, edge = 112, 52, 28, 6
-    network = draw_network(widths, ranks, width=width, height=top, labels=False)
-    network = network.replace("<svg ", f'<svg width="{width}" height="{top}" ', 1).replace(
+    top, last = 28, max(len(shares) - 1.0, 1.0)
+    network = draw_network(widths, ranks, width=WIDTH, height=top, labels=False)
+    network = network.replace("<svg ", f'<svg width="{WIDTH}" height="{top}" ', 1).replace(
         "width:100%;height:auto;", ""
     )
-
-    def at(place: int, share: float) -> str:
-        x = edge + (width - 2 * edge) * place / max(len(shares) - 1, 1)
-        y = height - 2 - (height - top - 4) * min(max(share, 0.0), 2.0) / 2
-        return f"{x:.1f} {y:.1f}"
-
-    known = [(place, share) for place, share in enumerate(shares) if share is not None]
-    path = "M" + "L".join(at(*point) for point in known) if known else ""
-    level = at(0, 1.0).split()[1]
-    return (
-        f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="how the estimate goes">{network}'
-        f'<path d="M{edge} {level}H{width - edge}" stroke="{TRUTH}" stroke-width="1.6" stroke-dasharray="2 3"/>'
-        f'<path d="{path}" fill="none" stroke="{ESTIMATE}" stroke-width="2" stroke-linejoin="round"/></svg>'
-    )
+    plot = TilePlot((0.0, last), (0.0, 2.0), top)
+    level = plot.line([(0.0, 1.0), (last, 1.0)], TRUTH, "2 3", 1.6)
+    return svg([network, level, plot.line(enumerate(shares), ESTIMATE)], "how the estimate goes")
 
 
 def _share(width: int, most: int) -> float:

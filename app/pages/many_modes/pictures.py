@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from app.components.tiles import item
 from app.pages.many_modes.config import SIDES, ModesConfig
 from app.pages.many_modes.presets import ModesPreset
 from app.pages.measured import outcomes
@@ -81,12 +82,8 @@ def draw_outcome(found: Mapping[str, Any]) -> str:
 
 
 def tile(preset: ModesPreset) -> dict[str, str]:
-    return _tile(preset, draw_outcome(OUTCOMES[preset.name]))
+    return item(preset, draw_outcome(OUTCOMES[preset.name]))
 
 
 def plain_tile(preset: ModesPreset) -> dict[str, str]:
-    return _tile(preset, draw_comparison(preset.config))
-
-
-def _tile(preset: ModesPreset, picture: str) -> dict[str, str]:
-    return {"name": preset.name, "title": preset.title, "tip": preset.lesson, "picture": picture}
+    return item(preset, draw_comparison(preset.config))

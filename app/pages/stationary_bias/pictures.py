@@ -8,12 +8,13 @@ import math
 
 import numpy as np
 
+from app.components.tiles import item
 from app.pages.stationary_bias.config import SIDES, BiasConfig
 from app.pages.stationary_bias.presets import BiasPreset
 from app.pages.stationary_bias.scene import Scene, get_scene
 from app.style import theme
+from app.style.tile_plot import TilePlot, svg
 
-WIDTH, HEIGHT, FOOT = 112, 52, 4
 EVERY = 6
 SMALLEST, LONGEST, BAR = -5.0, 34.0, 3.0
 """Decimal logarithm of the step size whose bar has no length; length in px of that of step size 1; thickness."""
@@ -24,24 +25,12 @@ def draw_scene(scene: Scene, config: BiasConfig) -> str:
     curves = {side: scene.side(side).density[::EVERY] for side in SIDES}
     x, target = scene.x[::EVERY], scene.density[::EVERY]
     top = max(float(np.nanmax(values, initial=0.0)) for values in (target, *curves.values())) or 1.0
-
-    def path(values: np.ndarray) -> str:
-        across = WIDTH * (x - x[0]) / (x[-1] - x[0])
-        up = HEIGHT - FOOT - (HEIGHT - 2 * FOOT) * values / top
-        return "M" + "L".join(f"{a:.1f} {b:.1f}" for a, b in zip(across, up, strict=True))
-
-    parts = []
-    if np.isfinite(curves["left"]).all():
-        base = f"L{WIDTH} {HEIGHT - FOOT}L0 {HEIGHT - FOOT}Z"
-        parts.append(f'<path d="{path(curves["left"])}{base}" fill="{theme.HISTOGRAM}" fill-opacity=".42"/>')
-    if np.isfinite(curves["right"]).all():
-        parts.append(
-            f'<path d="{path(curves["right"])}" fill="none" stroke="{theme.SIDES["right"]}" stroke-width="2" '
-            'stroke-dasharray="4 3"/>'
-        )
-    parts.append(f'<path d="{path(target)}" fill="none" stroke="{theme.TARGET}" stroke-width="2"/>')
-    parts += [_bar(k, config, side) for k, side in enumerate(SIDES)]
-    return f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="densities">{"".join(parts)}</svg>'
+    plot = TilePlot((x[0], x[-1]), (0.0, top))
+    points = {side: list(zip(x, values, strict=True)) for side, values in curves.items() if np.isfinite(values).all()}
+    parts = [plot.area(points["left"], theme.HISTOGRAM)] if "left" in points else []
+    parts += [plot.line(points["right"], theme.SIDES["right"], "4 3")] if "right" in points else []
+    parts.append(plot.line(zip(x, target, strict=True), theme.TARGET))
+    return svg([*parts, *(_bar(k, config, side) for k, side in enumerate(SIDES))], "densities")
 
 
 def _bar(row: int, config: BiasConfig, side: str) -> str:
@@ -60,5 +49,4 @@ def _bar(row: int, config: BiasConfig, side: str) -> str:
 
 
 def tile(preset: BiasPreset) -> dict[str, str]:
-    picture = draw_scene(get_scene(preset.config), preset.config)
-    return {"name": preset.name, "title": preset.title, "tip": preset.lesson, "picture": picture}
+    return item(preset, draw_scene(get_scene(preset.config), preset.config))
