@@ -78,22 +78,21 @@ def parsed(text: str) -> ast.Module:
             gc.enable()
 
 
-LOOKED_FOR = (ast.Import, ast.ImportFrom, ast.ClassDef, ast.Call)
+LOOKED_FOR = (ast.Import, ast.ImportFrom, ast.ClassDef)
 
 
 @cache
 def nodes(text: str) -> tuple[ast.AST, ...]:
-    """The imports, classes and calls of a text, wherever they stand. Walking through everything took longer than reading it,
+    """The imports and classes of a text, wherever they stand. Walking through everything took longer than reading it,
     and several rules look at the same.
     """
     return tuple(node for node in ast.walk(parsed(text)) if isinstance(node, LOOKED_FOR))
 
 
-def imports(tree: Tree, path: str, top_level_only: bool = False) -> set[str]:
+def imports(tree: Tree, path: str) -> set[str]:
     """Modules that a file imports, dotted. `from package import module` counts as the module where that is one."""
-    text = tree[path]
     found: set[str] = set()
-    for node in parsed(text).body if top_level_only else nodes(text):
+    for node in nodes(tree[path]):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -107,13 +106,6 @@ def file_of(tree: Tree, module: str) -> str | None:
     """The file of a dotted module, if the tree has it."""
     base = module.replace(".", "/")
     return next((path for path in (f"{base}.py", f"{base}/__init__.py") if path in tree), None)
-
-
-def relative_imports(tree: Tree) -> Iterator[str]:
-    for path, text in tree.items():
-        for node in nodes(text):
-            if isinstance(node, ast.ImportFrom) and node.level:
-                yield f"{path} uses a relative import."
 
 
 def arrows_up(tree: Tree, folder: str, floors: Sequence[frozenset[str]]) -> Iterator[str]:
