@@ -20,7 +20,7 @@ from typing import Any
 import psutil
 
 from lab.benchmarks.machine import machine
-from lab.benchmarks.served.seen import BAND, BOTH_SIDES, DRAWN, GAUGES, MOST, ROUNDS
+from lab.benchmarks.served.latencies import BAND, BOTH_SIDES, DRAWN, GAUGES, MOST, ROUNDS
 from lab.benchmarks.served.server import Server, launched
 from lab.benchmarks.smoke import parse
 

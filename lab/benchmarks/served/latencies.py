@@ -1,4 +1,5 @@
-"""How long a visitor waits, 50% and 95% of the tries: after opening the app, warm and cold, after turning a page, after a slider.
+"""How long a visitor waits, 50% and 95% of the tries: after opening the app, warm and cold, after turning a page, after a slider,
+and for what a lesson shows.
 
     python -m lab.benchmarks.served.latencies [--tries 20] [--cold 5]
 
@@ -21,11 +22,49 @@ from typing import Any
 
 import numpy as np
 
-from lab.benchmarks.served.seen import BAND, BOTH_SIDES, GAUGES, POINTS, SOURCE
 from lab.benchmarks.served.server import ROOT, Server, launched
 from lab.benchmarks.smoke import parse
 
 MOST = 120_000
+SOURCE = """(name) => {
+  const models = window.Bokeh?.documents?.[0]?._all_models
+  const source = models && [...models.values()].find((m) => m.name === name && m.type === 'ColumnDataSource')
+  const columns = source && (source.data instanceof Map ? Object.fromEntries(source.data) : source.data)
+  return columns && Object.fromEntries(Object.entries(columns).map(([key, value]) => [key, Array.from(value)]))
+}"""
+UPDATES = """async (milliseconds) => {
+  const source = [...Bokeh.documents[0]._all_models.values()].find((m) => m.name === 'losses' && m.type === 'ColumnDataSource')
+  let updates = 0
+  const count = () => { updates += 1 }
+  source.streaming.connect(count)
+  const start = performance.now()
+  await new Promise((done) => setTimeout(done, milliseconds))
+  source.streaming.disconnect(count)
+  return 1000 * updates / (performance.now() - start)
+}"""
+POINTS = f"""() => {{
+  const found = {SOURCE}
+  return (found('trails')?.turn?.length ?? found('recent')?.step?.length ?? 0) > 0
+}}"""
+"""Whether the picture of an estimate moves: the chains' trails on the plane, or else λ̂'s curve."""
+HOLE = f"""() => ['left', 'right'].map((side) => {{
+  const top = ({SOURCE})(`histogram_${{side}}`)?.top ?? [0]
+  return (top[39] + top[40]) / 2 / Math.max(...top)
+}}).every((share, side) => side ? share > 0.9 : share < 0.6)"""
+DRAWN = """() => {
+  const view = [...(window.Bokeh?.index?.query?.((v) => v.model.name === 'regret' && v.model.type === 'Figure') ?? [])][0]
+  return Boolean(view?.el?.getBoundingClientRect().height)
+}"""
+BOTH_SIDES = f"() => ['left', 'right'].every((side) => (({SOURCE})(`heads_${{side}}`)?.x?.length ?? 0) > 0)"
+"""Whether the chains of both panels of "Many modes" are drawn: they come with the first steps of the run."""
+BAND = f"() => (({SOURCE})('live')?.x?.length ?? 0) > 0"
+GAUGES = """() => {
+  const all = (root) => [...root.querySelectorAll('*')].flatMap((e) => [e, ...(e.shadowRoot ? all(e.shadowRoot) : [])])
+  const said = all(document).filter((e) => /^r_hat_/.test(e.dataset?.key) && /[0-9]/.test(e.textContent)).map((e) => e.dataset.key)
+  return ['r_hat_weights', 'r_hat_loss', 'r_hat_functions'].every((key) => said.includes(key))
+}"""
+"""Of "Weights and functions": whether there is a band of the chains, and whether all three gauges say a number."""
+ROUNDS = f"() => (({SOURCE})('regrets')?.round?.length ?? 0) > 0"
 VIEW = {"width": 1600, "height": 1000}
 TURNED = (
     "Stationary bias",
@@ -147,10 +186,44 @@ def cold(browser: Any) -> list[float]:
     return [starting, moving]
 
 
+def updates(page: Any, url: str) -> list[float]:
+    """Drawn updates a second, of ten chains."""
+    page.goto(f"{url}?page=local-geometry")
+    page.wait_for_function(POINTS, timeout=MOST)
+    steps = page.get_by_role("textbox", name="Steps", exact=True)
+    steps.fill("100000")
+    steps.press("Enter")
+    page.get_by_text("of 100,000").first.wait_for(timeout=MOST)
+    page.wait_for_function(POINTS, timeout=MOST)
+    return [float(page.evaluate(UPDATES, 3000))]
+
+
+def tiny(page: Any, url: str) -> list[float]:
+    """Seconds until a run of "Tiny" is finished, and |λ̂ − expected| in standard errors."""
+    start = time.monotonic()
+    page.goto(f"{url}?page=local-geometry")
+    page.locator(".caption", has_text="finished").wait_for(timeout=MOST)
+    spent = time.monotonic() - start
+    page.get_by_text("Trust it.").wait_for(timeout=MOST)
+    llc, se = map(float, page.locator("[data-key=llc]").first.text_content().split(" ± "))
+    return [spent, abs(llc - float(page.locator("[data-key=expected]").first.text_content())) / se]
+
+
+def hole(page: Any, url: str) -> list[float]:
+    """Seconds from the click on "Stationary bias" to the hole on the left side and none on the right."""
+    page.goto(url)
+    button = page.get_by_role("button", name="Stationary bias", exact=True)
+    button.wait_for(timeout=MOST)
+    start = time.monotonic()
+    button.click()
+    page.wait_for_function(HOLE, timeout=MOST)
+    return [time.monotonic() - start]
+
+
 def told(rows: list[list[float]], names: list[tuple[str, str]]) -> None:
     for (what, goal), values in zip(names, np.array(rows).T, strict=True):
         low, high = np.percentile(values, [50, 95])
-        print(f"| {what} | {low:.2f} s | {high:.2f} s | {goal} | {len(values)} |", flush=True)
+        print(f"| {what} | {low:.2f} | {high:.2f} | {goal} | {len(values)} |", flush=True)
 
 
 def repeated(times: int, once: Callable[[], list[float]]) -> list[list[float]]:
@@ -164,7 +237,7 @@ def main() -> None:
     parser.add_argument("--tries", type=int, default=20)
     parser.add_argument("--cold", type=int, default=5)
     options = parse(parser, globals(), tries=1, cold=1)
-    print("| | 50% | 95% | goal | tries |\n|---|---|---|---|---|")
+    print("| seconds where nothing else is said | 50% | 95% | goal | tries |\n|---|---|---|---|---|")
     server = Server()
     try:
         with sync_playwright() as playwright:
@@ -187,6 +260,18 @@ def main() -> None:
             told(
                 repeated(options.tries, lambda: functions(page, server.url)),
                 [("Weights and functions, first band", "1.5 s"), ("its gauges", "5 s")],
+            )
+            told(
+                repeated(options.tries, lambda: updates(page, server.url)),
+                [("ten chains, drawn updates a second", "15 or more")],
+            )
+            told(
+                repeated(options.tries, lambda: tiny(page, server.url)),
+                [("“Tiny” finished", "10 s"), ("its λ̂ from the expected one, in standard errors", "two")],
+            )
+            told(
+                repeated(options.tries, lambda: hole(page, server.url)),
+                [("the hole of PSGLD, and none beside it, after the click", "5 s")],
             )
             told(
                 repeated(options.cold, lambda: cold(browser)),

@@ -1,4 +1,4 @@
-"""The app in a process of its own that tells what it holds and how its sessions tick: for soak.py, crowd.py and seen.py.
+"""The app in a process of its own that tells what it holds and how its sessions tick: for soak.py, crowd.py and latencies.py.
 
 python -m lab.benchmarks.served.server        prints the port, then serves until it is ended
 """

@@ -33,7 +33,7 @@ def test_a_slow_browser_whose_session_has_expired_gets_the_page_from_this_server
 
 
 def test_ten_chains_are_drawn_while_they_run(long):
-    """How often a second: `python -m lab.benchmarks.served.seen`, as for the other times of the app."""
+    """How often a second: `python -m lab.benchmarks.served.latencies`, as for the other times of the app."""
     app = long
     assert len(app.source("losses")) == 11, "ten chains and the step"
     assert app.page.evaluate(UPDATES, 15) == 15

@@ -81,7 +81,7 @@ def enter(app, name: str, value: str, which: int = 0) -> None:
 
 
 def test_the_hole_and_its_absence(bias):
-    """How soon: `python -m lab.benchmarks.served.seen`."""
+    """How soon: `python -m lab.benchmarks.served.latencies`."""
     limit = time.monotonic() + 60
     while not ((seen := holes(bias))[0] < 0.6 < 0.9 < seen[1]):
         assert time.monotonic() < limit, seen
