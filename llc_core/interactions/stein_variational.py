@@ -9,7 +9,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from llc_core.fields import hyper, whole
+from llc_core.fields import hyper
 from llc_core.interactions.base import Interaction, Layout
 from llc_core.interactions.registry import register
 
@@ -27,7 +27,7 @@ class SteinVariational(Interaction):
     bandwidth: h; 0: the median of the squared distances over log(members + 1), at every step.
     """
 
-    members: int = 0
+    members: int = hyper(0, 0, 100_000)
     temperature: float = hyper(
         0.0, 0.0, 1e3, symbol=r"\tau", help="Noise beside the force of all; 0: none, which is SVGD."
     )
@@ -41,10 +41,6 @@ class SteinVariational(Interaction):
         "too widely over many modes and too narrowly in many dimensions."
     )
     source: ClassVar[str] = "Liu & Wang 2016; Zhang, Zhang, Carin & Chen 2020"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "members", whole("SteinVariational.members", self.members, 0, 100_000))
 
     def members_of(self, chains: int, settings: int) -> int:
         members = self.members or chains

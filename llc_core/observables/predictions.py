@@ -24,8 +24,7 @@ class Predictions(KeptRows):
 
     inputs: Sequence[Any] = ()
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def agree(self) -> None:
         if not isinstance(self.inputs, list | tuple):
             raise ValueError(f"{self.name}.inputs is {short(self.inputs)}; give a list of rows or of numbers.")
         self.inputs = [list(row) if isinstance(row, list | tuple) else row for row in self.inputs]

@@ -71,12 +71,11 @@ class AdamSGLD(Sampler):
     source: ClassVar[str] = "Hitchcock & Hoogland, Algorithm 2"
     elementwise: ClassVar[bool] = True
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def agree(self) -> None:
         # The delay widens the law (relative excess κ/(1 − β₁)) long before the chain is unstable. The default step is
         # therefore not a fixed fraction of the limit: it is (1 − β₁) times the default step of SGLD.
         safety = 0.1 * (1 - self.beta1) ** 2 / (1 + self.beta1)
-        object.__setattr__(self, "safety", safety)
+        self._put("safety", safety)
 
     def init(self, delta: Tensor, noise: Tensor, hp: Hp) -> State:
         return {

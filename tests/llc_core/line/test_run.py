@@ -337,7 +337,7 @@ def test_samplers_without_a_line_are_refused(name):
         ({"burn_in": 100}, "burn_in is 100 steps"),
         ({"burn_in": 1.5}, "burn_in is 1.5; give a whole number"),
         ({"burn_in": -0.1}, "burn_in is -0.1"),
-        ({"bins": {"n": 3}}, "Unknown key 'n' in bins"),
+        ({"bins": {"n": 3}}, "Unknown key 'n' in the set of bins"),
         ({"dtype": "float16"}, "dtype is 'float16'"),
         ({"step_decay": 1.0}, "step_decay is 1"),
         ({"start": "zero"}, "start is 'zero'"),
