@@ -40,6 +40,11 @@ def hyper(default: Any, low: float = -math.inf, high: float = math.inf, **about:
     return dataclasses.field(**made, metadata={"hyper": Hyper(low, high, **about)})
 
 
+def hyper_of(owner: Any, name: str, default: Any) -> Any:
+    """A field that is declared as that of another class, with a default of its own."""
+    return dataclasses.field(default=default, metadata={"hyper": hyper_fields(owner)[name]})
+
+
 def hyper_fields(owner: Any) -> Mapping[str, Hyper]:
     """name → description, in the order of definition, for a dataclass or an instance of one."""
     return _hyper_fields(owner if isinstance(owner, type) else type(owner))
@@ -87,7 +92,7 @@ class Settings:
     def from_dict(cls, data: Any) -> Self:
         """From parsed JSON; ValueError, one sentence, for anything else."""
         if not isinstance(data, Mapping):
-            raise ValueError(f"A {cls.what} must be a JSON object, not a {type(data).__name__}.")
+            raise ValueError(f"A {cls.what} must be a table of names and values, not a {type(data).__name__}.")
         known_keys(f"the {cls.what}", data, field_names(cls))
         return cls(**data)
 
