@@ -42,7 +42,7 @@ def hyper(default: Any, low: float = -math.inf, high: float = math.inf, **about:
 
 def hyper_of(owner: Any, name: str, default: Any) -> Any:
     """A field that is declared as that of another class, with a default of its own."""
-    return dataclasses.field(default=default, metadata={"hyper": hyper_fields(owner)[name]})
+    return dataclasses.field(default=default, metadata=owner.__dataclass_fields__[name].metadata)
 
 
 def hyper_fields(owner: Any) -> Mapping[str, Hyper]:
