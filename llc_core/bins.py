@@ -36,7 +36,7 @@ class Bins(Settings):
         """From itself, a mapping of its fields, or None for 80 bins of width 0.1 on [−4, 4]."""
         if description is None:
             return cls()
-        return description if isinstance(description, Bins) else cls.from_dict(description)
+        return cls.read_from("bins", description)
 
     @property
     def width(self) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import json
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -92,13 +93,22 @@ class Settings:
     def from_dict(cls, data: Any) -> Self:
         """From parsed JSON; ValueError, one sentence, for anything else."""
         if not isinstance(data, Mapping):
-            raise ValueError(f"A {cls.what} must be a table of names and values, not a {type(data).__name__}.")
+            raise ValueError(f"A {cls.what} must be a JSON object, not a {type(data).__name__}.")
         known_keys(f"the {cls.what}", data, field_names(cls))
         return cls(**data)
 
     def to_dict(self) -> dict[str, Any]:
         """Every field, as JSON has it."""
         return {name: plain(getattr(self, name)) for name in field_names(self)}
+
+    @classmethod
+    def read_from(cls, label: str, value: Any) -> Self:
+        """For `Hyper.read`: settings that are one field of others."""
+        return value if isinstance(value, cls) else cls.from_dict(value)
+
+    def key(self) -> str:
+        """One text for equal settings."""
+        return json.dumps(self.to_dict(), sort_keys=True)
 
     def replace(self, **changes: Any) -> Self:
         return dataclasses.replace(self, **changes)  # type: ignore[type-var]

@@ -138,7 +138,7 @@ class NetworkEditor(pn.viewable.Viewer):
 
     def _take(self, wanted: Mapping[str, Any]) -> None:
         try:
-            problem = checked_problem(wanted)
+            problem = checked_problem("problem", wanted)
         except ValueError as error:
             self._complain(str(error))
             return
