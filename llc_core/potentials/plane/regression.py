@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from llc_core.compute.precision import lasting
-from llc_core.fields import is_list, number, whole
+from llc_core.fields import is_list, known_keys, number, whole
 from llc_core.potentials.base import Batch, Potential
 from llc_core.potentials.plane.data import PlanarData
 from llc_core.potentials.plane.models import MODELS, Model
@@ -234,11 +234,7 @@ def planar_landscape(name: Any, **values: Any) -> Planar:
     if not isinstance(name, str) or name not in MODELS:
         raise ValueError(f"Unknown planar landscape {show(name)}; choose one of {', '.join(MODELS)}.")
     own = tuple(inspect.signature(MODELS[name]).parameters)
-    unknown = sorted(str(key) for key in values if key not in own + COMMON_KEYS)
-    if unknown:
-        raise ValueError(
-            f"Unknown key {show(unknown[0])} in the planar landscape; {name} has {', '.join(own + COMMON_KEYS[1:])}."
-        )
+    known_keys("the planar landscape", values, own + COMMON_KEYS)
     model = MODELS[name](**{key: value for key, value in values.items() if key in own})
     return Planar(model, **{key: value for key, value in values.items() if key not in own})
 

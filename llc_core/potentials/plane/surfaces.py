@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from llc_core.fields import is_list, number, short, whole
+from llc_core.fields import is_list, known_keys, number, short, whole
 from llc_core.potentials.base import Batch, Potential
 from llc_core.potentials.plane.surface_shapes import SHAPES, SURFACES
 from llc_core.types import LearningCoefficient
@@ -152,10 +152,5 @@ def surface(description: Mapping[str, Any] | str = "modes25", **values: Any) -> 
         name = values.pop("name", "modes25")
     else:
         name = description
-    known = {"exponents", "components", "box", "noise", "n_beta"}
-    unknown = sorted(set(values) - known)
-    if unknown:
-        raise ValueError(
-            f"Unknown key {short(unknown[0])} in the surface; known keys: name, {', '.join(sorted(known))}."
-        )
+    known_keys("the surface", values, ("exponents", "components", "box", "noise", "n_beta"))
     return Surface(name, **values)

@@ -202,7 +202,7 @@ def test_model_descriptions():
     assert not torch.equal(next(a.parameters()), next(c.parameters()))
     for wrong, words in [
         ({"kind": "perceptron"}, "kind is 'perceptron'"),
-        ({"kind": "mlp", "depth": 3}, "mlp has no field 'depth'"),
+        ({"kind": "mlp", "depth": 3}, "Unknown key 'depth' in mlp"),
         ({"kind": "mlp", "widths": [64]}, "widths is"),
         ({"kind": "mlp", "activation": "step"}, "activation is 'step'"),
         ({"kind": "transformer", "dim": 30}, "dim is 30"),
