@@ -25,9 +25,7 @@ SMALLEST, LARGEST = 1e-12, 1e18
 
 
 def _burn_in(label: str, value: Any) -> int | float:
-    result = number(label, value)
-    if result < 0:
-        raise ValueError(f"burn_in is {result:g}; it must be at least 0.")
+    result = number(label, value, 0)
     if result < 1 and not isinstance(value, int):
         return result
     if result != int(result):

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 class Hyper:
     """Description of one field.
 
-    low, high: the range a user may choose from (also the range of the slider); `open_low` excludes `low` itself.
+    low, high: the range a user may choose from (also the range of the slider); `open_low` and `open_high` exclude the ends.
     log: logarithmic scale.  symbol: LaTeX.  help: one sentence.  auto: None is allowed and means "chosen by the engine".
     choices: for named options instead of numbers.  read: (label, value) → what is kept, for lists, tables and the like.
     kind: "float", "int" or "bool". It and `auto` are those of the annotation where the field belongs to a class.
@@ -30,6 +30,7 @@ class Hyper:
     help: str = ""
     auto: bool = False
     open_low: bool = False
+    open_high: bool = False
     choices: tuple[str, ...] = ()
     read: Callable[[str, Any], Any] | None = None
     kind: str = "float"
@@ -202,8 +203,16 @@ def of_environment(variable: str, choices: Sequence[str]) -> str:
     return wish
 
 
-def number(name: str, value: Any) -> float:
-    """`value` as a finite float, or a ValueError that names the field."""
+def number(
+    name: str,
+    value: Any,
+    low: float = -math.inf,
+    high: float = math.inf,
+    *,
+    above: float = -math.inf,
+    below: float = math.inf,
+) -> float:
+    """`value` as a finite float within [low, high] and (above, below), or a ValueError that names the field."""
     if isinstance(value, (bool, str | bytes)) or value is None:
         raise ValueError(f"{name} must be a number, not {short(value)}.")
     try:
@@ -212,6 +221,10 @@ def number(name: str, value: Any) -> float:
         raise ValueError(f"{name} must be a number, not {short(value)}.") from None
     if not math.isfinite(result):
         raise ValueError(f"{name} must be a finite number, not {short(value)}.")
+    if not (low <= result <= high and above < result < below):
+        ends = {"at least": low, "greater than": above, "at most": high, "less than": below}
+        words = " and ".join(f"{word} {end:g}" for word, end in ends.items() if math.isfinite(end))
+        raise ValueError(f"{name} is {short(value)}; it must be {words}.")
     return result
 
 
@@ -275,13 +288,10 @@ def check_hyper(owner: str, name: str, value: Any, about: Hyper) -> Any:
         return choice(label, value, about.choices)
     if about.kind == "bool":
         return truth(label, value)
-    result = number(label, value)
     if about.kind == "int":
         return whole(label, value, about.low, about.high)
-    if (result <= about.low if about.open_low else result < about.low) or result > about.high:
-        left = "greater than" if about.open_low else "at least"
-        raise ValueError(f"{label} is {short(value)}; it must be {left} {about.low:g} and at most {about.high:g}.")
-    return result
+    ends = {"above" if about.open_low else "low": about.low, "below" if about.open_high else "high": about.high}
+    return number(label, value, **ends)
 
 
 def short(value: Any) -> str:

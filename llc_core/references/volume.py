@@ -70,9 +70,7 @@ def volume_scaling(
         raise ValueError(
             "The cells of this volume lie along axes, and the zeros of a formula do not: use a named landscape."
         )
-    radius = local_radius(problem) if radius is None else number("radius", radius)
-    if radius <= 0:
-        raise ValueError(f"radius is {radius:g}; it must be greater than 0.")
+    radius = local_radius(problem) if radius is None else number("radius", radius, above=0)
     size = _size(problem, radius)
     if shape not in ("box", "ball"):
         raise ValueError(f"shape is {shape!r}; choose one of box, ball.")

@@ -216,7 +216,4 @@ def checked_inputs(inputs: Any, width: int) -> np.ndarray:
 
 
 def _variance(name: str, value: Any) -> float:
-    result = number(name, value)
-    if not LEAST_VARIANCE <= result <= MOST_VARIANCE:
-        raise ValueError(f"{name} is {result:g}; it must be at least {LEAST_VARIANCE:g} and at most {MOST_VARIANCE:g}.")
-    return result
+    return number(name, value, LEAST_VARIANCE, MOST_VARIANCE)

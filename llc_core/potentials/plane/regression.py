@@ -51,9 +51,7 @@ class Planar(Potential):
     ):
         self.model, self.dim = model, model.dim
         self.n = self.samples = whole("n", n, 3, 10**8)
-        self.noise_std = number("noise_std", noise_std)
-        if not 1e-6 <= self.noise_std <= 1e6:
-            raise ValueError(f"noise_std is {self.noise_std:g}; it must be at least 1e-6 and at most 1e6.")
+        self.noise_std = number("noise_std", noise_std, 1e-6, 1e6)
         self.data_sets = whole("data_sets", data_sets, 1, 100_000)
         self.seed = whole("seed", seed, 0, 2**63 - 1)
         self.data = PlanarData(self.data_sets, self.n, model.outputs, self.noise_std, self.seed)
@@ -94,9 +92,7 @@ class Planar(Potential):
         return self._quadrature(n_beta, localization, quadrature.one_sided_posterior)
 
     def _quadrature(self, n_beta: float, localization: float, posterior: Callable[..., Any]) -> float | None:
-        n_beta, localization = number("n_beta", n_beta), number("localization", localization)
-        if n_beta <= 0:
-            raise ValueError(f"n_beta is {n_beta:g}; it must be greater than 0.")
+        n_beta, localization = number("n_beta", n_beta, above=0), number("localization", localization)
         if localization <= 0:
             return None
         if not self.model.on_axes:

@@ -48,16 +48,12 @@ class Surface(Potential):
         if not isinstance(name, str) or name not in SHAPES:
             raise ValueError(f"Unknown surface {short(name)}; choose one of {', '.join(SURFACES)}.")
         self.name, self.shape = name, SHAPES[name]
-        self.noise = number("noise", noise)
-        if not 0 <= self.noise <= 1e6:
-            raise ValueError(f"noise is {self.noise:g}; it must be at least 0 and at most 1e6.")
+        self.noise = number("noise", noise, 0, 1e6)
         self.gradients = ("minibatch", "full") if self.noise else ("full",)
         self.n, self._n_beta = 1, number("n_beta", n_beta)
         if isinstance(box, str) and box == "default":
             box = {"modes25": 2.5, "mixture": None}.get(name, 2.0)
-        self.box = None if box is None else number("box", box)
-        if self.box is not None and not 0 < self.box <= 1e6:
-            raise ValueError(f"box is {self.box:g}; it must be above 0 and at most 1e6.")
+        self.box = None if box is None else number("box", box, high=1e6, above=0)
         self.walls = self.box is not None
         self._own: dict[str, Any] = {}
         self.parameters = np.zeros(1)
