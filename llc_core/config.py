@@ -141,13 +141,21 @@ class RunConfig(Settings):
     sampler: Mapping[str, Any] | None = hyper(None, read=_named("{'name': 'SGLD', 'step_size': 1e-8}"))
     gradient: str | None = hyper(None, choices=GRADIENTS)
     metric_gradient: str | None = hyper(None, choices=GRADIENTS)
-    batch_size: int | None = hyper(None, 1, 10_000_000)
+    batch_size: int | None = hyper(
+        None, 1, 10_000_000, log=True, help="Samples in each minibatch; not used with full data."
+    )
     baseline: str = hyper("same_batch", choices=BASELINES)
-    n_beta: float | None = hyper(None, SMALLEST, LARGEST)
-    localization: float | None = hyper(None, 0.0, LARGEST)
+    n_beta: float | None = hyper(
+        None, SMALLEST, LARGEST, log=True, help="Inverse temperature times n. Automatic: n / log n."
+    )
+    localization: float | None = hyper(
+        None, 0.0, LARGEST, log=True, symbol=r"\gamma", help="Strength of the spring that ties the chains to w0."
+    )
     polish: bool = hyper(False)
-    chains: int = hyper(4, 1, MAX_CHAINS)
-    steps: int | None = hyper(None, 1, MAX_STEPS)
+    chains: int = hyper(
+        4, 1, MAX_CHAINS, help="Independent chains. Their spread gives the error bar; R-hat needs at least two."
+    )
+    steps: int | None = hyper(None, 1, MAX_STEPS, log=True, help="Steps of each chain.")
     burn_in: int | float = hyper(0.5, read=_burn_in)
     continued_from: Mapping[str, int] | None = hyper(None, read=json_table)
     step_decay: float = hyper(0.0, 0.0, LARGEST_DECAY)
@@ -158,7 +166,7 @@ class RunConfig(Settings):
     observables: Sequence[Mapping[str, Any] | str] = hyper((), read=_observables)
     interaction: Mapping[str, Any] | None = hyper(None, read=_named("{'name': 'Contour', 'high': 12.5}"))
     grid: Mapping[str, tuple[Any, ...]] = hyper(dict, read=_grid)
-    seed: int = hyper(0, 0, 2**63 - 1)
+    seed: int = hyper(0, 0, 2**63 - 1, help="Seed of the chains' noise.")
     device: str | None = hyper(None, read=_name)
     dtype: str | None = hyper(
         None, read=lambda label, value: choice(label, _name(label, value).removeprefix("torch."), DTYPES)

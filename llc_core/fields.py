@@ -178,6 +178,12 @@ def field_names(owner: Any) -> tuple[str, ...]:
     return tuple(f.name for f in dataclasses.fields(owner))
 
 
+def default_of(owner: Any, name: str) -> Any:
+    """What a field of a dataclass is where nothing is said."""
+    field = owner.__dataclass_fields__[name]
+    return field.default if field.default_factory is dataclasses.MISSING else field.default_factory()
+
+
 def known_keys(where: str, given: Iterable[Any], known: Iterable[str]) -> None:
     """ValueError that names a key which is none of the known ones."""
     known = sorted(known)

@@ -37,7 +37,7 @@ class Contour(Interaction):
 
     low: float = hyper(0.0, -1e9, 1e9, help="Lower edge of the energy's bins, in units of nβ·ΔL.")
     high: float = hyper(12.5, -1e9, 1e9, help="Upper edge of the energy's bins, in units of nβ·ΔL.")
-    bins: int = hyper(100, 2, 1_000_000)
+    bins: int = hyper(100, 2, 1_000_000, help="Bins of the energy, each with its own θ.")
     scale: str = hyper("linear", choices=("linear", "log"), help="Bins of equal width in E or in log E.")
     zeta: float = hyper(0.75, 0.0, 1e7, symbol=r"\zeta", help="How flat: 0 is no flattening, 1 visits all bins alike.")
     members: int = hyper(0, 0, 100_000)
@@ -46,10 +46,10 @@ class Contour(Interaction):
         "backward", choices=("backward", "forward"), help="Which neighbour the slope of log θ takes."
     )
     clip: float = hyper(0.0, 0.0, 1e6, help="The multiplier stays within ± this; 0: it is not bounded.")
-    rate: float = hyper(3e-3, 0.0, 0.5, symbol=r"\omega", help="Largest step of θ.")
+    rate: float = hyper(3e-3, 0.0, 0.5, symbol=r"\omega", help="Largest step of θ; 0 leaves it as it begins.")
     rate_power: float = hyper(0.6, 0.0, 1.0, help="How fast the steps of θ fall.")
     rate_offset: float = hyper(100.0, 1.0, 1e9, help="Steps of θ are at most 1 over this.")
-    pilot: int = hyper(0, 0, 10**9)
+    pilot: int = hyper(0, 0, 10**9, help="First steps that do not flatten, from whose visits θ begins; 0: uniform θ.")
     freeze: str = hyper("after_burn_in", choices=("after_burn_in", "never"), help="When θ stops learning.")
     theta: tuple[float, ...] = hyper((), read=numbers("a list of as many numbers as there are bins"))
 

@@ -25,7 +25,7 @@ class Cyclical(Interaction):
     length: steps of a cycle.  quiet: share of each cycle, from its beginning, without noise.
     """
 
-    length: int = hyper(1000, 2, 10**9)
+    length: int = hyper(1000, 2, 10**9, log=True, help="Steps of a cycle, over which the step size falls to 0.")
     keep: float = hyper(
         0.9, 0.0, 1.0, open_low=True, help="States count where the step is below this share of the largest."
     )

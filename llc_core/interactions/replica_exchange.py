@@ -36,12 +36,14 @@ class ReplicaExchange(Interaction):
     """
 
     temperatures: tuple[float, ...] = hyper((), read=numbers("a list such as [1, 3.5, 12]"))
-    levels: int = hyper(4, 2, MAX_LEVELS)
+    levels: int = hyper(
+        4, 2, MAX_LEVELS, help="Levels of the ladder, geometric from 1 to the hottest. Each costs a gradient a step."
+    )
     hottest: float = hyper(10.0, 1.0, 1e18, log=True, help="Temperature of the last level, where none are given.")
     swap: str = hyper(
         "even_odd", choices=("even_odd", "random"), help="Which pairs try: even and odd in turn, or at random."
     )
-    interval: int = hyper(1, 1, 10**9)
+    interval: int = hyper(1, 1, 10**9, log=True, help="Steps between swaps.")
     correction: float = hyper(
         0.0, 0.0, 1e9, help="Variance of the energy's noise that a swap is corrected for at first."
     )

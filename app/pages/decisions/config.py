@@ -59,18 +59,22 @@ class BanditSettings(Settings):
 
     what = "part bandit"
 
-    mushrooms: str = hyper(lambda: "real" if REAL.exists() else "pleasant", choices=KINDS)
+    mushrooms: str = hyper(
+        lambda: "real" if REAL.exists() else "pleasant", choices=KINDS, help="Where the mushrooms come from."
+    )
     left: Mapping[str, str] = hyper(lambda: {"agent": "pSGLD", "policy": "mean"}, read=_player)
     right: Mapping[str, str] = hyper(lambda: {"agent": "linear", "policy": "mean"}, read=_player)
-    rounds: int = hyper(400, 20, MOST_ROUNDS)
-    pulls: int = hyper(20, 1, 100)
-    forced_pulls: int = hyper(400, 0, 100_000)
-    hidden: int = hyper(32, 1, MOST_WIDTH)
-    capacity: int = hyper(1024, 16, 16_384)
-    steps: int = hyper(8, 1, 256)
-    batch_size: int = hyper(128, 1)
-    step_size: float = hyper(1.2e-5, 1e-10, 1e-2)
-    temperature: float = hyper(0.3, 1e-6, 1e3)
+    rounds: int = hyper(400, 20, MOST_ROUNDS, help="Rounds of the play.")
+    pulls: int = hyper(20, 1, 100, help="Mushrooms of one round.")
+    forced_pulls: int = hyper(400, 0, 100_000, help="Mushrooms at the beginning that are eaten or left at random.")
+    hidden: int = hyper(32, 1, MOST_WIDTH, help="Units in each of two layers.")
+    capacity: int = hyper(1024, 16, 16_384, help="Pulls that the nets remember; older ones go.")
+    steps: int = hyper(8, 1, 256, help="Of each chain after a round.")
+    batch_size: int = hyper(128, 1, 16_384, help="Remembered pulls in each step.")
+    step_size: float = hyper(
+        1.2e-5, 1e-10, 1e-2, log=True, help="ε of the nets' chains, in the convention of the paper: 3e-7 there."
+    )
+    temperature: float = hyper(0.3, 1e-6, 1e3, log=True, help="τ: how widely the nets spread; the paper has 0.3.")
 
     def agree(self) -> None:
         if self.mushrooms == "real" and not REAL.exists():
@@ -151,12 +155,14 @@ class OutsideSettings(Settings):
 
     what = "part outside"
 
-    sampler: str = hyper("SGLD", choices=SAMPLERS)
-    chains: int = hyper(4, 1, MOST_CHAINS)
-    steps: int = hyper(1500, 90, MOST_STEPS)
-    localization: float = hyper(1.0, 0.0, 1e6)
-    temperature: float = hyper(1.0, 1e-4, 1e3)
-    hidden: int = hyper(32, 1, MOST_WIDTH)
+    sampler: str = hyper("SGLD", choices=SAMPLERS, help="What moves the chains.")
+    chains: int = hyper(4, 1, MOST_CHAINS, help="Chains that begin at the trained net.")
+    steps: int = hyper(1500, 90, MOST_STEPS, help="Of each chain; the first third is burn-in.")
+    localization: float = hyper(1.0, 0.0, 1e6, help="γ: how strongly the chains are pulled towards the trained net.")
+    temperature: float = hyper(
+        1.0, 1e-4, 1e3, log=True, help="n over nβ: 1 samples the posterior, more makes the chains wander further."
+    )
+    hidden: int = hyper(32, 1, MOST_WIDTH, help="Units of the net's one layer.")
 
     @property
     def widths(self) -> list[int]:

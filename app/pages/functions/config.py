@@ -10,7 +10,7 @@ from typing import Any
 
 from app.runs.allowance import check_price
 from llc_core import BayesianNetwork, RunConfig
-from llc_core.fields import Settings, hyper, hyper_of, short, whole
+from llc_core.fields import Settings, hyper, short, whole
 from llc_core.potentials import price
 from llc_core.potentials.bayesian.network import checked_widths
 from llc_core.references.functions.equivalences import RECORDS
@@ -88,9 +88,9 @@ class FunctionsConfig(Settings):
 
     problem: Mapping[str, Any] = hyper(_network, read=checked_problem)
     sampler: Mapping[str, Any] = hyper(_hmc, read=lambda label, value: build(value).to_dict())
-    chains: int = hyper(32, *CHAINS)
-    steps: int = hyper(800, *STEPS)
-    seed: int = hyper_of(RunConfig, "seed", 0)
+    chains: int = hyper(32, *CHAINS, help="Independent networks; each begins at a draw of the prior.")
+    steps: int = hyper(800, *STEPS, log=True, help="Iterations of each chain; the first half is burn-in.")
+    seed: int = hyper(0, 0, 2**63 - 1, help="Seed of the chains' starts and noise.")
     band: str = hyper(POOLED, choices=(POOLED, ACROSS))
     share: float = hyper(0.8)
 

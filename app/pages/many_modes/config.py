@@ -125,9 +125,16 @@ class ModesConfig(Settings):
     surface: Mapping[str, Any] = hyper(lambda: {"name": "modes25", "noise": 0.25}, read=_surface)
     left: Mapping[str, Any] = hyper(contour, read=_side)
     right: Mapping[str, Any] = hyper(ladder, read=_side)
-    gradients: int = hyper(400_000, 20_000, MAX_GRADIENTS)
-    trials: int = hyper(16, 1, MAX_TRIALS)
-    seed: int = hyper(0, 0, 10**9)
+    gradients: int = hyper(
+        400_000, 20_000, MAX_GRADIENTS, log=True, help="Of one trial on each side, all its chains together."
+    )
+    trials: int = hyper(
+        16,
+        1,
+        MAX_TRIALS,
+        help="Independent repetitions of each side; the first one is watched, the curves are medians of all.",
+    )
+    seed: int = hyper(0, 0, 10**9, help="Seed of the chains' noise.")
 
     def agree(self) -> None:
         for side in SIDES:

@@ -59,11 +59,13 @@ class BiasConfig(Settings):
     target: Mapping[str, Any] = hyper(lambda: {"kind": "landscape", "name": "normal"}, read=_target)
     left: Mapping[str, Any] = hyper(_psgld, read=_side)
     right: Mapping[str, Any] = hyper(_corrected, read=_side)
-    chains: int = hyper(4_000, 100, MAX_CHAINS)
-    steps: int = hyper(60_000, 100, MAX_STEPS)
-    burn_in: float = hyper(0.08, 0.0, 0.95)
+    chains: int = hyper(
+        4_000, 100, MAX_CHAINS, log=True, help="Independent chains on each side; they start in the target."
+    )
+    steps: int = hyper(60_000, 100, MAX_STEPS, log=True, help="Steps of each chain.")
+    burn_in: float = hyper(0.08, 0.0, 0.95, help="Share of the steps that is not counted while the chains settle.")
     step_decay: float = hyper(0.0, 0.0, 0.95)
-    seed: int = hyper(0, 0)
+    seed: int = hyper(0, 0, help="Seed of the chains' starting points and noise.")
 
     @property
     def burn_in_steps(self) -> int:
