@@ -139,7 +139,11 @@ class RunConfig(Settings):
 
     problem: Mapping[str, Any] = hyper(dict, read=json_table)
     sampler: Mapping[str, Any] | None = hyper(None, read=_named("{'name': 'SGLD', 'step_size': 1e-8}"))
-    gradient: str | None = hyper(None, choices=GRADIENTS)
+    gradient: str | None = hyper(
+        None,
+        choices=GRADIENTS,
+        help="Full data: exact. Minibatch: noisy. Control variate: minibatch minus its known error at w0.",
+    )
     metric_gradient: str | None = hyper(None, choices=GRADIENTS)
     batch_size: int | None = hyper(
         None, 1, 10_000_000, log=True, help="Samples in each minibatch; not used with full data."
@@ -151,7 +155,7 @@ class RunConfig(Settings):
     localization: float | None = hyper(
         None, 0.0, LARGEST, log=True, symbol=r"\gamma", help="Strength of the spring that ties the chains to w0."
     )
-    polish: bool = hyper(False)
+    polish: bool = hyper(False, help="Move w0 to the minimum of the loss on all data first, and say how far that is.")
     chains: int = hyper(
         4, 1, MAX_CHAINS, help="Independent chains. Their spread gives the error bar; R-hat needs at least two."
     )
@@ -167,9 +171,13 @@ class RunConfig(Settings):
     interaction: Mapping[str, Any] | None = hyper(None, read=_named("{'name': 'Contour', 'high': 12.5}"))
     grid: Mapping[str, tuple[Any, ...]] = hyper(dict, read=_grid)
     seed: int = hyper(0, 0, 2**63 - 1, help="Seed of the chains' noise.")
-    device: str | None = hyper(None, read=_name)
+    device: str | None = hyper(None, read=_name, help='"cpu" or "cuda".')
     dtype: str | None = hyper(
-        None, read=lambda label, value: choice(label, _name(label, value).removeprefix("torch."), DTYPES)
+        None,
+        choices=DTYPES,
+        read=lambda label, value: choice(label, _name(label, value).removeprefix("torch."), DTYPES),
+        help="Digits of the chains' arithmetic. Float64 is slower, and for networks whose verdict says that rounding "
+        "spoils the loss. Automatic: float32, and float64 for samplers that accept or reject.",
     )
 
     def agree(self) -> None:

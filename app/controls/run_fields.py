@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from app.controls.fields import ChoiceField, Field, NumberField, field_of
-from llc_core.config import DTYPES, RunConfig
+from llc_core.config import RunConfig
 from llc_core.fields import Hyper
 
 GRADIENT_LABELS = {"full": "full data (exact)", "control_variate": "control variate", "minibatch": "minibatch (plain)"}
@@ -38,20 +38,15 @@ def sampler_field(samplers: Mapping[str, Any]) -> ChoiceField:
 
 
 def gradient_field(gradients: Sequence[str]) -> ChoiceField:
-    help = "Full data: exact. Minibatch: noisy. Control variate: minibatch minus its known error at w0."
-    about = Hyper(choices=tuple(reversed(gradients)), help=help)
-    return ChoiceField("gradient", about, DEFAULTS["gradient"], GRADIENT_LABELS)
+    choices = tuple(reversed(gradients))
+    return field_of(
+        RunConfig, "gradient", labels=GRADIENT_LABELS, default=DEFAULTS["gradient"], auto=False, choices=choices
+    )
 
 
 def run_fields() -> dict[str, Field]:
     """A new field for every other setting of a run, by its name in RunConfig, which takes more than a page does."""
     share = Hyper(0.0, 0.95, help="Share of the steps that is left out of the average while the chains settle.")
-    digits = Hyper(
-        choices=DTYPES,
-        auto=True,
-        help="Digits of the chains' arithmetic. Float64 is slower, and for networks whose verdict says that rounding "
-        "spoils the loss. Automatic: float32, and float64 for samplers that accept or reject.",
-    )
     return {
         "chains": _field("chains", high=MAX_CHAINS),
         "steps": _field("steps", span=(1_000, 1_000_000), low=100, high=10_000_000),
@@ -60,9 +55,9 @@ def run_fields() -> dict[str, Field]:
         "n_beta": _field("n_beta", "nβ", (10, 1e8), low=1.0, high=1e12, auto=True),
         "batch_size": _field("batch_size", span=(10, 10_000), high=100_000),
         "seed": _field("seed", "Chain seed", (0, 100), high=999_999),
-        "dtype": ChoiceField("dtype", digits, DEFAULTS["dtype"], label="Precision (dtype)"),
+        "dtype": _field("dtype", "Precision (dtype)", auto=True),
     }
 
 
-def _field(name: str, label: str = "", span: tuple[float, float] | None = None, **narrower: Any) -> NumberField:
+def _field(name: str, label: str = "", span: tuple[float, float] | None = None, **narrower: Any) -> Any:
     return field_of(RunConfig, name, label, span, default=DEFAULTS[name], **{"auto": False, **narrower})

@@ -45,7 +45,7 @@ class ReplicaExchange(Interaction):
     )
     interval: int = hyper(1, 1, 10**9, log=True, help="Steps between swaps.")
     correction: float = hyper(
-        0.0, 0.0, 1e9, help="Variance of the energy's noise that a swap is corrected for at first."
+        0.0, 0.0, 1e9, help="Variance of the energy's noise that swaps are corrected for at first; 0: no correction."
     )
     energy_variance: float = hyper(0.0, 0.0, 1e9, help="What the correction tends to.")
     step_power: float = hyper(0.0, 0.0, 4.0, help="Step size of a level: that of the run times T to this power.")

@@ -31,8 +31,10 @@ class SteinVariational(Interaction):
     temperature: float = hyper(
         0.0, 0.0, 1e3, symbol=r"\tau", help="Noise beside the force of all; 0: none, which is SVGD."
     )
-    bandwidth: float = hyper(0.0, 0.0, 1e12, help="Width of the kernel; 0: from the median distance.")
-    spread: float = hyper(0.1, 0.0, 1e6, open_low=True, help="How far apart the particles begin.")
+    bandwidth: float = hyper(0.0, 0.0, 1e12, help="Width h of the kernel; 0: from the median distance.")
+    spread: float = hyper(
+        0.1, 0.0, 1e6, open_low=True, help="Standard deviation of the places where the particles begin."
+    )
 
     label: ClassVar[str] = "Stein variational"
     reads: ClassVar[str] = "states"
