@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Self, TypeVar
 
 from app.controls.run_controls import LENGTH
+from app.controls.run_fields import DEFAULTS
 from app.runs.allowance import check_allowance, run_memory
 from app.runs.apart import whole
 from app.sharing.json_files import read_json
@@ -15,20 +16,7 @@ from llc_core.engine.resolve import Resolved, automatic_dtype, resolve
 from llc_core.fields import Settings, short
 
 S = TypeVar("S", bound=Settings)
-OFFERED = (
-    "sampler",
-    "gradient",
-    "chains",
-    "steps",
-    "burn_in",
-    "continued_from",
-    "localization",
-    "n_beta",
-    "polish",
-    "batch_size",
-    "seed",
-    "dtype",
-)
+OFFERED = tuple(DEFAULTS)
 """Fields of RunConfig that the side bar has a control for."""
 IGNORED = ("problem", "device")
 """Fields that are no setting of the side bar: the editor shows the problem, and pages run on the CPU."""

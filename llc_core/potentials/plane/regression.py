@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from llc_core.compute.precision import lasting
-from llc_core.fields import is_list, known_keys, number, whole
+from llc_core.fields import choice, is_list, known_keys, number, whole
 from llc_core.potentials.base import Batch, Potential
 from llc_core.potentials.plane.data import PlanarData
 from llc_core.potentials.plane.models import MODELS, Model
@@ -227,9 +227,7 @@ def planar_landscape(name: Any, **values: Any) -> Planar:
     Reduced-rank regression y = B·A·x, the other classic, is `DeepLinearNetwork` with two layers.
     λ and multiplicity are exact, see `llc_core.potentials.plane.models`. ValueError says what does not fit.
     """
-    if not isinstance(name, str) or name not in MODELS:
-        raise ValueError(f"Unknown planar landscape {show(name)}; choose one of {', '.join(MODELS)}.")
-    own = tuple(inspect.signature(MODELS[name]).parameters)
+    own = tuple(inspect.signature(MODELS[choice("planar landscape", name, tuple(MODELS))]).parameters)
     known_keys("the planar landscape", values, own + COMMON_KEYS)
     model = MODELS[name](**{key: value for key, value in values.items() if key in own})
     return Planar(model, **{key: value for key, value in values.items() if key not in own})

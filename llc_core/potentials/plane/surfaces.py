@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from llc_core.fields import is_list, known_keys, number, short, whole
+from llc_core.fields import choice, is_list, known_keys, number, short, whole
 from llc_core.potentials.base import Batch, Potential
 from llc_core.potentials.plane.surface_shapes import SHAPES, SURFACES
 from llc_core.types import LearningCoefficient
@@ -45,9 +45,8 @@ class Surface(Potential):
         noise: float = 0.0,
         n_beta: float = 1.0,
     ):
-        if not isinstance(name, str) or name not in SHAPES:
-            raise ValueError(f"Unknown surface {short(name)}; choose one of {', '.join(SURFACES)}.")
-        self.name, self.shape = name, SHAPES[name]
+        self.name = choice("surface", name, tuple(SURFACES))
+        self.shape = SHAPES[name]
         self.noise = number("noise", noise, 0, 1e6)
         self.gradients = ("minibatch", "full") if self.noise else ("full",)
         self.n, self._n_beta = 1, number("n_beta", n_beta)
