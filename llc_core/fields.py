@@ -75,12 +75,16 @@ class Settings:
     what: ClassVar[str] = "configuration"
 
     def __post_init__(self) -> None:
+        owner = self._owner
         for name, about in hyper_fields(self).items():
-            self._put(name, check_hyper(self._owner, name, getattr(self, name), about))
+            value = getattr(self, name)
+            if value is not None or not about.auto:
+                self._put(name, check_hyper(owner, name, value, about))
         self.agree()
 
     def agree(self) -> None:
-        """ValueError where fields that are right by themselves do not fit together; here also what follows from others is put."""
+        """ValueError where fields that are right by themselves do not fit together; here also what follows from others is put.
+        Where a base has one, call it too."""
 
     @property
     def _owner(self) -> str:
@@ -194,6 +198,8 @@ def known_keys(where: str, given: Iterable[Any], known: Iterable[str]) -> None:
 
 def plain(value: Any) -> Any:
     """As JSON has it: tables and lists are new ones all the way down."""
+    if value is None or isinstance(value, str | int | float):
+        return value
     if isinstance(value, Settings):
         return value.to_dict()
     if isinstance(value, Mapping):
@@ -285,9 +291,9 @@ def choice(name: str, value: Any, options: tuple[str, ...]) -> str:
 
 def check_hyper(owner: str, name: str, value: Any, about: Hyper) -> Any:
     """The validated value of one field (a number, a choice, or None where that means automatic, …)."""
-    label = f"{owner}.{name}" if owner else name
     if value is None and about.auto:
         return None
+    label = f"{owner}.{name}" if owner else name
     if about.read is not None:
         return about.read(label, value)
     if about.choices:

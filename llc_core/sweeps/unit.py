@@ -14,6 +14,8 @@ from llc_core.interactions import build as build_interaction
 from llc_core.interactions.replica_exchange import ReplicaExchange
 from llc_core.potentials import ProblemClass, Workload, problem_class
 
+PLAIN = RunConfig().to_dict()
+
 
 @dataclass(frozen=True)
 class Unit:
@@ -122,8 +124,7 @@ def levels_of(settings: Mapping[str, Any]) -> int:
 
 def text_of(config: RunConfig) -> str:
     """A configuration as JSON without what is RunConfig's default anyway; `RunConfig.from_json` reads it."""
-    plain = RunConfig().to_dict()
-    given = {name: value for name, value in config.to_dict().items() if value != plain.get(name)}
+    given = {name: value for name, value in config.to_dict().items() if value != PLAIN.get(name)}
     return json.dumps(given, sort_keys=True)
 
 
