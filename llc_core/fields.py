@@ -115,8 +115,20 @@ class Settings:
         """One text for equal settings."""
         return json.dumps(self.to_dict(), sort_keys=True)
 
+    def changed(self) -> dict[str, Any]:
+        """What of `to_dict` differs from the defaults."""
+        kind: Any = type(self)
+        usual = _usual(kind)
+        return {name: value for name, value in self.to_dict().items() if value != usual.get(name)}
+
     def replace(self, **changes: Any) -> Self:
         return dataclasses.replace(self, **changes)  # type: ignore[type-var]
+
+
+@functools.cache
+def _usual(kind: Any) -> dict[str, Any]:
+    found: dict[str, Any] = kind().to_dict()
+    return found
 
 
 class Named(Settings):

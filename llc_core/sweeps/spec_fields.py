@@ -21,13 +21,9 @@ MAX_PROBLEMS = 1_000_000
 def label_of(sampler: Mapping[str, Any]) -> str:
     """The name, with the fields that differ from their defaults: "RMSPropSGLD(stability=0.1)"."""
     built = build(sampler)
-    plain = type(built)()
     changed = [
-        f"{name}={getattr(built, name):g}"
-        if isinstance(getattr(built, name), float)
-        else f"{name}={getattr(built, name)}"
-        for name in hyper_fields(built)
-        if getattr(built, name) != getattr(plain, name)
+        f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}"
+        for name, value in built.changed().items()
     ]
     return f"{built.name}({', '.join(changed)})" if changed else built.name
 
@@ -73,9 +69,8 @@ def sampler_tables(label: str, value: Any) -> tuple[dict[str, Any], ...]:
         except ValueError as error:
             raise ValueError(f"{label}: {error}") from None
         # Without what is the default anyway, so that the same sampler has one key however it is written.
-        plain = type(built)()
-        changed = [k for k in dict(values) if k != "name" and getattr(built, k) != getattr(plain, k)]
-        given = {k: values[k] if type(values[k]) in PLAIN else getattr(built, k) for k in changed}
+        changed = built.changed()
+        given = {k: v if type(v) in PLAIN else changed[k] for k, v in dict(values).items() if k in changed}
         found[label_of(built.to_dict())] = {"name": built.name, **given}
     return tuple(found.values())
 

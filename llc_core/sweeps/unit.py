@@ -14,8 +14,6 @@ from llc_core.interactions import build as build_interaction
 from llc_core.interactions.replica_exchange import ReplicaExchange
 from llc_core.potentials import ProblemClass, Workload, problem_class
 
-PLAIN = RunConfig().to_dict()
-
 
 @dataclass(frozen=True)
 class Unit:
@@ -124,8 +122,7 @@ def levels_of(settings: Mapping[str, Any]) -> int:
 
 def text_of(config: RunConfig) -> str:
     """A configuration as JSON without what is RunConfig's default anyway; `RunConfig.from_json` reads it."""
-    given = {name: value for name, value in config.to_dict().items() if value != PLAIN.get(name)}
-    return json.dumps(given, sort_keys=True)
+    return json.dumps(config.changed(), sort_keys=True)
 
 
 def key_of(config: RunConfig) -> str:
