@@ -330,7 +330,7 @@ def test_samplers_without_a_line_are_refused(name):
     [
         ({"sampler": "PSGLD"}, "PSGLD.step_size is automatic"),
         ({"sampler": "Nothing"}, "Unknown sampler"),
-        ({"target": "nothing"}, "Unknown landscape"),
+        ({"target": "nothing"}, "landscape is 'nothing'"),
         ({"chains": 0}, "chains is 0"),
         ({"steps": 0}, "steps is 0"),
         ({"steps": 1.5}, "steps must be a whole number"),
