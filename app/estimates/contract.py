@@ -140,7 +140,9 @@ class PageContract:
 
     def configuration(self) -> dict[str, Any]:
         """What is run, for a link: the fields of RunConfig that differ from their defaults."""
-        return RunConfig(problem=self.config.problem, **self.config.settings).changed()
+        defaults = RunConfig().to_dict()
+        values = RunConfig(problem=self.config.problem, **self.config.settings).to_dict()
+        return {name: value for name, value in values.items() if value != defaults.get(name)}
 
     def cursor(self) -> Any:
         """Where the rows of a new run's log begin."""
