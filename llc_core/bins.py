@@ -9,27 +9,25 @@ from typing import Any
 
 import numpy as np
 
-from llc_core.fields import number, short, whole
+from llc_core.fields import Settings, hyper
 
 MAX_BINS = 4000
 
 
 @dataclass(frozen=True)
-class Bins:
+class Bins(Settings):
     """`count` bins of equal width on [low, high]. Counts and masses are arrays [count + 2]: below, the bins, above.
 
     Raises ValueError for a count outside 1 … 4000 or low ≥ high.
     """
 
-    low: float = -4.0
-    high: float = 4.0
-    count: int = 80
+    what = "set of bins"
 
-    def __post_init__(self) -> None:
-        put = object.__setattr__
-        put(self, "low", number("low", self.low))
-        put(self, "high", number("high", self.high))
-        put(self, "count", whole("count", self.count, 1, MAX_BINS))
+    low: float = hyper(-4.0)
+    high: float = hyper(4.0)
+    count: int = hyper(80, 1, MAX_BINS)
+
+    def agree(self) -> None:
         if not self.low < self.high:
             raise ValueError(f"low is {self.low:g} and high {self.high:g}; low must be below high.")
 
@@ -38,14 +36,7 @@ class Bins:
         """From itself, a mapping of its fields, or None for 80 bins of width 0.1 on [−4, 4]."""
         if description is None:
             return cls()
-        if isinstance(description, Bins):
-            return description
-        if not isinstance(description, Mapping):
-            raise ValueError(f"bins must be a mapping of low, high and count, not a {type(description).__name__}.")
-        unknown = sorted(str(k) for k in description if k not in ("low", "high", "count"))
-        if unknown:
-            raise ValueError(f"Unknown key {short(unknown[0])} in bins; known keys: low, high, count.")
-        return cls(**description)
+        return cls.read_from("bins", description)
 
     @property
     def width(self) -> float:

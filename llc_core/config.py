@@ -3,15 +3,14 @@ named, explained and checked in one place."""
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from llc_core.bins import Bins
-from llc_core.fields import choice, number, short, truth, whole
+from llc_core.fields import Settings, choice, hyper, number, short, whole
 
 GRADIENTS = ("minibatch", "control_variate", "full")
 BASELINES = ("same_batch", "full", "first_batch")
@@ -25,8 +24,82 @@ SMALLEST, LARGEST = 1e-12, 1e18
 """Range of nβ and γ: products with gradients stay within single precision."""
 
 
+def _burn_in(label: str, value: Any) -> int | float:
+    result = number(label, value, 0)
+    if result < 1 and not isinstance(value, int):
+        return result
+    if result != int(result):
+        raise ValueError(f"burn_in is {result:g}; give a whole number of steps or a fraction below 1.")
+    return int(result)
+
+
+def _name(field: str, value: Any) -> str:
+    """What torch's devices and precisions are called."""
+    if isinstance(value, Mapping | list | tuple):
+        raise ValueError(f"{field} is {short(value)}; give a name.")
+    return str(value)
+
+
+def json_table(name: str, value: Any) -> dict[str, Any]:
+    """A copy of what JSON has for names and values, or a ValueError that names the field."""
+    if not isinstance(value, Mapping):
+        raise ValueError(f"{name} must be a mapping of names to values, not a {type(value).__name__}.")
+    try:
+        return json.loads(json.dumps(dict(value), allow_nan=False))
+    except (TypeError, ValueError, RecursionError):
+        raise ValueError(f"{name} must hold only finite numbers, texts, lists and mappings.") from None
+
+
+def _named(example: str) -> Callable[[str, Any], dict[str, Any]]:
+    def read(label: str, value: Any) -> dict[str, Any]:
+        found = json_table(label, value)
+        if not isinstance(found.get("name"), str):
+            raise ValueError(f"{label} needs a name, for example {example}.")
+        return found
+
+    return read
+
+
+def _observables(label: str, value: Any) -> tuple[dict[str, Any], ...]:
+    if not isinstance(value, list | tuple):
+        raise ValueError(f"observables must be a list of names or tables with a name, not a {type(value).__name__}.")
+    found: list[dict[str, Any]] = []
+    for each in value:
+        described = {"name": each} if isinstance(each, str) else json_table("an entry of observables", each)
+        if not isinstance(described.get("name"), str):
+            raise ValueError("An entry of observables needs a name, for example {'name': 'TermSizes', 'every': 20}.")
+        if any(described["name"] == other["name"] for other in found):
+            raise ValueError(f"observables has {short(described['name'])} twice; name each one once.")
+        found.append(described)
+    return tuple(found)
+
+
+def _grid(label: str, value: Any) -> dict[str, tuple[Any, ...]]:
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise ValueError(f"grid must map field names to lists of values, not be a {type(value).__name__}.")
+    result: dict[str, tuple[Any, ...]] = {}
+    size = 1
+    for name, values in value.items():
+        each = f"{label}[{short(name)}]"
+        try:
+            listed = None if isinstance(values, str | bytes) else list(itertools.islice(values, MAX_GRID + 1))
+        except (TypeError, RuntimeError):  # a tensor without dimensions, for one
+            listed = None
+        if listed is None:
+            raise ValueError(f"{each} is {short(values)}; it must be a list of values.")
+        if not listed:
+            raise ValueError(f"{each} is empty; give at least one value or leave the field out.")
+        result[str(name)] = tuple(number(each, v) for v in listed)
+        size *= len(listed)
+    if size > MAX_GRID:
+        raise ValueError(f"grid has {size} settings; at most {MAX_GRID} fit in one run.")
+    return result
+
+
 @dataclass(frozen=True)
-class RunConfig:
+class RunConfig(Settings):
     """One run. Same (config, device) → same numbers, whatever precision, device or autocast the process has set torch to.
 
     problem: JSON description of the potential ({"kind": "dln", …}), or {"kind": "object", "fingerprint": …} for an
@@ -62,80 +135,58 @@ class RunConfig:
     device: "cpu", "cuda", …; None: "cpu".  dtype: "float32" or "float64"; None: the engine's choice.
     """
 
-    problem: Mapping[str, Any] = field(default_factory=dict)
-    sampler: Mapping[str, Any] | None = None
-    gradient: str | None = None
-    metric_gradient: str | None = None
-    batch_size: int | None = None
-    baseline: str = "same_batch"
-    n_beta: float | None = None
-    localization: float | None = None
-    polish: bool = False
-    chains: int = 4
-    steps: int | None = None
-    burn_in: int | float = 0.5
-    continued_from: Mapping[str, int] | None = None
-    step_decay: float = 0.0
-    histogram: Mapping[str, Any] | None = None
-    functional_variance: int | None = None
-    observable: Mapping[str, Any] | None = None
-    observe_every: int = 10
-    observables: Sequence[Mapping[str, Any] | str] = ()
-    interaction: Mapping[str, Any] | None = None
-    grid: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
-    seed: int = 0
-    device: str | None = None
-    dtype: str | None = None
+    what = "run configuration"
 
-    def __post_init__(self) -> None:
-        put = object.__setattr__
-        put(self, "problem", _json_mapping("problem", self.problem))
-        if self.sampler is not None:
-            sampler = _json_mapping("sampler", self.sampler)
-            if not isinstance(sampler.get("name"), str):
-                raise ValueError("sampler needs a name, for example {'name': 'SGLD', 'step_size': 1e-8}.")
-            put(self, "sampler", sampler)
-        if self.gradient is not None:
-            choice("gradient", self.gradient, GRADIENTS)
-        if self.metric_gradient is not None:
-            choice("metric_gradient", self.metric_gradient, GRADIENTS)
-        choice("baseline", self.baseline, BASELINES)
-        if self.batch_size is not None:
-            put(self, "batch_size", whole("batch_size", self.batch_size, 1, 10_000_000))
-        put(self, "polish", truth("polish", self.polish))
-        put(self, "chains", whole("chains", self.chains, 1, MAX_CHAINS))
-        put(self, "seed", whole("seed", self.seed, 0, 2**63 - 1))
-        if self.steps is not None:
-            put(self, "steps", whole("steps", self.steps, 1, MAX_STEPS))
-        if self.n_beta is not None:
-            put(self, "n_beta", _positive("n_beta", self.n_beta))
-        if self.localization is not None:
-            put(self, "localization", _non_negative("localization", self.localization))
-        put(self, "burn_in", _burn_in(self.burn_in, self.steps))
+    problem: Mapping[str, Any] = hyper(dict, read=json_table)
+    sampler: Mapping[str, Any] | None = hyper(None, read=_named("{'name': 'SGLD', 'step_size': 1e-8}"))
+    gradient: str | None = hyper(
+        None,
+        choices=GRADIENTS,
+        help="Full data: exact. Minibatch: noisy. Control variate: minibatch minus its known error at w0.",
+    )
+    metric_gradient: str | None = hyper(None, choices=GRADIENTS)
+    batch_size: int | None = hyper(
+        None, 1, 10_000_000, log=True, help="Samples in each minibatch; not used with full data."
+    )
+    baseline: str = hyper("same_batch", choices=BASELINES)
+    n_beta: float | None = hyper(
+        None, SMALLEST, LARGEST, log=True, help="Inverse temperature times n. Automatic: n / log n."
+    )
+    localization: float | None = hyper(
+        None, 0.0, LARGEST, log=True, symbol=r"\gamma", help="Strength of the spring that ties the chains to w0."
+    )
+    polish: bool = hyper(False, help="Move w0 to the minimum of the loss on all data first, and say how far that is.")
+    chains: int = hyper(
+        4, 1, MAX_CHAINS, help="Independent chains. Their spread gives the error bar; R-hat needs at least two."
+    )
+    steps: int | None = hyper(None, 1, MAX_STEPS, log=True, help="Steps of each chain.")
+    burn_in: int | float = hyper(0.5, read=_burn_in)
+    continued_from: Mapping[str, int] | None = hyper(None, read=json_table)
+    step_decay: float = hyper(0.0, 0.0, LARGEST_DECAY)
+    histogram: Mapping[str, Any] | None = hyper(None, read=lambda label, value: Bins.of(value).to_dict())
+    functional_variance: int | None = hyper(None, 1, MAX_STEPS)
+    observable: Mapping[str, Any] | None = hyper(None, read=json_table)
+    observe_every: int = hyper(10, 1, MAX_STEPS)
+    observables: Sequence[Mapping[str, Any] | str] = hyper((), read=_observables)
+    interaction: Mapping[str, Any] | None = hyper(None, read=_named("{'name': 'Contour', 'high': 12.5}"))
+    grid: Mapping[str, tuple[Any, ...]] = hyper(dict, read=_grid)
+    seed: int = hyper(0, 0, 2**63 - 1, help="Seed of the chains' noise.")
+    device: str | None = hyper(None, read=_name, help='"cpu" or "cuda".')
+    dtype: str | None = hyper(
+        None,
+        choices=DTYPES,
+        read=lambda label, value: choice(label, _name(label, value).removeprefix("torch."), DTYPES),
+        help="Digits of the chains' arithmetic. Float64 is slower, and for networks whose verdict says that rounding "
+        "spoils the loss. Automatic: float32, and float64 for samplers that accept or reject.",
+    )
+
+    def agree(self) -> None:
+        if self.steps is not None and self.burn_in >= self.steps:
+            raise ValueError(
+                f"burn_in is {self.burn_in} steps but the run has only {self.steps}; leave steps to average over."
+            )
         if self.continued_from is not None:
-            put(self, "continued_from", _continued_from(self.continued_from, self.steps, self.burn_in))
-        put(self, "step_decay", number("step_decay", self.step_decay))
-        if not 0 <= self.step_decay <= LARGEST_DECAY:
-            raise ValueError(f"step_decay is {self.step_decay:g}; it must be at least 0 and at most {LARGEST_DECAY:g}.")
-        if self.histogram is not None:
-            bins = Bins.of(self.histogram)
-            put(self, "histogram", {"low": bins.low, "high": bins.high, "count": bins.count})
-        if self.functional_variance is not None:
-            put(self, "functional_variance", whole("functional_variance", self.functional_variance, 1, MAX_STEPS))
-        if self.observable is not None:
-            put(self, "observable", _json_mapping("observable", self.observable))
-        put(self, "observe_every", whole("observe_every", self.observe_every, 1, MAX_STEPS))
-        put(self, "observables", _observables(self.observables))
-        if self.interaction is not None:
-            interaction = _json_mapping("interaction", self.interaction)
-            if not isinstance(interaction.get("name"), str):
-                raise ValueError("interaction needs a name, for example {'name': 'Contour', 'high': 12.5}.")
-            put(self, "interaction", interaction)
-        put(self, "grid", _grid(self.grid))
-        if self.device is not None and not isinstance(self.device, str):
-            put(self, "device", _name("device", self.device))
-        if self.dtype is not None:
-            put(self, "dtype", choice("dtype", _name("dtype", self.dtype).removeprefix("torch."), DTYPES))
+            self._put("continued_from", _continued_from(self.continued_from, self.steps, self.burn_in))
 
     def burn_in_steps(self, steps: int) -> int:
         """Number of steps that are left out of the average when the run has `steps` steps."""
@@ -160,35 +211,16 @@ class RunConfig:
             return self
         return self.replace(continued_from=None, burn_in=self.burn_in_steps(self.steps) / self.steps)
 
-    def replace(self, **changes: Any) -> RunConfig:
-        return dataclasses.replace(self, **changes)
-
     def to_dict(self) -> dict[str, Any]:
         """Every field, as JSON has it. `observables`, `interaction` and `polish` are left out where there are none: the keys of rows in
         stores are made of configurations, and rows from before there were such must be found again."""
-        result = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
-        for name in ("observables", "interaction", "polish"):
-            if not result[name]:
-                del result[name]
-        return json.loads(json.dumps(result))
+        later = ("observables", "interaction", "polish")
+        return {name: value for name, value in super().to_dict().items() if value or name not in later}
 
     def to_json(self) -> str:
         """JSON with sorted keys, except in `grid`: there the order says which field varies slowest."""
         ordered = json.loads(json.dumps(self.to_dict(), sort_keys=True))
         return json.dumps({**ordered, "grid": self.to_dict()["grid"]})
-
-    @classmethod
-    def from_dict(cls, data: Any) -> RunConfig:
-        """Build from parsed JSON; raises ValueError for anything that is not a valid configuration."""
-        if not isinstance(data, Mapping):
-            raise ValueError(f"A run configuration must be a JSON object, not a {type(data).__name__}.")
-        known = {f.name for f in dataclasses.fields(cls)}
-        unknown = sorted(str(k) for k in data if k not in known)
-        if unknown:
-            raise ValueError(
-                f"Unknown key {short(unknown[0])} in the run configuration; known keys: {', '.join(sorted(known))}."
-            )
-        return cls(**data)
 
     @classmethod
     def from_json(cls, text: str) -> RunConfig:
@@ -199,35 +231,7 @@ class RunConfig:
         return cls.from_dict(data)
 
 
-def _positive(name: str, value: Any) -> float:
-    result = number(name, value)
-    if not SMALLEST <= result <= LARGEST:
-        raise ValueError(f"{name} is {result:g}; it must be at least {SMALLEST:g} and at most {LARGEST:g}.")
-    return result
-
-
-def _non_negative(name: str, value: Any) -> float:
-    result = number(name, value)
-    if not 0 <= result <= LARGEST:
-        raise ValueError(f"{name} is {result:g}; it must be at least 0 and at most {LARGEST:g}.")
-    return result
-
-
-def _burn_in(value: Any, steps: int | None) -> int | float:
-    result = number("burn_in", value)
-    if result < 0:
-        raise ValueError(f"burn_in is {result:g}; it must be at least 0.")
-    if result < 1 and not isinstance(value, int):
-        return result
-    if result != int(result):
-        raise ValueError(f"burn_in is {result:g}; give a whole number of steps or a fraction below 1.")
-    if steps is not None and result >= steps:
-        raise ValueError(f"burn_in is {int(result)} steps but the run has only {steps}; leave steps to average over.")
-    return int(result)
-
-
-def _continued_from(value: Any, steps: int | None, burn_in: int | float) -> dict[str, int]:
-    given = _json_mapping("continued_from", value)
+def _continued_from(given: Mapping[str, Any], steps: int | None, burn_in: int | float) -> dict[str, int]:
     if set(given) != {"steps", "burn_in"}:
         raise ValueError('continued_from must be {"steps": …, "burn_in": …}, the numbers that the run was begun with.')
     first = whole("continued_from steps", given["steps"], 1, MAX_STEPS)
@@ -238,57 +242,3 @@ def _continued_from(value: Any, steps: int | None, burn_in: int | float) -> dict
             "whole numbers that are no smaller."
         )
     return {"steps": first, "burn_in": adapted}
-
-
-def _name(field: str, value: Any) -> str:
-    """What torch's devices and precisions are called."""
-    if isinstance(value, Mapping | list | tuple):
-        raise ValueError(f"{field} is {short(value)}; give a name.")
-    return str(value)
-
-
-def _json_mapping(name: str, value: Any) -> dict[str, Any]:
-    if not isinstance(value, Mapping):
-        raise ValueError(f"{name} must be a mapping of names to values, not a {type(value).__name__}.")
-    try:
-        return json.loads(json.dumps(dict(value), allow_nan=False))
-    except (TypeError, ValueError, RecursionError):
-        raise ValueError(f"{name} must hold only finite numbers, texts, lists and mappings.") from None
-
-
-def _observables(value: Any) -> tuple[dict[str, Any], ...]:
-    if not isinstance(value, list | tuple):
-        raise ValueError(f"observables must be a list of names or tables with a name, not a {type(value).__name__}.")
-    found: list[dict[str, Any]] = []
-    for each in value:
-        described = {"name": each} if isinstance(each, str) else _json_mapping("an entry of observables", each)
-        if not isinstance(described.get("name"), str):
-            raise ValueError("An entry of observables needs a name, for example {'name': 'TermSizes', 'every': 20}.")
-        if any(described["name"] == other["name"] for other in found):
-            raise ValueError(f"observables has {short(described['name'])} twice; name each one once.")
-        found.append(described)
-    return tuple(found)
-
-
-def _grid(value: Any) -> dict[str, tuple[Any, ...]]:
-    if value is None:
-        return {}
-    if not isinstance(value, Mapping):
-        raise ValueError(f"grid must map field names to lists of values, not be a {type(value).__name__}.")
-    result: dict[str, tuple[Any, ...]] = {}
-    size = 1
-    for name, values in value.items():
-        label = f"grid[{short(name)}]"
-        try:
-            listed = None if isinstance(values, str | bytes) else list(itertools.islice(values, MAX_GRID + 1))
-        except (TypeError, RuntimeError):  # a tensor without dimensions, for one
-            listed = None
-        if listed is None:
-            raise ValueError(f"{label} is {short(values)}; it must be a list of values.")
-        if not listed:
-            raise ValueError(f"{label} is empty; give at least one value or leave the field out.")
-        result[str(name)] = tuple(number(label, v) for v in listed)
-        size *= len(listed)
-    if size > MAX_GRID:
-        raise ValueError(f"grid has {size} settings; at most {MAX_GRID} fit in one run.")
-    return result

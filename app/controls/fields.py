@@ -5,6 +5,7 @@ A widget reports a change when the slider is released or the entry is confirmed,
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable
 from typing import Any
@@ -16,7 +17,7 @@ from app.components.slider import SliderEntry
 from app.controls.labels import field_label
 from app.controls.scales import is_logarithmic, slider_range
 from app.style.numbers import number_text
-from llc_core.fields import Hyper, check_hyper, whole
+from llc_core.fields import Hyper, check_hyper, default_of, hyper_fields, whole
 
 AUTOMATIC = "automatic"
 
@@ -97,7 +98,8 @@ class NumberField(Field):
         compact: bool = False,
     ):
         super().__init__(name, about)
-        self._owner, self._integer = owner, integer
+        self._owner = owner
+        self._integer = integer = integer or about.kind == "int"
         self._value = self._live = default
         self._log = about.log if span is not None else is_logarithmic(about)
         if span is None:
@@ -206,9 +208,7 @@ class NumberField(Field):
                 example = number_text(self._live or 1.0, self._integer)
                 raise ValueError(f"“{shown}” is not a number; write for example {example}.") from None
         if self._integer:
-            low = None if math.isinf(self.about.low) else int(self.about.low)
-            high = None if math.isinf(self.about.high) else int(self.about.high)
-            return whole(self.key.replace("_", " "), raw, low, high)
+            return whole(self.key.replace("_", " "), raw, self.about.low, self.about.high)
         return check_hyper(self._owner or "run", self.key, raw, self.about)
 
 
@@ -217,3 +217,20 @@ def make_field(owner: str, name: str, about: Hyper, default: Any) -> Field:
     if about.choices:
         return ChoiceField(name, about, default)
     return NumberField(name, about, default, owner=owner)
+
+
+def field_of(
+    declared: Any,
+    name: str,
+    label: str = "",
+    span: tuple[float, float] | None = None,
+    labels: dict[str, str] | None = None,
+    default: Any = dataclasses.MISSING,
+    **narrower: Any,
+) -> Any:
+    """The widget for a field that a class declares.  narrower: of its description, where a page takes less than the class does."""
+    about = dataclasses.replace(hyper_fields(declared)[name], **narrower)
+    value = default_of(declared, name) if default is dataclasses.MISSING else default
+    if about.choices:
+        return ChoiceField(name, about, value, labels, label)
+    return NumberField(name, about, value, label=label, span=span)

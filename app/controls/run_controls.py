@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -12,7 +11,7 @@ from app.controls.fields import Field, NumberField, make_field
 from app.controls.run_fields import DEFAULTS, gradient_field, run_fields, sampler_field
 from app.style.layout import folded
 from llc_core.config import GRADIENTS, RunConfig
-from llc_core.fields import hyper_fields
+from llc_core.fields import default_of, hyper_fields
 from llc_core.samplers.registry import samplers
 
 LENGTH = ("steps", "burn_in", "continued_from")
@@ -179,7 +178,7 @@ def completed(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 def _own_defaults(sampler: Any) -> dict[str, Any]:
     """The sampler's own fields, without its name."""
-    return {field.name: field.default for field in dataclasses.fields(sampler) if field.name in hyper_fields(sampler)}
+    return {name: default_of(sampler, name) for name in hyper_fields(sampler)}
 
 
 def as_share(settings: Mapping[str, Any]) -> dict[str, float]:

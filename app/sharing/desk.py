@@ -3,27 +3,44 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from app.session.errors import report
 from app.sharing.exports import netcdf, result_csv, trace_csv
+from app.sharing.reading import parse_file
 from app.sharing.takeaway_menu import TakeawayMenu
 from llc_core import Estimate
 
+OF_ALL = {"config": "Configuration (JSON)", "python": "Python script"}
+OF_ESTIMATES = {"traces": "Traces (CSV)", "results": "Results (CSV)", "netcdf": "Everything (NetCDF)"}
+"""Files of every page, and of those that estimate λ̂."""
 WITHHELD = "The exact answers are hidden, and this file has them; press Reveal first."
 
 
 class TakeawayDesk:
     """withheld: whether exact answers are hidden; `refuse_answers` then keeps a file back that has them.
 
-    name: how its files begin.  read: a file's text → a configuration, checked as a whole.  apply: shows and runs it, and returns
-    what to say of it where that is not done yet. Both may raise ValueError."""
+    name: how its files begin.  files: label of each that only this page has, by key.  figures: of Bokeh figures by their name, of
+    drawings by the first words of their description.  read: a file's text → a configuration, checked as a whole.  apply: shows and
+    runs it, and returns what to say of it where that is not done yet. Both may raise ValueError."""
 
-    def __init__(self, name: str, menu: TakeawayMenu, read: Callable[[str], Any], apply: Callable[[Any], str]):
-        self._name, self.menu, self._read, self._apply = name, menu, read, apply
+    def __init__(
+        self,
+        name: str,
+        files: Mapping[str, str],
+        figures: Mapping[str, str],
+        read: Callable[[str], Any],
+        apply: Callable[[Any], str],
+    ):
+        self._name, self._read, self._apply = name, read, apply
+        self.menu = TakeawayMenu(
+            files=[{"key": key, "label": label} for key, label in {**files, **OF_ALL}.items()],
+            figures=[{"name": each, "label": label} for each, label in figures.items()],
+            margin=0,
+        )
         self.withheld = False
-        menu.on_want, menu.on_upload = self._on_want, self._on_upload
+        self.menu.on_want, self.menu.on_upload = self._on_want, self._on_upload
 
     def begin(self, code: str, configuration: str) -> None:
         """The page runs something else now: Python that repeats it, and its configuration as JSON."""
@@ -70,8 +87,8 @@ class TakeawayDesk:
 class EstimateDesk(TakeawayDesk):
     """The desk of a page that estimates λ̂: the files that every such page has, and those of `own`."""
 
-    def __init__(self, name: str, menu: TakeawayMenu, read: Callable[[str], Any], apply: Callable[[Any], str]):
-        super().__init__(name, menu, read, apply)
+    def __init__(self, name: str, files: Mapping[str, str], figures: Mapping[str, str], apply: Callable[[Any], str]):
+        super().__init__(name, {**OF_ESTIMATES, **files}, figures, parse_file, apply)
         self._estimate: Estimate | None = None
 
     def begin(self, code: str, configuration: str) -> None:

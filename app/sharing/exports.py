@@ -24,11 +24,9 @@ def python_code(config: RunConfig, answer: str = "") -> str:
 
     answer: Python for the exact value, of `run` and `estimate`, where the page knows one that the estimate does not hold.
     """
-    defaults = RunConfig().to_dict()
-    values = {k: v for k, v in config.to_dict().items() if v != defaults.get(k)}
     lines = ["import llc_core", "from llc_core import RunConfig", ""]
     lines += ["config = RunConfig("]
-    lines += [f"    {name}={literal(value)}," for name, value in values.items()]
+    lines += [f"    {name}={literal(value)}," for name, value in config.changed().items()]
     lines += [
         ")",
         "run = llc_core.run(config)",

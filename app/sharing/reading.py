@@ -4,30 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from app.controls.run_controls import LENGTH
+from app.controls.run_fields import DEFAULTS
 from app.runs.allowance import check_allowance, run_memory
 from app.runs.apart import whole
 from app.sharing.json_files import read_json
 from llc_core import Potential, RunConfig
 from llc_core.engine.resolve import Resolved, automatic_dtype, resolve
-from llc_core.fields import short
+from llc_core.fields import Settings, short
 
-OFFERED = (
-    "sampler",
-    "gradient",
-    "chains",
-    "steps",
-    "burn_in",
-    "continued_from",
-    "localization",
-    "n_beta",
-    "polish",
-    "batch_size",
-    "seed",
-    "dtype",
-)
+S = TypeVar("S", bound=Settings)
+OFFERED = tuple(DEFAULTS)
 """Fields of RunConfig that the side bar has a control for."""
 IGNORED = ("problem", "device")
 """Fields that are no setting of the side bar: the editor shows the problem, and pages run on the CPU."""
@@ -108,6 +97,11 @@ def refuse_unoffered(config: RunConfig) -> None:
 def parse_file(text: str) -> Any:
     """The JSON in a configuration file. Raises ValueError, one sentence, where it is too long or no JSON."""
     return read_json(text, "a run configuration")
+
+
+def read_settings(kind: type[S], text: str) -> S:
+    """What a page's configuration file says; ValueError with one sentence for anything else."""
+    return kind.from_dict(read_json(text, f"a {kind.what}"))
 
 
 def _resolve_here(config: RunConfig, problem: Potential) -> Resolved:

@@ -9,13 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from llc_core.cli.outputs import check_out, say
-from llc_core.cli.problems import add_problem, network, read_config
-from llc_core.config import DTYPES, GRADIENTS, RunConfig
+from llc_core.cli.problems import add_fields, add_problem, fields_of, network, read_config
+from llc_core.config import RunConfig
 from llc_core.extras import needs
 from llc_core.fields import short
 from llc_core.interactions import build as build_interaction
 from llc_core.interactions.registry import interactions
 from llc_core.samplers import samplers
+
+FIELDS = ("gradient", "chains", "steps", "polish", "seed", "device", "dtype")
+"""Of RunConfig, as flags."""
 
 
 def add_estimate(commands: Any) -> None:
@@ -31,19 +34,12 @@ def add_estimate(commands: Any) -> None:
         """'{"name": "ReplicaExchange", "hottest": 30}'; needs --sampler""",
     )
     one.add_argument("--step-size", type=float, help="default: a share of the stability limit")
-    one.add_argument("--gradient", choices=GRADIENTS)
-    one.add_argument("--chains", type=int, default=4)
-    one.add_argument("--steps", type=int)
+    add_fields(one, RunConfig, *FIELDS)
     one.add_argument(
         "--max-steps",
         type=int,
         metavar="N",
         help="go on while the verdict asks for more steps: twice as long each time, and at most N steps",
-    )
-    one.add_argument(
-        "--polish",
-        action="store_true",
-        help="move w0 to the minimum of the loss on all data first, and say how far that is",
     )
     one.add_argument(
         "--temperatures",
@@ -52,9 +48,6 @@ def add_estimate(commands: Any) -> None:
         metavar="T",
         help="such as 1 .25: λ̂ also from the mean losses at these temperatures, which needs no minimum at w0",
     )
-    one.add_argument("--seed", type=int, default=0, help="of the chains (default 0)")
-    one.add_argument("--device", help='"cpu" or "cuda"')
-    one.add_argument("--dtype", choices=DTYPES, help="precision of the chains (default: what suits the sampler)")
     one.add_argument("--json", action="store_true", help="print the result as JSON")
     one.add_argument("--out", type=Path, metavar="FILE.nc", help="write traces and numbers as NetCDF")
     one.set_defaults(handle=_estimate)
@@ -104,9 +97,8 @@ def _estimate(options: argparse.Namespace) -> int:
 def _config(options: argparse.Namespace) -> RunConfig:
     config = read_config(options)
     if config is not None:
-        asked = {"device": options.device, "dtype": options.dtype, "interaction": _interaction(options.interaction)}
-        asked["polish"] = options.polish
-        return config.replace(**{name: value for name, value in asked.items() if value})
+        interaction = _interaction(options.interaction) or config.interaction
+        return config.replace(interaction=interaction, **fields_of(options, "device", "dtype", "polish"))
     sampler = None if options.sampler is None else {"name": options.sampler}
     if options.step_size is not None:
         if sampler is None:
@@ -114,18 +106,8 @@ def _config(options: argparse.Namespace) -> RunConfig:
                 f"step_size is {options.step_size:g}, but what a step is depends on the sampler; add --sampler."
             )
         sampler["step_size"] = options.step_size
-    return RunConfig(
-        problem=network(options),
-        sampler=sampler,
-        interaction=_interaction(options.interaction),
-        gradient=options.gradient,
-        chains=options.chains,
-        steps=options.steps,
-        polish=options.polish,
-        seed=options.seed,
-        device=options.device,
-        dtype=options.dtype,
-    )
+    interaction = _interaction(options.interaction)
+    return RunConfig(problem=network(options), sampler=sampler, interaction=interaction, **fields_of(options, *FIELDS))
 
 
 def _interaction(text: str | None) -> dict[str, Any] | None:

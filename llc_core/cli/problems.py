@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from llc_core.config import RunConfig
-from llc_core.fields import whole
+from llc_core.fields import default_of, hyper_fields, whole
 from llc_core.potentials.deep_linear.random_networks import RANKS, SIZE_CLASSES
 
 OF_A_NETWORK = ("size_class", "widths", "ranks", "virtual")
@@ -20,6 +20,22 @@ def add_problem(one: argparse.ArgumentParser) -> None:
     one.add_argument("--ranks", choices=RANKS, help="how ranks are reduced")
     one.add_argument("--problem", type=int, default=0, metavar="SEED", help="seed of the network (default 0)")
     one.add_argument("--virtual", action="store_true", help="make every row of its data where it is used, keep none")
+
+
+def add_fields(one: argparse.ArgumentParser, owner: type, *names: str) -> None:
+    """A flag for each of these declared fields, in the words of its declaration. What is not given is no attribute of the options."""
+    for name in names:
+        about, default = hyper_fields(owner)[name], default_of(owner, name)
+        how: dict[str, Any] = {"action": "store_true"}
+        if about.kind != "bool":
+            how = {"type": {"int": int, "float": float}.get(about.kind), "choices": about.choices or None}
+        shown = about.help if default is None or default is False else f"{about.help} (default {default})"
+        one.add_argument(f"--{name.replace('_', '-')}", help=shown, default=argparse.SUPPRESS, **how)
+
+
+def fields_of(options: argparse.Namespace, *names: str) -> dict[str, Any]:
+    """What was given of the flags of `add_fields`."""
+    return {name: getattr(options, name) for name in names if hasattr(options, name)}
 
 
 def read_config(options: argparse.Namespace) -> RunConfig | None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from llc_core.decisions.games import Played
+from llc_core.fields import choice
 
 
 @dataclass(frozen=True)
@@ -32,8 +33,7 @@ def regret_curve(plays: Sequence[Played], which: str = "regret") -> RegretCurve:
 
     Raises ValueError where the plays cannot be averaged: none, or of different lengths, agents or environments.
     """
-    if which not in ("regret", "expected_regret", "chosen", "forced"):
-        raise ValueError(f"which is {which!r}; choose one of regret, expected_regret, chosen, forced.")
+    choice("which", which, ("regret", "expected_regret", "chosen", "forced"))
     if not plays:
         raise ValueError("plays is empty; give what play(…) returned for several seeds.")
     kinds = {(p.agent, p.policy, p.environment, p.pulls, len(p.regret)) for p in plays}

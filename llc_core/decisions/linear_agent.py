@@ -23,8 +23,7 @@ class BayesianLinear(Agent):
 
     def __init__(self, precision: float = 0.25, shape: float = 6.0, scale: float = 6.0):
         for field, value in (("precision", precision), ("shape", shape), ("scale", scale)):
-            if number(field, value) <= 0:
-                raise ValueError(f"{field} is {value!r}; it must be greater than 0.")
+            number(field, value, above=0)
         self.precision, self.shape, self.scale = float(precision), float(shape), float(scale)
 
     def begin(self, environment: Environment, rounds: int, seed: int) -> None:

@@ -25,8 +25,7 @@ def paper_sampler(step_size: float = STEP) -> Sampler:
 
 def paper_contour(rate: float = RATE, temperature: float = TEMPERATURE) -> OpenContour:
     """200 bins of width 10 in U, so of 10/τ in U/τ, and a constant step of θ."""
-    if number("temperature", temperature) <= 0:
-        raise ValueError(f"temperature is {temperature!r}; it must be greater than 0.")
+    number("temperature", temperature, above=0)
     return OpenContour(
         low=0.0, high=BINS * WIDTH / temperature, bins=BINS, zeta=ZETA, rate=rate, rate_power=0.0, rate_offset=1.0
     )  # fmt: skip

@@ -67,11 +67,7 @@ class SampledNets(Agent):
         self.hidden = [whole("hidden", width, 1, 10_000) for width in hidden]
         self.capacity = whole("capacity", capacity, 1, 10_000_000)
         self.batch_size = whole("batch_size", batch_size, 1, self.capacity)
-        self.temperature, self.decay = number("temperature", temperature), number("decay", decay)
-        if self.temperature <= 0:
-            raise ValueError(f"temperature is {temperature!r}; it must be greater than 0.")
-        if self.decay < 0:
-            raise ValueError(f"decay is {decay!r}; it must be at least 0.")
+        self.temperature, self.decay = number("temperature", temperature, above=0), number("decay", decay, 0)
         self.begin_share, self.first_square = number("begin_share", begin_share), first_square
         self.statistics_scale = number("statistics_scale", statistics_scale)
         self.weight_floor = number("weight_floor", weight_floor)

@@ -10,11 +10,11 @@ from torch import Tensor
 
 from llc_core.compute.precision import SINGLE
 from llc_core.decisions.agent import Agent
-from llc_core.fields import number
+from llc_core.fields import Settings, hyper
 
 
 @dataclass(frozen=True)
-class Policy:
+class Policy(Settings):
     name: ClassVar[str] = ""
 
     def choose(self, agent: Agent, contexts: Tensor, random: torch.Generator) -> Tensor:
@@ -49,12 +49,8 @@ class Thompson(Policy):
 class EpsilonGreedy(Policy):
     """The posterior mean, but with probability `epsilon` any action: .003 in Deng et al. 2022."""
 
-    epsilon: float = 0.003
+    epsilon: float = hyper(0.003, 0.0, 1.0)
     name: ClassVar[str] = "ε-greedy"
-
-    def __post_init__(self) -> None:
-        if not 0 <= number("epsilon", self.epsilon) <= 1:
-            raise ValueError(f"epsilon is {self.epsilon!r}; it must be between 0 and 1.")
 
     def choose(self, agent: Agent, contexts: Tensor, random: torch.Generator) -> Tensor:
         means = agent.mean(contexts)

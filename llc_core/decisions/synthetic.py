@@ -23,9 +23,7 @@ class LinearBandit(Environment):
 
     def __init__(self, dim: int = 10, actions: int = 2, noise: float = 0.1, seed: int = 0):
         self.dim, self.actions = whole("dim", dim, 1, 10_000), whole("actions", actions, 2, 1000)
-        self.noise = number("noise", noise)
-        if self.noise < 0:
-            raise ValueError(f"noise is {noise!r}; it must be at least 0.")
+        self.noise = number("noise", noise, 0)
         self.name = f"linear bandit, {self.dim} numbers"
         stream = torch_stream(whole("seed", seed), "linear bandit")
         self.theta = torch.randn(self.actions, self.dim, generator=stream, **EXACT)
@@ -49,11 +47,7 @@ class WheelBandit(Environment):
     dim, actions = 2, 5
 
     def __init__(self, delta: float = 0.95, noise: float = 0.01):
-        self.delta, self.noise = number("delta", delta), number("noise", noise)
-        if not 0 < self.delta < 1:
-            raise ValueError(f"delta is {delta!r}; it must be greater than 0 and less than 1.")
-        if self.noise < 0:
-            raise ValueError(f"noise is {noise!r}; it must be at least 0.")
+        self.delta, self.noise = number("delta", delta, above=0, below=1), number("noise", noise, 0)
         self.name = f"wheel bandit, δ = {self.delta:g}"
         inside = self.delta**2
         chance_inside = WHEEL_SAFE - (WHEEL_SAFE + 4 * WHEEL_OTHER) / 5

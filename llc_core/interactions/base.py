@@ -7,7 +7,6 @@ sampler: samplers read ∇U through the Energy alone, and there the loss's part 
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
@@ -15,7 +14,7 @@ from typing import Any, ClassVar, NamedTuple
 import torch
 from torch import Tensor
 
-from llc_core.fields import check_hyper, hyper_fields
+from llc_core.fields import Named
 from llc_core.groups import Groups
 
 Shared = dict[str, Tensor]
@@ -76,7 +75,7 @@ class Twin:
 
 
 @dataclass(frozen=True)
-class Interaction:
+class Interaction(Named):
     """Base of all interactions.
 
     label: name for people.  about: one paragraph: what it is, the law it converges to.
@@ -94,14 +93,6 @@ class Interaction:
     def period(self) -> int:
         """After so many steps `pace` repeats itself."""
         return 1
-
-    def __post_init__(self) -> None:
-        for name, about in hyper_fields(self).items():
-            object.__setattr__(self, name, check_hyper(self.name, name, getattr(self, name), about))
-
-    @property
-    def name(self) -> str:
-        return type(self).__name__
 
     # -- what it asks of a run ----------------------------------------------------------------------------------------
 
@@ -164,10 +155,3 @@ class Interaction:
     def caveat(self) -> str:
         """A sentence where it is known not to sample the target; else empty."""
         return ""
-
-    def to_dict(self) -> dict[str, Any]:
-        return {"name": self.name, **{f.name: _plain(getattr(self, f.name)) for f in dataclasses.fields(self)}}
-
-
-def _plain(value: Any) -> Any:
-    return list(value) if isinstance(value, tuple) else value

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from llc_core.fields import hyper, number, short, whole
+from llc_core.fields import hyper, numbers
 from llc_core.interactions.base import Interaction, Layout, Seen, Shared, Twin
 from llc_core.interactions.contour_loop import contour_step
 from llc_core.interactions.registry import register
@@ -37,21 +37,21 @@ class Contour(Interaction):
 
     low: float = hyper(0.0, -1e9, 1e9, help="Lower edge of the energy's bins, in units of nβ·ΔL.")
     high: float = hyper(12.5, -1e9, 1e9, help="Upper edge of the energy's bins, in units of nβ·ΔL.")
-    bins: int = 100
+    bins: int = hyper(100, 2, 1_000_000, help="Bins of the energy, each with its own θ.")
     scale: str = hyper("linear", choices=("linear", "log"), help="Bins of equal width in E or in log E.")
     zeta: float = hyper(0.75, 0.0, 1e7, symbol=r"\zeta", help="How flat: 0 is no flattening, 1 visits all bins alike.")
-    members: int = 0
+    members: int = hyper(0, 0, 100_000)
     field: str = hyper("new", choices=("new", "old"), help="Weight of an update: θ(J), or θ(J) to the power ζ.")
     difference: str = hyper(
         "backward", choices=("backward", "forward"), help="Which neighbour the slope of log θ takes."
     )
     clip: float = hyper(0.0, 0.0, 1e6, help="The multiplier stays within ± this; 0: it is not bounded.")
-    rate: float = hyper(3e-3, 0.0, 0.5, symbol=r"\omega", help="Largest step of θ.")
+    rate: float = hyper(3e-3, 0.0, 0.5, symbol=r"\omega", help="Largest step of θ; 0 leaves it as it begins.")
     rate_power: float = hyper(0.6, 0.0, 1.0, help="How fast the steps of θ fall.")
     rate_offset: float = hyper(100.0, 1.0, 1e9, help="Steps of θ are at most 1 over this.")
-    pilot: int = 0
+    pilot: int = hyper(0, 0, 10**9, help="First steps that do not flatten, from whose visits θ begins; 0: uniform θ.")
     freeze: str = hyper("after_burn_in", choices=("after_burn_in", "never"), help="When θ stops learning.")
-    theta: tuple[float, ...] = ()
+    theta: tuple[float, ...] = hyper((), read=numbers("a list of as many numbers as there are bins"))
 
     label: ClassVar[str] = "Contour sampling"
     about: ClassVar[str] = (
@@ -61,24 +61,15 @@ class Contour(Interaction):
     )
     source: ClassVar[str] = "Deng, Liang, Hao, Lin & Liang 2022; Deng, Lin & Liang 2020"
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        put = object.__setattr__
-        put(self, "bins", whole("Contour.bins", self.bins, 2, 1_000_000))
-        put(self, "members", whole("Contour.members", self.members, 0, 100_000))
-        put(self, "pilot", whole("Contour.pilot", self.pilot, 0, 10**9))
+    def agree(self) -> None:
         if self.low >= self.high:
             raise ValueError(f"Contour.low is {self.low:g}; it must be below high, {self.high:g}.")
         if self.scale == "log" and self.low <= 0:
             raise ValueError(f"Contour.low is {self.low:g}; bins of log E need a low above 0, for example 1e-6.")
-        if isinstance(self.theta, str) or not hasattr(self.theta, "__iter__"):
-            raise ValueError(f"Contour.theta is {short(self.theta)}; give a list of as many numbers as there are bins.")
-        theta = tuple(number("Contour.theta", value) for value in self.theta)
-        if theta and (len(theta) != self.bins or min(theta) <= 0):
+        if self.theta and (len(self.theta) != self.bins or min(self.theta) <= 0):
             raise ValueError(
-                f"Contour.theta has {len(theta)} numbers; give {self.bins}, one for each bin, all above 0."
+                f"Contour.theta has {len(self.theta)} numbers; give {self.bins}, one for each bin, all above 0."
             )
-        put(self, "theta", theta)
 
     @property
     def width(self) -> float:

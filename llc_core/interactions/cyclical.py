@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from torch import Tensor
 
-from llc_core.fields import hyper, whole
+from llc_core.fields import hyper
 from llc_core.interactions.base import Interaction, Layout, Shared
 from llc_core.interactions.registry import register
 
@@ -25,7 +25,7 @@ class Cyclical(Interaction):
     length: steps of a cycle.  quiet: share of each cycle, from its beginning, without noise.
     """
 
-    length: int = 1000
+    length: int = hyper(1000, 2, 10**9, log=True, help="Steps of a cycle, over which the step size falls to 0.")
     keep: float = hyper(
         0.9, 0.0, 1.0, open_low=True, help="States count where the step is below this share of the largest."
     )
@@ -37,10 +37,6 @@ class Cyclical(Interaction):
         "sample it."
     )
     source: ClassVar[str] = "Zhang, Li, Zhang, Chen & Wilson 2020"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "length", whole("Cyclical.length", self.length, 2, 10**9))
 
     @property
     def period(self) -> int:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from llc_core.fields import hyper, is_list, number, short, whole
+from llc_core.fields import hyper, numbers, short
 from llc_core.interactions.base import Interaction, Layout, Seen, Shared, Twin
 from llc_core.interactions.registry import register
 
@@ -35,15 +35,17 @@ class ReplicaExchange(Interaction):
     interval: steps between swaps.
     """
 
-    temperatures: tuple[float, ...] = ()
-    levels: int = 4
+    temperatures: tuple[float, ...] = hyper((), read=numbers("a list such as [1, 3.5, 12]"))
+    levels: int = hyper(
+        4, 2, MAX_LEVELS, help="Levels of the ladder, geometric from 1 to the hottest. Each costs a gradient a step."
+    )
     hottest: float = hyper(10.0, 1.0, 1e18, log=True, help="Temperature of the last level, where none are given.")
     swap: str = hyper(
         "even_odd", choices=("even_odd", "random"), help="Which pairs try: even and odd in turn, or at random."
     )
-    interval: int = 1
+    interval: int = hyper(1, 1, 10**9, log=True, help="Steps between swaps.")
     correction: float = hyper(
-        0.0, 0.0, 1e9, help="Variance of the energy's noise that a swap is corrected for at first."
+        0.0, 0.0, 1e9, help="Variance of the energy's noise that swaps are corrected for at first; 0: no correction."
     )
     energy_variance: float = hyper(0.0, 0.0, 1e9, help="What the correction tends to.")
     step_power: float = hyper(0.0, 0.0, 4.0, help="Step size of a level: that of the run times T to this power.")
@@ -56,23 +58,14 @@ class ReplicaExchange(Interaction):
     )
     source: ClassVar[str] = "Swendsen & Wang 1986; Syed et al. 2022"
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        put = object.__setattr__
-        put(self, "levels", whole("ReplicaExchange.levels", self.levels, 2, MAX_LEVELS))
-        put(self, "interval", whole("ReplicaExchange.interval", self.interval, 1, 10**9))
-        given = self.temperatures
-        if not is_list(given):
-            raise ValueError(f"ReplicaExchange.temperatures is {short(given)}; give a list such as [1, 3.5, 12].")
-        values = tuple(number("ReplicaExchange.temperatures", value) for value in given)
-        if not values:
-            values = tuple(float(t) for t in np.geomspace(1.0, self.hottest, self.levels))
+    def agree(self) -> None:
+        values = self.temperatures or tuple(float(t) for t in np.geomspace(1.0, self.hottest, self.levels))
         if len(values) < 2 or len(values) > MAX_LEVELS or values[0] != 1 or min(np.diff(values)) <= 0:
             raise ValueError(
                 f"ReplicaExchange.temperatures is {short(list(values))}; give at least two that begin with 1 and rise."
             )
-        put(self, "temperatures", values)
-        put(self, "levels", len(values))
+        self._put("temperatures", values)
+        self._put("levels", len(values))
 
     def members_of(self, chains: int, settings: int) -> int:
         return len(self.temperatures)
@@ -99,7 +92,7 @@ class ReplicaExchange(Interaction):
         barrier = np.concatenate([[0.0], np.cumsum(np.maximum(1 - rate, 1e-3))])
         place = PchipInterpolator(barrier, np.log(self.temperatures))(np.linspace(0, barrier[-1], pairs + 1))
         inner = tuple(float(t) for t in np.exp(place[1:-1]))
-        return replace(self, temperatures=(1.0, *inner, self.temperatures[-1]))
+        return self.replace(temperatures=(1.0, *inner, self.temperatures[-1]))
 
     # -- a step -------------------------------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from llc_core.fields import hyper, whole
+from llc_core.fields import hyper
 from llc_core.interactions.base import Interaction, Layout
 from llc_core.interactions.registry import register
 
@@ -27,12 +27,14 @@ class SteinVariational(Interaction):
     bandwidth: h; 0: the median of the squared distances over log(members + 1), at every step.
     """
 
-    members: int = 0
+    members: int = hyper(0, 0, 100_000)
     temperature: float = hyper(
         0.0, 0.0, 1e3, symbol=r"\tau", help="Noise beside the force of all; 0: none, which is SVGD."
     )
-    bandwidth: float = hyper(0.0, 0.0, 1e12, help="Width of the kernel; 0: from the median distance.")
-    spread: float = hyper(0.1, 0.0, 1e6, open_low=True, help="How far apart the particles begin.")
+    bandwidth: float = hyper(0.0, 0.0, 1e12, help="Width h of the kernel; 0: from the median distance.")
+    spread: float = hyper(
+        0.1, 0.0, 1e6, open_low=True, help="Standard deviation of the places where the particles begin."
+    )
 
     label: ClassVar[str] = "Stein variational"
     reads: ClassVar[str] = "states"
@@ -41,10 +43,6 @@ class SteinVariational(Interaction):
         "too widely over many modes and too narrowly in many dimensions."
     )
     source: ClassVar[str] = "Liu & Wang 2016; Zhang, Zhang, Carin & Chen 2020"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "members", whole("SteinVariational.members", self.members, 0, 100_000))
 
     def members_of(self, chains: int, settings: int) -> int:
         members = self.members or chains

@@ -19,6 +19,7 @@ from llc_core.bins import Bins
 from llc_core.compute.cores import available_cores
 from llc_core.compute.precision import EXACT
 from llc_core.compute.streams import torch_stream
+from llc_core.config import RunConfig
 from llc_core.fields import choice, number, whole
 from llc_core.line.blocks import Block, block_count
 from llc_core.line.kernel import kernel
@@ -74,12 +75,10 @@ class LineRun:
         self.line: Line = line
         self.chains = whole("chains", chains, 1, MAX_CHAINS)
         self.total_steps = whole("steps", steps, 1, MAX_STEPS)
-        self.burn_in = _burn_in(burn_in, self.total_steps)
+        self.burn_in = RunConfig(steps=steps, burn_in=burn_in).burn_in_steps(self.total_steps)
         self.seed = whole("seed", seed)
         self.dtype = choice("dtype", dtype, ("float32", "float64"))
-        self.step_decay = number("step_decay", step_decay)
-        if not 0 <= self.step_decay < 1:
-            raise ValueError(f"step_decay is {self.step_decay:g}; it must be at least 0 and below 1.")
+        self.step_decay = number("step_decay", step_decay, 0, below=1)
         self.start = choice("start", start, ("target", "mode"))
         self.threads = available_cores() if threads is None else whole("threads", threads, 1, 1024)
         self.record_every = whole("record_every", record_every, 1, MAX_STEPS)
@@ -184,20 +183,6 @@ def _step_size(sampler: Sampler) -> float:
     if step_size is None:
         raise ValueError(f"{sampler.name}.step_size is automatic; a run on the line needs a number, for example 1e-3.")
     return float(step_size)
-
-
-def _burn_in(value: Any, steps: int) -> int:
-    """Steps of burn-in. value: an int counts steps, a float is a fraction of the steps."""
-    result = number("burn_in", value)
-    if result < 0:
-        raise ValueError(f"burn_in is {result:g}; it must be at least 0.")
-    if result < 1 and not isinstance(value, int):
-        return min(round(result * steps), steps - 1)
-    if result != int(result):
-        raise ValueError(f"burn_in is {result:g}; give a whole number of steps or a fraction below 1.")
-    if result >= steps:
-        raise ValueError(f"burn_in is {result:g} steps but the run has only {steps}; leave steps to average over.")
-    return int(result)
 
 
 @lru_cache(maxsize=4)

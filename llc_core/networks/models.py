@@ -10,7 +10,7 @@ from torch import nn
 
 from llc_core.compute.precision import SINGLE
 from llc_core.compute.streams import seeded, stream_seed
-from llc_core.fields import choice, short, whole
+from llc_core.fields import choice, known_keys, whole
 from llc_core.networks.attention import AttentionOnly
 from llc_core.networks.resnets import resnet, wide_resnet
 
@@ -75,9 +75,6 @@ def build_model(description: Mapping[str, Any] | str, seed: int = 0) -> nn.Modul
         raise ValueError(f"A model is described by a mapping with a kind, not by a {type(description).__name__}.")
     given = dict(description)
     build = MODELS[choice("kind", given.pop("kind", None), tuple(MODELS))]
-    known = tuple(inspect.signature(build).parameters)
-    for key in given:
-        if key not in known:
-            raise ValueError(f"{description['kind']} has no field {short(key)}; it has {', '.join(known)}.")
+    known_keys(description["kind"], given, inspect.signature(build).parameters)
     with seeded(stream_seed(whole("seed", seed), "model") % (1 << 62)):
         return build(**given)

@@ -6,25 +6,21 @@ They are written out as samplers are, so that one can read here what exactly was
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from llc_core.fields import check_hyper, choice, hyper, hyper_fields, short
+from llc_core.fields import Family, Named, hyper
 
 Gradients = Callable[[], tuple[Tensor, list[Tensor]]]
 """The loss on the next minibatch at the parameters as they are now, and its gradients."""
 
 
 @dataclass(frozen=True)
-class Optimizer:
+class Optimizer(Named):
     """State is kept in `memory`, a dictionary of its own for each training."""
-
-    def __post_init__(self) -> None:
-        for field, about in hyper_fields(self).items():
-            object.__setattr__(self, field, check_hyper(type(self).__name__, field, getattr(self, field), about))
 
     def step(
         self, parameters: list[Tensor], gradients: Gradients, memory: dict[str, Any], noise: torch.Generator
@@ -37,9 +33,6 @@ class Optimizer:
         """Gradients of a minibatch that one step takes."""
         return 1
 
-    def to_dict(self) -> dict[str, Any]:
-        return {"name": type(self).__name__, **asdict(self)}
-
 
 @dataclass(frozen=True)
 class MomentumSGD(Optimizer):
@@ -47,7 +40,7 @@ class MomentumSGD(Optimizer):
 
     learning_rate: float = hyper(0.01, 0.0, 1e3, open_low=True, log=True, symbol=r"\eta", help="Length of a step.")
     momentum: float = hyper(0.9, 0.0, 0.9999, symbol=r"\mu", help="Share of the last velocity that is kept.")
-    nesterov: bool = True
+    nesterov: bool = hyper(True)
 
     def step(
         self, parameters: list[Tensor], gradients: Gradients, memory: dict[str, Any], noise: torch.Generator
@@ -102,12 +95,6 @@ class EntropySGD(Optimizer):
     scoping: float = hyper(1e-3, 0.0, 1.0, symbol=r"\gamma_1", help="Growth of that pull per step.")
     memory: float = hyper(0.75, 0.0, 0.9999, symbol=r"\alpha", help="Memory of the running mean.")
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.inner_steps != int(self.inner_steps):
-            raise ValueError(f"EntropySGD.inner_steps is {self.inner_steps!r}; it must be a whole number.")
-        object.__setattr__(self, "inner_steps", int(self.inner_steps))
-
     @property
     def evaluations_per_step(self) -> int:
         return self.inner_steps
@@ -145,17 +132,7 @@ def _move(
         w.sub_(g + momentum * b if nesterov else b, alpha=rate)
 
 
-OPTIMIZERS: dict[str, type[Optimizer]] = {kind.__name__: kind for kind in (MomentumSGD, Adam, EntropySGD)}
-
-
-def build_optimizer(description: Optimizer | str | dict[str, Any]) -> Optimizer:
-    """An optimiser as it is, by name, or from {"name": "Adam", "learning_rate": 1e-3}."""
-    if isinstance(description, Optimizer):
-        return description
-    given = {"name": description} if isinstance(description, str) else dict(description)
-    name = choice("optimizer", given.pop("name", None), tuple(OPTIMIZERS))
-    unknown = set(given) - set(OPTIMIZERS[name].__dataclass_fields__)
-    if unknown:
-        known = ", ".join(OPTIMIZERS[name].__dataclass_fields__)
-        raise ValueError(f"{name} has no field {short(min(unknown, key=str))}; it has {known}.")
-    return OPTIMIZERS[name](**given)
+OPTIMIZERS: Family[Optimizer] = Family(Optimizer, "optimizer", "Adam()")
+for _kind in (MomentumSGD, Adam, EntropySGD):
+    OPTIMIZERS.register(_kind)
+build_optimizer = OPTIMIZERS.build

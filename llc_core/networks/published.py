@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from llc_core.fields import choice, number, whole
+from llc_core.fields import Settings, choice, field_names, hyper, known_keys, whole
 
 SIZES = ("paper", "small")
 
 
 @dataclass(frozen=True)
-class PictureSettings:
+class PictureSettings(Settings):
     """What a table of pictures runs with; `llc_core.studies.pictures` uses every field.
 
     description: of the network, for `build_model`.  step_size, momentum: of SGHMC, in the paper's convention w ← w − ε∇U with
@@ -26,48 +25,27 @@ class PictureSettings:
     """
 
     description: Mapping[str, Any]
-    epochs: int = 500
-    step_size: float = 2e-6
-    momentum: float = 0.9
-    temperature: float = 3e-4
-    milestones: tuple[int, ...] = (250, 375)
-    factor: float = 0.2
-    zeta: float = 3e6
-    bins: int = 200
-    bin_width: float = 200.0
-    rate_of_theta: float = 0.01
-    decay: float = 25.0
-    chains: int = 4
-    batch_size: int = 256
-    draws_from: int = 375
-    cycles: int = 10
-    hottest: float = 10.0
-    augment: bool = True
+    epochs: int = hyper(500, 1)
+    step_size: float = hyper(2e-6, 0.0, open_low=True)
+    momentum: float = hyper(0.9, 0.0, 1.0, open_high=True)
+    temperature: float = hyper(3e-4, 0.0, open_low=True)
+    milestones: tuple[int, ...] = hyper((250, 375), read=lambda label, value: tuple(whole(label, e, 0) for e in value))
+    factor: float = hyper(0.2, 0.0, open_low=True)
+    zeta: float = hyper(3e6, 0.0, 1e9, open_high=True)
+    bins: int = hyper(200, 2)
+    bin_width: float = hyper(200.0, 0.0, open_low=True)
+    rate_of_theta: float = hyper(0.01, 0.0, 1.0, open_high=True)
+    decay: float = hyper(25.0, 0.0, 1e9, open_high=True)
+    chains: int = hyper(4, 1)
+    batch_size: int = hyper(256, 1)
+    draws_from: int = hyper(375, 0)
+    cycles: int = hyper(10, 1)
+    hottest: float = hyper(10.0, 1.0, open_low=True)
+    augment: bool = hyper(True)
 
-    def __post_init__(self) -> None:
-        put = object.__setattr__
-        for name, low in (
-            ("epochs", 1),
-            ("bins", 2),
-            ("chains", 1),
-            ("batch_size", 1),
-            ("draws_from", 0),
-            ("cycles", 1),
-        ):
-            put(self, name, whole(name, getattr(self, name), low))
-        for name in ("step_size", "temperature", "factor", "bin_width"):
-            if not (value := number(name, getattr(self, name))) > 0:
-                raise ValueError(f"{name} is {value:g}; it must be greater than 0.")
-            put(self, name, value)
-        for name, high in (("momentum", 1.0), ("zeta", 1e9), ("rate_of_theta", 1.0), ("decay", 1e9)):
-            if not 0 <= (value := number(name, getattr(self, name))) < high:
-                raise ValueError(f"{name} is {value:g}; it must be at least 0 and less than {high:g}.")
-            put(self, name, value)
-        if number("hottest", self.hottest) <= 1:
-            raise ValueError(f"hottest is {self.hottest:g}; it must be greater than 1.")
+    def agree(self) -> None:
         if self.draws_from >= self.epochs:
             raise ValueError(f"draws_from is {self.draws_from}; it must be less than epochs, {self.epochs}.")
-        put(self, "milestones", tuple(whole("milestones", each, 0) for each in self.milestones))
 
     def rate(self, epoch: int) -> float:
         """The step size in an epoch, counted from 0."""
@@ -84,11 +62,8 @@ class PictureSettings:
 
     def replace(self, **changes: Any) -> PictureSettings:
         """With other fields; ValueError with one sentence for a name or value that there is not."""
-        known = [each.name for each in dataclasses.fields(self) if each.name != "description"]
-        for name in changes:
-            if name not in known:
-                raise ValueError(f"Setting {name!r} of pictures does not exist; known are {', '.join(known)}.")
-        return dataclasses.replace(self, **changes)
+        known_keys("the settings of pictures", changes, set(field_names(self)) - {"description"})
+        return super().replace(**changes)
 
 
 def _published(description: Mapping[str, Any], bin_width: float = 200.0) -> PictureSettings:

@@ -29,9 +29,7 @@ def synthetic_text(
     """
     sequences, length = whole("sequences", sequences, 1, 10**7), whole("length", length, 4, 10**5)
     vocabulary = whole("vocabulary", vocabulary, 2, 10**5)
-    share = number("repeated", repeated)
-    if not 0 <= share <= 1:
-        raise ValueError(f"repeated is {repeated!r}; it must be at least 0 and at most 1.")
+    share = number("repeated", repeated, 0, 1)
     generator = torch_stream(whole("seed", seed), "text")
     table = torch.softmax(SHARPNESS * torch.randn(vocabulary, vocabulary, generator=generator, **SINGLE), 1)
     tokens = _chains(table, 2 * sequences, length + 1, generator)

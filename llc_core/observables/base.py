@@ -25,17 +25,15 @@ in nats, less those at w0, on the step's batch.
 
 from __future__ import annotations
 
-import dataclasses
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from llc_core.config import MAX_STEPS
-from llc_core.fields import check_hyper, hyper_fields, whole
+from llc_core.fields import Named, hyper
 from llc_core.observables.look import Group, Look, RunShape
 from llc_core.potentials.base import Potential
 
@@ -63,7 +61,7 @@ class Mean:
 
 
 @dataclass
-class Observable:
+class Observable(Named):
     """Base of all observables. The fields of a derived dataclass are its options.
 
     every: steps between looks, the first of which is at the end of burn-in.
@@ -78,21 +76,7 @@ class Observable:
     """Whether `look` reads `seen.living`; what is kept for each chain can leave dead ones out in `read` instead. Chains are
     then shown as with `needs_energy`."""
 
-    every: int = 10
-
-    def __post_init__(self) -> None:
-        self.every = whole(f"{self.name}.every", self.every, 1, MAX_STEPS)
-        for name, about in hyper_fields(self).items():
-            setattr(self, name, check_hyper(self.name, name, getattr(self, name), about))
-
-    @property
-    def name(self) -> str:
-        return type(self).__name__
-
-    def to_dict(self) -> dict[str, Any]:
-        """{"name": …, options…}: what `registry.build` makes the same observable from, with nothing seen."""
-        options = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        return {"name": self.name, **json.loads(json.dumps(options))}
+    every: int = hyper(10, 1, MAX_STEPS)
 
     @property
     def period(self) -> int:

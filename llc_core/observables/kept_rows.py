@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from llc_core.fields import short, whole
+from llc_core.fields import hyper
 from llc_core.observables.base import Observable
 from llc_core.observables.look import Group, Look, RunShape
 from llc_core.observables.row_file import RowFile
@@ -32,14 +32,10 @@ class KeptRows(Observable):
     """
 
     every: int = 1
-    most: int = 256
-    on_disk: bool = False
+    most: int = hyper(256, 16, MOST_DRAWS)
+    on_disk: bool = hyper(False)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.most = whole(f"{self.name}.most", self.most, 16, MOST_DRAWS)
-        if not isinstance(self.on_disk, bool):
-            raise ValueError(f"{self.name}.on_disk is {short(self.on_disk)}; give true or false.")
+    def agree(self) -> None:
         if self.on_disk and not os.environ.get(FOLDER):
             raise ValueError(f"{self.name}.on_disk needs a folder; name one in the environment's {FOLDER}.")
 

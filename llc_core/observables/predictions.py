@@ -9,11 +9,17 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from llc_core.fields import short
+from llc_core.fields import hyper, short
 from llc_core.observables.kept_rows import KeptRows
 from llc_core.observables.look import Look
 from llc_core.observables.registry import register
 from llc_core.potentials.base import Potential
+
+
+def _rows(label: str, value: Any) -> list[Any]:
+    if not isinstance(value, list | tuple):
+        raise ValueError(f"{label} is {short(value)}; give a list of rows or of numbers.")
+    return [list(row) if isinstance(row, list | tuple) else row for row in value]
 
 
 @register
@@ -22,13 +28,7 @@ class Predictions(KeptRows):
     """f(x) of every chain at `inputs`, rows [P, …] or numbers [P] where d = 1: draws [T, C, P], or [T, C, P, k] of a network with
     k outputs, all inputs of a draw from the same weights."""
 
-    inputs: Sequence[Any] = ()
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not isinstance(self.inputs, list | tuple):
-            raise ValueError(f"{self.name}.inputs is {short(self.inputs)}; give a list of rows or of numbers.")
-        self.inputs = [list(row) if isinstance(row, list | tuple) else row for row in self.inputs]
+    inputs: Sequence[Any] = hyper((), read=_rows)
 
     def check(self, problem: Potential, second: Potential | None) -> None:
         if not hasattr(problem, "predict"):

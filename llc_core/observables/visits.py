@@ -31,8 +31,7 @@ class Visits(Observable):
     high: float = 4.0
     count: int = 80
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def agree(self) -> None:
         self.bins = Bins(self.low, self.high, self.count)
         self.low, self.high, self.count = self.bins.low, self.bins.high, self.bins.count
 

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from llc_core.fields import whole
+from llc_core.fields import hyper
 from llc_core.observables.kept_rows import KeptRows
 from llc_core.observables.look import Group, Look, RunShape
 from llc_core.observables.registry import register
@@ -22,11 +22,7 @@ class WeightDraws(KeptRows):
     [T, C, count], and which they are. With `count` at least the number of parameters they are whole networks, of which memory holds
     `most` at once, or none with `on_disk`."""
 
-    count: int = 48
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.count = whole(f"{self.name}.count", self.count, 1, 1_000_000_000)
+    count: int = hyper(48, 1, 1_000_000_000)
 
     def numbers(self, problem: Potential) -> int:
         return min(self.count, problem.dim)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from llc_core.fields import short
+from llc_core.fields import known_keys, short
 from llc_core.potentials.base import Batch, Potential, ProblemClass, Workload
 from llc_core.potentials.bayesian.costs import PREFIX, BayesianNetworks
 from llc_core.potentials.bayesian.network import BayesianNetwork
@@ -112,9 +112,7 @@ def problem_class(name: str, ranks: str = "equal", virtual: bool = False) -> Pro
 
 def _known(values: dict[str, Any]) -> dict[str, Any]:
     values.pop("kind", None)
-    unknown = sorted(set(map(str, values)) - _DLN_KEYS)
-    if unknown:
-        raise ValueError(f"Unknown key {short(unknown[0])} in the problem; known keys: {', '.join(sorted(_DLN_KEYS))}.")
+    known_keys("the problem", values, _DLN_KEYS)
     return values
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from llc_core.compute.streams import numpy_stream
-from llc_core.fields import number, whole
+from llc_core.fields import choice, number, whole
 from llc_core.potentials.plane.regression import Planar
 
 LOW, HIGH = 1e-30, 1e-2
@@ -70,12 +70,9 @@ def volume_scaling(
         raise ValueError(
             "The cells of this volume lie along axes, and the zeros of a formula do not: use a named landscape."
         )
-    radius = local_radius(problem) if radius is None else number("radius", radius)
-    if radius <= 0:
-        raise ValueError(f"radius is {radius:g}; it must be greater than 0.")
+    radius = local_radius(problem) if radius is None else number("radius", radius, above=0)
     size = _size(problem, radius)
-    if shape not in ("box", "ball"):
-        raise ValueError(f"shape is {shape!r}; choose one of box, ball.")
+    choice("shape", shape, ("box", "ball"))
     low = LOW * size if low is None else number("low", low)
     high = HIGH * size if high is None else number("high", high)
     if not 1e-200 <= low < high:

@@ -9,12 +9,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from llc_core.fields import hyper
+from llc_core.fields import hyper, hyper_of
 from llc_core.samplers.base import Sampler, step_size_field
 from llc_core.samplers.forms import Cell, Law, Line
 from llc_core.samplers.psgld import MAX_DECAY
 from llc_core.samplers.registry import register
-from llc_core.samplers.rmsprop_sgld import count_up, inverse_root
+from llc_core.samplers.rmsprop_sgld import RMSPropSGLD, count_up, inverse_root
 from llc_core.types import Energy, Hp, State
 
 
@@ -47,14 +47,7 @@ class AdamSGLD(Sampler):
         symbol=r"\beta_2",
         help="Memory of the squared gradients: about 1/(1 − β₂) steps are averaged.",
     )
-    stability: float = hyper(
-        0.1,
-        1e-12,
-        1e3,
-        log=True,
-        symbol="a",
-        help="Added to the squared gradients inside the root; a small value follows them closely and biases the estimate.",
-    )
+    stability: float = hyper_of(RMSPropSGLD, "stability", 0.1)
 
     label: ClassVar[str] = "Adam-SGLD"
     formula: ClassVar[str] = (
@@ -71,12 +64,11 @@ class AdamSGLD(Sampler):
     source: ClassVar[str] = "Hitchcock & Hoogland, Algorithm 2"
     elementwise: ClassVar[bool] = True
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def agree(self) -> None:
         # The delay widens the law (relative excess κ/(1 − β₁)) long before the chain is unstable. The default step is
         # therefore not a fixed fraction of the limit: it is (1 − β₁) times the default step of SGLD.
         safety = 0.1 * (1 - self.beta1) ** 2 / (1 + self.beta1)
-        object.__setattr__(self, "safety", safety)
+        self._put("safety", safety)
 
     def init(self, delta: Tensor, noise: Tensor, hp: Hp) -> State:
         return {

@@ -6,14 +6,13 @@ The engine (`llc_core.engine.run`) owns evaluation, random streams, diverged cha
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from torch import Tensor
 
-from llc_core.fields import check_hyper, hyper_fields
+from llc_core.fields import Named, hyper
 from llc_core.samplers.forms import Cell, Law, Line
 from llc_core.types import Energy, Hp, State
 
@@ -31,7 +30,7 @@ smaller steps take some of them further from the target."""
 
 
 @dataclass(frozen=True)
-class Sampler:
+class Sampler(Named):
     """Base of all samplers.
 
     label: name for people.  formula: LaTeX of one step.  about: one paragraph: what it is, the law it converges to.
@@ -59,14 +58,6 @@ class Sampler:
     """Whether `step_bias_factor` and `noise_factor` say what is added at steps of usual size, where the law is the target."""
     safety: ClassVar[float] = 0.25
     """Default step size as a fraction of the largest stable one."""
-
-    def __post_init__(self) -> None:
-        for name, about in hyper_fields(self).items():
-            object.__setattr__(self, name, check_hyper(self.name, name, getattr(self, name), about))
-
-    @property
-    def name(self) -> str:
-        return type(self).__name__
 
     @property
     def adapts_coordinates(self) -> bool:
@@ -146,12 +137,6 @@ class Sampler:
         """A sentence for users when these hyperparameters are known not to sample the target; else empty."""
         return ""
 
-    def to_dict(self) -> dict[str, Any]:
-        return {"name": self.name, **{f.name: getattr(self, f.name) for f in dataclasses.fields(self)}}
-
-    def replace(self, **changes: Any) -> Sampler:
-        return dataclasses.replace(self, **changes)
-
 
 @dataclass(frozen=True)
 class OverdampedSampler(Sampler):
@@ -188,6 +173,4 @@ class MetropolisSampler(Sampler):
 def step_size_field(help: str = "", low: float = 1e-14, high: float = 10.0) -> Any:
     """The step_size of a sampler: automatic by default."""
     text = help or "Size of one step; automatic: a fixed fraction of the largest stable step, following the curvature."
-    from llc_core.fields import hyper
-
     return hyper(None, low, high, log=True, auto=True, symbol=r"\epsilon", help=text)

@@ -47,7 +47,7 @@ class Gibbs(Sampler):
 
     def __post_init__(self) -> None:
         if isinstance(self.gauge_moves, bool):  # how reference runs of earlier versions wrote it
-            object.__setattr__(self, "gauge_moves", "on" if self.gauge_moves else "off")
+            self._put("gauge_moves", "on" if self.gauge_moves else "off")
         super().__post_init__()
 
     def stable_step(self, curvature: Tensor, hp: Hp) -> Tensor:

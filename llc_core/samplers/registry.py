@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,16 +9,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from llc_core.fields import Hyper, hyper_fields, short
+from llc_core.fields import Family, Hyper, hyper_fields
 from llc_core.samplers.base import Sampler
 from llc_core.types import Hp
 
-_REGISTRY: dict[str, type[Sampler]] = {}
-
-
-def register(cls: type[Sampler]) -> type[Sampler]:
-    _REGISTRY[cls.__name__] = cls
-    return cls
+_FAMILY: Family[Sampler] = Family(Sampler, "sampler", "SGLD()")
+register, build = _FAMILY.register, _FAMILY.build
 
 
 def samplers(conditionals: bool = False, priors: bool = False) -> Mapping[str, type[Sampler]]:
@@ -30,35 +25,9 @@ def samplers(conditionals: bool = False, priors: bool = False) -> Mapping[str, t
     """
     return {
         name: cls
-        for name, cls in _REGISTRY.items()
+        for name, cls in _FAMILY.items()
         if (conditionals or not cls.needs_conditionals) and (priors or not cls.needs_prior)
     }
-
-
-def build(description: Sampler | Mapping[str, Any] | str) -> Sampler:
-    """A sampler from itself, its name, or {"name": …, fields…}; ValueError names what is wrong."""
-    if isinstance(description, Sampler):
-        return description
-    if isinstance(description, type) and issubclass(description, Sampler):
-        return description()
-    if isinstance(description, str):
-        description = {"name": description}
-    if not isinstance(description, Mapping):
-        raise ValueError(
-            f"sampler is {short(description)}; give a sampler such as SGLD(), its name, or a table with a name."
-        )
-    values = dict(description)
-    if "name" not in values:
-        raise ValueError(f"sampler {short(values)} has no name; add one of {', '.join(_REGISTRY)}.")
-    name = values.pop("name")
-    if not isinstance(name, str) or name not in _REGISTRY:
-        raise ValueError(f"Unknown sampler {short(name)}; choose one of {', '.join(_REGISTRY)}.")
-    cls = _REGISTRY[name]
-    known = {f.name for f in dataclasses.fields(cls)}
-    for key in values:
-        if key not in known:
-            raise ValueError(f"{name} has no field {short(key)}; its fields are {', '.join(sorted(known))}.")
-    return cls(**values)
 
 
 def at_setting(sampler: Sampler, setting: Mapping[str, Any]) -> Sampler:

@@ -8,9 +8,10 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from llc_core.fields import hyper
+from llc_core.fields import hyper, hyper_of
 from llc_core.samplers.base import Sampler, step_size_field
 from llc_core.samplers.forms import Cell
+from llc_core.samplers.hmc import HMC
 from llc_core.samplers.registry import register
 from llc_core.types import Energy, Hp, State
 
@@ -47,13 +48,7 @@ class UnderdampedLangevin(Sampler):
         help="Friction per unit time; small values keep momentum longer and explore flat directions faster. "
         "Automatic: 1 with an adapted mass, 20 with unit mass.",
     )
-    mass: str = hyper(
-        "adapted",
-        choices=("adapted", "unit"),
-        symbol="M",
-        help="Mass matrix: 'adapted' follows a Kronecker model of the curvature during burn-in and is then frozen "
-        "(where the potential has such a model); 'unit' is the identity.",
-    )
+    mass: str = hyper_of(HMC, "mass", "adapted")
 
     label: ClassVar[str] = "Underdamped Langevin (BAOAB)"
     formula: ClassVar[str] = (

@@ -122,9 +122,7 @@ def exact_law(
     """
     sampler, target = build(sampler), landscape(target)
     step = _step_size(sampler, step_size)
-    resolution = number("resolution", resolution)
-    if not 0.1 <= resolution <= 10:
-        raise ValueError(f"resolution is {resolution:g}; it must be at least 0.1 and at most 10.")
+    resolution = number("resolution", resolution, 0.1, 10)
     line = sampler.line()
     if line is None:
         raise ValueError(f"{sampler.name} has no scalar form, so there is no exact law; simulate it instead.")
@@ -240,7 +238,4 @@ def _step_size(sampler: Sampler, step_size: float | None) -> float:
     value = getattr(sampler, "step_size", None) if step_size is None else step_size
     if value is None:
         raise ValueError("The exact law needs a step_size; give one, such as step_size=1e-3.")
-    value = number("step_size", value)
-    if value <= 0:
-        raise ValueError(f"step_size is {value:g}; it must be greater than 0.")
-    return value
+    return number("step_size", value, above=0)

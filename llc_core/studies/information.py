@@ -43,7 +43,7 @@ def generalisation(
     β = 1/log n belongs to the posterior at that β.
     """
     lam, nu = number("learning_coefficient", learning_coefficient), number("singular_fluctuation", singular_fluctuation)
-    n, beta = _positive("n", n), _positive("beta", beta)
+    n, beta = number("n", n, above=0), number("beta", beta, above=0)
     return Losses(
         loss + ((lam - nu) / beta - nu) / n,
         loss + (lam / beta - nu) / n,
@@ -108,10 +108,3 @@ def _fluctuation(estimate: Estimate) -> float:
     if not math.isfinite(estimate.singular_fluctuation):
         raise ValueError("estimate has no singular fluctuation; run it with functional_variance=20, for example.")
     return estimate.singular_fluctuation
-
-
-def _positive(name: str, value: float) -> float:
-    result = number(name, value)
-    if result <= 0:
-        raise ValueError(f"{name} is {result:g}; it must be greater than 0.")
-    return result

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import itertools
-import json
 import math
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from llc_core.config import DTYPES, GRADIENTS, RunConfig
 from llc_core.engine.interacting import check_sampler
-from llc_core.fields import choice, one_line, short, truth, whole
+from llc_core.fields import Settings, hyper, hyper_of, one_line, short
 from llc_core.interactions import build as build_interaction
 from llc_core.potentials import problem_class
 from llc_core.samplers import MetropolisSampler, build
@@ -52,7 +51,7 @@ LEAST_UNITS = 8
 
 
 @dataclass(frozen=True)
-class SweepSpec:
+class SweepSpec(Settings):
     """A sweep.
 
     size_class: a name such as "1K", or widths such as "10-8-10", or Bayesian networks such as "bayesian-1-20-20-1" (see
@@ -73,55 +72,41 @@ class SweepSpec:
     Samplers with a Metropolis test run with full gradients only.
     """
 
-    size_class: tuple[str, ...] = ("1K",)
-    problems: tuple[int, ...] = tuple(range(10))
-    ranks: tuple[str, ...] = ("equal",)
-    samplers: tuple[Mapping[str, Any], ...] = ({"name": "SGLD"},)
+    what = "sweep"
+
+    size_class: tuple[str, ...] = hyper(("1K",), read=size_classes)
+    problems: tuple[int, ...] = hyper(tuple(range(10)), read=problem_seeds)
+    ranks: tuple[str, ...] = hyper(("equal",), read=kinds_of_ranks)
+    samplers: tuple[Mapping[str, Any], ...] = hyper(({"name": "SGLD"},), read=sampler_tables)
     step_sizes: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
-    gradients: tuple[str, ...] = ("full",)
-    chains: int = 4
-    steps: int = 5000
-    seed: int = 0
+    gradients: tuple[str, ...] = hyper(("full",), read=lambda label, value: names(label, value, GRADIENTS))
+    chains: int = hyper_of(RunConfig, "chains", 4)
+    steps: int = hyper_of(RunConfig, "steps", 5000)
+    seed: int = hyper_of(RunConfig, "seed", 0)
     burn_in: int | float = 0.5
     localization: float | None = None
     n_beta: float | None = None
     batch_size: int | None = None
-    dtype: str | None = None
+    dtype: str | None = hyper(None, choices=DTYPES)
     device: str | None = None
-    together: int | None = None
-    virtual: bool = False
+    together: int | None = hyper(None, 1, 10_000)
+    virtual: bool = hyper(False)
     interaction: Mapping[str, Any] | None = None
 
-    def __post_init__(self) -> None:
-        def put(name: str, value: Any) -> None:
-            object.__setattr__(self, name, value)
-
-        put("size_class", size_classes(self.size_class))
-        put("ranks", kinds_of_ranks(self.ranks))
-        put("gradients", names("gradients", self.gradients, GRADIENTS))
-        put("problems", problem_seeds(self.problems))
-        put("samplers", sampler_tables(self.samplers))
-        if self.dtype is not None:
-            choice("dtype", self.dtype, DTYPES)
-        put("step_sizes", step_sizes_of(self.step_sizes, self.samplers))
-        put("chains", whole("chains", self.chains, 1, 100_000))
-        put("steps", whole("steps", self.steps, 1, 1_000_000_000))
-        put("seed", whole("seed", self.seed, 0, 2**63 - 1))
-        put("interaction", self._interaction())
+    def agree(self) -> None:
+        self._put("step_sizes", step_sizes_of(self.step_sizes, self.samplers))
+        self._put("interaction", self._interaction())
         usual = RunConfig()
         checked = RunConfig(**{name: getattr(self, name) for name in SETTINGS})
         for name in SETTINGS:
             if type(getattr(self, name)) not in PLAIN:
-                put(name, getattr(checked, name))
+                self._put(name, getattr(checked, name))
         if (
             self.burn_in != usual.burn_in
             and type(self.burn_in) is int
             and self.burn_in == usual.burn_in_steps(self.steps)
         ):
-            put("burn_in", usual.burn_in)  # the same, so that it has the same key
-        if self.together is not None:
-            put("together", whole("together", self.together, 1, 10_000))
-        put("virtual", truth("virtual", self.virtual))
+            self._put("burn_in", usual.burn_in)  # the same, so that it has the same key
         for name, ranks in itertools.product(self.size_class, self.ranks):
             problem_class(name, ranks, self.virtual)  # a class that cannot be raises here
         if not any(True for _ in self.units()):
@@ -170,22 +155,15 @@ class SweepSpec:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON has it; without an interaction where there is none, as before there were any."""
-        found = {f.name: getattr(self, f.name) for f in fields(self)}
-        return json.loads(json.dumps({k: v for k, v in found.items() if k != "interaction" or v is not None}))
+        return {k: v for k, v in super().to_dict().items() if k != "interaction" or v is not None}
 
     @classmethod
     def from_dict(cls, values: Any) -> SweepSpec:
         """From parsed TOML or JSON; ValueError, one sentence, for anything that is no sweep."""
-        if not isinstance(values, Mapping):
-            raise ValueError(f"A sweep must be a table of names and values, not a {type(values).__name__}.")
-        known = [f.name for f in fields(cls)]
-        for name in values:
-            if name not in known:
-                raise ValueError(f"A sweep has no key {short(name)}; its keys are {', '.join(known)}.")
-        for name in ("samplers", "step_sizes"):
-            if name not in values:
-                raise ValueError(f"{name} is missing in the sweep; give for example {_EXAMPLES[name]}.")
-        return cls(**values)
+        for name, example in _EXAMPLES.items():
+            if isinstance(values, Mapping) and name not in values:
+                raise ValueError(f"{name} is missing in the sweep; give for example {example}.")
+        return super().from_dict(values)
 
     @classmethod
     def from_toml(cls, path: str | Path) -> SweepSpec:

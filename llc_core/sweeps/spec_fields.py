@@ -21,13 +21,9 @@ MAX_PROBLEMS = 1_000_000
 def label_of(sampler: Mapping[str, Any]) -> str:
     """The name, with the fields that differ from their defaults: "RMSPropSGLD(stability=0.1)"."""
     built = build(sampler)
-    plain = type(built)()
     changed = [
-        f"{name}={getattr(built, name):g}"
-        if isinstance(getattr(built, name), float)
-        else f"{name}={getattr(built, name)}"
-        for name in hyper_fields(built)
-        if getattr(built, name) != getattr(plain, name)
+        f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}"
+        for name, value in built.changed().items()
     ]
     return f"{built.name}({', '.join(changed)})" if changed else built.name
 
@@ -37,45 +33,44 @@ def names(name: str, value: Any, known: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(choice(name, item, known) for item in items))
 
 
-def size_classes(value: Any) -> tuple[str, ...]:
-    items = (value,) if isinstance(value, str) else _list("size_class", value)
+def size_classes(label: str, value: Any) -> tuple[str, ...]:
+    items = (value,) if isinstance(value, str) else _list(label, value)
     for item in items:
         if not isinstance(item, str):
-            raise ValueError(f"size_class holds {short(item)}; give names such as '1K' or widths such as '10-8-10'.")
+            raise ValueError(f"{label} holds {short(item)}; give names such as '1K' or widths such as '10-8-10'.")
     return tuple(dict.fromkeys(problem_class(item).name for item in items))
 
 
-def kinds_of_ranks(value: Any) -> tuple[str, ...]:
+def kinds_of_ranks(label: str, value: Any) -> tuple[str, ...]:
     """A name or a list of names; whether they are known is up to the class of problems."""
-    items = (value,) if isinstance(value, str) else _list("ranks", value)
+    items = (value,) if isinstance(value, str) else _list(label, value)
     for item in items:
         if not isinstance(item, str):
-            raise ValueError(f"ranks holds {short(item)}; give names such as 'equal'.")
+            raise ValueError(f"{label} holds {short(item)}; give names such as 'equal'.")
     return tuple(dict.fromkeys(items))
 
 
-def problem_seeds(value: Any) -> tuple[int, ...]:
+def problem_seeds(label: str, value: Any) -> tuple[int, ...]:
     if isinstance(value, list | tuple):
-        return tuple(dict.fromkeys(whole("problems", seed, 0, 2**31) for seed in _list("problems", value)))
+        return tuple(dict.fromkeys(whole(label, seed, 0, 2**31) for seed in _list(label, value)))
     if isinstance(value, str) or value is None:
-        raise ValueError(f"problems is {short(value)}; give how many, or a list of seeds such as [0, 1, 2].")
-    return tuple(range(whole("problems", value, 1, MAX_PROBLEMS)))
+        raise ValueError(f"{label} is {short(value)}; give how many, or a list of seeds such as [0, 1, 2].")
+    return tuple(range(whole(label, value, 1, MAX_PROBLEMS)))
 
 
-def sampler_tables(value: Any) -> tuple[dict[str, Any], ...]:
+def sampler_tables(label: str, value: Any) -> tuple[dict[str, Any], ...]:
     found: dict[str, dict[str, Any]] = {}
-    for item in _list("samplers", value):
+    for item in _list(label, value):
         values = {"name": item} if isinstance(item, str) else item
         if isinstance(values, Mapping) and "step_size" in values:
             raise ValueError("samplers must not hold a step_size; give them in step_sizes.")
         try:
             built = build(values)
         except ValueError as error:
-            raise ValueError(f"samplers: {error}") from None
+            raise ValueError(f"{label}: {error}") from None
         # Without what is the default anyway, so that the same sampler has one key however it is written.
-        plain = type(built)()
-        changed = [k for k in dict(values) if k != "name" and getattr(built, k) != getattr(plain, k)]
-        given = {k: values[k] if type(values[k]) in PLAIN else getattr(built, k) for k in changed}
+        changed = built.changed()
+        given = {k: v if type(v) in PLAIN else changed[k] for k, v in dict(values).items() if k in changed}
         found[label_of(built.to_dict())] = {"name": built.name, **given}
     return tuple(found.values())
 

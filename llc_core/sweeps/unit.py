@@ -122,9 +122,7 @@ def levels_of(settings: Mapping[str, Any]) -> int:
 
 def text_of(config: RunConfig) -> str:
     """A configuration as JSON without what is RunConfig's default anyway; `RunConfig.from_json` reads it."""
-    plain = RunConfig().to_dict()
-    given = {name: value for name, value in config.to_dict().items() if value != plain.get(name)}
-    return json.dumps(given, sort_keys=True)
+    return json.dumps(config.changed(), sort_keys=True)
 
 
 def key_of(config: RunConfig) -> str:

@@ -172,10 +172,7 @@ def density(
 
 
 def _n_beta(problem: Regression, n_beta: float | None) -> float:
-    value = problem.n / np.log(problem.n) if n_beta is None else number("n_beta", n_beta)
-    if value <= 0:
-        raise ValueError(f"n_beta is {value:g}; it must be greater than 0.")
-    return float(value)
+    return number("n_beta", problem.n / np.log(problem.n) if n_beta is None else n_beta, above=0)
 
 
 def _log_density(

@@ -76,8 +76,7 @@ def _reach(localization: float, power: float, further: float) -> Interval:
 def _in_box(interval: Interval, box: float | None, w0: float) -> Interval:
     if box is None:
         return interval
-    if number("box", box) <= 0:
-        raise ValueError(f"box is {box:g}; it must be greater than 0.")
+    number("box", box, above=0)
     return max(interval[0], -box - w0), min(interval[1], box - w0)
 
 

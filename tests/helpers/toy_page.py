@@ -75,13 +75,10 @@ def said(problem):
     "takeaway": """
 from app.sharing.desk import EstimateDesk
 from app.sharing.exports import config_json, python_code
-from app.sharing.reading import parse_file
-from app.sharing.takeaway_menu import TakeawayMenu
 
 class ToyTakeaway(EstimateDesk):
     def __init__(self, apply):
-        files = [{"key": "config", "label": "Configuration (JSON)"}]
-        super().__init__("toy", TakeawayMenu(files=files, figures=[], margin=0), parse_file, apply)
+        super().__init__("toy", {}, {}, apply)
 
     def show(self, config):
         self.begin(python_code(config.complete), config_json(config.complete))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from llc_core.fields import choice, short
+from llc_core.fields import Settings, choice, hyper, short
 from llc_core.sweeps.judging import selected
 from llc_core.sweeps.series import ESTIMATORS, GRADIENTS, PAPER, TRUTHS, Row, present
 from llc_core.sweeps.table import Table
@@ -22,11 +22,16 @@ MEASURES = ("relative_error", "mean_against_sd", "order_preservation", "nan_shar
 
 LATER = {"measure": MEASURES[0], "nan_filter": True, "cut": True}
 """Settings that links and files of before them do not have, and what they then are."""
-SWITCHES = ("spread", "nan_filter", "cut")
+
+
+def _hidden(label: str, value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list | tuple) or not all(isinstance(name, str) for name in value):
+        raise ValueError(f"{label} is {short(value)}; give a list of samplers.")
+    return tuple(dict.fromkeys(value))
 
 
 @dataclass(frozen=True)
-class BenchmarkConfig:
+class BenchmarkConfig(Settings):
     """store: by name, "" for none.  size_class, ranks, gradient: one value of the store, or "all".
 
     hidden: samplers that are not shown.  estimator, truth: keys of ESTIMATORS and TRUTHS.  spread: whether bands are drawn.
@@ -38,18 +43,17 @@ class BenchmarkConfig:
     size_class: str = EVERY
     ranks: str = EVERY
     gradient: str = EVERY
-    hidden: tuple[str, ...] = ()
-    estimator: str = "same_batch"
-    truth: str = "expected"
-    spread: bool = True
-    measure: str = MEASURES[0]
-    nan_filter: bool = True
-    cut: bool = True
+    hidden: tuple[str, ...] = hyper((), read=_hidden)
+    estimator: str = hyper("same_batch", choices=tuple(ESTIMATORS))
+    truth: str = hyper("expected", choices=tuple(TRUTHS))
+    spread: bool = hyper(True)
+    measure: str = hyper(MEASURES[0], choices=MEASURES)
+    nan_filter: bool = hyper(True)
+    cut: bool = hyper(True)
 
     def to_dict(self) -> dict[str, Any]:
         """Without what came later where it is as it was before: links and files of then stay the same."""
-        found = {**asdict(self), "hidden": list(self.hidden)}
-        return {name: value for name, value in found.items() if LATER.get(name) != value}
+        return {name: value for name, value in super().to_dict().items() if LATER.get(name) != value}
 
     def rows(self, rows: Sequence[Row]) -> Table:
         """Those that are chosen, hidden samplers included."""
@@ -69,27 +73,12 @@ def options(rows: Sequence[Row]) -> dict[str, list[str]]:
 
 def read_config(values: Mapping[str, Any], rows: Sequence[Row]) -> BenchmarkConfig:
     """The configuration in a link or file for a store with these rows; ValueError, one sentence, for anything else."""
-    if not isinstance(values, Mapping):
-        raise ValueError("The configuration must be a mapping of names to values.")
-    known = BenchmarkConfig.__dataclass_fields__
-    for name in values:
-        if name not in known:
-            raise ValueError(f"This page has no setting {short(name)}; it has {', '.join(known)}.")
-    there = options(rows)
-    found: dict[str, Any] = {name: values[name] for name in ("store",) if name in values}
+    found, there = BenchmarkConfig.from_dict(values), options(rows)
     for name in FILTERS:
-        found[name] = choice(name, values.get(name, EVERY), (EVERY, *there[name]))
-    found["estimator"] = choice("estimator", values.get("estimator", "same_batch"), tuple(ESTIMATORS))
-    found["truth"] = choice("truth", values.get("truth", "expected"), tuple(TRUTHS))
-    found["measure"] = choice("measure", values.get("measure", MEASURES[0]), MEASURES)
-    hidden = values.get("hidden", [])
-    if not isinstance(hidden, list | tuple) or any(name not in there["sampler"] for name in hidden):
+        choice(name, getattr(found, name), (EVERY, *there[name]))
+    if any(name not in there["sampler"] for name in found.hidden):
         raise ValueError(f"hidden must list samplers of this store: {', '.join(there['sampler']) or 'it has none'}.")
-    for name in SWITCHES:
-        found[name] = values.get(name, True)
-        if not isinstance(found[name], bool):
-            raise ValueError(f"{name} is {short(found[name])}; it must be true or false.")
-    return BenchmarkConfig(**found, hidden=tuple(dict.fromkeys(hidden)))
+    return found
 
 
 def fitting(wanted: BenchmarkConfig, rows: Sequence[Row]) -> BenchmarkConfig:
@@ -97,12 +86,7 @@ def fitting(wanted: BenchmarkConfig, rows: Sequence[Row]) -> BenchmarkConfig:
     there = options(rows)
     kept = {name: getattr(wanted, name) if getattr(wanted, name) in there[name] else EVERY for name in FILTERS}
     hidden = tuple(name for name in wanted.hidden if name in there["sampler"])
-    return BenchmarkConfig(
-        wanted.store,
-        **kept,
-        hidden=hidden,
-        **{name: getattr(wanted, name) for name in ("estimator", "truth", "measure", *SWITCHES)},
-    )
+    return wanted.replace(**kept, hidden=hidden)
 
 
 def same_ranks(rows: Sequence[Row]) -> bool:
@@ -127,7 +111,7 @@ def comparable(wanted: BenchmarkConfig, rows: Sequence[Row]) -> BenchmarkConfig:
     ranks = chosen.names["ranks"]
     counts = ranks.counts()
     most = np.flatnonzero(counts[ranks.codes] == counts.max())[0]  # of several the one that comes first
-    return replace(wanted, ranks=ranks.values[ranks.codes[most]])
+    return wanted.replace(ranks=ranks.values[ranks.codes[most]])
 
 
 def nearest(wanted: BenchmarkConfig, rows: Sequence[Row], ranks_chosen: bool) -> BenchmarkConfig:
@@ -137,7 +121,7 @@ def nearest(wanted: BenchmarkConfig, rows: Sequence[Row], ranks_chosen: bool) ->
     """
     if ranks_chosen:
         return fitting(wanted, rows)
-    return comparable(fitting(replace(wanted, ranks=EVERY), rows), rows)
+    return comparable(fitting(wanted.replace(ranks=EVERY), rows), rows)
 
 
 def _size(name: str) -> float:

@@ -10,23 +10,13 @@ from app.pages.benchmark.config import EVERY, FILTERS, BenchmarkConfig
 from app.pages.benchmark.table import accuracy_csv, rows_csv, series_csv
 from app.sharing.desk import TakeawayDesk
 from app.sharing.json_files import read_json
-from app.sharing.takeaway_menu import TakeawayMenu
 from llc_core.sweeps.series import Accuracy, Curve, Row
 
 NAME = "llc_benchmark"
 MOST_ROWS = 200_000
 """In a file that the browser saves; each is read from the store again."""
-FILES = [
-    {"key": "table", "label": "Accuracy table (CSV)"},
-    {"key": "series", "label": "Series of the figures (CSV)"},
-    {"key": "rows", "label": "Rows shown (CSV)"},
-    {"key": "config", "label": "Configuration (JSON)"},
-    {"key": "python", "label": "Python script"},
-]
-FIGURES = [
-    {"name": "Charts", "label": "The charts"},
-    {"name": "beside_losses", "label": "Traces of the run beside them"},
-]
+FILES = {"table": "Accuracy table (CSV)", "series": "Series of the figures (CSV)", "rows": "Rows shown (CSV)"}
+FIGURES = {"Charts": "The charts", "beside_losses": "Traces of the run beside them"}
 """The charts are found by the first word of their description."""
 
 
@@ -34,7 +24,7 @@ class BenchmarkTakeaway(TakeawayDesk):
     """apply: called with the mapping of a configuration file."""
 
     def __init__(self, apply: Callable[[Mapping[str, Any]], None]):
-        super().__init__(NAME, TakeawayMenu(files=FILES, figures=FIGURES, margin=0), config_from_file, apply)
+        super().__init__(NAME, FILES, FIGURES, config_from_file, apply)
         self._rows: Sequence[Row] = ()
         self._curves: Sequence[Curve] = ()
         self._table: Sequence[Accuracy] = ()

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from json import dumps
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any
 
 from app.pages.measured import ROOT
 from llc_core.decisions import (
@@ -23,7 +21,7 @@ from llc_core.decisions import (
     paper_contour,
     paper_sampler,
 )
-from llc_core.fields import choice, number, short, whole
+from llc_core.fields import Settings, choice, hyper, short, whole
 
 MUSHROOMS_GAME, DIGITS_GAME = "mushrooms", "digits"
 GAMES = (MUSHROOMS_GAME, DIGITS_GAME)
@@ -43,19 +41,11 @@ SAMPLERS = ("SGLD", "SGHMC")
 MOST_ROUNDS, MOST_STEPS, MOST_CHAINS, MOST_WIDTH = 5000, 20_000, 8, 256
 
 
-class Settings:
-    """Base of what is set in a game: from and to JSON."""
-
-    @classmethod
-    def from_dict(cls, data: Any, name: str) -> Self:
-        """From parsed JSON; ValueError for anything else. name: of the part, for the sentence."""
-        if not isinstance(data, Mapping):
-            raise ValueError(f"{name} must be a mapping of names to values, not {short(data)}.")
-        known = [each.name for each in dataclasses.fields(cls)]  # type: ignore[arg-type]
-        unknown = sorted(str(key) for key in data if key not in known)
-        if unknown:
-            raise ValueError(f"Unknown key {short(unknown[0])} in {name}; known keys: {', '.join(sorted(known))}.")
-        return cls(**data)
+def _player(side: str, given: Any) -> dict[str, str]:
+    if not isinstance(given, Mapping) or set(given) - {"agent", "policy"}:
+        raise ValueError(f'{side} is {short(given)}; give a table such as {{"agent": "pSGLD", "policy": "mean"}}.')
+    agent = choice(f"{side}.agent", given.get("agent", "pSGLD"), AGENTS)
+    return {"agent": agent, "policy": choice(f"{side}.policy", given.get("policy", "mean"), tuple(POLICIES))}
 
 
 @dataclass(frozen=True)
@@ -67,38 +57,29 @@ class BanditSettings(Settings):
     pCSGLD, one chain alone, makes four times as many.  step_size: in the paper's convention, of four chains.  temperature: τ.
     """
 
-    mushrooms: str = field(default_factory=lambda: "real" if REAL.exists() else "pleasant")
-    left: Mapping[str, str] = field(default_factory=lambda: {"agent": "pSGLD", "policy": "mean"})
-    right: Mapping[str, str] = field(default_factory=lambda: {"agent": "linear", "policy": "mean"})
-    rounds: int = 400
-    pulls: int = 20
-    forced_pulls: int = 400
-    hidden: int = 32
-    capacity: int = 1024
-    steps: int = 8
-    batch_size: int = 128
-    step_size: float = 1.2e-5
-    temperature: float = 0.3
+    what = "part bandit"
 
-    def __post_init__(self) -> None:
-        put = object.__setattr__
-        choice("mushrooms", self.mushrooms, KINDS)
+    mushrooms: str = hyper(
+        lambda: "real" if REAL.exists() else "pleasant", choices=KINDS, help="Where the mushrooms come from."
+    )
+    left: Mapping[str, str] = hyper(lambda: {"agent": "pSGLD", "policy": "mean"}, read=_player)
+    right: Mapping[str, str] = hyper(lambda: {"agent": "linear", "policy": "mean"}, read=_player)
+    rounds: int = hyper(400, 20, MOST_ROUNDS, help="Rounds of the play.")
+    pulls: int = hyper(20, 1, 100, help="Mushrooms of one round.")
+    forced_pulls: int = hyper(400, 0, 100_000, help="Mushrooms at the beginning that are eaten or left at random.")
+    hidden: int = hyper(32, 1, MOST_WIDTH, help="Units in each of two layers.")
+    capacity: int = hyper(1024, 16, 16_384, help="Pulls that the nets remember; older ones go.")
+    steps: int = hyper(8, 1, 256, help="Of each chain after a round.")
+    batch_size: int = hyper(128, 1, 16_384, help="Remembered pulls in each step.")
+    step_size: float = hyper(
+        1.2e-5, 1e-10, 1e-2, log=True, help="ε of the nets' chains, in the convention of the paper: 3e-7 there."
+    )
+    temperature: float = hyper(0.3, 1e-6, 1e3, log=True, help="τ: how widely the nets spread; the paper has 0.3.")
+
+    def agree(self) -> None:
         if self.mushrooms == "real" and not REAL.exists():
             raise ValueError("mushrooms is 'real', but the UCI mushrooms are not on this server; use 'pleasant'.")
-        for side in SIDES:
-            put(self, side, _player(side, getattr(self, side)))
-        put(self, "rounds", whole("rounds", self.rounds, 20, MOST_ROUNDS))
-        put(self, "pulls", whole("pulls", self.pulls, 1, 100))
-        put(self, "forced_pulls", whole("forced_pulls", self.forced_pulls, 0, 100_000))
-        put(self, "hidden", whole("hidden", self.hidden, 1, MOST_WIDTH))
-        put(self, "capacity", whole("capacity", self.capacity, 16, 16_384))
-        put(self, "steps", whole("steps", self.steps, 1, 256))
-        put(self, "batch_size", whole("batch_size", self.batch_size, 1, self.capacity))
-        for name, low, high in (("step_size", 1e-10, 1e-2), ("temperature", 1e-6, 1e3)):
-            value = number(name, getattr(self, name))
-            if not low <= value <= high:
-                raise ValueError(f"{name} is {value:g}; it must be at least {low:g} and at most {high:g}.")
-            put(self, name, value)
+        whole("batch_size", self.batch_size, 1, self.capacity)
         if self.work > MOST_WORK:
             raise ValueError(
                 f"A round of {self.steps} steps on {self.batch_size} rows with {self.hidden} hidden units is "
@@ -164,13 +145,6 @@ class BanditSettings(Settings):
         return {"agent": "linear", "policy": "mean"} in (self.left, self.right)
 
 
-def _player(side: str, given: Any) -> dict[str, str]:
-    if not isinstance(given, Mapping) or set(given) - {"agent", "policy"}:
-        raise ValueError(f'{side} is {short(given)}; give a table such as {{"agent": "pSGLD", "policy": "mean"}}.')
-    agent = choice(f"{side}.agent", given.get("agent", "pSGLD"), AGENTS)
-    return {"agent": agent, "policy": choice(f"{side}.policy", given.get("policy", "mean"), tuple(POLICIES))}
-
-
 @dataclass(frozen=True)
 class OutsideSettings(Settings):
     """A net that learns the digits 0 to 4, and chains that begin at it.
@@ -179,24 +153,16 @@ class OutsideSettings(Settings):
     trained net.  temperature: n over nβ; 1 is the posterior.  hidden: units of the net's one layer.
     """
 
-    sampler: str = "SGLD"
-    chains: int = 4
-    steps: int = 1500
-    localization: float = 1.0
-    temperature: float = 1.0
-    hidden: int = 32
+    what = "part outside"
 
-    def __post_init__(self) -> None:
-        put = object.__setattr__
-        choice("sampler", self.sampler, SAMPLERS)
-        put(self, "chains", whole("chains", self.chains, 1, MOST_CHAINS))
-        put(self, "steps", whole("steps", self.steps, 90, MOST_STEPS))
-        put(self, "hidden", whole("hidden", self.hidden, 1, MOST_WIDTH))
-        for name, low, high in (("localization", 0.0, 1e6), ("temperature", 1e-4, 1e3)):
-            value = number(name, getattr(self, name))
-            if not low <= value <= high:
-                raise ValueError(f"{name} is {value:g}; it must be at least {low:g} and at most {high:g}.")
-            put(self, name, value)
+    sampler: str = hyper("SGLD", choices=SAMPLERS, help="What moves the chains.")
+    chains: int = hyper(4, 1, MOST_CHAINS, help="Chains that begin at the trained net.")
+    steps: int = hyper(1500, 90, MOST_STEPS, help="Of each chain; the first third is burn-in.")
+    localization: float = hyper(1.0, 0.0, 1e6, help="γ: how strongly the chains are pulled towards the trained net.")
+    temperature: float = hyper(
+        1.0, 1e-4, 1e3, log=True, help="n over nβ: 1 samples the posterior, more makes the chains wander further."
+    )
+    hidden: int = hyper(32, 1, MOST_WIDTH, help="Units of the net's one layer.")
 
     @property
     def widths(self) -> list[int]:
@@ -219,32 +185,13 @@ class OutsideSettings(Settings):
 
 
 @dataclass(frozen=True)
-class DecisionsConfig:
+class DecisionsConfig(Settings):
     """JSON-able; equal configurations give equal numbers. game: which of both is played.  Raises ValueError with a sentence."""
 
-    game: str = MUSHROOMS_GAME
-    bandit: BanditSettings = field(default_factory=BanditSettings)
-    outside: OutsideSettings = field(default_factory=OutsideSettings)
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        choice("game", self.game, GAMES)
-        object.__setattr__(self, "seed", whole("seed", self.seed, 0, 10**9))
-
-    @classmethod
-    def from_dict(cls, data: Any) -> DecisionsConfig:
-        """From parsed JSON; ValueError for anything that is not a configuration of this page."""
-        if not isinstance(data, Mapping):
-            raise ValueError(f"A configuration must be a JSON object, not a {type(data).__name__}.")
-        unknown = sorted(str(key) for key in data if key not in ("game", "bandit", "outside", "seed"))
-        if unknown:
-            raise ValueError(f"Unknown key {short(unknown[0])}; known keys: bandit, game, outside, seed.")
-        return cls(
-            data.get("game", MUSHROOMS_GAME),
-            BanditSettings.from_dict(data.get("bandit", {}), "bandit"),
-            OutsideSettings.from_dict(data.get("outside", {}), "outside"),
-            data.get("seed", 0),
-        )
+    game: str = hyper(MUSHROOMS_GAME, choices=GAMES)
+    bandit: BanditSettings = hyper(BanditSettings, read=BanditSettings.read_from)
+    outside: OutsideSettings = hyper(OutsideSettings, read=OutsideSettings.read_from)
+    seed: int = hyper(0, 0, 10**9)
 
     @property
     def plays(self) -> bool:
@@ -259,12 +206,3 @@ class DecisionsConfig:
     def total(self) -> int:
         """Rounds of a play, or steps of each chain."""
         return self.bandit.rounds if self.plays else self.outside.steps
-
-    def replace(self, **changes: Any) -> DecisionsConfig:
-        return dataclasses.replace(self, **changes)
-
-    def to_dict(self) -> dict[str, Any]:
-        return dataclasses.asdict(self)
-
-    def key(self) -> str:
-        return dumps(self.to_dict(), sort_keys=True)

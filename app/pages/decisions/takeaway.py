@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -11,25 +12,20 @@ from app.pages.decisions.job.bandit import PLAYERS
 from app.pages.decisions.scene import TRAINING
 from app.sharing.desk import TakeawayDesk
 from app.sharing.exports import config_json
-from app.sharing.json_files import read_json
-from app.sharing.takeaway_menu import TakeawayMenu
+from app.sharing.reading import read_settings
 from llc_core.sweeps.csv_tables import table_csv
 
 NAME = "decisions"
-FILES = [
-    {"key": "curves", "label": "Regret, or AUROC (CSV)"},
-    {"key": "config", "label": "Configuration (JSON)"},
-    {"key": "python", "label": "Python script"},
-]
-FIGURES = [
-    {"name": "regret", "label": "Regret"},
-    {"name": "moment", "label": "Mushroom of the moment"},
-    {"name": "memory", "label": "What the nets remember"},
-    {"name": "scale", "label": "Digits from sure to unsure"},
-    {"name": "entropies", "label": "Histograms of the entropy"},
-    {"name": "auroc", "label": "AUROC against draws"},
-    {"name": "calibration", "label": "Calibration"},
-]
+FILES = {"curves": "Regret, or AUROC (CSV)"}
+FIGURES = {
+    "regret": "Regret",
+    "moment": "Mushroom of the moment",
+    "memory": "What the nets remember",
+    "scale": "Digits from sure to unsure",
+    "entropies": "Histograms of the entropy",
+    "auroc": "AUROC against draws",
+    "calibration": "Calibration",
+}
 POLICIES = {"mean": "PosteriorMean()", "thompson": "Thompson()", "greedy": "EpsilonGreedy(0.1)"}
 DATA = "lab/data/mushroom.csv"
 """Of the UCI mushrooms, from the project's root."""
@@ -114,16 +110,11 @@ def curves_csv(config: DecisionsConfig, rows: np.ndarray) -> str:
     return table_csv(["draws", "auroc_entropy", "auroc_information", "step"], rows.tolist())
 
 
-def config_from_file(text: str) -> DecisionsConfig:
-    """The content of a configuration file; ValueError with one sentence for anything else."""
-    return DecisionsConfig.from_dict(read_json(text, "a configuration of this page"))
-
-
 class DecisionsTakeaway(TakeawayDesk):
     """apply: called with the configuration in a file; see `TakeawayDesk`."""
 
     def __init__(self, apply: Callable[[DecisionsConfig], str]):
-        super().__init__(NAME, TakeawayMenu(files=FILES, figures=FIGURES, margin=0), config_from_file, apply)
+        super().__init__(NAME, FILES, FIGURES, partial(read_settings, DecisionsConfig), apply)
         self._config: DecisionsConfig | None = None
         self._rows: list[np.ndarray] = []
 

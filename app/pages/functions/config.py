@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from json import dumps
 from typing import Any
 
 from app.runs.allowance import check_price
 from llc_core import BayesianNetwork, RunConfig
-from llc_core.fields import choice, number, short, whole
+from llc_core.fields import Settings, hyper, short, whole
 from llc_core.potentials import price
 from llc_core.potentials.bayesian.network import checked_widths
 from llc_core.references.functions.equivalences import RECORDS
@@ -45,8 +44,38 @@ def _hmc() -> dict[str, Any]:
     return {"name": "SplitHMC", "step_size": None, "leapfrog_steps": 10.0}
 
 
+def checked_problem(label: str, described: Any) -> dict[str, Any]:
+    """The complete description of a network; ValueError, before anything of it is made, where it is too large for this page."""
+    if not isinstance(described, Mapping):
+        raise ValueError(f"{label} is {short(described)}; give a network such as {{'kind': '{KIND}'}}.")
+    values = {str(name): value for name, value in described.items()}
+    if values.get("kind") in (*CASES, DEEP):
+        if len(values) > 1:
+            raise ValueError(
+                f"{label} of kind {values['kind']!r} has nothing to set beside its kind; leave the rest out."
+            )
+        return values
+    if values.pop("kind", KIND) != KIND:
+        raise ValueError(
+            f"{label} is of kind {short(described['kind'])}; this page runs Bayesian networks, kind '{KIND}', and {', '.join((*CASES, DEEP))}."
+        )
+    widths = checked_widths(values.get("widths", (1, 20, 20, 1)))
+    if widths[0] != 1:
+        raise ValueError(f"widths begins with {widths[0]}; this page draws functions of 1 input.")
+    if len(widths) > DEEPEST + 2 or max(widths) > WIDEST:
+        raise ValueError(
+            f"widths has {len(widths) - 2} hidden layers of up to {max(widths):,}; this page takes {DEEPEST} of up to {WIDEST}."
+        )
+    found = price({**values, "kind": KIND})
+    check_price(found, "use smaller widths")
+    network = BayesianNetwork.described(values)
+    if network.n > MOST_POINTS:
+        raise ValueError(f"data has {network.n:,} points; this page takes up to {MOST_POINTS}.")
+    return network.to_dict()
+
+
 @dataclass(frozen=True)
-class FunctionsConfig:
+class FunctionsConfig(Settings):
     """JSON-able; equal configurations give equal numbers.
 
     problem: description of a `BayesianNetwork` with one input, or {"kind": …} with one of CASES or DEEP.
@@ -57,22 +86,15 @@ class FunctionsConfig:
     Raises ValueError with a sentence for the user.
     """
 
-    problem: Mapping[str, Any] = field(default_factory=_network)
-    sampler: Mapping[str, Any] = field(default_factory=_hmc)
-    chains: int = 32
-    steps: int = 800
-    seed: int = 0
-    band: str = POOLED
-    share: float = 0.8
+    problem: Mapping[str, Any] = hyper(_network, read=checked_problem)
+    sampler: Mapping[str, Any] = hyper(_hmc, read=lambda label, value: build(value).to_dict())
+    chains: int = hyper(32, *CHAINS, help="Independent networks; each begins at a draw of the prior.")
+    steps: int = hyper(800, *STEPS, log=True, help="Iterations of each chain; the first half is burn-in.")
+    seed: int = hyper(0, 0, 2**63 - 1, help="Seed of the chains' starts and noise.")
+    band: str = hyper(POOLED, choices=(POOLED, ACROSS))
+    share: float = hyper(0.8)
 
-    def __post_init__(self) -> None:
-        put = object.__setattr__
-        put(self, "problem", checked_problem(self.problem))
-        put(self, "chains", whole("chains", self.chains, *CHAINS))
-        put(self, "steps", whole("steps", self.steps, *STEPS))
-        put(self, "seed", whole("seed", self.seed, 0, 2**63 - 1))
-        choice("band", self.band, (POOLED, ACROSS))
-        put(self, "share", number("share", self.share))
+    def agree(self) -> None:
         if self.share not in SHARES:
             raise ValueError(f"share is {self.share:g}; choose one of {', '.join(map(str, SHARES))}.")
         sampler = build(self.sampler)
@@ -89,18 +111,6 @@ class FunctionsConfig:
                 f"sampler is {sampler.name}, which integrates the output layer out, and likelihood is {likelihood!r}, under which "
                 "it cannot; choose another sampler or 'gaussian'."
             )
-        put(self, "sampler", sampler.to_dict())
-
-    @classmethod
-    def from_dict(cls, data: Any) -> FunctionsConfig:
-        """From parsed JSON; ValueError for anything that is no such configuration."""
-        if not isinstance(data, Mapping):
-            raise ValueError(f"A configuration must be a JSON object, not a {type(data).__name__}.")
-        known = [f.name for f in dataclasses.fields(cls)]
-        unknown = sorted(str(key) for key in data if key not in known)
-        if unknown:
-            raise ValueError(f"Unknown key {short(unknown[0])} in the configuration; known keys: {', '.join(known)}.")
-        return cls(**data)
 
     @property
     def is_case(self) -> bool:
@@ -133,42 +143,6 @@ class FunctionsConfig:
             burn_in=self.burn_in,
             seed=self.seed,
         )
-
-    def replace(self, **changes: Any) -> FunctionsConfig:
-        return dataclasses.replace(self, **changes)
-
-    def to_dict(self) -> dict[str, Any]:
-        return {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
-
-
-def checked_problem(described: Any) -> dict[str, Any]:
-    """The complete description of a network; ValueError, before anything of it is made, where it is too large for this page."""
-    if not isinstance(described, Mapping):
-        raise ValueError(f"problem is {short(described)}; give a network such as {{'kind': '{KIND}'}}.")
-    values = {str(name): value for name, value in described.items()}
-    if values.get("kind") in (*CASES, DEEP):
-        if len(values) > 1:
-            raise ValueError(
-                f"problem of kind {values['kind']!r} has nothing to set beside its kind; leave the rest out."
-            )
-        return values
-    if values.pop("kind", KIND) != KIND:
-        raise ValueError(
-            f"problem is of kind {short(described['kind'])}; this page runs Bayesian networks, kind '{KIND}', and {', '.join((*CASES, DEEP))}."
-        )
-    widths = checked_widths(values.get("widths", (1, 20, 20, 1)))
-    if widths[0] != 1:
-        raise ValueError(f"widths begins with {widths[0]}; this page draws functions of 1 input.")
-    if len(widths) > DEEPEST + 2 or max(widths) > WIDEST:
-        raise ValueError(
-            f"widths has {len(widths) - 2} hidden layers of up to {max(widths):,}; this page takes {DEEPEST} of up to {WIDEST}."
-        )
-    found = price({**values, "kind": KIND})
-    check_price(found, "use smaller widths")
-    network = BayesianNetwork.described(values)
-    if network.n > MOST_POINTS:
-        raise ValueError(f"data has {network.n:,} points; this page takes up to {MOST_POINTS}.")
-    return network.to_dict()
 
 
 def network_of(problem: Mapping[str, Any]) -> BayesianNetwork:

@@ -8,8 +8,8 @@ from typing import Any
 
 import panel as pn
 
-from app.controls.fields import ChoiceField, Field, NumberField, make_field
-from app.pages.functions.config import ACROSS, CHAINS, LANGEVIN, POOLED, SAMPLERS, SHARES, STEPS, FunctionsConfig
+from app.controls.fields import ChoiceField, Field, NumberField, field_of, make_field
+from app.pages.functions.config import ACROSS, LANGEVIN, POOLED, SAMPLERS, SHARES, STEPS, FunctionsConfig
 from app.style.layout import folded
 from llc_core.fields import Hyper, hyper_fields
 from llc_core.samplers.registry import build, samplers
@@ -39,23 +39,14 @@ class RunPanel(pn.viewable.Viewer):
         )
         self.sampler.listener = self._on_sampler
         self.fields: dict[str, Field] = {
-            "chains": NumberField(
-                "chains", Hyper(*CHAINS, help="Independent networks; each begins at a draw of the prior."), default.chains,
-                integer=True,
-            ),
-            "steps": NumberField(
-                "steps", Hyper(*STEPS, log=True, help="Iterations of each chain; the first half is burn-in."), default.steps,
-                integer=True, label="Iterations",
-            ),
+            "chains": field_of(FunctionsConfig, "chains"),
+            "steps": field_of(FunctionsConfig, "steps", "Iterations"),
             "band": ChoiceField("band", Hyper(choices=tuple(BANDS), help=BAND_HELP), default.band, BANDS),
             "share": ChoiceField(
                 "share", Hyper(choices=tuple(map(str, SHARES)), help="How much of the draws a band holds."), str(default.share),
                 {str(share): f"{share:.0%}" for share in SHARES}, label="Band holds",
             ),
-            "seed": NumberField(
-                "seed", Hyper(0, 999_999, help="Seed of the chains' starts and noise."), default.seed, integer=True,
-                span=(0, 100), label="Chain seed",
-            ),
+            "seed": field_of(FunctionsConfig, "seed", "Chain seed", (0, 100), high=999_999),
         }  # fmt: skip
         for field in self.fields.values():
             field.listener = lambda: self.listener()

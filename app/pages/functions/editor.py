@@ -138,7 +138,7 @@ class NetworkEditor(pn.viewable.Viewer):
 
     def _take(self, wanted: Mapping[str, Any]) -> None:
         try:
-            problem = checked_problem(wanted)
+            problem = checked_problem("problem", wanted)
         except ValueError as error:
             self._complain(str(error))
             return
@@ -177,25 +177,25 @@ def _fields() -> dict[str, Field]:
     problem = FunctionsConfig().problem
     assert problem["kind"] == KIND
     return {
-        "width": _number("width", Hyper(1, WIDEST, log=True, help="Neurons in each hidden layer."), 20, label="Width", integer=True),
-        "layers": _number("layers", Hyper(1, DEEPEST, help="Hidden layers."), 2, label="Hidden layers", integer=True),
+        "width": NumberField("width", Hyper(1, WIDEST, log=True, help="Neurons in each hidden layer."), 20, label="Width", integer=True),
+        "layers": NumberField("layers", Hyper(1, DEEPEST, help="Hidden layers."), 2, label="Hidden layers", integer=True),
         "activation": _choice("activation", ACTIVATIONS, "What each neuron does with its input."),
         "likelihood": _choice(
             "likelihood", LIKELIHOODS, "Law of the noise in the data. The Laplace one forgives points that lie far off."
         ),
-        "noise_variance": _number(
+        "noise_variance": NumberField(
             "noise_variance", Hyper(LEAST_VARIANCE, 1e6, log=True, help="Variance of the noise that the likelihood takes the data to have."),
             0.05, label="Noise variance", span=(0.005, 1.0),
         ),
-        "points": _number(
+        "points": NumberField(
             "points", Hyper(2, MOST_POINTS, help="Points of the paper's curve. A tap on the figure adds one of your own."), 7,
             label="Data points", integer=True,
         ),
-        "weight_variance": _number(
+        "weight_variance": NumberField(
             "weight_variance", Hyper(LEAST_VARIANCE, 1e6, log=True, help="Prior variance of a weight, times the neurons that feed it."),
             1.0, label="Weight variance", span=(0.1, SHARPEST),
         ),
-        "bias_variance": _number(
+        "bias_variance": NumberField(
             "bias_variance", Hyper(LEAST_VARIANCE, 1e6, log=True, help="Prior variance of a bias."), 0.2, label="Bias variance",
             span=(0.01, SHARPEST),
         ),
@@ -209,10 +209,6 @@ def _place() -> tuple[NumberField, NumberField]:
         NumberField("point_x", reach, 0.0, label="Input x of the point", span=(-3.0, 3.0)),
         NumberField("point_y", reach, 0.0, label="Its target y", span=(-4.0, 4.0)),
     )
-
-
-def _number(name: str, about: Hyper, default: float, **options: Any) -> NumberField:
-    return NumberField(name, about, default, **options)
 
 
 def _choice(name: str, choices: Mapping[str, Any], help: str) -> ChoiceField:

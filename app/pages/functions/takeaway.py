@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from app.pages.functions.config import ROWS, FunctionsConfig
@@ -12,20 +13,12 @@ from app.pages.functions.scene import WEIGHTS, Posterior, Scene, effort, scene_o
 from app.sharing.desk import TakeawayDesk
 from app.sharing.exports import config_json, literal
 from app.sharing.exports import python_code as engine_code
-from app.sharing.json_files import read_json
-from app.sharing.takeaway_menu import TakeawayMenu
+from app.sharing.reading import read_settings
 from llc_core.sweeps.csv_tables import table_csv
 
 NAME = "functions"
-FILES = [
-    {"key": "bands", "label": "Bands (CSV)"},
-    {"key": "results", "label": "Results (CSV)"},
-    {"key": "ksd", "label": "Stein discrepancy (CSV)"},
-    {"key": "risk", "label": "Risks (CSV)"},
-    {"key": "config", "label": "Configuration (JSON)"},
-    {"key": "python", "label": "Python script"},
-]
-FIGURES = [{"name": "functions", "label": "Bands"}, {"name": "ensemble", "label": "Stein discrepancy"}]
+FILES = {"bands": "Bands (CSV)", "results": "Results (CSV)", "ksd": "Stein discrepancy (CSV)", "risk": "Risks (CSV)"}
+FIGURES = {"functions": "Bands", "ensemble": "Stein discrepancy"}
 
 
 def python_code(config: FunctionsConfig) -> str:
@@ -167,16 +160,11 @@ def results_csv(scene: Scene, seen: Seen, distance: float) -> str:
     return table_csv(["name", "value"], values.items())
 
 
-def config_from_file(text: str) -> FunctionsConfig:
-    """The content of a configuration file; ValueError with one sentence for anything else."""
-    return FunctionsConfig.from_dict(read_json(text, "a configuration of this page"))
-
-
 class FunctionsTakeaway(TakeawayDesk):
     """apply: called with the configuration in a file.  files: makes all that are CSV, ValueError before there are any."""
 
     def __init__(self, apply: Callable[[FunctionsConfig], str], files: Callable[[str], str]):
-        super().__init__(NAME, TakeawayMenu(files=FILES, figures=FIGURES, margin=0), config_from_file, apply)
+        super().__init__(NAME, FILES, FIGURES, partial(read_settings, FunctionsConfig), apply)
         self._files = files
 
     def show(self, config: FunctionsConfig) -> None:

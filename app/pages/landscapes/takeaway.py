@@ -9,29 +9,20 @@ from app.pages.landscapes.panels.points import PointsProgress, points_csv
 from app.pages.landscapes.panels.volume import volume_csv
 from app.sharing.desk import EstimateDesk
 from app.sharing.exports import config_json, python_code
-from app.sharing.reading import PageConfig, parse_file
-from app.sharing.takeaway_menu import TakeawayMenu
+from app.sharing.reading import PageConfig
 from llc_core import VolumeScaling
 
 NAME = "landscape"
 ANSWER = "run.problem.one_sided_llc_at(estimate.n_beta, estimate.config.localization)"
 """Of the side of a wall where the chains began."""
-FILES = [
-    {"key": "traces", "label": "Traces (CSV)"},
-    {"key": "results", "label": "Results (CSV)"},
-    {"key": "netcdf", "label": "Everything (NetCDF)"},
-    {"key": "volume", "label": "Volume scaling (CSV)"},
-    {"key": "points", "label": "U against V (CSV)"},
-    {"key": "config", "label": "Configuration (JSON)"},
-    {"key": "python", "label": "Python script"},
-]
-FIGURES = [
-    {"name": "plane", "label": "The plane"},
-    {"name": "estimates", "label": "Running estimate"},
-    {"name": "losses", "label": "Loss traces"},
-    {"name": "volume_figure", "label": "Volume scaling"},
-    {"name": "points_figure", "label": "U against V"},
-]
+FILES = {"volume": "Volume scaling (CSV)", "points": "U against V (CSV)"}
+FIGURES = {
+    "plane": "The plane",
+    "estimates": "Running estimate",
+    "losses": "Loss traces",
+    "volume_figure": "Volume scaling",
+    "points_figure": "U against V",
+}
 
 
 class LandscapeTakeaway(EstimateDesk):
@@ -43,7 +34,7 @@ class LandscapeTakeaway(EstimateDesk):
         volume: Callable[[], VolumeScaling | None],
         points: Callable[[], PointsProgress | None],
     ):
-        super().__init__(NAME, TakeawayMenu(files=FILES, figures=FIGURES, margin=0), parse_file, apply)
+        super().__init__(NAME, FILES, FIGURES, apply)
         self._volume, self._points = volume, points
 
     def show(self, config: PageConfig) -> None:

@@ -8,30 +8,21 @@ from typing import Any
 from app.pages.local_geometry.panels.sweep.points import SweepPoints
 from app.sharing.desk import EstimateDesk
 from app.sharing.exports import config_json, python_code
-from app.sharing.reading import PageConfig, parse_file
-from app.sharing.takeaway_menu import TakeawayMenu
+from app.sharing.reading import PageConfig
 from llc_core.studies.explain.parts import Explanation
 from llc_core.sweeps.csv_tables import table_csv
 
 NAME = "llc_run"
-FILES = [
-    {"key": "traces", "label": "Traces (CSV)"},
-    {"key": "results", "label": "Results (CSV)"},
-    {"key": "netcdf", "label": "Everything (NetCDF)"},
-    {"key": "sweep", "label": "Sweep (CSV)"},
-    {"key": "why", "label": "Error split (CSV)"},
-    {"key": "config", "label": "Configuration (JSON)"},
-    {"key": "python", "label": "Python script"},
-]
-FIGURES = [
-    {"name": "losses", "label": "Loss traces"},
-    {"name": "estimates", "label": "Running estimate"},
-    {"name": "sweep_figure", "label": "Sweep"},
-    {"name": "sweep_dead", "label": "Sweep: diverged chains"},
-    {"name": "Error split", "label": "Error split"},
-    {"name": "Number line", "label": "Number line"},
-    {"name": "Network of", "label": "Network"},
-]
+FILES = {"sweep": "Sweep (CSV)", "why": "Error split (CSV)"}
+FIGURES = {
+    "losses": "Loss traces",
+    "estimates": "Running estimate",
+    "sweep_figure": "Sweep",
+    "sweep_dead": "Sweep: diverged chains",
+    "Error split": "Error split",
+    "Number line": "Number line",
+    "Network of": "Network",
+}
 """Bokeh figures by their name; drawings by the first words of their description."""
 
 
@@ -47,7 +38,7 @@ class Takeaway(EstimateDesk):
         sweep: Callable[[], SweepPoints | None],
         why: Callable[[], Explanation | None],
     ):
-        super().__init__(NAME, TakeawayMenu(files=FILES, figures=FIGURES, margin=0), parse_file, apply)
+        super().__init__(NAME, FILES, FIGURES, apply)
         self._sweep, self._why = sweep, why
 
     def show(self, config: PageConfig) -> None:

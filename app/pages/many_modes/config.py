@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from json import dumps
+from dataclasses import dataclass
 from typing import Any
 
-from llc_core.fields import number, short, whole
+from llc_core.config import json_table
+from llc_core.fields import Hyper, Settings, check_hyper, hyper, known_keys, short, whole
 from llc_core.interactions import Contour, Interaction, ReplicaExchange, SteinVariational
 from llc_core.interactions.registry import build, interactions
 from llc_core.potentials.plane.surfaces import Surface, surface
@@ -54,8 +53,66 @@ def particles(temperature: float = 0.0, chains: int = 100, step_size: float = 0.
     return {"interaction": own, "step_size": step_size, "chains": chains}
 
 
+OFFERED = ("Contour", "ReplicaExchange", "Cyclical", "SteinVariational")
+
+
+def _side(side: str, given: Any) -> dict[str, Any]:
+    """One side, complete and checked."""
+    given = json_table(side, given)
+    known_keys(side, given, ("interaction", "step_size", "chains"))
+    step_size = check_hyper(side, "step_size", given.get("step_size", 6e-3), Hyper(1e-8, 1.0))
+    own = given.get("interaction")
+    if own is not None:
+        _priced(side, own)
+    made = None if own is None else build(own)
+    stein = isinstance(made, SteinVariational)
+    least, most = (2, MAX_PARTICLES) if stein else (1, MAX_CHAINS)
+    chains = whole(f"{side}.chains", given.get("chains", 100 if stein else 5), least, most)
+    if made is None:
+        return {"interaction": None, "step_size": step_size, "chains": chains}
+    if made.name not in OFFERED:
+        raise ValueError(
+            f"{side}.interaction is {made.label}, which this page does not run; choose one of {', '.join(OFFERED)}."
+        )
+    if isinstance(made, Contour | SteinVariational) and made.members not in (0, chains):
+        raise ValueError(
+            f"{side}.interaction.members is {made.members}; here all {chains} chains are one group: use 0."
+        )
+    described = made.to_dict()
+    if isinstance(made, ReplicaExchange):
+        chains = len(made.temperatures)
+        described["hottest"] = made.temperatures[-1]  # what it was made from is no part of it
+    return {"interaction": described, "step_size": step_size, "chains": chains}
+
+
+def _surface(label: str, given: Any) -> dict[str, Any]:
+    made = surface(json_table(label, given))
+    if made.box is None:
+        raise ValueError("surface.box is null; this page counts cells within a box: give a number such as 2.5.")
+    return {key: value for key, value in made.to_dict().items() if key != "kind"}
+
+
+def _priced(side: str, own: Any) -> None:
+    """Refuse what would take long or much memory, before it is made."""
+    if not isinstance(own, Mapping):
+        raise ValueError(f"{side}.interaction is {short(own)}; give a table with a name, or null.")
+    name = own.get("name")
+    if not isinstance(name, str) or name not in interactions():
+        raise ValueError(f"Unknown interaction {short(name)}; choose one of {', '.join(OFFERED)}.")
+    for key, most in (("bins", MAX_BINS), ("levels", MAX_LEVELS), ("length", MAX_PERIOD), ("pilot", MAX_GRADIENTS)):
+        if key in own:
+            whole(f"{side}.interaction.{key}", own[key], 0, most)
+    rungs = own.get("temperatures", ())
+    if not isinstance(rungs, str) and hasattr(rungs, "__len__") and len(rungs) > MAX_LEVELS:
+        raise ValueError(
+            f"{side}.interaction.temperatures has {len(rungs)} entries; this page takes up to {MAX_LEVELS}."
+        )
+    if not isinstance(own.get("theta", []), list | tuple) or len(own.get("theta", [])) > MAX_BINS:
+        raise ValueError(f"{side}.interaction.theta must be a list of at most {MAX_BINS} numbers.")
+
+
 @dataclass(frozen=True)
-class ModesConfig:
+class ModesConfig(Settings):
     """JSON-able; equal configurations give equal numbers.
 
     surface: what `llc_core.surface` takes, within a box.  left, right: {"interaction": a description or None, "step_size", "chains"};
@@ -63,47 +120,31 @@ class ModesConfig:
     Raises ValueError with a sentence for the user.
     """
 
-    surface: Mapping[str, Any] = field(default_factory=lambda: {"name": "modes25", "noise": 0.25})
-    left: Mapping[str, Any] = field(default_factory=contour)
-    right: Mapping[str, Any] = field(default_factory=ladder)
-    gradients: int = 400_000
-    trials: int = 16
-    seed: int = 0
+    what = "comparison"
 
-    def __post_init__(self) -> None:
-        put = object.__setattr__
-        put(self, "gradients", whole("gradients", self.gradients, 20_000, MAX_GRADIENTS))
-        put(self, "trials", whole("trials", self.trials, 1, MAX_TRIALS))
-        put(self, "seed", whole("seed", self.seed, 0, 10**9))
-        made = surface(self.surface)
-        if made.box is None:
-            raise ValueError("surface.box is null; this page counts cells within a box: give a number such as 2.5.")
-        put(self, "surface", {key: value for key, value in made.to_dict().items() if key != "kind"})
+    surface: Mapping[str, Any] = hyper(lambda: {"name": "modes25", "noise": 0.25}, read=_surface)
+    left: Mapping[str, Any] = hyper(contour, read=_side)
+    right: Mapping[str, Any] = hyper(ladder, read=_side)
+    gradients: int = hyper(
+        400_000, 20_000, MAX_GRADIENTS, log=True, help="Of one trial on each side, all its chains together."
+    )
+    trials: int = hyper(
+        16,
+        1,
+        MAX_TRIALS,
+        help="Independent repetitions of each side; the first one is watched, the curves are medians of all.",
+    )
+    seed: int = hyper(0, 0, 10**9, help="Seed of the chains' noise.")
+
+    def agree(self) -> None:
         for side in SIDES:
-            own = _side(side, getattr(self, side))
-            put(self, side, own)
+            own = getattr(self, side)
             pairs = self.trials * own["chains"] ** 2
             if (own["interaction"] or {}).get("name") == "SteinVariational" and pairs > MAX_PAIRS:
                 raise ValueError(
                     f"{self.trials} trials of {own['chains']} particles are {pairs:,} pairs; this page takes up to {MAX_PAIRS:,}: "
                     "use fewer trials or particles."
                 )
-
-    @classmethod
-    def from_dict(cls, data: Any) -> ModesConfig:
-        """From parsed JSON; ValueError for anything that is not a comparison."""
-        if not isinstance(data, Mapping):
-            raise ValueError(f"A comparison must be a JSON object, not a {type(data).__name__}.")
-        known = [f.name for f in dataclasses.fields(cls)]
-        unknown = sorted(str(key) for key in data if key not in known)
-        if unknown:
-            raise ValueError(
-                f"Unknown key {short(unknown[0])} in the comparison; known keys: {', '.join(sorted(known))}."
-            )
-        for name in ("surface", *SIDES):
-            if not isinstance(data.get(name, {}), Mapping):
-                raise ValueError(f"{name} must be a mapping of names to values.")
-        return cls(**data)
 
     def made(self, side: str) -> Interaction | None:
         """The interaction of one side; None: its chains do not see each other."""
@@ -147,66 +188,3 @@ class ModesConfig:
                 total += 14 * self.trials * chains**2
             total += 10 * chains * (made.period if made is not None else 1)
         return 8 * total
-
-    def replace(self, **changes: Any) -> ModesConfig:
-        return dataclasses.replace(self, **changes)
-
-    def to_dict(self) -> dict[str, Any]:
-        return dataclasses.asdict(self)
-
-    def key(self) -> str:
-        return dumps(self.to_dict(), sort_keys=True)
-
-
-OFFERED = ("Contour", "ReplicaExchange", "Cyclical", "SteinVariational")
-
-
-def _side(side: str, given: Any) -> dict[str, Any]:
-    """One side, complete and checked."""
-    unknown = sorted(str(key) for key in given if key not in ("interaction", "step_size", "chains"))
-    if unknown:
-        raise ValueError(f"Unknown key {short(unknown[0])} in {side}; known keys: chains, interaction, step_size.")
-    step_size = number(f"{side}.step_size", given.get("step_size", 6e-3))
-    if not 1e-8 <= step_size <= 1:
-        raise ValueError(f"{side}.step_size is {step_size:g}; it must be at least 1e-8 and at most 1.")
-    own = given.get("interaction")
-    if own is not None:
-        _priced(side, own)
-    made = None if own is None else build(own)
-    stein = isinstance(made, SteinVariational)
-    least, most = (2, MAX_PARTICLES) if stein else (1, MAX_CHAINS)
-    chains = whole(f"{side}.chains", given.get("chains", 100 if stein else 5), least, most)
-    if made is None:
-        return {"interaction": None, "step_size": step_size, "chains": chains}
-    if made.name not in OFFERED:
-        raise ValueError(
-            f"{side}.interaction is {made.label}, which this page does not run; choose one of {', '.join(OFFERED)}."
-        )
-    if isinstance(made, Contour | SteinVariational) and made.members not in (0, chains):
-        raise ValueError(
-            f"{side}.interaction.members is {made.members}; here all {chains} chains are one group: use 0."
-        )
-    described = made.to_dict()
-    if isinstance(made, ReplicaExchange):
-        chains = len(made.temperatures)
-        described["hottest"] = made.temperatures[-1]  # what it was made from is no part of it
-    return {"interaction": described, "step_size": step_size, "chains": chains}
-
-
-def _priced(side: str, own: Any) -> None:
-    """Refuse what would take long or much memory, before it is made."""
-    if not isinstance(own, Mapping):
-        raise ValueError(f"{side}.interaction is {short(own)}; give a table with a name, or null.")
-    name = own.get("name")
-    if not isinstance(name, str) or name not in interactions():
-        raise ValueError(f"Unknown interaction {short(name)}; choose one of {', '.join(OFFERED)}.")
-    for key, most in (("bins", MAX_BINS), ("levels", MAX_LEVELS), ("length", MAX_PERIOD), ("pilot", MAX_GRADIENTS)):
-        if key in own:
-            whole(f"{side}.interaction.{key}", own[key], 0, most)
-    rungs = own.get("temperatures", ())
-    if not isinstance(rungs, str) and hasattr(rungs, "__len__") and len(rungs) > MAX_LEVELS:
-        raise ValueError(
-            f"{side}.interaction.temperatures has {len(rungs)} entries; this page takes up to {MAX_LEVELS}."
-        )
-    if not isinstance(own.get("theta", []), list | tuple) or len(own.get("theta", [])) > MAX_BINS:
-        raise ValueError(f"{side}.interaction.theta must be a list of at most {MAX_BINS} numbers.")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import panel as pn
 
-from app.controls.fields import ChoiceField, Field, NumberField
+from app.controls.fields import ChoiceField, Field, NumberField, field_of
 from app.pages.many_modes.config import (
-    MAX_GRADIENTS,
     MAX_TRIALS,
     ModesConfig,
     alone,
@@ -18,7 +18,7 @@ from app.pages.many_modes.config import (
     ladder,
     particles,
 )
-from app.pages.many_modes.controls import method_fields, number_field
+from app.pages.many_modes.controls import method_fields
 from app.style.layout import folded
 from llc_core.fields import Hyper
 from llc_core.interactions.registry import build
@@ -107,20 +107,12 @@ class RunEditor(pn.viewable.Viewer):
         noise = Hyper(
             0.0, 1e3, help="Standard deviation of the noise on every energy and every slope that a chain sees."
         )
-        spent = Hyper(20_000, MAX_GRADIENTS, log=True, help="Of one trial on each side, all its chains together.")
-        trials = Hyper(
-            1,
-            MAX_TRIALS,
-            help="Independent repetitions of each side; the first one is watched, the curves are medians of all.",
-        )
-        seed = Hyper(0, 999_999, help="Seed of the chains' noise.")
+        own = partial(field_of, ModesConfig)
         self.fields: dict[str, NumberField] = {
-            "noise": number_field("noise", noise, 0.25, "Noise of the energy", (0.0, 1.0)),
-            "gradients": number_field(
-                "gradients", spent, 400_000, "Gradients of each trial", (20_000, 4_000_000), whole=True
-            ),
-            "trials": number_field("trials", trials, 16, "Trials", (1, MAX_TRIALS), whole=True),
-            "seed": number_field("seed", seed, 0, "Seed", (0, 100), whole=True),
+            "noise": NumberField("noise", noise, 0.25, label="Noise of the energy", span=(0.0, 1.0)),
+            "gradients": own("gradients", "Gradients of each trial", (20_000, 4_000_000)),
+            "trials": own("trials", "Trials", (1, MAX_TRIALS)),
+            "seed": own("seed", "Seed", (0, 100), high=999_999),
         }
         for each in self.fields.values():
             each.listener = lambda: self.listener()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -12,34 +13,28 @@ from app.pages.many_modes.job import ModesProgress
 from app.pages.many_modes.scene import POINTS, Scene
 from app.sharing.desk import TakeawayDesk
 from app.sharing.exports import config_json, literal
-from app.sharing.json_files import read_json
-from app.sharing.takeaway_menu import TakeawayMenu
+from app.sharing.reading import read_settings
 from llc_core.interactions import SteinVariational
 from llc_core.sweeps.csv_tables import table_csv
 
 NAME = "many_modes"
-FILES = [
-    {"key": "curves", "label": "KL against gradients (CSV)"},
-    {"key": "cells", "label": "Cells and exact masses (CSV)"},
-    {"key": "config", "label": "Configuration (JSON)"},
-    {"key": "python", "label": "Python script"},
-]
-FIGURES = [
-    {"name": "plane_left", "label": "Left chains"},
-    {"name": "plane_right", "label": "Right chains"},
-    {"name": "cells_left", "label": "Left cells"},
-    {"name": "cells_right", "label": "Right cells"},
-    {"name": "kl_curves", "label": "KL against gradients"},
-    {"name": "basin_curve", "label": "Weight of the line"},
-    {"name": "theta_figure_left", "label": "Left θ"},
-    {"name": "multiplier_figure_left", "label": "Left multiplier"},
-    {"name": "index_figure_left", "label": "Left index process"},
-    {"name": "refused_figure_left", "label": "Left refused swaps"},
-    {"name": "theta_figure_right", "label": "Right θ"},
-    {"name": "multiplier_figure_right", "label": "Right multiplier"},
-    {"name": "index_figure_right", "label": "Right index process"},
-    {"name": "refused_figure_right", "label": "Right refused swaps"},
-]
+FILES = {"curves": "KL against gradients (CSV)", "cells": "Cells and exact masses (CSV)"}
+FIGURES = {
+    "plane_left": "Left chains",
+    "plane_right": "Right chains",
+    "cells_left": "Left cells",
+    "cells_right": "Right cells",
+    "kl_curves": "KL against gradients",
+    "basin_curve": "Weight of the line",
+    "theta_figure_left": "Left θ",
+    "multiplier_figure_left": "Left multiplier",
+    "index_figure_left": "Left index process",
+    "refused_figure_left": "Left refused swaps",
+    "theta_figure_right": "Right θ",
+    "multiplier_figure_right": "Right multiplier",
+    "index_figure_right": "Right index process",
+    "refused_figure_right": "Right refused swaps",
+}
 
 
 def python_code(config: ModesConfig) -> str:
@@ -91,16 +86,11 @@ def cells_csv(scene: Scene, seen: ModesProgress) -> str:
     return table_csv(["x", "y", "exact", *SIDES], zip(*(column.ravel().tolist() for column in columns), strict=True))
 
 
-def config_from_file(text: str) -> ModesConfig:
-    """The content of a configuration file; ValueError with one sentence for anything that is no comparison."""
-    return ModesConfig.from_dict(read_json(text, "a comparison"))
-
-
 class ModesTakeaway(TakeawayDesk):
     """apply: called with the configuration in a file; see `TakeawayDesk`."""
 
     def __init__(self, apply: Callable[[ModesConfig], str]):
-        super().__init__(NAME, TakeawayMenu(files=FILES, figures=FIGURES, margin=0), config_from_file, apply)
+        super().__init__(NAME, FILES, FIGURES, partial(read_settings, ModesConfig), apply)
         self._scene: Scene | None = None
         self._seen: ModesProgress | None = None
         self._rows: list[np.ndarray] = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 from app.pages.stationary_bias.config import SIDES, BiasConfig
@@ -11,26 +12,20 @@ from app.pages.stationary_bias.job import RECORD_EVERY, BiasEstimate, BiasProgre
 from app.pages.stationary_bias.scene import Scene, get_scene
 from app.sharing.desk import TakeawayDesk
 from app.sharing.exports import config_json, literal
-from app.sharing.json_files import read_json
-from app.sharing.takeaway_menu import TakeawayMenu
+from app.sharing.reading import read_settings
 from llc_core.sweeps.csv_tables import table_csv
 
 NAME = "stationary_bias"
-FILES = [
-    {"key": "histogram", "label": "Histograms and laws (CSV)"},
-    {"key": "results", "label": "Results (CSV)"},
-    {"key": "config", "label": "Configuration (JSON)"},
-    {"key": "python", "label": "Python script"},
-]
-FIGURES = [
-    {"name": "law_left", "label": "Left histogram"},
-    {"name": "law_right", "label": "Right histogram"},
-    {"name": "metric_figure_left", "label": "Left metric"},
-    {"name": "metric_figure_right", "label": "Right metric"},
-    {"name": "distances", "label": "Distances"},
-    {"name": "bias_curves", "label": "Bias against ε"},
-    {"name": "llc_error_figure", "label": "Errors of λ̂"},
-]
+FILES = {"histogram": "Histograms and laws (CSV)", "results": "Results (CSV)"}
+FIGURES = {
+    "law_left": "Left histogram",
+    "law_right": "Right histogram",
+    "metric_figure_left": "Left metric",
+    "metric_figure_right": "Right metric",
+    "distances": "Distances",
+    "bias_curves": "Bias against ε",
+    "llc_error_figure": "Errors of λ̂",
+}
 
 
 def python_code(config: BiasConfig) -> str:
@@ -71,16 +66,11 @@ def result_csv(estimate: BiasEstimate) -> str:
     return table_csv(["name", *SIDES], [(name, left[name], right[name]) for name in left])
 
 
-def config_from_file(text: str) -> BiasConfig:
-    """The content of a configuration file; ValueError with one sentence for anything that is no comparison."""
-    return BiasConfig.from_dict(read_json(text, "a comparison"))
-
-
 class BiasTakeaway(TakeawayDesk):
     """apply: called with the configuration in a file; see `TakeawayDesk`."""
 
     def __init__(self, apply: Callable[[BiasConfig], str]):
-        super().__init__(NAME, TakeawayMenu(files=FILES, figures=FIGURES, margin=0), config_from_file, apply)
+        super().__init__(NAME, FILES, FIGURES, partial(read_settings, BiasConfig), apply)
         self._scene: Scene | None = None
         self._progress: BiasProgress | None = None
         self._estimate: BiasEstimate | None = None

@@ -6,22 +6,18 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from app.controls.run_fields import DEFAULTS
 from llc_core.networks import build_model
 
 ALL_PARTS = "all"
 ESTIMATE_DEFAULTS: dict[str, Any] = {
+    **DEFAULTS,
     "sampler": {"name": "SGLD"},
     "gradient": "minibatch",
     "chains": 4,
     "steps": 2000,
-    "burn_in": 0.5,
-    "continued_from": None,
     "localization": 100.0,
-    "n_beta": None,
-    "polish": False,
     "batch_size": 256,
-    "seed": 0,
-    "dtype": None,
 }
 """Settings of the estimate where a configuration says nothing. γ = 100 as in Lau, Murfet & Wei."""
 

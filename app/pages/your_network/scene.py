@@ -26,7 +26,7 @@ from app.pages.your_network.config import (
 )
 from app.sharing.reading import PageConfig, from_configuration, from_side_bar
 from llc_core import NetworkPotential, RunConfig
-from llc_core.fields import choice, short, whole
+from llc_core.fields import choice, field_names, known_keys, short, whole
 from llc_core.networks import Split, Training, build_model, digits, head_masks, potential_at, synthetic_text, train
 
 Trained = tuple[nn.Module, Training]
@@ -68,10 +68,7 @@ def link_config(values: Any) -> NetworkConfig:
     """The configuration in a link or a file. Raises ValueError, one sentence, for anything that cannot be run here."""
     if not isinstance(values, Mapping):
         raise ValueError("The configuration must be a mapping of names to values.")
-    known = [*NetworkChoice.__dataclass_fields__, *ESTIMATE_DEFAULTS]
-    for name in values:
-        if name not in known:
-            raise ValueError(f"This page has no setting {short(name)}; it has {', '.join(known)}.")
+    known_keys("the configuration", values, (*field_names(NetworkChoice), *ESTIMATE_DEFAULTS))
     chosen = _choice_in(values)
     given = {name: value for name, value in values.items() if name in ESTIMATE_DEFAULTS}
     settings = {**ESTIMATE_DEFAULTS, **NETWORKS[chosen.network].settings, **given}

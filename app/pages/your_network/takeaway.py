@@ -10,27 +10,18 @@ from app.pages.your_network.config import ALL_PARTS, NETWORKS, TEXT, NetworkChoi
 from app.pages.your_network.scene import NetworkConfig, optimizer_of
 from app.sharing.desk import EstimateDesk
 from app.sharing.exports import literal
-from app.sharing.reading import parse_file
-from app.sharing.takeaway_menu import TakeawayMenu
 from llc_core import Estimate
 from llc_core.sweeps.csv_tables import table_csv
 
 NAME = "llc_network"
-FILES = [
-    {"key": "traces", "label": "Traces (CSV)"},
-    {"key": "results", "label": "Results (CSV)"},
-    {"key": "netcdf", "label": "Everything (NetCDF)"},
-    {"key": "over_training", "label": "λ̂ over training (CSV)"},
-    {"key": "config", "label": "Configuration (JSON)"},
-    {"key": "python", "label": "Python script"},
-]
-FIGURES = [
-    {"name": "losses", "label": "Loss traces"},
-    {"name": "estimates", "label": "Running estimate"},
-    {"name": "training_figure", "label": "Training"},
-    {"name": "over_training_figure", "label": "λ̂ over training"},
-    {"name": "calibration_figure", "label": "Calibration"},
-]
+FILES = {"over_training": "λ̂ over training (CSV)"}
+FIGURES = {
+    "losses": "Loss traces",
+    "estimates": "Running estimate",
+    "training_figure": "Training",
+    "over_training_figure": "λ̂ over training",
+    "calibration_figure": "Calibration",
+}
 
 
 def python_code(choice: NetworkChoice, settings: Mapping[str, Any]) -> str:
@@ -82,7 +73,7 @@ class NetworkTakeaway(EstimateDesk):
     """
 
     def __init__(self, apply: Callable[[Any], None], over_training: Callable[[], Sequence[tuple[int, Estimate]]]):
-        super().__init__(NAME, TakeawayMenu(files=FILES, figures=FIGURES, margin=0), parse_file, apply)
+        super().__init__(NAME, FILES, FIGURES, apply)
         self._over_training = over_training
 
     def show(self, config: NetworkConfig) -> None:

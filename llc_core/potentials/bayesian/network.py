@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from llc_core.compute.precision import EXACT
-from llc_core.fields import choice, number, short, whole
+from llc_core.fields import choice, known_keys, number, short, whole
 from llc_core.potentials.base import Batch, Potential
 from llc_core.potentials.bayesian.activations import ACTIVATIONS
 from llc_core.potentials.bayesian.collapsed import CollapsedChains
@@ -82,9 +82,7 @@ class BayesianNetwork(Potential):
     @classmethod
     def described(cls, values: Mapping[str, Any]) -> BayesianNetwork:
         """From its JSON description without the kind."""
-        unknown = sorted(set(map(str, values)) - set(KEYS))
-        if unknown:
-            raise ValueError(f"Unknown key {short(unknown[0])} in the problem; known keys: {', '.join(KEYS)}.")
+        known_keys("the problem", values, KEYS)
         return cls(**values)
 
     @property
@@ -218,7 +216,4 @@ def checked_inputs(inputs: Any, width: int) -> np.ndarray:
 
 
 def _variance(name: str, value: Any) -> float:
-    result = number(name, value)
-    if not LEAST_VARIANCE <= result <= MOST_VARIANCE:
-        raise ValueError(f"{name} is {result:g}; it must be at least {LEAST_VARIANCE:g} and at most {MOST_VARIANCE:g}.")
-    return result
+    return number(name, value, LEAST_VARIANCE, MOST_VARIANCE)

@@ -105,7 +105,5 @@ class Expected(Potential):
         return width_one_llc([float(w[0, 0]) for w in self.weights], sxx, snx, n_beta, gamma) if gamma > 0 else None
 
     def _checked(self, n_beta: float | None) -> float:
-        n_beta = self.n_beta if n_beta is None else number("n_beta", n_beta)
-        if n_beta <= 0:
-            raise ValueError(f"n_beta is {n_beta:g}; it must be greater than 0.")
+        n_beta = number("n_beta", self.n_beta if n_beta is None else n_beta, above=0)
         return n_beta

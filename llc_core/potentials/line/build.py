@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from llc_core.fields import choice
+from llc_core.fields import choice, known_keys
 from llc_core.potentials.line.landscape import Landscape
 from llc_core.potentials.line.named import LANDSCAPES, NamedLandscape
 from llc_core.potentials.prices import Price
@@ -70,9 +70,7 @@ def _given(values: dict[str, Any]) -> str:
     kind = values.pop("kind", "landscape")
     if kind != "landscape":
         raise ValueError(f"The target is of kind {show(kind)}; it must be a landscape, which has one parameter.")
-    unknown = sorted(str(k) for k in values if k not in KEYS)
-    if unknown:
-        raise ValueError(f"Unknown key {show(unknown[0])} in the landscape; known keys: {', '.join(KEYS)}.")
+    known_keys("the landscape", values, KEYS)
     given = [key for key in ("name", "points", "expression") if values.get(key) is not None]
     if len(given) != 1:
         raise ValueError("A landscape needs one of name, points and expression.")

@@ -82,9 +82,7 @@ class Landscape(Potential):
 
     def expected_llc(self, n_beta: float | None = None) -> float | None:
         """nβ·E[ΔL] under exp(−nβ·L) by quadrature (γ = 0); None where that cannot be normalised."""
-        n_beta = 1.0 if n_beta is None else number("n_beta", n_beta)
-        if n_beta <= 0:
-            raise ValueError(f"n_beta is {n_beta:g}; it must be greater than 0.")
+        n_beta = 1.0 if n_beta is None else number("n_beta", n_beta, above=0)
         stretch = max(1.0, 1 / n_beta)
         low, high = self.bounds
         for _ in range(12):

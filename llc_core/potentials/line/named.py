@@ -12,8 +12,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from llc_core.fields import choice
 from llc_core.potentials.line.landscape import Landscape, Shape
-from llc_core.theory.rank_checks import show
 from llc_core.types import LearningCoefficient
 
 
@@ -35,9 +35,7 @@ class NamedLandscape(Landscape):
     """One of LANDSCAPES, in closed form. Raises ValueError for another name."""
 
     def __init__(self, name: str):
-        if not isinstance(name, str) or name not in _NAMED:
-            raise ValueError(f"Unknown landscape {show(name)}; choose one of {', '.join(_NAMED)}.")
-        about = _NAMED[name]
+        about = _NAMED[choice("landscape", name, tuple(_NAMED))]
         self.name, self.label, self.formula, self.about = name, about.label, about.formula, about.about
         self.mode, self.bounds = about.mode, about.bounds
         self.scalar, self.parameters = _SCALAR[name], np.array(about.parameters)

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from llc_core.compute.precision import lasting
-from llc_core.fields import is_list, number, whole
+from llc_core.fields import choice, is_list, known_keys, number, whole
 from llc_core.potentials.base import Batch, Potential
 from llc_core.potentials.plane.data import PlanarData
 from llc_core.potentials.plane.models import MODELS, Model
@@ -51,9 +51,7 @@ class Planar(Potential):
     ):
         self.model, self.dim = model, model.dim
         self.n = self.samples = whole("n", n, 3, 10**8)
-        self.noise_std = number("noise_std", noise_std)
-        if not 1e-6 <= self.noise_std <= 1e6:
-            raise ValueError(f"noise_std is {self.noise_std:g}; it must be at least 1e-6 and at most 1e6.")
+        self.noise_std = number("noise_std", noise_std, 1e-6, 1e6)
         self.data_sets = whole("data_sets", data_sets, 1, 100_000)
         self.seed = whole("seed", seed, 0, 2**63 - 1)
         self.data = PlanarData(self.data_sets, self.n, model.outputs, self.noise_std, self.seed)
@@ -94,9 +92,7 @@ class Planar(Potential):
         return self._quadrature(n_beta, localization, quadrature.one_sided_posterior)
 
     def _quadrature(self, n_beta: float, localization: float, posterior: Callable[..., Any]) -> float | None:
-        n_beta, localization = number("n_beta", n_beta), number("localization", localization)
-        if n_beta <= 0:
-            raise ValueError(f"n_beta is {n_beta:g}; it must be greater than 0.")
+        n_beta, localization = number("n_beta", n_beta, above=0), number("localization", localization)
         if localization <= 0:
             return None
         if not self.model.on_axes:
@@ -231,14 +227,8 @@ def planar_landscape(name: Any, **values: Any) -> Planar:
     Reduced-rank regression y = B·A·x, the other classic, is `DeepLinearNetwork` with two layers.
     λ and multiplicity are exact, see `llc_core.potentials.plane.models`. ValueError says what does not fit.
     """
-    if not isinstance(name, str) or name not in MODELS:
-        raise ValueError(f"Unknown planar landscape {show(name)}; choose one of {', '.join(MODELS)}.")
-    own = tuple(inspect.signature(MODELS[name]).parameters)
-    unknown = sorted(str(key) for key in values if key not in own + COMMON_KEYS)
-    if unknown:
-        raise ValueError(
-            f"Unknown key {show(unknown[0])} in the planar landscape; {name} has {', '.join(own + COMMON_KEYS[1:])}."
-        )
+    own = tuple(inspect.signature(MODELS[choice("planar landscape", name, tuple(MODELS))]).parameters)
+    known_keys("the planar landscape", values, own + COMMON_KEYS)
     model = MODELS[name](**{key: value for key, value in values.items() if key in own})
     return Planar(model, **{key: value for key, value in values.items() if key not in own})
 

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from llc_core.fields import is_list, number, short, whole
+from llc_core.fields import choice, is_list, known_keys, number, short, whole
 from llc_core.potentials.base import Batch, Potential
 from llc_core.potentials.plane.surface_shapes import SHAPES, SURFACES
 from llc_core.types import LearningCoefficient
@@ -45,19 +45,14 @@ class Surface(Potential):
         noise: float = 0.0,
         n_beta: float = 1.0,
     ):
-        if not isinstance(name, str) or name not in SHAPES:
-            raise ValueError(f"Unknown surface {short(name)}; choose one of {', '.join(SURFACES)}.")
-        self.name, self.shape = name, SHAPES[name]
-        self.noise = number("noise", noise)
-        if not 0 <= self.noise <= 1e6:
-            raise ValueError(f"noise is {self.noise:g}; it must be at least 0 and at most 1e6.")
+        self.name = choice("surface", name, tuple(SURFACES))
+        self.shape = SHAPES[name]
+        self.noise = number("noise", noise, 0, 1e6)
         self.gradients = ("minibatch", "full") if self.noise else ("full",)
         self.n, self._n_beta = 1, number("n_beta", n_beta)
         if isinstance(box, str) and box == "default":
             box = {"modes25": 2.5, "mixture": None}.get(name, 2.0)
-        self.box = None if box is None else number("box", box)
-        if self.box is not None and not 0 < self.box <= 1e6:
-            raise ValueError(f"box is {self.box:g}; it must be above 0 and at most 1e6.")
+        self.box = None if box is None else number("box", box, high=1e6, above=0)
         self.walls = self.box is not None
         self._own: dict[str, Any] = {}
         self.parameters = np.zeros(1)
@@ -152,10 +147,5 @@ def surface(description: Mapping[str, Any] | str = "modes25", **values: Any) -> 
         name = values.pop("name", "modes25")
     else:
         name = description
-    known = {"exponents", "components", "box", "noise", "n_beta"}
-    unknown = sorted(set(values) - known)
-    if unknown:
-        raise ValueError(
-            f"Unknown key {short(unknown[0])} in the surface; known keys: name, {', '.join(sorted(known))}."
-        )
+    known_keys("the surface", values, ("exponents", "components", "box", "noise", "n_beta"))
     return Surface(name, **values)

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 
 from llc_core.compute.precision import EXACT, SINGLE
+from llc_core.fields import number
 
 FLOAT = torch.float64
 RECORDS = 200
@@ -228,5 +229,4 @@ def _pair(
 
 def _positive(**values: float) -> None:
     for name, value in values.items():
-        if not (math.isfinite(value) and value > 0):
-            raise ValueError(f"{name} is {value}; give a number above 0.")
+        number(name, value, above=0)

@@ -15,6 +15,7 @@ from llc_core.compute.precision import EXACT
 from llc_core.compute.streams import torch_stream
 from llc_core.diagnostics.convergence import ess as effective_size
 from llc_core.diagnostics.convergence import r_hat
+from llc_core.fields import choice
 from llc_core.potentials.bayesian.collapsed import CollapsedChains, features
 from llc_core.potentials.bayesian.network import BayesianNetwork, checked_inputs
 from llc_core.references.functions.laplace import LaplaceChains
@@ -79,8 +80,7 @@ class FiniteWidth:
         seed: int = 0,
     ):
         need_network(problem)
-        if method not in ("auto", "importance", "chains"):
-            raise ValueError(f"method is {method!r:.60}; choose one of auto, importance, chains.")
+        choice("method", method, ("auto", "importance", "chains"))
         if problem.likelihood != "gaussian":
             if method == "importance":
                 raise ValueError(f"method is 'importance' and likelihood is {problem.likelihood!r}; choose 'chains'.")

@@ -104,9 +104,7 @@ def calibrate(
     """
     built = build(sampler)
     _check(problem, built)
-    own = problem.localization if own_localization is None else number("own_localization", own_localization)
-    if own < 0:
-        raise ValueError(f"own_localization is {own:g}; it must be at least 0.")
+    own = problem.localization if own_localization is None else number("own_localization", own_localization, 0)
     gammas = _values("localization", localization, [share * own for share in LOCALIZATIONS] if own else [0.0])
     betas = _values("n_beta", n_beta, [share * problem.n_beta for share in TEMPERATURES])
     shared: dict[str, Any] = {

@@ -53,9 +53,7 @@ def explain(
 def explaining(estimate: Estimate, problem: Potential, *, budget: float = BUDGET) -> Iterator[Explanation]:
     """`explain` step by step: an Explanation every 40 ms or so. The parts of each add up, since causes that are not told
     apart yet are one part. Arguments are checked at once."""
-    budget = number("budget", budget)
-    if budget <= 0:
-        raise ValueError(f"budget is {budget:g}; it must be greater than 0, for example {BUDGET:g}.")
+    budget = number("budget", budget, above=0)
     return _Splitting(Subject.of(estimate, problem), budget).stages()
 
 

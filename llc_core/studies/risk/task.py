@@ -82,9 +82,7 @@ def semi_synthetic(
     table = inputs if isinstance(inputs, Table) else Table("inputs", (), _numbers(inputs))
     x = table.standardised
     kept = min(len(x), whole("rows", rows, LEAST_ROWS, MOST_ROWS))
-    share = number("test_share", test_share)
-    if not 0 < share < 1:
-        raise ValueError(f"test_share is {share:g}; it must be greater than 0 and less than 1.")
+    share = number("test_share", test_share, above=0, below=1)
     if kept < LEAST_ROWS:
         raise ValueError(f"{table.name} has {len(x)} rows; a task needs at least {LEAST_ROWS}.")
     x = x[numpy_stream(0, "semi-synthetic rows").permutation(len(x))[:kept]]

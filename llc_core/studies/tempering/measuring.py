@@ -66,9 +66,9 @@ def free_energy(
     if fixed is not None and n_beta is not None:
         raise ValueError("ladder and n_beta are both given; the ladder's last level is the coldest.")
     coldest = problem.n_beta if problem.n > 1 else COLDEST
-    coldest = float(fixed[-1]) if fixed is not None else number("n_beta", coldest if n_beta is None else n_beta)
-    if coldest <= 0:
-        raise ValueError(f"n_beta is {coldest:g}; it must be greater than 0.")
+    coldest = (
+        float(fixed[-1]) if fixed is not None else number("n_beta", coldest if n_beta is None else n_beta, above=0)
+    )
     prior = prior_of(problem, localization, box)
     generator = torch_stream(whole("seed", seed, 0, 2**63 - 1), "tempering")
     typical = _typical(problem, prior.draw(1000, generator))

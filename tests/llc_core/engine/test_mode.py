@@ -148,10 +148,10 @@ def test_what_a_user_wrote_may_call_autograd(monkeypatch):
                 at = seen.delta.detach().requires_grad_()
                 return torch.autograd.grad(at.pow(4).sum(), at)[0].sum(dim=1)
 
-    monkeypatch.setitem(registry._REGISTRY, "Fourth", Fourth)
+    monkeypatch.setitem(registry._FAMILY, "Fourth", Fourth)
     found = estimate(linear(), observables=["Fourth"], gradient="full", steps=80, chains=2, progress=False)
     assert np.isfinite(found.observables["Fourth"]["mean"]).all()
-    monkeypatch.setitem(sampler_registry._REGISTRY, "ByAutograd", ByAutograd)
+    monkeypatch.setitem(sampler_registry._FAMILY, "ByAutograd", ByAutograd)
     own = ByAutograd(step_size=1e-6)
     assert np.isfinite(estimate(linear(), own, gradient="full", steps=80, chains=2, progress=False).llc)
     line = planar_landscape("normal_crossing")

@@ -60,7 +60,7 @@ def test_rows_and_pictures_give_the_same_and_no_picture_sees_another(description
         ({"kind": "wide_resnet", "depth": 20}, "depth is 20; it must be 6n + 4"),
         ({"norm": "layer"}, "norm is 'layer'; choose one of batch, group"),
         ({"width": 0}, "width is 0; it must be at least 1"),
-        ({"factor": 2}, "resnet has no field 'factor'"),
+        ({"factor": 2}, "Unknown key 'factor' in resnet"),
     ],
 )
 def test_what_is_no_network_is_refused_in_words(changes, words):

@@ -126,7 +126,7 @@ def test_entropy_sgd_has_the_constants_of_the_paper():
 
 def test_optimizers_from_json():
     assert build_optimizer({"name": "Adam", "learning_rate": 0.1}) == Adam(learning_rate=0.1)
-    for wrong, words in [("Adagrad", "choose one of"), ({"name": "Adam", "lr": 1}, "has no field 'lr'")]:
+    for wrong, words in [("Adagrad", "choose one of"), ({"name": "Adam", "lr": 1}, "Unknown key 'lr' in Adam")]:
         with pytest.raises(ValueError, match=words):
             build_optimizer(wrong)
     with pytest.raises(ValueError, match="learning_rate"):
@@ -202,7 +202,7 @@ def test_model_descriptions():
     assert not torch.equal(next(a.parameters()), next(c.parameters()))
     for wrong, words in [
         ({"kind": "perceptron"}, "kind is 'perceptron'"),
-        ({"kind": "mlp", "depth": 3}, "mlp has no field 'depth'"),
+        ({"kind": "mlp", "depth": 3}, "Unknown key 'depth' in mlp"),
         ({"kind": "mlp", "widths": [64]}, "widths is"),
         ({"kind": "mlp", "activation": "step"}, "activation is 'step'"),
         ({"kind": "transformer", "dim": 30}, "dim is 30"),

@@ -65,9 +65,12 @@ class SampleLosses(Average):
 
 
 @pytest.fixture
-def known(monkeypatch):
+def known():
     """What a test registers is forgotten after it."""
-    monkeypatch.setattr(registry, "_REGISTRY", dict(observables()))
+    before = dict(observables())
+    yield
+    registry._FAMILY.clear()
+    registry._FAMILY.update(before)
 
 
 def network() -> NetworkPotential:

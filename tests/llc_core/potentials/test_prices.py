@@ -164,10 +164,10 @@ def test_large_networks_are_priced_without_being_made(monkeypatch, widths, gradi
         ({"kind": "planar", "name": "normal_crossing", "k": [1] * 10**4}, "^k is .* give a list of one or two"),
         ({"kind": "planar", "name": "quadratic", "scales": "s" * 10**5}, "^scales is 's"),
         ({"kind": "planar", "name": "line_and_point", "start": "s" * 10**5}, "^start is 's"),
-        ({"kind": "planar", "name": "n" * 10**5}, "^Unknown planar landscape 'n"),
-        ({"kind": "landscape", "name": "n" * 10**5}, "^Unknown landscape 'n"),
+        ({"kind": "planar", "name": "n" * 10**5}, "^planar landscape is 'n"),
+        ({"kind": "landscape", "name": "n" * 10**5}, "^landscape is 'n"),
         ({"kind": "landscape", "n" * 10**5: 1}, "^Unknown key 'n"),
-        ({"kind": "landscape", "name": "flat"}, "^Unknown landscape 'flat'"),
+        ({"kind": "landscape", "name": "flat"}, "^landscape is 'flat'"),
     ],
     ids=lambda value: str(value)[:50],
 )

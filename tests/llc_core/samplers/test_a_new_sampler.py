@@ -79,7 +79,7 @@ def registered(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.syspath_prepend(folder)
     import_module(FILE)
     yield
-    registry._REGISTRY.pop(NAME, None)
+    registry._FAMILY.pop(NAME, None)
     sys.modules.pop(FILE, None)
 
 

@@ -282,7 +282,7 @@ def test_the_same_runs_have_the_same_keys_however_they_are_written():
         ({"ranks": "low"}, "ranks is 'low'"),
         ({"problems": "all"}, "problems is 'all'; give how many, or a list of seeds"),
         ({"samplers": ["SLGD"]}, "samplers: Unknown sampler 'SLGD'"),
-        ({"samplers": [3]}, "samplers: sampler is 3; give a sampler"),
+        ({"samplers": [3]}, "samplers: sampler is 3; give one such as SGLD()"),
         ({"samplers": [{"friction": 1}]}, "samplers: sampler {'friction': 1} has no name; add one of PSGLD"),
         ({"samplers": [{"name": "SGLD", "step_size": 1}]}, "give them in step_sizes"),
         ({"samplers": "SGLD"}, "samplers is 'SGLD'; give a list"),
@@ -295,7 +295,7 @@ def test_the_same_runs_have_the_same_keys_however_they_are_written():
         ({"gradients": ["exact"]}, "gradients is 'exact'"),
         ({"chains": 0}, "chains is 0"),
         ({"burn_in": 50}, "burn_in is 50 steps but the run has only 40"),
-        ({"speed": 1}, "no key 'speed'"),
+        ({"speed": 1}, "Unknown key 'speed' in the sweep"),
     ],
 )
 def test_a_sweep_that_cannot_be_is_one_sentence(changes, words):

@@ -162,9 +162,7 @@ def run_link(row: Mapping[str, Any]) -> str:
     page = PAGE_OF.get(str(config.problem.get("kind")))
     if page is None or config.grid:
         raise ValueError("No page runs this configuration.")
-    defaults = RunConfig().to_dict()
-    values = {k: v for k, v in config.to_dict().items() if v != defaults.get(k) and k not in NOT_CARRIED}
-    return encode(Link(page, values))
+    return encode(Link(page, {k: v for k, v in config.changed().items() if k not in NOT_CARRIED}))
 
 
 def _link(row: Row, name: str) -> str:

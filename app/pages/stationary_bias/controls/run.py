@@ -7,8 +7,8 @@ from typing import Any
 
 import panel as pn
 
-from app.controls.fields import ChoiceField, NumberField
-from app.pages.stationary_bias.config import DECAY, MAX_CHAINS, MAX_STEPS, BiasConfig
+from app.controls.fields import ChoiceField, NumberField, field_of
+from app.pages.stationary_bias.config import DECAY, MAX_CHAINS, BiasConfig
 from app.style.layout import folded
 from llc_core.fields import Hyper
 
@@ -30,35 +30,11 @@ class RunPanel(pn.viewable.Viewer):
             label="Step sizes",
         )
         self._decay = DECAY
-        default = BiasConfig()
         self.fields: dict[str, NumberField] = {
-            "chains": NumberField(
-                "chains",
-                Hyper(100, MAX_CHAINS, log=True, help="Independent chains on each side; they start in the target."),
-                default.chains,
-                integer=True,
-                span=(100, MAX_CHAINS),
-            ),
-            "steps": NumberField(
-                "steps",
-                Hyper(100, MAX_STEPS, log=True, help="Steps of each chain."),
-                default.steps,
-                integer=True,
-                span=(1_000, 1_000_000),
-            ),
-            "burn_in": NumberField(
-                "burn_in",
-                Hyper(0.0, 0.95, help="Share of the steps that is not counted while the chains settle."),
-                default.burn_in,
-                label="Burn-in (share)",
-            ),
-            "seed": NumberField(
-                "seed",
-                Hyper(0, 999_999, help="Seed of the chains' starting points and noise."),
-                default.seed,
-                integer=True,
-                span=(0, 100),
-            ),
+            "chains": field_of(BiasConfig, "chains", span=(100, MAX_CHAINS)),
+            "steps": field_of(BiasConfig, "steps", span=(1_000, 1_000_000)),
+            "burn_in": field_of(BiasConfig, "burn_in", "Burn-in (share)"),
+            "seed": field_of(BiasConfig, "seed", span=(0, 100), high=999_999),
         }
         for field in (self.rule, *self.fields.values()):
             field.listener = lambda: self.listener()

@@ -11,7 +11,7 @@ import panel as pn
 from app.controls.fields import ChoiceField, Field, NumberField, make_field
 from app.pages.stationary_bias.config import STEP, on_the_line
 from app.style.layout import folded
-from llc_core.fields import Hyper, hyper_fields
+from llc_core.fields import Hyper, default_of, hyper_fields
 from llc_core.samplers.registry import samplers
 
 SPANS = {"step_size": (1e-5, 1.0), "stability": (1e-4, 10.0), "beta": (0.0, 3.0), "a": (0.0, 5.0)}
@@ -70,8 +70,7 @@ class SamplerPanel:
         self._rebuild(values)
 
     def _default(self, name: str) -> Any:
-        fields = {f.name: f.default for f in dataclasses.fields(self._samplers[self.sampler.value])}
-        return STEP if name == "step_size" else fields[name]
+        return STEP if name == "step_size" else default_of(self._samplers[self.sampler.value], name)
 
     def _on_sampler(self) -> None:
         # The step size is the run's clock: it stays when another sampler comes.

@@ -12,7 +12,6 @@ from bokeh.document import Document
 
 from app.pages.benchmark.page import Benchmark
 from app.pages.benchmark.presets import PRESETS
-from app.pages.benchmark.takeaway import FILES
 from app.pages.benchmark.texts import TASK, of_guess
 from app.pages.benchmark.tour import TOUR
 from app.window import touring
@@ -65,7 +64,7 @@ def test_what_is_hidden_is_not_sent_and_comes_back(view):
     assert TASK in withheld and view.reveal.visible
     view.tiles.listener("control")  # what is shown later is withheld too
     assert found(answers_of(view), sent(view)) == []
-    for item in FILES:
+    for item in view.takeaway.menu.files:
         kept = item["key"] in ("table", "series", "rows")
         if kept:
             with pytest.raises(ValueError, match="hidden"):

@@ -49,7 +49,6 @@ from app.pages.benchmark.scene import (
     shown,
 )
 from app.pages.benchmark.table import HEAD, accuracy_csv, cells, rows_csv, series_csv, table_html
-from app.pages.benchmark.takeaway import FILES
 from app.pages.benchmark.texts import filter_words, progress_html, readouts, samplers_of, share_near, verdict
 from app.pages.local_geometry.scene import link_config
 from app.pages.measured import RESULTS
@@ -599,9 +598,9 @@ def test_ranks_are_one_kind_where_samplers_would_not_compare_until_somebody_choo
 @pytest.mark.slow
 def test_every_file_can_be_taken_away_and_the_script_runs(view, stores):
     view.restore({"store": "swept", "nan_filter": False, "cut": False})
-    contents = {item["key"]: view.takeaway.content(item["key"]) for item in FILES}
+    contents = {item["key"]: view.takeaway.content(item["key"]) for item in view.takeaway.menu.files}
     assert "cut=False" in contents["python"][1] and "nan_filter=False" in contents["python"][1]
-    assert len({name for name, _ in contents.values()}) == len(FILES)
+    assert len({name for name, _ in contents.values()}) == len(view.takeaway.menu.files)
     assert len(contents["rows"][1].splitlines()) == len(ROWS) + 2
     view.takeaway._on_upload(contents["config"][1])
     assert view.takeaway.menu.message["text"] == "The configuration is set." and not view.takeaway.menu.message["bad"]

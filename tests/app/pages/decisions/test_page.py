@@ -203,7 +203,7 @@ def test_a_tile_of_digits_draws_what_its_lesson_says(name, auroc, error):
         ({"bandit": {"mushrooms": "../../etc/passwd"}}, "mushrooms is '../../etc/passwd'"),
         ({"outside": {"steps": 10**9}}, "steps is 1000000000; it must be at most 20000"),
         ({"outside": {"temperature": "hot"}}, "temperature"),
-        ({"outside": 3}, "outside must be a mapping"),
+        ({"outside": 3}, "outside must be a JSON object"),
         ({"wrong": 1}, "Unknown key 'wrong'"),
         ({"seed": -1}, "seed is -1"),
     ],

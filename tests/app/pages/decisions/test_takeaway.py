@@ -14,8 +14,9 @@ from app.pages.decisions.job.bandit import BanditJob
 from app.pages.decisions.job.digits import DigitsJob
 from app.pages.decisions.presets import play
 from app.pages.decisions.scene import get_scene
-from app.pages.decisions.takeaway import FILES, DecisionsTakeaway, config_from_file, python_code
+from app.pages.decisions.takeaway import DecisionsTakeaway, python_code
 from app.sharing.exports import config_json
+from app.sharing.reading import read_settings
 
 QUICK = {"rounds": 30, "forced_pulls": 200, "hidden": 6, "capacity": 128, "batch_size": 32, "steps": 2}
 CONFIGS = {
@@ -72,12 +73,12 @@ def test_the_files_hold_what_was_seen(name):
     job = finished(config)
     rows = job.log.since(0)[1]
     takeaway.stream(rows)
-    contents = {item["key"]: takeaway.content(item["key"]) for item in FILES}
-    assert len({name for name, _ in contents.values()}) == len(FILES)
+    contents = {item["key"]: takeaway.content(item["key"]) for item in takeaway.menu.files}
+    assert len({name for name, _ in contents.values()}) == len(takeaway.menu.files)
     curve = list(csv.DictReader(io.StringIO(contents["curves"][1])))
     assert len(curve) == len(rows)
     assert float(list(curve[-1].values())[1]) == rows[-1, 1]
-    assert config_from_file(config_json(config)).key() == config.key()
+    assert read_settings(DecisionsConfig, config_json(config)).key() == config.key()
     takeaway._on_upload(config_json(config))
     assert given[-1].key() == config.key()
     for text, words in (("{", "not valid JSON"), ("[]", "JSON object"), ('{"seed": -5}', "seed")):

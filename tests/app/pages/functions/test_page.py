@@ -30,7 +30,7 @@ from app.pages.functions.panels.particles import BY_WEIGHTS, REACH, ParticlesPan
 from app.pages.functions.pictures import AGREE, draw_gauges, place
 from app.pages.functions.presets import PRESETS, printed_step
 from app.pages.functions.scene import INPUTS, Posterior, Scene, case_law, effort, known, scene_of
-from app.pages.functions.takeaway import FILES, python_code
+from app.pages.functions.takeaway import python_code
 from app.pages.functions.texts import EXACT_CELLS, chance_of, distance_to, headline, verdict
 from app.runs.job import State, Status
 from llc_core import Run, RunConfig, estimate, nngp_posterior
@@ -775,7 +775,7 @@ def test_files_hold_what_is_on_the_page(view, small_job):
     results = {row["name"]: row["value"] for row in csv.DictReader(io.StringIO(view.takeaway.content("results")[1]))}
     assert float(results["r_hat_functions_largest"]) == view._seen.gauges.functions
     assert json.loads(results["config"]) == json.loads(json.dumps(view.configuration()))
-    assert {item["key"] for item in FILES} == {"bands", "results", "ksd", "risk", "config", "python"}
+    assert {item["key"] for item in view.takeaway.menu.files} == {"bands", "results", "ksd", "risk", "config", "python"}
     view._on_preset("wider")
     view.takeaway._on_upload(json.dumps(SMALL.to_dict()))
     assert view.configuration() == SMALL.to_dict() and not view.takeaway.menu.message["bad"]

@@ -29,7 +29,6 @@ from app.pages.landscapes.scene import (
     true_parameters,
     window,
 )
-from app.pages.landscapes.takeaway import FILES
 from app.pages.landscapes.texts import verdict
 from app.runs.job import State, Status
 from app.runs.llc_job import LlcJob
@@ -421,8 +420,8 @@ def test_the_python_runs_as_pasted_and_the_files_hold_what_was_seen(view):
     view.volume._take(view.volume._later._future.result())
     small = PointsJob(10, 100, 1.0)
     view.points.found = small.advance(100)
-    contents = {item["key"]: view.takeaway.content(item["key"]) for item in FILES}
-    assert len({name for name, _ in contents.values()}) == len(FILES)
+    contents = {item["key"]: view.takeaway.content(item["key"]) for item in view.takeaway.menu.files}
+    assert len({name for name, _ in contents.values()}) == len(view.takeaway.menu.files)
     rows = {row["name"]: row["value"] for row in csv.DictReader(io.StringIO(contents["results"][1]))}
     assert float(rows["llc"]) == estimate.llc
     assert len(contents["traces"][1].splitlines()) == len(estimate.trace) + 1

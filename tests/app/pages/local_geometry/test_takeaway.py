@@ -20,7 +20,7 @@ from app.pages.local_geometry.panels.sweep.points import SweepPoints
 from app.pages.local_geometry.panels.why.drawing import drawing
 from app.pages.local_geometry.presets import PRESETS
 from app.pages.local_geometry.scene import link_config
-from app.pages.local_geometry.takeaway import FILES, Takeaway
+from app.pages.local_geometry.takeaway import Takeaway
 from app.sharing.exports import config_json
 from app.sharing.json_files import MAX_CHARACTERS
 from app.sharing.reading import OFFERED, PageConfig, from_side_bar, parse_file
@@ -78,8 +78,8 @@ def taken() -> tuple[Takeaway, list[PageConfig]]:
 
 def test_every_file_has_its_content(taken):
     takeaway, _ = taken
-    contents = {item["key"]: takeaway.content(item["key"]) for item in FILES}
-    assert len({name for name, _ in contents.values()}) == len(FILES)
+    contents = {item["key"]: takeaway.content(item["key"]) for item in takeaway.menu.files}
+    assert len({name for name, _ in contents.values()}) == len(takeaway.menu.files)
     assert contents["traces"][1].startswith("step,averaged,chain_0,chain_1")
     assert "llc," in contents["results"][1] and contents["python"][1].startswith("import llc_core")
     assert RunConfig.from_json(contents["config"][1]) == complete()

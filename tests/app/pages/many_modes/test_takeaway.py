@@ -13,7 +13,8 @@ from pasted import Pasted
 from app.pages.many_modes.config import ModesConfig, cyclical, particles
 from app.pages.many_modes.job import ModesJob
 from app.pages.many_modes.scene import get_scene
-from app.pages.many_modes.takeaway import FILES, ModesTakeaway, config_from_file, config_json, python_code
+from app.pages.many_modes.takeaway import ModesTakeaway, config_json, python_code
+from app.sharing.reading import read_settings
 
 pytest.importorskip("numba")
 
@@ -56,8 +57,8 @@ def test_the_files_hold_what_was_seen():
     rows, seen = job.log.since(0)[1], job.judge()
     takeaway.stream(rows)
     takeaway.update(seen)
-    contents = {item["key"]: takeaway.content(item["key"]) for item in FILES}
-    assert len({name for name, _ in contents.values()}) == len(FILES)
+    contents = {item["key"]: takeaway.content(item["key"]) for item in takeaway.menu.files}
+    assert len({name for name, _ in contents.values()}) == len(takeaway.menu.files)
     curve = list(csv.DictReader(io.StringIO(contents["curves"][1])))
     assert len(curve) == len(rows) and float(curve[-1]["right_median_kl"]) == np.median(seen.right.kl)
     cells = list(csv.DictReader(io.StringIO(contents["cells"][1])))
@@ -73,4 +74,4 @@ def test_the_files_hold_what_was_seen():
 
 @pytest.mark.parametrize("name", CONFIGS)
 def test_a_configuration_comes_back(name):
-    assert config_from_file(config_json(CONFIGS[name])).key() == CONFIGS[name].key()
+    assert read_settings(ModesConfig, config_json(CONFIGS[name])).key() == CONFIGS[name].key()

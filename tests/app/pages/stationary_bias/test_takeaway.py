@@ -13,7 +13,8 @@ from pasted import Pasted
 from app.pages.stationary_bias.config import BiasConfig
 from app.pages.stationary_bias.job import BiasJob
 from app.pages.stationary_bias.scene import get_scene
-from app.pages.stationary_bias.takeaway import FILES, BiasTakeaway, config_from_file, config_json, python_code
+from app.pages.stationary_bias.takeaway import BiasTakeaway, config_json, python_code
+from app.sharing.reading import read_settings
 
 CONFIGS = {
     "named": BiasConfig(chains=500, steps=800, burn_in=0.25, seed=3),
@@ -67,8 +68,8 @@ def test_the_python_runs_as_pasted_and_gives_the_same_numbers(pasted, name):
 @pytest.mark.long
 def test_the_files_hold_what_was_seen(page):
     takeaway, _, job = page
-    contents = {item["key"]: takeaway.content(item["key"]) for item in FILES}
-    assert len({name for name, _ in contents.values()}) == len(FILES)
+    contents = {item["key"]: takeaway.content(item["key"]) for item in takeaway.menu.files}
+    assert len({name for name, _ in contents.values()}) == len(takeaway.menu.files)
     rows = list(csv.DictReader(io.StringIO(contents["histogram"][1])))
     seen = np.array([float(row["left_histogram"]) for row in rows])
     assert np.array_equal(seen, job._last.left.density())
@@ -80,7 +81,7 @@ def test_the_files_hold_what_was_seen(page):
 
 @pytest.mark.parametrize("name", CONFIGS)
 def test_a_configuration_comes_back(name):
-    assert config_from_file(config_json(CONFIGS[name])).key() == CONFIGS[name].key()
+    assert read_settings(BiasConfig, config_json(CONFIGS[name])).key() == CONFIGS[name].key()
 
 
 def test_the_menu_takes_a_file_or_says_why_not(page):

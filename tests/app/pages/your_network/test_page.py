@@ -111,7 +111,7 @@ def test_a_choice_comes_back_from_a_link_and_a_file(view, preset):
         ({"part": "layer:99"}, "part"),
         ({"train_seed": -1}, "train_seed"),
         ({"chains": 5000}, "chains is 5000"),
-        ({"unheard_of": 1}, "no setting 'unheard_of'"),
+        ({"unheard_of": 1}, "Unknown key 'unheard_of'"),
         ({"network": ["small"]}, "network"),
     ],
 )

@@ -214,7 +214,7 @@ def test_precedence():
         ({"name": "normal", "points": [[0, 1]] * 3}, "one of name, points and expression"),
         ({"name": "normal", "of": "energy"}, "of belongs to an expression"),
         ({"name": "normal", "scale": 2}, "Unknown key 'scale'"),
-        ({"name": ["normal"]}, "Unknown landscape"),
+        ({"name": ["normal"]}, "landscape is "),
         ({"expression": "x^2", "of": "loss"}, "of is 'loss'"),
         ({"expression": 3}, "must be a text"),
         ({"expression": ""}, "is empty"),

@@ -64,7 +64,7 @@ def test_a_table_is_run_from_the_command_line(tmp_path, capsys):
         ('data = "cifar100"\nnetworks = ["VGG"]\nmethods = ["SGD"]', "has 'VGG' among its networks"),
         ('data = "faces"\nnetworks = ["ResNet-20"]\nmethods = ["SGD"]', "has 'faces' among its data"),
         ('data = "cifar10"\nnetworks = ["ResNet-20"]\nmethods = ["SGD"]\nspeed = 1', "has 'speed' among its keys"),
-        (TINY.replace("epochs", "epoch"), "Setting 'epoch' of pictures does not exist"),
+        (TINY.replace("epochs", "epoch"), "Unknown key 'epoch' in the settings of pictures"),
         (TINY.replace("draws_from = 1", "draws_from = 2"), "draws_from is 2; it must be less than epochs"),
         (TINY.replace("batch_size = 512", 'batch_size = "all"'), "batch_size"),
     ],
