@@ -115,9 +115,7 @@ class EstimatePage(Page):
 
     def configuration(self) -> dict[str, Any]:
         """What is run, for a link: the fields of RunConfig that differ from their defaults."""
-        defaults = RunConfig().to_dict()
-        values = RunConfig(problem=self.config.problem, **self.config.settings).to_dict()
-        return {name: value for name, value in values.items() if value != defaults.get(name)}
+        return RunConfig(problem=self.config.problem, **self.config.settings).changed()
 
     def cursor(self) -> Any:
         return Cursor()
