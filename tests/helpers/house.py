@@ -48,8 +48,6 @@ PAGE_FLOORS: Sequence[frozenset[str]] = [
     frozenset({"panels", "takeaway"}),
     frozenset({"page"}),
 ]
-PAGE_NAMES = ("config", "editor", "page", "pictures", "presets", "scene", "takeaway", "texts")
-"""What every page folder has."""
 LARGE = 240
 """Lines of a file that can still be seen at once, more or less."""
 FOREIGN = {
@@ -232,13 +230,6 @@ def pages_that_import_pages(tree: Tree) -> Iterator[str]:
 def page_arrows_up(tree: Tree) -> Iterator[str]:
     for folder in page_folders(tree):
         yield from arrows_up(tree, folder, PAGE_FLOORS)
-
-
-def missing_page_names(tree: Tree) -> Iterator[str]:
-    for folder in page_folders(tree):
-        for name in PAGE_NAMES:
-            if f"{folder}/{name}.py" not in tree:
-                yield f"{folder} has no {name}.py."
 
 
 def tests_without_a_room(tests: Iterable[str], folders: Iterable[str]) -> Iterator[str]:
