@@ -120,12 +120,14 @@ def sweep(found: Sequence[Any]) -> Any:
             hv.Scatter((x, mean), label=label).opts(color=color, size=7),
             hv.Scatter((x[hollow], mean[hollow])).opts(color="white", line_color=color, size=7),
         ]
+    high = [abs(curve.mean) + np.nan_to_num(curve.sd) for curve in found]
+    most = float(np.clip(1.2 * np.nanmax(np.concatenate([*high, [0.0]])), 0.1, 1.0))
     decades = np.log10(max(sizes, default=1.0) / min(sizes, default=1.0))
     axis = {"logx": True} if decades > 3 else ticks_at(sizes)
     options = {
         "xlabel": "step size ε",
         "ylabel": "relative error of λ̂",
-        "ylim": (-1.0, 1.0),
+        "ylim": (-most, most),
         "legend_position": "right",
     }
     return finished(hv.Overlay(parts), **options, **axis)
