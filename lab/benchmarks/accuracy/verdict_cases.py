@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from llc_core import DeepLinearNetwork, NetworkPotential, estimate, planar_landscape
+from llc_core import DeepLinearNetwork, NetworkPotential, estimate, planar_landscape, polish
 from llc_core.diagnostics.confirmation import exact_value
 from llc_core.potentials.base import Potential
 from llc_core.references.gibbs import gibbs_reference
@@ -102,12 +102,24 @@ def problem_of(name: str, seed: int) -> Potential:
 
 
 @cache
-def answer_of(name: str, seed: int, localization: float = 1.0) -> float:
-    """What λ̂ should be at this γ."""
+def answer_of(
+    name: str, seed: int, localization: float = 1.0, n_beta: float | None = None, polished: bool = False
+) -> float:
+    """What λ̂ should be at this γ and nβ. polished: at the minimum of L_n near w0."""
     problem = problem_of(name, seed)
-    exact = exact_value(problem, problem.n_beta, localization) if isinstance(problem, NetworkPotential) else math.nan
+    asked_otherwise = polished or n_beta is not None
+    problem = polish(problem).problem if polished else problem
+    n_beta = problem.n_beta if n_beta is None else n_beta
+    known = isinstance(problem, NetworkPotential) or asked_otherwise
+    exact = exact_value(problem, n_beta, localization) if known else math.nan
     if math.isfinite(exact):
         return exact
+    if asked_otherwise:
+        sampler = "HMC" if isinstance(problem, NetworkPotential) else None
+        steps = {"chains": 16, "steps": 4000, "burn_in": 0.1} if sampler else {"max_steps": 64_000}
+        return estimate(
+            problem, sampler, n_beta=n_beta, localization=localization, seed=seed + 1, progress=False, **steps
+        ).llc
     if isinstance(problem, DeepLinearNetwork) and len(problem.weights) > 1:
         sweeps = {"chains": 8, "sweeps": 2000, "burn_in": 0.1}
         return gibbs_reference(problem, localization=localization, seed=seed + 1, **sweeps).llc

@@ -5,7 +5,7 @@
 
 The runs of `verdicts`, of seeds that no limit was looked for on. A refused run is followed: where the verdict wants steps, the same
 chains go on, twice as long each time, until it wants none or they have four times as many; else the setting that it names is
-changed, and a new run is made, as long as the last (a larger γ is another question, and is scored by its own answer). The second remedy does the same
+changed, and a new run is made, as long as the last (another γ, nβ or w0 is another question, and is scored by its own answer). The second remedy does the same
 once more, so that a run of 4,000 steps ends with 64,000 at most.
 Every stage keeps its evidence, and is judged by today's verdict.
 """
@@ -58,8 +58,10 @@ def one_run(case: Case) -> Row:
         else:
             settings = changed(settings, said.change, run)
             run = run_of(problem, settings)
-            if "localization" in settings:  # another γ is another question, and has another answer
-                answer = answer_of(case.problem, case.problem_seed, settings["localization"])
+            asked = {name: settings[name] for name in ("localization", "n_beta") if name in settings}
+            if asked or settings.get("polish"):  # another question, which has another answer
+                polished = settings.get("polish", False)
+                answer = answer_of(case.problem, case.problem_seed, **asked, polished=polished)
             verdict = finished(run, answer, str(dict(said.change)))
         stages.append(verdict[0])
     return {"stages": stages, "seconds": round(time.process_time() - started, 2)}
@@ -116,7 +118,8 @@ def finished(run: Run, answer: float, done: str) -> tuple[Row, Verdict]:
         found = run.estimates(0)[0]
     evidence, verdict = seen[0]
     sampler = run.sampler.to_dict()
-    return {**evidence_row(found, evidence, answer), "steps": found.steps, "sampler": sampler, "done": done}, verdict
+    about = {"steps": found.steps, "sampler": sampler, "done": done, "polish": run.config.polish}
+    return {**evidence_row(found, evidence, answer), **about}, verdict
 
 
 def gone_on(run: Run, answer: float, most: int) -> tuple[Row, Verdict]:

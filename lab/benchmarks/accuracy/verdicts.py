@@ -32,7 +32,7 @@ from lab.benchmarks.accuracy.verdict_cases import FACTORS, SMALL_FACTORS, Case, 
 from lab.benchmarks.keeping import Kept, Row
 from lab.benchmarks.machine import machine
 from lab.benchmarks.smoke import parse
-from llc_core import Estimate, estimate
+from llc_core import Estimate, estimate, polish
 from llc_core.diagnostics.confirmation import drawn_value, exact_value
 from llc_core.diagnostics.convergence import ESS_LIMIT
 from llc_core.diagnostics.evidence import Evidence
@@ -112,6 +112,7 @@ def judged_again(case: Case, row: Row, alone: bool = False) -> Row:
     speak against the estimate, as in a run. alone: by what the chains show, with no exact answer beside them."""
     problem, sampler = problem_of(case.problem, case.problem_seed), build(case.settings["sampler"])
     given = {name: _number(value) if value is None else value for name, value in row["evidence"].items()}
+    problem = polish(problem).problem if row.get("polish") else problem
     exact = exact_value(problem, row["n_beta"], row["localization"])
     own = {"exact_law": sampler.exact_law and sampler.bias_expected, "sampler": sampler, "reference": exact}
     evidence = Evidence(**{**given, **own})
