@@ -78,7 +78,7 @@ def price(
     """What the described potential takes in memory, with nothing of it made; ValueError as `build`.
 
     It counts what is made once, for a run on a CPU: w0, ranks, data, products, and one chain's evaluation. The states of
-    the chains come on top, see `llc_core.engine.memory`.
+    the chains come on top, see `llc_core.engine.machine`.
     gradient, batch_size, dtype: as in RunConfig; where they are None, the cheapest: full gradients in single precision.
     """
     kind, values = _kind(description)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from llc_core.config import DTYPES, GRADIENTS, RunConfig
-from llc_core.engine.interacting import check_sampler
+from llc_core.engine.resolve import check_sampler
 from llc_core.fields import Settings, hyper, hyper_of, one_line, short
 from llc_core.interactions import build as build_interaction
 from llc_core.potentials import problem_class

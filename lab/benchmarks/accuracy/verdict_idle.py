@@ -29,8 +29,8 @@ from lab.benchmarks.machine import machine
 from lab.benchmarks.smoke import parse
 from llc_core import DeepLinearNetwork, NetworkPotential, RunConfig, estimate
 from llc_core.diagnostics.confirmation import drawn_value
-from llc_core.engine.idle import Idle
 from llc_core.engine.run import Run
+from llc_core.engine.spreading import Idle
 from llc_core.potentials.base import Potential
 from llc_core.verdicts import Kind
 

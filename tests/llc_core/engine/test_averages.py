@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from llc_core.diagnostics.errors import standard_error
-from llc_core.engine.averages import LossAccumulator
+from llc_core.engine.record import LossAccumulator
 
 STEPS, CHAINS, BURN_IN = 120, 3, 20
 

@@ -14,8 +14,8 @@ from sentences import tells
 from torch.utils.flop_counter import FlopCounterMode
 
 from llc_core import Run, RunConfig, SweepSpec, estimate
-from llc_core.engine import coordinates
 from llc_core.engine import run as engine
+from llc_core.engine import target
 from llc_core.engine.adapting.coordinate_changes import CoordinateChanges
 from llc_core.engine.adapting.schedule import coordinate_looks
 from llc_core.potentials import DeepLinearNetwork
@@ -548,7 +548,7 @@ def test_operations_are_those_of_the_engine_s_products(gradient, batch_size, pro
 @pytest.mark.parametrize("sampler, gradients", [("UnderdampedLangevin", 1), ("HMC", 10)])
 def test_operations_count_the_change_of_coordinates(sampler, gradients, monkeypatch):
     monkeypatch.setattr(dln_tensors, "prefers_numpy", lambda: False)
-    monkeypatch.setattr(coordinates, "prefers_numpy", lambda: False)
+    monkeypatch.setattr(target, "prefers_numpy", lambda: False)
     (unit,) = spec(samplers=[sampler], gradients=["full"], steps=400).units()
     run = Run(unit.config)
 

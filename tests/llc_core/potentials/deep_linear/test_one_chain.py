@@ -14,7 +14,7 @@ from rounding import condition, likely, passes
 from llc_core import DeepLinearNetwork, RunConfig
 from llc_core.compute.cores import over_chains
 from llc_core.compute.matrices import openblas, single_threaded
-from llc_core.engine import coordinates as turning
+from llc_core.engine import target as turning
 from llc_core.engine.run import Run
 from llc_core.groups import Groups
 from llc_core.potentials.deep_linear import data as dln_data
