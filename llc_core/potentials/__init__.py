@@ -10,10 +10,9 @@ from llc_core.potentials.base import Batch, Potential, ProblemClass, Workload
 from llc_core.potentials.bayesian.costs import PREFIX, BayesianNetworks
 from llc_core.potentials.bayesian.network import BayesianNetwork
 from llc_core.potentials.bayesian.prices import bayesian_price
-from llc_core.potentials.deep_linear.costs import RandomLinearNetworks
+from llc_core.potentials.deep_linear.costs import RandomLinearNetworks, linear_price
 from llc_core.potentials.deep_linear.family import DeepLinearFamily
 from llc_core.potentials.deep_linear.network import DeepLinearNetwork
-from llc_core.potentials.deep_linear.prices import linear_price
 from llc_core.potentials.line.build import landscape, line_price
 from llc_core.potentials.line.landscape import Landscape
 from llc_core.potentials.line.named import LANDSCAPES

@@ -19,10 +19,8 @@ from llc_core.engine.run import Run
 from llc_core.groups import Groups
 from llc_core.potentials.deep_linear import data as dln_data
 from llc_core.potentials.deep_linear import tensors as dln_tensors
-from llc_core.potentials.deep_linear.all_chains import NumpyAllChains
 from llc_core.potentials.deep_linear.cut import cut_of, multiplications
-from llc_core.potentials.deep_linear.one_chain import NumpyChain
-from llc_core.potentials.deep_linear.one_chain_cut import NumpyCutChain
+from llc_core.potentials.deep_linear.numpy_chains import NumpyAllChains, NumpyChain, NumpyCutChain
 
 WIDTHS = {
     "whole": ([30, 50, 60, 40, 45], [30, 30, 25, 20], 0),
