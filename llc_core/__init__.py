@@ -17,7 +17,7 @@ from llc_core.potentials import BayesianNetwork, DeepLinearFamily, DeepLinearNet
 from llc_core.potentials.line.build import landscape
 from llc_core.potentials.line.landscape import Landscape
 from llc_core.potentials.line.named import LANDSCAPES
-from llc_core.potentials.module.cross_entropy import CrossEntropy
+from llc_core.potentials.module.losses import CrossEntropy
 from llc_core.potentials.plane.regression import PLANAR, Planar, planar_landscape
 from llc_core.potentials.plane.surfaces import SURFACES, Surface, surface
 from llc_core.potentials.polished import Polished
