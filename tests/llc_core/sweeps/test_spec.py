@@ -24,7 +24,7 @@ from llc_core.potentials.deep_linear.cut import cut_of, multiplications
 from llc_core.potentials.deep_linear.random_networks import drawn_widths
 from llc_core.sweeps import Store, Unit, costs, export, worker
 from llc_core.sweeps import spec as spec_module
-from llc_core.sweeps.spec_fields import label_of
+from llc_core.sweeps.spec import label_of
 from llc_core.sweeps.store import COLUMNS, results
 from llc_core.sweeps.unit import key_of
 
@@ -436,7 +436,7 @@ def test_files_that_are_no_stores(tmp_path):
 
 def test_a_store_that_was_half_made_is_made_whole(tmp_path, small_rows, monkeypatch):
     path = tmp_path / "a.sqlite"
-    monkeypatch.setattr("llc_core.sweeps.schema.PROGRESS", "id INTEGER, this is no SQL (")
+    monkeypatch.setattr("llc_core.sweeps.store.PROGRESS", "id INTEGER, this is no SQL (")
     with pytest.raises(ValueError, match="is not a store of LLC Lab; give a file"):
         Store(path)
     monkeypatch.undo()
