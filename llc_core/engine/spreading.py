@@ -15,7 +15,7 @@ from llc_core.engine.law import LEAST_LOOKS, Measured, has_no_law, spread_of, wi
 from llc_core.engine.setup import Setup, can_be_asked
 from llc_core.observables.law_bias import LawBias
 from llc_core.observables.look import Group
-from llc_core.observables.spread_count import SpreadCount
+from llc_core.observables.spreading import SpreadCount
 from llc_core.observables.term_sizes import TermSizes
 
 SLOPE = 0.1
