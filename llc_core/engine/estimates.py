@@ -18,7 +18,7 @@ from llc_core.config import RunConfig
 from llc_core.diagnostics.confirmation import draw_together
 from llc_core.diagnostics.convergence import standard_error
 from llc_core.diagnostics.evidence import Evidence
-from llc_core.diagnostics.variance import FromVariance, Looks, from_variance
+from llc_core.diagnostics.minimum import FromVariance, Looks, from_variance
 from llc_core.diagnostics.verdict import worth_an_answer
 from llc_core.engine.above_minimum import above_minimum
 from llc_core.engine.adapting.control import Control

@@ -100,7 +100,7 @@ def search(setup: Setup, here: Tensor, n_beta: float, gamma: float, rounds: int,
     they do along these: λ̂ is right however far they have spread along them. The search begins with all directions. Each round takes
     away those along which a chain finds a slope at its new place, until none does. Where a flat valley bends, or narrows farther
     out, there are slopes at the new places, and nothing is left. The other directions stay where the chains are: what is idle there
-    may matter where they have not been, which is for `diagnostics.spread.without_idle` to weigh.
+    may matter where they have not been, which is for `diagnostics.chances.without_idle` to weigh.
     """
     stream = torch_stream(setup.config.seed, "idle", here.device)
     length, slopes, changes = gamma**-0.5, Slopes(here), list[Tensor]()

@@ -13,12 +13,11 @@ import numpy as np
 
 from llc_core.config import RunConfig
 from llc_core.diagnostics import convergence as diagnostics
+from llc_core.diagnostics.chances import without_idle
 from llc_core.diagnostics.confirmation import drawn_value, exact_value
-from llc_core.diagnostics.drawn import Drawn
-from llc_core.diagnostics.errors import MeanError, mean_error
+from llc_core.diagnostics.convergence import MeanError, mean_error
 from llc_core.diagnostics.evidence import Evidence
-from llc_core.diagnostics.predictive import Predictive
-from llc_core.diagnostics.spread import without_idle
+from llc_core.diagnostics.predictive import Drawn, Predictive
 from llc_core.diagnostics.verdict import hangs_on_spread, judge, worth_an_answer
 from llc_core.engine.spreading import Idle
 from llc_core.observables.base import Mean

@@ -25,8 +25,7 @@ from lab.benchmarks.machine import machine
 from lab.benchmarks.smoke import parse
 from llc_core import DeepLinearNetwork, NetworkPotential, landscape, planar_landscape
 from llc_core.config import RunConfig
-from llc_core.diagnostics.convergence import ESS_LIMIT, ess
-from llc_core.diagnostics.errors import standard_error
+from llc_core.diagnostics.convergence import ESS_LIMIT, ess, standard_error
 from llc_core.engine.run import Run
 from llc_core.potentials.base import Potential
 from llc_core.references.gibbs import gibbs_reference

@@ -11,7 +11,7 @@ from targets import Quadratic
 from torch import Tensor
 
 from llc_core import NetworkPotential, Run, RunConfig, planar_landscape
-from llc_core.diagnostics.errors import standard_error
+from llc_core.diagnostics.convergence import standard_error
 from llc_core.observables import Average, Look, base
 from llc_core.samplers import SGLD
 
