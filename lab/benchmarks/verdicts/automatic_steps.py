@@ -1,9 +1,9 @@
 """What the automatic step of a sampler should aim at: bias against draws, at the same number of steps.
 
-    python -m lab.benchmarks.accuracy.automatic_steps --samplers SGLD --keep lab/results/automatic_steps.jsonl --minutes 20
-    python -m lab.benchmarks.accuracy.automatic_steps --samplers SGLD --keep lab/results/automatic_steps.jsonl --minutes 0
+    python -m lab.benchmarks.verdicts.automatic_steps --samplers SGLD --keep lab/results/automatic_steps.jsonl --minutes 20
+    python -m lab.benchmarks.verdicts.automatic_steps --samplers SGLD --keep lab/results/automatic_steps.jsonl --minutes 0
 
-The problems of `verdict_cases`, of seeds that no limit was looked for on, each with the automatic step at several shares of the largest
+The problems of `cases`, of seeds that no limit was looked for on, each with the automatic step at several shares of the largest
 stable one, all data and one length. Every run is judged by its chains alone, and beside exact answers; it is right within
 max(5%, 3 llc_se). What counts is the share of all runs that is trusted and right.
 """
@@ -20,11 +20,11 @@ from unittest import mock
 import numpy as np
 import torch
 
-from lab.benchmarks.accuracy.verdict_cases import CHAINS, PROBLEMS, STEPS, Case, answer_of, problem_of
-from lab.benchmarks.accuracy.verdicts import evidence_row, interval, judged_again, right, run_of, too_short
 from lab.benchmarks.keeping import Kept, Row
 from lab.benchmarks.machine import machine
 from lab.benchmarks.smoke import parse
+from lab.benchmarks.verdicts.cases import CHAINS, PROBLEMS, STEPS, Case, answer_of, problem_of
+from lab.benchmarks.verdicts.runs import evidence_row, interval, judged_again, right, run_of, too_short
 from llc_core.samplers import build
 
 
@@ -72,7 +72,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--samplers", nargs="+", default=["SGLD"])
     parser.add_argument("--shares", nargs="+", type=float, default=[0.1, 0.05, 0.03, 0.02])
-    parser.add_argument("--shapes", nargs="+", default=list(PROBLEMS), help="names of problems of `verdict_cases`")
+    parser.add_argument("--shapes", nargs="+", default=list(PROBLEMS), help="names of problems of `cases`")
     parser.add_argument("--gradient", default="full")
     parser.add_argument("--steps", nargs="+", type=int, default=[STEPS["usual"]])
     parser.add_argument("--first", type=int, default=700, help="seed of the first problems")

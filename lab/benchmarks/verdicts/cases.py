@@ -32,7 +32,7 @@ FACTORS = {
     "ten times automatic": 10.0,
 }
 SMALL_FACTORS = {"a tenth of automatic": 1 / 10, "a thirtieth of automatic": 1 / 30}
-"""Of `verdict_samplers`."""
+"""Of `samplers`."""
 NOISY = ("minibatch", "control_variate")
 BAYESIAN = "CollapsedPCN"
 """It samples Bayesian networks alone, whose λ̂ is no learning coefficient."""

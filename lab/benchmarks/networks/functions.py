@@ -1,8 +1,8 @@
 """Weights and functions: how far finite widths are from the Gaussian process, what an effective draw costs, how fast an ensemble's law is
 right, and what weights and λ̂ do meanwhile.
 
-    python -m lab.benchmarks.accuracy.functions
-    python -m lab.benchmarks.accuracy.functions --only gap --only stein
+    python -m lab.benchmarks.networks.functions
+    python -m lab.benchmarks.networks.functions --only gap --only stein
 
 Seven points of the curve x·sin(1.5x) + x³/8, two hidden SELU layers, noise variance .05. Every part prints its bar and whether it is met.
 """
@@ -289,7 +289,7 @@ def main() -> None:
     torch.set_num_threads(1)
     print(machine())
     known = json.loads(options.out.read_text()) if options.out is not None and options.out.exists() else {}
-    known |= {"command": "python -m lab.benchmarks.accuracy.functions", "machine": machine()}
+    known |= {"command": "python -m lab.benchmarks.networks.functions", "machine": machine()}
     for name in options.only or PARTS:
         began = time.process_time()
         print(f"\n{name}: {PARTS[name].__doc__}")

@@ -1,7 +1,7 @@
 """Does entropy-SGD find more degenerate networks than SGD? Digits, two hidden layers of 64, ten seeds, pairwise.
 
-    python -m lab.benchmarks.accuracy.entropy_sgd              # about 14 minutes on one core; writes lab/results/entropy_sgd.json
-    python -m lab.benchmarks.accuracy.entropy_sgd --seeds 8 9 --output /tmp/two.json
+    python -m lab.benchmarks.networks.entropy_sgd              # about 14 minutes on one core; writes lab/results/entropy_sgd.json
+    python -m lab.benchmarks.networks.entropy_sgd --seeds 8 9 --output /tmp/two.json
 
 The constants are those of Lau, Murfet & Wei 2023, γ = 100 among them, with their rate η = 0.01 for both optimisers. The
 comparison is done in several ways, since it turns out to depend on which one is meant:

@@ -1,8 +1,8 @@
 """Who eats the right mushrooms? Regret of nets that samplers move, beside exact linear regression (Deng et al., paper 002, 4.3).
 
-    python -m lab.benchmarks.accuracy.bandits
-    python -m lab.benchmarks.accuracy.bandits --on made --seeds 10 --rounds 400 --small --agents all
-    python -m lab.benchmarks.accuracy.bandits --agents "linear;linear, Thompson" --seeds 10 --on wheel
+    python -m lab.benchmarks.networks.bandits
+    python -m lab.benchmarks.networks.bandits --on made --seeds 10 --rounds 400 --small --agents all
+    python -m lab.benchmarks.networks.bandits --agents "linear;linear, Thompson" --seeds 10 --on wheel
 
 Every play has a process of its own, two at a time. All agents meet the same mushrooms and the same luck, so differences to the
 first agent are seed by seed. The forced random phase, which no agent can help, stands apart. Beside the regret of the rewards got stands
@@ -234,7 +234,7 @@ def keep(
     path: Path = options.out
     small = " --small" if options.small else ""
     command = (
-        f"python -m lab.benchmarks.accuracy.bandits --on {options.on} --seeds {options.seeds} --rounds {options.rounds}{small}"
+        f"python -m lab.benchmarks.networks.bandits --on {options.on} --seeds {options.seeds} --rounds {options.rounds}{small}"
         f' --agents "{options.agents}" --out {path}'
     )
     kept: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}

@@ -1,7 +1,7 @@
 """λ̂ of every attention head while a small transformer learns, by SGLD and by RMSProp-SGLD.
 
-    python -m lab.benchmarks.accuracy.attention_heads          # writes lab/results/attention_heads.json after each head
-    python -m lab.benchmarks.accuracy.attention_heads --layers 4 --heads 8      # the paper's numbers of layers and heads
+    python -m lab.benchmarks.networks.attention_heads          # writes lab/results/attention_heads.json after each head
+    python -m lab.benchmarks.networks.attention_heads --layers 4 --heads 8      # the paper's numbers of layers and heads
 
 An attention-only transformer learns pairs of tokens first and then to copy from its context (`synthetic_text`). One head
 moves at a time, the rest of the network stays. n counts the ROWS sequences that λ̂ is measured on, which are among those

@@ -1,7 +1,7 @@
 """Does the split of an error name the right cause? Ten small networks, one planted cause each.
 
-    python -m lab.benchmarks.accuracy.why                 # the table of all ten
-    python -m lab.benchmarks.accuracy.why "large step" --seed 3
+    python -m lab.benchmarks.verdicts.why                 # the table of all ten
+    python -m lab.benchmarks.verdicts.why "large step" --seed 3
 
 Every case is estimated, its error is split by `llc_core.studies.explain.split.explain`, and the estimate is made again from another
 seed with the planted cause alone switched off. The change of λ̂ is what the planted part must say.

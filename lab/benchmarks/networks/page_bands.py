@@ -1,6 +1,6 @@
 """Makes app/pages/functions/exact.json: the exact posteriors of the page's first networks, so that no visitor waits for them.
 
-    python -m lab.benchmarks.accuracy.page_bands
+    python -m lab.benchmarks.networks.page_bands
 
 It takes longer chains of the hidden layers than the page gives to networks of a visitor's own.
 """
@@ -50,7 +50,7 @@ def main() -> None:
                     "r_hat": round(found.r_hat, 4),
                 }
             )
-    said = {"command": "python -m lab.benchmarks.accuracy.page_bands", "machine": machine(), "answers": answers}
+    said = {"command": "python -m lab.benchmarks.networks.page_bands", "machine": machine(), "answers": answers}
     scenes.SHIPPED.write_text(json.dumps(said, indent=None, ensure_ascii=False) + "\n")
 
 

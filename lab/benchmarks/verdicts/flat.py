@@ -1,7 +1,7 @@
 """By the chains alone, on deep linear networks that no limit of the verdict was looked for on: are flat directions found out?
 
-    python -m lab.benchmarks.accuracy.verdict_flat --keep lab/results/verdict_flat.jsonl --minutes 20     # again and again
-    python -m lab.benchmarks.accuracy.verdict_flat --keep lab/results/verdict_flat.jsonl --minutes 0      # the table
+    python -m lab.benchmarks.verdicts.flat --keep lab/results/verdict_flat.jsonl --minutes 20     # again and again
+    python -m lab.benchmarks.verdicts.flat --keep lab/results/verdict_flat.jsonl --minutes 0      # the table
 
 Every sampler with its automatic step and 4,000 steps, from w0, with no exact answer beside the chains. Afterwards they are scored
 by exact draws: right within max(5%, 3 llc_se). "Before" is the same verdict without the count of directions that the chains have
@@ -17,11 +17,11 @@ from pathlib import Path
 
 import torch
 
-from lab.benchmarks.accuracy.verdict_cases import CHAINS, OTHERS, STEPS, problem_of
-from lab.benchmarks.accuracy.verdicts import RIGHT_ERRORS, RIGHT_SHARE, interval
 from lab.benchmarks.keeping import Kept, Row
 from lab.benchmarks.machine import machine
 from lab.benchmarks.smoke import parse
+from lab.benchmarks.verdicts.cases import CHAINS, OTHERS, STEPS, problem_of
+from lab.benchmarks.verdicts.runs import RIGHT_ERRORS, RIGHT_SHARE, interval
 from llc_core import RunConfig
 from llc_core.diagnostics.confirmation import drawn_value
 from llc_core.diagnostics.convergence import ESS_LIMIT

@@ -1,11 +1,11 @@
 """Trusted, and right? Where w0 is the truth, moved off it, a checkpoint, or polished: ten models whose λ is known.
 
-    python -m lab.benchmarks.accuracy.no_minimum --keep lab/results/no_minimum.jsonl --minutes 20    # again and again
-    python -m lab.benchmarks.accuracy.no_minimum --keep lab/results/no_minimum.jsonl --minutes 0     # the table
+    python -m lab.benchmarks.verdicts.no_minimum --keep lab/results/no_minimum.jsonl --minutes 20    # again and again
+    python -m lab.benchmarks.verdicts.no_minimum --keep lab/results/no_minimum.jsonl --minutes 0     # the table
 
 Noisy data of ROWS rows: at the true parameter the loss has a slope, and λ̂ from the mean is too low there. A refused run is followed:
 where the verdict wants steps, the same chains go on, to four times as many; where it says so, w0 is polished; else the setting that
-it names is changed. Two remedies at most, as in `verdict_remedies`. Right: within max(5%, 3 llc_se) of the known λ, at the last stage.
+it names is changed. Two remedies at most, as in `remedies`. Right: within max(5%, 3 llc_se) of the known λ, at the last stage.
 γ = 1, nβ = n/log n. Seeds below 1000 were looked at while the limits of the verdict were chosen.
 """
 
@@ -22,10 +22,10 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from lab.benchmarks.accuracy.verdicts import interval
 from lab.benchmarks.keeping import Kept, Row
 from lab.benchmarks.machine import machine
 from lab.benchmarks.smoke import parse
+from lab.benchmarks.verdicts.runs import interval
 from llc_core import NetworkPotential, RunConfig, polish
 from llc_core.engine.run import Run
 from llc_core.samplers import build

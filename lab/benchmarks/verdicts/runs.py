@@ -1,15 +1,15 @@
 """How far the verdict can be believed: runs with known answers, of every sampler, long and short, with steps of all sizes.
 
-    python -m lab.benchmarks.accuracy.verdicts                                     # 720 runs
-    python -m lab.benchmarks.accuracy.verdicts --seed 7 --runs 100 --wrong
-    python -m lab.benchmarks.accuracy.verdicts --keep runs.jsonl --minutes 20      # again and again, until all runs are there
-    python -m lab.benchmarks.accuracy.verdicts --keep runs.jsonl --minutes 0       # the table of what is there
-    python -m lab.benchmarks.accuracy.verdicts --keep runs.jsonl --minutes 0 --again   # as today's verdict judges these runs
+    python -m lab.benchmarks.verdicts.runs                                     # 720 runs
+    python -m lab.benchmarks.verdicts.runs --seed 7 --runs 100 --wrong
+    python -m lab.benchmarks.verdicts.runs --keep runs.jsonl --minutes 20      # again and again, until all runs are there
+    python -m lab.benchmarks.verdicts.runs --keep runs.jsonl --minutes 0       # the table of what is there
+    python -m lab.benchmarks.verdicts.runs --keep runs.jsonl --minutes 0 --again   # as today's verdict judges these runs
 
 A run is right where λ̂ lies within max(5%, 3 llc_se) of the answer. Two rates, each with its 95% interval (Wilson 1927):
 how many of the trusted runs are right, and how many of the right runs are trusted. The second also without runs that are too
 short: a run that holds fewer than 100 effective samples, or whose error is above 5% or not known, is right by luck or by the
-width of its error bar, and need not be trusted. What is run is drawn at random with the seed (`verdict_cases`).
+width of its error bar, and need not be trusted. What is run is drawn at random with the seed (`cases`).
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from unittest import mock
 
 import torch
 
-from lab.benchmarks.accuracy.verdict_cases import FACTORS, SMALL_FACTORS, Case, answer_of, cases, problem_of
 from lab.benchmarks.keeping import Kept, Row
 from lab.benchmarks.machine import machine
 from lab.benchmarks.smoke import parse
+from lab.benchmarks.verdicts.cases import FACTORS, SMALL_FACTORS, Case, answer_of, cases, problem_of
 from llc_core import Estimate, estimate
 from llc_core.diagnostics.confirmation import drawn_value, exact_value
 from llc_core.diagnostics.convergence import ESS_LIMIT

@@ -1,7 +1,7 @@
 """Does an ensemble of draws know better than one net what it was never shown? Digits 0–4 within, 5–9 outside.
 
-    python -m lab.benchmarks.accuracy.ensembles
-    python -m lab.benchmarks.accuracy.ensembles --seeds 3
+    python -m lab.benchmarks.networks.ensembles
+    python -m lab.benchmarks.networks.ensembles --seeds 3
 
 Each seed splits the digits 0–4 anew, trains an MLP 64-32-5 on four fifths of them, and scores the held-out fifth against all
 digits 5–9. Draws come from four SGLD chains that begin at the trained net, under its posterior at temperature 1. Beside them
@@ -124,7 +124,7 @@ def main() -> None:
     curves = {method: calibration([each[method] for each in found], list(targets)) for method in table}
     if options.out is not None:
         kept = {
-            "command": f"python -m lab.benchmarks.accuracy.ensembles --seeds {options.seeds} --steps {options.steps} --out {options.out}",
+            "command": f"python -m lab.benchmarks.networks.ensembles --seeds {options.seeds} --steps {options.steps} --out {options.out}",
             "machine": machine(),
             "seeds": options.seeds,
             "figures": names,

@@ -1,7 +1,7 @@
 """Whether the verdict can trust a sampler at all: long runs with small steps, where what its law and its step add is small.
 
-    python -m lab.benchmarks.accuracy.verdict_samplers --keep small.jsonl --minutes 20      # again and again
-    python -m lab.benchmarks.accuracy.verdict_samplers --keep small.jsonl --minutes 0 --alone
+    python -m lab.benchmarks.verdicts.samplers --keep small.jsonl --minutes 20      # again and again
+    python -m lab.benchmarks.verdicts.samplers --keep small.jsonl --minutes 0 --alone
 
 At automatic steps some samplers add more than 5% to λ̂, and no run of theirs can be right and trusted (`verdicts`). Here their
 steps are the automatic one and small parts of it, and their stability constants are raised as well. Problems are those whose
@@ -14,11 +14,11 @@ import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
-from lab.benchmarks.accuracy.verdict_cases import CHAINS, FACTORS, SMALL_FACTORS, Case
-from lab.benchmarks.accuracy.verdicts import interval, judged_again, made, right, told, too_short
 from lab.benchmarks.keeping import Kept
 from lab.benchmarks.machine import machine
 from lab.benchmarks.smoke import parse
+from lab.benchmarks.verdicts.cases import CHAINS, FACTORS, SMALL_FACTORS, Case
+from lab.benchmarks.verdicts.runs import interval, judged_again, made, right, told, too_short
 from llc_core.fields import hyper_fields
 from llc_core.samplers import build
 

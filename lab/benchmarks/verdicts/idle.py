@@ -1,11 +1,11 @@
 """Directions that the loss does not depend on: are right estimates trusted, and is what only looks flat still refused?
 
-    python -m lab.benchmarks.accuracy.verdict_idle --keep lab/results/verdict_idle.jsonl --minutes 20     # again and again
-    python -m lab.benchmarks.accuracy.verdict_idle --keep lab/results/verdict_idle.jsonl --minutes 0      # the table
+    python -m lab.benchmarks.verdicts.idle --keep lab/results/verdict_idle.jsonl --minutes 20     # again and again
+    python -m lab.benchmarks.verdicts.idle --keep lab/results/verdict_idle.jsonl --minutes 0      # the table
 
 Classifiers at the minimum of a cross entropy of 500 rows, nβ = 10,000, γ = 1: adding a number to all outputs changes nothing, nor do
 inputs that are always 0 (as pixels at the border, or tokens that never come). The opposite: units of a ReLU network that sleep at
-w0 and wake farther out, deep linear networks at zero, whose flat valleys bend, and those of `verdict_flat`.
+w0 and wake farther out, deep linear networks at zero, whose flat valleys bend, and those of `flat`.
 
 "Before" is the same verdict without the search. Right: within max(5%, 3 llc_se) of exact draws, or of long Hamiltonian chains where
 there are none; neither stands beside the chains when they are judged. Seed 1 was used to choose the sizes.
@@ -22,11 +22,11 @@ import numpy as np
 import torch
 from torch import nn
 
-from lab.benchmarks.accuracy.verdict_cases import problem_of as deep_problem
-from lab.benchmarks.accuracy.verdict_flat import DEEP, right, show
 from lab.benchmarks.keeping import Kept, Row
 from lab.benchmarks.machine import machine
 from lab.benchmarks.smoke import parse
+from lab.benchmarks.verdicts.cases import problem_of as deep_problem
+from lab.benchmarks.verdicts.flat import DEEP, right, show
 from llc_core import DeepLinearNetwork, NetworkPotential, RunConfig, estimate
 from llc_core.diagnostics.confirmation import drawn_value
 from llc_core.engine.run import Run

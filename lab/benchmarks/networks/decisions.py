@@ -1,7 +1,7 @@
 """What the presets of the page "Decisions" end with, over several seeds: the figures in their sentences.
 
-    python -m lab.benchmarks.accuracy.decisions
-    python -m lab.benchmarks.accuracy.decisions --presets linear,digits --seeds 3
+    python -m lab.benchmarks.networks.decisions
+    python -m lab.benchmarks.networks.decisions --presets linear,digits --seeds 3
 
 Runs are the page's own jobs. Of a play: regret without the forced pulls. Of digits: AUROC by the entropy, calibration error.
 """

@@ -1,7 +1,7 @@
 """Semi-synthetic risk on six tables and a CSV of one's own, both likelihoods, with the gap to the Bayes risk.
 
-    python -m lab.benchmarks.accuracy.function_risk --kept rows.jsonl
-    python -m lab.benchmarks.accuracy.function_risk --csv my_inputs.csv --tasks 3
+    python -m lab.benchmarks.networks.function_risk --kept rows.jsonl
+    python -m lab.benchmarks.networks.function_risk --csv my_inputs.csv --tasks 3
 
 Inputs are real and standardised; the targets come from some networks 50-50 drawn from the prior, with noise .05. Every chain has the same
 number of gradients. The bar: HMC is at most .002 above the best of three MALA on every table, on average over the networks. It is asked of
@@ -155,7 +155,7 @@ def main() -> None:
             print(f"{name:26} {over['mean']:+.4f} ± {over['se'] or math.nan:.4f}  {over['bar']} ({over['mala']})")
     if options.out is not None:
         asked = " ".join(f"--{name} {getattr(options, name)}" for name in ("tasks", "rows", "chains"))
-        command = f"python -m lab.benchmarks.accuracy.function_risk {asked}"
+        command = f"python -m lab.benchmarks.networks.function_risk {asked}"
         settings = {key: getattr(options, key) for key in ("tasks", "rows", "chains", "gradients", "moves")}
         said = {"command": command, "machine": machine(), "settings": settings, "origin": kept.origin()}
         options.out.write_text(

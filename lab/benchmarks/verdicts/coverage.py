@@ -1,8 +1,8 @@
 """How often ± 2 llc_se holds the posterior's own mean: ten problems, 1, 2, 4 and 8 chains.
 
-    python -m lab.benchmarks.accuracy.coverage                          # 100 seeds
-    python -m lab.benchmarks.accuracy.coverage --seeds 20 --steps 1000
-    python -m lab.benchmarks.accuracy.coverage --only "plane, normal crossing" --seeds 300 --seed 7    # fresh chains
+    python -m lab.benchmarks.verdicts.coverage                          # 100 seeds
+    python -m lab.benchmarks.verdicts.coverage --seeds 20 --steps 1000
+    python -m lab.benchmarks.verdicts.coverage --only "plane, normal crossing" --seeds 300 --seed 7    # fresh chains
 
 All chains of a problem run once side by side, and groups of 1, 2, 4 and 8 of them are judged by themselves: the error of a
 group needs nothing of the others. All chains together say what this sampler converges to at this step size, which is the

@@ -1,7 +1,7 @@
 """Trusted after at most two remedies, and right? By the chains alone: what somebody gets who does what the verdict asks for.
 
-    python -m lab.benchmarks.accuracy.verdict_remedies --keep lab/results/verdict_remedies.jsonl --minutes 20    # again and again
-    python -m lab.benchmarks.accuracy.verdict_remedies --keep lab/results/verdict_remedies.jsonl --minutes 0     # the table
+    python -m lab.benchmarks.verdicts.remedies --keep lab/results/verdict_remedies.jsonl --minutes 20    # again and again
+    python -m lab.benchmarks.verdicts.remedies --keep lab/results/verdict_remedies.jsonl --minutes 0     # the table
 
 The runs of `verdicts`, of seeds that no limit was looked for on. A refused run is followed: where the verdict wants steps, the same
 chains go on, twice as long each time, until it wants none or they have four times as many; else the setting that it names is
@@ -23,11 +23,11 @@ from unittest import mock
 
 import torch
 
-from lab.benchmarks.accuracy.verdict_cases import FACTORS, SMALL_FACTORS, Case, answer_of, cases, problem_of
-from lab.benchmarks.accuracy.verdicts import evidence_row, interval, judged_again, right, show, too_short
 from lab.benchmarks.keeping import Kept, Row
 from lab.benchmarks.machine import machine
 from lab.benchmarks.smoke import parse
+from lab.benchmarks.verdicts.cases import FACTORS, SMALL_FACTORS, Case, answer_of, cases, problem_of
+from lab.benchmarks.verdicts.runs import evidence_row, interval, judged_again, right, show, too_short
 from llc_core import RunConfig, estimate
 from llc_core.diagnostics.evidence import Evidence
 from llc_core.diagnostics.verdict import judge
