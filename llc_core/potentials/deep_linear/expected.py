@@ -25,17 +25,24 @@ LARGEST_FITTED = 1024
 """Up to this width the noise that a network fits is computed: about a second there, and as the cube of the width."""
 DATA_SETS = 20
 """Nodes of the mean over data sets: exact where λ̂ is a polynomial of degree 39 in the cross moment of the noise."""
+MOVED_NOTE = "It is of the true parameter from which w0 was moved."
 
 
 class Expected(Potential):
-    """The part of a deep linear network that says what is expected of λ̂. The network has the rest."""
+    """The part of a deep linear network that says what is expected of λ̂, and lets w0 move. The network has the rest."""
 
     weights: list[np.ndarray]
     widths: Sequence[int]
     data: LinearData
     noise_std: float
-    is_moved = False
-    """Whether w0 was moved away from the true parameter that made the data."""
+    _from: Any = None
+    """The network at the true parameter, of one that was moved."""
+    _on: dict[Any, Any]
+
+    @property
+    def is_moved(self) -> bool:
+        """Whether w0 was moved away from the true parameter that made the data."""
+        return self._from is not None
 
     @property
     def rank_table(self) -> list[list[int]]:
@@ -114,21 +121,6 @@ class Expected(Potential):
     def _checked(self, n_beta: float | None) -> float:
         n_beta = number("n_beta", self.n_beta if n_beta is None else n_beta, above=0)
         return n_beta
-
-
-MOVED_NOTE = "It is of the true parameter from which w0 was moved."
-
-
-class Movable(Expected):
-    """The part of a deep linear network that lets w0 move. The network has the rest."""
-
-    _from: Any = None
-    """The network at the true parameter, of one that was moved."""
-    _on: dict[Any, Any]
-
-    @property
-    def is_moved(self) -> bool:  # type: ignore[override]
-        return self._from is not None
 
     def origin(self, like: Tensor) -> Tensor:
         return torch.cat([torch.as_tensor(w, **EXACT).flatten() for w in self.weights]).to(like)

@@ -21,7 +21,7 @@ from llc_core.fields import is_list, whole
 from llc_core.potentials.base import Batch
 from llc_core.potentials.deep_linear.blocked_gibbs import BlockedGibbs, gibbs_is_cheap, usual_sweeps
 from llc_core.potentials.deep_linear.evaluation import LinearPotential
-from llc_core.potentials.deep_linear.expected import MOVED_NOTE, Movable
+from llc_core.potentials.deep_linear.expected import MOVED_NOTE, Expected
 from llc_core.potentials.deep_linear.random_networks import RandomNetwork, draw_network
 from llc_core.potentials.deep_linear.tensors import Tensors
 from llc_core.potentials.deep_linear.virtual_data import data_of
@@ -53,7 +53,7 @@ def as_weights(weights: Sequence[Any]) -> list[np.ndarray]:
     return result
 
 
-class DeepLinearNetwork(Movable, LinearPotential):
+class DeepLinearNetwork(Expected, LinearPotential):
     """A deep linear network at the point w0 = `weights`, with its own teacher's data.
 
     weights: W_1, …, W_M as arrays [H_l, H_{l−1}] (numpy, torch or nested lists).
