@@ -1,4 +1,5 @@
-"""One function for each kind of figure. Results are taken as they are and not imported: a figure of a result is `result.plot()`."""
+"""One function for each kind of figure. Results are taken as they are and not imported: a figure of a result is `result.plot()`.
+Long, since all kinds lie side by side."""
 
 from __future__ import annotations
 
