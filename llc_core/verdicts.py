@@ -94,7 +94,13 @@ class Kind(Enum):
     VARIANCE_BELOW = Words("λ̂ changes with the temperature: {both}.", f"Use more data, or {TEMPERATURES}", doubt=True)
     HANGS_ON_DATA = Words(
         "λ̂ hangs on these data: other data of this size would change it by about ± {share:.0%}.",
-        "Use more data at the same nβ (n_beta), or a lower n_beta, such as {lower:g}.",
+        "Use more data at the same nβ (n_beta){lower}",
+    )
+    MAYBE_HANGS_ON_DATA = Words(
+        "λ̂ may hang on these data: it may be that other data of this size would change it by about ± {share:.0%}.",
+        "Take more steps.",
+        steps=True,
+        doubt=True,
     )
     MOSTLY_OF_GAMMA = Words(
         "Much of this number is γ's: at twice this γ (localization) it would be about {falls:.0%} lower, and γ and not the loss "

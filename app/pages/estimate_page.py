@@ -283,7 +283,7 @@ class EstimatePage(Page):
                 self.complain(str(error))
                 return
             if longer is not None:
-                self.config = longer
+                self.config, self.scene = longer, self.scene_of(longer)
                 self.compare.go_on(self.compared(longer))
                 self.takeaway.show(longer)
                 self.on_longer(longer)

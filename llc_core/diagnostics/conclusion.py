@@ -75,6 +75,9 @@ def conclude(
     """
     judged, known = estimate.converged, estimate.evidence
     refuted = judged.kind is Kind.REFUTED
+    if judged.kind is None and not with_answers and math.isfinite(estimate.reference):
+        # A text of before there were kinds: what an answer says in it cannot be told from the rest.
+        return Conclusion(Trust.ALONE, _opening(estimate), f"{_settled(estimate)} {untold(estimate)}")
     if judged.open is not None and not with_answers:  # as it reads where no answer settles it
         doubt = judged.open
         return _refused(doubt.reason, doubt.remedy, doubt.wants_steps, doubt.change, doubt.kind)

@@ -108,6 +108,10 @@ SMALLER = 10.0
 """γ is divided by so much."""
 OF_DATA = 0.05
 """Other data of the same size may change λ̂ by this share of it."""
+SEEN = 2
+"""A variance over data sets below so many of its errors may be chance."""
+LEAST_N_BETA = 10.0
+"""At a lower nβ the prior around w0 is all that chains would see."""
 LOWER_BY, LOWER_AT_LEAST = 2.0, 4.0
 """nβ is lowered by LOWER_BY times the factor that brings the share to OF_DATA, and by LOWER_AT_LEAST at least: a half left λ̂ 6% off."""
 
@@ -185,12 +189,15 @@ def hangs_on_data(e: Evidence) -> Fault | None:
 
     The noise in nβ·L_n grows as nβ/√n, so that more data at the same nβ help, and so does a lower nβ.
     """
-    size = e.data_error
-    if not (size > OF_DATA * e.llc and e.data_variance > e.data_variance_se):
+    share = e.data_error / e.llc
+    if not (share > OF_DATA and e.data_variance > e.data_variance_se):
         return None
-    share = size / e.llc
+    if e.data_variance <= SEEN * e.data_variance_se:
+        return Kind.MAYBE_HANGS_ON_DATA.fault(share=share)
     lower = float(f"{e.n_beta / max(LOWER_BY * share / OF_DATA, LOWER_AT_LEAST):.2g}")
-    fault = Kind.HANGS_ON_DATA.fault({"n_beta": lower}, share=share, lower=lower)
+    far = lower < LEAST_N_BETA
+    words = "." if far else f", or a lower n_beta, such as {lower:g}."
+    fault = Kind.HANGS_ON_DATA.fault({} if far else {"n_beta": lower}, share=share, lower=words)
     return replace(fault, doubt=e.truth_known)
 
 

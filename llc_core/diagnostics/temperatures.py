@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from llc_core.diagnostics import causes, chances, stops
+from llc_core.diagnostics import causes, chances, minimum, stops
 from llc_core.diagnostics.evidence import Evidence
 from llc_core.verdicts import Fault, Kind, Verdict
 
@@ -76,6 +76,7 @@ OF_THE_SLOPE: tuple[Question, ...] = (
     chances.unseen_drift,
     causes.unknown_law,
     chances.unspread,
+    minimum.hangs_on_data,
     chances.refuted,
 )
 """Asked of what the slope is made of. Here and above the most serious comes first."""

@@ -48,9 +48,9 @@ QUESTIONS: tuple[Callable[[Evidence], Fault | None], ...] = (
     causes.unknown_law,  # behind what asks for steps: of chains that do not agree no law is measured
     minimum.nearly_too_far_above,
     minimum.variance_differs,
-    minimum.hangs_on_data,
     minimum.not_looked_for,
     chances.unspread,
+    minimum.hangs_on_data,  # behind directions that are slow, which would show in it
     minimum.mostly_of_gamma,
     chances.refuted,  # last: where the chains themselves show what is wrong, that says what to change
 )

@@ -32,6 +32,7 @@ from llc_core.engine.stepping.bursts import UNDONE_STEPS
 from llc_core.engine.summary import Chains, Weighed, make_estimate, weigh
 from llc_core.engine.temperatures import Level, with_slopes
 from llc_core.interactions import build as build_interaction
+from llc_core.observables.data_noise import Influences
 from llc_core.observables.look import Group
 from llc_core.potentials.base import Batch, Potential
 from llc_core.results import Estimate
@@ -85,6 +86,7 @@ class Seen(NamedTuple):
     mine: slice
     chains: Chains
     weighed: Weighed
+    influences: Influences | None
 
     @property
     def evidence(self) -> Evidence:
@@ -168,15 +170,18 @@ class Estimates:
                     found = replace(found, above=float(above[number, index]))
                 elif can_be_asked(setup) and not has_no_law(setup) and not problem.w0_is_minimum:
                     found = replace(found, unlooked=True, unfinished=unfinished)
+                influences = None
                 if self.record.law is not None and chains.usable and not unfinished:
-                    noise = self.record.law.data_noise(Group(mine, chains.living, n_beta))
+                    influences = self.record.law.influences(Group(mine, chains.living, n_beta))
+                if influences is not None:
+                    noise = influences.noise()
                     found = replace(found, data_variance=noise.square, data_variance_se=noise.square_se)
-                seen.append(Seen(problem, own, setting, mine, chains, weigh(problem, chains, found)))
+                seen.append(Seen(problem, own, setting, mine, chains, weigh(problem, chains, found), influences))
         if largest_drawn:
             _draw_what_is_asked(seen, largest_drawn)
         estimates = [self._estimate(each, largest_drawn, unfinished) for each in seen]
         if "temperature" in config.grid:
-            levels = [Level(id(each.problem), each.setting, each.chains, each.evidence) for each in seen]
+            levels = [Level(id(e.problem), e.setting, e.chains, e.evidence, e.influences) for e in seen]
             idle = None if unfinished else lambda row, llc: self._idle(seen[row], llc)
             estimates = with_slopes(estimates, levels, idle)
         return estimates

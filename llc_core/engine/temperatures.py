@@ -17,18 +17,20 @@ from llc_core.diagnostics.evidence import Evidence
 from llc_core.diagnostics.temperatures import hangs_on_spread, judge_slope, leverage
 from llc_core.engine.spreading import Idle
 from llc_core.engine.summary import Chains, grouped
+from llc_core.observables.data_noise import DataNoise, Influences
 from llc_core.results import Estimate
 from llc_core.types import FromTemperatures
 
 
 @dataclass(frozen=True)
 class Level:
-    """One problem at one setting.  problem: a number of its own.  evidence: of the estimate from the mean there."""
+    """One problem at one setting.  problem: a number of its own.  evidence: of the estimate from the mean there.  influences: on it."""
 
     problem: int
     setting: Mapping[str, Any]
     chains: Chains
     evidence: Evidence
+    influences: Influences | None = None
 
     @property
     def temperature(self) -> float:
@@ -125,6 +127,7 @@ def _combined(levels: Sequence[Level], count: np.ndarray) -> tuple[float, MeanEr
         error, r_hat, ess = mean_error(per_chain, trace), diagnostics.r_hat(trace), diagnostics.ess(trace)
         ess *= min([1.0, *(e.effective_share for e in every if math.isfinite(e.effective_share))])
         drift, drift_se = diagnostics.plateau_drift(trace)
+    noise = _data_noise(levels, count)
     evidence = replace(
         first,
         llc=llc,
@@ -142,6 +145,8 @@ def _combined(levels: Sequence[Level], count: np.ndarray) -> tuple[float, MeanEr
         law_bias=_sum(count, [e.law_bias for e in every]),
         law_bias_se=_root(count, [e.law_bias_se for e in every]),
         law_rest_se=_root(count, [e.law_rest_se for e in every]),
+        data_variance=noise.square,
+        data_variance_se=noise.square_se,
         unspread=last.unspread,
         unspread_se=last.unspread_se,
         pull=last.pull,
@@ -151,6 +156,16 @@ def _combined(levels: Sequence[Level], count: np.ndarray) -> tuple[float, MeanEr
         reference_se=_root(count, [e.reference_se for e in every]),
     )
     return llc, error, evidence
+
+
+def _data_noise(levels: Sequence[Level], count: np.ndarray) -> DataNoise:
+    """What other data would change of Σ count_k·λ̂_k: what they change of the loss at w0 alone drops out."""
+    every = [level.influences for level in levels]
+    known = [each for each in every if each is not None]
+    if len(known) < len(every) or len({each.parts.shape for each in known}) > 1:
+        return DataNoise()
+    parts = sum(c * each.parts for c, each in zip(count, known, strict=True))
+    return known[0]._replace(parts=np.asarray(parts)).noise()
 
 
 def _parts(chains: Chains) -> tuple[np.ndarray, np.ndarray]:

@@ -12,7 +12,7 @@ from llc_core.compute.streams import torch_stream
 from llc_core.groups import Groups
 from llc_core.observables.base import Observable
 from llc_core.observables.curvature_roots import DenseRoot, KroneckerRoot, LanczosRoot, Root
-from llc_core.observables.data_noise import DataNoise, SampleLosses
+from llc_core.observables.data_noise import Influences, SampleLosses
 from llc_core.observables.look import Group, Look, RunShape
 from llc_core.potentials.base import Potential
 from llc_core.potentials.module.network import NetworkPotential
@@ -120,14 +120,14 @@ class LawBias(Observable):
         bias, loss, weights, unspread, pull = rows[:, :, good].transpose(1, 0, 2)
         return Seen(bias, loss, weights, unspread, pull, good)
 
-    def data_noise(self, group: Group) -> DataNoise:
-        """What other data would change of the group's λ̂; unknown where states weigh differently."""
+    def influences(self, group: Group) -> Influences | None:
+        """What other data would change of the group's λ̂; None where that is not known, as where states weigh differently."""
         if self._samples is None:
-            return DataNoise()
+            return None
         seen = self.seen(group)
-        if np.ptp(seen.weights) > 0:
-            return DataNoise()
-        return self._samples.noise(group.rows, seen.chains, seen.loss, group.n_beta)
+        if not seen.chains.any() or np.ptp(seen.weights) > 0:
+            return None
+        return self._samples.influences(group.rows, seen.chains, seen.loss, group.n_beta)
 
     def places(self, group: Group) -> Tensor | None:
         """δ [looks, C', D] of the chains that are `seen`; None where they are too many to be kept."""

@@ -3,7 +3,8 @@ Long, since all kinds lie side by side."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -77,29 +78,35 @@ def settings(found: Sequence[Any], name: str = "") -> Any:
     """
     hv = holoviews()
     names = list(found[0].setting) if len(found) else []
-    if not (name or names):
+    if not names:
         raise ValueError("The estimates have no setting that differs; give estimate(grid={…}).")
     name = name or names[0]
-    others = [each for each in names if each != name]
+    if name not in names:
+        raise ValueError(f"The estimates do not differ in {name!r}; choose one of {', '.join(names)}.")
+    problems = list(dict.fromkeys(str(each.config.problem) for each in found))
     curves: dict[str, list[Any]] = {}
     for each in found:
-        curves.setdefault(", ".join(f"{other} {each.setting[other]:g}" for other in others), []).append(each)
+        others = [f"{other} {each.setting[other]:g}" for other in names if other != name]
+        if len(problems) > 1:
+            others.insert(0, f"problem {problems.index(str(each.config.problem)) + 1}")
+        curves.setdefault(", ".join(others), []).append(each)
     parts: list[Any] = []
     for (label, mine), color in zip(curves.items(), _colors(), strict=False):
         mine = sorted((each for each in mine if np.isfinite(each.llc)), key=lambda each: float(each.setting[name]))
+        if not mine:
+            continue
         x, y, error = (
             np.array([get(each) for each in mine])
             for get in (lambda e: e.setting[name], lambda e: e.llc, lambda e: np.nan_to_num(e.llc_se))
         )
         parts += with_errors(x, y, error, label, color)
-        trusted = np.array([bool(each.converged) for each in mine])
-        parts.append(hv.Scatter((x[~trusted], y[~trusted])).opts(color="white", line_color=color, size=7))
-    parts += line_at(found[0].expected)
+        hollow = np.array([not each.converged for each in mine])
+        parts.append(hv.Scatter((x[hollow], y[hollow])).opts(color="white", line_color=color, size=7))
+        parts += line_at(mine[0].expected, TRUTH if len(problems) == 1 else color)
     values = [float(each.setting[name]) for each in found]
     axis = ticks_at(values) if min(values) > 0 and max(values) > 20 * min(values) else {}
-    return finished(
-        hv.Overlay(parts), xlabel=name, ylabel="λ̂ ± 2 s.e. (hollow: not trusted)", show_legend=bool(others), **axis
-    )
+    legend = {"show_legend": len(curves) > 1, "xlabel": name, "ylabel": "λ̂ ± 2 s.e. (hollow: not trusted)"}
+    return finished(hv.Overlay(parts), **legend, **axis)
 
 
 def sweep(found: Sequence[Any]) -> Any:
@@ -137,8 +144,7 @@ def sweep(found: Sequence[Any]) -> Any:
 def calibration(found: Any) -> Any:
     """λ̂ by step size for every γ and nβ of a `Calibration`; what was chosen is marked."""
     hv, parts = holoviews(), []
-    colors = _colors()
-    for (g, n), color in zip(np.ndindex(found.llc.shape[1:]), colors, strict=False):
+    for (g, n), color in zip(np.ndindex(found.llc.shape[1:]), _colors(), strict=False):
         fine = np.isfinite(found.llc[:, g, n])
         label = f"γ {found.localization[g]:g}" + (f", nβ {found.n_beta[n]:.4g}" if len(found.n_beta) > 1 else "")
         x, y, error = found.step_size[fine], found.llc[fine, g, n], np.nan_to_num(found.llc_se[fine, g, n])
@@ -239,5 +245,6 @@ def _around(values: np.ndarray) -> tuple[float, float]:
     return low - room, high + room
 
 
-def _colors() -> tuple[str, ...]:
-    return CHAINS * (MOST_CURVES // len(CHAINS))
+def _colors() -> Iterator[str]:
+    """As many as are asked for: they come again."""
+    return itertools.cycle(CHAINS)

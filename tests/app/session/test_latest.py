@@ -57,6 +57,19 @@ def test_the_same_question_is_not_answered_twice(seen):
     assert seen == [1, 3, 4]
 
 
+def test_what_failed_is_asked_again_and_what_can_wait_begins_with_the_first_poll(seen):
+    def fails():
+        raise ValueError("Not now.")
+
+    work = LatestWork()
+    work.ask(fails, seen.append, seen.append, question="a")
+    finish(work)
+    assert work.ask(lambda: 1, seen.append, seen.append, question="a", at_once=False) and work.busy
+    assert work._future is None
+    finish(work)
+    assert seen == ["Not now.", 1]
+
+
 def test_an_error_is_a_sentence_and_the_next_request_works(seen):
     def fails(error):
         raise error

@@ -10,12 +10,18 @@ import torch
 from torch import nn
 
 from llc_core import NetworkPotential, estimate, polish
-from llc_core.observables.data_noise import SLICES, SampleLosses, _slices, data_noise
+from llc_core.observables import data_noise as module
+from llc_core.observables.data_noise import SLICES, Influences, SampleLosses, _slices, influences
 
 SIZE, N_BETA = 40, 20.0
 LOOKS, CHAINS = 3000, 8
 GRID = np.linspace(-6, 6, 40_001)
 OUTPUTS = {"w": GRID, "w²": GRID**2}
+
+
+def data_noise(each: np.ndarray, loss: np.ndarray, n_beta: float, size: int) -> module.DataNoise:
+    found = influences(each, loss, n_beta, size)
+    return module.DataNoise() if found is None else found.noise()
 
 
 def law(output: np.ndarray, y: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -54,23 +60,23 @@ def test_it_is_the_sum_of_squared_derivatives(name):
         assert known > 10 * found.square_se, "a test that could not tell it from 0 says nothing"
 
 
-def test_chance_of_the_same_part_would_show(monkeypatch):
+def test_chance_of_the_same_part_would_show():
     """The planted bug: products of a part with itself are counted, so that chance reads as noise of the data.
 
-    Exact draws of a linear regression in 20 dimensions, with w0 at the minimum: λ̂ is 10 whatever the data.
+    Exact draws of a linear regression in 60 dimensions, with w0 at the minimum: λ̂ is 30 whatever the data.
     """
-    random, dim = np.random.default_rng(2), 20
-    x, y = random.normal(size=(SIZE, dim)), random.normal(size=SIZE)
+    random, dim, size = np.random.default_rng(2), 60, 120
+    x, y = random.normal(size=(size, dim)), random.normal(size=size)
     best = np.linalg.lstsq(x, y, rcond=None)[0]
-    spread = np.linalg.cholesky(np.linalg.inv(2 * N_BETA * x.T @ x / SIZE))
+    spread = np.linalg.cholesky(np.linalg.inv(2 * N_BETA * x.T @ x / size))
     draws = random.normal(size=(200, CHAINS, dim)) @ spread.T
     each = (y - (best + draws) @ x.T) ** 2 - (y - x @ best) ** 2
     loss = N_BETA * each.mean(axis=2)
     assert abs(loss.mean() - dim / 2) < 0.5
-    sound = data_noise(each, loss, N_BETA, SIZE)
-    monkeypatch.setattr(np, "trace", lambda product: 0.0)
-    wrong = data_noise(each, loss, N_BETA, SIZE)
-    assert abs(sound.square) < 4 * sound.square_se < wrong.square
+    found = influences(each, loss, N_BETA, size)
+    sound = found.noise()
+    with_themselves = float((found.parts**2).sum()) / len(found.parts) ** 2
+    assert abs(sound.square) < 3 * sound.square_se < with_themselves
 
 
 def test_a_sample_of_the_samples_lies_over_all_of_them():
@@ -85,6 +91,15 @@ def test_what_is_too_short_or_not_finite_is_not_known():
     assert math.isnan(data_noise(each, loss, 1.0, 10).square)
     each = np.full((50, 4, 10), np.inf)
     assert math.isnan(data_noise(each, np.zeros((50, 4)), 1.0, 10).square)
+    assert influences(np.zeros((50, 0, 10)), np.zeros((50, 0)), 1.0, 10) is None, "no chain lives"
+
+
+def test_what_a_baseline_does_drops_out_of_a_slope():
+    """Two levels whose influences differ by their nβ alone: a slope counts them with opposite signs."""
+    part = np.random.default_rng(3).normal(size=(8, 30))
+    cold, hot = (Influences(scale * part, np.arange(8), 1.0) for scale in (2.0, 1.0))
+    left = hot._replace(parts=1.0 * hot.parts - 0.5 * cold.parts).noise()
+    assert left.square == pytest.approx(0) and hot.noise().square != pytest.approx(0)
 
 
 class Unit(nn.Module):
@@ -110,6 +125,8 @@ def test_a_singular_unit_on_noisy_data_is_refused_and_a_lower_n_beta_helps():
     lower = estimate(problem, steps=3000, chains=4, localization=1.0, seed=1, **dict(hot.converged.change))
     assert lower.diagnostics["data_se"] < hot.diagnostics["data_se"] / 2
     assert abs(lower.llc - 0.5) < 3 * lower.llc_se + 2 * lower.diagnostics["data_se"]
+    slope = estimate(problem, steps=3000, chains=4, localization=1.0, seed=1, temperatures=(1, 0.25)).from_temperatures
+    assert slope is not None and not slope.verdict, "other data would change the slope as well"
 
 
 def test_the_losses_kept_are_those_of_the_samples():

@@ -91,6 +91,25 @@ def test_estimates_without_a_setting_are_refused(found):
         figures.settings([found])
 
 
+def test_settings_without_an_estimate_and_names_that_are_none_are_no_crash(found, problem):
+    dead = [replace(found, llc=np.nan, setting={"step_size": size, "localization": 1.0}) for size in SIZES] + [
+        replace(found, setting={"step_size": size, "localization": 2.0}) for size in SIZES
+    ]
+    assert [curve.label for curve in elements(figures.settings(dead), hv.Curve)] == ["localization 2"]
+    with pytest.raises(ValueError, match="do not differ in 'sizes'; choose one of step_size, localization"):
+        figures.settings(dead, "sizes")
+    many = [replace(found, setting={"step_size": SIZES[0], "localization": float(k)}) for k in range(1, 21)]
+    assert len(elements(figures.settings(many), hv.Curve)) == 20
+
+
+def test_problems_of_a_family_are_curves_of_their_own(found):
+    other = found.config.replace(problem={**found.config.problem, "seed": 99})
+    both = [
+        replace(found, config=config, setting={"step_size": size}) for config in (found.config, other) for size in SIZES
+    ]
+    assert [curve.label for curve in elements(figures.settings(both), hv.Curve)] == ["problem 1", "problem 2"]
+
+
 def test_a_calibration_marks_its_choice(problem):
     found = llc_core.calibrate(problem, "SGLD", steps=400)
     figure = found.plot()

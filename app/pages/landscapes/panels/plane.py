@@ -100,7 +100,11 @@ class PlanePanel:
             self._later.forget()
             self._ready = False
         elif self._later.ask(
-            partial(posterior_heights, problem, shown, n_beta, localization), self._take, self._say, question
+            partial(posterior_heights, problem, shown, n_beta, localization),
+            self._take,
+            self._say,
+            question,
+            at_once=False,
         ):
             self._ready, self._shown = False, shown
         self._on_ground(None)

@@ -85,7 +85,7 @@ class VolumePanel:
         radius = local_radius(problem)
         question = (problem.model.name, str(problem.model.parameters), radius)
         self._problem = problem
-        if not self._later.ask(partial(volume_scaling, problem), self._take, self._say, question):
+        if not self._later.ask(partial(volume_scaling, problem), self._take, self._say, question, at_once=False):
             return
         self.found = None
         self._head.say("", now=True)

@@ -385,6 +385,7 @@ def test_short_chains_tell_u_from_v():
 def test_the_volume_panel_shows_the_fitted_coefficient(turned, name, value, multiplicity):
     view = turned
     view._on_preset(name)
+    view.volume.poll()
     view.volume._take(view.volume._later._future.result())
     assert float(view.volume.numbers.values["slope"]) == pytest.approx(value, abs=2e-3)
     assert view.volume.numbers.values["fitted_m"] == view.volume.numbers.values["exact_m"] == str(multiplicity)
@@ -417,6 +418,7 @@ def test_the_python_runs_as_pasted_and_the_files_hold_what_was_seen(view):
     done = subprocess.run([sys.executable, "-c", view.takeaway.menu.code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert repr(estimate).splitlines()[0] in done.stdout
+    view.volume.poll()
     view.volume._take(view.volume._later._future.result())
     small = PointsJob(10, 100, 1.0)
     view.points.found = small.advance(100)
