@@ -51,7 +51,7 @@ class Evidence:
     unlooked: whether that was not looked for, since it would have cost too much, or the run is `unfinished`.
     from_variance, from_variance_se: λ̂ from the variance of the losses.  gap, gap_se: λ̂ less that, with the error of the difference.
     of_gamma, of_gamma_se: by how much λ̂ falls where log γ rises by 1 (all of `variance.FromVariance`).
-    data_variance, data_variance_se: of λ̂ over data sets of this size, with its error (`observables.data_noise`).  n_beta: nβ.
+    data_variance, data_variance_se: of λ̂ over data sets of this size, with its error (`observables.law_bias`).  n_beta: nβ.
     sampler: what moved the chains, by which remedies are chosen; None: not known.
     """
 

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from llc_core import NetworkPotential, estimate, polish
-from llc_core.observables.data_noise import SLICES, SampleLosses, _slices, data_noise
+from llc_core.observables.law_bias import SLICES, SampleLosses, _slices, data_noise
 
 SIZE, N_BETA = 40, 20.0
 LOOKS, CHAINS = 3000, 8
