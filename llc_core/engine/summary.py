@@ -233,6 +233,7 @@ def make_estimate(
     """
     fluctuation, observed = fluctuation or Mean(), observed or Mean()
     evidence, kept, share = weighed or weigh(problem, chains, found or Evidence())
+    seen = {"unspread": evidence.unspread, "unspread_se": evidence.unspread_se}  # before idle directions are taken off
     evidence, verdict = judged(problem, chains, evidence, largest_drawn, idle)
     return Estimate(
         llc=evidence.llc,
@@ -256,7 +257,7 @@ def make_estimate(
         config=config,
         setting=dict(setting or {}),
         evidence=evidence,
-        diagnostics={**evidence.numbers(), **(measured or {})},
+        diagnostics={**evidence.numbers(), **seen, **(measured or {})},
         n=problem.n,
         dim=problem.dim,
         baseline_loss=problem.baseline_loss,

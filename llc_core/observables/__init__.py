@@ -1,4 +1,4 @@
-"""What is observed of the chains besides their loss. Importing this package registers them all."""
+"""What is observed of the chains besides their loss: one file each. Importing this package registers them all."""
 
 from importlib import import_module
 from pkgutil import iter_modules

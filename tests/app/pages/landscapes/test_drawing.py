@@ -38,7 +38,7 @@ def test_strokes_become_a_landscape_and_crossings_are_told(view):
     assert view.runs == runs + 1 and view.problem.model.name == "drawn"
     assert view.plane.figure.stroke.data == {"xs": [], "ys": []}, "the smooth curve stands in place of what was drawn"
     one = view.problem.local_learning_coefficient
-    assert (float(one), one.multiplicity) == (0.5, 1) and "λ = 1/2" in view.question(True)
+    assert (float(one), one.multiplicity) == (0.5, 1) and "λ = 1/2" in view.question()
     draw(view, 0.2 + 0 * T, 4 * T - 2)
     two = view.problem.local_learning_coefficient
     assert (float(two), two.multiplicity) == (0.5, 2), "w0 has gone to where they cross"

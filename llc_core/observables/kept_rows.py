@@ -1,12 +1,9 @@
-"""Draws that are kept: of a network's outputs, jointly over all inputs that are asked for, and of single weights beside them. Rows of
-all chains, evenly spaced, in memory or a file that never grows past what it was made for.
-"""
+"""Base of the observables that keep what they see: rows of all chains, evenly spaced, in memory or a file that does not grow."""
 
 from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,8 +12,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from llc_core.fields import hyper, short
-from llc_core.observables.base import Observable, register
+from llc_core.fields import hyper
+from llc_core.observables.base import Observable
 from llc_core.observables.look import Group, Look, RunShape
 from llc_core.potentials.base import Potential
 
@@ -131,69 +128,3 @@ class KeptRows(Observable):
         weights = torch.stack([each[group.rows] for each in self._weights]).double().cpu().numpy()
         alive = weights[:, group.living]
         return {**found, "weights": weights} if alive.size and np.ptp(alive) > 0 else found
-
-
-def _rows(label: str, value: Any) -> list[Any]:
-    if not isinstance(value, list | tuple):
-        raise ValueError(f"{label} is {short(value)}; give a list of rows or of numbers.")
-    return [list(row) if isinstance(row, list | tuple) else row for row in value]
-
-
-@register
-@dataclass
-class Predictions(KeptRows):
-    """f(x) of every chain at `inputs`, rows [P, …] or numbers [P] where d = 1: draws [T, C, P], or [T, C, P, k] of a network with
-    k outputs, all inputs of a draw from the same weights."""
-
-    inputs: Sequence[Any] = hyper((), read=_rows)
-
-    def check(self, problem: Potential, second: Potential | None) -> None:
-        if not hasattr(problem, "predict"):
-            raise ValueError(
-                f"{self.name} needs the outputs of a network, which a problem of kind {problem.kind} does not give: "
-                "leave it out of observables."
-            )
-        if not self.inputs:
-            raise ValueError(f"{self.name}.inputs is empty; give the inputs at which the network is to be seen.")
-        _at_w0(problem, self.inputs)
-
-    def numbers(self, problem: Potential) -> int:
-        if not hasattr(problem, "predict") or not self.inputs:
-            return 0
-        return len(self.inputs) * _at_w0(problem, self.inputs[:1]).numel()
-
-    def measure(self, seen: Look) -> Tensor:
-        found: Tensor = seen.problem.predict(seen.delta, self.inputs)  # type: ignore[attr-defined]
-        return found
-
-
-def _at_w0(problem: Potential, inputs: Sequence[Any]) -> Tensor:
-    found: Tensor = problem.predict(torch.zeros(1, problem.dim), inputs)  # type: ignore[attr-defined]
-    return found
-
-
-@register
-@dataclass
-class WeightDraws(KeptRows):
-    """δ = w − w0 of `count` parameters, in the coordinates of the parameters, evenly spaced over the flat vector: draws
-    [T, C, count], and which they are. With `count` at least the number of parameters they are whole networks, of which memory holds
-    `most` at once, or none with `on_disk`."""
-
-    count: int = hyper(48, 1, 1_000_000_000)
-
-    def numbers(self, problem: Potential) -> int:
-        return min(self.count, problem.dim)
-
-    def begin(self, setup: RunShape) -> None:
-        super().begin(setup)
-        dim = setup.problem.dim
-        self._places = np.linspace(0, dim - 1, min(self.count, dim)).astype(int)
-        self._chosen = torch.as_tensor(self._places, device=setup.device)
-
-    def measure(self, seen: Look) -> Tensor:
-        return seen.delta[:, self._chosen]
-
-    def read(self, group: Group) -> dict[str, np.ndarray]:
-        """As of all kept rows, and places [count] in the flat vector."""
-        found = super().read(group)
-        return {**found, "places": self._places.copy()} if found else found
