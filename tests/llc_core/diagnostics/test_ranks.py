@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import timeit
+
 import numpy as np
 import pytest
 
@@ -36,3 +38,12 @@ def test_the_library_takes_them(monkeypatch):
     assert len(asked) == 2, "of the draws, and of their distances from the median"
     quick.ess(TRACES["ties"].T, chain_axis=0, draw_axis=1)
     assert len(asked) == 3
+
+
+def test_the_library_itself_takes_longer():
+    trace = RANDOM.gamma(2.0, size=(2000, 50))
+
+    def least(scores) -> float:
+        return min(timeit.repeat(lambda: scores(trace), number=1, repeat=5))
+
+    assert least(library._z_scale) > 1.5 * least(ranks.normal_scores)
