@@ -28,15 +28,16 @@ def apply() -> None:
         with lock:
             held = list(doc.callbacks._held_events or [])
         now: list[DocumentChangedEvent] = drain(doc, lock)
-        if not _has_browser(doc):
+        if not has_browser(doc):
             return now
         return [event for event in held if any(event is each for each in now) or _is_change(event)]
 
     document._drain_unconnected_events = drained
 
 
-def _has_browser(doc: Document) -> bool:
-    session = getattr(doc.session_context, "session", None)
+def has_browser(doc: Document | None) -> bool:
+    """Whether a browser has connected, be it that it has drawn nothing yet."""
+    session = getattr(getattr(doc, "session_context", None), "session", None)
     return session is not None and session.connection_count > 0
 
 

@@ -111,14 +111,9 @@ class Shell:
 
     def _look(self) -> None:
         # Not while a browser is between connecting and having the page: what is added then may not reach it.
-        if warmup.ready() and (pn.state.loaded or not self._connected):
+        if warmup.ready() and (pn.state.loaded or not early_changes.has_browser(pn.state.curdoc)):
             self._waiting.stop()
             self._fill()
-
-    @property
-    def _connected(self) -> bool:
-        session = getattr(getattr(pn.state.curdoc, "session_context", None), "session", None)
-        return session is not None and session.connection_count > 0
 
     def _fill(self) -> None:
         if warmup.error():
