@@ -5,9 +5,9 @@ from llc_core import samplers as _samplers
 from llc_core.bins import Bins
 from llc_core.config import RunConfig
 from llc_core.diagnostics.conclusion import Conclusion, conclude
+from llc_core.diagnostics.convergence import SteinDiscrepancy, kernel_stein_discrepancy
 from llc_core.diagnostics.predictive import Predictive
 from llc_core.diagnostics.signals import Signal, health
-from llc_core.diagnostics.stein import SteinDiscrepancy, kernel_stein_discrepancy
 from llc_core.engine.run import Run
 from llc_core.ensembles import EnsemblePrediction, predictive
 from llc_core.estimating import estimate, run
@@ -17,7 +17,7 @@ from llc_core.potentials import BayesianNetwork, DeepLinearFamily, DeepLinearNet
 from llc_core.potentials.line.build import landscape
 from llc_core.potentials.line.landscape import Landscape
 from llc_core.potentials.line.named import LANDSCAPES
-from llc_core.potentials.module.cross_entropy import CrossEntropy
+from llc_core.potentials.module.losses import CrossEntropy
 from llc_core.potentials.plane.regression import PLANAR, Planar, planar_landscape
 from llc_core.potentials.plane.surfaces import SURFACES, Surface, surface
 from llc_core.potentials.polished import Polished

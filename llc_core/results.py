@@ -64,9 +64,9 @@ class Estimate:
     """An estimated local learning coefficient.
 
     llc: λ̂, mean over living chains (nan when more than half diverged).  llc_se: its standard error,
-        scaled so that ± 2 of it covers as it does for a normal number (`diagnostics.errors`); nan where nothing is known of it.
+        scaled so that ± 2 of it covers as it does for a normal number (`diagnostics.convergence`); nan where nothing is known of it.
     llc_from_variance, llc_from_variance_se: λ̂ from how much the losses vary, with its error: no baseline is in it, so that it
-        stands beside λ̂ where w0 is no minimum (`diagnostics.variance`); nan where it is not known.
+        stands beside λ̂ where w0 is no minimum (`diagnostics.minimum`); nan where it is not known.
     per_chain: [C] λ̂ of each chain (nan for diverged ones).
     r_hat, ess: of the loss traces after burn-in.
     diverged: number of diverged chains.  chains: number of chains.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.runs.megabytes import megabytes_of
 from llc_core import Potential, RunConfig
-from llc_core.engine.memory import memory_needed
+from llc_core.engine.machine import memory_needed
 from llc_core.potentials import Price
 from llc_core.potentials.polishing import bytes_needed
 

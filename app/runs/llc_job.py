@@ -10,8 +10,8 @@ import numpy as np
 from app.runs.history import History
 from app.runs.polishing import polished
 from llc_core import Estimate, Potential, Run, RunConfig, Snapshot
-from llc_core.engine.dissection import StepParts
 from llc_core.engine.resolve import Resolved
+from llc_core.engine.stepping.dissection import StepParts
 
 LARGEST_DRAWN = 3_000
 """Exact draws that confirm an estimate hold up the runs of other visitors: those of so many parameters take about a second."""

@@ -54,7 +54,7 @@ def add_estimate(commands: Any) -> None:
 
 
 def _estimate(options: argparse.Namespace) -> int:
-    from llc_core.engine.memory import check_problem
+    from llc_core.engine.machine import check_problem
     from llc_core.estimating import of_target, run, until_settled, with_temperatures
 
     config = _config(options)

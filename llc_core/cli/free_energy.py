@@ -30,7 +30,7 @@ def add_free_energy(commands: Any) -> None:
 
 
 def _free_energy(options: argparse.Namespace) -> int:
-    from llc_core.engine.memory import check_problem
+    from llc_core.engine.machine import check_problem
     from llc_core.potentials import build
     from llc_core.studies.tempering.measuring import free_energy
 

@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from llc_core.cli.outputs import say
-from llc_core.sweeps.cluster import worker_count
 from llc_core.sweeps.costs import Costs, measure_costs
-from llc_core.sweeps.runner import Progress, run_sweep
+from llc_core.sweeps.runner import Progress, run_sweep, worker_count
 from llc_core.sweeps.spec import SweepSpec
 from llc_core.sweeps.store import Store
 from llc_core.sweeps.unit import Unit

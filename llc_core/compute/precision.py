@@ -2,7 +2,7 @@
 
 A run has the same numbers whatever the process's defaults are. Tensors are therefore made with their precision and device
 named (SINGLE, EXACT or those of another tensor), and runs go outside of the caller's autocast and inference mode, with full
-products. Whether they step in an inference mode of their own is said in `llc_core.engine.mode`.
+products. Whether they step in an inference mode of their own is said in `llc_core.engine.setup`.
 
 LLC_LAB_PRODUCTS: "float32" (the default), "tf32" (10 bits, on devices that have it) or "bf16" (7 bits; sums stay in
 float32). The factors are differences from w0. The error is therefore relative to the excess loss and not to the loss itself:

@@ -1,16 +1,12 @@
 """Contextual bandits: decisions by nets that a sampler moves, beside an exact linear baseline."""
 
 from llc_core.decisions.agent import Agent, Memory
-from llc_core.decisions.curves import RegretCurve, difference, regret_curve
 from llc_core.decisions.environment import Environment, Pulls
-from llc_core.decisions.games import Game, Played, Round, play
+from llc_core.decisions.games import Game, Played, RegretCurve, Round, difference, play, regret_curve
 from llc_core.decisions.linear_agent import BayesianLinear
-from llc_core.decisions.mushroom_table import MushroomTable, letters_of, made_mushrooms, read_mushrooms
-from llc_core.decisions.mushroom_words import in_words
-from llc_core.decisions.mushrooms import Mushrooms
-from llc_core.decisions.named_agents import paper_contour, paper_sampler, pcsgld, picsgld, psgld
+from llc_core.decisions.mushrooms import Mushrooms, MushroomTable, in_words, letters_of, made_mushrooms, read_mushrooms
+from llc_core.decisions.named_agents import OpenContour, paper_contour, paper_sampler, pcsgld, picsgld, psgld
 from llc_core.decisions.network_agent import SampledNets
-from llc_core.decisions.open_contour import OpenContour
 from llc_core.decisions.policies import EpsilonGreedy, Policy, PosteriorMean, Thompson
 from llc_core.decisions.synthetic import LinearBandit, WheelBandit
 

@@ -12,11 +12,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from llc_core.diagnostics.causes import law_is_known
+from llc_core.diagnostics.causes import cause_of, law_is_known, remedy_of
 from llc_core.diagnostics.evidence import Evidence
 from llc_core.diagnostics.minimum import is_far_above, lower
 from llc_core.diagnostics.remedies import ELSEWHERE, HELD, LAW, MIXING, NOISE, STEP, Remedy
-from llc_core.diagnostics.suspects import cause_of, remedy_of
 from llc_core.results import AGREES, Estimate, agrees
 from llc_core.verdicts import Kind, Trust
 

@@ -12,10 +12,9 @@ import numpy as np
 import torch
 
 from llc_core.compute.cores import chains_on_cores
-from llc_core.diagnostics.convergence import R_HAT_LIMIT, r_hat
-from llc_core.diagnostics.errors import mean_error
+from llc_core.diagnostics.convergence import R_HAT_LIMIT, mean_error, r_hat
 from llc_core.potentials.base import Potential
-from llc_core.potentials.deep_linear.default_run import usual_sweeps
+from llc_core.potentials.deep_linear.blocked_gibbs import usual_sweeps
 from llc_core.potentials.deep_linear.network import DeepLinearNetwork
 from llc_core.potentials.line.landscape import Landscape
 from llc_core.potentials.module import linear_models

@@ -33,7 +33,7 @@ class Evidence:
     law_bias, law_bias_se: what the sampler's law was measured to add to λ̂; it holds the two above.
     law_rest_se: the error of λ̂ − law_bias, without the chance that both share.
     unspread, unspread_se: of the D directions, how many the chains have not spread along as far as γ lets them.
-    idle: along how many directions the loss was found not to change (`engine.idle`); those of them are off `unspread`.
+    idle: along how many directions the loss was found not to change (`engine.spreading.idle`); those of them are off `unspread`.
     pull: the mean of γ‖w − w0‖².  localization: γ.
     exact_law: whether the sampler's law as step_size → 0 is the target, and formulas say what steps of usual size add.
     rounding: how far nβ·ΔL is off by the precision, without sign.

@@ -135,7 +135,7 @@ def _distance(e: Estimate) -> Signal:
     rise, error = (e.diagnostics.get(name, math.nan) for name in ("distance_drift", "distance_drift_se"))
     if value <= FAR * reach and rise > max(RISE, 3 * error):
         # By itself no fault: of sixteen networks of a thousand parameters those that rise are right, and one that stands is 6% low.
-        # How many directions are slow is counted, and the verdict weighs that (`spread`).
+        # How many directions are slow is counted, and the verdict weighs that (`chances.unspread`).
         many = e.diagnostics.get("unspread", math.nan)
         slow = f"about {many:.0f} of {e.dim:,} directions are slow" if many >= 1 else "some flat directions are slow"
         text = (

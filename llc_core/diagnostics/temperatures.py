@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from llc_core.diagnostics import causes, chances, spread, stops
+from llc_core.diagnostics import causes, chances, stops
 from llc_core.diagnostics.evidence import Evidence
 from llc_core.verdicts import Fault, Kind, Verdict
 
@@ -75,7 +75,7 @@ OF_THE_SLOPE: tuple[Question, ...] = (
     chances.few_draws,
     chances.unseen_drift,
     causes.unknown_law,
-    spread.unspread,
+    chances.unspread,
     chances.refuted,
 )
 """Asked of what the slope is made of. Here and above the most serious comes first."""
@@ -103,7 +103,7 @@ def judge_slope(
 
 def hangs_on_spread(levels: Sequence[tuple[float, Evidence]], slope: Evidence) -> bool:
     """Whether directions that were not spread along are all that speaks against the slope."""
-    return spread.unspread(slope) is not None and bool(judge_slope(levels, replace(slope, unspread=math.nan)))
+    return chances.unspread(slope) is not None and bool(judge_slope(levels, replace(slope, unspread=math.nan)))
 
 
 def _checked(levels: Sequence[Evidence], slope: Evidence, change: float, change_se: float) -> list[str]:

@@ -6,10 +6,22 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 
-from llc_core.diagnostics import causes, chances, minimum, posteriors, spread, stops
+from llc_core.diagnostics import causes, chances, minimum, stops
+from llc_core.diagnostics.convergence import ESS_LIMIT, R_HAT_LIMIT
 from llc_core.diagnostics.evidence import Evidence
 from llc_core.results import agrees
 from llc_core.verdicts import Fault, Kind, Verdict
+
+
+def losses_apart(e: Evidence) -> Fault | None:
+    settled = math.isfinite(e.r_hat) and e.r_hat <= R_HAT_LIMIT
+    alone = e.chains == 1 and math.isfinite(e.ess)
+    return None if settled or alone else Kind.LOSSES_APART.fault(r_hat=e.r_hat)
+
+
+def few_losses(e: Evidence) -> Fault | None:
+    return None if e.ess >= ESS_LIMIT else Kind.FEW_LOSSES.fault(ess=e.ess)
+
 
 QUESTIONS: tuple[Callable[[Evidence], Fault | None], ...] = (
     stops.no_estimate,
@@ -38,7 +50,7 @@ QUESTIONS: tuple[Callable[[Evidence], Fault | None], ...] = (
     minimum.variance_differs,
     minimum.hangs_on_data,
     minimum.not_looked_for,
-    spread.unspread,
+    chances.unspread,
     minimum.mostly_of_gamma,
     chances.refuted,  # last: where the chains themselves show what is wrong, that says what to change
 )
@@ -50,8 +62,8 @@ OF_A_POSTERIOR = (
     stops.too_few_steps,
     stops.refusals,
     stops.lost_chains,
-    posteriors.apart,
-    posteriors.few_draws,
+    losses_apart,
+    few_losses,
 )
 """Where the loss of a Bayesian network's posterior is what was averaged: λ̂ has no scale of its own there."""
 
@@ -69,7 +81,7 @@ def judge(evidence: Evidence) -> Verdict:
         fault = question(evidence)
         # Chains that have only not spread know their error: the answer may then be as far away as that allows. Exact draws have no
         # error but chance, whatever lies below w0.
-        settled = known or (agreed and question is spread.unspread) or (drawn and question in OF_W0)
+        settled = known or (agreed and question is chances.unspread) or (drawn and question in OF_W0)
         if fault is not None and fault.doubt and settled:
             doubt = doubt or fault
         elif fault is not None:
@@ -91,7 +103,7 @@ def worth_an_answer(evidence: Evidence) -> bool:
 
 def hangs_on_spread(evidence: Evidence) -> bool:
     """Whether directions that were not spread along are all that speaks against the estimate."""
-    return spread.unspread(evidence) is not None and bool(judge(replace(evidence, unspread=math.nan)))
+    return chances.unspread(evidence) is not None and bool(judge(replace(evidence, unspread=math.nan)))
 
 
 def _checked(e: Evidence) -> list[str]:

@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 from llc_core.compute.descent import Descent
-from llc_core.engine.idle import part_of_data
-from llc_core.engine.setup import Setup
+from llc_core.engine.setup import Setup, can_be_asked
+from llc_core.engine.spreading import part_of_data
 from llc_core.potentials.base import Potential
 from llc_core.potentials.polishing import BESIDE
 
@@ -25,12 +25,6 @@ FEW = 30
 """With fewer than this many all go to w0. Else a chain's place is a second start, since at a saddle w0 itself has no slope."""
 ENOUGH = 0.02
 """The search ends where the next step promises less than this, in units of λ̂."""
-
-
-def can_be_asked(setup: Setup) -> bool:
-    """Whether the chains move around a minimum that w0 is meant to be, and on one data set."""
-    problem = setup.problem
-    return not (problem.starts_at_prior or problem.walls or problem.data_sets > 1)
 
 
 def above_minimum(setup: Setup, delta: Tensor, living: np.ndarray) -> np.ndarray | None:

@@ -1,42 +1,79 @@
-"""The estimates of a run so far, one for each problem and setting. Long, since all that a run has seen is gathered in one place."""
+"""The estimates of a run so far, one for each problem and setting. Long, since all that a run has seen is gathered in
+one place, with the biases that are expected in λ̂ beside the answer and chance: minibatch noise, the step's size, rounding.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from torch import Tensor
 
 from llc_core.compute.streams import torch_stream
 from llc_core.config import RunConfig
 from llc_core.diagnostics.confirmation import draw_together
 from llc_core.diagnostics.convergence import standard_error
 from llc_core.diagnostics.evidence import Evidence
-from llc_core.diagnostics.variance import FromVariance, Looks, from_variance
+from llc_core.diagnostics.minimum import FromVariance, Looks, from_variance
 from llc_core.diagnostics.verdict import worth_an_answer
-from llc_core.engine.above_minimum import above_minimum, can_be_asked
+from llc_core.engine.above_minimum import above_minimum
 from llc_core.engine.adapting.control import Control
-from llc_core.engine.biases import Biases, measure
-from llc_core.engine.chains import Chains
-from llc_core.engine.idle import Idle, idle
 from llc_core.engine.law import Measured, has_no_law, result
 from llc_core.engine.record import Record
 from llc_core.engine.resolve import has_prior
-from llc_core.engine.setup import Setup
-from llc_core.engine.spreading import spreading
+from llc_core.engine.setup import Setup, can_be_asked
+from llc_core.engine.spreading import Idle, idle, spreading
 from llc_core.engine.stepping.base import Stepper
 from llc_core.engine.stepping.bursts import UNDONE_STEPS
-from llc_core.engine.summary import Weighed, make_estimate, weigh
+from llc_core.engine.summary import Chains, Weighed, make_estimate, weigh
 from llc_core.engine.temperatures import Level, with_slopes
 from llc_core.interactions import build as build_interaction
 from llc_core.observables.look import Group
 from llc_core.potentials.base import Batch, Potential
 from llc_core.results import Estimate
 from llc_core.samplers.registry import at_setting
-from llc_core.types import State
+from llc_core.types import Hp, State
+
+
+@dataclass(frozen=True)
+class Biases:
+    """Of every chain, [C]; 0 where it is not known.
+
+    noise, step: what minibatch noise and the step's size are expected to add to λ̂, to first order in step_size.
+    rounding: how far nβ·ΔL is off where the chain is now, by the precision it is evaluated in.
+    """
+
+    noise: np.ndarray
+    step: np.ndarray
+    rounding: np.ndarray
+
+    @classmethod
+    def nothing(cls, chains: int) -> Biases:
+        return cls(*np.zeros((3, chains)))
+
+
+def measure(stepper: Stepper, state: State, hp: Hp, draw: Callable[[], Batch] | None) -> Biases:
+    """The biases where the chains are now. draw: makes a new batch; None: the chains see all data."""
+    sampler, target = stepper.sampler, stepper.target
+    noise = step = rounding = None
+    factor = None if draw is None else sampler.noise_factor(hp)
+    if draw is not None and factor is not None:
+        noise = factor * stepper.gradient_variance(state, hp, draw)
+    factor = sampler.step_bias_factor(hp)
+    if factor is not None:
+        step = factor * stepper.loss_times_force(state, hp)
+    error = target.potential.rounding(target.delta(state["delta"]))
+    if error is not None:
+        rounding = target.n_beta.double() * error.unsqueeze(1)
+    return Biases(*(_per_chain(part, len(state["delta"])) for part in (noise, step, rounding)))
+
+
+def _per_chain(values: Tensor | None, chains: int) -> np.ndarray:
+    return np.zeros(chains) if values is None else values.squeeze(1).double().cpu().numpy()
 
 
 class Seen(NamedTuple):

@@ -18,13 +18,12 @@ from llc_core.config import RunConfig
 from llc_core.diagnostics.confirmation import LARGEST_DRAWN
 from llc_core.engine.adapting.control import Control
 from llc_core.engine.adapting.step_size import StepSize
-from llc_core.engine.dissection import StepParts, dissect
 from llc_core.engine.estimates import Estimates
-from llc_core.engine.mode import stepping_mode
 from llc_core.engine.record import Record
 from llc_core.engine.resolve import Resolved, resolve
-from llc_core.engine.setup import Setup
+from llc_core.engine.setup import Setup, stepping_mode
 from llc_core.engine.stepping.choose import choose
+from llc_core.engine.stepping.dissection import StepParts, dissect
 from llc_core.potentials.base import Potential
 from llc_core.results import Estimate
 from llc_core.types import Snapshot
@@ -115,7 +114,7 @@ class Run:
 
     @full_precision()
     def dissect(self) -> tuple[Snapshot, StepParts | None]:
-        """One more step, as `advance(1)` does it, and what it was made of: see `llc_core.engine.dissection.dissect`."""
+        """One more step, as `advance(1)` does it, and what it was made of: see `llc_core.engine.stepping.dissection.dissect`."""
         with self._mode():
             snapshots: list[Snapshot] = []
 

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from llc_core.diagnostics import convergence as diagnostics
-from llc_core.diagnostics.errors import MeanError, linear_part, mean_error
+from llc_core.diagnostics.chances import without_idle
+from llc_core.diagnostics.convergence import MeanError, linear_part, mean_error
 from llc_core.diagnostics.evidence import Evidence
-from llc_core.diagnostics.spread import without_idle
 from llc_core.diagnostics.temperatures import hangs_on_spread, judge_slope, leverage
-from llc_core.engine.chains import Chains, grouped
-from llc_core.engine.idle import Idle
+from llc_core.engine.spreading import Idle
+from llc_core.engine.summary import Chains, grouped
 from llc_core.results import Estimate
 from llc_core.types import FromTemperatures
 

@@ -1,12 +1,10 @@
-"""What is observed of the chains besides their loss: one file each. Importing this package registers them all."""
+"""What is observed of the chains besides their loss. Importing this package registers them all."""
 
 from importlib import import_module
 from pkgutil import iter_modules
 
-from llc_core.observables.average import Average
-from llc_core.observables.base import Mean, Observable
+from llc_core.observables.base import Average, Mean, Observable, build, observables, register
 from llc_core.observables.look import Group, Look, RunShape
-from llc_core.observables.registry import build, observables, register
 
 for _module in iter_modules(__path__):
     import_module(f"{__name__}.{_module.name}")

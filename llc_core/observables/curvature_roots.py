@@ -51,7 +51,7 @@ class DenseRoot:
 
 
 class KroneckerRoot:
-    """The same from a Kronecker model of every layer's curvature, as in `llc_core.engine.coordinates`. What it misses: how
+    """The same from a Kronecker model of every layer's curvature, as in `llc_core.engine.target`. What it misses: how
     layers move together, and how the factors of one place depend on each other."""
 
     def __init__(self, factors: Sequence[Factors], n_beta: Tensor, localization: Tensor, like: Tensor):

@@ -11,13 +11,12 @@ from torch import Tensor
 
 from llc_core import groups
 from llc_core.config import RunConfig
-from llc_core.observables.base import Mean, Observable
+from llc_core.observables.base import Mean, Observable, build
 from llc_core.observables.functional_variance import FunctionalVariance
 from llc_core.observables.look import Group, Look, Moment, RunShape
-from llc_core.observables.registry import build
 from llc_core.observables.second_loss import SecondLoss
+from llc_core.observables.spreading import Travel
 from llc_core.observables.term_sizes import TermSizes
-from llc_core.observables.travel import Travel
 from llc_core.observables.visits import Visits
 from llc_core.potentials.base import Potential
 from llc_core.samplers.base import Sampler

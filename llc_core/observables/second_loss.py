@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from llc_core.observables.base import Mean, Observable
+from llc_core.observables.base import Mean, Observable, register
 from llc_core.observables.look import Group, Look, RunShape
-from llc_core.observables.registry import register
 from llc_core.potentials.base import Potential
 
 

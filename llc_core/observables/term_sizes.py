@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from llc_core.observables.base import Observable
+from llc_core.observables.base import Observable, register
 from llc_core.observables.look import Group, Look, RunShape
-from llc_core.observables.registry import register
 from llc_core.samplers.base import OverdampedSampler, Sampler
 from llc_core.samplers.hmc import HMC
 from llc_core.samplers.monge_sgld import MongeSGLD

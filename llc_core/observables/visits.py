@@ -9,9 +9,8 @@ import numpy as np
 import torch
 
 from llc_core.bins import Bins
-from llc_core.observables.base import Observable
+from llc_core.observables.base import Observable, register
 from llc_core.observables.look import Group, Look, RunShape
-from llc_core.observables.registry import register
 from llc_core.potentials.base import Potential
 
 

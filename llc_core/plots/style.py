@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from functools import cache
 from typing import Any
@@ -12,6 +13,8 @@ ESTIMATE, TRUTH, GOOD, MARK, QUIET = "#1583C9", "#D55E00", "#009E73", "#B5649B",
 """As in `app.style.theme`: Okabe & Ito's colours, which colour-blind people can tell apart."""
 CHAINS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#8C8C8C", "#B8A800")
 WIDTH, HEIGHT = 720, 260
+CLOSE = 0.07
+"""Ticks are at least this share of the axis apart."""
 
 
 def holoviews() -> Any:
@@ -50,8 +53,13 @@ def below_each_other(*figures: Any) -> Any:
 
 
 def ticks_at(values: Any) -> dict[str, Any]:
-    """Options of a logarithmic axis with a tick at every value: within a decade or two those of Bokeh run into each other."""
-    return {"logx": True, "xticks": [(float(each), f"{each:.2g}") for each in sorted(set(values))]}
+    """Options of a logarithmic axis with ticks at the values, but for those that would run into each other as Bokeh's do."""
+    found = sorted({float(each) for each in values})
+    ticks = found[:1]
+    for each in found[1:]:
+        if math.log(each / ticks[-1]) > CLOSE * math.log(found[-1] / found[0]):
+            ticks.append(each)
+    return {"logx": True, "xticks": [(each, f"{each:.2g}") for each in ticks]}
 
 
 def line_at(value: float | None, color: str = TRUTH, dash: str = "dotted", upright: bool = False) -> list[Any]:

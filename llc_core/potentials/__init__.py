@@ -10,10 +10,9 @@ from llc_core.potentials.base import Batch, Potential, ProblemClass, Workload
 from llc_core.potentials.bayesian.costs import PREFIX, BayesianNetworks
 from llc_core.potentials.bayesian.network import BayesianNetwork
 from llc_core.potentials.bayesian.prices import bayesian_price
-from llc_core.potentials.deep_linear.costs import RandomLinearNetworks
+from llc_core.potentials.deep_linear.costs import RandomLinearNetworks, linear_price
 from llc_core.potentials.deep_linear.family import DeepLinearFamily
 from llc_core.potentials.deep_linear.network import DeepLinearNetwork
-from llc_core.potentials.deep_linear.prices import linear_price
 from llc_core.potentials.line.build import landscape, line_price
 from llc_core.potentials.line.landscape import Landscape
 from llc_core.potentials.line.named import LANDSCAPES
@@ -78,7 +77,7 @@ def price(
     """What the described potential takes in memory, with nothing of it made; ValueError as `build`.
 
     It counts what is made once, for a run on a CPU: w0, ranks, data, products, and one chain's evaluation. The states of
-    the chains come on top, see `llc_core.engine.memory`.
+    the chains come on top, see `llc_core.engine.machine`.
     gradient, batch_size, dtype: as in RunConfig; where they are None, the cheapest: full gradients in single precision.
     """
     kind, values = _kind(description)

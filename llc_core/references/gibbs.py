@@ -13,9 +13,8 @@ import numpy as np
 import torch
 
 from llc_core.config import MAX_STEPS, RunConfig
-from llc_core.engine.averages import LossAccumulator
-from llc_core.engine.chains import Chains
-from llc_core.engine.summary import make_estimate
+from llc_core.engine.record import LossAccumulator
+from llc_core.engine.summary import Chains, make_estimate
 from llc_core.fields import number, whole
 from llc_core.potentials.deep_linear.blocked_gibbs import BlockedGibbs
 from llc_core.potentials.deep_linear.network import DeepLinearNetwork

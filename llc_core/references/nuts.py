@@ -12,8 +12,7 @@ from torch import Tensor
 from llc_core.compute.precision import EXACT
 from llc_core.compute.streams import seeded, stream_seed
 from llc_core.config import MAX_STEPS, RunConfig
-from llc_core.engine.chains import Chains
-from llc_core.engine.summary import make_estimate
+from llc_core.engine.summary import Chains, make_estimate
 from llc_core.engine.target import Target
 from llc_core.extras import needs
 from llc_core.fields import whole

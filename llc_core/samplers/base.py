@@ -25,7 +25,7 @@ its end, and 3% if it was frozen after half."""
 SMALL_BIAS = 0.03
 """Default share of the largest stable step where the law is the target as the step falls, but for a term of first order: it widens a
 stiff direction by 3.1%, and adds 1 to 2% to λ̂ of a network, most of whose directions are less stiff. A tenth of the limit adds 11%
-and 4 to 7%, which the verdict refuses (lab/benchmarks/accuracy/automatic_steps.py). Samplers with another law keep their tenth:
+and 4 to 7%, which the verdict refuses (lab/benchmarks/verdicts/automatic_steps.py). Samplers with another law keep their tenth:
 smaller steps take some of them further from the target."""
 
 

@@ -1,26 +1,120 @@
-"""The client of a sweep: it hands units to workers and records what they return. It alone writes to the store."""
+"""The client of a sweep: it hands units to workers and records what they return. It alone writes to the store. Long, since the Dask
+workers are found here, and which unit a worker gets next is chosen here: units of one problem go to one worker, which then makes
+the problem's data only once.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import json
 import queue
+import re
 import threading
 import time
 import uuid
-from collections import Counter
-from collections.abc import Callable
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from llc_core.sweeps.assignment import Assignment
-from llc_core.sweeps.cluster import GPU, check_cluster, client_of, is_gpu
+from llc_core.compute.cores import available_cores
+from llc_core.extras import needs
+from llc_core.fields import whole
 from llc_core.sweeps.costs import operations
 from llc_core.sweeps.spec import SweepSpec
 from llc_core.sweeps.stopping import request_of
 from llc_core.sweeps.store import Store
 from llc_core.sweeps.unit import Unit
 from llc_core.sweeps.worker import Cancelled, cancel, rows_of, run_unit, sentence_of
+
+GPU = {"GPU": 1.0}
+"""The Dask resource that units of a sweep with device="cuda" ask for."""
+MOST_WORKERS = 10_000
+ADDRESS = re.compile(r"(?:(?:tcp|tls|ws|wss|ucx)://)?[^\s/]+:\d+|inproc://\S+")
+
+
+def is_gpu(device: str | None) -> bool:
+    return str(device or "").startswith("cuda")
+
+
+def worker_count(wished: int | None, device: str | None) -> int:
+    """Workers on this machine: as many as wished; None: one for each core, or one for a GPU."""
+    return wished or (1 if is_gpu(device) else available_cores())
+
+
+def check_cluster(scheduler: str | None, workers: int | None) -> None:
+    """ValueError with one sentence for a number of workers or an address that cannot be."""
+    if workers is not None:
+        whole("workers", workers, 1, MOST_WORKERS)
+    if scheduler is not None and not ADDRESS.fullmatch(scheduler):
+        raise ValueError(f"scheduler is {scheduler!r}; give its address with the port, such as tcp://localhost:8786.")
+
+
+@contextlib.contextmanager
+def client_of(scheduler: str | None, workers: int | None, device: str | None) -> Iterator[Any]:
+    """A Dask client: of the scheduler at this address, or of workers on this machine, which end with it."""
+    with needs("a sweep", extra="sweeps"):
+        from distributed import Client, LocalCluster
+
+    if scheduler is not None:
+        try:
+            client = Client(scheduler, timeout="20s", set_as_default=False)
+        except (OSError, ValueError) as error:
+            raise ValueError(
+                f"No Dask scheduler answers at {scheduler!r} ({error}); start one with `dask scheduler`."
+            ) from None
+        with client:
+            yield client
+        return
+    with (
+        LocalCluster(
+            n_workers=worker_count(workers, device),
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address="127.0.0.1:0",  # a free port: other clusters may run here
+            resources=GPU if is_gpu(device) else None,
+            silence_logs=40,
+        ) as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        yield client
+
+
+class Assignment:
+    """Units that are not given out yet, by problem.
+
+    A worker stays with its problem until that is done. It then takes the next problem that no other worker has, and if there
+    is none it helps with the problem of which most is left.
+    """
+
+    def __init__(self, units: Iterable[Unit]):
+        self._left: dict[str, deque[Unit]] = {}
+        self._at: dict[str | None, str] = {}
+        for unit in units:
+            self._left.setdefault(json.dumps(unit.description, sort_keys=True), deque()).append(unit)
+
+    def next(self, worker: str | None) -> Unit | None:
+        """The next unit for this worker, which is then given out; None when all are."""
+        if not self._left:
+            return None
+        problem = self._at.get(worker)
+        if problem not in self._left:
+            taken = set(self._at.values())
+            free = (p for p in self._left if p not in taken)
+            problem = next(free, None) or max(self._left, key=lambda p: len(self._left[p]))
+            self._at[worker] = problem
+        assert problem is not None
+        unit = self._left[problem].popleft()
+        if not self._left[problem]:
+            del self._left[problem]
+        return unit
+
+    def forget(self, workers: Iterable[str | None]) -> None:
+        """Forget all workers but these: other workers may take their problems."""
+        there = set(workers)
+        self._at = {worker: problem for worker, problem in self._at.items() if worker in there}
+
 
 QUEUED_PER_THREAD = 2
 """Units that a worker holds: one that runs, and one to begin with when that ends. More could not go to another worker any more."""

@@ -1,5 +1,5 @@
 """The store of a sweep: one SQLite file, one row per configuration, written only when its run is finished. Long,
-since a file is written and read in one place.
+since a file's tables are made, written and read in one place.
 
 One process writes; any number may read meanwhile. The file is always whole: what a killed writer recorded stays.
 """
@@ -19,9 +19,83 @@ from typing import Any
 import numpy as np
 
 from llc_core.fields import short
-from llc_core.sweeps.locks import lock
-from llc_core.sweeps.schema import COLUMNS, ORDER, SAID, SCHEMA_VERSION, create
 from llc_core.sweeps.table import Row, Table, alike
+
+SCHEMA_VERSION = 1
+COLUMNS: dict[str, str] = {
+    "key": "TEXT PRIMARY KEY",
+    "unit": "TEXT NOT NULL",
+    "size_class": "TEXT NOT NULL",
+    "ranks": "TEXT NOT NULL",
+    "problem": "INTEGER NOT NULL",
+    "dim": "INTEGER",
+    "sampler": "TEXT NOT NULL",
+    "gradient": "TEXT NOT NULL",
+    "step_size": "REAL NOT NULL",
+    "step_index": "INTEGER NOT NULL",
+    "chains": "INTEGER NOT NULL",
+    "dead": "INTEGER",
+    "status": "TEXT NOT NULL CHECK (status IN ('ok', 'diverged', 'error'))",
+    "llc": "REAL",
+    "llc_se": "REAL",
+    "llc_printed": "REAL",
+    "global_llc": "REAL",
+    "local_llc": "REAL",
+    "expected_llc": "REAL",
+    "r_hat": "REAL",
+    "ess": "REAL",
+    "stable_step": "REAL",
+    "steps": "INTEGER NOT NULL",
+    "seconds": "REAL",
+    "error": "TEXT",
+    "config": "TEXT NOT NULL",
+    "grid": "TEXT NOT NULL",
+    "finished": "TEXT NOT NULL",
+}
+"""Of table `results`.
+
+key: hash of `config`, the RunConfig of this row alone (JSON, defaults left out).  unit: of the batch it ran in, whose step sizes are `grid`.
+problem: seed of the random network.  dead: diverged chains.  status: "diverged" when more than half of them are.
+llc: λ̂ with the baseline on the same batch; llc_printed: from the same chains with the loss at w0 on one minibatch only,
+as printed in Hitchcock & Hoogland eq. 3.8.  expected_llc: the local coefficient with its finite-n correction.
+stable_step: largest stable step size found along the run.  seconds: of the unit, divided by its rows.
+"""
+PROGRESS = (
+    "id INTEGER PRIMARY KEY CHECK (id = 1), spec TEXT, done INTEGER, total INTEGER, errors INTEGER, running INTEGER, \
+seconds_left REAL, state TEXT, updated TEXT"
+)
+SAID = ("spec", "done", "total", "errors", "running", "seconds_left", "state", "updated")
+ORDER = ("size_class", "ranks", "problem", "sampler", "gradient", "step_size")
+
+
+def create(db: sqlite3.Connection) -> None:
+    """Both tables in an empty file."""
+    columns = ", ".join(f"{name} {kind}" for name, kind in COLUMNS.items())
+    with db:
+        db.execute("BEGIN IMMEDIATE")  # all or nothing, even if this process is killed here
+        db.execute(f"CREATE TABLE IF NOT EXISTS results ({columns})")
+        db.execute(f"CREATE TABLE IF NOT EXISTS progress ({PROGRESS})")
+        db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+
+
+def lock(file: Any) -> bool:
+    """Lock the file; returns whether that succeeded. The system unlocks it when the process ends, however it ends."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        import msvcrt
+
+        try:
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+        except OSError:
+            return False
+        return True
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
 
 BUSY_SECONDS = 30.0
 """A reader waits so long for a writer's lock, and a writer for a reader's."""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from synthetic_store import synthetic_rows, write_store
 
-from llc_core.sweeps.schema import SAID
+from llc_core.sweeps.store import SAID
 
 ROWS = synthetic_rows(3, ["SGLD"], ["full"], 2, ranks=["equal"])
 

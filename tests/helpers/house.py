@@ -50,8 +50,6 @@ PAGE_FLOORS: Sequence[frozenset[str]] = [
     frozenset({"panels", "takeaway"}),
     frozenset({"page"}),
 ]
-PAGE_NAMES = ("config", "editor", "page", "pictures", "presets", "scene", "takeaway", "texts")
-"""What every page folder has."""
 LARGE = 240
 """Lines of a file that can still be seen at once, more or less."""
 FOREIGN = {
@@ -236,13 +234,6 @@ def page_arrows_up(tree: Tree) -> Iterator[str]:
         yield from arrows_up(tree, folder, PAGE_FLOORS)
 
 
-def missing_page_names(tree: Tree) -> Iterator[str]:
-    for folder in page_folders(tree):
-        for name in PAGE_NAMES:
-            if f"{folder}/{name}.py" not in tree:
-                yield f"{folder} has no {name}.py."
-
-
 def tests_without_a_room(tests: Iterable[str], folders: Iterable[str]) -> Iterator[str]:
     """tests: paths of test files.  folders: all folders of the project."""
     known = {*folders, "house", "browser"}
@@ -332,7 +323,7 @@ KEPT = {
         "llc_core/potentials/module/parameters.py",
         "_orig_mod",
     ): "torch.compile has no other name for the module that it was given",
-    ("llc_core/potentials/module/plain_attention.py", "_scaled_dot_product_attention_math"): (
+    ("llc_core/potentials/module/passes.py", "_scaled_dot_product_attention_math"): (
         "torch's other way to plain products is a setting of the whole thread"
     ),
     ("lab/benchmarks/speed/memory.py", "_python_dispatch"): "torch's documentation has TorchDispatchMode there",

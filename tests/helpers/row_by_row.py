@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from llc_core.sweeps.pairs import counted_pairs
 from llc_core.sweeps.series import (
     GRADIENTS,
     PAPER,
     TRUTHS,
     Curve,
+    counted_pairs,
     error_of,
     estimate_of,
     finite_or_nan,

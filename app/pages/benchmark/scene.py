@@ -25,7 +25,7 @@ QUICK_BYTES = 16_000_000
 
 @dataclass(frozen=True)
 class Content:
-    """rows: as in `llc_core.sweeps.schema.COLUMNS`.  progress: what the sweep last said of itself, or None."""
+    """rows: as in `llc_core.sweeps.store.COLUMNS`.  progress: what the sweep last said of itself, or None."""
 
     rows: Sequence[Mapping[str, Any]] = ()
     progress: Mapping[str, Any] | None = None

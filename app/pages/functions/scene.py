@@ -31,7 +31,7 @@ MOVES, MOST_MOVES, LEAST_MOVES, DRAWS = 60_000, 6_000, 300, 8_000
 
 
 SHIPPED = Path(__file__).parent / "exact.json"
-"""Exact answers of the first presets, by long chains: made by lab/benchmarks/accuracy/page_bands.py."""
+"""Exact answers of the first presets, by long chains: made by lab/benchmarks/networks/page_bands.py."""
 
 
 @dataclass(frozen=True)

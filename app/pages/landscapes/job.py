@@ -32,7 +32,7 @@ class TrailCursor:
 class OneStep:
     """The latest step of the first chain, where it was done by itself.
 
-    start: w before it.  drift, noise: as in `llc_core.engine.dissection.StepParts`.  accepted: whether the chain went there;
+    start: w before it.  drift, noise: as in `llc_core.engine.stepping.dissection.StepParts`.  accepted: whether the chain went there;
     tested: whether the sampler has such a test.  momentum: whether it keeps one, which is a part of the drift.
     """
 

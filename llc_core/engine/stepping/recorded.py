@@ -20,11 +20,10 @@ from torch import Tensor
 
 from llc_core.compute.gpu import torch_compiled
 from llc_core.compute.philox import normals
-from llc_core.engine.coordinates import Coordinates
 from llc_core.engine.stepping.base import Step, Stepper, Watch
 from llc_core.engine.stepping.batches import Batches
 from llc_core.engine.stepping.noise import NoiseByPlace, noise_number
-from llc_core.engine.target import Target
+from llc_core.engine.target import Coordinates, Target
 from llc_core.samplers.base import Sampler
 from llc_core.types import Energy, Hp, HpInPlace, State
 

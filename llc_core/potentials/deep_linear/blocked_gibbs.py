@@ -1,12 +1,12 @@
 """Blocked Gibbs sweeps of a deep linear network, and moves along the symmetries that leave its product alone. Long, since both
-move the same chains.
+move the same chains; with the exact law of a layer that they draw from, and how many sweeps a run takes where none are asked for.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import torch
@@ -14,8 +14,82 @@ from torch import Tensor
 
 from llc_core.compute.precision import EXACT
 from llc_core.compute.streams import torch_stream
-from llc_core.potentials.deep_linear.cayley import cayley
-from llc_core.potentials.deep_linear.normal_law import Conditional, gram_basis
+
+
+def cayley(x: Tensor) -> tuple[Tensor, Tensor]:
+    """(I − x)⁻¹(I + x) − I for x [C, H, H] (the Cayley map of 2x, less the identity), and log|det(I − x)| [C].
+
+    The logarithm is nan, and the move refused, where x is not finite, as of a trajectory that has run away, or LAPACK gives pivots that
+    it does not take back.
+    """
+    # A sum is finite only where all entries are: one call for all chains, since most of the time of small matrices is that of calls.
+    told = x.sum().isfinite()
+    sound = None if told else x.isfinite().flatten(1).all(dim=1)
+    kept = x if sound is None else torch.where(sound.view(-1, 1, 1), x, 0.0)
+    factors, pivots = torch.linalg.lu_factor(torch.eye(x.shape[-1], dtype=x.dtype, device=x.device) - kept)
+    log_det = factors.diagonal(dim1=1, dim2=2).abs().log().sum(dim=1)
+    if pivots.min() < 1:
+        taken = (pivots >= 1).all(dim=1)
+        sound, pivots = taken if sound is None else sound & taken, pivots.clamp_min(1)
+    turn = torch.linalg.lu_solve(factors, pivots, 2 * x)
+    return turn, log_det if sound is None else torch.where(sound, log_det, math.nan)
+
+
+class Conditional(NamedTuple):
+    """A normal law of a matrix Δ: left·Z·rightᵀ with independent Z_ij ~ N(mean_ij, 1/precision_ij).
+
+    left [C, p, p], right [C, q, q]: orthogonal.  mean, precision: [C, p, q].
+    curvature: [C, p, q], with which the excess loss grows: by curvature·(Z − mean)² along each entry.
+    """
+
+    left: Tensor
+    right: Tensor
+    mean: Tensor
+    precision: Tensor
+    curvature: Tensor
+
+    def draw(self, normals: Tensor) -> Tensor:
+        """Δ [C, p, q] from standard normals [C, p, q]."""
+        return self.left @ (self.mean + normals / self.precision.sqrt()) @ self.right.mT
+
+
+class Basis(NamedTuple):
+    """Orthogonal eigenvectors [C, q, q] (in columns) and eigenvalues [C, q] of a positive semidefinite matrix."""
+
+    vectors: Tensor
+    values: Tensor
+
+
+def gram_basis(factor: Tensor) -> Basis:
+    """Eigenbasis of factorᵀ·factor for factor [C, p, q].
+
+    From the singular values of the factor: those of the product would lose half the digits, and an eigenvalue of
+    size 10⁻¹⁶ in place of 0 matters once it is multiplied by a large nβ.
+    """
+    rows, columns = factor.shape[-2:]
+    if rows > columns:
+        factor = torch.linalg.qr(factor, mode="r")[1]
+    _, singular, vectors = torch.linalg.svd(factor, full_matrices=True)
+    values = torch.nn.functional.pad(singular.square(), (0, columns - singular.shape[-1]))
+    return Basis(vectors.mT, values)
+
+
+LARGEST = 1_000_000
+SWEEPS = ((200, 1600), (5_000, 300), (50_000, 160), (math.inf, 100))
+
+
+def gibbs_is_cheap(dim: int) -> bool:
+    """Whether `Gibbs` is the cheapest way to λ̂: the decompositions of a sweep grow faster than the cost of Langevin steps."""
+    return dim <= LARGEST
+
+
+def usual_sweeps(dim: int) -> int:
+    """Sweeps, burn-in included, of a network with `dim` parameters.
+
+    Draws are nearly independent, and λ̂ has a relative error of 1/√(λ·draws): small networks need more of them.
+    """
+    return next(sweeps for largest, sweeps in SWEEPS if dim <= largest)
+
 
 LEAPFROG_STEPS = 5
 TARGET_ACCEPTANCE = 0.8

@@ -10,8 +10,8 @@ from torch import Tensor
 from llc_core.compute.cores import available_cores
 from llc_core.compute.matrices import prefers_numpy
 from llc_core.potentials.base import Batch, Factors, Potential
-from llc_core.potentials.deep_linear.all_chains import numbers
 from llc_core.potentials.deep_linear.cut import cut_of
+from llc_core.potentials.deep_linear.numpy_chains import numbers
 from llc_core.potentials.deep_linear.tensors import ONE_BY_ONE, Tensors, stacks
 
 MOST_ROUNDED = 1 << 24

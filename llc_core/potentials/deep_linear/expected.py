@@ -1,13 +1,20 @@
-"""What λ̂ of a deep linear network should be at finite n: of the mean over data sets, and of the data at hand where it is known."""
+"""What λ̂ of a deep linear network should be at finite n: of the mean over data sets, and of the data at hand where it is known; also
+at other weights than those that made its data.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import cached_property
+from copy import copy
+from functools import cached_property, reduce
+from typing import Any, Self
 
 import numpy as np
+import torch
+from torch import Tensor
 
+from llc_core.compute.precision import EXACT
 from llc_core.fields import number
 from llc_core.potentials.base import Potential
 from llc_core.potentials.deep_linear.data import INPUT_RANGE, LinearData
@@ -18,17 +25,24 @@ LARGEST_FITTED = 1024
 """Up to this width the noise that a network fits is computed: about a second there, and as the cube of the width."""
 DATA_SETS = 20
 """Nodes of the mean over data sets: exact where λ̂ is a polynomial of degree 39 in the cross moment of the noise."""
+MOVED_NOTE = "It is of the true parameter from which w0 was moved."
 
 
 class Expected(Potential):
-    """The part of a deep linear network that says what is expected of λ̂. The network has the rest."""
+    """The part of a deep linear network that says what is expected of λ̂, and lets w0 move. The network has the rest."""
 
     weights: list[np.ndarray]
     widths: Sequence[int]
     data: LinearData
     noise_std: float
-    is_moved = False
-    """Whether w0 was moved away from the true parameter that made the data."""
+    _from: Any = None
+    """The network at the true parameter, of one that was moved."""
+    _on: dict[Any, Any]
+
+    @property
+    def is_moved(self) -> bool:
+        """Whether w0 was moved away from the true parameter that made the data."""
+        return self._from is not None
 
     @property
     def rank_table(self) -> list[list[int]]:
@@ -107,3 +121,19 @@ class Expected(Potential):
     def _checked(self, n_beta: float | None) -> float:
         n_beta = number("n_beta", self.n_beta if n_beta is None else n_beta, above=0)
         return n_beta
+
+    def origin(self, like: Tensor) -> Tensor:
+        return torch.cat([torch.as_tensor(w, **EXACT).flatten() for w in self.weights]).to(like)
+
+    def moved(self, delta: Tensor) -> Self:
+        """The network with other weights, on the samples of its first teacher, of whom ranks and both coefficients remain."""
+        start = self._from or self
+        parts = torch.split(delta.detach().cpu().double(), [w.size for w in self.weights])
+        weights = [w + part.view(w.shape).numpy() for w, part in zip(self.weights, parts, strict=True)]
+        there, before = (reduce(lambda below, w: w @ below, layers) for layers in (weights, start.weights))
+        other = copy(self)
+        for name in ("local_learning_coefficient", "_fitted_noise"):
+            other.__dict__.pop(name, None)
+        other.weights, other._from, other._on = weights, start, {}
+        other.data = start.data.seen_from(torch.from_numpy(there - before))
+        return other

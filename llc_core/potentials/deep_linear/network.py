@@ -1,4 +1,6 @@
-"""Deep linear networks y = W_M ⋯ W_1 x with the squared error summed over outputs and averaged over samples."""
+"""Deep linear networks y = W_M ⋯ W_1 x with the squared error summed over outputs and averaged over samples. Long, since the class
+says in one place what it takes; how its parts are made lies in the files beside it.
+"""
 
 from __future__ import annotations
 
@@ -15,13 +17,11 @@ import torch
 from torch import Tensor
 
 from llc_core.compute.precision import SINGLE, lasting
-from llc_core.fields import whole
+from llc_core.fields import is_list, whole
 from llc_core.potentials.base import Batch
-from llc_core.potentials.deep_linear.blocked_gibbs import BlockedGibbs
-from llc_core.potentials.deep_linear.default_run import gibbs_is_cheap, usual_sweeps
+from llc_core.potentials.deep_linear.blocked_gibbs import BlockedGibbs, gibbs_is_cheap, usual_sweeps
 from llc_core.potentials.deep_linear.evaluation import LinearPotential
-from llc_core.potentials.deep_linear.given_weights import as_weights
-from llc_core.potentials.deep_linear.moving import MOVED_NOTE, Movable
+from llc_core.potentials.deep_linear.expected import MOVED_NOTE, Expected
 from llc_core.potentials.deep_linear.random_networks import RandomNetwork, draw_network
 from llc_core.potentials.deep_linear.tensors import Tensors
 from llc_core.potentials.deep_linear.virtual_data import data_of
@@ -30,7 +30,30 @@ from llc_core.theory.rank_tables import Ranks, numerical_ranks
 from llc_core.types import LearningCoefficient
 
 
-class DeepLinearNetwork(Movable, LinearPotential):
+def as_weights(weights: Sequence[Any]) -> list[np.ndarray]:
+    if not is_list(weights) or len(weights) == 0:
+        raise ValueError("weights must be a list of matrices W_1, …, W_M; give at least one.")
+    result: list[np.ndarray] = []
+    for index, w in enumerate(weights, start=1):
+        w = w.detach().cpu().numpy() if isinstance(w, Tensor) else w
+        try:
+            matrix = np.array(w, dtype=np.float64)
+        except (TypeError, ValueError, OverflowError):
+            raise ValueError(f"weights[{index - 1}] is not a matrix of numbers.") from None
+        if matrix.ndim != 2 or matrix.size == 0:
+            raise ValueError(f"weights[{index - 1}] has shape {matrix.shape}; each layer must be a non-empty matrix.")
+        if not np.isfinite(matrix).all():
+            raise ValueError(f"weights[{index - 1}] holds nan or infinity; give finite numbers.")
+        if result and matrix.shape[1] != result[-1].shape[0]:
+            raise ValueError(
+                f"weights[{index - 1}] takes {matrix.shape[1]} inputs but the layer before gives {result[-1].shape[0]}; "
+                "layers must be W_l of shape [H_l, H_{l-1}]."
+            )
+        result.append(matrix)
+    return result
+
+
+class DeepLinearNetwork(Expected, LinearPotential):
     """A deep linear network at the point w0 = `weights`, with its own teacher's data.
 
     weights: W_1, …, W_M as arrays [H_l, H_{l−1}] (numpy, torch or nested lists).

@@ -17,10 +17,8 @@ from torch import Tensor
 from llc_core.compute.matrices import prefers_numpy
 from llc_core.compute.precision import EXACT, lasting, products_in
 from llc_core.potentials.base import Factors
-from llc_core.potentials.deep_linear.all_chains import NumpyAllChains
 from llc_core.potentials.deep_linear.cut import Cut, cut_of, parts, saving
-from llc_core.potentials.deep_linear.one_chain import NumpyChain
-from llc_core.potentials.deep_linear.one_chain_cut import NumpyCutChain
+from llc_core.potentials.deep_linear.numpy_chains import NumpyAllChains, NumpyChain, NumpyCutChain
 
 ONE_BY_ONE = 192
 """From this width on, a CPU evaluates one chain after the other. A chain's matrices then stay in the cache, and the allocator

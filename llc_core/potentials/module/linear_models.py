@@ -12,8 +12,7 @@ from torch import Tensor
 
 from llc_core.compute.precision import full_precision
 from llc_core.potentials.module.calling import OfOutput
-from llc_core.potentials.module.cross_entropy import CrossEntropy
-from llc_core.potentials.module.losses import cross_entropy, mse, squared_error
+from llc_core.potentials.module.losses import CrossEntropy, cross_entropy, mse, squared_error
 from llc_core.potentials.module.network import NetworkPotential
 
 MOST_PRODUCTS = 1e9

@@ -1,21 +1,222 @@
-"""Losses per sample, [B] from outputs and targets: those that are known by name, with derivatives written by hand.
+"""Losses per sample, [B] from outputs and targets: those that are known by name, with derivatives written by hand. Long, since
+labels come in many forms.
 
 cross_entropy: −log softmax(output)[target], in nats, with more positions a row their mean: see `CrossEntropy` for its layouts.
 squared_error: Σ over outputs of (output − target)², no ½: the convention of the deep linear networks here.
 next_token: cross entropy of each position's output with the token that follows: see `NextToken`.
 mse: the same divided by the number of outputs, the mean that torch's MSELoss takes.
+
+`CrossEntropy` knows torch's layout and that of token models; ignored labels, label weights, soft labels.
+
+torch puts the classes into dimension 1: output [B, K, …], target [B, …]. Token models put them last: output [B, T, K], target
+[B, T]. Where the shapes allow one of the two alone, it is taken; where both fit, the reader is asked.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from llc_core.fields import short
-from llc_core.potentials.module.cross_entropy import CrossEntropy, class_dimension
-from llc_core.potentials.module.next_token import NextToken
+from llc_core.fields import number, short, whole
+
+IGNORED = -100
+"""The label that torch and the common tokenizers leave out."""
+SUM_ERROR = 1e-3
+"""Probabilities may add up to 1 with this error: that of 1,000 classes in half precision, 2⁻¹¹ each relative to its own size."""
+
+
+@dataclass(frozen=True, eq=False)
+class CrossEntropy:
+    """−w·log softmax(output)[target] in nats, [B], averaged over the positions of a row; a loss for NetworkPotential.
+
+    class_dim: dimension of the K classes in the output: 1, or −1 for the last; None: from the shapes.
+    ignore_index: positions with this label do not count.  weight: [K], one for each class; None: 1.
+    target: whole numbers of the output's shape without the classes, or class probabilities of the output's whole shape.
+
+    Over a data set L_n is what torch.nn.functional.cross_entropy(…, ignore_index=…, weight=…) gives for all rows at once:
+    with labels Σ w·loss / Σ w over all positions that count, with probabilities Σ w·loss over the number of positions. A row's
+    own loss has the same denominator, so its mean over rows is L_n and a minibatch's mean is unbiased.
+    Raises ValueError with one sentence for shapes that do not fit or that fit both layouts.
+    """
+
+    class_dim: int | None = None
+    ignore_index: int | None = IGNORED
+    weight: Any = None
+    scale: float = field(default=1.0, repr=False)
+    """Positions over the weight of those that count, in the data that the loss is for; 1 where it is for none yet."""
+    _on: dict[tuple[torch.device, torch.dtype], Tensor] = field(default_factory=dict, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.class_dim not in (None, 1, -1):
+            raise ValueError(f"class_dim is {self.class_dim!r}; it must be 1, −1 for the last dimension, or None.")
+        if self.ignore_index is not None:
+            whole("ignore_index", self.ignore_index)
+        if self.weight is not None:
+            object.__setattr__(self, "weight", _label_weights(self.weight))
+
+    def __call__(self, output: Tensor, target: Tensor) -> Tensor:
+        """[B] from output [B, K, …] or [B, …, K] and target, of this row's positions."""
+        at = self.class_dim if self.class_dim is not None else class_dimension(output, target)
+        logs = torch.log_softmax(output, at).movedim(at, -1)
+        if target.is_floating_point():
+            each = target.to(logs.dtype).movedim(at, -1) * logs
+            each = (each if self.weight is None else each * self._weights(logs)).sum(-1)
+        else:
+            each = self._picked(logs, target.long())
+        return -self.scale * (each if each.dim() == 1 else each.flatten(1).mean(1))
+
+    def _picked(self, logs: Tensor, target: Tensor) -> Tensor:
+        """w·log p of the labels, 0 where they are ignored; logs [B, …, K], target [B, …]."""
+        counts = None if self.ignore_index is None else target != self.ignore_index
+        label = target if counts is None else torch.where(counts, target, 0)
+        each = logs.gather(-1, label.unsqueeze(-1)).squeeze(-1)
+        if self.weight is not None:
+            each = each * self._weights(logs)[label]
+        return each if counts is None else torch.where(counts, each, 0)
+
+    def _weights(self, like: Tensor) -> Tensor:
+        key = (like.device, like.dtype)
+        if key not in self._on:
+            self._on[key] = torch.tensor(self.weight, dtype=like.dtype, device=like.device)
+        return self._on[key]
+
+    def settled(self, output: Tensor, some: Tensor, targets: Tensor) -> CrossEntropy:
+        """The same for one data set: layout and denominator fixed, and nothing left to do that the data do not need.
+
+        output: of a few rows, whose targets are `some`.  targets: of all rows.  ValueError for labels that do not fit.
+        """
+        at = self.class_dim or class_dimension(output, some, targets)
+        check_fit(output, some, at)
+        classes = output.shape[at]
+        if self.weight is not None and len(self.weight) != classes:
+            raise ValueError(
+                f"weight has {len(self.weight)} entries, but the module has {classes} classes; give one for each."
+            )
+        if targets.is_floating_point():
+            check_probabilities(targets, at)
+            return replace(self, class_dim=at, ignore_index=None)
+        counts = (
+            torch.ones_like(targets, dtype=torch.bool) if self.ignore_index is None else targets != self.ignore_index
+        )
+        labels = targets[counts].long()
+        check_labels(labels, classes, self.ignore_index)
+        share = float(len(labels)) if self.weight is None else float(self._weights(labels.double())[labels].sum())
+        if share <= 0:
+            raise ValueError("weight is 0 for every label in data; give a positive weight to some that occur.")
+        ignore = None if len(labels) == targets.numel() else self.ignore_index
+        return replace(self, class_dim=at, ignore_index=ignore, scale=targets.numel() / share)
+
+    @property
+    def plain(self) -> bool:
+        """Whether nothing is ignored, weighted or rescaled."""
+        return self.ignore_index is None and self.weight is None and self.scale == 1.0
+
+
+def class_dimension(output: Tensor, target: Tensor, targets: Tensor | None = None) -> int:
+    """1 or −1: where the classes are, from the shapes; of soft labels from where they add up to 1, in `targets` if given."""
+    if output.dim() < 2:
+        raise ValueError(f"output is {tuple(output.shape)}; cross_entropy needs one dimension for the classes.")
+    if output.dim() == 2:
+        return 1
+    soft = target.is_floating_point()
+    if soft:
+        known = target if targets is None else targets
+        same = target.shape == output.shape
+        fits = [at for at in (1, -1) if same and sums_to_one(known, at)]
+    else:
+        shape = output.shape
+        fits = [at for at, rest in ((1, shape[:1] + shape[2:]), (-1, shape[:-1])) if target.shape == rest]
+    if len(fits) == 2:
+        raise ValueError(
+            f"output {tuple(output.shape)} and target {tuple(target.shape)} fit both layouts; pass "
+            "loss=CrossEntropy(class_dim=1) if dimension 1 holds the classes, or CrossEntropy(class_dim=-1) if the last does."
+        )
+    return fits[0] if fits else 1
+
+
+def check_fit(output: Tensor, target: Tensor, at: int) -> None:
+    """ValueError where the target has not the shape that goes with classes in dimension `at`."""
+    shape = list(output.shape)
+    if target.is_floating_point() and target.shape == output.shape:
+        return
+    if target.is_floating_point() or target.dtype == torch.bool:
+        raise ValueError(
+            f"data's targets are {target.dtype}; cross_entropy needs whole numbers, the classes: targets.long(), or "
+            f"class probabilities of the output's shape {tuple(shape[1:])}."
+        )
+    del shape[at]
+    if tuple(shape) != tuple(target.shape):
+        raise ValueError(
+            f"loss cannot be taken of output {tuple(output.shape)} and target {tuple(target.shape)}; the target must have "
+            f"the output's shape without its {output.shape[at]} classes, {tuple(shape[1:])} a row."
+        )
+
+
+def check_labels(labels: Tensor, classes: int, ignored: int | None) -> None:
+    """labels: those that count. ValueError where there are none, or one is no class."""
+    if labels.numel() == 0:
+        raise ValueError(f"data's targets are all {ignored}, which is ignored; give labels, or another ignore_index.")
+    low, high = int(labels.min()), int(labels.max())
+    if low < 0 or high >= classes:
+        raise ValueError(
+            f"data's targets run from {low} to {high}, but the module has {classes} outputs; classes must be 0 to {classes - 1}."
+        )
+
+
+def check_probabilities(targets: Tensor, at: int) -> None:
+    """ValueError where soft labels are negative or do not add up to 1 over the classes."""
+    if float(targets.min()) < 0:
+        raise ValueError(f"data's targets hold {float(targets.min()):.3g}; class probabilities must not be negative.")
+    if not sums_to_one(targets, at):
+        raise ValueError(
+            "data's targets are class probabilities that do not add up to 1 over the classes; divide them by their sum."
+        )
+
+
+def sums_to_one(targets: Tensor, at: int) -> bool:
+    return bool(((targets.double().sum(at) - 1).abs() <= SUM_ERROR).all())
+
+
+def _label_weights(weight: Any) -> tuple[float, ...]:
+    given = weight.detach().cpu().tolist() if isinstance(weight, Tensor) else weight
+    try:
+        values = tuple(number(f"weight[{i}]", value) for i, value in enumerate(given))
+    except TypeError:
+        raise ValueError(f"weight is {weight!r}; give one number for each class.") from None
+    if not values or min(values) < 0 or max(values) == 0:
+        raise ValueError("weight must hold numbers of at least 0, one for each class and not all of them 0.")
+    return values
+
+
+@dataclass(frozen=True, eq=False)
+class NextToken:
+    """−log softmax(output[t])[target[t + 1]] in nats, [B], averaged over the T − 1 positions of a row that have a next token.
+
+    output [B, T, K], target [B, T]: the tokens themselves, with −100 where a token does not count, as padding does not.
+    rule: the cross entropy of single positions. L_n is its mean over all positions that count, in the whole data set.
+    """
+
+    rule: CrossEntropy = CrossEntropy(class_dim=-1)
+
+    def __call__(self, output: Tensor, target: Tensor) -> Tensor:
+        return self.rule(output[:, :-1], target[:, 1:])
+
+    def settled(self, output: Tensor, some: Tensor, targets: Tensor) -> NextToken:
+        """See `CrossEntropy.settled`; ValueError where a row has no next token, or the outputs are not those of tokens."""
+        if targets.dim() != 2 or targets.shape[1] < 2 or targets.is_floating_point():
+            raise ValueError(
+                f"data's tokens are {tuple(targets.shape)} of {targets.dtype}; next_token needs whole numbers [rows, T] with T ≥ 2."
+            )
+        if output.dim() != 3 or output.shape[1] != targets.shape[1]:
+            raise ValueError(
+                f"module gives {tuple(output.shape)} for tokens {tuple(some.shape)}; next_token needs an output [B, T, K]."
+            )
+        return replace(self, rule=self.rule.settled(output[:, :-1], some[:, 1:], targets[:, 1:]))
+
 
 Loss = Callable[[Tensor, Tensor], Tensor]
 Slope = Callable[[Tensor, Tensor, float], tuple[Tensor, Tensor]]

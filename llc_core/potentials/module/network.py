@@ -18,19 +18,15 @@ from torch import Tensor, nn
 from llc_core.compute.precision import SINGLE, full_precision
 from llc_core.fields import choice, whole
 from llc_core.potentials.base import Batch, Potential
-from llc_core.potentials.module.arranging import arrange
 from llc_core.potentials.module.calling import OfOutput
-from llc_core.potentials.module.cross_entropy import CrossEntropy
-from llc_core.potentials.module.first_rows import try_calling
-from llc_core.potentials.module.given import read
+from llc_core.potentials.module.given import arrange, read
 from llc_core.potentials.module.layers import Dense, dense_stack, row_numbers
-from llc_core.potentials.module.losses import Loss, as_loss
-from llc_core.potentials.module.outputs import as_inputs
+from llc_core.potentials.module.losses import CrossEntropy, Loss, as_loss
 from llc_core.potentials.module.parameters import choose, frozen_copy, uncompiled
 from llc_core.potentials.module.passes import Looped, Position, Vmapped
-from llc_core.potentials.module.place import Place
+from llc_core.potentials.module.place import Place, as_inputs
 from llc_core.potentials.module.rows import Rows, TensorData, chunks
-from llc_core.potentials.module.trial import activation_bytes, dense_agrees, vmap_problem
+from llc_core.potentials.module.trial import activation_bytes, dense_agrees, try_calling, vmap_problem
 
 CHUNK_BYTES = {"cpu": 1 << 25, "cuda": 1 << 31, "mps": 1 << 29}
 """Bytes for the activations of one pass. On a CPU more would not fit into the caches."""

@@ -1,18 +1,170 @@
-"""Which of the passes can evaluate a module, tried on two rows, and what a row takes of the memory."""
+"""Two rows are tried before a run, so that a module, a loss or data that cannot work are refused at once and in one sentence. Long,
+since the same rows tell which of the passes can evaluate the module, and what a row takes of the memory.
+"""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from llc_core.compute.precision import SINGLE
 from llc_core.compute.quiet import catching_warnings
+from llc_core.potentials.module.calling import Calling, Numbers, OfBatch, OfOutput
 from llc_core.potentials.module.dense import DensePasses
-from llc_core.potentials.module.first_rows import ROWS, first_line
+from llc_core.potentials.module.losses import settled
 from llc_core.potentials.module.passes import Looped, Position, Vmapped
 from llc_core.potentials.module.rows import Rows
+
+ROWS = 2
+TOGETHER, ALONE = 8, 2
+"""Rows that are evaluated together, and how many of them alone, to see whether rows mix: beside one other row attention may be
+all on itself."""
+MIXING = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d, nn.SyncBatchNorm)
+SAME = 1e-4
+"""Losses of a row alone and beside another may differ by this share of their size: a thousand times the rounding of float32, for
+products whose order of summation depends on the number of rows. Batch statistics change them by their own size."""
+
+Columns = tuple[tuple[Tensor, ...], Tensor]
+
+
+def try_calling(
+    calling: Calling, module: nn.Module, numbers: Numbers, rows: Callable[[int, int], Rows], targets: Tensor
+) -> Calling:
+    """Evaluate two rows at w0; ValueError says what is wrong. Returns the calling for these data: its loss settled.
+
+    targets: of all rows.  Warns where the loss of a row depends on the rows beside it.
+    """
+    for name, part in module.named_modules():
+        if isinstance(part, MIXING) and not part.track_running_stats:
+            raise ValueError(
+                f"{name or 'module'} is a batch norm without running statistics, which mixes the samples of a batch; "
+                "set track_running_stats=True and train it, or replace it."
+            )
+    with torch.no_grad():
+        both = rows(0, ROWS).of(0)
+        if isinstance(calling, OfOutput):
+            calling = _try_output(calling, module, numbers, both, targets)
+        else:
+            assert isinstance(calling, OfBatch)
+            calling = _try_batch(calling, module, numbers, rows, both)
+        _notice_mixing(calling, module, numbers, rows)
+    return calling
+
+
+def _try_output(calling: OfOutput, module: nn.Module, numbers: Numbers, both: Columns, targets: Tensor) -> OfOutput:
+    inputs, target = both
+    try:
+        output = calling.output(module, numbers, inputs)
+    except Exception as error:
+        given = inputs[1:] if calling.weighted else inputs
+        raise ValueError(f"module cannot be called with data's inputs {_shapes(given)}: {first_line(error)}") from None
+    if isinstance(output, Tensor):
+        _check_random(output, calling.output(module, numbers, inputs))
+        calling = replace(calling, loss=settled(calling.loss, output, target, targets))
+    try:
+        losses: Any = calling.loss(output, target)
+    except Exception as error:
+        shape = tuple(output.shape) if isinstance(output, Tensor) else type(output).__name__
+        raise ValueError(
+            f"loss cannot be taken of output {shape} and target {tuple(target.shape)} of {target.dtype}: {first_line(error)}"
+        ) from None
+    if not isinstance(losses, Tensor) or losses.shape != (len(target),):
+        raise ValueError(
+            f"loss returns {_kind(losses)} for {len(target)} samples; it must return one value per sample, [{len(target)}]: for "
+            "torch's losses pass reduction='none', or use the name 'cross_entropy'."
+        )
+    return calling
+
+
+def _try_batch(
+    calling: OfBatch, module: nn.Module, numbers: Numbers, rows: Callable[[int, int], Rows], both: Columns
+) -> OfBatch:
+    columns = _unweighted(calling, both)
+    try:
+        value: Any = calling.value(module, numbers, columns)
+        again = calling.value(module, numbers, columns)
+    except Exception as error:
+        raise ValueError(f"loss_fn cannot be called with the module and a batch: {first_line(error)}") from None
+    count = len(columns[0])
+    if not isinstance(value, Tensor) or value.shape not in ((), (count,)):
+        raise ValueError(
+            f"loss_fn returns {_kind(value)} for {count} samples; it must return one value, the mean over the batch, or one "
+            f"value per sample, [{count}]."
+        )
+    _check_random(value, again)
+    if value.dim() == 1:
+        return calling
+    calling = replace(calling, by_row=True)
+    try:
+        each = calling._each(module, numbers, columns)
+    except Exception:
+        calling = replace(calling, vmapped=False)
+        each = calling._each(module, numbers, columns)
+    if count > 1 and _differs(value, each.mean()):
+        if not _differs(value, each.sum()):
+            raise ValueError("loss_fn returns the sum over a batch; return the mean, or one value per sample.")
+        warnings.warn(
+            "loss_fn gives two rows together another value than the mean of their own: it weights rows, or the module mixes "
+            "them; L_n is taken as the mean over rows of the value that each has alone.",
+            stacklevel=7,
+        )
+    return calling
+
+
+def _notice_mixing(calling: Calling, module: nn.Module, numbers: Numbers, rows: Callable[[int, int], Rows]) -> None:
+    """A warning where a row's loss is another alone than beside other rows."""
+    some = rows(0, TOGETHER).of(0)
+    if len(some[1]) < ROWS or (isinstance(calling, OfBatch) and calling.by_row):
+        return
+    together = calling.losses(module, numbers, *some)[:ALONE]
+    try:
+        alone = torch.cat([calling.losses(module, numbers, *rows(i, i + 1).of(0)) for i in range(ALONE)])
+        mixes = bool(torch.isfinite(together).all()) and _differs(together, alone)
+    except (ValueError, RuntimeError):  # batch statistics of one row
+        mixes = True
+    if mixes:
+        warnings.warn(
+            "The loss of a row depends on the rows beside it, so the module mixes the rows of a batch (batch statistics, "
+            "attention across the batch): λ̂ then depends on batch_size and chunk; make the forward treat each row alone.",
+            stacklevel=6,
+        )
+
+
+def _differs(a: Tensor, b: Tensor) -> bool:
+    return bool(((a - b).abs() > SAME * (a.abs() + b.abs()) + 1e-6).any())
+
+
+def _check_random(output: Tensor, again: Tensor) -> None:
+    if not torch.equal(output, again) and bool(torch.isfinite(output).all()):
+        raise ValueError(
+            "module gives a random output even in eval mode; switch off dropout or noise that its forward method adds, "
+            "for example F.dropout(x, p, training=self.training)."
+        )
+
+
+def _unweighted(calling: OfBatch, both: Columns) -> tuple[Tensor, ...]:
+    inputs, target = both
+    return (*inputs[1:], target) if calling.weighted else (*inputs, target)
+
+
+def _kind(value: Any) -> str:
+    return str(tuple(value.shape)) if isinstance(value, Tensor) else type(value).__name__
+
+
+def first_line(error: Exception) -> str:
+    text = str(error).strip().split("\n")[0].strip() or type(error).__name__
+    text = text if len(text) <= 160 else text[:157] + "…"
+    return text if text.endswith((".", "…")) else text + "."
+
+
+def _shapes(inputs: tuple[Tensor, ...]) -> str:
+    return ", ".join(f"{tuple(x.shape)} of {x.dtype}" for x in inputs)
+
 
 CHAINS = 2
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from llc_core.compute.streams import stream_seed
 from llc_core.config import MAX_CHAINS, RunConfig
-from llc_core.engine.memory import check_memory
+from llc_core.engine.machine import check_memory
 from llc_core.engine.run import Run
 from llc_core.samplers import Sampler, build
 from llc_core.studies.explain.ledger import ESTIMATE, Ledger, Level

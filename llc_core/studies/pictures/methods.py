@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from llc_core.decisions.open_contour import OpenContour
+from llc_core.decisions.named_agents import OpenContour
 from llc_core.interactions.base import Interaction
 from llc_core.interactions.cyclical import Cyclical
 from llc_core.interactions.replica_exchange import ReplicaExchange

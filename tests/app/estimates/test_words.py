@@ -17,8 +17,7 @@ from llc_core import Conclusion, Estimate, RunConfig, conclude, planar_landscape
 from llc_core.diagnostics import conclusion, remedies
 from llc_core.diagnostics.evidence import Evidence
 from llc_core.diagnostics.remedies import LAW, MIXING, NOISE, STEP, Remedy
-from llc_core.engine.chains import Chains
-from llc_core.engine.summary import make_estimate
+from llc_core.engine.summary import Chains, make_estimate
 from llc_core.samplers.base import MetropolisSampler
 from llc_core.samplers.registry import build, samplers
 from llc_core.studies.explain.sentences import part_of

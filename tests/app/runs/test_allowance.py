@@ -13,7 +13,7 @@ from app.pages.local_geometry.panels.sweep.values import COUNT
 from app.pages.local_geometry.panels.why.job import affordable
 from app.runs.allowance import DEFAULT_MEGABYTES, VISITOR_MEMORY, allowance, check_allowance, run_memory
 from llc_core import RunConfig
-from llc_core.engine.memory import memory_needed
+from llc_core.engine.machine import memory_needed
 from llc_core.engine.resolve import resolve
 from llc_core.potentials.deep_linear import evaluation
 

@@ -7,7 +7,7 @@ from argparse import Namespace
 
 import pytest
 
-from lab.benchmarks.accuracy.bandits import AGENTS, ON, SMALL_FORCED, as_row, keep, of_row, one, own_pull, show
+from lab.benchmarks.networks.bandits import AGENTS, ON, SMALL_FORCED, as_row, keep, of_row, one, own_pull, show
 
 
 @pytest.mark.parametrize("name", AGENTS)

@@ -7,9 +7,10 @@ import sys
 
 import pytest
 
-from lab.benchmarks.accuracy import defaults, verdicts
-from lab.benchmarks.accuracy.verdict_cases import Case, cases
+from lab.benchmarks.accuracy import defaults
 from lab.benchmarks.keeping import Kept, engine_digest
+from lab.benchmarks.verdicts import runs
+from lab.benchmarks.verdicts.cases import Case, cases
 from llc_core.samplers.registry import samplers
 
 
@@ -73,12 +74,12 @@ def test_only_missing_runs_are_made_until_the_time_is_over(tmp_path, monkeypatch
         asked.append(case)
         return row(10.0)
 
-    monkeypatch.setattr(verdicts, "one_run", one_run)
-    monkeypatch.setattr(verdicts.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(runs, "one_run", one_run)
+    monkeypatch.setattr(runs.time, "monotonic", lambda: next(clock))
     path = tmp_path / "rows.jsonl"
-    assert list(verdicts.made(wanted, Kept(path), minutes=1, jobs=1)) == wanted[:2] == asked
-    monkeypatch.setattr(verdicts.time, "monotonic", lambda: 0.0)
-    assert list(verdicts.made(wanted, Kept(path), minutes=1, jobs=1)) == wanted[2:]
+    assert list(runs.made(wanted, Kept(path), minutes=1, jobs=1)) == wanted[:2] == asked
+    monkeypatch.setattr(runs.time, "monotonic", lambda: 0.0)
+    assert list(runs.made(wanted, Kept(path), minutes=1, jobs=1)) == wanted[2:]
     assert asked == wanted and len(Kept(path).rows) == 4
 
 
@@ -100,9 +101,9 @@ def test_both_rates_and_what_is_too_short(capsys):
         row(10.1, llc_se=None, **noisy),
         row(13.0, trusted=False),
     ]
-    assert [verdicts.right(each) for each in rows] == [True, False, True, True, True, True, False]
-    assert [verdicts.too_short(each) for each in rows[:6]] == [False, False, False, True, True, True]
-    verdicts.show([(case, each) for each in rows])
+    assert [runs.right(each) for each in rows] == [True, False, True, True, True, True, False]
+    assert [runs.too_short(each) for each in rows[:6]] == [False, False, False, True, True, True]
+    runs.show([(case, each) for each in rows])
     last = next(text for text in capsys.readouterr().out.splitlines() if text.startswith("all"))
     assert "1 of   2 =  50.0%" in last and "1 of   5 =  20.0%" in last and last.count("1 of   2") == 2
 
@@ -114,9 +115,9 @@ def test_kept_evidence_is_judged_as_the_run_was(tmp_path):
     for name, sampler in (("one layer 4-3", "HMC"), ("Gaussian on the plane", "SGLD")):
         case = Case(name, 100, {**settings, "sampler": sampler}, "three times automatic")
         kept = Kept(tmp_path / "rows.jsonl")
-        kept.add(case, verdicts.one_run(case))
+        kept.add(case, runs.one_run(case))
         found = Kept(tmp_path / "rows.jsonl")[case]
-        again = verdicts.judged_again(case, found)
+        again = runs.judged_again(case, found)
         assert (again["trusted"], again["reason"]) == (found["trusted"], found["reason"]) and found["reason"]
 
 

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from llc_core.cli.commands import main
-from llc_core.engine import memory
+from llc_core.engine import machine
 from llc_core.potentials.deep_linear import network as dln_network
 
 SHORT = ["estimate", "--widths", "3", "2", "--steps", "60", "--chains", "2"]
@@ -52,7 +52,7 @@ def test_a_result_whose_file_cannot_be_written_is_shown(monkeypatch, tmp_path, c
 @pytest.mark.parametrize("command", ["estimate", "free-energy"])
 @pytest.mark.parametrize("widths", [["1000000", "2000"], ["190000", "1"]])
 def test_a_network_that_no_machine_holds_is_refused_before_it_is_made(monkeypatch, capsys, command, widths):
-    monkeypatch.setattr(memory, "_memory", lambda device: 8 * 2**30)
+    monkeypatch.setattr(machine, "_memory", lambda device: 8 * 2**30)
     monkeypatch.setattr(dln_network.DeepLinearNetwork, "random", lambda **given: pytest.fail("it was made"))
     with pytest.raises(SystemExit) as ended:
         main([command, "--widths", *widths])

@@ -12,8 +12,7 @@ from sentences import tells
 
 from llc_core.compute.streams import torch_stream
 from llc_core.decisions import LinearBandit, Mushrooms, WheelBandit, in_words, made_mushrooms, read_mushrooms
-from llc_core.decisions.mushroom_table import LETTERS
-from llc_core.decisions.mushroom_words import MEANINGS, PARTS
+from llc_core.decisions.mushrooms import LETTERS, MEANINGS, PARTS
 
 REAL = Path(__file__).resolve().parents[3] / "lab/data/mushroom.csv"
 CASES = {

@@ -19,8 +19,7 @@ from llc_core.diagnostics.confirmation import LARGEST_DRAWN, draw_together, draw
 from llc_core.diagnostics.evidence import Evidence
 from llc_core.diagnostics.signals import health
 from llc_core.diagnostics.verdict import judge
-from llc_core.engine.chains import Chains
-from llc_core.engine.summary import make_estimate
+from llc_core.engine.summary import Chains, make_estimate
 from llc_core.verdicts import Trust
 
 

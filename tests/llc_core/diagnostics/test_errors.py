@@ -10,9 +10,8 @@ import pytest
 from scipy.signal import lfilter
 from scipy.special import ndtr, ndtri
 
-from llc_core.diagnostics import errors
-from llc_core.diagnostics.convergence import ess, plateau_drift
-from llc_core.diagnostics.errors import FEWEST, correlation_time, mean_error, standard_error
+from llc_core.diagnostics import convergence
+from llc_core.diagnostics.convergence import FEWEST, correlation_time, ess, mean_error, plateau_drift, standard_error
 
 NOMINAL = 0.9545
 RUNS = 200
@@ -77,7 +76,7 @@ def test_what_is_slow_and_small_is_covered_too(monkeypatch):
 
     limit = 0.9 - 2 * math.sqrt(0.9 * 0.1 / 600)
     assert share() > limit
-    monkeypatch.setattr(errors, "BATCH_TIMES", 8)  # planted: batches that are as short as they may be
+    monkeypatch.setattr(convergence, "BATCH_TIMES", 8)  # planted: batches that are as short as they may be
     assert share() < limit
 
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from llc_core.diagnostics.variance import FromVariance, Looks, from_variance
+from llc_core.diagnostics.minimum import FromVariance, Looks, from_variance
 
 
 def drawn(curvature: np.ndarray, slope: np.ndarray, gamma: float, rows: int, seed: int) -> Looks:

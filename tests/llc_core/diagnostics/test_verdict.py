@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from llc_core.diagnostics.convergence import r_hat
-from llc_core.diagnostics.errors import mean_error
+from llc_core.diagnostics.chances import without_idle
+from llc_core.diagnostics.convergence import mean_error, r_hat
 from llc_core.diagnostics.evidence import Evidence
-from llc_core.diagnostics.spread import without_idle
 from llc_core.diagnostics.verdict import hangs_on_spread, judge, worth_an_answer
 from llc_core.samplers import build
 from llc_core.verdicts import Verdict

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from llc_core.diagnostics.errors import standard_error
-from llc_core.engine.averages import LossAccumulator
+from llc_core.diagnostics.convergence import standard_error
+from llc_core.engine.record import LossAccumulator
 
 STEPS, CHAINS, BURN_IN = 120, 3, 20
 

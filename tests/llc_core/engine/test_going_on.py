@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-import llc_core.engine.averages as estimators
+import llc_core.engine.record as estimators
 import llc_core.estimating as estimating
 from llc_core import (
     SGLD,

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import llc_core
-from llc_core.engine.chains import Chains
-from llc_core.engine.summary import make_estimate
+from llc_core.engine.summary import Chains, make_estimate
 
 STEPS, GROUPS, MEMBERS = 400, 4, 5
 

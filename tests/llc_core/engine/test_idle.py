@@ -8,10 +8,10 @@ import torch
 from torch import nn
 
 import llc_core
-import llc_core.engine.idle as searching
+import llc_core.engine.spreading as searching
 from llc_core import DeepLinearNetwork, NetworkPotential
-from llc_core.engine.idle import search
 from llc_core.engine.run import Run
+from llc_core.engine.spreading import search
 from llc_core.potentials.base import Potential
 from llc_core.samplers import SGLD
 

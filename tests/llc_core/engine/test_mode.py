@@ -13,8 +13,8 @@ from torch import Tensor
 
 from llc_core import BayesianNetwork, DeepLinearFamily, DeepLinearNetwork, NetworkPotential, Planar, RunConfig, estimate
 from llc_core.engine.run import Run
-from llc_core.observables import registry
-from llc_core.observables.average import Average
+from llc_core.observables import base
+from llc_core.observables.base import Average
 from llc_core.potentials import Surface, landscape, planar_landscape
 from llc_core.potentials.base import Potential
 from llc_core.samplers import SGLD, samplers
@@ -148,7 +148,7 @@ def test_what_a_user_wrote_may_call_autograd(monkeypatch):
                 at = seen.delta.detach().requires_grad_()
                 return torch.autograd.grad(at.pow(4).sum(), at)[0].sum(dim=1)
 
-    monkeypatch.setitem(registry._FAMILY, "Fourth", Fourth)
+    monkeypatch.setitem(base._FAMILY, "Fourth", Fourth)
     found = estimate(linear(), observables=["Fourth"], gradient="full", steps=80, chains=2, progress=False)
     assert np.isfinite(found.observables["Fourth"]["mean"]).all()
     monkeypatch.setitem(sampler_registry._FAMILY, "ByAutograd", ByAutograd)

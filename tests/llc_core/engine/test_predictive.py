@@ -12,7 +12,7 @@ from torch import nn
 
 from llc_core import BayesianNetwork, NetworkPotential, Run, RunConfig, estimate, finite_width
 from llc_core.diagnostics import convergence
-from llc_core.engine.memory import memory_needed
+from llc_core.engine.machine import memory_needed
 
 N_BETA, PULL = 30.0, 2.0
 AT = [[0.5, -1.0], [2.0, 1.0], [0.0, 0.3]]

@@ -228,7 +228,7 @@ def test_results_travel(tiny, tmp_path):
 
 
 def test_long_runs_keep_a_thinned_trace_but_average_every_step(monkeypatch, tiny):
-    import llc_core.engine.averages as module
+    import llc_core.engine.record as module
 
     full = estimate(tiny, SGLD(step_size=1e-6), steps=1000)
     monkeypatch.setattr(module, "TRACE_ROWS", 100)

@@ -14,7 +14,7 @@ from llc_core import DeepLinearNetwork, NetworkPotential
 from llc_core.engine.run import Run
 from llc_core.engine.spreading import spreading
 from llc_core.observables.look import Group
-from llc_core.observables.spread_count import SpreadCount, SpreadSeen
+from llc_core.observables.spreading import SpreadCount, SpreadSeen
 from llc_core.samplers import SGLD
 
 torch.set_num_threads(1)

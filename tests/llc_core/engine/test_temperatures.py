@@ -23,9 +23,8 @@ from llc_core import (
     estimate,
 )
 from llc_core.diagnostics.evidence import Evidence
-from llc_core.engine.chains import Chains
 from llc_core.engine.setup import Setup
-from llc_core.engine.summary import weigh
+from llc_core.engine.summary import Chains, weigh
 from llc_core.engine.temperatures import Level, from_temperatures
 from llc_core.samplers import samplers
 

@@ -332,7 +332,7 @@ def test_the_mean_of_langevin_steps_lands_where_the_coefficient_is_lower():
 
     At the rate 0.01 that the paper prints the order is the other way round (see lab/03), so this says nothing of that one.
     """
-    from lab.benchmarks.accuracy.entropy_sgd import measured, same_loss
+    from lab.benchmarks.networks.entropy_sgd import measured, same_loss
 
     pytest.importorskip("arviz_stats")  # R-hat
     pytest.importorskip("sklearn")

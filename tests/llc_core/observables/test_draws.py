@@ -67,7 +67,7 @@ def test_predict_asks_for_outputs_and_weights():
 def test_whole_networks_of_that_size_are_drawn_to_disk(tmp_path, monkeypatch):
     """As many weights as ResNet-20 has: more than memory should keep of many draws. On disk they are the same, and memory holds a row."""
     from llc_core import NetworkPotential, predictive
-    from llc_core.engine.memory import memory_needed
+    from llc_core.engine.machine import memory_needed
     from llc_core.networks import build_model
 
     net = build_model({"kind": "mlp", "widths": [64, 400, 600, 10]}, 0)

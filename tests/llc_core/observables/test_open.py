@@ -15,7 +15,7 @@ from targets import Quadratic
 from torch import Tensor
 
 from llc_core import NetworkPotential, Run, RunConfig, estimate, landscape
-from llc_core.observables import Average, Group, Look, Observable, RunShape, build, observables, register, registry
+from llc_core.observables import Average, Group, Look, Observable, RunShape, base, build, observables, register
 from llc_core.observables.term_sizes import TermSizes
 from llc_core.observables.visits import Visits
 
@@ -69,8 +69,8 @@ def known():
     """What a test registers is forgotten after it."""
     before = dict(observables())
     yield
-    registry._FAMILY.clear()
-    registry._FAMILY.update(before)
+    base._FAMILY.clear()
+    base._FAMILY.update(before)
 
 
 def network() -> NetworkPotential:
@@ -242,7 +242,7 @@ def test_what_cannot_be_watched_is_refused_in_one_sentence(given, words):
 
 
 def test_every_registered_observable_keeps_the_contract():
-    folder = Path(registry.__file__).parent
+    folder = Path(base.__file__).parent
     for name, cls in observables().items():
         one = cls()
         assert build(name).to_dict() == one.to_dict() and json.dumps(one.to_dict()), name

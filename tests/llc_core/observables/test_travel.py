@@ -8,7 +8,7 @@ import torch
 
 from llc_core import DeepLinearNetwork, estimate
 from llc_core.observables.look import Group, Look, RunShape
-from llc_core.observables.travel import MOST_ROWS, Travel
+from llc_core.observables.spreading import MOST_ROWS, Travel
 from llc_core.potentials.base import Potential
 
 CHAINS = 6

@@ -11,8 +11,8 @@ from targets import Quadratic
 from torch import Tensor
 
 from llc_core import NetworkPotential, Run, RunConfig, planar_landscape
-from llc_core.diagnostics.errors import standard_error
-from llc_core.observables import Average, Look, registry
+from llc_core.diagnostics.convergence import standard_error
+from llc_core.observables import Average, Look, base
 from llc_core.samplers import SGLD
 
 BINS = {"low": -2.0, "high": 2.0, "count": 20}
@@ -30,7 +30,7 @@ class Places(Average):
 
 @pytest.fixture
 def places(monkeypatch):
-    monkeypatch.setitem(registry._FAMILY, "Places", Places)
+    monkeypatch.setitem(base._FAMILY, "Places", Places)
 
 
 def weigh(monkeypatch, weights) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import holoviews as hv
 import numpy as np
@@ -13,6 +14,8 @@ from app.style import theme
 from llc_core.plots import figures, style
 from llc_core.results import Estimate
 from llc_core.studies.over_training import OverTraining
+from llc_core.sweeps.series import curves
+from llc_core.sweeps.store import table
 
 SIZES = [1e-9, 1e-8, 1e-7]
 
@@ -97,6 +100,16 @@ def test_a_calibration_marks_its_choice(problem):
     if found.chosen is not None:
         e, g, n = found.chosen
         assert (marked[0]["x"][0], marked[0]["y"][0]) == (found.step_size[e], found.llc[e, g, n])
+    hv.render(figure, backend="bokeh")
+
+
+def test_a_sweep_is_a_curve_for_each_sampler_and_gradient():
+    found = curves(table(Path(__file__).resolve().parents[3] / "lab/results/decade_1k.sqlite"))
+    figure = figures.sweep(found)
+    drawn = elements(figure, hv.Curve)
+    assert [curve.label for curve in drawn] == [f"{curve.sampler}, {curve.gradient}" for curve in found]
+    for curve, one in zip(found, drawn, strict=True):
+        np.testing.assert_array_equal(one["y"], curve.mean[curve.count > 0])
     hv.render(figure, backend="bokeh")
 
 

@@ -16,7 +16,7 @@ from llc_core.potentials import build
 
 CHAINS = 12
 COPIES = 4
-"""Arrays of the size of the chains' states that an evaluation makes; `llc_core.engine.memory` counts more than these."""
+"""Arrays of the size of the chains' states that an evaluation makes; `llc_core.engine.machine` counts more than these."""
 NETWORKS = [
     {"widths": [8, 6, 8]},
     {"widths": [100, 1, 1, 1, 1, 1]},

@@ -17,8 +17,7 @@ from llc_core.engine.run import Run
 from llc_core.estimating import estimate
 from llc_core.potentials import DeepLinearNetwork
 from llc_core.potentials.deep_linear import blocked_gibbs
-from llc_core.potentials.deep_linear.blocked_gibbs import BlockedGibbs
-from llc_core.potentials.deep_linear.normal_law import Conditional
+from llc_core.potentials.deep_linear.blocked_gibbs import BlockedGibbs, Conditional
 from llc_core.references.gibbs import gibbs_reference
 from llc_core.results import Estimate
 from llc_core.samplers import HMC

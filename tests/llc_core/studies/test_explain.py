@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from lab.benchmarks.accuracy.why import Case, cases
+from lab.benchmarks.verdicts.why import Case, cases
 from llc_core import (
     HMC,
     PSGLD,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from llc_core.sweeps.pairs import counted_pairs
+from llc_core.sweeps.series import counted_pairs
 
 
 def every_pair(truths, guesses):

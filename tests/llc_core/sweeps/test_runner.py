@@ -16,8 +16,7 @@ from llc_core import SweepSpec, run_sweep
 from llc_core.cli.commands import main
 from llc_core.cli.sweep import hours
 from llc_core.sweeps import runner
-from llc_core.sweeps.assignment import Assignment
-from llc_core.sweeps.cluster import client_of
+from llc_core.sweeps.runner import Assignment, client_of
 from llc_core.sweeps.stopping import ask_to_stop, request_of
 from llc_core.sweeps.store import Store, results
 

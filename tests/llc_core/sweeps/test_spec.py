@@ -14,8 +14,8 @@ from sentences import tells
 from torch.utils.flop_counter import FlopCounterMode
 
 from llc_core import Run, RunConfig, SweepSpec, estimate
-from llc_core.engine import coordinates
 from llc_core.engine import run as engine
+from llc_core.engine import target
 from llc_core.engine.adapting.coordinate_changes import CoordinateChanges
 from llc_core.engine.adapting.schedule import coordinate_looks
 from llc_core.potentials import DeepLinearNetwork
@@ -24,7 +24,7 @@ from llc_core.potentials.deep_linear.cut import cut_of, multiplications
 from llc_core.potentials.deep_linear.random_networks import drawn_widths
 from llc_core.sweeps import Store, Unit, costs, export, worker
 from llc_core.sweeps import spec as spec_module
-from llc_core.sweeps.spec_fields import label_of
+from llc_core.sweeps.spec import label_of
 from llc_core.sweeps.store import COLUMNS, results
 from llc_core.sweeps.unit import key_of
 
@@ -436,7 +436,7 @@ def test_files_that_are_no_stores(tmp_path):
 
 def test_a_store_that_was_half_made_is_made_whole(tmp_path, small_rows, monkeypatch):
     path = tmp_path / "a.sqlite"
-    monkeypatch.setattr("llc_core.sweeps.schema.PROGRESS", "id INTEGER, this is no SQL (")
+    monkeypatch.setattr("llc_core.sweeps.store.PROGRESS", "id INTEGER, this is no SQL (")
     with pytest.raises(ValueError, match="is not a store of LLC Lab; give a file"):
         Store(path)
     monkeypatch.undo()
@@ -548,7 +548,7 @@ def test_operations_are_those_of_the_engine_s_products(gradient, batch_size, pro
 @pytest.mark.parametrize("sampler, gradients", [("UnderdampedLangevin", 1), ("HMC", 10)])
 def test_operations_count_the_change_of_coordinates(sampler, gradients, monkeypatch):
     monkeypatch.setattr(dln_tensors, "prefers_numpy", lambda: False)
-    monkeypatch.setattr(coordinates, "prefers_numpy", lambda: False)
+    monkeypatch.setattr(target, "prefers_numpy", lambda: False)
     (unit,) = spec(samplers=[sampler], gradients=["full"], steps=400).units()
     run = Run(unit.config)
 

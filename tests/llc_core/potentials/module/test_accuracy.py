@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from lab.benchmarks.accuracy.regressions import linear_problem, logistic_problem
+from lab.benchmarks.networks.regressions import linear_problem, logistic_problem
 from llc_core import SGLD, UnderdampedLangevin, estimate
 
 

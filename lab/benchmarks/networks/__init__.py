@@ -1,0 +1,1 @@
+"""What networks do that is measured: their heads, their functions, ensembles of them and decisions by them."""

@@ -1,0 +1,1 @@
+"""Whether verdicts and error bars are right: runs whose answers are known."""

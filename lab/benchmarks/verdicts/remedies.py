@@ -1,0 +1,195 @@
+"""Trusted after at most two remedies, and right? By the chains alone: what somebody gets who does what the verdict asks for.
+
+    python -m lab.benchmarks.verdicts.remedies --keep lab/results/verdict_remedies.jsonl --minutes 20    # again and again
+    python -m lab.benchmarks.verdicts.remedies --keep lab/results/verdict_remedies.jsonl --minutes 0     # the table
+
+The runs of `verdicts`, of seeds that no limit was looked for on. A refused run is followed: where the verdict wants steps, the same
+chains go on, twice as long each time, until it wants none or they have four times as many; else the setting that it names is
+changed, and a new run is made, as long as the last (another γ, nβ or w0 is another question, and is scored by its own answer). The second remedy does the same
+once more, so that a run of 4,000 steps ends with 64,000 at most.
+Every stage keeps its evidence, and is judged by today's verdict.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import math
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import torch
+
+from lab.benchmarks.keeping import Kept, Row
+from lab.benchmarks.machine import machine
+from lab.benchmarks.smoke import parse
+from lab.benchmarks.verdicts.cases import FACTORS, SMALL_FACTORS, Case, answer_of, cases, problem_of
+from lab.benchmarks.verdicts.runs import evidence_row, interval, judged_again, right, show, too_short
+from llc_core import RunConfig, estimate
+from llc_core.diagnostics.evidence import Evidence
+from llc_core.diagnostics.verdict import judge
+from llc_core.engine.run import Run
+from llc_core.fields import hyper_fields
+from llc_core.potentials.base import Potential
+from llc_core.samplers import build
+from llc_core.verdicts import Verdict
+
+REMEDIES, LONGER = 2, 4
+
+
+def one_run(case: Case) -> Row:
+    """The answer, and what is kept of every stage: what was done for it, the estimate and the evidence."""
+    torch.set_num_threads(1)
+    started = time.process_time()
+    problem, settings = problem_of(case.problem, case.problem_seed), begun(case)
+    run, answer = run_of(problem, settings), answer_of(case.problem, case.problem_seed)
+    stages, verdict = [], finished(run, answer, "as asked")
+    stages.append(verdict[0])
+    for _ in range(REMEDIES):
+        said = verdict[1]
+        if said or not (said.wants_steps or said.change):
+            break
+        if said.wants_steps:
+            verdict = gone_on(run, answer, LONGER * run.total_steps)
+            settings = {**settings, "steps": run.total_steps}
+        else:
+            settings = changed(settings, said.change, run)
+            run = run_of(problem, settings)
+            asked = {name: settings[name] for name in ("localization", "n_beta") if name in settings}
+            if asked or settings.get("polish"):  # another question, which has another answer
+                polished = settings.get("polish", False)
+                answer = answer_of(case.problem, case.problem_seed, **asked, polished=polished)
+            verdict = finished(run, answer, str(dict(said.change)))
+        stages.append(verdict[0])
+    return {"stages": stages, "seconds": round(time.process_time() - started, 2)}
+
+
+def begun(case: Case) -> dict[str, Any]:
+    """Arguments of a run with the step that the case asks for."""
+    settings = {**case.settings, "sampler": build(case.settings["sampler"]).to_dict()}
+    factor = {**FACTORS, **SMALL_FACTORS}[case.step]
+    if factor is not None:
+        problem = problem_of(case.problem, case.problem_seed)
+        probe = estimate(problem, progress=False, **{**settings, "steps": 400})
+        sampler = build(settings["sampler"])
+        step = min(factor * probe.diagnostics["step_size"], hyper_fields(sampler)["step_size"].high)
+        settings["sampler"] = sampler.replace(step_size=step).to_dict()
+    return settings
+
+
+def run_of(problem: Potential, settings: Mapping[str, Any]) -> Run:
+    return Run(RunConfig(problem=problem.to_dict(), **settings), problem)
+
+
+def changed(settings: Mapping[str, Any], change: Mapping[str, Any], run: Run) -> dict[str, Any]:
+    """The settings with what a remedy names: another sampler with its automatic step, a hyperparameter, or an argument of the run.
+
+    A smaller step size comes with "and more steps": as many times as many as it is smaller, up to four times.
+    """
+    found = dict(settings)
+    if "step_size" in change:
+        smaller = float(run._step_size.current.mean()) / change["step_size"]
+        found["steps"] = int(run.total_steps * min(max(smaller, 1.0), LONGER))
+    for name, value in change.items():
+        if name == "sampler":
+            found["sampler"] = build(value).to_dict()
+        elif name in hyper_fields(build(found["sampler"])):
+            found["sampler"] = build(found["sampler"]).replace(**{name: value}).to_dict()
+        else:
+            found[name] = value
+    return found
+
+
+def finished(run: Run, answer: float, done: str) -> tuple[Row, Verdict]:
+    """The run to its end, and the verdict by its chains alone."""
+    while not run.finished:
+        run.advance(run.total_steps - run.steps_done)
+    seen: list[tuple[Evidence, Verdict]] = []
+
+    def judged(evidence: Evidence) -> Verdict:
+        alone = judge(dataclasses.replace(evidence, reference=math.nan))
+        seen.append((evidence, alone))
+        return alone
+
+    with mock.patch("llc_core.engine.summary.judge", judged):
+        found = run.estimates(0)[0]
+    evidence, verdict = seen[0]
+    sampler = run.sampler.to_dict()
+    about = {"steps": found.steps, "sampler": sampler, "done": done, "polish": run.config.polish}
+    return {**evidence_row(found, evidence, answer), **about}, verdict
+
+
+def gone_on(run: Run, answer: float, most: int) -> tuple[Row, Verdict]:
+    while True:
+        if not run._record.losses.alive.any():
+            return finished(run, answer, "no chain left to go on")
+        run.go_on()
+        row, verdict = finished(run, answer, "more steps")
+        if verdict or not verdict.wants_steps or 2 * run.total_steps > most:
+            return row, verdict
+
+
+def judged_stages(case: Case, row: Row, alone: bool) -> list[Row]:
+    """The stages by today's verdict, up to the first that is trusted."""
+    found = []
+    for stage in row["stages"]:
+        own = case._replace(settings={**case.settings, "sampler": stage["sampler"]})
+        found.append(judged_again(own, stage, alone))
+        if found[-1]["trusted"]:
+            break
+    return found
+
+
+def rates(label: str, rows: list[Row]) -> None:
+    """rows: one of each run, as it was at last."""
+    trusted, hits = [row for row in rows if row["trusted"]], [row for row in rows if right(row)]
+    both = sum(map(right, trusted))
+    long = [row for row in hits if not too_short(row)]
+    shares = (
+        interval(both, len(trusted)),
+        interval(both, len(hits)),
+        interval(sum(row["trusted"] for row in long), len(long)),
+        interval(both, len(rows)),
+    )
+    print(f"{label:34}" + "".join(f"{share:42}" for share in shares).rstrip(), flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--runs", type=int, default=600)
+    parser.add_argument("--seed", type=int, default=5)
+    parser.add_argument("--others", action="store_true", help="problems of other shapes")
+    parser.add_argument("--keep", type=Path, help="a file of JSON lines: runs that are in it are not made again")
+    parser.add_argument("--minutes", type=float, default=600.0, help="runs that are not begun by then are left out")
+    parser.add_argument("--wrong", action="store_true", help="print every trusted run that is wrong")
+    parser.add_argument("--by", action="store_true", help="print both rates by sampler, gradient, steps and problem")
+    options = parse(parser, globals(), runs=20, minutes=0.01)
+    print(machine(), flush=True)
+    kept, until = Kept(options.keep), time.monotonic() + 60 * options.minutes
+    wanted = list(cases(options.runs, options.seed, options.others))
+    for case in wanted:
+        if case not in kept and time.monotonic() < until:
+            kept.add(case, one_run(case))
+    rows = [(case, kept[case]) for case in wanted if case in kept]
+    print(f"{len(rows)} of {len(wanted)} runs; {kept.origin()}")
+    print(f"\n{'':34}{'trusted runs that are right':42}{'right runs that are trusted':42}", end="")
+    print(f"{'… without those too short':42}trusted and right, of all runs")
+    for alone in (True, False):
+        stages = [(case, judged_stages(case, row, alone)) for case, row in rows]
+        who = "chains alone" if alone else "with exact answers"
+        for count in range(REMEDIES + 1):
+            rates(f"{who}, {count} remedies", [found[: count + 1][-1] for _, found in stages])
+        last = [(case, found[-1]) for case, found in stages]
+        for case, row in last if options.wrong else ():
+            if row["trusted"] and not right(row):
+                print("WRONG", who, case, row["done"], row["llc"], row["llc_se"], row["answer"], row["reason"])
+        if options.by:
+            print(f"\n{who}, {REMEDIES} remedies, by what was asked for at first", end="")
+            show(last)
+
+
+if __name__ == "__main__":
+    main()
