@@ -22,7 +22,3 @@ BASE = text_beside(__file__, "base.css")
 """The style that components share."""
 FIND_DEEP = text_beside(__file__, "find_deep.js")
 """A function for scripts that look for an element on the whole page."""
-OWN_VALUES = text_beside(__file__, "own_values.js")
-"""A mend of Panel's components, which must run in a window, or a notebook, before the first of them is drawn."""
-PAGE_MENDS = text_beside(__file__, "own_values.js", "quick_visuals.js")
-"""The same, and one of Bokeh's figures, for the pages that this app serves: their styles leave figures alone."""

@@ -7,7 +7,8 @@ from typing import Any
 
 from panel.custom import JSComponent
 
-from app.components.base import OWN_VALUES, text_beside
+from app.components.base import text_beside
+from app.patches import own_values
 
 
 class Beacon(JSComponent):
@@ -16,7 +17,7 @@ class Beacon(JSComponent):
     Components of pages come after it, so a notebook gets with it what a window has in `opening.html`.
     """
 
-    _esm = "\n".join([OWN_VALUES, text_beside(__file__, "beacon.js")])
+    _esm = "\n".join([own_values.SCRIPT, text_beside(__file__, "beacon.js")])
 
     def __init__(self, **params: Any):
         super().__init__(**params)

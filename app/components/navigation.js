@@ -27,7 +27,7 @@ const uncover = () => {
 // The library forgets the models of a page that was left after half a minute without a change, which never comes while runs
 // move: this asks for it when the new page is there.
 const SETTLED = 2000 // ms
-const forget = (view) => view.model.document?._recompute_all_models?.()
+const forget = (view) => view.model.document?.freeze_all_models?.(() => {}) // looks for them when it is over
 
 export function render({model, view}) {
   const bar = document.createElement('nav')

@@ -11,46 +11,38 @@ import panel as pn
 import panel_material_ui as pmui
 import param
 from panel.io.resources import LOCAL_DIST
-from panel.util import edit_readonly
 
-from app.components.base import PAGE_MENDS
-from app.components.early import send_early_changes
 from app.components.navigation import Navigation
 from app.components.notice import Notice
 from app.components.projector import Projector
-from app.components.repairs import Repairs
 from app.components.skip_link import SkipLink
 from app.components.surroundings import Surroundings, was
 from app.pages import load_pages
 from app.pages.base import PageInfo, PageView
-from app.session.busy import look_after_busy_flag
+from app.patches import busy_flag, early_changes, known_defaults, native_modules, own_values, quick_visuals
+from app.patches.repairs import Repairs
 from app.session.errors import show_errors_with
 from app.sharing.links import Link, encode, from_arguments, named
 from app.sharing.share_menu import ShareMenu
 from app.style import theme
 from app.window import warmup
-from app.window.known_defaults import know_defaults
-from app.window.native_modules import import_natively
 from app.window.touring import Touring
 
 SIDEBAR_WIDTH = 340
 WAIT_MILLISECONDS = 100
-OPENING = Path(__file__).with_name("opening.html").read_text(encoding="utf-8").replace("{{ mends }}", PAGE_MENDS)
+MENDS = f"{own_values.SCRIPT}\n{quick_visuals.SCRIPT}"
+OPENING = Path(__file__).with_name("opening.html").read_text(encoding="utf-8").replace("{{ mends }}", MENDS)
 
-send_early_changes()
-import_natively()
-know_defaults()
-
-
-class _NeverBusy(param.Parameterized):
-    busy = param.Boolean(False)
+early_changes.apply()
+native_modules.apply()
+known_defaults.apply()
 
 
 class Shell:
     """One session's window."""
 
     def __init__(self) -> None:
-        look_after_busy_flag()
+        busy_flag.look_after()
         if was("dark"):
             pn.config.theme = "dark"
         self._view: PageView | None = None
@@ -86,11 +78,7 @@ class Shell:
             meta_icon=theme.ICON,
             template=OPENING,
         )
-        # The page follows Panel's busy flag, which flips twice per callback and each time walks all models of the page:
-        # at twenty polls a second that alone occupies a processor, and the global flag keeps closed pages in memory.
-        # Here the page follows a flag of its own, which never changes.
-        with edit_readonly(self.page):
-            self.page.busy = _NeverBusy().param.busy
+        busy_flag.never_busy(self.page)
         # Panel learns from the page request that its style sheets lie on this server. A session that is made without one,
         # because the first had expired before a slow browser came back for it, would ask for them on the internet.
         if pn.state.curdoc is not None:
@@ -123,14 +111,9 @@ class Shell:
 
     def _look(self) -> None:
         # Not while a browser is between connecting and having the page: what is added then may not reach it.
-        if warmup.ready() and (pn.state.loaded or not self._connected):
+        if warmup.ready() and (pn.state.loaded or not early_changes.has_browser(pn.state.curdoc)):
             self._waiting.stop()
             self._fill()
-
-    @property
-    def _connected(self) -> bool:
-        session = getattr(getattr(pn.state.curdoc, "session_context", None), "session", None)
-        return session is not None and session.connection_count > 0
 
     def _fill(self) -> None:
         if warmup.error():

@@ -3,6 +3,9 @@
 numba keeps a loop only where its own file says all about it. The loops of the line, the plane and the cells call functions that
 samplers and landscapes bring, so that their files are named after these functions here, and after all source of the engine.
 They lie where numba keeps those of `philox_kernel`: in NUMBA_CACHE_DIR, else in `__pycache__` beside the loop.
+
+Holds for numba 0.68.1.
+Gains: a second or two of every process, for each loop.
 """
 
 from __future__ import annotations

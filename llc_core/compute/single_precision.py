@@ -2,6 +2,9 @@
 
 numba makes float32 + 1 a float64, which halves the width of vector instructions and adds conversions: five times the
 time of the inner loop. This pass of its compiler gives such numbers the type of the chains instead.
+
+Holds for numba 0.68.1.
+Gains: the inner loop takes a fifth of the time.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ BLOM = 3 / 8
 def normal_scores(values: Any) -> np.ndarray:
     """Normal quantiles of the ranks of all values together, in their shape; equal values share the mean of their ranks.
 
-    The numbers of arviz-stats to the last bit, in a fifth of its time: values that differ need no stable order.
+    The numbers of arviz-stats to the last bit in less time: values that differ need no stable order.
     """
     from scipy.special import ndtri  # scipy takes longer to import than the engine
 
@@ -46,7 +46,11 @@ def normal_scores(values: Any) -> np.ndarray:
 
 
 def with_quick_ranks(library: Any) -> Any:
-    """The library's statistics of arrays, with these scores in place of its own."""
+    """The library's statistics of arrays, with these scores in place of its own, which no public name reaches.
+
+    Holds for arviz-stats 0.8.0.
+    Gains: R-hat and the effective sample size take two fifths to two thirds of the library's time.
+    """
     return type("QuickRanks", (type(library),), {"_z_scale": staticmethod(normal_scores)})()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from page_scripts import CHANGED_TWICE, SETTLED
 from playwright.sync_api import expect
 
 SHOWN = """() => {
@@ -15,22 +16,6 @@ FOCUS = """() => {
   let found = document.activeElement
   while (found.shadowRoot?.activeElement) found = found.shadowRoot.activeElement
   return found.className
-}"""
-CHANGED_TWICE = """() => {
-  const all = (root) => [...root.querySelectorAll('*')].flatMap((e) => [e, ...(e.shadowRoot ? all(e.shadowRoot) : [])])
-  const buttons = all(document).filter((e) => e.localName === 'button')
-  const drawing = (m) => m.class_name === 'Button' && buttons.find((e) => e.textContent && e.textContent === m.data.label)
-  const model = [...Bokeh.documents[0]._all_models.values()].find(drawing), button = drawing(model), data = model.data
-  const walk = document.createTreeWalker(button, NodeFilter.SHOW_TEXT), text = walk.nextNode()
-  self.drawn = []
-  Object.defineProperty(text, 'nodeValue', {set(value) {
-    text.data = value
-    self.drawn.push(value)
-    if (value === 'once') data.setv({label: 'twice'})
-  }})
-  self.told = []
-  data.properties.label.change.connect(() => self.told.push(data.label))
-  data.setv({label: 'once'})
 }"""
 
 
@@ -84,7 +69,7 @@ def test_what_changes_again_before_the_first_change_is_settled_stays_so(still):
     page = still.page
     page.evaluate(CHANGED_TWICE)
     page.wait_for_function("() => self.drawn.includes('twice')", timeout=25_000)
-    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
+    page.evaluate(SETTLED)
     assert page.evaluate("() => [self.told, self.drawn]") == [["once", "twice"], ["once", "twice"]]
 
 

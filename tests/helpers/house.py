@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import gc
 import re
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import pairwise
@@ -29,6 +30,7 @@ CORE_FLOORS: Sequence[frozenset[str]] = [
     frozenset({"__main__"}),
 ]
 APP_FLOORS: Sequence[frozenset[str]] = [
+    frozenset({"patches"}),
     frozenset({"runs", "components"}),
     frozenset({"style"}),
     frozenset({"session", "controls"}),
@@ -58,9 +60,9 @@ FOREIGN = {
 """Folder → packages that nothing in it imports."""
 
 
-def read(root: Path, *folders: str) -> dict[str, str]:
-    """The tree of Python files in some folders of the project."""
-    files = (path for folder in folders for path in sorted((root / folder).rglob("*.py")))
+def read(root: Path, *folders: str, ending: str = ".py") -> dict[str, str]:
+    """The tree of Python files, or those of another ending, in some folders of the project."""
+    files = (path for folder in folders for path in sorted((root / folder).rglob(f"*{ending}")))
     return {path.relative_to(root).as_posix(): path.read_text() for path in files}
 
 
@@ -301,3 +303,95 @@ def numbers_of_issues(tree: Tree) -> Iterator[str]:
         for number, line in enumerate(text.splitlines(), 1):
             if re.search(r"\bissues? #?\d", line, re.IGNORECASE):
                 yield f"{path}, line {number} names an issue by its number."
+
+
+OWN = {"llc_core", "app", "lab", "tests"}
+OF_TUPLES = {"_replace", "_asdict", "_fields", "_make"}
+"""Names of named tuples, which Python's own documentation gives to everybody."""
+PRIVATE = re.compile(r"_[a-z]\w*")
+KEPT = {
+    ("llc_core/compute/compiling.py", "_ts"): "a patch, which the engine needs without the app",
+    ("llc_core/compute/kept_kernels.py", "_cache"): "a patch, which the engine needs without the app",
+    ("llc_core/decisions/linear_agent.py", "_standard_gamma"): "torch has no other gamma draw that takes a generator",
+    ("llc_core/potentials/module/layers.py", "_forward_hooks"): "torch has no question whether a module has hooks",
+    ("llc_core/potentials/module/layers.py", "_forward_pre_hooks"): "torch has no question whether a module has hooks",
+    (
+        "llc_core/potentials/module/layers.py",
+        "_orig_mod",
+    ): "torch.compile has no other name for the module that it was given",
+    (
+        "llc_core/potentials/module/parameters.py",
+        "_orig_mod",
+    ): "torch.compile has no other name for the module that it was given",
+    ("llc_core/potentials/module/passes.py", "_scaled_dot_product_attention_math"): (
+        "torch's other way to plain products is a setting of the whole thread"
+    ),
+    ("lab/benchmarks/speed/memory.py", "_python_dispatch"): "torch's documentation has TorchDispatchMode there",
+    ("lab/benchmarks/speed/memory.py", "_pytree"): "torch has no other name for it yet",
+}
+"""(file, name) → why it may use this private name of another library outside `app/patches`."""
+
+
+def foreign_privates(tree: Tree) -> Iterator[str]:
+    """Names with an underscore that belong to other libraries: by their import, or since nothing here makes such a name."""
+    made = re.compile(r"(?:def |class |\b(?:self|cls)\.|^\s*|\bself, \")(_[a-z]\w*)", re.MULTILINE)
+    own = OF_TUPLES.union(*(made.findall(text) for path, text in tree.items() if not path.startswith("tests/")))
+    for path, text in tree.items():
+        if not path.startswith(("app/patches/", "tests/")) and re.search(r"[.\"]_[a-z]| import _[a-z]", text):
+            for line, name in sorted(privates_taken(parsed(text), own)):
+                if (path, name) not in KEPT:
+                    yield f"{path}, line {line}: {name} is private to another library; app/patches has what must be."
+
+
+def privates_taken(module: ast.Module, own: set[str]) -> set[tuple[int, str]]:
+    """(line, name) of each.  own: names that are made here, and so are not another library's where it is not known whose.
+
+    Python documents its own names with an underscore.
+    """
+    found: set[tuple[int, str]] = set()
+    foreign: dict[str, bool] = {}
+    walked = list(ast.walk(module))
+    for node in walked:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            given = isinstance(node, ast.ImportFrom)
+            for alias in node.names:
+                parts = [*(node.module or "").split("."), alias.name] if given else alias.name.split(".")
+                bound = alias.asname or (alias.name if given else parts[0])
+                foreign[bound] = parts[0] not in OWN and parts[0] not in sys.stdlib_module_names
+                if foreign[bound]:
+                    found |= {(node.lineno, part) for part in parts if PRIVATE.fullmatch(part)}
+    for node in walked:
+        if isinstance(node, ast.Attribute) and PRIVATE.fullmatch(node.attr):
+            holder, name = node.value, node.attr
+        elif (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and node.func.id in ("getattr", "setattr", "hasattr")
+        ):
+            holder, asked = node.args[:2]
+            name = str(asked.value) if isinstance(asked, ast.Constant) else ""
+        else:
+            continue
+        root = first_name(holder)
+        theirs = foreign.get(root, root not in ("self", "cls", "super") and name not in own)
+        if PRIVATE.fullmatch(name) and theirs:
+            found.add((node.lineno, name))
+    return found
+
+
+def first_name(node: ast.AST) -> str:
+    """`a` of `a.b[0].c(d)`; empty where it begins with no name."""
+    while not isinstance(node, ast.Name):
+        inner = getattr(node, "value", None) or getattr(node, "func", None)
+        if not isinstance(inner, ast.AST):
+            return ""
+        node = inner
+    return node.id
+
+
+def foreign_privates_of_scripts(tree: Tree) -> Iterator[str]:
+    """The same of scripts, which have no private names of their own."""
+    for path, text in tree.items():
+        for number, line in enumerate(text.splitlines(), 1):
+            if not path.startswith("app/patches/") and re.search(r"\._[a-z]", line):
+                yield f"{path}, line {number} takes a name that is private to another library."

@@ -88,7 +88,7 @@ def faults(page: Any) -> list[str]:
     ]
 
 
-# What `app/components/repairs.js` gives a label to when it looks at the page again, a few seconds after the last time.
+# What `app/patches/repairs.js` gives a label to when it looks at the page again, a few seconds after the last time.
 PROBE = """() => {
   const probe = document.createElement('i')
   probe.setAttribute('role', 'progressbar')

@@ -23,3 +23,22 @@ PAUSE = """() => {
   const all = (root) => [...root.querySelectorAll('*')].flatMap((e) => [e, ...(e.shadowRoot ? all(e.shadowRoot) : [])])
   all(document).find((e) => e.localName === 'button' && e.getAttribute('aria-label') === 'Pause')?.click()
 }"""
+
+# A button's label changes again while the first change is being drawn; self.told has what its model then held, one after the other.
+CHANGED_TWICE = """() => {
+  const all = (root) => [...root.querySelectorAll('*')].flatMap((e) => [e, ...(e.shadowRoot ? all(e.shadowRoot) : [])])
+  const buttons = all(document).filter((e) => e.localName === 'button')
+  const drawing = (m) => m.class_name === 'Button' && buttons.find((e) => e.textContent && e.textContent === m.data.label)
+  const model = [...Bokeh.documents[0]._all_models.values()].find(drawing), button = drawing(model), data = model.data
+  const walk = document.createTreeWalker(button, NodeFilter.SHOW_TEXT), text = walk.nextNode()
+  self.drawn = []
+  Object.defineProperty(text, 'nodeValue', {set(value) {
+    text.data = value
+    self.drawn.push(value)
+    if (value === 'once') data.setv({label: 'twice'})
+  }})
+  self.told = []
+  data.properties.label.change.connect(() => self.told.push(data.label))
+  data.setv({label: 'once'})
+}"""
+SETTLED = "() => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
 import tomllib
@@ -14,6 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 CODE = house.read(ROOT, "llc_core", "app", "lab")
 TESTS = house.read(ROOT, "tests")
+SCRIPTS = {**house.read(ROOT, "app", ending=".js"), **house.read(ROOT, "app", ending=".html")}
 RUFF = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["ruff"]["lint"]
 LAZY_IN_CORE = {
     name for name in RUFF["flake8-tidy-imports"]["banned-module-level-imports"] if not name.startswith("llc_core")
@@ -33,6 +35,7 @@ RULES = {
     "strings describe the name above them": lambda tree: house.stray_descriptions(tree),
     "the engine's lines are wrapped": lambda tree: house.lines_that_are_not_wrapped(tree),
     "no issue has a number": lambda tree: house.numbers_of_issues(tree),
+    "other libraries' private parts": lambda tree: house.foreign_privates(tree),
 }
 PLANTED = {
     "the engine's imports point downward": {
@@ -60,6 +63,7 @@ PLANTED = {
     "strings describe the name above them": {"llc_core/types.py": 'A = 1\n"""A."""\n"""B."""\n'},
     "the engine's lines are wrapped": {"llc_core/types.py": f'"""{"a" * 160}"""\n'},
     "no issue has a number": {"tests/llc_core/test_types.py": f'"""By quadrature ({"issue"} 7)."""\n'},
+    "other libraries' private parts": {"app/window/shell.py": "import panel as pn\npn.state._views[0]\n"},
     "large files say why": {"llc_core/types.py": '"""All types."""\n' + "x = 1\n" * 300},
     "no module hides a public name": {
         "llc_core/__init__.py": "from llc_core.diagnostics.signals import health",
@@ -77,6 +81,39 @@ def test_the_house_keeps(rule):
 @pytest.mark.parametrize("rule", RULES)
 def test_a_planted_violation_is_found(rule):
     assert len(list(RULES[rule](PLANTED[rule]))) == 1
+
+
+TAKEN = {
+    "from panel._param import Margin": ["_param"],
+    "import torch._inductor.config": ["_inductor"],
+    "import torch\ndef f():\n    torch.zeros(2)._mine = 1": ["_mine"],
+    "from bokeh.core import has_props as h\nh.HasProps._clone()": ["_clone"],
+    "import panel as pn\ngetattr(pn.state, '_views', None)": ["_views"],
+    "def f(layout):\n    return layout._models": ["_models"],
+    "def f(module):\n    return hasattr(module, '_orig_mod')": ["_orig_mod"],
+    "import os\nfrom llc_core.run import Run\nos._exit(1)\nRun()._mine": [],
+    "class A(pn.Column):\n    def f(self, other):\n        return self._models, other._mine, super()._init()": [],
+}
+"""Text → private names of other libraries in it, where `_mine` is a name of this project."""
+
+
+@pytest.mark.parametrize("text", TAKEN)
+def test_private_parts_of_other_libraries_are_told_from_own_ones(text):
+    assert [name for _, name in sorted(house.privates_taken(ast.parse(text), {"_mine"}))] == TAKEN[text]
+
+
+def test_what_may_use_a_private_part_does_so(monkeypatch):
+    kept = house.KEPT.copy()
+    monkeypatch.setattr(house, "KEPT", {})
+    found = list(house.foreign_privates(CODE))
+    assert len(found) >= len(kept)
+    for path, name in kept:
+        assert any(text.startswith(f"{path}, ") and f": {name} is" in text for text in found), (path, name)
+
+
+def test_scripts_use_no_private_parts():
+    assert not list(house.foreign_privates_of_scripts(SCRIPTS))
+    assert list(house.foreign_privates_of_scripts({"app/components/navigation.js": "view.model.document._all_models"}))
 
 
 @pytest.mark.parametrize(

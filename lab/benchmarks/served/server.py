@@ -86,6 +86,7 @@ def serve(kept: float = KEPT_SECONDS) -> None:
 
     import panel as pn
     import psutil
+    from panel.io.application import build_single_handler_application
     from tornado.web import RequestHandler
 
     from app.server.serving import allow_many_connections, limits
@@ -124,14 +125,14 @@ def serve(kept: float = KEPT_SECONDS) -> None:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
+    application = build_single_handler_application(str(ROOT / "app" / "main.py"))
+    application.add(Turns())  # a file has no hooks, as the folder `app` has
     server = pn.serve(
-        {"app": str(ROOT / "app" / "main.py")}, port, "127.0.0.1", show=False, start=False, verbose=False,
+        {"app": application}, port, "127.0.0.1", show=False, start=False, verbose=False,
         extra_patterns=[("/held", Held), ("/ticks", Ticks), ("/holders", Holders)],
         check_unused_sessions_milliseconds=LOOK_MILLISECONDS,
         unused_session_lifetime_milliseconds=int(1000 * kept), **limits(),
     )  # fmt: skip
-    # A file has no hooks, as the folder `app` has.
-    server._tornado._applications["/app"].application.add(Turns())
     server.start()
     print(port, flush=True)
     server.io_loop.start()

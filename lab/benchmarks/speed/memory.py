@@ -38,8 +38,9 @@ class Alive(TorchDispatchMode):
         """outside: tensors made before, which are not counted."""
         super().__init__()
         # A parameter that a lazy module has not made yet has no storage, nor has a sparse tensor.
-        self.outside = {x.untyped_storage()._cdata for x in outside if not is_lazy(x) and x.layout is torch.strided}
-        self.storages: dict[int, tuple[StorageWeakRef, int]] = {}
+        stored = (x for x in outside if not is_lazy(x) and x.layout is torch.strided)
+        self.outside = {StorageWeakRef(x.untyped_storage()) for x in stored}
+        self.storages: dict[StorageWeakRef, int] = {}
         self.peak = 0
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -48,14 +49,13 @@ class Alive(TorchDispatchMode):
         for value in tree_leaves(result):
             if isinstance(value, torch.Tensor) and value.device.type != "meta":
                 storage = value.untyped_storage()
-                key = storage._cdata
-                known = key in self.outside or (key in self.storages and not self.storages[key][0].expired())
-                if not known:
-                    self.storages[key] = (StorageWeakRef(storage), storage.nbytes())
+                known = StorageWeakRef(storage)  # while it is kept no other storage takes its place in memory
+                if known not in self.outside and known not in self.storages:
+                    self.storages[known] = storage.nbytes()
                     new = True
         if new:
-            self.storages = {k: v for k, v in self.storages.items() if not v[0].expired()}
-            self.peak = max(self.peak, sum(size for _, size in self.storages.values()))
+            self.storages = {known: size for known, size in self.storages.items() if not known.expired()}
+            self.peak = max(self.peak, sum(self.storages.values()))
         return result
 
 

@@ -25,7 +25,6 @@ import time
 from collections.abc import Callable
 
 import torch
-import torch._inductor.config
 
 from lab.benchmarks.machine import machine
 from lab.benchmarks.smoke import parse
@@ -65,7 +64,7 @@ def main() -> None:
         }
     )  # fmt: skip
     (unit,) = spec.units()
-    torch._inductor.config.force_disable_caches = True
+    torch.compiler.config.force_disable_caches = True
     print(machine())
     chosen = options.ways or (ways.STEPPINGS if on_gpu else ("plain",))
     os.environ[ways.VARIABLE] = "plain"

@@ -14,9 +14,9 @@ from panel.custom import ReactComponent
 from pyviz_comms import Comm
 
 import app
-from app.components.base import OWN_VALUES
 from app.components.beacon import Beacon
 from app.components.notice import Notice
+from app.patches.own_values import SCRIPT
 from app.session.errors import report
 from app.window import notebook as inline
 from app.window.shell import OPENING
@@ -101,7 +101,7 @@ def test_all_pages_have_buttons_and_one_page_has_none():
 
 def test_panel_s_components_are_mended_before_the_first_is_drawn(notebook):
     """The window has it in `opening.html`; what it does there, tests/browser/test_window.py shows."""
-    assert "givesOwnValuesOnly" in OWN_VALUES and Beacon._esm.startswith(OWN_VALUES) and OWN_VALUES in OPENING
+    assert "givesOwnValuesOnly" in SCRIPT and Beacon._esm.startswith(SCRIPT) and SCRIPT in OPENING
     assert not notebook.layout.select(ReactComponent)
     notebook.draw()
     assert notebook.layout.select(ReactComponent)

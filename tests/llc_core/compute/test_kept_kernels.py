@@ -26,15 +26,19 @@ def folder(tmp_path, monkeypatch) -> Path:
     return tmp_path
 
 
-def looped(move=MOVE, *settings):
+def plain(move=MOVE, **options):
     """A loop around `move`, made anew as in another process."""
     inner = numba.njit(move)
 
-    @numba.njit
+    @numba.njit(**options)
     def loop(x, p):
         return inner(x, x, x, x, p)
 
-    return kept_kernels.keep(loop, (move,), *settings)
+    return loop
+
+
+def looped(move=MOVE, *settings):
+    return kept_kernels.keep(plain(move), (move,), *settings)
 
 
 def called(loop) -> tuple[int, int]:
@@ -55,6 +59,11 @@ def test_the_second_process_loads_what_the_first_compiled(folder):
     assert called(looped()) == (0, 1)
     assert called(looped()) == (1, 0)
     assert looped()(0.5, (1.0,)) == looped().py_func(0.5, (1.0,))
+
+
+def test_numba_itself_never_finds_again_what_it_keeps_of_such_a_loop(folder):
+    assert [called(plain(cache=True)) for _ in range(2)] == [(0, 1), (0, 1)]
+    assert len(list(folder.rglob("*.nbc"))) == 2
 
 
 def test_other_settings_functions_and_kinds_of_arguments_are_compiled(folder):

@@ -26,3 +26,15 @@ def test_a_compiler_is_made_once_and_under_the_lock(monkeypatch):
 
 def test_both_precisions_have_a_pass_of_their_own():
     assert single_precision.pipeline(np.float32) is not single_precision.pipeline(np.float64)
+
+
+def test_numba_itself_widens_what_a_plain_number_meets():
+    import numba
+
+    def added(x):
+        return x + 1
+
+    for options, kind in (({}, "float64"), ({"pipeline_class": single_precision.pipeline(np.float32)}, "float32")):
+        function = numba.njit(**options)(added)
+        function(np.float32(1))
+        assert str(function.nopython_signatures[0].return_type) == kind

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import timeit
+
 import numpy as np
 import pytest
 
@@ -36,3 +38,10 @@ def test_the_library_takes_them(monkeypatch):
     assert len(asked) == 2, "of the draws, and of their distances from the median"
     quick.ess(TRACES["ties"].T, chain_axis=0, draw_axis=1)
     assert len(asked) == 3
+
+
+def test_the_library_itself_takes_longer():
+    def least(scores) -> float:
+        return min(timeit.repeat(lambda: scores(TRACES["continuous"]), number=10, repeat=7))
+
+    assert least(library._z_scale) > 1.5 * least(convergence.normal_scores)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 
 import panel_material_ui as pmui
@@ -12,7 +13,7 @@ from panel_material_ui.base import BUNDLE_PATH
 import app.window.shell
 from app.components.slider import SliderEntry
 from app.pages import load_pages
-from app.window.native_modules import MARK
+from app.patches.native_modules import MARK
 
 BARE = re.compile(
     r"""(?:^|[;}\n])\s*(?:import|export)\b(?:[\w*{}$,\s]*\bfrom)?\s*["'](?!\.{0,2}/|https?:|;)[^"'\n]+["']"""
@@ -54,6 +55,12 @@ def test_material_components_say_only_that_they_are():
     # The browser's side of Panel looks for a name that begins so, and gives those components a cache of styles.
     assert pmui.Page._process_importmap() == pmui.Button._process_importmap() == MARK
     assert any(name.startswith("@mui") for name in MARK["imports"])
+
+
+def test_panel_itself_names_many_and_loads_what_rewrites_scripts():
+    """What that takes of the browser, tests/browser/test_patches.py sees."""
+    assert "react" in pmui.Button._process_importmap.__wrapped__(pmui.Button)["imports"]
+    assert "es-module-shims" in inspect.getsource(Model)
 
 
 def test_a_material_component_with_a_script_of_its_own_keeps_its_imports():

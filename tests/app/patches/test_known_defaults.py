@@ -13,7 +13,7 @@ from bokeh.plotting import figure
 from bokeh.themes import Theme
 
 import app.window.shell  # noqa: F401  brings the models of Panel and of the app, and begins to know defaults
-from app.window.known_defaults import know_defaults
+from app.patches import known_defaults
 
 PATCHED = ((PropertyDescriptor, "_get_default"), (PropertyDescriptor, "has_unstable_default"))
 CLASSES = list(Model.model_class_reverse_map.values())
@@ -85,7 +85,25 @@ def test_a_page_is_sent_as_bokeh_would_send_it(monkeypatch):
     assert document.to_json() == ours
 
 
+def test_bokeh_itself_looks_for_each_default_again(monkeypatch):
+    def sought() -> int:
+        asked = []
+        with monkeypatch.context() as patch:
+            whole = PropertyDescriptor.instance_default
+            patch.setattr(PropertyDescriptor, "instance_default", lambda *given: asked.append(1) or whole(*given))
+            document = Document()
+            document.add_root(figure())
+            document.to_json()
+        return len(asked)
+
+    sought()
+    ours = sought()
+    for owner, name in PATCHED:
+        monkeypatch.setattr(owner, name, getattr(owner, name).__wrapped__)
+    assert sought() > 3 * ours
+
+
 def test_it_begins_once():
     before = [vars(owner)[name] for owner, name in (*PATCHED, (HasProps, "_overridden_defaults"))]
-    know_defaults()
+    known_defaults.apply()
     assert [vars(owner)[name] for owner, name in (*PATCHED, (HasProps, "_overridden_defaults"))] == before

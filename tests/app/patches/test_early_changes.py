@@ -10,15 +10,15 @@ from bokeh.models import ColumnDataSource
 from panel.io import document
 from panel.io.state import set_curdoc
 
-from app.components.early import send_early_changes
 from app.components.transport import Transport
+from app.patches import early_changes
 
 
 class Opened:
     """A document with a run's transport and a chart's data. sent: attributes whose changes a browser hears of, with their values."""
 
     def __init__(self, browsers: int):
-        send_early_changes()
+        early_changes.apply()
         request = SimpleNamespace(arguments={}, headers={}, cookies={})
         self._context = SimpleNamespace(session=SimpleNamespace(connection_count=browsers), request=request)
         self.document, self.transport, self.chart = Document(), Transport(total=800), ColumnDataSource({"x": [0.0]})
@@ -45,10 +45,17 @@ class Opened:
 
 
 def test_a_browser_that_has_not_drawn_the_page_hears_of_a_new_run():
-    """Fails without `send_early_changes`: the browser kept the 800, and showed “120 of 800” at the end of the run."""
     opened = Opened(browsers=1)
     opened.begin(120)
     assert opened.sent["total"] == 120 and opened.sent["data"]
+
+
+def test_panel_itself_drops_it(monkeypatch):
+    """The browser kept the 800, and showed “120 of 800” at the end of the run."""
+    opened = Opened(browsers=1)
+    monkeypatch.setattr(document, "_drain_unconnected_events", document._drain_unconnected_events.__wrapped__)
+    opened.begin(120)
+    assert not {"total", "data"} & set(opened.sent)
 
 
 def test_without_a_browser_nothing_is_sent_since_the_whole_document_will_be():
@@ -58,7 +65,7 @@ def test_without_a_browser_nothing_is_sent_since_the_whole_document_will_be():
 
 
 def test_to_ask_for_it_again_changes_nothing():
-    send_early_changes()
+    early_changes.apply()
     before = document._drain_unconnected_events
-    send_early_changes()
+    early_changes.apply()
     assert document._drain_unconnected_events is before

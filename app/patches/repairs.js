@@ -1,5 +1,3 @@
-// `findDeep` of find_deep.js stands before this in the same script.
-
 const scrolls = (element) => element.scrollWidth > element.clientWidth || element.scrollHeight > element.clientHeight
 
 const mend = (root) => {
@@ -15,10 +13,14 @@ const mend = (root) => {
   }
 }
 
+// All that a selector finds, inside the shadow roots of other elements too.
+const allDeep = (root, selector) => [...root.querySelectorAll('*')].flatMap((element) => [
+  ...(element.matches(selector) ? [element] : []), ...(element.shadowRoot ? allDeep(element.shadowRoot, selector) : [])])
+
 // Whoever goes on by Tab meets the page before its settings, where the browser knows these properties; elsewhere the link that
 // skips to the content is there. Moving the side bar itself would take the styles from all that is in it.
 const mainFirst = () => {
-  const main = findDeep(document, 'main'), side = main?.parentElement.querySelector(':scope > nav')
+  const [main] = allDeep(document, 'main'), side = main?.parentElement.querySelector(':scope > nav')
   if (!side) return
   main.parentElement.style.setProperty('reading-flow', 'source-order')
   side.style.setProperty('reading-order', '1')
@@ -30,9 +32,6 @@ const FRAMES = 20 // where the browser is busy, these say better than a clock th
 const LONGEST = 30_000 // ms in which a list must have opened
 let opened = null
 const visitorMoves = () => { opened = null } // from now on the focus is the visitor's
-
-const allDeep = (root, selector) => [...root.querySelectorAll('*')].flatMap((element) => [
-  ...(element.matches(selector) ? [element] : []), ...(element.shadowRoot ? allDeep(element.shadowRoot, selector) : [])])
 
 // The option that stands in the box, of the list that is open. A list that is closing, of this box or another one, is hidden already.
 const chosenOption = (root, text) => {
