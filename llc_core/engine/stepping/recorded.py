@@ -1,8 +1,8 @@
 """A step of all chains on memory that never moves: recorded once as a CUDA graph and replayed, its update one kernel.
 
 A step of a small network is some thirty short kernels, and starting each from Python takes longer than the work it does.
-A replay starts them all at once. The sampler's `update` and its noise are compiled into a single kernel, which reads and
-writes every parameter's state once; its normals come from `llc_core.compute.philox`, so no noise is ever held in memory.
+A replay starts them all at once. The sampler's `update` is compiled into a single kernel, which reads and writes every
+parameter's state once; its normals are those of `llc_core.compute.philox`.
 
 LLC_LAB_GPU chooses: "plain" (the default): step by step, as on a CPU; "graphs": recorded; "fused": recorded, with the
 compiled update. The last two have other random numbers than the first. On a CPU they run the same code without recording
@@ -18,7 +18,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from llc_core.compute.gpu import torch_compiled
+from llc_core.compute.gpu import makes_normals, torch_compiled
 from llc_core.compute.philox import normals
 from llc_core.engine.stepping.base import Step, Stepper, Watch
 from llc_core.engine.stepping.batches import Batches
@@ -124,17 +124,31 @@ class Recorded(Stepper):
 
 
 class UpdateInPlace:
-    """A sampler's `update` with the noise made inside, written over the state; `fused`: compiled into one kernel."""
+    """A sampler's `update`, written over the state; `fused`: compiled into one kernel.
+
+    Where triton is at hand one kernel makes the noise before it, else the update makes its own.
+    """
 
     def __init__(self, sampler: Sampler, seed: int, fused: bool):
         self.sampler, self.seed = sampler, seed
         self._write: Callable[..., None] = torch_compiled(self._update) if fused else self._update
+        self._noise: Tensor | None = None
 
     def __call__(self, state: State, energy: Energy, count: Tensor, hp: Hp) -> None:
-        self._write(state, energy, count, hp)
+        self._write(state, energy, self._made(state["delta"], count), count, hp)
 
-    def _update(self, state: State, energy: Energy, count: Tensor, hp: Hp) -> None:
+    def _made(self, delta: Tensor, count: Tensor) -> Tensor | None:
+        if not (self.sampler.noises and makes_normals(delta)):
+            return None
+        from llc_core.compute.philox_triton import fill_normals
+
+        if self._noise is None:
+            self._noise = delta.new_empty(self.sampler.noises, *delta.shape)
+        return fill_normals(self._noise, self.seed, count)
+
+    def _update(self, state: State, energy: Energy, noise: Tensor | None, count: Tensor, hp: Hp) -> None:
         delta = state["delta"]
-        noise = normals(self.seed, count, (self.sampler.noises, *delta.shape), delta.dtype)
+        if noise is None:
+            noise = normals(self.seed, count, (self.sampler.noises, *delta.shape), delta.dtype)
         for name, value in self.sampler.update(dict(state), energy, noise, hp).items():
             state[name].copy_(value)

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from llc_core import DeepLinearFamily, DeepLinearNetwork, NetworkPotential, RunConfig, estimate, run
+from llc_core.compute.philox import normals
 from llc_core.engine.target import Target
 from llc_core.samplers import MetropolisSampler, build, hyperparameters, samplers
 
@@ -120,6 +121,16 @@ def test_the_same_configuration_gives_the_same_numbers(linear, gradient):
             current.advance(block)
         found.append(current.llc_per_chain())
     np.testing.assert_array_equal(*found)
+
+
+@pytest.mark.parametrize(
+    "seed, step, shape", [(5, 3, (2, 3, 5000)), (2**63 - 5, 2**33 + 7, (1, 40, 4096)), (7, 0, (1, 1, 17))]
+)
+def test_the_kernel_s_normals_are_those_of_the_processor(seed, step, shape):
+    """The bound: an angle in single precision is right to 4e-7, and a radius reaches 6.8."""
+    kernel = pytest.importorskip("llc_core.compute.philox_triton")
+    made = kernel.fill_normals(torch.full(shape, math.nan, device="cuda"), seed, torch.tensor(step, device="cuda"))
+    np.testing.assert_allclose(made.cpu(), normals(seed, torch.tensor(step), shape, torch.float64), rtol=0, atol=1e-5)
 
 
 @pytest.mark.parametrize("way", ["graphs", "fused"])
