@@ -292,7 +292,7 @@ class EstimatePage(Page):
         self.curves.show_answers(visible)
         if self._drawn < 0 and self.config is not None:
             self.reset(self.config, self.scene)  # the first ranges lie around the answers, or do not
-        self._show_question()
+        self.show_question()
 
     # -- what the run does --------------------------------------------------------------------------------------------
 
@@ -320,7 +320,7 @@ class EstimatePage(Page):
 
     def _show_words(self, state: State) -> None:
         self.state = state
-        self._show_question()
+        self.show_question()
         values = self.numbers(state)
         early = texts.so_far(state, self.estimates.newest()) if values.get("llc") == UNKNOWN else {}
         self._told = bool(early) or values.get("llc") != UNKNOWN

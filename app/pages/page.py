@@ -8,21 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from html import escape
 from typing import Any, Protocol
 
 import panel as pn
 
-from app.components.guess import Guess
-from app.components.tiles import Tiles, drawn_once
 from app.components.transport import Transport
-from app.estimates.guessing import WATCH, hidden_tiles, without_lesson
+from app.pages.tiled import TiledPage
 from app.runs.apart import TakesLong
 from app.runs.job import OVER, Job, State
 from app.session.errors import tell
 from app.session.live import Live
 from app.session.run_words import caption, trouble
-from app.sharing.exact_answers import ExactAnswers
 from app.style import theme
 from app.style.later import Later
 from app.style.layout import complain, complaint, page, prose, side_bar
@@ -37,7 +33,7 @@ class Editor(Protocol):
     listener: Callable[[], None]
 
 
-class Page:
+class Page(TiledPage):
     """One visitor's page. Everything here runs in the session's own callbacks; the run lives in the manager.
 
     A preset, a link, a file and the side bar each give a configuration. `scene_of` makes of it what is there before a chain
@@ -54,14 +50,8 @@ class Page:
     """Words and numbers are renewed at every fourth poll."""
     paces: Sequence[float] = ()
     """Steps a second to choose from, see `app.components.transport`; where there is a choice, Step does a single step."""
-    task = WATCH
-    """What stands in place of a lesson while the answers are hidden."""
     memory_of = "This run"
     """What needs memory, in the sentence that refuses it."""
-    own_settings = "Your own settings. Every change starts a new run."
-    """What stands in place of a lesson after the visitor has changed something."""
-    can_reveal = False
-    """Whether answers that were withheld can be shown, and taken away again, on the open page."""
     settings_show_more = False
     """Whether one change of the visitor changes what other widgets show."""
 
@@ -69,14 +59,8 @@ class Page:
     """What is run now; None before the first run."""
     scene: Any = None
     """What `scene_of` made of it."""
-    answers: ExactAnswers
-    """A page whose panes or numbers tell answers has one that names them, with `changed=self.on_answers`."""
 
     # -- what a page must define --------------------------------------------------------------------------------------
-
-    def tile(self, preset: Any) -> dict[str, str]:
-        """The preset's tile, see `app.components.tiles`."""
-        raise NotImplementedError
 
     def of_link(self, configuration: Any) -> Any:
         """What a link or a file says, checked as a whole. Raises as `Wanted`."""
@@ -116,11 +100,6 @@ class Page:
 
     # -- what a page may define ---------------------------------------------------------------------------------------
 
-    @property
-    def parts(self) -> dict[str, list[Any]]:
-        """What a link can leave out: see `app.pages.base.PageView`."""
-        return {"presets": [self.tiles], "texts": [self.headline, self.lesson], "answers": [self.answers]}
-
     def configuration(self) -> dict[str, Any]:
         """See `app.pages.base.PageView`."""
         return self.config.to_dict()
@@ -138,14 +117,6 @@ class Page:
 
     def complete(self) -> None:
         """The first picture is on the screen: make what was left for later, and show in it the present run."""
-
-    def question(self) -> str:
-        """The page in one plain sentence, above the tiles. Empty: no sentence stands there."""
-        return ""
-
-    def plain_tile(self, preset: Any) -> dict[str, str]:
-        """The same while answers are hidden: its picture must not tell the outcome."""
-        return self.tile(preset)
 
     def caption(self, state: State) -> str:
         """Two or three words on what the run is doing."""
@@ -166,9 +137,6 @@ class Page:
     def poll(self, state: State, over: bool) -> None:
         """Look at the page's own calculations. over: whether the run has ended."""
 
-    def show_answers(self, visible: bool) -> None:
-        """The exact answers are shown or withheld now, besides what `answers` knows."""
-
     def close_panels(self) -> None:
         """End the page's own calculations."""
 
@@ -176,7 +144,7 @@ class Page:
 
     def __init__(self, presets: Sequence[Any], unit: str = "step") -> None:
         """unit: what the transport counts."""
-        self._presets: dict[str, Any] = {preset.name: preset for preset in presets}
+        super().__init__(presets)
         paces = list(self.paces)
         self.transport = Transport(unit=unit, paces=paces, single=bool(paces), sizing_mode="stretch_width", margin=0)
         self.transport.listener = self._on_command
@@ -184,23 +152,13 @@ class Page:
         self.transport.on_pace = lambda pace: self._live.walk(pace or None)
         self.preparation = self._live.preparation
         self.config, self.scene = self.opened(presets[0])
-        self.state, self._ticks, self.runs, self.later = State(), 0, 0, Later()
+        self.state, self._ticks, self.later = State(), 0, Later()
         self.forget_drawn()
         self.forget_words()
-        self._items, self._lesson = [drawn_once(self, self.tile, preset) for preset in presets], ""
-        self._plain = [drawn_once(self, self.plain_tile, preset) for preset in presets]
-        self.tiles = Tiles(items=self._items, sizing_mode="stretch_width", margin=0)
-        self.tiles.listener = self._on_preset
-        self.headline = prose(theme.HEADLINE, margin=(0, 2, 8, 2))
-        self.lesson = prose(theme.LESSON, margin=(10, 2, 0, 2))
         self.trouble = prose(theme.VERDICT, margin=(10, 0, 0, 0), visible=False)
         """What is to be said of the run itself, on pages without a verdict that says it."""
         self.fault = complaint()
         """What cannot be run, in the side bar."""
-        self.answers = ExactAnswers(changed=self.on_answers)
-        self.reveal = Guess(asks=False, visible=False, margin=(8, 2, 0, 2))
-        """There once the answers have been withheld, and stays when they are shown."""
-        self.reveal.listener = self._on_reveal
 
     def compose(
         self,
@@ -231,7 +189,7 @@ class Page:
         return preset.config, self.scene_of(preset.config)
 
     def _begin(self, preset: str) -> None:
-        self._on_preset(preset)
+        self.on_preset(preset)
 
     # -- ways to a run ------------------------------------------------------------------------------------------------
 
@@ -303,22 +261,16 @@ class Page:
         self._live.start(self.job(config, scene), self.cursor())
         self.forget_drawn()
         self.forget_words()
-        self.tiles.selected = preset
-        self._lesson = lesson or self._lesson
-        without_lesson(self.lesson, self._lesson, self.answers.visible, self.task)
+        self.show_lesson(preset, lesson)
         self.reset(config, scene)
         self.transport.begin(*self.lengths(config), self._live.playing, self.caption(State()))
         self._show_words(State())
 
     # -- what the visitor does ----------------------------------------------------------------------------------------
 
-    def _on_preset(self, name: str) -> None:
+    def on_preset(self, name: str) -> None:
         preset = self._presets[name]
         self._have(lambda: self.of_preset(preset), name, preset.lesson)
-
-    def _on_reveal(self, text: str) -> None:
-        with pn.io.hold():
-            self.answers.visible = not self.answers.visible
 
     def _on_settings(self) -> None:
         """What is set in the widgets, which show it already; a fault is told, and the run goes on as it was."""
@@ -345,12 +297,7 @@ class Page:
         self._start(self.config, self.scene, self.tiles.selected)
 
     def on_answers(self) -> None:
-        """The exact answers are shown or withheld now."""
-        visible = self.answers.visible
-        without_lesson(self.lesson, self._lesson, visible, self.task)
-        self.tiles.items = self._items if visible else hidden_tiles(self._plain, self.task)
-        self.reveal.param.update(visible=self.can_reveal and (self.reveal.visible or not visible), revealed=visible)
-        self.show_answers(visible)
+        super().on_answers()
         if self.config is not None:
             self._show_words(self.state)  # at once: the page may not have been sent yet
         self.forget_words()
@@ -388,8 +335,4 @@ class Page:
         tone, words = trouble(state)
         self.trouble.param.update(object=f'<p class="{tone}" role="status">{words}</p>', visible=bool(words))
         self.show_words(state)
-        self._show_question()
-
-    def _show_question(self) -> None:
-        if words := self.question():
-            self.headline.object = f"<h1>{escape(words)}</h1>"
+        self.show_question()

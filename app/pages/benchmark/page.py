@@ -3,7 +3,7 @@ since it answers to everything that a visitor does and a sweep adds."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from html import escape
@@ -13,9 +13,6 @@ from weakref import WeakMethod
 
 import panel as pn
 
-from app.components.guess import Guess
-from app.components.tiles import Tiles
-from app.estimates.guessing import without_lesson
 from app.pages.base import PageInfo
 from app.pages.benchmark.config import BenchmarkConfig, nearest, options, read_config
 from app.pages.benchmark.editor import Editor
@@ -29,6 +26,7 @@ from app.pages.benchmark.takeaway import BenchmarkTakeaway
 from app.pages.benchmark.texts import NOTHING, OWN_CHOICE, QUESTION, TASK, of_guess
 from app.pages.benchmark.tour import TOUR
 from app.pages.measured import ROOT
+from app.pages.tiled import TiledPage
 from app.runs.job import State, Status
 from app.session.errors import report
 from app.sharing.exact_answers import ExactAnswers
@@ -42,11 +40,13 @@ FIRST = PRESETS[1]
 """What the page opens with."""
 
 
-class Benchmark:
+class Benchmark(TiledPage):
     """One session's page. Nothing runs here: it shows what sweeps have stored, and follows one that is running."""
 
+    task, own_settings, can_reveal = TASK, OWN_CHOICE, True
+
     def __init__(self) -> None:
-        self._presets = {preset.name: preset for preset in PRESETS}
+        super().__init__(PRESETS)
         self._stores = offered()
         self._store = OpenStore()
         self._config = BenchmarkConfig()
@@ -56,18 +56,8 @@ class Benchmark:
         self._guess = ""
         """The sampler that the visitor expects to come nearest, by its name in the store."""
         self.asking = Asking()
-        self.runs = 0
-        """How often the visitor, a link or a tour has been answered."""
-
-        self._items, self._words = [tile(preset) for preset in PRESETS], ""
-        self.tiles = Tiles(items=self._items, sizing_mode="stretch_width", margin=0)
-        self.tiles.listener = self._on_preset
-        self.headline = prose(theme.HEADLINE, margin=(0, 2, 8, 2))
-        self.headline.object = f"<h1>{escape(QUESTION)}</h1>"
-        self.lesson = prose(theme.LESSON, margin=(10, 2, 0, 2))
-        self.reveal = Guess(label="Which comes nearest?", choices=[], visible=False, margin=(8, 2, 0, 2))
-        """There once the answers have been withheld, and stays when they are shown."""
-        self.reveal.listener = self._on_reveal
+        self.show_question()
+        self.reveal.param.update(label="Which comes nearest?", asks=True, choices=[])
         self.editor = Editor()
         self.editor.on_store, self.editor.on_change = self._on_store, self._on_change
         self.progress = SweepProgress(self.editor.complain)
@@ -76,7 +66,7 @@ class Benchmark:
         self.takeaway = BenchmarkTakeaway(self.restore)
         self.sidebar: list[Any] = [self.editor.view]
         self.main: list[Any] = [self._arrange()]
-        self.answers = ExactAnswers(self._charts, self._details, changed=self._on_answers)
+        self.answers = ExactAnswers(self._charts, self._details, changed=self.on_answers)
         self._on_store(next(iter(self._stores), ""))
         start = WeakMethod(self._on_load)
         pn.state.onload(lambda: (begin := start()) and begin())
@@ -94,11 +84,17 @@ class Benchmark:
 
     @property
     def parts(self) -> dict[str, list[Any]]:
-        return {
-            "presets": [self.tiles],
-            "texts": [self.headline, self.lesson, self.results.table_words],
-            "answers": [self.answers],
-        }
+        parts = super().parts
+        return {**parts, "texts": [*parts["texts"], self.results.table_words]}
+
+    def tile(self, preset: Any) -> dict[str, str]:
+        return tile(preset)
+
+    def hidden(self, tiles: Sequence[dict[str, str]]) -> list[dict[str, str]]:
+        return hidden_tiles(tiles, TASK)  # their titles say which runs are shown, and may stay
+
+    def question(self) -> str:
+        return QUESTION
 
     @property
     def state(self) -> State:
@@ -147,9 +143,7 @@ class Benchmark:
         def take(shown: Shown) -> None:
             if ranks_chosen is not None:
                 self._ranks_chosen = ranks_chosen
-            self.tiles.selected = preset
-            self._words = lesson or self._words
-            without_lesson(self.lesson, self._words, self.answers.visible, TASK)
+            self.show_lesson(preset, lesson)
             self._show(shown)
             self.runs += 1
 
@@ -189,20 +183,15 @@ class Benchmark:
             is_short(rows), "Judging the runs …", preset, lesson,
         )  # fmt: skip
 
-    def _on_answers(self) -> None:
-        """The results are shown, or withheld: here all of them are answers."""
-        visible = self.answers.visible
-        self.tiles.items = self._items if visible else hidden_tiles(self._items, TASK)
-        self.reveal.param.update(visible=self.reveal.visible or not visible, revealed=visible)
+    def show_answers(self, visible: bool) -> None:
+        """Here all results are answers."""
         self.takeaway.withheld = not visible
-        without_lesson(self.lesson, self._words, visible, TASK)
         self.results.show_answers(visible)
         self._judge_guess()
 
-    def _on_reveal(self, text: str) -> None:
-        with pn.io.hold():
-            self._guess = text
-            self.answers.visible = not self.answers.visible
+    def on_reveal(self, text: str) -> None:
+        self._guess = text
+        super().on_reveal(text)
 
     def _judge_guess(self) -> None:
         """What is said of the guess, once the answers were hidden and are shown."""
@@ -212,7 +201,7 @@ class Benchmark:
 
     # -- what the user does -------------------------------------------------------------------------------------------
 
-    def _on_preset(self, name: str) -> None:
+    def on_preset(self, name: str) -> None:
         preset = self._presets[name]
         self._ranks_chosen = preset.settings.get("ranks") in options(self._store.content.rows)["ranks"]
         config = BenchmarkConfig(

@@ -132,7 +132,7 @@ class Decisions(Page):
     def _on_game(self, event: object = None) -> None:
         """The first preset of the game."""
         if not self._quiet:
-            self._on_preset(next(each.name for each in PRESETS if each.game == self.game.value))
+            self.on_preset(next(each.name for each in PRESETS if each.game == self.game.value))
 
     def show_answers(self, visible: bool) -> None:
         self.takeaway.withheld = not visible

@@ -91,7 +91,7 @@ def main() -> None:
     )
     sizes, held = [], []
     for number in range(options.presets):
-        view._on_preset(PRESETS[number % len(PRESETS)].name)
+        view.on_preset(PRESETS[number % len(PRESETS)].name)
         until(view, lambda: view.state.status in OVER and not view.truth.busy, time.monotonic())
         sizes.append(resident())
         held.append(trimmed())

@@ -30,7 +30,7 @@ def hidden(request):
 
 def test_nothing_that_a_preset_says_is_there_while_answers_are_hidden(hidden):
     for item in list(hidden.tiles.items):
-        hidden._on_preset(item["name"])
+        hidden.on_preset(item["name"])
         lesson = hidden._presets[item["name"]].lesson
         assert lesson not in hidden.lesson.object and hidden.tiles.selected == item["name"]
         assert re.fullmatch(r"No\. \d+", item["title"]) and lesson not in item["tip"]
@@ -76,7 +76,7 @@ def test_reveal_shows_the_truth_and_how_far_guess_and_estimate_are_from_it(class
 def test_the_first_ranges_do_not_lie_around_hidden_answers(class_room):
     ends = set()
     for name in ("wanderer", "local"):
-        class_room._on_preset(name)
+        class_room.on_preset(name)
         ends.add((class_room.losses.y.range.end, class_room.estimates.y.range.end))
         assert class_room.estimates.y.range.start == 0
     assert len(ends) == 1, "networks of one size, whatever their λ"

@@ -129,7 +129,7 @@ def test_the_widgets_show_what_is_run(view, way):
 
 def test_every_preset_is_shown_as_it_is_run(view):
     for name in view._presets:
-        view._on_preset(name)
+        view.on_preset(name)
         assert view.tiles.selected == name
         assert view.controls.values == dict(view.config.settings)
         assert view.of_side_bar().complete == view.config.complete
@@ -161,7 +161,7 @@ def test_the_advice_of_the_verdict_is_one_click():
     """RMSProp bends its law: the click raises its stability constant, and the run begins anew with nothing else changed."""
     view = LocalGeometry()
     try:
-        view._on_preset("rmsprop")
+        view.on_preset("rmsprop")
         seen = view.config.resolved
         run = Run(seen.config.replace(chains=2, steps=400), seen.problem)
         found = replace(

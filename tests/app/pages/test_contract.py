@@ -113,14 +113,14 @@ def test_a_preset_comes_back_from_a_link_and_from_a_file(views, key, name):
     view = views[key]
     if name not in view._presets:
         pytest.skip("This preset needs a sampler that is not here.")
-    view._on_preset(name)
+    view.on_preset(name)
     configuration(view)
     assert view.tiles.selected == name
     view.restore(view.configuration())  # what was automatic has its number from here on
     first = configuration(view)
     other = next(each for each in view._presets if each != name)
 
-    view._on_preset(other)
+    view.on_preset(other)
     assert configuration(view) != first
     link = decode(encode(Link(key, first)))
     view.restore(link.config)
@@ -128,7 +128,7 @@ def test_a_preset_comes_back_from_a_link_and_from_a_file(views, key, name):
     shown = view.of_side_bar()
     assert getattr(shown, "complete", shown) == getattr(view.config, "complete", view.config), "the side bar shows it"
 
-    view._on_preset(other)
+    view.on_preset(other)
     configuration(view)
     files(view).on_upload(json.dumps(first))
     assert configuration(view) == first and not files(view).message["bad"]

@@ -76,7 +76,7 @@ def test_the_latest_request_wins(case, gate):
     future = view.preparation._future
     assert gate.begun.wait(PATIENCE_SECONDS)
     gate.open()
-    view._on_preset(preset)
+    view.on_preset(preset)
     chosen = view.configuration()
     if not future.cancelled():  # it is, where every thread was busy
         assert future.result(PATIENCE_SECONDS) is not None

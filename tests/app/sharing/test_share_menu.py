@@ -319,7 +319,7 @@ def test_every_preset_fits_into_a_link(views):
     known = samplers()
     for preset in PRESETS:
         if preset.settings.get("sampler", {"name": "SGLD"})["name"] in known:
-            views["local-geometry"]._on_preset(preset.name)
+            views["local-geometry"].on_preset(preset.name)
             assert len(encode(Link("local-geometry", views["local-geometry"].configuration()))) < 2500
 
 

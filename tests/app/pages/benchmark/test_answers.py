@@ -43,7 +43,7 @@ def answers_of(view: Benchmark) -> list[str]:
         point[-1].splitlines()[1],
         results._values["close"],
         results._values["diverged"],
-        view._words,
+        view._lesson,
         *(item["picture"] for item in view._items),
         *(preset.lesson for preset in PRESETS),
     ]

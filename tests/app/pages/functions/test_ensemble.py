@@ -114,7 +114,7 @@ def test_the_card_is_there_for_gaussian_networks_alone(monkeypatch):
     view = WeightsAndFunctions()
     try:
         assert view.ensemble.view.visible and not view.particles.view.visible
-        view._on_preset("torus")
+        view.on_preset("torus")
         assert not view.ensemble.view.visible and view.particles.view.visible
     finally:
         view.close()

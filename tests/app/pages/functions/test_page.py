@@ -253,7 +253,7 @@ def test_the_page_shows_what_is_worked_out_beside_it(view):
     assert np.array_equal(view.figure.limit.data["high"], limit.high[0.8])
     view.run(SMALL)
     assert not len(view.figure.exact.data["x"])
-    view._on_preset("same")
+    view.on_preset("same")
     assert view.truth.exact is exact and not view.truth.busy, "what is known is shown at once"
 
 
@@ -361,7 +361,7 @@ def test_particles_that_repel_collapse_where_chains_do_not():
 
 @pytest.mark.parametrize("kind", CASES)
 def test_a_case_is_shown_with_what_it_has(view, kind):
-    view._on_preset(kind)
+    view.on_preset(kind)
     settle_answers(view)
     assert view.truth.limit is None and view.truth.exact is not None
     assert {"acceptance", "gap"} <= set(view.numbers.withheld) and "apart" not in view.numbers.withheld
@@ -373,7 +373,7 @@ def test_a_case_is_shown_with_what_it_has(view, kind):
     view.run_panel._own["step_size"].set(1e-4)
     view.run_panel.listener()
     assert view.configuration()["sampler"]["step_size"] == 1e-4 and view.configuration()["problem"] == {"kind": kind}
-    view._on_preset("same")
+    view.on_preset("same")
     assert view.editor._network.visible and view.run_panel.sampler.widget.visible and not view.editor.message.visible
 
 
@@ -403,7 +403,7 @@ def test_the_coefficient_settles_while_weights_do_not(view):
     assert job.measure(delta)[0][0] == pytest.approx((moved_two @ moved_one - two @ one).ravel())
     state = State(Status.FINISHED, snapshot=job.advance(0), estimate=seen)
     assert "λ̂ has settled" in verdict(state, seen, None, "", True)[1] or not seen.gauges.functions < AGREE
-    view._on_preset("llc")
+    view.on_preset("llc")
     wait_for(lambda: view.preparation.poll() or not view.preparation.busy)
     assert view.configuration()["problem"] == {"kind": "deep_linear"} and not view.truth.busy and view.truth.words == ""
     assert {"distance", "apart"} <= set(view.numbers.withheld) and "llc" not in view.numbers.withheld
@@ -580,7 +580,7 @@ def told(columns: dict[str, dict], truths: list[np.ndarray]) -> set[str]:
 @pytest.mark.long
 @pytest.mark.parametrize("name", ["same", "torus"])
 def test_what_is_hidden_is_not_sent_and_comes_back_when_it_is_revealed(view, name):
-    view._on_preset(name)
+    view.on_preset(name)
     settle_answers(view)
     on_screen(view)
     wait_for(lambda: view._live._poll() or (view.state.snapshot is not None and view.state.estimate is not None))
@@ -776,7 +776,7 @@ def test_files_hold_what_is_on_the_page(view, small_job):
     assert float(results["r_hat_functions_largest"]) == view._seen.gauges.functions
     assert json.loads(results["config"]) == json.loads(json.dumps(view.configuration()))
     assert {item["key"] for item in view.takeaway.menu.files} == {"bands", "results", "ksd", "risk", "config", "python"}
-    view._on_preset("wider")
+    view.on_preset("wider")
     view.takeaway._on_upload(json.dumps(SMALL.to_dict()))
     assert view.configuration() == SMALL.to_dict() and not view.takeaway.menu.message["bad"]
 
@@ -786,5 +786,5 @@ def test_with_hidden_answers_tiles_and_lesson_tell_nothing(view):
     view.answers.visible = False
     assert [item["title"] for item in view.tiles.items] == [f"No. {i}" for i in range(1, len(view.tiles.items) + 1)]
     assert "Decide before the run ends" in view.lesson.object and view.lesson.object != lesson
-    view._on_preset(view.tiles.items[1]["name"])
+    view.on_preset(view.tiles.items[1]["name"])
     assert "Decide before the run ends" in view.lesson.object

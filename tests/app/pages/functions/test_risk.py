@@ -139,7 +139,7 @@ def test_a_file_is_read_when_the_comparison_begins_and_hidden_answers_give_none_
         for key in ("risk", "ksd"):
             with pytest.raises(ValueError, match="press Reveal first"):
                 view.takeaway.content(key)
-        view._on_preset("torus")
+        view.on_preset("torus")
         assert not view.risk.view.visible
     finally:
         view.close()

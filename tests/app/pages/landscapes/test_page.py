@@ -232,7 +232,7 @@ def test_bad_entries_say_why_and_lose_nothing(view):
         assert view.configuration() == before
         entry.value = kept
         assert not view.editor.message.visible
-    view._on_preset("regular")
+    view.on_preset("regular")
     view.editor.scales.value = "1, zwei"
     assert "“zwei” is not a number" in view.editor.message.object
     view.editor.scales.value = "1, 0.3"
@@ -242,7 +242,7 @@ def test_bad_entries_say_why_and_lose_nothing(view):
 @pytest.mark.long
 def test_a_click_sets_w0_to_the_nearest_truth(view):
     """Chains begin there, λ is that of the point, and the crossing is found again."""
-    view._on_preset("crossing")
+    view.on_preset("crossing")
     assert view.plane.sets == "w0" and "nearest point of the valley" in view.plane._words.object
     view.plane.figure.on_tap(0.4, -1.234)
     assert view.editor.problem["at"] == [0.0, -1.23] and view.editor.problem["start"] == [0.0, -1.23]
@@ -253,7 +253,7 @@ def test_a_click_sets_w0_to_the_nearest_truth(view):
     assert "at" not in view.editor.problem and view.readouts.values["multiplicity"] == "2"
     view.editor.w0.value = "0.5, 0.5"
     assert "Point w0 is [0.5, 0.5], where ρ is not 0" in view.editor.message.object and view.editor.w0.error_state
-    view._on_preset("U")
+    view.on_preset("U")
     view.plane.figure.on_tap(1.4, -0.7)
     assert view.editor.problem["at"] == [1.0, -0.7] and view.editor.at.value == "other"
     assert view.readouts.values["local"] == "1/2"
@@ -269,14 +269,14 @@ def test_a_click_sets_w0_to_the_nearest_truth(view):
     again.restore({**view.configuration(), "problem": {"kind": "planar", "name": "line_and_point", "at": [1.0, 0.3]}})
     assert again.editor.problem["at"] == "U" and again.editor.at.value == "U"
     again.close()
-    view._on_preset("crossing")
+    view.on_preset("crossing")
     view.editor.w0.value = "0, 1.2345678"
     view.editor.h.value = "1, 1"
     assert view.editor.problem["at"] == [0.0, 1.2345678] and view.editor.problem["h"] == [1, 1]
     assert view.editor.problem["start"][0] == pytest.approx(0.1), "the start leaves the wall that came up there"
     view.editor.w0.value = "0, 0.001"
     assert "Point w0: w₂ is 0.001" in view.editor.message.object
-    view._on_preset("regular")
+    view.on_preset("regular")
     assert view.plane.sets == "start" and "begin there" in view.plane._words.object
     view.plane.figure.on_tap(0.05, 0.02)
     assert view.editor.problem["start"] == [0.05, 0.02], "a regular landscape has one true parameter"
@@ -384,7 +384,7 @@ def test_short_chains_tell_u_from_v():
 @pytest.mark.parametrize("name, value, multiplicity", [("crossing", 0.5, 2), ("prior", 2 / 3, 1), ("U", 0.5, 1)])
 def test_the_volume_panel_shows_the_fitted_coefficient(turned, name, value, multiplicity):
     view = turned
-    view._on_preset(name)
+    view.on_preset(name)
     view.volume.poll()
     view.volume._take(view.volume._later._future.result())
     assert float(view.volume.numbers.values["slope"]) == pytest.approx(value, abs=2e-3)
@@ -393,7 +393,7 @@ def test_the_volume_panel_shows_the_fitted_coefficient(turned, name, value, mult
 
 
 def test_answers_can_be_withheld(view):
-    view._on_preset("crossing")
+    view.on_preset("crossing")
     (answers,) = view.parts["answers"]
     answers.visible = False
     assert not view.volume.view.visible and not view.points.view.visible
