@@ -91,11 +91,13 @@ class _Held(nn.Module):
 
 
 def logits_of(output: Any) -> Any:
-    """The logits of a module that returns them among other things, by name or first; else what it returns."""
+    """The logits of a module that returns them among other things, by name; the first of a tuple; else what it returns."""
     if isinstance(output, Tensor):
         return output
     if isinstance(output, Mapping) and "logits" in output:
         return output["logits"]
+    if isinstance(output, tuple) and output and not hasattr(output, "logits"):
+        return output[0]
     return getattr(output, "logits", output)
 
 
@@ -106,3 +108,9 @@ def loss_of(value: Any) -> Any:
     if isinstance(value, tuple | list) and value:
         return value[0]
     return getattr(value, "loss", value)
+
+
+def first_line(error: Exception) -> str:
+    text = str(error).strip().split("\n")[0].strip() or type(error).__name__
+    text = text if len(text) <= 160 else text[:157] + "…"
+    return text if text.endswith((".", "…")) else text + "."

@@ -1,11 +1,11 @@
-"""Data as people have them, read into columns: tensors, data sets, loaders, streams; of pairs, of dictionaries, of tokens alone. Long,
-since module, loss and data are then put into one form: columns of which the last are targets, and how they are called.
+"""Data as people have them, read into columns: tensors, data sets, loaders, streams; of pairs, of dictionaries, of tokens alone,
+padded each to its own longest. Long, since every form of data comes in here.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -13,12 +13,16 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 from torch.utils.data import DataLoader, IterableDataset, TensorDataset
 
 from llc_core.fields import short, whole
-from llc_core.potentials.module.calling import Calling, OfBatch, OfOutput
-from llc_core.potentials.module.losses import Loss, NextToken, as_loss
+from llc_core.potentials.module.losses import IGNORED
 
+TARGETS = ("labels", "label", "targets", "target", "y")
+"""Keys of a dictionary that name the targets; the first of them that is there does."""
+How = Callable[[list[Tensor]], Tensor]
+"""torch.stack for rows, torch.cat for batches."""
 STREAM_ROWS = 10_000
 """Rows that are taken of data without a length where no number is asked for."""
 
@@ -27,12 +31,13 @@ STREAM_ROWS = 10_000
 class Given:
     """columns: tensors whose first dimension counts the rows.  names: theirs, where the data are dictionaries; else None.
 
-    alone: whether a row is one tensor and no pair.
+    alone: whether a row is one tensor and no pair.  lengths: entries of each row before it was padded; None where none was.
     """
 
     columns: list[Tensor]
     names: tuple[str, ...] | None = None
     alone: bool = False
+    lengths: Tensor | None = None
 
     @property
     def as_data(self) -> Any:
@@ -53,6 +58,8 @@ def read(data: Any, rows: int | None = None) -> Given:
         return data
     if isinstance(data, TensorDataset):
         data = data.tensors
+    if isinstance(data, tuple):
+        data = _flat(data)
     if _is_array(data):
         return Given([as_tensor(data).detach()], alone=True)
     if isinstance(data, Mapping):
@@ -86,13 +93,31 @@ def _length(data: Any) -> int | None:
         return None
 
 
+def _flat(row: Any) -> Any:
+    """A row without nesting: ((a, b), y) is (a, b, y), and ({…}, y) a dictionary with "labels"."""
+    if not isinstance(row, tuple | list) or len(row) != 2:
+        return row
+    inputs, target = row
+    if isinstance(inputs, Mapping) and not isinstance(target, Mapping) and TARGETS[0] not in inputs:
+        return {**inputs, TARGETS[0]: target}
+    if isinstance(inputs, tuple | list) and inputs and all(_is_array(x) for x in inputs):
+        return (*inputs, target)
+    return row
+
+
 def _of_mapping(data: Mapping[Any, Any]) -> Given:
     if not data:
         raise ValueError("data is an empty dictionary; give tensors by the names of the module's arguments.")
+    columns = {
+        str(name): [value] if _is_array(value) else list(value) if isinstance(value, tuple | list) else None
+        for name, value in data.items()
+    }
     for name, value in data.items():
-        if not _is_array(value):
+        if columns[str(name)] is None:
             raise ValueError(f"data[{short(name)}] is a {type(value).__name__}; give a tensor, or leave it out.")
-    return Given([as_tensor(x).detach() for x in data.values()], tuple(map(str, data)))
+    taken = {name: column for name, column in columns.items() if column is not None}
+    hows = {str(name): torch.cat if _is_array(value) else torch.stack for name, value in data.items()}
+    return _named(taken, hows, "the dictionary's entries")
 
 
 def _items(rows: Iterable[Any], length: int | None, most: int | None, what: str) -> Given:
@@ -120,12 +145,14 @@ def _batches(loader: Iterable[Any], length: int | None, most: int | None) -> Giv
         return given
     if most is None:
         _say_taken(STREAM_ROWS)
-    return Given([x[:bound] for x in given.columns], given.names, given.alone)
+    lengths = None if given.lengths is None else given.lengths[:bound]
+    return Given([x[:bound] for x in given.columns], given.names, given.alone, lengths)
 
 
 def _rows(batch: Any) -> int:
     """Rows of a batch; 1 where it does not say, which `_columns` then refuses."""
-    first: Any = next(iter(batch.values()), None) if isinstance(batch, Mapping) else batch
+    batch = _flat(batch)
+    first: Any = next(filter(_is_array, batch.values()), None) if isinstance(batch, Mapping) else batch
     if isinstance(first, tuple | list) and first:
         first = first[0]
     return len(first) if _is_array(first) and first.ndim else 1
@@ -138,39 +165,90 @@ def _say_taken(count: int) -> None:
     )
 
 
-def _columns(rows: list[Any], how: Callable[[list[Tensor]], Tensor], what: str) -> Given:
+def _columns(rows: list[Any], how: How, what: str) -> Given:
     if not rows:
         raise ValueError("data is empty; give at least one row.")
+    rows = [_flat(row) for row in rows]
     first = rows[0]
     if isinstance(first, Mapping):
         names = tuple(map(str, first))
         if not all(isinstance(row, Mapping) and tuple(map(str, row)) == names for row in rows):
             raise ValueError(f"data: {what} have different keys; give all of them {', '.join(names)}.")
-        return Given(_joined(([row[name] for row in rows] for name in first), how, what), names)
+        columns = {str(name): [row[name] for row in rows] for name in first}
+        return _named(columns, dict.fromkeys(columns, how), what)
     if isinstance(first, tuple | list):
         if not all(isinstance(row, tuple | list) and len(row) == len(first) for row in rows) or not first:
             raise ValueError(f"data: {what} are not all pairs of tensors or numbers; make them so.")
-        return Given(_joined(map(list, zip(*rows, strict=True)), how, what), alone=len(first) == 1)
+        columns_of = [_tensors(list(column), what) for column in zip(*rows, strict=True)]
+        if len(first) == 1:
+            return _of_tokens(columns_of[0], how)
+        return Given([_joined(column, how)[0] for column in columns_of])
     if _is_array(first):
-        return Given(_joined([rows], how, what), alone=True)
+        return _of_tokens(_tensors(rows, what), how)
     raise ValueError(
         f"data: {what} are of type {type(first).__name__}; each must be a pair (input, target), a dictionary or a tensor."
     )
 
 
-def _joined(columns: Iterable[list[Any]], how: Callable[[list[Tensor]], Tensor], what: str) -> list[Tensor]:
-    def whole_columns() -> Iterator[Tensor]:
-        for column in columns:
-            try:
-                parts = [as_tensor(value) for value in column]
-            except (TypeError, ValueError, RuntimeError):
-                raise ValueError(f"data: {what} are not all made of tensors or numbers; make them so.") from None
-            try:
-                yield how(parts)
-            except RuntimeError:
-                raise ValueError("data has items of different shapes; give all of them the same shapes.") from None
+def _of_tokens(parts: list[Tensor], how: How) -> Given:
+    """Rows of one tensor each; whole numbers may be sequences of any length, as tokens are."""
+    column, lengths = _joined(parts, how, None if parts[0].is_floating_point() else 0)
+    return Given([column], alone=True, lengths=lengths)
 
-    return list(whole_columns())
+
+def _named(columns: Mapping[str, list[Any]], hows: Mapping[str, How], what: str) -> Given:
+    """Columns by their names, padded where rows differ in length; what holds no numbers is left out."""
+    found: dict[str, Tensor] = {}
+    lengths, left_out = None, []
+    for name, column in columns.items():
+        try:
+            parts = _tensors(column, what)
+        except ValueError:
+            if name in TARGETS:
+                raise
+            left_out.append(name)
+            continue
+        fill = IGNORED if name in TARGETS else 0
+        found[name], each = _joined(
+            parts, hows[name], None if name in TARGETS and parts[0].is_floating_point() else fill
+        )
+        lengths = each if lengths is None else lengths
+    if not found:
+        raise ValueError(f"data: {what} are not all made of tensors or numbers; make them so.")
+    if left_out:
+        warnings.warn(f"data's {', '.join(left_out)} hold no numbers, and are left out.", stacklevel=6)
+    return Given(list(found.values()), tuple(found), lengths=lengths)
+
+
+def _tensors(column: list[Any], what: str) -> list[Tensor]:
+    try:
+        return [as_tensor(value).detach() for value in column]
+    except (TypeError, ValueError, RuntimeError):
+        raise ValueError(f"data: {what} are not all made of tensors or numbers; make them so.") from None
+
+
+def _joined(parts: list[Tensor], how: How, fill: float | None = None) -> tuple[Tensor, Tensor | None]:
+    """One tensor of all rows, shorter ones padded with `fill`, and the lengths that rows had; None where they are the same.
+
+    ValueError for rows of different shapes, where there is no `fill`, or where some have more dimensions.
+    """
+    rows = how is torch.cat
+    shapes = {tuple(x.shape[rows:]) for x in parts}
+    if len(shapes) == 1:
+        return how(parts), None
+    longest = [max(sizes) for sizes in zip(*shapes, strict=False)]
+    if fill is None or {len(shape) for shape in shapes} != {len(longest)}:
+        raise ValueError(
+            "data has items of different shapes; give all of them the same shapes. Sequences may differ in length: as tokens "
+            "alone, or as dictionaries with an attention_mask."
+        )
+    padded = [
+        F.pad(x, [side for size, most in reversed(list(zip(x.shape[rows:], longest, strict=True))) for side in (0, most - size)],
+              value=fill)
+        for x in parts
+    ]  # fmt: skip
+    lengths = [torch.full((len(x) if rows else 1,), x.shape[rows:][0]) for x in parts]
+    return how(padded), torch.cat(lengths)
 
 
 def as_tensor(value: Any) -> Tensor:
@@ -181,112 +259,3 @@ def as_tensor(value: Any) -> Tensor:
     if array.dtype == np.float64 and not isinstance(value, np.ndarray | np.generic):
         array = array.astype(np.float32)
     return torch.as_tensor(array, device="cpu")
-
-
-TARGETS = ("labels", "label", "targets", "target", "y")
-"""Keys of a dictionary that name the targets; the first of them that is there does."""
-TOKENS, COUNTS = "input_ids", "attention_mask"
-"""Keys of tokens, and of the mask that is 0 where they do not count, as tokenizers name them."""
-IGNORED = -100
-
-
-@dataclass(frozen=True)
-class Arranged:
-    """columns: of the rows, the targets last.  names: of the columns, in errors.  calling: what makes losses of them."""
-
-    columns: list[Tensor]
-    names: list[str]
-    calling: Calling
-
-    @property
-    def inputs(self) -> int:
-        """How many columns are not the last."""
-        return len(self.columns) - 1
-
-
-def arrange(given: Given, loss: Any, loss_fn: Any, sample_weights: Any) -> Arranged:
-    """Columns and calling; ValueError where loss and data do not go together."""
-    if (loss is None) == (loss_fn is None):
-        raise ValueError(
-            "Give either loss, of the module's output and a target, or loss_fn, of the module and a batch."
-        )
-    if loss_fn is not None:
-        if not callable(loss_fn):
-            raise ValueError(f"loss_fn is a {type(loss_fn).__name__}; pass a function of (model, batch).")
-        columns, labels = given.columns, _labels(given)
-        calling: Any = OfBatch(loss_fn, _Form(given), sample_weights is not None)
-    else:
-        columns, labels, calling = _by_output(given, as_loss(loss), sample_weights is not None)
-    if sample_weights is not None:
-        columns = [_weights(sample_weights, len(columns[0])), *columns]
-        labels = ["sample_weights", *labels]
-    return Arranged(list(columns), labels, calling)
-
-
-def _by_output(given: Given, loss: Loss, weighted: bool) -> tuple[list[Tensor], list[str], Calling]:
-    tokens = isinstance(loss, NextToken)
-    if given.names is None:
-        if not given.alone:
-            return given.columns, _labels(given), OfOutput(loss, weighted=weighted)
-        if not tokens:
-            raise ValueError(
-                "data is one Tensor a row; pass a tuple (inputs, targets) of tensors, or loss='next_token' for tokens alone."
-            )
-        only = given.columns[0]
-        return [only, only], ["data", "data"], OfOutput(loss, weighted=weighted)
-    named = dict(zip(given.names, given.columns, strict=True))
-    key = next((name for name in TARGETS if name in named), None)
-    if key is None and tokens and TOKENS in named:
-        target, at = _next_targets(named), TOKENS
-    elif key is None:
-        raise ValueError(
-            f"data has the keys {', '.join(named)}; call its targets 'labels', or pass loss_fn=… for a function of the module "
-            "and a batch."
-        )
-    else:
-        target, at = named.pop(key), key
-    if not named:
-        raise ValueError(f"data has the key {key} alone; add the module's inputs by the names of its arguments.")
-    labels = [f"data[{name!r}]" for name in (*named, at)]
-    return [*named.values(), target], labels, OfOutput(loss, tuple(named), weighted)
-
-
-def _next_targets(named: dict[str, Tensor]) -> Tensor:
-    """The tokens, IGNORED where the mask says that they do not count."""
-    tokens, mask = named[TOKENS], named.get(COUNTS)
-    if mask is None or mask.shape != tokens.shape:
-        return tokens
-    return torch.where(mask.bool(), tokens, IGNORED)
-
-
-def _labels(given: Given) -> list[str]:
-    if given.names is not None:
-        return [f"data[{name!r}]" for name in given.names]
-    return ["data"] if given.alone else [f"data[{index}]" for index in range(len(given.columns))]
-
-
-@dataclass(frozen=True)
-class _Form:
-    """From columns to a batch as it was given: a dictionary, a tuple, or one tensor."""
-
-    given: Given
-
-    def __call__(self, columns: tuple[Tensor, ...]) -> Any:
-        if self.given.names is not None:
-            return dict(zip(self.given.names, columns, strict=True))
-        return columns[0] if self.given.alone else columns
-
-
-def _weights(given: Any, rows: int) -> Tensor:
-    """[rows] with mean 1, so that L_n = Σ w·loss / Σ w."""
-    try:
-        weights = as_tensor(given).detach().double().cpu()
-    except (TypeError, ValueError, RuntimeError):
-        raise ValueError(f"sample_weights is a {type(given).__name__}; give one number for each row.") from None
-    if weights.shape != (rows,):
-        raise ValueError(
-            f"sample_weights has shape {tuple(weights.shape)}, but data has {rows} rows; give one number each."
-        )
-    if not bool((weights >= 0).all()) or not bool(torch.isfinite(weights).all()) or not bool(weights.any()):
-        raise ValueError("sample_weights must be finite numbers of at least 0, and not all of them 0.")
-    return (weights / weights.mean()).float()

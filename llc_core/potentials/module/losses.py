@@ -21,10 +21,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from llc_core.fields import number, short, whole
+from llc_core.fields import choice, number, short, whole
 
 IGNORED = -100
 """The label that torch and the common tokenizers leave out."""
+REDUCTIONS = ("token", "row", "sum")
 SUM_ERROR = 1e-3
 """Probabilities may add up to 1 with this error: that of 1,000 classes in half precision, 2⁻¹¹ each relative to its own size."""
 
@@ -40,14 +41,17 @@ class CrossEntropy:
     Over a data set L_n is what torch.nn.functional.cross_entropy(…, ignore_index=…, weight=…) gives for all rows at once:
     with labels Σ w·loss / Σ w over all positions that count, with probabilities Σ w·loss over the number of positions. A row's
     own loss has the same denominator, so its mean over rows is L_n and a minibatch's mean is unbiased.
+    reduction: "token" is this mean over positions; "row" the mean over rows of each row's own mean; "sum" that of each row's sum.
+    Rows without a label that counts are left out of both.
     Raises ValueError with one sentence for shapes that do not fit or that fit both layouts.
     """
 
     class_dim: int | None = None
     ignore_index: int | None = IGNORED
     weight: Any = None
+    reduction: str = "token"
     scale: float = field(default=1.0, repr=False)
-    """Positions over the weight of those that count, in the data that the loss is for; 1 where it is for none yet."""
+    """What makes the mean over rows the loss over the data that it is for; 1 where it is for none yet."""
     _on: dict[tuple[torch.device, torch.dtype], Tensor] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -55,6 +59,7 @@ class CrossEntropy:
             raise ValueError(f"class_dim is {self.class_dim!r}; it must be 1, −1 for the last dimension, or None.")
         if self.ignore_index is not None:
             whole("ignore_index", self.ignore_index)
+        choice("reduction", self.reduction, REDUCTIONS)
         if self.weight is not None:
             object.__setattr__(self, "weight", _label_weights(self.weight))
 
@@ -67,7 +72,27 @@ class CrossEntropy:
             each = (each if self.weight is None else each * self._weights(logs)).sum(-1)
         else:
             each = self._picked(logs, target.long())
-        return -self.scale * (each if each.dim() == 1 else each.flatten(1).mean(1))
+        if each.dim() == 1:
+            return -self.scale * each
+        if self.reduction == "token" or target.is_floating_point() and self.reduction == "row":
+            return -self.scale * each.flatten(1).mean(1)
+        total = -self.scale * each.flatten(1).sum(1)
+        return total if self.reduction == "sum" else total / self._weight_of(target).to(total.dtype)
+
+    def _weight_of(self, target: Tensor) -> Tensor:
+        """Σ w over each row's positions that count, [B]; 1 where there are none."""
+        counts = self.counted(target)
+        if self.weight is None:
+            return counts.flatten(1).sum(1).clamp_min(1)
+        label = torch.where(counts, target, 0).long()
+        weights = self._weights(torch.empty(0, device=target.device))[label] * counts
+        return torch.where(weights.flatten(1).sum(1) > 0, weights.flatten(1).sum(1), 1.0)
+
+    def counted(self, target: Tensor) -> Tensor:
+        """Which labels count."""
+        if self.ignore_index is None:
+            return torch.ones_like(target, dtype=torch.bool)
+        return target != self.ignore_index
 
     def _picked(self, logs: Tensor, target: Tensor) -> Tensor:
         """w·log p of the labels, 0 where they are ignored; logs [B, …, K], target [B, …]."""
@@ -99,16 +124,17 @@ class CrossEntropy:
         if targets.is_floating_point():
             check_probabilities(targets, at)
             return replace(self, class_dim=at, ignore_index=None)
-        counts = (
-            torch.ones_like(targets, dtype=torch.bool) if self.ignore_index is None else targets != self.ignore_index
-        )
+        counts = self.counted(targets)
         labels = targets[counts].long()
         check_labels(labels, classes, self.ignore_index)
         share = float(len(labels)) if self.weight is None else float(self._weights(labels.double())[labels].sum())
         if share <= 0:
             raise ValueError("weight is 0 for every label in data; give a positive weight to some that occur.")
         ignore = None if len(labels) == targets.numel() else self.ignore_index
-        return replace(self, class_dim=at, ignore_index=ignore, scale=targets.numel() / share)
+        scale = targets.numel() / share
+        if self.reduction != "token" and targets.dim() > 1:
+            scale = len(targets) / int(counts.flatten(1).any(1).sum())
+        return replace(self, class_dim=at, ignore_index=ignore, scale=scale)
 
     @property
     def plain(self) -> bool:
@@ -197,7 +223,8 @@ class NextToken:
     """−log softmax(output[t])[target[t + 1]] in nats, [B], averaged over the T − 1 positions of a row that have a next token.
 
     output [B, T, K], target [B, T]: the tokens themselves, with −100 where a token does not count, as padding does not.
-    rule: the cross entropy of single positions. L_n is its mean over all positions that count, in the whole data set.
+    rule: the cross entropy of single positions. L_n is its mean over all positions that count in the data set, see
+    `CrossEntropy.reduction`.
     """
 
     rule: CrossEntropy = CrossEntropy(class_dim=-1)
@@ -223,12 +250,12 @@ Slope = Callable[[Tensor, Tensor, float], tuple[Tensor, Tensor]]
 """(output [B, K], target, weight) ↦ losses [B] and weight·∂loss/∂output [B, K]; `output` may be overwritten."""
 
 
-_OF_ANY_LAYOUT = CrossEntropy()
+OF_ANY_LAYOUT = CrossEntropy()
 
 
 def cross_entropy(output: Tensor, target: Tensor) -> Tensor:
     """−log softmax(output)[target], [B]; output [B, K], [B, K, …] as torch has it, or [B, T, K]; labels −100 are left out."""
-    return _OF_ANY_LAYOUT(output, target)
+    return OF_ANY_LAYOUT(output, target)
 
 
 def squared_error(output: Tensor, target: Tensor) -> Tensor:
@@ -312,7 +339,7 @@ def settled(loss: Loss, output: Tensor, some: Tensor, targets: Tensor) -> Loss:
         return loss.settled(output, some, targets)
     if loss is not cross_entropy and not isinstance(loss, CrossEntropy):
         return loss
-    fixed = (loss if isinstance(loss, CrossEntropy) else _OF_ANY_LAYOUT).settled(output, some, targets)
+    fixed = (loss if isinstance(loss, CrossEntropy) else OF_ANY_LAYOUT).settled(output, some, targets)
     return cross_entropy if fixed.plain and output.dim() == 2 and not targets.is_floating_point() else fixed
 
 
@@ -321,7 +348,7 @@ def hits(loss: Loss, output: Tensor, target: Tensor) -> tuple[int, int]:
     if loss is not cross_entropy and not isinstance(loss, CrossEntropy):
         hit = output.argmax(-1) == target
         return int(hit.sum()), hit.numel()
-    rule = loss if isinstance(loss, CrossEntropy) else _OF_ANY_LAYOUT
-    counts = torch.ones_like(target, dtype=torch.bool) if rule.ignore_index is None else target != rule.ignore_index
+    rule = loss if isinstance(loss, CrossEntropy) else OF_ANY_LAYOUT
+    counts = rule.counted(target)
     hit = output.argmax(rule.class_dim or class_dimension(output, target)) == target
     return int((hit & counts).sum()), int(counts.sum())

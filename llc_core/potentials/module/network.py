@@ -18,10 +18,12 @@ from torch import Tensor, nn
 from llc_core.compute.precision import SINGLE, full_precision
 from llc_core.fields import choice, whole
 from llc_core.potentials.base import Batch, Potential
+from llc_core.potentials.module.arranged import arrange
 from llc_core.potentials.module.calling import OfOutput
-from llc_core.potentials.module.given import arrange, read
+from llc_core.potentials.module.given import read
 from llc_core.potentials.module.layers import Dense, dense_stack, row_numbers
-from llc_core.potentials.module.losses import CrossEntropy, Loss, as_loss
+from llc_core.potentials.module.losses import CrossEntropy, Loss
+from llc_core.potentials.module.meant import rows_with_label, which_mean
 from llc_core.potentials.module.parameters import choose, frozen_copy, uncompiled
 from llc_core.potentials.module.passes import Looped, Position, Vmapped
 from llc_core.potentials.module.place import Place, as_inputs
@@ -61,14 +63,18 @@ class NetworkPotential(Potential):
         dictionary of tensors, of which "labels" are the targets and all others arguments of the module by their names (of
         what it returns, `logits` count); a Dataset of such pairs or dictionaries; or a DataLoader, read once to its end.
     loss_fn: in place of loss: loss_fn(model, batch) → the mean over the batch, or one value per sample, with the batch as
-        the data have it. A mean is taken row by row.
+        the data have it. A mean is taken row by row. Without loss and loss_fn the module's own loss is taken, which it returns
+        as `loss` for a dictionary with "labels".
     sample_weights: [rows] ≥ 0: L_n is then Σ w·loss / Σ w.
+    reduction: of a cross entropy with more positions a row. "token": the mean over all positions that count, as one large batch
+        has it; "row": over rows of each row's own mean; "sum": over rows of each row's sum. None: "token", and a warning says
+        what "row" would be where the two differ.
     rows: of a loader or a stream at most so many are read; None: all, or the first 10,000 where it has no length.
     batch_size: rows of a minibatch; None: all data at once, so gradients are exact by default.
     parameters: what moves. None: every parameter that is trained (requires_grad). A pattern such as "blocks.0.attn.*", a
         list of patterns, or {name: boolean mask of the tensor's shape or True}: exactly that, trained or not. The other
         parameters keep their values. A tensor used under two names counts once.
-    n: number of samples that nβ counts; None: the number of rows.
+    n: number of samples that nβ counts; None: the number of rows that have a label.
     chunk: rows of one forward and backward pass; None: as many as fit in a fixed budget of memory.
     method: "dense": forward and backward by hand, for stacks of linear layers and elementwise activations; "vmap": all
         chains at once by torch.func; "loop": chain after chain by autograd; "auto": the first of these that can do it.
@@ -97,6 +103,7 @@ class NetworkPotential(Potential):
         *,
         loss_fn: Callable[[Any, Any], Any] | None = None,
         sample_weights: Any = None,
+        reduction: str | None = None,
         rows: int | None = None,
         batch_size: int | None = None,
         parameters: Any = None,
@@ -108,15 +115,19 @@ class NetworkPotential(Potential):
         if not isinstance(module, nn.Module):
             raise ValueError(f"module is a {type(module).__name__}; pass a torch.nn.Module.")
         module = uncompiled(module)
-        named = as_loss(loss) if loss_fn is None and loss is not None else loss_fn
-        self._loss_name = repr(loss) if isinstance(loss, CrossEntropy) else getattr(named, "__qualname__", "")
-        self._loss_name = self._loss_name or type(named).__name__
-        arranged = arrange(read(data, rows), loss, loss_fn, sample_weights)
+        arranged = arrange(module, read(data, rows), loss, loss_fn, sample_weights, reduction)
         self.calling = arranged.calling
+        self._which_mean = reduction is None
+        named = arranged.calling.loss if isinstance(arranged.calling, OfOutput) else loss_fn
+        self._loss_name = repr(named) if isinstance(named, CrossEntropy) else getattr(named, "__qualname__", "")
+        self._loss_name = self._loss_name or type(named).__name__
         self.pieces = choose(module, parameters)
         self.dim = self.pieces[-1].stop
         self.data = TensorData(arranged.columns, shuffle, arranged.names)
-        self.n = whole("n", n if n is not None else self.samples, 3, 10**15)
+        with_label = self.samples
+        if isinstance(arranged.calling, OfOutput):
+            with_label = rows_with_label(arranged.calling.loss, self.data.fields[-1])
+        self.n = whole("n", n if n is not None else with_label, 3, 10**15)
         self.batch_size = min(LARGEST_DEFAULT_BATCH, self.samples)
         if batch_size is not None:
             self.batch_size = whole("batch_size", batch_size, 1)
@@ -132,6 +143,13 @@ class NetworkPotential(Potential):
         self.stack: list[Dense] | None = None
         self.method = choice("method", method, METHODS)
         self._row_bytes = self._settle()
+
+    def say_which_mean(self, base: Tensor) -> None:
+        """A warning, once, where two means of the loss differ and nobody has said which is meant.  base: [rows], at w0."""
+        if self._which_mean and isinstance(self.calling, OfOutput) and not self.calling.weighted:
+            self._which_mean = False
+            if said := which_mean(self.calling.loss, self.data.fields[-1], base):
+                warnings.warn(said, stacklevel=3)
 
     def _stack_agrees(self) -> bool:
         precision = torch.float64 if self.dim < BY_CHAIN["cpu"] else torch.float32

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+WRAPPERS = (nn.DataParallel, nn.parallel.DistributedDataParallel)
 SHOWN = 8
 """Names listed in an error message."""
 
@@ -34,10 +36,12 @@ class Piece:
 
 
 def uncompiled(module: nn.Module) -> nn.Module:
-    """The module that torch.compile was given; inside a module `frozen_copy` does the same."""
-    while isinstance(inner := getattr(module, "_orig_mod", None), nn.Module):
+    """The module that torch.compile or a wrapper for several devices was given; inside a module `frozen_copy` does the same."""
+    while True:
+        inner = module.module if isinstance(module, WRAPPERS) else getattr(module, "_orig_mod", None)
+        if not isinstance(inner, nn.Module):
+            return module
         module = inner
-    return module
 
 
 def plain_name(name: str) -> str:
@@ -60,9 +64,14 @@ def choose(module: nn.Module, parameters: Any) -> list[Piece]:
     for name, tensor in own.items():
         if isinstance(tensor, nn.parameter.UninitializedParameter):
             raise ValueError(f"{name} has no shape yet; run the module once on data before passing it.")
-        if not tensor.is_floating_point():
+        if tensor.is_complex() or (tensor.requires_grad and not tensor.is_floating_point()):
             raise ValueError(f"{name} holds {tensor.dtype} numbers; only real floating point parameters can be used.")
     masks = _masks(own, canonical, parameters)
+    for name in [name for name in masks if not own[name].is_floating_point()]:
+        # The frozen numbers of a quantised base: a pattern that catches them means the others.
+        if isinstance(parameters, Mapping) or len(masks) == 1:
+            raise ValueError(f"{name} holds {own[name].dtype} numbers, which cannot move; leave it out of parameters.")
+        del masks[name]
     pieces: list[Piece] = []
     at = 0
     for name, tensor in own.items():
@@ -166,4 +175,19 @@ def frozen_copy(module: nn.Module) -> tuple[nn.Module, dict[str, Tensor]]:
         for name, child in list(part.named_children()):
             if uncompiled(child) is not child:
                 setattr(part, name, uncompiled(child))
+    _plainly(twin)
     return twin.eval(), numbers
+
+
+def _plainly(module: nn.Module) -> None:
+    """Attention and experts as matrix products, where a module of Hugging Face's transformers has switches for them.
+
+    The masks of its other ways ask the numbers whether any is 0, which vmap over chains cannot answer, and its grouped products of
+    experts take no double precision.
+    """
+    for part in module.modules():
+        for name in ("set_attn_implementation", "set_experts_implementation"):
+            switch = getattr(part, name, None)
+            if callable(switch):
+                with suppress(Exception):  # a model without that way keeps its own
+                    switch("eager")

@@ -130,4 +130,5 @@ class Place:
             raise ValueError(
                 f"The loss at w0 is not finite in row {int(self.network.data.order[row])}; check the module and the data."
             )
+        self.network.say_which_mean(base)
         return base

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from llc_core.compute.precision import SINGLE
 from llc_core.compute.quiet import catching_warnings
-from llc_core.potentials.module.calling import Calling, Numbers, OfBatch, OfOutput
+from llc_core.potentials.module.calling import Calling, Numbers, OfBatch, OfOutput, first_line
 from llc_core.potentials.module.dense import DensePasses
 from llc_core.potentials.module.losses import settled
 from llc_core.potentials.module.passes import Looped, Position, Vmapped
@@ -156,12 +156,6 @@ def _kind(value: Any) -> str:
     return str(tuple(value.shape)) if isinstance(value, Tensor) else type(value).__name__
 
 
-def first_line(error: Exception) -> str:
-    text = str(error).strip().split("\n")[0].strip() or type(error).__name__
-    text = text if len(text) <= 160 else text[:157] + "…"
-    return text if text.endswith((".", "…")) else text + "."
-
-
 def _shapes(inputs: tuple[Tensor, ...]) -> str:
     return ", ".join(f"{tuple(x.shape)} of {x.dtype}" for x in inputs)
 
@@ -214,9 +208,16 @@ def vmap_problem(passes: Vmapped, rows: Callable[[int, int], Rows], dim: int) ->
     delta = torch.zeros(1, dim, **SINGLE).expand(CHAINS, -1)
     try:
         with catching_warnings() as found, torch.no_grad():
-            passes.add(Position(delta), rows(0, ROWS), 1.0, torch.zeros(CHAINS, dim, **SINGLE))
-            passes.losses(Position(delta), rows(0, ROWS))
+            for each in (rows(0, ROWS), _own_rows(rows)):
+                passes.add(Position(delta), each, 1.0, torch.zeros(CHAINS, dim, **SINGLE))
+                passes.losses(Position(delta), each)
     except Exception as error:
         return first_line(error).rstrip(".")
     slow = [str(w.message) for w in found if "performance drop" in str(w.message)]
     return "no rule for " + slow[0].split("batching rule for ")[1].split(".")[0] if slow else ""
+
+
+def _own_rows(rows: Callable[[int, int], Rows]) -> Rows:
+    """The same rows for each chain, as if they were its own: a mask that differs by chain asks more of vmap."""
+    inputs, target = rows(0, ROWS).of(0)
+    return Rows(tuple([x] * CHAINS for x in inputs), [target] * CHAINS)

@@ -1,0 +1,66 @@
+"""Which mean of a loss is meant where a row has several labels, and which rows n counts."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+
+from torch import Tensor
+
+from llc_core.fields import short
+from llc_core.potentials.module.losses import OF_ANY_LAYOUT, CrossEntropy, Loss, NextToken, cross_entropy
+
+
+def reduced(loss: Loss, reduction: str | None) -> Loss:
+    """The loss with `CrossEntropy.reduction`; ValueError for one that has none."""
+    if reduction is None:
+        return loss
+    if isinstance(loss, NextToken):
+        return replace(loss, rule=replace(loss.rule, reduction=reduction))
+    if loss is cross_entropy or isinstance(loss, CrossEntropy):
+        return replace(loss if isinstance(loss, CrossEntropy) else OF_ANY_LAYOUT, reduction=reduction)
+    raise ValueError(f"reduction is {short(reduction)}, which belongs to cross_entropy and next_token; leave it out.")
+
+
+def rows_with_label(loss: Loss, targets: Tensor) -> int:
+    """How many rows have a label that counts; a warning tells of others."""
+    counts = _positions(loss, targets)
+    rows = len(targets)
+    if counts is None or bool((counts > 0).all() or (counts == 0).all()):  # the trial refuses the last
+        return rows
+    found = int((counts > 0).sum())
+    warnings.warn(
+        f"{rows - found:,} of {rows:,} rows have no label that counts: they add nothing to the loss, and n counts the other {found:,}.",
+        stacklevel=4,
+    )
+    return found
+
+
+def which_mean(loss: Loss, targets: Tensor, base: Tensor) -> str:
+    """A sentence where the mean over tokens, which is taken, and that over rows differ; else nothing.  base: [rows], at w0."""
+    rule, counts = _rule(loss), _positions(loss, targets)
+    if rule is None or counts is None or rule.reduction != "token" or rule.weight is not None:
+        return ""
+    there = counts > 0
+    if int(counts[there].min()) == int(counts.max()):
+        return ""
+    tokens, base = int(counts.sum()), base.double().to(counts.device)
+    own = base[there] * tokens / len(base) / counts[there]
+    return (
+        f"The loss at w0 is {float(base.mean()):.4f} as the mean over {tokens:,} tokens, and {float(own.mean()):.4f} as the mean over "
+        "rows of each row's own; the first is taken. Say which you mean by reduction='token' or 'row'."
+    )
+
+
+def _rule(loss: Loss) -> CrossEntropy | None:
+    rule = loss.rule if isinstance(loss, NextToken) else loss
+    return rule if isinstance(rule, CrossEntropy) else None
+
+
+def _positions(loss: Loss, targets: Tensor) -> Tensor | None:
+    """How many positions of each row have a label that counts, [rows]; None for a loss without labels."""
+    rule = OF_ANY_LAYOUT if loss is cross_entropy else _rule(loss)
+    if rule is None or targets.is_floating_point() or targets.dim() < 1:
+        return None
+    targets = targets[:, 1:] if isinstance(loss, NextToken) and targets.dim() > 1 else targets
+    return rule.counted(targets).reshape(len(targets), -1).sum(1)
