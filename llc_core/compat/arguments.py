@@ -94,7 +94,9 @@ def moves(method: Any, given: Any) -> Moves:
     for key, instead in NOT_HERE.items():
         value = kept.pop(key, None)
         if says_something(value):
-            raise ValueError(f"optimizer_kwargs.{key} is {short(value)}, which the engine has not; leave it out: {instead}.")
+            raise ValueError(
+                f"optimizer_kwargs.{key} is {short(value)}, which the engine has not; leave it out: {instead}."
+            )
     if "temperature" in kept:
         if kept.get("nbeta") is not None:
             raise ValueError("optimizer_kwargs has temperature and nbeta, which mean the same; give nbeta alone.")
@@ -111,7 +113,9 @@ def says_something(value: Any) -> bool:
 
 def _seed(label: str, value: Any) -> int:
     if isinstance(value, list | tuple):
-        raise ValueError(f"seed is {short(value)}; give one whole number: each chain gets random numbers of its own from it.")
+        raise ValueError(
+            f"seed is {short(value)}; give one whole number: each chain gets random numbers of its own from it."
+        )
     return whole(label, value, 0, 2**63 - 1)
 
 

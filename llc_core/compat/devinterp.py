@@ -15,10 +15,10 @@ from torch.nn import functional as F
 from torch.utils.data import DataLoader
 
 from llc_core.compat.arguments import Moves, Sampling, default_nbeta, moves, says_something
+from llc_core.compat.as_loaded import AsLoaded, in_epochs
 from llc_core.engine.record import TRACE_ROWS
 from llc_core.estimating import estimate
 from llc_core.fields import short, whole
-from llc_core.potentials.module.network import NetworkPotential
 from llc_core.results import Estimate
 from llc_core.types import Snapshot
 
@@ -91,8 +91,9 @@ def estimate_learning_coeff_with_summary(
     and "verdict" (its `Verdict`). Losses are means per row; a draw's is L_n(w0) + L_m(w) − L_m(w0) of its batch m, which has
     the mean of L_m(w) and less noise. Of a noise_level σ the `Estimate` is that at nβ/σ², and the keys are nbeta·(mean − init_loss).
 
-    What differs: the module is in eval mode, where devinterp samples in train mode, with dropout on. A batch is a run of rows from a
-    random place of the rows, shuffled once. A chain that diverges is nan and does not end the run.
+    What differs: the module is in eval mode, where devinterp samples in train mode, with dropout on. Rows are shuffled once, and a batch
+    is a run of them: of a DataLoader each chain takes the runs of an epoch in an order of its own, also where shuffle=False would
+    give all chains the same batches. A chain that diverges is nan and does not end the run.
     Raises ValueError, one sentence that names field, value and remedy, for what has no counterpart.
     Source: devinterp 1.3.2, `slt/sampler.py` and `slt/llc.py`.
     """
@@ -127,7 +128,7 @@ def estimate_learning_coeff(
     verbose: bool = True,
     optimize_over_per_model_param: Mapping[str, Any] | None = None,
 ) -> float:
-    """"llc/mean" of `estimate_learning_coeff_with_summary`, whose arguments these are; the same errors."""
+    """ "llc/mean" of `estimate_learning_coeff_with_summary`, whose arguments these are; the same errors."""
     found: float = estimate_learning_coeff_with_summary(
         model, loader, callbacks, evaluate, sampling_method, optimizer_kwargs, num_draws, num_chains, num_burnin_steps,
         num_steps_bw_draws, init_loss, grad_accum_steps, cores, seed, device, None, verbose, optimize_over_per_model_param,
@@ -146,21 +147,20 @@ def _nothing_else(**given: Any) -> None:
             raise ValueError(f"{name} is {short(value)}, which the engine has not; leave it out: {instead[name]}.")
 
 
-def _problem(
-    model: Any, loader: Any, evaluate: Any, mask: Any, how: Moves, asked: Sampling
-) -> tuple[NetworkPotential, float]:
+def _problem(model: Any, loader: Any, evaluate: Any, mask: Any, how: Moves, asked: Sampling) -> tuple[AsLoaded, float]:
     """The potential, with batches of the loader's size, and nβ."""
     if mask is not None and not isinstance(mask, Mapping):
         raise ValueError(f"optimize_over_per_model_param is a {type(mask).__name__}; give a table of names and masks.")
     batch = _batch(loader, asked.grad_accum_steps)
     criterion = _criterion(evaluate)
-    problem = _Decayed(
+    problem = AsLoaded(
         model,
         KNOWN.get(criterion),
         loader,
         loss_fn=None if criterion in KNOWN else evaluate or _called,
         parameters=None if mask is None else _masks(mask),
         decay=how.weight_decay / how.heat,
+        epochs=in_epochs(loader),
     )
     problem.batch_size = problem.samples if batch is None else min(batch, problem.samples)
     _say_of_modes(model)
@@ -180,7 +180,9 @@ def _batch(loader: Any, many: int) -> int | None:
     """Rows of one step; None: all, of data that come in no batches."""
     size = getattr(loader, "batch_size", None)
     if size is None and isinstance(loader, DataLoader):
-        raise ValueError("loader has no batch_size (batch_size=None, or a batch_sampler); give a DataLoader with a number.")
+        raise ValueError(
+            "loader has no batch_size (batch_size=None, or a batch_sampler); give a DataLoader with a number."
+        )
     return None if size is None else whole("loader.batch_size", size, 1) * many
 
 
@@ -220,25 +222,8 @@ def _say_of_modes(model: nn.Module) -> None:
         )
 
 
-class _Decayed(NetworkPotential):
-    """The same with a Gaussian prior of precision `decay` around 0, as weight decay is."""
-
-    def __init__(self, *given: Any, decay: float, **more: Any):
-        super().__init__(*given, **more)
-        self.decay = decay
-
-    def prior_energy_and_grad(self, delta: Tensor) -> tuple[Tensor, Tensor] | None:
-        if self.decay == 0:
-            return None
-        place = delta + self.origin(delta)
-        return self.decay / 2 * place.square().sum(1), self.decay * place
-
-    def to_dict(self) -> dict[str, Any]:
-        return {**super().to_dict(), "weight_decay": self.decay}
-
-
 def _run(
-    problem: NetworkPotential, how: Moves, asked: Sampling, n_beta: float, device: str
+    problem: AsLoaded, how: Moves, asked: Sampling, n_beta: float, device: str
 ) -> tuple[np.ndarray, np.ndarray, Estimate]:
     """ΔL [rows, C], the steps [rows] they are of, and the estimate."""
     seen: list[Snapshot] = []

@@ -64,7 +64,15 @@ def cases() -> list[Case]:
     x, linear = torch.randn(ROWS, 8), nn.Linear(8, 3)
     y = (linear(x) + 0.5 * torch.randn(ROWS, 3)).detach()
     trained(linear, x, y, F.mse_loss, 0.0)
-    found = [Case("linear 8→3, mse", linear, TensorDataset(x, y), F.mse_loss, {"lr": 1e-3, "nbeta": n_beta, "localization": 1.0})]
+    found = [
+        Case(
+            "linear 8→3, mse",
+            linear,
+            TensorDataset(x, y),
+            F.mse_loss,
+            {"lr": 1e-3, "nbeta": n_beta, "localization": 1.0},
+        )
+    ]
     deep = nn.Sequential(nn.Linear(6, 4, bias=False), nn.Linear(4, 6, bias=False))
     x = torch.randn(ROWS, 6)
     y = (deep(x) + 0.5 * torch.randn(ROWS, 6)).detach()
@@ -108,7 +116,9 @@ def compare(options: argparse.Namespace) -> None:
 
     theirs.make_evaluate = make_evaluate
     print(f"{options.runs} runs of {options.chains} chains × {options.draws} draws, batch 100 of {ROWS}; {machine()}")
-    print("model | ours | devinterp | gap of the means | standard error of one run's gap | gaps of single runs, in these | seconds")
+    print(
+        "model | ours | devinterp | gap of the means | standard error of one run's gap | gaps of single runs, in these | seconds"
+    )
     for case in cases():
         (mine, my_time), (other, other_time) = (runs(side, case, options) for side in (ours, theirs))
         error = math.sqrt((mine.var(1).mean() + other.var(1).mean()) / options.chains)
