@@ -90,7 +90,7 @@ def _mean_and_spread(x: np.ndarray, own: Parts, facts: Facts) -> tuple[float, fl
         apart = x - square
         return mean - value, standard_error(apart.mean(axis=0), apart), value, se, OF_SPREAD
     # Where nobody says what the losses are, only a trace that plainly has both parts is read as moves and batches.
-    if not own.noisy or not own.lasting > SURE * own.lasting_se or not own.apart:
+    if not own.noisy or not own.lasting > 2 * own.lasting_se or not own.apart:
         return nothing
     error = math.hypot(own.lasting_se, standard_error(x.mean(axis=0), x))
     return mean - own.lasting, error, own.lasting, own.lasting_se, OF_ESTIMATED
@@ -120,7 +120,7 @@ def _first_draws(x: np.ndarray, start: Start | None, batch: float, facts: Facts)
     late = x[len(x) // 2 :]
     level, spread = float(late.mean()), float(late.std())
     same = np.abs(x[0]) <= 1e-6 * max(spread, 1e-12 * scale)
-    if chains > 1 and 0 < same.sum() < chains and np.ptp(x[0]) > 0.1 * spread:
+    if chains > 1 and 0 < same.sum() < chains and np.ptp(x[0]) > 1e-3 * spread:
         which = tuple(int(i) for i in np.flatnonzero(same))
         yield Flaw.IS_A_BATCH.found(who=f"chain {which[0]}", spread=float(x[0].std(ddof=1)), chains=which)
         return
@@ -161,7 +161,7 @@ def of_temperature(facts: Facts) -> Finding | None:
 
 def _batch_of(n_beta: float) -> int | None:
     """The whole number B with B/log B = nβ; None: there is none."""
-    if n_beta < 2.9:
+    if n_beta < 2.8:  # that of 4, and below it there is no whole number but 3
         return None
     size = n_beta * math.log(n_beta)
     for _ in range(60):
@@ -182,7 +182,7 @@ def of_gamma(x: np.ndarray, facts: Facts) -> Finding | None:
             Evidence(llc=llc, of_gamma=found.of_gamma, of_gamma_se=found.of_gamma_se, pull=held, localization=gamma, parameters=facts.dim)
         )
         return None if told is None else Flaw.of(told)
-    if held < HELD * facts.dim or (math.isfinite(llc) and 2 * llc > (1 - HELD) * facts.dim and held < facts.dim / 2):
+    if held < HELD * facts.dim or (facts.full and x.var() > (1 - OF_SPREAD) * llc):  # the rest of the directions is the loss's alone
         return None
     smaller = float(f"{gamma / SMALLER:.2g}")
     return Flaw.HELD_BY_GAMMA.found({"localization": smaller}, held=min(held, facts.dim), parameters=facts.dim, smaller=smaller)

@@ -94,15 +94,17 @@ class Parts:
         return self.new > max(WHITE_ERRORS * self.new_se, 0.02 * (self.new + self.lasting))
 
 
-SLOW = 0.9
-"""What lasts keeps this share from one draw to the next, with a time of ten draws."""
+SLOW = 0.7
+"""What lasts keeps this share from one draw to the next …"""
+BENT = 0.1
+"""… and falls as one exponential does, up to this share: what falls quickly at first may hold moves that look like batches."""
 PIECES = 16
 """Parts of the traces whose spread gives the errors."""
 
 
 def parts(centred: np.ndarray) -> Parts:
-    """Of [T, C] less the mean. What lasts is continued from lags 1 … 3 to lag 0, as an exponential would be: c₁²/c₂, or c₁ + (c₁ − c₃)/2
-    where that is less certain. Jackknife over pieces of the chains gives the errors (Künsch 1989)."""
+    """Of [T, C] less the mean. What lasts is continued from lags 1 … 3 to lag 0, as an exponential is: c₁²/c₂.
+    Jackknife over pieces of the chains gives the errors (Künsch 1989). Of chains that move in several times it is a lower bound."""
     rows, chains = centred.shape
     each = max(1, PIECES // chains)
     if rows // each < 32:
@@ -120,9 +122,15 @@ def parts(centred: np.ndarray) -> Parts:
     if not np.isfinite(left).all():
         return Parts()
     errors = np.sqrt((count - 1) / count * np.square(left - left.mean(axis=0)).sum(axis=0))
-    _, first, second, third = lag.mean(axis=1)
-    slow = second > SLOW * first and abs(first * third / second**2 - 1) < 1 - SLOW
+    bends = [_bend((total - lag[:, i]) / (count - 1)) for i in range(count)]
+    error = math.sqrt((count - 1) / count * float(np.square(bends - np.mean(bends)).sum()))
+    slow = lag[2].mean() > SLOW * lag[1].mean() and abs(_bend(lag.mean(axis=1))) < BENT + 2 * error
     return Parts(float(lag[0].mean() - whole), float(errors[0]), whole, float(errors[1]), slow)
+
+
+def _bend(lag: np.ndarray) -> float:
+    """By how much lags 1, 2, 3 are off one exponential."""
+    return float(lag[1] * lag[3] / lag[2] ** 2 - 1)
 
 
 def _lasting(lag: np.ndarray) -> float:

@@ -99,6 +99,12 @@ def audit(
 
 def _look(x: np.ndarray, which: np.ndarray, facts: Facts) -> list[Finding]:
     findings, good = odd_ones(x, which)
+    moving = np.ptp(x, axis=0) > 0
+    batches = list(of_batches(x[:, moving])) if moving.any() else []
+    if any(each.flaw is Flaw.REPLAYED_EPOCHS for each in batches):  # its few batches are what sets chains apart
+        good = moving
+        findings = [each for each in findings if set(each.chains) & set(which[~moving].tolist())]
+    findings += batches
     if not good.any():
         return findings
     x = x[:, good]
@@ -106,7 +112,6 @@ def _look(x: np.ndarray, which: np.ndarray, facts: Facts) -> list[Finding]:
         facts = facts.replace(pull=facts.pull[:, good].T)
     early, start = burn_in(x)
     findings += [] if early is None else [early]
-    findings += of_batches(x)
     gamma = of_gamma(x, facts)
     findings += [gamma] if gamma is not None else list(of_baseline(x, start, facts))
     return findings
