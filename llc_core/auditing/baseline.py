@@ -21,9 +21,11 @@ AT_LEAST = 1.0
 """… and a single batch is not named for less than this one."""
 OF_SPREAD = 0.25
 """Mean and variance of full losses may differ by this share of λ̂; where batches' noise is taken off first, by OF_ESTIMATED."""
-OF_ESTIMATED = 0.5
+OF_ESTIMATED = 0.35
 UNTOLD = 1.5
 """Where nobody says what the losses are, from this many of them on, and where mean and variance differ by more than the latter."""
+FEWEST_FOR_SPREAD = 150
+"""Of fewer independent draws no variance is compared."""
 SURE = 5.0
 """Errors from which on a difference is none of chance; errors of variances are known to a fifth or so."""
 JUMP = 0.25
@@ -38,8 +40,10 @@ def of_baseline(x: np.ndarray, start: Start | None, facts: Facts) -> Iterator[Fi
     centred = settled - settled.mean()
     own = parts(centred) if not facts.full else Parts(new=0.0, new_se=0.0)
     batch = math.sqrt(own.new) if own.noisy else 0.0
-    if batch == 0.0 and facts.full is False:
-        batch = math.nan
+    if (
+        batch == 0.0 and facts.full is False and math.isfinite(own.new)
+    ):  # there is noise of batches, if no more than this
+        batch = math.sqrt(max(own.new, 0.0) + 2 * own.new_se)
     named = list(_first_draws(x, start, batch, facts))
     yield from named
     if named:
@@ -54,9 +58,13 @@ def of_baseline(x: np.ndarray, start: Start | None, facts: Facts) -> Iterator[Fi
     if not math.isfinite(gap) or not (negative or abs(gap) > max(share * abs(llc), SURE * error)):
         return
     both = MEAN_AND_SPREAD.format(mean=llc, spread=spread, error=spread_error)
-    both = both if math.isfinite(spread) else f"the mean of the losses says {llc:.4g}, and a learning coefficient is positive"
+    both = (
+        both
+        if math.isfinite(spread)
+        else f"the mean of the losses says {llc:.4g}, and a learning coefficient is positive"
+    )
     if negative or facts.full is not None or abs(gap) < OF_BATCH * batch:
-        yield from _of_gap(gap, batch, both, facts)
+        yield from _of_gap(gap, batch, both, facts, math.isfinite(spread))
 
 
 def _begin(x: np.ndarray, start: Start | None) -> int:
@@ -69,7 +77,11 @@ def _negative(x: np.ndarray, llc: float) -> bool:
     """Whether λ̂ is below 0 and no chance."""
     noise = Noise.of(x - llc)
     error = noise.error(np.full(len(x), 1 / len(x)), x.shape[1])
-    return llc < 0 and noise.independent >= FEWEST_INDEPENDENT and probability(llc / max(error, 1e-300), noise.independent / 2) < CHANCE
+    return (
+        llc < 0
+        and noise.independent >= FEWEST_INDEPENDENT
+        and probability(llc / max(error, 1e-300), noise.independent / 2) < CHANCE
+    )
 
 
 def _mean_and_spread(x: np.ndarray, own: Parts, facts: Facts) -> tuple[float, float, float, float, float]:
@@ -78,11 +90,13 @@ def _mean_and_spread(x: np.ndarray, own: Parts, facts: Facts) -> tuple[float, fl
     Without γ the two are the same number (`diagnostics.minimum`). nan: not known.
     """
     nothing = (math.nan,) * 5
-    if facts.pull is not None and facts.full:
-        pull = facts.localization * facts.pull[len(facts.pull) - len(x) :]
+    if facts.square_distance is not None and facts.full:
+        pull = facts.localization * facts.square_distance[len(facts.square_distance) - len(x) :]
         found = from_variance(x, Looks(x, pull), 0.0)
         return found.gap, found.gap_se, found.llc, found.se, OF_SPREAD
     mean = float(x.mean())
+    if Noise.of(x - mean).independent < FEWEST_FOR_SPREAD:
+        return nothing
     if facts.full:
         square = (x - mean) ** 2
         value = float(square.mean())
@@ -90,19 +104,23 @@ def _mean_and_spread(x: np.ndarray, own: Parts, facts: Facts) -> tuple[float, fl
         apart = x - square
         return mean - value, standard_error(apart.mean(axis=0), apart), value, se, OF_SPREAD
     # Where nobody says what the losses are, only a trace that plainly has both parts is read as moves and batches.
-    if not own.noisy or not own.lasting > 2 * own.lasting_se or not own.apart:
+    if (facts.full is None and not own.noisy) or not own.lasting > (4 if facts.full is None else 2) * own.lasting_se or not own.apart:
         return nothing
     error = math.hypot(own.lasting_se, standard_error(x.mean(axis=0), x))
     return mean - own.lasting, error, own.lasting, own.lasting_se, OF_ESTIMATED
 
 
-def _of_gap(gap: float, batch: float, both: str, facts: Facts) -> Iterator[Finding]:
-    """What init_loss that is `gap` too low may be; too high where it is negative.  batch: how far batches lie apart; 0: not at all."""
+def _of_gap(gap: float, batch: float, both: str, facts: Facts, known: bool) -> Iterator[Finding]:
+    """What init_loss that is `gap` too low may be; too high where it is negative.  batch: how far batches lie apart; 0: not at all.
+
+    known: whether the variance told the gap; else it is λ̂ itself, which is negative.
+    """
     side = "below" if gap > 0 else "above"
     one = Flaw.ONE_BATCH.found(
         gap=abs(gap), side=side, as_batches=f" (batches differ by {batch:.3g})" if batch > 0 else ""
     )
-    as_one = AT_LEAST * batch <= abs(gap) < OF_BATCH * batch if batch > 0 else not facts.full or gap > 0
+    least = AT_LEAST if known else 0.0
+    as_one = least * batch <= abs(gap) < OF_BATCH * batch if batch > 0 else not facts.full or gap > 0
     if as_one:
         yield one
     if gap < 0:
@@ -119,16 +137,16 @@ def _first_draws(x: np.ndarray, start: Start | None, batch: float, facts: Facts)
     chains, scale = x.shape[1], float(np.abs(x).max()) or 1.0
     late = x[len(x) // 2 :]
     level, spread = float(late.mean()), float(late.std())
-    same = np.abs(x[0]) <= 1e-6 * max(spread, 1e-12 * scale)
-    if chains > 1 and 0 < same.sum() < chains and np.ptp(x[0]) > 1e-3 * spread:
+    same = np.abs(x[0]) <= 1e-9 * max(spread, 1e-12 * scale)
+    if 0 < same.sum() < chains and np.ptp(x[0]) > 1e-3 * spread:
         which = tuple(int(i) for i in np.flatnonzero(same))
         yield Flaw.IS_A_BATCH.found(who=f"chain {which[0]}", spread=float(x[0].std(ddof=1)), chains=which)
         return
     first, second = float(x[0].mean()), float(x[1].mean())
     step = np.diff(late, axis=0)
-    jump, usual = second - first, float(step.std()) / math.sqrt(chains)
+    jump, usual = second - first, float(step.mean(axis=1).std())
     alone = usual > 0 and abs(first) < 4 * spread / math.sqrt(chains) + 1e-9 * scale
-    tries = probability(jump / usual, len(step) * chains / 4) if usual > 0 else 1.0
+    tries = probability(jump / usual, len(step) / 4) if usual > 0 else 1.0
     if alone and jump > max(JUMP * abs(level), 6 * usual) and tries < CHANCE:
         yield Flaw.DROPOUT.found(gap=jump, where="from the first draw to the second")
         return
@@ -145,7 +163,9 @@ def _first_draws(x: np.ndarray, start: Start | None, batch: float, facts: Facts)
             yield Flaw.ONE_BATCH.found(gap=at_w0, side="below", as_batches=f" (batches differ by {batch:.3g})")
         yield Flaw.DROPOUT.found(gap=at_w0, where="from init_loss to the first draw")
     elif at_w0 < -max(SURE * error, JUMP * abs(level)):
-        yield Flaw.ONE_BATCH.found(gap=-at_w0, side="above", as_batches=f" (batches differ by {batch:.3g})" if batch > 0 else "")
+        yield Flaw.ONE_BATCH.found(
+            gap=-at_w0, side="above", as_batches=f" (batches differ by {batch:.3g})" if batch > 0 else ""
+        )
 
 
 def of_temperature(facts: Facts) -> Finding | None:
@@ -172,17 +192,28 @@ def _batch_of(n_beta: float) -> int | None:
 
 def of_gamma(x: np.ndarray, facts: Facts) -> Finding | None:
     """Whether much of λ̂ is γ's, from [T, C] and the squares of the distances from w0."""
-    if not facts.localization or facts.pull is None or facts.dim is None:
+    if not facts.localization or facts.square_distance is None or facts.dim is None:
         return None
-    gamma, pull = facts.localization, facts.localization * facts.pull
+    gamma, pull = facts.localization, facts.localization * facts.square_distance
     llc, held = float(x.mean()), float(pull.mean())
     if pull.shape == x.shape and np.ptp(pull) > 0:
         found = from_variance(None, Looks(x, pull), 0.0)
         told = mostly_of_gamma(
-            Evidence(llc=llc, of_gamma=found.of_gamma, of_gamma_se=found.of_gamma_se, pull=held, localization=gamma, parameters=facts.dim)
+            Evidence(
+                llc=llc,
+                of_gamma=found.of_gamma,
+                of_gamma_se=found.of_gamma_se,
+                pull=held,
+                localization=gamma,
+                parameters=facts.dim,
+            )
         )
         return None if told is None else Flaw.of(told)
-    if held < HELD * facts.dim or (facts.full and x.var() > (1 - OF_SPREAD) * llc):  # the rest of the directions is the loss's alone
+    if held < HELD * facts.dim or (
+        facts.full and x.var() > (1 - OF_SPREAD) * llc
+    ):  # the rest of the directions is the loss's alone
         return None
     smaller = float(f"{gamma / SMALLER:.2g}")
-    return Flaw.HELD_BY_GAMMA.found({"localization": smaller}, held=min(held, facts.dim), parameters=facts.dim, smaller=smaller)
+    return Flaw.HELD_BY_GAMMA.found(
+        {"localization": smaller}, held=min(held, facts.dim), parameters=facts.dim, smaller=smaller
+    )

@@ -24,7 +24,7 @@ TIMES = (0.02, 0.05, 0.1, 0.2, 0.4, 1.0)
 
 
 def names(chains: tuple[int, ...]) -> str:
-    """"Chain 2", "Chains 0 and 1"."""
+    """ "Chain 2", "Chains 0 and 1"."""
     if len(chains) == 1:
         return f"Chain {chains[0]}"
     return f"Chains {', '.join(map(str, chains[:-1]))} and {chains[-1]}"
@@ -43,7 +43,11 @@ def odd_ones(x: np.ndarray, numbers: np.ndarray) -> tuple[list[Finding], np.ndar
     if still.any():
         which = tuple(int(i) for i in numbers[still])
         who = f"{names(which)} {'is' if len(which) == 1 else 'are'} cold"
-        found.append(Flaw.COLD_CHAIN.found(chains=which, who=who, what="it never moved" if len(which) == 1 else "they never moved"))
+        found.append(
+            Flaw.COLD_CHAIN.found(
+                chains=which, who=who, what="it never moved" if len(which) == 1 else "they never moved"
+            )
+        )
     good = ~still
     while good.sum() > 1:
         far = _farthest(x[:, good])
@@ -58,7 +62,10 @@ def odd_ones(x: np.ndarray, numbers: np.ndarray) -> tuple[list[Finding], np.ndar
             found.append(Flaw.COLD_CHAIN.found(chains=which, who=who, what=what))
             break
         side = "above" if distance > 0 else "below"
-        who, what = f"{names(which)} sits far from the others", f"its mean is {abs(distance):.3g} {side} theirs, in units of λ̂"
+        who, what = (
+            f"{names(which)} sits far from the others",
+            f"its mean is {abs(distance):.3g} {side} theirs, in units of λ̂",
+        )
         found.append(Flaw.COLD_CHAIN.found(chains=which, who=who, what=what))
         good[chosen] = False
     return found, good
@@ -81,7 +88,9 @@ def _farthest(x: np.ndarray) -> tuple[int, float] | None:
     error = max(error, alone.error(np.full(rows, 1 / rows), 1) / (1 - min(alone.time / rows, 0.9)))
     if noise.independent < FEWEST_INDEPENDENT or not error > 0:
         return None
-    sure = probability(away[index] / (error * math.sqrt(chains / (chains - 1))), noise.independent / 4) * chains < CHANCE
+    sure = (
+        probability(away[index] / (error * math.sqrt(chains / (chains - 1))), noise.independent / 4) * chains < CHANCE
+    )
     size = abs(away[index])
     return (index, float(away[index])) if sure and size > APART * abs(x.mean()) else None
 

@@ -26,7 +26,9 @@ def _of_chains(label: str, value: Any) -> np.ndarray:
     """A number, or [T, C] of an array [chains, draws]."""
     array = numbers(label, value)
     if array.ndim not in (0, 2) or not (np.isfinite(array).all() and (array >= 0).all()):
-        raise ValueError(f"{label} has the shape {array.shape}; give its mean, or [chains, draws], at least 0 and finite.")
+        raise ValueError(
+            f"{label} has the shape {array.shape}; give its mean, or [chains, draws], at least 0 and finite."
+        )
     return array.T.copy() if array.ndim else array
 
 
@@ -36,7 +38,7 @@ class Facts(Settings):
 
     burn_in: steps that were done before the first draw of the traces; 0: they begin at w0; None: not known.
     full: whether the losses are of all data; None: not known.
-    localization: γ.  dim: number of parameters.  pull: ‖w − w0‖², its mean or [T, C].
+    localization: γ.  dim: number of parameters.  square_distance: ‖w − w0‖², its mean or [T, C].
     """
 
     what: ClassVar[str] = "facts of an audit"
@@ -48,4 +50,4 @@ class Facts(Settings):
     full: bool | None = hyper(None, read=truth, auto=True)
     localization: float | None = hyper(None, 0.0, LARGEST)
     dim: int | None = hyper(None, 1, 10**15)
-    pull: Any = hyper(None, read=_of_chains, auto=True)
+    square_distance: Any = hyper(None, read=_of_chains, auto=True)

@@ -47,7 +47,9 @@ def read(path: Path) -> Kept:
     if not path.exists():
         raise ValueError(f"There is no file {short(str(path))}; give the path of one.")
     if path.is_file() and path.stat().st_size > MOST_BYTES:
-        raise ValueError(f"{short(path.name)} has {path.stat().st_size:,} bytes; give a file of at most {MOST_BYTES:,}.")
+        raise ValueError(
+            f"{short(path.name)} has {path.stat().st_size:,} bytes; give a file of at most {MOST_BYTES:,}."
+        )
     try:
         return READERS[kind](path)
     except OSError as error:
@@ -153,7 +155,12 @@ def _zarr(path: Path) -> Kept:
     traces = _means(group["sampling_loss_micro" if micro else "sampling_loss"], path)
     base = np.asarray(group["init_loss"]).mean(axis=-1) if "init_loss" in names else None
     burned = 0 if micro else sampler.get("num_burnin_steps")
-    facts = {"full": False, "burn_in": burned, "batch_size": sampler.get("batch_size"), "localization": sampler.get("localization")}
+    facts = {
+        "full": False,
+        "burn_in": burned,
+        "batch_size": sampler.get("batch_size"),
+        "localization": sampler.get("localization"),
+    }
     said = "All steps are read, those of burn-in too: devinterp 2 makes λ̂ of all." if micro else "Draws are read."
     if dict(group.attrs).get("completed") != 1:
         said += " The store does not say that its run was completed."

@@ -94,48 +94,48 @@ class Parts:
         return self.new > max(WHITE_ERRORS * self.new_se, 0.02 * (self.new + self.lasting))
 
 
-SLOW = 0.7
+SLOW = 0.6
 """What lasts keeps this share from one draw to the next …"""
-BENT = 0.1
+LEFT = 0.3
+MOST_KEPT = 60
+BENT = 0.2
 """… and falls as one exponential does, up to this share: what falls quickly at first may hold moves that look like batches."""
 PIECES = 16
 """Parts of the traces whose spread gives the errors."""
 
 
 def parts(centred: np.ndarray) -> Parts:
-    """Of [T, C] less the mean. What lasts is continued from lags 1 … 3 to lag 0, as an exponential is: c₁²/c₂.
-    Jackknife over pieces of the chains gives the errors (Künsch 1989). Of chains that move in several times it is a lower bound."""
+    """Of [T, C] less the mean. What lasts is taken to fall as φᵏ with the lag k: φ from the sums over lags 1 … K and 2 … K + 1, and its
+    size at lag 0 by least squares, K being where a third is left. Jackknife over pieces of the chains gives the errors (Künsch 1989).
+    """
     rows, chains = centred.shape
-    each = max(1, PIECES // chains)
-    if rows // each < 32:
-        each = max(1, rows // 32)
+    each = max(1, min(PIECES // chains, rows // 32))
     if each * chains < 4:
         return Parts()
     width = rows // each
     pieces = centred[: each * width].reshape(each, width, chains).transpose(1, 0, 2).reshape(width, each * chains)
-    lag = np.stack([(pieces[: width - k] * pieces[k:]).mean(axis=0) for k in range(4)])
-    whole, count = _lasting(lag.mean(axis=1)), lag.shape[1]
-    if not math.isfinite(whole):
+    lag = np.stack([(pieces[: width - k] * pieces[k:]).mean(axis=0) for k in range(min(MOST_KEPT, width // 4) + 2)])
+    mean, count = lag.mean(axis=1), lag.shape[1]
+    low = np.flatnonzero(mean[1:-1] < mean[1] * LEFT)
+    last = max(int(low[0]) if len(low) else len(mean) - 2, 4)
+    if mean[1] <= 0:
         return Parts()
+    whole, bend, share = _lasting(mean, last)
     total = lag.sum(axis=1)
-    left = np.array([[m[0] - _lasting(m), _lasting(m)] for m in ((total - lag[:, i]) / (count - 1) for i in range(count))])
-    if not np.isfinite(left).all():
+    left = np.array([_lasting((total - lag[:, i]) / (count - 1), last)[:2] for i in range(count)])
+    if not np.isfinite([whole, *left.ravel()]).all():
         return Parts()
     errors = np.sqrt((count - 1) / count * np.square(left - left.mean(axis=0)).sum(axis=0))
-    bends = [_bend((total - lag[:, i]) / (count - 1)) for i in range(count)]
-    error = math.sqrt((count - 1) / count * float(np.square(bends - np.mean(bends)).sum()))
-    slow = lag[2].mean() > SLOW * lag[1].mean() and abs(_bend(lag.mean(axis=1))) < BENT + 2 * error
-    return Parts(float(lag[0].mean() - whole), float(errors[0]), whole, float(errors[1]), slow)
+    apart = share > SLOW and abs(bend) < BENT + 2 * errors[1]
+    return Parts(float(mean[0] - whole), float(errors[0]), whole, float(errors[0]), bool(apart))
 
 
-def _bend(lag: np.ndarray) -> float:
-    """By how much lags 1, 2, 3 are off one exponential."""
-    return float(lag[1] * lag[3] / lag[2] ** 2 - 1)
-
-
-def _lasting(lag: np.ndarray) -> float:
-    """At lag 0, from lags 1, 2, 3; nan where they do not fall as what lasts does."""
-    _, first, second, _ = lag
-    if first <= 0 or second <= 0.1 * first:
-        return math.nan
-    return float(first * min(first / second, 2.0))
+def _lasting(lag: np.ndarray, last: int) -> tuple[float, float, float]:
+    """At lag 0; by which share lag 1 is above that rule; and φ. nan where the lags do not fall."""
+    ahead, behind = float(lag[1 : last + 1].sum()), float(lag[2 : last + 2].sum())
+    share = behind / ahead if ahead > 0 else math.nan
+    if not 0 < share < 1:
+        return math.nan, math.nan, math.nan
+    powers = share ** np.arange(1, last + 1)
+    size = float((lag[1 : last + 1] * powers).sum() / np.square(powers).sum())
+    return size, float(lag[1] / (size * share) - 1), share

@@ -49,7 +49,8 @@ class Audit:
         """As JSON has it; numbers that are none are None."""
         told = {name: getattr(self, name) for name in ("llc", "llc_se", "r_hat", "ess", "chains", "draws")}
         found = [
-            {"flaw": each.flaw.name, "reason": each.reason, "remedy": each.remedy, "chains": list(each.chains)} | {"change": dict(each.change)}
+            {"flaw": each.flaw.name, "reason": each.reason, "remedy": each.remedy, "chains": list(each.chains)}
+            | {"change": dict(each.change)}
             for each in self.findings
         ]
         plain = {name: value if math.isfinite(value) else None for name, value in told.items()}
@@ -85,8 +86,8 @@ def audit(
     """
     facts = Facts(n_beta, n, batch_size, burn_in, full, localization, dim, square_distance)
     x, which, findings, shape = _read(traces, init_loss, facts.n_beta)
-    if facts.pull is not None and facts.pull.ndim:
-        facts = facts.replace(pull=_like(facts.pull, shape, which, len(x)).T)
+    if facts.square_distance is not None and facts.square_distance.ndim:
+        facts = facts.replace(square_distance=_like(facts.square_distance, shape, which, len(x)).T)
     if x.size:
         findings += _look(x, which, facts)
     hot = of_temperature(facts)
@@ -108,8 +109,8 @@ def _look(x: np.ndarray, which: np.ndarray, facts: Facts) -> list[Finding]:
     if not good.any():
         return findings
     x = x[:, good]
-    if facts.pull is not None and facts.pull.ndim:
-        facts = facts.replace(pull=facts.pull[:, good].T)
+    if facts.square_distance is not None and facts.square_distance.ndim:
+        facts = facts.replace(square_distance=facts.square_distance[:, good].T)
     early, start = burn_in(x)
     findings += [] if early is None else [early]
     gamma = of_gamma(x, facts)
@@ -129,7 +130,9 @@ def _read(traces: Any, init_loss: Any, n_beta: float) -> tuple[np.ndarray, np.nd
         raise ValueError(f"traces has {array.size:,} numbers; give at most {MOST_NUMBERS:,}, such as every tenth draw.")
     base = numbers("init_loss", init_loss)
     if base.ndim > 1 or base.size not in (1, len(array)):
-        raise ValueError(f"init_loss has the shape {base.shape}; give a number, or one for each of {len(array)} chains.")
+        raise ValueError(
+            f"init_loss has the shape {base.shape}; give a number, or one for each of {len(array)} chains."
+        )
     for value in base.ravel():
         number("init_loss", value)
     x = (n_beta * (array - base.reshape(-1, 1))).T
@@ -160,7 +163,7 @@ def _unchecked(facts: Facts, x: np.ndarray) -> list[str]:
         found.append("whether mean and variance of full losses agree; say whether the losses are of all data (full).")
     if facts.burn_in is None:
         found.append("whether the first draws are at w0; say how many steps were left out before them (burn_in).")
-    if facts.localization is None or facts.dim is None or facts.pull is None:
+    if facts.localization is None or facts.dim is None or facts.square_distance is None:
         found.append("how much of λ̂ is γ's; give localization, dim and square_distance.")
     if x.ndim == 2 and x.shape[1] < 2:
         found.append("whether chains agree, and share batches; it takes two of them.")

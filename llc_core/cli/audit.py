@@ -23,10 +23,14 @@ def add_audit(commands: Any) -> None:
     one = commands.add_parser("audit", help="name the faults of loss traces that some tool made")
     one.add_argument("file", type=Path, metavar="FILE", help="Zarr of devinterp 2, NetCDF, npz, npy or CSV")
     one.add_argument("--n-beta", type=float, help="nβ, where the file does not say it")
-    one.add_argument("--init-loss", type=float, help="the loss at w0 that λ̂ is made with, where the file does not say it")
+    one.add_argument(
+        "--init-loss", type=float, help="the loss at w0 that λ̂ is made with, where the file does not say it"
+    )
     for name, kind, about in FACTS:
         one.add_argument(f"--{name}", type=kind, help=about)
-    one.add_argument("--full", action=argparse.BooleanOptionalAction, default=None, help="whether the losses are of all data")
+    one.add_argument(
+        "--full", action=argparse.BooleanOptionalAction, default=None, help="whether the losses are of all data"
+    )
     one.add_argument("--json", action="store_true", help="print what was found as JSON")
     one.set_defaults(handle=_audit)
 
@@ -42,7 +46,9 @@ def _audit(options: argparse.Namespace) -> int:
     for name, value in (("n_beta", n_beta), ("init_loss", init_loss)):
         if value is None:
             raise ValueError(f"The file does not say {name}; add --{name.replace('_', '-')}.")
-    told = {name.replace("-", "_"): getattr(options, name.replace("-", "_")) for name, _, _ in FACTS} | {"full": options.full}
+    told = {name.replace("-", "_"): getattr(options, name.replace("-", "_")) for name, _, _ in FACTS} | {
+        "full": options.full
+    }
     facts = {**kept.facts, **{name: value for name, value in told.items() if value is not None}}
     found = audit(kept.traces, n_beta, init_loss, **facts)
     if options.json:

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.utils.data import DataLoader, RandomSampler
+from torch.utils.data import DataLoader, RandomSampler, SequentialSampler
 
 from llc_core.potentials.base import Batch
 from llc_core.potentials.module.network import NetworkPotential
@@ -17,6 +17,13 @@ def in_epochs(loader: Any) -> bool:
     return isinstance(loader, DataLoader) and not (
         isinstance(loader.sampler, RandomSampler) and loader.sampler.replacement
     )
+
+
+def in_order(loader: Any) -> Any:
+    """The same rows, those of the last, smaller batch too, in the order of the data: the seed of the run alone then decides."""
+    if not isinstance(loader, DataLoader) or type(loader.sampler) not in (RandomSampler, SequentialSampler):
+        return loader
+    return DataLoader(loader.dataset, loader.batch_size, collate_fn=loader.collate_fn, num_workers=loader.num_workers)
 
 
 class AsLoaded(NetworkPotential):

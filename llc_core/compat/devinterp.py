@@ -15,7 +15,7 @@ from torch.nn import functional as F
 from torch.utils.data import DataLoader
 
 from llc_core.compat.arguments import Moves, Sampling, default_nbeta, moves, says_something
-from llc_core.compat.as_loaded import AsLoaded, in_epochs
+from llc_core.compat.as_loaded import AsLoaded, in_epochs, in_order
 from llc_core.engine.record import TRACE_ROWS
 from llc_core.estimating import estimate
 from llc_core.fields import short, whole
@@ -156,7 +156,7 @@ def _problem(model: Any, loader: Any, evaluate: Any, mask: Any, how: Moves, aske
     problem = AsLoaded(
         model,
         KNOWN.get(criterion),
-        loader,
+        in_order(loader),
         loss_fn=None if criterion in KNOWN else evaluate or _called,
         parameters=None if mask is None else _masks(mask),
         decay=how.weight_decay / how.heat,
