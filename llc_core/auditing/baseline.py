@@ -104,7 +104,11 @@ def _mean_and_spread(x: np.ndarray, own: Parts, facts: Facts) -> tuple[float, fl
         apart = x - square
         return mean - value, standard_error(apart.mean(axis=0), apart), value, se, OF_SPREAD
     # Where nobody says what the losses are, only a trace that plainly has both parts is read as moves and batches.
-    if (facts.full is None and not own.noisy) or not own.lasting > (4 if facts.full is None else 2) * own.lasting_se or not own.apart:
+    if (
+        (facts.full is None and not own.noisy)
+        or not own.lasting > (4 if facts.full is None else 2) * own.lasting_se
+        or not own.apart
+    ):
         return nothing
     error = math.hypot(own.lasting_se, standard_error(x.mean(axis=0), x))
     return mean - own.lasting, error, own.lasting, own.lasting_se, OF_ESTIMATED

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -57,21 +58,24 @@ def read(path: Path) -> Kept:
 
 
 def _npz(path: Path) -> Kept:
+    with path.open("rb") as file:
+        begins = file.read(6)
+    if not begins.startswith((b"PK", b"\x93NUMPY")):
+        raise ValueError(f"{short(path.name)} is no file of numpy's arrays; give another file.")
     try:
-        with np.load(path, allow_pickle=False) as data:
-            if isinstance(data, np.ndarray):
-                return Kept(data)
+        loaded = np.load(path, allow_pickle=False)
+        if isinstance(loaded, np.ndarray):
+            return Kept(loaded)
+        with loaded as data:
             return _named({name: data[name] for name in data.files if _wanted(name)}, path)
-    except (ValueError, EOFError) as error:
+    except (BadZipFile, EOFError):
+        raise ValueError(f"{short(path.name)} is damaged; give another file.") from None
+    except ValueError as error:
         if "pickle" not in str(error).lower():
             raise
         raise ValueError(
             f"{short(path.name)} holds Python objects, which only unpickling could read; save plain arrays (np.savez)."
         ) from None
-
-
-def _npy(path: Path) -> Kept:
-    return _npz(path)
 
 
 def _wanted(name: str) -> bool:
@@ -89,21 +93,26 @@ def _named(arrays: Mapping[str, np.ndarray], path: Path) -> Kept:
 
 def _csv(path: Path) -> Kept:
     """Rows chain, draw, loss with these names above them; or one column a chain, one row a draw."""
-    with path.open(newline="", encoding="utf-8-sig") as file:
-        rows = [row for row in csv.reader(file) if row]
     try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            rows = [row for row in csv.reader(file) if row]
         head = [name.strip().lower() for name in rows[0]]
         if {"chain", "draw", "loss"} <= set(head):
             return Kept(_long(rows[1:], *(head.index(name) for name in ("chain", "draw", "loss"))))
-        try:
-            body = np.array(rows, dtype=float)
-        except ValueError:
-            body = np.array(rows[1:], dtype=float)
-        return Kept(body.T)
-    except (ValueError, IndexError):
+        named = not all(map(_is_number, rows[0]))
+        return Kept(np.array(rows[named:], dtype=float).T)
+    except (ValueError, IndexError, csv.Error):
         raise ValueError(
             f"{short(path.name)} is no table of numbers; give a column for each chain, or columns chain, draw and loss."
         ) from None
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _long(rows: list[list[str]], chain: int, draw: int, loss: int) -> np.ndarray:
@@ -182,5 +191,5 @@ def _means(array: Any, path: Path) -> np.ndarray:
 
 
 READERS: Mapping[str, Callable[[Path], Kept]] = {
-    ".zarr": _zarr, ".nc": _netcdf, ".npz": _npz, ".npy": _npy, ".csv": _csv,
+    ".zarr": _zarr, ".nc": _netcdf, ".npz": _npz, ".npy": _npz, ".csv": _csv,
 }  # fmt: skip

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from llc_core.auditing.baseline import of_baseline, of_gamma, of_temperature
-from llc_core.auditing.chains import burn_in, names, odd_ones, of_batches
+from llc_core.auditing.batches import of_batches
+from llc_core.auditing.chains import burn_in, names, odd_ones
 from llc_core.auditing.facts import Facts, numbers
 from llc_core.auditing.words import Finding, Flaw
 from llc_core.diagnostics.convergence import ess, mean_error, r_hat

@@ -43,9 +43,9 @@ def _audit(options: argparse.Namespace) -> int:
     kept = read(options.file)
     n_beta = kept.n_beta if options.n_beta is None else options.n_beta
     init_loss = kept.init_loss if options.init_loss is None else options.init_loss
-    for name, value in (("n_beta", n_beta), ("init_loss", init_loss)):
-        if value is None:
-            raise ValueError(f"The file does not say {name}; add --{name.replace('_', '-')}.")
+    if n_beta is None or init_loss is None:
+        name = "init_loss" if init_loss is None else "n_beta"
+        raise ValueError(f"The file does not say {name}; add --{name.replace('_', '-')}.")
     told = {name.replace("-", "_"): getattr(options, name.replace("-", "_")) for name, _, _ in FACTS} | {
         "full": options.full
     }

@@ -1,4 +1,7 @@
-"""`llc-lab estimate | audit | free-energy | pictures | sweep | export`: the engine from a terminal, without the app. `python -m llc_core` is the same."""
+"""`llc-lab estimate | audit | free-energy | pictures | sweep | export`: the engine from a terminal, without the app.
+
+`python -m llc_core` is the same.
+"""
 
 from __future__ import annotations
 

@@ -17,7 +17,9 @@ from typing import Any, ClassVar
 
 from llc_core.config import LARGEST, MAX_CHAINS, MAX_STEPS
 from llc_core.fields import Settings, hyper, hyper_of, known_keys, short, whole
-from llc_core.samplers import SGLD, SGNHT, Sampler
+from llc_core.samplers.base import Sampler
+from llc_core.samplers.sgld import SGLD
+from llc_core.samplers.sgnht import SGNHT
 
 
 @dataclass(frozen=True)
@@ -127,7 +129,7 @@ def _cores(label: str, value: Any) -> Any:
 class Sampling(Settings):
     """The other arguments that are numbers or yes and no, with devinterp's defaults.
 
-    cores says nothing here: chains are stepped side by side, and LLC_LAB_CORES bounds the cores.
+    cores says nothing here: chains are stepped side by side.
     """
 
     what: ClassVar[str] = "arguments"

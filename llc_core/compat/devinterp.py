@@ -1,4 +1,6 @@
-"""devinterp 1's questions, answered by the engine: the same arguments and keys, and a verdict beside them."""
+"""devinterp 1's questions, answered by the engine: the same arguments and keys, and a verdict beside them. Long, since
+the arguments are named twice, as they are there.
+"""
 
 from __future__ import annotations
 

@@ -155,18 +155,18 @@ def shared(random: Random) -> Made:
 def replayed(random: Random) -> Made:
     """Each chain has an epoch of its own, of 4 to 100 draws."""
     x, _ = some(random)
-    return made(
-        random, x + _again(5 * random.standard_normal((len(x), int(random.choice([4, 10, 30, 100])))), x.shape[1])
-    )
+    return made(random, x + _again(random.standard_normal((len(x), int(random.choice([4, 10, 30, 100])))), x.shape[1]))
 
 
 def replayed_and_shared(random: Random) -> Made:
     """As a loader with shuffle=False does."""
     x, _ = some(random)
-    return made(random, x + _again(5 * random.standard_normal((1, int(random.choice([4, 10, 30, 100])))), x.shape[1]))
+    return made(random, x + _again(random.standard_normal((1, int(random.choice([4, 10, 30, 100])))), x.shape[1]))
 
 
 def _again(epoch: np.ndarray, draws: int) -> np.ndarray:
+    """[C, T] of the noise of an epoch's batches, with a spread of 5 also where these are few."""
+    epoch = 5 * epoch / epoch.std(axis=1, keepdims=True)
     return np.tile(epoch, draws // epoch.shape[1] + 1)[:, :draws]
 
 

@@ -84,7 +84,9 @@ def test_a_hot_temperature_says_the_usual_one():
     x = moves(np.random.default_rng(0), 4, 500, 5.0, 0.3)
     hot = 64 / math.log(64)
     (found,) = audit(x / hot, hot, 0.0, n=10_000).findings
-    assert "B/log B of a batch of 64" in found.reason and "= 1086" in found.remedy and found.change == {"n_beta": 1086.0}
+    assert (
+        "B/log B of a batch of 64" in found.reason and "= 1086" in found.remedy and found.change == {"n_beta": 1086.0}
+    )
     usual = 10_000 / math.log(10_000)
     assert audit(x / usual, usual, 0.0, n=10_000, batch_size=64)
     assert audit(x / 12.5, 12.5, 0.0, n=10_000)  # a temperature of one's own choice
@@ -132,7 +134,9 @@ def test_errors_of_means_and_parts_of_noise_are_right():
     draws = np.array([moves(random, 1, 400, 10.0, 0.1).mean() for _ in range(200)])
     assert noise.error(np.full(400, 1 / 400), 1) == pytest.approx(draws.std(), rel=0.2)
     found = parts((x + 3 * random.standard_normal(x.shape) - x.mean()).T)
-    assert abs(found.lasting - 10) < 4 * found.lasting_se + 1 and abs(found.new - 9) < 4 * found.new_se + 1 and found.noisy
+    assert (
+        abs(found.lasting - 10) < 4 * found.lasting_se + 1 and abs(found.new - 9) < 4 * found.new_se + 1 and found.noisy
+    )
 
 
 @pytest.mark.parametrize(

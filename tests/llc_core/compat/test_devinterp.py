@@ -48,17 +48,47 @@ def call(regression, batch=60, how=theirs.estimate_learning_coeff_with_summary, 
 
 
 def test_arguments_have_the_names_the_order_and_the_defaults_of_version_1():
-    names = (
-        "model loader callbacks evaluate sampling_method optimizer_kwargs num_draws num_chains num_burnin_steps num_steps_bw_draws "
-        "init_loss grad_accum_steps cores seed device gpu_idxs verbose optimize_over_per_model_param online use_amp"
-    ).split()
+    names = [
+        "model",
+        "loader",
+        "callbacks",
+        "evaluate",
+        "sampling_method",
+        "optimizer_kwargs",
+        "num_draws",
+        "num_chains",
+        "num_burnin_steps",
+        "num_steps_bw_draws",
+        "init_loss",
+        "grad_accum_steps",
+        "cores",
+        "seed",
+        "device",
+        "gpu_idxs",
+        "verbose",
+        "optimize_over_per_model_param",
+        "online",
+        "use_amp",
+    ]
     found = inspect.signature(theirs.estimate_learning_coeff_with_summary).parameters
     assert list(found) == names
-    numbers = {"num_draws": 100, "num_chains": 10, "num_burnin_steps": 0, "num_steps_bw_draws": 1, "grad_accum_steps": 1}
+    numbers = {
+        "num_draws": 100,
+        "num_chains": 10,
+        "num_burnin_steps": 0,
+        "num_steps_bw_draws": 1,
+        "grad_accum_steps": 1,
+    }
     assert {name: found[name].default for name in numbers} == numbers
     short = list(inspect.signature(theirs.estimate_learning_coeff).parameters)
     assert short == [name for name in names if name not in ("gpu_idxs", "online", "use_amp")]
-    assert Moves().to_dict() == {"lr": 0.01, "noise_level": 1.0, "weight_decay": 0.0, "localization": 0.0, "nbeta": None}
+    assert Moves().to_dict() == {
+        "lr": 0.01,
+        "noise_level": 1.0,
+        "weight_decay": 0.0,
+        "localization": 0.0,
+        "nbeta": None,
+    }
 
 
 def test_keys_and_shapes(regression):
@@ -69,7 +99,9 @@ def test_keys_and_shapes(regression):
     assert trace.shape == (3, 40) and isinstance(found["llc/mean"], float)
     per_chain = N_BETA * (trace.mean(1) - found["init_loss"])
     np.testing.assert_allclose([found[name] for name in chains], per_chain, rtol=1e-12)
-    assert found["llc/mean"] == pytest.approx(per_chain.mean()) and found["llc/std"] == pytest.approx(per_chain.std(ddof=1))
+    assert found["llc/mean"] == pytest.approx(per_chain.mean()) and found["llc/std"] == pytest.approx(
+        per_chain.std(ddof=1)
+    )
     assert found["verdict"] is found["estimate"].converged
     assert call(regression, how=theirs.estimate_learning_coeff) == call(regression)["llc/mean"]
 
@@ -110,7 +142,9 @@ def by_hand(regression, settings, steps, chains, seed=0):
     return torch.stack(found).numpy()
 
 
-@pytest.mark.parametrize("changes", [{}, {"noise_level": 1.6}, {"weight_decay": 60.0}, {"noise_level": 0.7, "weight_decay": 20.0}])
+@pytest.mark.parametrize(
+    "changes", [{}, {"noise_level": 1.6}, {"weight_decay": 60.0}, {"noise_level": 0.7, "weight_decay": 20.0}]
+)
 def test_a_step_is_that_of_devinterp(regression, changes):
     """lr, noise_level, weight_decay and localization in the same formula: the same mean loss at every draw."""
     settings = {"lr": 4e-3, "nbeta": N_BETA, "localization": 5.0, "noise_level": 1.0, "weight_decay": 0.0, **changes}
@@ -192,9 +226,17 @@ def test_an_n_beta_of_the_batch_size_is_devinterps_and_said_to_be_too_hot(regres
     with pytest.warns(UserWarning, match="nbeta is 1"):
         assert theirs.default_nbeta(1) == 1
     model, data = regression
-    with pytest.warns(UserWarning, match=r"made from the batch size 60 and not from the 240 rows: too hot\. Pass nbeta=43\.79"):
+    with pytest.warns(
+        UserWarning, match=r"made from the batch size 60 and not from the 240 rows: too hot\. Pass nbeta=43\.79"
+    ):
         theirs.estimate_learning_coeff(
-            model, DataLoader(data, 60), evaluate=theirs.evaluate_mse, optimizer_kwargs={"lr": 1e-4}, num_draws=3, num_chains=2, seed=0
+            model,
+            DataLoader(data, 60),
+            evaluate=theirs.evaluate_mse,
+            optimizer_kwargs={"lr": 1e-4},
+            num_draws=3,
+            num_chains=2,
+            seed=0,
         )
 
 
@@ -244,10 +286,16 @@ def test_a_long_run_keeps_its_draws(regression):
         ({"optimizer_kwargs": {"lr": "adaptive"}}, ["optimizer_kwargs.lr", "'adaptive'"]),
         ({"optimizer_kwargs": {"lr": -1.0}}, ["optimizer_kwargs.lr is -1.0", "greater than 0"]),
         ({"optimizer_kwargs": {"noise_level": 0.0}}, ["optimizer_kwargs.noise_level is 0.0", "greater than 0"]),
-        ({"optimizer_kwargs": {"bounding_box_size": 0.5}}, ["optimizer_kwargs.bounding_box_size is 0.5", "localization"]),
+        (
+            {"optimizer_kwargs": {"bounding_box_size": 0.5}},
+            ["optimizer_kwargs.bounding_box_size is 0.5", "localization"],
+        ),
         ({"optimizer_kwargs": {"nbeta": 3.0, "temperature": 3.0}}, ["temperature and nbeta", "nbeta alone"]),
         ({"optimizer_kwargs": {"learning_rate": 1e-3}}, ["'learning_rate'", "known keys", "lr"]),
-        ({"sampling_method": "SGNHT", "optimizer_kwargs": {"localization": 1.0}}, ["optimizer_kwargs.localization is 1", "SGNHT has none"]),
+        (
+            {"sampling_method": "SGNHT", "optimizer_kwargs": {"localization": 1.0}},
+            ["optimizer_kwargs.localization is 1", "SGNHT has none"],
+        ),
     ],
 )
 def test_what_has_no_counterpart_is_one_sentence(regression, given, words):
@@ -277,7 +325,13 @@ def test_sgnht_runs(regression):
 
 
 def test_its_own_trace_is_audited_without_a_fault(regression):
-    found = call(regression, num_draws=1500, num_burnin_steps=500, num_chains=4, optimizer_kwargs={"lr": 4e-3, "nbeta": N_BETA, "localization": 1.0})
+    found = call(
+        regression,
+        num_draws=1500,
+        num_burnin_steps=500,
+        num_chains=4,
+        optimizer_kwargs={"lr": 4e-3, "nbeta": N_BETA, "localization": 1.0},
+    )
     told = audit(found["loss/trace"], N_BETA, found["init_loss"], n=ROWS, batch_size=60, burn_in=500)
     assert told, told
     assert issubclass(AsLoaded, NetworkPotential)
