@@ -2,6 +2,7 @@
 
 from llc_core import interactions as _interactions
 from llc_core import samplers as _samplers
+from llc_core.auditing.report import Audit, audit
 from llc_core.bins import Bins
 from llc_core.config import RunConfig
 from llc_core.diagnostics.conclusion import Conclusion, conclude
@@ -60,6 +61,7 @@ __all__ = [
     "LANDSCAPES",
     "PLANAR",
     "SURFACES",
+    "Audit",
     "Bins",
     "Basin",
     "BayesianNetwork",
@@ -100,6 +102,7 @@ __all__ = [
     "Verdict",
     "VolumeScaling",
     "__version__",
+    "audit",
     "calibrate",
     "conclude",
     "debiased",

@@ -1,4 +1,7 @@
-"""`llc-lab estimate | free-energy | pictures | sweep | export`: the engine from a terminal, without the app. `python -m llc_core` is the same."""
+"""`llc-lab estimate | audit | free-energy | pictures | sweep | export`: the engine from a terminal, without the app.
+
+`python -m llc_core` is the same.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
+from llc_core.cli.audit import add_audit
 from llc_core.cli.estimate import add_estimate
 from llc_core.cli.free_energy import add_free_energy
 from llc_core.cli.pictures import add_pictures
@@ -17,6 +21,7 @@ from llc_core.fields import one_line
 def add_commands(commands: Any) -> None:
     """Add this module's commands to the sub-parsers of a command line. Each sets `handle`."""
     add_estimate(commands)
+    add_audit(commands)
     add_free_energy(commands)
     add_pictures(commands)
     add_sweep(commands)

@@ -25,7 +25,7 @@ CORE_FLOORS: Sequence[frozenset[str]] = [
     frozenset({"samplers", "interactions", "observables", "diagnostics", "results"}),
     frozenset({"engine", "ensembles", "line", "plane", "stationary", "decisions"}),
     frozenset({"estimating", "references", "sweeps"}),
-    frozenset({"studies"}),
+    frozenset({"studies", "auditing", "compat"}),
     frozenset({"cli"}),
     frozenset({"__main__"}),
 ]

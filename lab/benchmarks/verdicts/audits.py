@@ -1,0 +1,52 @@
+"""How often `llc_core.audit` names a fault that was planted in loss traces, and how often it names one where there is none.
+
+python -m lab.benchmarks.verdicts.audits [--seeds 100] [--clean 2000] [--first 5000]
+
+The rules were made on seeds below 2,000; the first seed here lies above.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+
+import numpy as np
+
+from lab.benchmarks.machine import machine
+from lab.benchmarks.smoke import parse
+from lab.benchmarks.verdicts.traces import PLANTED, Made, all_clean
+from llc_core import Audit, audit
+
+
+def looked(found: Made) -> Audit:
+    return audit(found.traces, found.n_beta, found.init_loss, **found.told)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seeds", type=int, default=100)
+    parser.add_argument("--clean", type=int, default=2000)
+    parser.add_argument("--first", type=int, default=5000)
+    options = parse(parser, globals(), seeds=1, clean=5)
+    print(machine())
+    print("planted | named | other names beside")
+    for plant, names in PLANTED.items():
+        named, beside = 0, Counter[str]()
+        for seed in range(options.first, options.first + options.seeds):
+            found = {each.flaw.name for each in looked(plant(np.random.default_rng(seed))).findings}
+            named += bool(found & set(names))
+            beside.update(found - set(names))
+        print(f"{plant.__name__} | {named} of {options.seeds} | {dict(beside)}")
+    wrong, many = Counter[str](), Counter[str]()
+    for seed, made in all_clean(range(options.first, options.first + options.clean)):
+        many[made.kind] += 1
+        if found := looked(made).findings:
+            wrong[made.kind] += 1
+            print(f"seed {seed}: {made.kind}, {made.traces.shape}: {', '.join(each.flaw.name for each in found)}")
+    print("clean | traces with a name")
+    for kind, count in many.items():
+        print(f"{kind} | {wrong[kind]} of {count}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""What loss traces that some tool made say about themselves."""

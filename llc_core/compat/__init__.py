@@ -1,0 +1,1 @@
+"""The engine under the names and arguments of other tools."""
