@@ -100,6 +100,7 @@ class NumberField(Field):
         super().__init__(name, about)
         self._owner = owner
         self._integer = integer = integer or about.kind == "int"
+        self._limit: float | None = None
         self._value = self._live = default
         self._log = about.log if span is not None else is_logarithmic(about)
         if span is None:
@@ -146,6 +147,11 @@ class NumberField(Field):
             self._live = value
             self._show()
 
+    def show_limit(self, value: float | None) -> None:
+        """Values below it are stable, and marked on the slider; None: not known."""
+        self._limit = value
+        self._show(self.widget.message)
+
     def __panel__(self) -> pn.viewable.Viewable:
         return self.widget
 
@@ -165,6 +171,7 @@ class NumberField(Field):
             "text": number_text(shown, self._integer),
             "automatic": self.about.auto and self._value is None,
             "message": message,
+            "limit": math.log10(self._limit) if self._limit and self._log else self._limit,
         }
         # A configuration that is opened sets all fields, most of them to what they show: an update that changes nothing costs as much.
         changed = {name: value for name, value in wanted.items() if getattr(self.widget, name) != value}

@@ -34,8 +34,8 @@ class Curves:
         self._summaries = ["", ""]
         self._said = (0, 0, False)
         self.legends = [legend(*entries) for entries in self._entries]
-        self.loss_parts = (self.legends[0], plotted(self.losses.plot))
-        self.estimate_parts = (self.legends[1], plotted(self.estimates.plot))
+        self.loss_parts = (self.legends[0], plotted(self.losses.plot, filling=True))
+        self.estimate_parts = (self.legends[1], plotted(self.estimates.plot, filling=True))
 
     def reset_estimates(
         self,

@@ -25,7 +25,7 @@ from app.session.run_words import caption, trouble
 from app.sharing.exact_answers import ExactAnswers
 from app.style import theme
 from app.style.later import Later
-from app.style.layout import complain, complaint, page, prose, side_bar
+from app.style.layout import bar, complain, complaint, page, prose, side_bar
 
 Wanted = Callable[[], Any]
 """Gives a configuration. ValueError, one sentence, where it cannot be run; on the event loop it may be `app.runs.apart.TakesLong`."""
@@ -64,6 +64,9 @@ class Page:
     """Whether answers that were withheld can be shown, and taken away again, on the open page."""
     settings_show_more = False
     """Whether one change of the visitor changes what other widgets show."""
+
+    explanations: Sequence[Any] = ()
+    """Further explanations and formulas, for links that leave them out."""
 
     config: Any = None
     """What is run now; None before the first run."""
@@ -119,7 +122,12 @@ class Page:
     @property
     def parts(self) -> dict[str, list[Any]]:
         """What a link can leave out: see `app.pages.base.PageView`."""
-        return {"presets": [self.tiles], "texts": [self.headline, self.lesson], "answers": [self.answers]}
+        return {
+            "presets": [self.tiles],
+            "texts": [self.headline, self.lesson, *self.explanations],
+            "answers": [self.answers],
+            "controls": self.bar,
+        }
 
     def configuration(self) -> dict[str, Any]:
         """See `app.pages.base.PageView`."""
@@ -196,7 +204,7 @@ class Page:
         self.trouble = prose(theme.VERDICT, margin=(10, 0, 0, 0), visible=False)
         """What is to be said of the run itself, on pages without a verdict that says it."""
         self.fault = complaint()
-        """What cannot be run, in the side bar."""
+        """What cannot be run, below the choices or in the side bar."""
         self.answers = ExactAnswers(changed=self.on_answers)
         self.reveal = Guess(asks=False, visible=False, margin=(8, 2, 0, 2))
         """There once the answers have been withheld, and stays when they are shown."""
@@ -207,14 +215,16 @@ class Page:
         editors: Sequence[Editor],
         side: Mapping[str, Sequence[Any]],
         *cards: Any,
+        choices: Sequence[Any] = (),
         below: Sequence[Any] = (),
         first: str = "",
         lesson: Any = None,
     ) -> None:
         """Put the page together and open it with the preset `first`; empty: the first of all.
 
-        editors: what the visitor changes.  side: headings of the side bar, and what stands below each.  cards: below the lesson.
-        below: further ones, that come once the run is drawn.  lesson: what holds the lesson, where it does not stand alone.
+        editors: what the visitor changes.  side: headings of the side bar, and what stands below each.  choices: the few that the
+        page is about, always in sight.  cards: below them.  below: further ones, that come once the run is drawn.  lesson: what
+        holds the lesson, where it does not stand alone.
         """
         for editor in editors:
             editor.listener = self._on_settings
@@ -223,7 +233,8 @@ class Page:
         if self.config is None or self.question():
             words.insert(0, self.headline)
         top = pn.Column(*words, sizing_mode="stretch_width", margin=0)
-        self.main: list[Any] = [self.later.put(page(top, *cards), below)]
+        self.bar = [bar(choices, self.fault)] if choices else []
+        self.main: list[Any] = [self.later.put(page(top, *self.bar, *cards), below)]
         self._begin(first or next(iter(self._presets)))
 
     def opened(self, preset: Any) -> tuple[Any, Any]:
@@ -280,7 +291,7 @@ class Page:
         )
 
     def complain(self, message: str) -> None:
-        """Say in the side bar what cannot be run; an empty message takes it back."""
+        """Say where the settings are what cannot be run; an empty message takes it back."""
         complain(self.fault, message)
 
     def close(self) -> None:

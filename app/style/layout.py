@@ -41,6 +41,19 @@ def pair(*cards: pn.Column) -> pn.Column:
     return arranged(theme.PAIR, *cards)
 
 
+def bar(choices: Sequence[Any], fault: pn.pane.HTML) -> pn.Column:
+    """The few choices that a page is about, above its picture. fault: a `complaint` on what they say together."""
+    fault.css_classes = ["whole"]
+    made = arranged(theme.BAR.replace("COLUMNS", str(len(choices))), *choices, fault)
+    made.css_classes = ["lab-bar"]
+    return made
+
+
+def cell(*parts: Any, **options: Any) -> pn.Column:
+    """One of them, with what belongs to it."""
+    return pn.Column(*parts, **{"sizing_mode": "stretch_width", "margin": 0, **options})
+
+
 def level_pair(*cards: pn.Column) -> pn.Column:
     """A pair whose cards have the same rows: more words on one side move the figures below them on both."""
     for member in cards:
@@ -94,8 +107,11 @@ def folded(*objects: Any, title: str = "Advanced") -> pmui.Accordion:
     )
 
 
-def plotted(plot: Any, margin: Any = 0) -> pn.pane.Bokeh:
-    return pn.pane.Bokeh(plot, sizing_mode="stretch_width", margin=margin)
+def plotted(plot: Any, margin: Any = 0, filling: bool = False) -> pn.pane.Bokeh:
+    """filling: as high as the window leaves room below what stands above the pictures of a page."""
+    return pn.pane.Bokeh(
+        plot, sizing_mode="stretch_width", margin=margin, stylesheets=[theme.FILLING] if filling else [],
+    )  # fmt: skip
 
 
 def toolbar(*objects: Any) -> pn.FlexBox:

@@ -91,10 +91,40 @@ LEVEL = """
 """
 """Of a card in a pair: its rows are those of the pair, so that what stands in one row of both cards is level."""
 
+SIDE_BY_SIDE = f"""
+{TALL}
+:host {{ display: flex !important; flex-direction: row; flex-wrap: wrap; align-items: center; gap: 6px 20px; }}
+"""
+
 ROW = f"""
 {TALL}
 :host {{ display: flex !important; flex-direction: row; flex-wrap: wrap; align-items: baseline; gap: 0 16px; }}
 """
+
+BAR = f"""
+{CARD}
+:host {{ display: grid !important; grid-template-columns: repeat(COLUMNS, minmax(0, 1fr)); gap: 2px 18px;
+  align-items: start; padding: 6px 16px 8px; }}
+.scroll-button {{ display: none; }}
+.whole {{ grid-column: 1 / -1; }}
+@media (max-width: 899px) {{ :host {{ grid-template-columns: repeat(2, minmax(0, 1fr)); }} }}
+@media (max-width: 599px) {{ :host {{ grid-template-columns: minmax(0, 1fr); }} }}
+"""
+"""The choices of a page side by side, and below all of them what cannot be run."""
+
+UNFOLDS = """
+:host { position: relative; }
+.formula { max-height: 1.7rem; overflow: hidden; padding: 2px 6px; border-radius: 6px; font-size: .875rem; }
+:host(:is(:hover, :focus-within)) .formula { position: absolute; z-index: 30; top: 46px; left: 0; width: max-content !important;
+  max-width: min(560px, 90vw); max-height: none; background: var(--panel-surface-color); box-shadow: 0 6px 20px #0004; padding: 10px 14px; }
+"""
+"""A formula below a choice: its beginning, and the whole of it below the pointer or the focus."""
+
+FILLING = """
+:host { height: clamp(236px, calc(100vh - var(--above, 470px)), 700px) !important; }
+@media (max-width: 899px) { :host { height: 260px !important; } }
+"""
+"""Of a picture that the rest of a window's height belongs to."""
 
 STACK = f"""
 {TALL}
@@ -129,11 +159,16 @@ HEADLINE = """
 h1 { font-size: 1.125rem; font-weight: 700; line-height: 1.35; margin: 0; min-height: 1.35em; }
 """
 
-VERDICT_ROOM = """
-p { height: 8.4em; box-sizing: border-box; overflow-y: auto; }
-@media (max-width: 900px) { p { height: auto; min-height: 4.4em; } }
+ONE_LINE = """
+:host { height: 2.6rem; position: relative; z-index: 15; min-width: 0; }
+p { min-height: 0 !important; box-sizing: border-box; padding-right: 2.2em !important; max-height: 60vh; overflow: hidden;
+  background: color-mix(in srgb, var(--tone) 12%, var(--panel-surface-color)) !important; }
+p:not(:hover, :focus) { white-space: nowrap; text-overflow: ellipsis; }
+p:is(:hover, :focus) { box-shadow: 0 6px 20px #0004; overflow-y: auto; }
+p::after { content: "▾"; position: absolute; right: .8em; top: 8px; opacity: .7; }
+p:is(:hover, :focus)::after { content: "▴"; }
 """
-"""Of a verdict beside a figure: other words do not move what stands below, and longer ones can be scrolled."""
+"""Of a verdict: one line, which the pointer or the focus unfolds over what stands below. Nothing moves."""
 
 VERDICT = """
 p { font-size: 1rem; margin: 0; padding: 8px 12px; border-left: 4px solid var(--tone); border-radius: 6px; min-height: 1.45em;

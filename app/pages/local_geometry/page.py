@@ -57,8 +57,9 @@ class LocalGeometry(EstimatePage):
         self.polishing = Polishing(self.controls, lambda: self.change(self.of_side_bar))
         self.scale = prose(margin=(12, 0, 0, 0))
         self.scale_box = pn.Column(self.scale, sizing_mode="stretch_width", margin=0)
-        self.exact_card = card(heading("Exact answer"), self.exact)
+        self.exact_card = card(heading("Exact answer"), self.scale_box, self.exact)
         self.method = MethodCard()
+        self.explanations = [self.method.view, self.controls.formula]
         self.further = Folded({SWEEP: (self.sweep.view, None), WHY: (self.why.view, self.why.start)})
         self.answers = ExactAnswers(
             self.exact_card,
@@ -68,27 +69,18 @@ class LocalGeometry(EstimatePage):
             changed=self.on_answers,
         )
         self.compose_estimate(
-            {"Network": [self.editor], "Sampler": [self.fault, self.controls]},
-            card(*self.curves.estimate_parts, self.scale_box),
-            [
-                self.polishing.view,
+            {"Network": [self.editor], "Sampler": [self.controls]},
+            self.numbers_card,
+            pair(card(*self.curves.estimate_parts), card(*self.curves.loss_parts)),
+            below=[
                 toolbar(self.compare.button, self.takeaway.menu, self.compare.words),
                 self.compare.table,
-            ],
-            [
-                pair(card(*self.curves.loss_parts), self.exact_card),
+                self.polishing.view,
+                self.exact_card,
                 self.further.view,
                 self.method.view,
             ],
         )
-
-    @property
-    def parts(self) -> dict[str, list[Any]]:
-        return {
-            "presets": [self.tiles],
-            "texts": [self.headline, self.lesson, self.method.view],
-            "answers": [self.answers],
-        }
 
     def picture(self, preset: Preset) -> str:
         outcome = OUTCOMES.get(preset.name)
