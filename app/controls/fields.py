@@ -219,11 +219,11 @@ class NumberField(Field):
         return check_hyper(self._owner or "run", self.key, raw, self.about)
 
 
-def make_field(owner: str, name: str, about: Hyper, default: Any) -> Field:
+def make_field(owner: str, name: str, about: Hyper, default: Any, compact: bool = False) -> Field:
     """The widget for one hyperparameter of a sampler."""
     if about.choices:
         return ChoiceField(name, about, default)
-    return NumberField(name, about, default, owner=owner)
+    return NumberField(name, about, default, owner=owner, compact=compact)
 
 
 def field_of(

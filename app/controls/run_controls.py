@@ -168,7 +168,8 @@ class Controls(pn.viewable.Viewer):
         cls = self.sampler_class
         values = {**_own_defaults(cls), **values}
         self._own = {
-            name: make_field(cls.__name__, name, about, values[name]) for name, about in hyper_fields(cls).items()
+            name: make_field(cls.__name__, name, about, values[name], compact=name == "step_size")
+            for name, about in hyper_fields(cls).items()
         }
         for field in self._own.values():
             field.listener = self._changed

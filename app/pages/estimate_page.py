@@ -170,8 +170,8 @@ class EstimatePage(Page):
     def __init__(self, presets: Sequence[Any], curves: Curves, controls: Controls, cells: Sequence[Any]) -> None:
         """cells: the read-outs below the transport, as `Numbers` takes them."""
         super().__init__(presets)
-        self.lesson = prose(theme.LESSON, styles={"flex": "1 1 24rem", "min-width": "0"})
-        self.readouts = Numbers(items=list(cells), row=True, sizing_mode="stretch_width", margin=0)
+        self.readouts = Numbers(items=list(cells), row=True, margin=0, styles={"flex": "0 1 auto"})
+        self.transport.styles = {"flex": "1 1 360px"}
         self.verdict = prose(theme.VERDICT, theme.ONE_LINE, styles={"flex": "1 1 20rem"})
         self.curves = curves
         self.losses, self.estimates = curves.losses, curves.estimates
@@ -181,7 +181,7 @@ class EstimatePage(Page):
         self.controls.listener = self._on_settings
         self.apply = ApplyButton(controls)
         self.numbers_card = card(
-            arranged(theme.SIDE_BY_SIDE, self.transport, self.readouts),
+            arranged(theme.SIDE_BY_SIDE, self.readouts, self.transport),
             arranged(theme.SIDE_BY_SIDE, self.verdict, self.apply.button, margin=(6, 0, 0, 0)),
             self.guessing.view,
         )
@@ -191,12 +191,9 @@ class EstimatePage(Page):
         self, side: Mapping[str, Sequence[Any]], *cards: Any, below: Sequence[Any], first: str = ""
     ) -> None:
         """Put the page together and open it, see `Page.compose`. below: cards that come once the picture moves."""
-        lesson = pn.Column(
-            self.lesson, how_it_works(), sizing_mode="stretch_width", margin=(10, 2, 0, 2), stylesheets=[theme.ROW]
-        )
         self.on_answers()
         choices = [*self.editor.choices, *self.controls.choices]
-        self.compose([self.editor], side, *cards, choices=choices, below=below, first=first, lesson=lesson)
+        self.compose([self.editor], side, *cards, choices=choices, below=[*below, how_it_works()], first=first)
 
     def opened(self, preset: Any) -> tuple[Any, Any]:
         return None, None

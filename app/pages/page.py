@@ -218,21 +218,22 @@ class Page:
         choices: Sequence[Any] = (),
         below: Sequence[Any] = (),
         first: str = "",
-        lesson: Any = None,
     ) -> None:
         """Put the page together and open it with the preset `first`; empty: the first of all.
 
         editors: what the visitor changes.  side: headings of the side bar, and what stands below each.  choices: the few that the
-        page is about, always in sight.  cards: below them.  below: further ones, that come once the run is drawn.  lesson: what
-        holds the lesson, where it does not stand alone.
+        page is about, always in sight.  cards: below them.  below: further ones, that come once the run is drawn.
         """
         for editor in editors:
             editor.listener = self._on_settings
         self.sidebar: list[Any] = [side_bar(side, self.later)]
-        words = [self.tiles, lesson or self.lesson, self.reveal, self.preparation.view]
+        words = [self.tiles, self.lesson, self.reveal, self.preparation.view]
         if self.config is None or self.question():
             words.insert(0, self.headline)
-        top = pn.Column(*words, sizing_mode="stretch_width", margin=0)
+        for part in words:
+            part.css_classes = ["whole"]
+        self.tiles.css_classes, self.lesson.css_classes = ["presets"], ["lesson"]
+        top = pn.Column(*words, sizing_mode="stretch_width", margin=0, stylesheets=[theme.WORDS])
         self.bar = [bar(choices, self.fault)] if choices else []
         self.main: list[Any] = [self.later.put(page(top, *self.bar, *cards), below)]
         self._begin(first or next(iter(self._presets)))

@@ -74,7 +74,7 @@ def stacks(*columns: Sequence[pn.Column]) -> pn.Column:
 def page(*objects: Any) -> pn.Column:
     """The main part of a page."""
     return pn.Column(
-        *objects, sizing_mode="stretch_width", margin=(2, 18, 24, 18), styles={"gap": "12px"}, stylesheets=[theme.TALL]
+        *objects, sizing_mode="stretch_width", margin=(0, 18, 24, 18), styles={"gap": "var(--gap)"}, stylesheets=[theme.TALL, theme.GAP]
     )
 
 
@@ -109,9 +109,9 @@ def folded(*objects: Any, title: str = "Advanced") -> pmui.Accordion:
 
 def plotted(plot: Any, margin: Any = 0, filling: bool = False) -> pn.pane.Bokeh:
     """filling: as high as the window leaves room below what stands above the pictures of a page."""
-    return pn.pane.Bokeh(
-        plot, sizing_mode="stretch_width", margin=margin, stylesheets=[theme.FILLING] if filling else [],
-    )  # fmt: skip
+    if filling:
+        plot.stylesheets = [theme.FILLING]
+    return pn.pane.Bokeh(plot, sizing_mode="stretch_width", margin=margin)
 
 
 def toolbar(*objects: Any) -> pn.FlexBox:

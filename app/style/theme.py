@@ -69,6 +69,7 @@ CARD = f"""
   box-sizing: border-box;
   max-height: none !important;
 }}
+@media (max-height: 820px) {{ :host {{ padding: 8px 14px; }} }}
 """
 
 TALL = """
@@ -77,6 +78,12 @@ TALL = """
 """
 """Panel limits a column to the height of its container, here the window's: cards then overlap on a phone. It also puts an
 empty button into it, which would take a gap, and in a grid a row."""
+
+GAP = """
+:host { --gap: 12px; }
+@media (max-height: 820px) { :host { --gap: 8px; } }
+"""
+"""Between the cards of a page."""
 
 PAIR = f"""
 {TALL}
@@ -96,15 +103,21 @@ SIDE_BY_SIDE = f"""
 :host {{ display: flex !important; flex-direction: row; flex-wrap: wrap; align-items: center; gap: 6px 20px; }}
 """
 
-ROW = f"""
+WORDS = f"""
 {TALL}
-:host {{ display: flex !important; flex-direction: row; flex-wrap: wrap; align-items: baseline; gap: 0 16px; }}
+@media (max-height: 820px) and (min-width: 600px) {{
+  :host {{ display: flex !important; flex-flow: row wrap; align-items: center; gap: 4px 16px; }}
+  .whole {{ flex: 1 1 100%; margin: 0; }}
+  .presets {{ flex: none !important; width: max-content !important; position: relative; z-index: 40; }}
+  .lesson {{ flex: 1 1 20rem !important; width: auto !important; align-self: center !important; margin: 0; min-width: 0; }}
+}}
 """
+"""What is said of a page above its choices: in a low window the lesson stands beside the button of the presets."""
 
 BAR = f"""
 {CARD}
 :host {{ display: grid !important; grid-template-columns: repeat(COLUMNS, minmax(0, 1fr)); gap: 2px 18px;
-  align-items: start; padding: 6px 16px 8px; }}
+  align-items: start; padding: 4px 16px; }}
 .scroll-button {{ display: none; }}
 .whole {{ grid-column: 1 / -1; }}
 @media (max-width: 899px) {{ :host {{ grid-template-columns: repeat(2, minmax(0, 1fr)); }} }}
@@ -114,14 +127,16 @@ BAR = f"""
 
 UNFOLDS = """
 :host { position: relative; }
-.formula { max-height: 1.7rem; overflow: hidden; padding: 2px 6px; border-radius: 6px; font-size: .875rem; }
+.formula { max-height: 1.9rem; overflow: hidden; white-space: nowrap; padding: 2px 6px; border-radius: 6px; font-size: .875rem; }
 :host(:is(:hover, :focus-within)) .formula { position: absolute; z-index: 30; top: 46px; left: 0; width: max-content !important;
-  max-width: min(560px, 90vw); max-height: none; background: var(--panel-surface-color); box-shadow: 0 6px 20px #0004; padding: 10px 14px; }
+  max-width: min(560px, 90vw); max-height: none; white-space: normal; background: var(--panel-surface-color); box-shadow: 0 6px 20px #0004; padding: 10px 14px; }
 """
 """A formula below a choice: its beginning, and the whole of it below the pointer or the focus."""
 
 FILLING = """
-:host { height: clamp(236px, calc(100vh - var(--above, 470px)), 700px) !important; }
+:host { flex: none !important; height: clamp(236px, calc(100vh - 540px), 700px) !important; }
+@media (max-height: 820px) { :host { height: clamp(236px, calc(100vh - 434px), 700px) !important; } }
+@media (max-height: 820px) and (max-width: 1199px) { :host { height: clamp(236px, calc(100vh - 508px), 700px) !important; } }
 @media (max-width: 899px) { :host { height: 260px !important; } }
 """
 """Of a picture that the rest of a window's height belongs to."""
@@ -149,11 +164,10 @@ p { font-size: 1rem; margin: 0; min-height: 1.45em; }
 """
 
 ASIDE = """
-:host { flex: 0 1 auto; max-width: 100%; }
 summary { font-size: .875rem; cursor: pointer; width: max-content; padding: 2px 0; line-height: 1.45; }
 ol { margin: 4px 0 0; padding-left: 1.4em; font-size: 1rem; line-height: 1.45; max-width: 62rem; }
 """
-"""Words that open beside others: as narrow as their title, and below in full width when they are open."""
+"""Words that open below their title."""
 
 HEADLINE = """
 h1 { font-size: 1.125rem; font-weight: 700; line-height: 1.35; margin: 0; min-height: 1.35em; }
@@ -187,9 +201,9 @@ p:not(:hover, :focus) .brief::after { content: " " attr(data-sign); }
 
 LEGEND = """
 .heard { position: absolute; width: 1px; height: 1px; margin: 0; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
-h2 { margin: 0 0 2px; }
+h2 { margin: 0 14px 2px 0; }
+@media (max-height: 820px) and (min-width: 1200px) { h2 { float: left; } }
 ul { display: flex; flex-wrap: wrap; gap: 2px 14px; margin: 0; padding: 0; list-style: none; font-size: .875rem; }
-@media (max-width: 1480px) { ul { min-height: 2.6em; align-content: flex-start; } }
 li { display: inline-flex; align-items: center; gap: 6px; white-space: nowrap; }
 """
 

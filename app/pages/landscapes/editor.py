@@ -64,10 +64,10 @@ class LandscapeEditor(pn.viewable.Viewer):
         self.at = point_field()
         self.w0 = entry("Point w0: coordinates w₁, w₂", "0, 0")
         self.message = complaint(margin=0)
-        self._own = pn.Column(sizing_mode="stretch_width", margin=0)
+        self._own, self._further = cell(), cell()
         self.start, self.n, self.seed = start_fields(), sample_field(), seed_field()
         self.choices = cell(self.choice, self.formula), cell(self._own, self.message)
-        self._view = cell(*self.start, self.n, self.seed)
+        self._view = cell(self._further, *self.start, self.n, self.seed)
         self.choice.listener = self._on_landscape
         self.at.listener = self._on_named_point
         for text in (self.k, self.h, self.scales):
@@ -163,12 +163,12 @@ class LandscapeEditor(pn.viewable.Viewer):
 
     def _arrange(self) -> None:
         name = self.choice.value
-        self._own.objects = {
-            "normal_crossing": [self.k, self.h, self.w0],
-            "line_and_point": [self.at, self.w0],
-            "quadratic": [self.scales],
-            "formula": [self.rho, self._hint, self.w0],
-            "drawn": [self.strokes, self._drawn_hint, self.w0],
+        self._own.objects, self._further.objects = {
+            "normal_crossing": ([self.k, self.w0], [self.h]),
+            "line_and_point": ([self.at, self.w0], []),
+            "quadratic": ([self.scales], []),
+            "formula": ([self.rho, self.w0], [self._hint]),
+            "drawn": ([self.strokes, self.w0], [self._drawn_hint]),
         }[name]
         self.formula.object = displayable(get_landscape(self.problem).model.formula)
 

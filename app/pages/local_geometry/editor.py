@@ -209,7 +209,7 @@ def for_people(message: str) -> str:
 
 def _entry(label: str, placeholder: str) -> pmui.TextInput:
     return pmui.TextInput(
-        label=label, placeholder=placeholder, size="small", sizing_mode="stretch_width", margin=(6, 0, 2, 0)
+        label=label, placeholder=placeholder, size="small", sizing_mode="stretch_width", margin=(5, 0, 2, 0)
     )
 
 

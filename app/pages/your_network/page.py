@@ -30,7 +30,7 @@ from app.runs.job import State, Status
 from app.runs.llc_job import LlcJob
 from app.sharing.reading import PageConfig
 from app.style import theme
-from app.style.layout import card, pair, prose, stacks, toolbar
+from app.style.layout import card, level_pair, prose, stacks, toolbar
 from app.style.legend import heading
 from llc_core import RunConfig
 
@@ -58,7 +58,7 @@ class YourNetwork(EstimatePage):
         self.compose_estimate(
             {"Network": [self.editor], "Sampler": [self.controls]},
             self.numbers_card,
-            pair(card(*self.curves.estimate_parts), card(*self.curves.loss_parts)),
+            level_pair(card(*self.curves.estimate_parts), card(*self.curves.loss_parts)),
             below=[
                 toolbar(self.compare.button, self.takeaway.menu, self.compare.words),
                 self.compare.table,
