@@ -132,9 +132,7 @@ class NumberField(Field):
         return self.widget.message
 
     def set(self, value: float | None) -> None:
-        self._value = value
-        if value is not None:
-            self._live = value
+        self._value, self._live = value, self._live if value is None else value
         self._show()
 
     def check(self, value: Any) -> None:
@@ -191,9 +189,7 @@ class NumberField(Field):
 
     def _take(self, value: Any) -> None:
         changed = value != self._value
-        self._value = value
-        if value is not None:
-            self._live = value
+        self._value, self._live = value, self._live if value is None else value
         # The browser may show the same value as other text, such as “1e2” for 100: send it ours.
         self.widget.param.trigger("text")
         self._show()

@@ -53,7 +53,9 @@ class Controls(pn.viewable.Viewer):
         self.gradient.listener = self._changed
         for field in self.fields.values():
             field.listener = self._changed
-        self.formula = pn.pane.LaTeX("", renderer="katex", sizing_mode="stretch_width", margin=0, css_classes=["formula"])
+        self.formula = pn.pane.LaTeX(
+            "", renderer="katex", sizing_mode="stretch_width", margin=0, css_classes=["formula"]
+        )
         """One step of the sampler."""
         self._rebuild({})
         self.choices = cell(self.sampler, self.formula, stylesheets=[theme.UNFOLDS]), self._step_place

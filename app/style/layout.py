@@ -74,7 +74,11 @@ def stacks(*columns: Sequence[pn.Column]) -> pn.Column:
 def page(*objects: Any) -> pn.Column:
     """The main part of a page."""
     return pn.Column(
-        *objects, sizing_mode="stretch_width", margin=(0, 18, 24, 18), styles={"gap": "var(--gap)"}, stylesheets=[theme.TALL, theme.GAP]
+        *objects,
+        sizing_mode="stretch_width",
+        margin=(0, 18, 24, 18),
+        styles={"gap": "var(--gap)"},
+        stylesheets=[theme.TALL, theme.GAP],
     )
 
 

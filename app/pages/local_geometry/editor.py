@@ -180,9 +180,7 @@ class NetworkEditor(pn.viewable.Viewer):
         complain(self.message, message)
 
 
-def changed(
-    widths: Sequence[int], ranks: Sequence[int], deed: str, place: int, by: int
-) -> tuple[list[int], list[int]]:
+def changed(widths: Sequence[int], ranks: Sequence[int], deed: str, place: int, by: int) -> tuple[list[int], list[int]]:
     """Widths and ranks after a press on the drawing, see `Net`. Ranks that were full stay so; others are as high as they may be."""
     widths, ranks, full = list(widths), list(ranks), list(ranks) == _full(widths)
     inner = 0 < place < len(widths) - 1
