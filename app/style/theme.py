@@ -69,7 +69,7 @@ CARD = f"""
   box-sizing: border-box;
   max-height: none !important;
 }}
-@media (max-height: 820px) {{ :host {{ padding: 8px 14px; }} }}
+@media (max-height: 920px) {{ :host {{ padding: 8px 14px; }} }}
 """
 
 TALL = """
@@ -81,7 +81,7 @@ empty button into it, which would take a gap, and in a grid a row."""
 
 GAP = """
 :host { --gap: 12px; }
-@media (max-height: 820px) { :host { --gap: 8px; } }
+@media (max-height: 920px) { :host { --gap: 8px; } }
 """
 """Between the cards of a page."""
 
@@ -105,7 +105,7 @@ SIDE_BY_SIDE = f"""
 
 WORDS = f"""
 {TALL}
-@media (max-height: 820px) and (min-width: 600px) {{
+@media (max-height: 920px) and (min-width: 600px) {{
   :host {{ display: flex !important; flex-flow: row wrap; align-items: center; gap: 4px 16px; }}
   .whole {{ flex: 1 1 100%; margin: 0; }}
   .presets {{ flex: none !important; width: max-content !important; position: relative; z-index: 40; }}
@@ -135,8 +135,8 @@ UNFOLDS = """
 
 FILLING = """
 :host { flex: none !important; height: clamp(236px, calc(100vh - 540px), 700px) !important; }
-@media (max-height: 820px) { :host { height: clamp(236px, calc(100vh - 434px), 700px) !important; } }
-@media (max-height: 820px) and (max-width: 1199px) { :host { height: clamp(236px, calc(100vh - 508px), 700px) !important; } }
+@media (max-height: 920px) { :host { height: clamp(236px, calc(100vh - 434px), 700px) !important; } }
+@media (max-height: 920px) and (max-width: 1199px) { :host { height: clamp(236px, calc(100vh - 508px), 700px) !important; } }
 @media (max-width: 899px) { :host { height: 260px !important; } }
 """
 """Of a picture that the rest of a window's height belongs to."""
@@ -202,7 +202,7 @@ p:not(:hover, :focus) .brief::after { content: " " attr(data-sign); }
 LEGEND = """
 .heard { position: absolute; width: 1px; height: 1px; margin: 0; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 h2 { margin: 0 14px 2px 0; }
-@media (max-height: 820px) and (min-width: 1200px) { h2 { float: left; } }
+@media (max-height: 920px) and (min-width: 1200px) { h2 { float: left; } }
 ul { display: flex; flex-wrap: wrap; gap: 2px 14px; margin: 0; padding: 0; list-style: none; font-size: .875rem; }
 li { display: inline-flex; align-items: center; gap: 6px; white-space: nowrap; }
 """
