@@ -44,6 +44,7 @@ export function render({model}) {
   model.on('withheld', withhold)
   if (!folded.children.length) return list
   const both = document.createElement('section')
+  both.classList.toggle('row', model.row)
   both.append(list, details)
   return both
 }

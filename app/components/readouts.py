@@ -19,6 +19,7 @@ class Numbers(JSComponent):
     columns = param.String("auto-fit")
     least = param.String("5.75rem", doc="Least width of a column.")
     early = param.List([], doc="Keys of values that are only what there is so far: they are grey.")
+    row = param.Boolean(False, doc="One row where there is room, the hero first.")
     withheld = param.List([], doc="Keys of cells that are not shown.")
 
     _stylesheets = [BASE, text_beside(__file__, "readouts.css")]

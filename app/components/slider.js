@@ -7,8 +7,10 @@ export function render({model}) {
     `<span class="help" tabindex="0" role="note">?<span role="tooltip"></span></span>` +
     `<label class="auto"><input type="checkbox">automatic</label></div>` +
     `<input type="text" id="${id}" autocomplete="off" spellcheck="false" inputmode="text">` +
-    `<input type="range"><div class="message" role="alert"></div>`
+    `<div class="rail"><input type="range"></div><div class="limit"></div><div class="message" role="alert"></div>`
   const find = (selector) => box.querySelector(selector)
+  const rail = find('.rail'), limit = find('.limit')
+  limit.id = id + '-limit'
   const name = find('.name'), help = find('.help'), auto = find('.auto'), check = find('.auto input')
   const text = find('input[type=text]'), slider = find('input[type=range]'), message = find('.message')
 
@@ -36,7 +38,12 @@ export function render({model}) {
     if (!moving) slider.value = model.position
     if (!typing && !moving) text.value = model.text
     check.checked = model.automatic
-    slider.disabled = text.disabled = model.automatic
+    box.classList.toggle('automatic', model.automatic)
+    const share = (model.limit - model.start) / (model.end - model.start)
+    rail.classList.toggle('bounded', model.limit !== null)
+    rail.style.setProperty('--stable', Math.min(Math.max(share, 0), 1))
+    limit.textContent = model.limit === null ? '' : `stable below ${written(model.limit)}`
+    limit.classList.toggle('over', model.limit !== null && model.position > model.limit)
     slider.setAttribute('aria-valuetext', model.text)
   }
   const complain = () => {
@@ -48,9 +55,10 @@ export function render({model}) {
     clearTimeout(moving)
     moving = setTimeout(() => { moving = 0; values() }, milliseconds)
   }
+  slider.setAttribute('aria-describedby', limit.id)
   words(); values(); complain()
   model.on(['label', 'help', 'switchable'], words)
-  model.on(['start', 'end', 'grain', 'position', 'text', 'automatic'], values)
+  model.on(['start', 'end', 'grain', 'position', 'text', 'automatic', 'limit'], values)
   model.on('message', complain)
   slider.addEventListener('input', () => {
     text.value = written(Number(slider.value))

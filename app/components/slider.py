@@ -29,6 +29,7 @@ class SliderEntry(JSComponent):
     switchable = param.Boolean(False, doc="Whether there is a switch for automatic.")
     automatic = param.Boolean(False)
     message = param.String("")
+    limit = param.Number(None, allow_None=True, doc="Positions below it are stable; None: not known.")
     compact = param.Boolean(False, doc="The label above both, for narrow places.")
 
     _stylesheets = [text_beside(__file__, "slider.css")]

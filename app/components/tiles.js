@@ -1,6 +1,22 @@
 export function render({model}) {
-  const box = document.createElement('div')
-  box.className = 'tiles'
+  const whole = document.createElement('div'), fold = document.createElement('button'), box = document.createElement('div')
+  whole.className = 'whole'
+  fold.type = 'button'
+  fold.className = 'fold'
+  whole.append(fold, box)
+  // In a low window the pictures below need their room: they lie behind one button.
+  const open = (wanted) => {
+    whole.classList.toggle('opened', wanted)
+    fold.setAttribute('aria-expanded', String(wanted))
+  }
+  fold.addEventListener('click', () => open(!whole.classList.contains('opened')))
+  whole.addEventListener('focusout', (event) => { if (event.relatedTarget && !whole.contains(event.relatedTarget)) open(false) })
+  whole.addEventListener('keydown', (event) => { if (event.key === 'Escape' && whole.matches('.opened')) { open(false); fold.focus() } })
+  const outside = (event) => { if (!event.composedPath().includes(whole)) open(false) }
+  document.addEventListener('pointerdown', outside)
+  model.on('remove', () => document.removeEventListener('pointerdown', outside))
+  open(false)
+  box.className = 'strip' // the library calls what it stands in “tiles”
   box.setAttribute('role', 'group')
   box.setAttribute('aria-label', 'Presets')
   const build = () => {
@@ -14,13 +30,15 @@ export function render({model}) {
       title.className = 'title'
       title.textContent = item.title
       b.appendChild(title)
-      b.addEventListener('click', () => model.send_msg({select: item.name}))
+      b.addEventListener('click', () => { open(false); model.send_msg({select: item.name}) })
       return b
     }))
     mark()
   }
-  const mark = () => box.querySelectorAll('button').forEach(
-    (b) => b.setAttribute('aria-pressed', String(b.dataset.name === model.selected)))
+  const mark = () => {
+    box.querySelectorAll('button').forEach((b) => b.setAttribute('aria-pressed', String(b.dataset.name === model.selected)))
+    fold.textContent = 'Examples: ' + (model.items.find((item) => item.name === model.selected)?.title ?? 'your own') + ' ▾'
+  }
   // The address says which preset is shown; back and forward are for pages.
   const address = () => {
     if (!model.page) return
@@ -34,5 +52,5 @@ export function render({model}) {
   build()
   model.on('items', build)
   model.on('selected', () => { mark(); address() })
-  return box
+  return whole
 }

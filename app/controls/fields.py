@@ -100,6 +100,7 @@ class NumberField(Field):
         super().__init__(name, about)
         self._owner = owner
         self._integer = integer = integer or about.kind == "int"
+        self._limit: float | None = None
         self._value = self._live = default
         self._log = about.log if span is not None else is_logarithmic(about)
         if span is None:
@@ -131,9 +132,7 @@ class NumberField(Field):
         return self.widget.message
 
     def set(self, value: float | None) -> None:
-        self._value = value
-        if value is not None:
-            self._live = value
+        self._value, self._live = value, self._live if value is None else value
         self._show()
 
     def check(self, value: Any) -> None:
@@ -145,6 +144,11 @@ class NumberField(Field):
         if self._value is None and value > 0 and number_text(value) != number_text(self._live):
             self._live = value
             self._show()
+
+    def show_limit(self, value: float | None) -> None:
+        """Values below it are stable, and marked on the slider; None: not known."""
+        self._limit = value
+        self._show(self.widget.message)
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self.widget
@@ -165,6 +169,7 @@ class NumberField(Field):
             "text": number_text(shown, self._integer),
             "automatic": self.about.auto and self._value is None,
             "message": message,
+            "limit": math.log10(self._limit) if self._limit and self._log else self._limit,
         }
         # A configuration that is opened sets all fields, most of them to what they show: an update that changes nothing costs as much.
         changed = {name: value for name, value in wanted.items() if getattr(self.widget, name) != value}
@@ -184,9 +189,7 @@ class NumberField(Field):
 
     def _take(self, value: Any) -> None:
         changed = value != self._value
-        self._value = value
-        if value is not None:
-            self._live = value
+        self._value, self._live = value, self._live if value is None else value
         # The browser may show the same value as other text, such as “1e2” for 100: send it ours.
         self.widget.param.trigger("text")
         self._show()
@@ -212,11 +215,11 @@ class NumberField(Field):
         return check_hyper(self._owner or "run", self.key, raw, self.about)
 
 
-def make_field(owner: str, name: str, about: Hyper, default: Any) -> Field:
+def make_field(owner: str, name: str, about: Hyper, default: Any, compact: bool = False) -> Field:
     """The widget for one hyperparameter of a sampler."""
     if about.choices:
         return ChoiceField(name, about, default)
-    return NumberField(name, about, default, owner=owner)
+    return NumberField(name, about, default, owner=owner, compact=compact)
 
 
 def field_of(

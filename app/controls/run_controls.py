@@ -1,7 +1,8 @@
-"""The side bar's second half: sampler, gradient and everything else that makes a RunConfig, few visible, rest folded."""
+"""Everything that makes a RunConfig but its problem: sampler and step size for the bar of a page, the rest for its side bar."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -9,9 +10,12 @@ import panel as pn
 
 from app.controls.fields import Field, NumberField, make_field
 from app.controls.run_fields import DEFAULTS, gradient_field, run_fields, sampler_field
-from app.style.layout import folded
+from app.style import theme
+from app.style.formula import displayable
+from app.style.layout import cell, folded
 from llc_core.config import GRADIENTS, RunConfig
 from llc_core.fields import default_of, hyper_fields
+from llc_core.samplers.base import Sampler
 from llc_core.samplers.registry import samplers
 
 LENGTH = ("steps", "burn_in", "continued_from")
@@ -29,11 +33,15 @@ class Controls(pn.viewable.Viewer):
     conditionals: whether they also offer exact conditional laws, so that `Gibbs` can run.
     """
 
+    choices: Sequence[pn.Column]
+    """Sampler and step size, for the bar."""
+
     def __init__(self, gradients: Sequence[str] = GRADIENTS, conditionals: bool = False) -> None:
         super().__init__()
         self.listener: Callable[[], None] = lambda: None
         self._samplers = samplers(conditionals)
         self._longer: dict[str, Any] = {}
+        self._subject, self._limit = "", None
         self.polish = False
         """Whether w0 is to be polished; a button beside the result says so (`app.estimates.polishing`)."""
         self.sampler, self.gradient = sampler_field(self._samplers), gradient_field(gradients)
@@ -45,15 +53,18 @@ class Controls(pn.viewable.Viewer):
         self.gradient.listener = self._changed
         for field in self.fields.values():
             field.listener = self._changed
+        self.formula = pn.pane.LaTeX(
+            "", renderer="katex", sizing_mode="stretch_width", margin=0, css_classes=["formula"]
+        )
+        """One step of the sampler."""
         self._rebuild({})
+        self.choices = cell(self.sampler, self.formula, stylesheets=[theme.UNFOLDS]), self._step_place
         self._view = self._arrange(batches=len(gradients) > 1)
 
     def _arrange(self, batches: bool) -> pn.Column:
         below = [self.fields[name] for name in FOLDED if batches or name != "batch_size"]
         return pn.Column(
-            self.sampler,
             *([self.gradient] if batches else []),
-            self._step_place,
             self.fields["chains"],
             self.fields["steps"],
             folded(self._own_place, *below),
@@ -127,6 +138,21 @@ class Controls(pn.viewable.Viewer):
             self.choose(name, value)
             self._changed()
 
+    def describe(self, sampler: Sampler, subject: str) -> None:
+        """The sampler that is run now. subject: what the largest stable step depends on; another one is measured anew."""
+        self.formula.object = displayable(sampler.formula)
+        if subject != self._subject:
+            self._subject, self._limit = subject, None
+        self.show_limit(self._limit)
+
+    def show_limit(self, limit: float | None) -> None:
+        """Steps below it are stable, as the run has measured it; None, or not finite: it is not known yet."""
+        if limit is not None and math.isfinite(limit):
+            self._limit = limit
+        step = self._own.get("step_size")
+        if isinstance(step, NumberField):
+            step.show_limit(self._limit)
+
     def show_live(self, values: Mapping[str, Any]) -> None:
         """The values in use, for fields that are automatic."""
         for name, field in {**self._own, "n_beta": self.fields["n_beta"]}.items():
@@ -144,7 +170,8 @@ class Controls(pn.viewable.Viewer):
         cls = self.sampler_class
         values = {**_own_defaults(cls), **values}
         self._own = {
-            name: make_field(cls.__name__, name, about, values[name]) for name, about in hyper_fields(cls).items()
+            name: make_field(cls.__name__, name, about, values[name], compact=name == "step_size")
+            for name, about in hyper_fields(cls).items()
         }
         for field in self._own.values():
             field.listener = self._changed

@@ -11,14 +11,14 @@ from app.style.layout import plotted
 from app.style.legend import legend, legend_html
 
 LOSSES = [
-    ("band", "median, middle 80%"),
-    ("one_chain", "one chain; point here: all"),
-    ("marginal", "counts, mean λ̂"),
+    ("band", "middle 80%"),
+    ("one_chain", "one chain; point: all"),
+    ("marginal", "mean λ̂"),
 ]
 ESTIMATE = [("estimate", "λ̂ ± 2 s.e."), ("recent", "moving average")]
 EXACT_LINES = ("local", "global", "expected")
 """Kinds of lines that show exact answers."""
-ONE_TRUTH = "λ, local and global"
+ONE_TRUTH = "exact λ"
 
 
 class Curves:
@@ -34,8 +34,8 @@ class Curves:
         self._summaries = ["", ""]
         self._said = (0, 0, False)
         self.legends = [legend(*entries) for entries in self._entries]
-        self.loss_parts = (self.legends[0], plotted(self.losses.plot))
-        self.estimate_parts = (self.legends[1], plotted(self.estimates.plot))
+        self.loss_parts = (self.legends[0], plotted(self.losses.plot, filling=True))
+        self.estimate_parts = (self.legends[1], plotted(self.estimates.plot, filling=True))
 
     def reset_estimates(
         self,

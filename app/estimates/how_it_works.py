@@ -21,6 +21,6 @@ STEPS = (
 def how_it_works() -> pn.pane.HTML:
     """Folded below two words, since one reads it once."""
     steps = "".join(f"<li>{escape(step)}</li>" for step in STEPS)
-    pane = prose(theme.ASIDE)
-    pane.param.update(object=f"<details><summary>How this works</summary><ol>{steps}</ol></details>", sizing_mode=None)
+    pane = prose(theme.ASIDE, margin=(0, 2))
+    pane.object = f"<details><summary>How this works</summary><ol>{steps}</ol></details>"
     return pane

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Protocol
 
@@ -29,16 +30,17 @@ from app.runs.llc_job import LlcJob
 from app.session.live import POLL_MILLISECONDS
 from app.sharing.reading import PageConfig, from_side_bar
 from app.style import theme
-from app.style.layout import card, pair, prose
+from app.style.layout import arranged, card, prose
 from app.style.numbers import UNKNOWN
 from llc_core import Estimate, Potential, RunConfig
 from llc_core.studies.explain.parts import Explanation
 
 
 class Editor(Protocol):
-    """The side bar's first half. `listener` is called after a change by the visitor."""
+    """What is estimated. `listener` is called after a change by the visitor.  choices: what of it stands in the bar."""
 
     listener: Callable[[], None]
+    choices: Sequence[Any]
 
     @property
     def problem(self) -> Any:
@@ -95,10 +97,6 @@ class EstimatePage(Page):
         raise NotImplementedError
 
     # -- what a page may define ---------------------------------------------------------------------------------------
-
-    @property
-    def parts(self) -> dict[str, list[Any]]:
-        return {"presets": [self.tiles], "texts": [self.headline, self.lesson]}
 
     def plain_picture(self, preset: Any) -> str:
         """The same while answers are hidden: it must not tell the outcome."""
@@ -172,9 +170,9 @@ class EstimatePage(Page):
     def __init__(self, presets: Sequence[Any], curves: Curves, controls: Controls, cells: Sequence[Any]) -> None:
         """cells: the read-outs below the transport, as `Numbers` takes them."""
         super().__init__(presets)
-        self.lesson = prose(theme.LESSON, styles={"flex": "1 1 24rem", "min-width": "0"})
-        self.readouts = Numbers(items=list(cells), sizing_mode="stretch_width", margin=(12, 0, 0, 0))
-        self.verdict = prose(theme.VERDICT, theme.VERDICT_ROOM, margin=(10, 0, 0, 0))
+        self.readouts = Numbers(items=list(cells), row=True, margin=0, styles={"flex": "0 1 auto"})
+        self.transport.styles = {"flex": "1 1 360px"}
+        self.verdict = prose(theme.VERDICT, theme.ONE_LINE, styles={"flex": "1 1 20rem"})
         self.curves = curves
         self.losses, self.estimates = curves.losses, curves.estimates
         self.compare = ComparePanel(self.estimates)
@@ -182,28 +180,20 @@ class EstimatePage(Page):
         self.controls = controls
         self.controls.listener = self._on_settings
         self.apply = ApplyButton(controls)
+        self.numbers_card = card(
+            arranged(theme.SIDE_BY_SIDE, self.readouts, self.transport),
+            arranged(theme.SIDE_BY_SIDE, self.verdict, self.apply.button, margin=(6, 0, 0, 0)),
+            self.guessing.view,
+        )
+        """The run, λ̂ beside what it should be, and in one line what to think of it."""
 
     def compose_estimate(
-        self,
-        side: Mapping[str, Sequence[Any]],
-        picture: Any,
-        below_numbers: Sequence[Any],
-        cards: Sequence[Any],
-        first: str = "",
+        self, side: Mapping[str, Sequence[Any]], *cards: Any, below: Sequence[Any], first: str = ""
     ) -> None:
-        """Put the page together and open it, see `Page.compose`.
-
-        picture: the card that moves beside the numbers.  below_numbers: what follows the verdict in its card.
-        cards: below these two; they come once the picture moves.
-        """
-        lesson = pn.Column(
-            self.lesson, how_it_works(), sizing_mode="stretch_width", margin=(10, 2, 0, 2), stylesheets=[theme.ROW]
-        )
-        numbers = card(
-            self.transport, self.readouts, self.verdict, self.apply.button, self.guessing.view, *below_numbers
-        )
+        """Put the page together and open it, see `Page.compose`. below: cards that come once the picture moves."""
         self.on_answers()
-        self.compose([self.editor], side, pair(picture, numbers), below=cards, first=first, lesson=lesson)
+        choices = [*self.editor.choices, *self.controls.choices]
+        self.compose([self.editor], side, *cards, choices=choices, below=[*below, how_it_works()], first=first)
 
     def opened(self, preset: Any) -> tuple[Any, Any]:
         return None, None
@@ -253,7 +243,10 @@ class EstimatePage(Page):
         """Whether a first number of this run has been shown."""
         self._counted: tuple[Any, ...] = ()
         self.compare.begin(self.compared(config))
-        self.controls.show_live({**config.resolved.sampler.to_dict(), "n_beta": config.complete.n_beta})
+        sampler, complete = config.resolved.sampler, config.complete
+        self.controls.show_live({**sampler.to_dict(), "n_beta": complete.n_beta})
+        subject = complete.problem, complete.n_beta, complete.localization, replace(sampler, step_size=1.0)
+        self.controls.describe(sampler, repr(subject))
         super()._start(config, scene, preset, lesson)
         self.compare.draw()
         self.takeaway.show(config)
@@ -339,4 +332,6 @@ class EstimatePage(Page):
         live = "off" if state.status == "running" else "polite"
         self.verdict.object = f'<p class="{tone}" aria-live="{live}" tabindex="0">{words}</p>'
         self.controls.show_live(used)
+        if state.estimate is not None:
+            self.controls.show_limit(state.estimate.diagnostics.get("stability_limit"))
         self.show_estimate(state)

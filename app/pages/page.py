@@ -21,7 +21,7 @@ from app.session.live import Live
 from app.session.run_words import caption, trouble
 from app.style import theme
 from app.style.later import Later
-from app.style.layout import complain, complaint, page, prose, side_bar
+from app.style.layout import bar, complain, complaint, page, prose, side_bar
 
 Wanted = Callable[[], Any]
 """Gives a configuration. ValueError, one sentence, where it cannot be run; on the event loop it may be `app.runs.apart.TakesLong`."""
@@ -54,6 +54,9 @@ class Page(TiledPage):
     """What needs memory, in the sentence that refuses it."""
     settings_show_more = False
     """Whether one change of the visitor changes what other widgets show."""
+
+    explanations: Sequence[Any] = ()
+    """Further explanations and formulas, for links that leave them out."""
 
     config: Any = None
     """What is run now; None before the first run."""
@@ -99,6 +102,11 @@ class Page(TiledPage):
         raise NotImplementedError
 
     # -- what a page may define ---------------------------------------------------------------------------------------
+
+    @property
+    def parts(self) -> dict[str, list[Any]]:
+        parts = super().parts
+        return {**parts, "texts": [*parts["texts"], *self.explanations], "controls": self.bar}
 
     def configuration(self) -> dict[str, Any]:
         """See `app.pages.base.PageView`."""
@@ -158,30 +166,34 @@ class Page(TiledPage):
         self.trouble = prose(theme.VERDICT, margin=(10, 0, 0, 0), visible=False)
         """What is to be said of the run itself, on pages without a verdict that says it."""
         self.fault = complaint()
-        """What cannot be run, in the side bar."""
+        """What cannot be run, below the choices or in the side bar."""
 
     def compose(
         self,
         editors: Sequence[Editor],
         side: Mapping[str, Sequence[Any]],
         *cards: Any,
+        choices: Sequence[Any] = (),
         below: Sequence[Any] = (),
         first: str = "",
-        lesson: Any = None,
     ) -> None:
         """Put the page together and open it with the preset `first`; empty: the first of all.
 
-        editors: what the visitor changes.  side: headings of the side bar, and what stands below each.  cards: below the lesson.
-        below: further ones, that come once the run is drawn.  lesson: what holds the lesson, where it does not stand alone.
+        editors: what the visitor changes.  side: headings of the side bar, and what stands below each.  choices: the few that the
+        page is about, always in sight.  cards: below them.  below: further ones, that come once the run is drawn.
         """
         for editor in editors:
             editor.listener = self._on_settings
         self.sidebar: list[Any] = [side_bar(side, self.later)]
-        words = [self.tiles, lesson or self.lesson, self.reveal, self.preparation.view]
+        words = [self.tiles, self.lesson, self.reveal, self.preparation.view]
         if self.config is None or self.question():
             words.insert(0, self.headline)
-        top = pn.Column(*words, sizing_mode="stretch_width", margin=0)
-        self.main: list[Any] = [self.later.put(page(top, *cards), below)]
+        for part in words:
+            part.css_classes = ["whole"]
+        self.tiles.css_classes, self.lesson.css_classes = ["presets"], ["lesson"]
+        top = pn.Column(*words, sizing_mode="stretch_width", margin=0, stylesheets=[theme.WORDS])
+        self.bar = [bar(choices, self.fault)] if choices else []
+        self.main: list[Any] = [self.later.put(page(top, *self.bar, *cards), below)]
         self._begin(first or next(iter(self._presets)))
 
     def opened(self, preset: Any) -> tuple[Any, Any]:
@@ -238,7 +250,7 @@ class Page(TiledPage):
         )
 
     def complain(self, message: str) -> None:
-        """Say in the side bar what cannot be run; an empty message takes it back."""
+        """Say where the settings are what cannot be run; an empty message takes it back."""
         complain(self.fault, message)
 
     def close(self) -> None:

@@ -20,7 +20,7 @@ PARAMETER = "c"
 MAX_LENGTH = 8000
 """Browsers and proxies cut addresses much longer than this."""
 HIDEABLE = {
-    "controls": "the side bar",
+    "controls": "the settings",
     "presets": "the row of presets",
     "texts": "explanations and formulas",
     "answers": "exact answers, to let a class guess",

@@ -41,6 +41,19 @@ def pair(*cards: pn.Column) -> pn.Column:
     return arranged(theme.PAIR, *cards)
 
 
+def bar(choices: Sequence[Any], fault: pn.pane.HTML) -> pn.Column:
+    """The few choices that a page is about, above its picture. fault: a `complaint` on what they say together."""
+    fault.css_classes = ["whole"]
+    made = arranged(theme.BAR.replace("COLUMNS", str(len(choices))), *choices, fault)
+    made.css_classes = ["lab-bar"]
+    return made
+
+
+def cell(*parts: Any, **options: Any) -> pn.Column:
+    """One of them, with what belongs to it."""
+    return pn.Column(*parts, **{"sizing_mode": "stretch_width", "margin": 0, **options})
+
+
 def level_pair(*cards: pn.Column) -> pn.Column:
     """A pair whose cards have the same rows: more words on one side move the figures below them on both."""
     for member in cards:
@@ -61,7 +74,11 @@ def stacks(*columns: Sequence[pn.Column]) -> pn.Column:
 def page(*objects: Any) -> pn.Column:
     """The main part of a page."""
     return pn.Column(
-        *objects, sizing_mode="stretch_width", margin=(2, 18, 24, 18), styles={"gap": "12px"}, stylesheets=[theme.TALL]
+        *objects,
+        sizing_mode="stretch_width",
+        margin=(0, 18, 24, 18),
+        styles={"gap": "var(--gap)"},
+        stylesheets=[theme.TALL, theme.GAP],
     )
 
 
@@ -94,7 +111,10 @@ def folded(*objects: Any, title: str = "Advanced") -> pmui.Accordion:
     )
 
 
-def plotted(plot: Any, margin: Any = 0) -> pn.pane.Bokeh:
+def plotted(plot: Any, margin: Any = 0, filling: bool = False) -> pn.pane.Bokeh:
+    """filling: as high as the window leaves room below what stands above the pictures of a page."""
+    if filling:
+        plot.stylesheets = [theme.FILLING]
     return pn.pane.Bokeh(plot, sizing_mode="stretch_width", margin=margin)
 
 

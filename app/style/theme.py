@@ -69,6 +69,7 @@ CARD = f"""
   box-sizing: border-box;
   max-height: none !important;
 }}
+@media (max-height: 920px) {{ :host {{ padding: 8px 14px; }} }}
 """
 
 TALL = """
@@ -77,6 +78,12 @@ TALL = """
 """
 """Panel limits a column to the height of its container, here the window's: cards then overlap on a phone. It also puts an
 empty button into it, which would take a gap, and in a grid a row."""
+
+GAP = """
+:host { --gap: 12px; }
+@media (max-height: 920px) { :host { --gap: 8px; } }
+"""
+"""Between the cards of a page."""
 
 PAIR = f"""
 {TALL}
@@ -91,10 +98,48 @@ LEVEL = """
 """
 """Of a card in a pair: its rows are those of the pair, so that what stands in one row of both cards is level."""
 
-ROW = f"""
+SIDE_BY_SIDE = f"""
 {TALL}
-:host {{ display: flex !important; flex-direction: row; flex-wrap: wrap; align-items: baseline; gap: 0 16px; }}
+:host {{ display: flex !important; flex-direction: row; flex-wrap: wrap; align-items: center; gap: 6px 20px; }}
 """
+
+WORDS = f"""
+{TALL}
+@media (max-height: 920px) and (min-width: 600px) {{
+  :host {{ display: flex !important; flex-flow: row wrap; align-items: center; gap: 4px 16px; }}
+  .whole {{ flex: 1 1 100%; margin: 0; }}
+  .presets {{ flex: none !important; width: max-content !important; position: relative; z-index: 40; }}
+  .lesson {{ flex: 1 1 20rem !important; width: auto !important; align-self: center !important; margin: 0; min-width: 0; }}
+}}
+"""
+"""What is said of a page above its choices: in a low window the lesson stands beside the button of the presets."""
+
+BAR = f"""
+{CARD}
+:host {{ display: grid !important; grid-template-columns: repeat(COLUMNS, minmax(0, 1fr)); gap: 2px 18px;
+  align-items: start; padding: 4px 16px; }}
+.scroll-button {{ display: none; }}
+.whole {{ grid-column: 1 / -1; }}
+@media (max-width: 899px) {{ :host {{ grid-template-columns: repeat(2, minmax(0, 1fr)); }} }}
+@media (max-width: 599px) {{ :host {{ grid-template-columns: minmax(0, 1fr); }} }}
+"""
+"""The choices of a page side by side, and below all of them what cannot be run."""
+
+UNFOLDS = """
+:host { position: relative; }
+.formula { max-height: 1.9rem; overflow: hidden; white-space: nowrap; padding: 2px 6px; border-radius: 6px; font-size: .875rem; }
+:host(:is(:hover, :focus-within)) .formula { position: absolute; z-index: 30; top: 46px; left: 0; width: max-content !important;
+  max-width: min(560px, 90vw); max-height: none; white-space: normal; background: var(--panel-surface-color); box-shadow: 0 6px 20px #0004; padding: 10px 14px; }
+"""
+"""A formula below a choice: its beginning, and the whole of it below the pointer or the focus."""
+
+FILLING = """
+:host { flex: none !important; height: clamp(236px, calc(100vh - 540px), 700px) !important; }
+@media (max-height: 920px) { :host { height: clamp(236px, calc(100vh - 434px), 700px) !important; } }
+@media (max-height: 920px) and (max-width: 1199px) { :host { height: clamp(236px, calc(100vh - 508px), 700px) !important; } }
+@media (max-width: 899px) { :host { height: 260px !important; } }
+"""
+"""Of a picture that the rest of a window's height belongs to."""
 
 STACK = f"""
 {TALL}
@@ -119,21 +164,25 @@ p { font-size: 1rem; margin: 0; min-height: 1.45em; }
 """
 
 ASIDE = """
-:host { flex: 0 1 auto; max-width: 100%; }
 summary { font-size: .875rem; cursor: pointer; width: max-content; padding: 2px 0; line-height: 1.45; }
 ol { margin: 4px 0 0; padding-left: 1.4em; font-size: 1rem; line-height: 1.45; max-width: 62rem; }
 """
-"""Words that open beside others: as narrow as their title, and below in full width when they are open."""
+"""Words that open below their title."""
 
 HEADLINE = """
 h1 { font-size: 1.125rem; font-weight: 700; line-height: 1.35; margin: 0; min-height: 1.35em; }
 """
 
-VERDICT_ROOM = """
-p { height: 8.4em; box-sizing: border-box; overflow-y: auto; }
-@media (max-width: 900px) { p { height: auto; min-height: 4.4em; } }
+ONE_LINE = """
+:host { height: 2.6rem; position: relative; z-index: 15; min-width: 0; }
+p { min-height: 0 !important; box-sizing: border-box; padding-right: 2.2em !important; max-height: 60vh; overflow: hidden;
+  background: color-mix(in srgb, var(--tone) 12%, var(--panel-surface-color)) !important; }
+p:not(:hover, :focus) { white-space: nowrap; text-overflow: ellipsis; }
+p:is(:hover, :focus) { box-shadow: 0 6px 20px #0004; overflow-y: auto; }
+p::after { content: "▾"; position: absolute; right: .8em; top: 8px; opacity: .7; }
+p:is(:hover, :focus)::after { content: "▴"; }
 """
-"""Of a verdict beside a figure: other words do not move what stands below, and longer ones can be scrolled."""
+"""Of a verdict: one line, which the pointer or the focus unfolds over what stands below. Nothing moves."""
 
 VERDICT = """
 p { font-size: 1rem; margin: 0; padding: 8px 12px; border-left: 4px solid var(--tone); border-radius: 6px; min-height: 1.45em;
@@ -152,9 +201,9 @@ p:not(:hover, :focus) .brief::after { content: " " attr(data-sign); }
 
 LEGEND = """
 .heard { position: absolute; width: 1px; height: 1px; margin: 0; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
-h2 { margin: 0 0 2px; }
+h2 { margin: 0 14px 2px 0; }
+@media (max-height: 920px) and (min-width: 1200px) { h2 { float: left; } }
 ul { display: flex; flex-wrap: wrap; gap: 2px 14px; margin: 0; padding: 0; list-style: none; font-size: .875rem; }
-@media (max-width: 1480px) { ul { min-height: 2.6em; align-content: flex-start; } }
 li { display: inline-flex; align-items: center; gap: 6px; white-space: nowrap; }
 """
 

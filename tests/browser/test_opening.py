@@ -49,7 +49,7 @@ SMALL = {"width": 1280, "height": 720}
 def test_the_side_bar_keeps_its_looks_and_comes_after_the_page_by_tab(still):
     """What takes its styles away, as moving it in the document would, makes its icons as large as the side bar."""
     page = still.page
-    expect(page.get_by_role("textbox", name="Layer sizes")).to_be_visible()
+    expect(page.get_by_role("textbox", name="Steps", exact=True)).to_be_visible()
     repaired(still)
     page.get_by_role("button", name="theme").first.focus()
     met = []
@@ -100,7 +100,7 @@ def test_the_next_page_is_made_for_the_window_that_there_is_now(app):
         page.set_viewport_size(size)
         app.open_link("local-geometry", {**QUICK, "steps": 2000})
         app.until_moving()
-        expect(page.get_by_role("textbox", name="Layer sizes")).to_be_visible(visible=not closed)
+        expect(page.get_by_role("textbox", name="Steps", exact=True)).to_be_visible(visible=not closed)
         assert {each["name"]: each["value"] for each in page.context.cookies()}["llc-lab-narrow"] == told
         if turn == 0:
             the_settings_are_one_click_away(page)
@@ -108,7 +108,7 @@ def test_the_next_page_is_made_for_the_window_that_there_is_now(app):
 
 def the_settings_are_one_click_away(page):
     page.get_by_role("button", name="Open drawer").click()
-    expect(page.get_by_role("textbox", name="Layer sizes")).to_be_visible()
+    expect(page.get_by_role("textbox", name="Steps", exact=True)).to_be_visible()
     slider = page.get_by_role("slider", name="Steps slider")
     slider.focus()
     page.keyboard.press("ArrowLeft")

@@ -67,9 +67,7 @@ class WidthEditor(pn.viewable.Viewer):
         self.listener = lambda: None
         self.width = NumberField("width", Hyper(1, 99), 2, integer=True, span=(1, 9))
         self.width.listener = lambda: self.listener()
-
-    def __panel__(self):
-        return self.width.widget
+        self.choices = [self.width]
 
     @property
     def problem(self):
@@ -93,10 +91,10 @@ class Toy(EstimatePage):
         self.editor, self.words = WidthEditor(), prose()
         self.takeaway = ToyTakeaway(self.restore)
         self.compose_estimate(
-            {"Layer": [self.editor], "Sampler": [self.fault, self.controls]},
+            {"Sampler": [self.controls]},
+            self.numbers_card,
             card(*self.curves.loss_parts),
-            [toolbar(self.compare.button, self.takeaway.menu)],
-            [card(self.words)],
+            below=[toolbar(self.compare.button, self.takeaway.menu), card(self.words)],
         )
 
     def question(self):

@@ -1,5 +1,5 @@
-"""The side bar's first half on the page "Landscapes": which landscape, how much data, and where the chains begin. Long, since
-it answers to every entry of five kinds of landscape."""
+"""Which landscape on the page "Landscapes", in the bar; in the side bar how much data, and where the chains begin. Long, since it
+answers to every entry of five kinds of landscape."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from app.pages.landscapes.controls import (
 )
 from app.pages.landscapes.scene import nearest_truth
 from app.style.formula import displayable
-from app.style.layout import complain, complaint, prose
+from app.style.layout import cell, complain, complaint, prose
 from llc_core.potentials.plane.curve import NEAR
 from llc_core.potentials.plane.formulas import EXAMPLE, plane_formula
 from llc_core.potentials.plane.models import EXAMPLE_STROKES
@@ -45,7 +45,7 @@ HINT = "+ − * / ^, exp log sqrt sin cos tanh abs cosh, pi and e. Its zeros are
 class LandscapeEditor(pn.viewable.Viewer):
     """`problem` is the last valid description; bad input leaves it as it was and shows a sentence under the entries.
 
-    `listener` is called when the user has made another valid landscape or start.
+    `choices` are for the bar. `listener` is called when the user has made another valid landscape or start.
     """
 
     def __init__(self, problem: Mapping[str, Any]):
@@ -64,19 +64,10 @@ class LandscapeEditor(pn.viewable.Viewer):
         self.at = point_field()
         self.w0 = entry("Point w0: coordinates w₁, w₂", "0, 0")
         self.message = complaint(margin=0)
-        self._own = pn.Column(sizing_mode="stretch_width", margin=0)
+        self._own, self._further = cell(), cell()
         self.start, self.n, self.seed = start_fields(), sample_field(), seed_field()
-        self._view = pn.Column(
-            self.choice,
-            self.formula,
-            self._own,
-            self.message,
-            *self.start,
-            self.n,
-            self.seed,
-            sizing_mode="stretch_width",
-            margin=0,
-        )
+        self.choices = cell(self.choice, self.formula), cell(self._own, self.message)
+        self._view = cell(self._further, *self.start, self.n, self.seed)
         self.choice.listener = self._on_landscape
         self.at.listener = self._on_named_point
         for text in (self.k, self.h, self.scales):
@@ -172,12 +163,12 @@ class LandscapeEditor(pn.viewable.Viewer):
 
     def _arrange(self) -> None:
         name = self.choice.value
-        self._own.objects = {
-            "normal_crossing": [self.k, self.h, self.w0],
-            "line_and_point": [self.at, self.w0],
-            "quadratic": [self.scales],
-            "formula": [self.rho, self._hint, self.w0],
-            "drawn": [self.strokes, self._drawn_hint, self.w0],
+        self._own.objects, self._further.objects = {
+            "normal_crossing": ([self.k, self.w0], [self.h]),
+            "line_and_point": ([self.at, self.w0], []),
+            "quadratic": ([self.scales], []),
+            "formula": ([self.rho, self.w0], [self._hint]),
+            "drawn": ([self.strokes, self.w0], [self._drawn_hint]),
         }[name]
         self.formula.object = displayable(get_landscape(self.problem).model.formula)
 

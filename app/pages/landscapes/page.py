@@ -33,7 +33,7 @@ from app.pages.tours import is_over
 from app.runs.job import State
 from app.sharing.exact_answers import ExactAnswers
 from app.sharing.reading import PageConfig
-from app.style.layout import card, pair, prose, toolbar
+from app.style.layout import card, pair, prose, stacks, toolbar
 from llc_core import Planar
 
 MOST = 1.0
@@ -70,6 +70,7 @@ class Landscapes(EstimatePage):
             self.restore, lambda: self.volume.found, lambda: self.points.found
         )
         self.method = MethodCard()
+        self.explanations = [self.method.view, self.controls.formula]
         self.answers = ExactAnswers(
             self.scale_box,
             self.volume.view,
@@ -78,24 +79,16 @@ class Landscapes(EstimatePage):
             changed=self.on_answers,
         )
         self.compose_estimate(
-            {"Landscape": [self.editor], "Sampler": [self.fault, self.controls]},
-            self.plane.view,
-            [self.one_step.view, toolbar(self.takeaway.menu)],
-            [
+            {"Landscape": [self.editor], "Sampler": [self.controls]},
+            stacks([self.plane.view], [self.numbers_card, card(self.one_step.view)]),
+            below=[
+                toolbar(self.takeaway.menu),
                 pair(card(*self.curves.estimate_parts), card(*self.curves.loss_parts)),
                 pair(self.volume.view, self.points.view),
                 self.method.view,
             ],
-            FIRST,
+            first=FIRST,
         )
-
-    @property
-    def parts(self) -> dict[str, list[Any]]:
-        return {
-            "presets": [self.tiles],
-            "texts": [self.headline, self.lesson, self.method.view],
-            "answers": [self.answers],
-        }
 
     def picture(self, preset: LandscapePreset) -> str:
         return draw_landscape(get_landscape(preset.problem))

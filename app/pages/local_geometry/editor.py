@@ -1,4 +1,4 @@
-"""The side bar's first half: which network. Widths and ranks typed by hand, or a random problem of a size class."""
+"""Which network: in the bar its layers and ranks, drawn and typed; in the side bar a random one of a size class, and the seed."""
 
 from __future__ import annotations
 
@@ -9,17 +9,20 @@ from typing import Any
 import panel as pn
 import panel_material_ui as pmui
 
+from app.components.net import Net
 from app.controls.fields import ChoiceField, NumberField
 from app.controls.parsing import parse_numbers
 from app.pages.local_geometry.config import check_size
-from app.pages.local_geometry.pictures import draw_network
+from app.pages.local_geometry.pictures import SIDE, draw_network
 from app.style import theme
-from app.style.layout import complain, complaint, prose
+from app.style.layout import cell, complain, complaint
 from llc_core.fields import Hyper
 from llc_core.potentials.deep_linear.random_networks import RANKS, check_architecture, check_layer_ranks
 
 BY_HAND, RANDOM = "By hand", "Random"
 SIZE_CLASSES = ("1K", "10K")
+NET = {"width": 240, "height": 88}
+"""Of the drawing, in the units of SVG."""
 RANK_LABELS = {
     "equal": "equal in all layers (local = global)",
     "full": "full (no reduction)",
@@ -30,7 +33,7 @@ RANK_LABELS = {
 class NetworkEditor(pn.viewable.Viewer):
     """`problem` is the last valid description; bad input leaves it as it was and shows a sentence under the entry.
 
-    `listener` is called when the user has made a new valid problem.
+    `choices` are for the bar. `listener` is called when the user has made a new valid problem.
     """
 
     def __init__(self, problem: Mapping[str, Any]):
@@ -46,8 +49,11 @@ class NetworkEditor(pn.viewable.Viewer):
             margin=(0, 0, 8, 0),
             sx=theme.AS_WRITTEN,
         )
+        self.net = Net(edge=SIDE / NET["width"], sizing_mode="stretch_width", margin=0)
+        self.net.listener = self._on_net
         self.widths = _entry("Layer sizes", "8, 6, 8")
         self.ranks = _entry("Layer ranks (empty: full)", "full")
+        self.ranks.styles = {"order": "2"}
         self.message = complaint(margin=0)
         self._class = ChoiceField("size_class", Hyper(choices=SIZE_CLASSES), "1K", label="Size (parameters)")
         self._rule = ChoiceField("ranks", Hyper(choices=RANKS), "equal", RANK_LABELS, label="Ranks")
@@ -59,15 +65,12 @@ class NetworkEditor(pn.viewable.Viewer):
             label="Network seed",
             span=(0, 100),
         )
-        self._by_hand = pn.Column(self.widths, self.ranks, self.message, sizing_mode="stretch_width", margin=0)
-        self._random = pn.Column(sizing_mode="stretch_width", margin=0, visible=False)
-        self.drawing = prose(margin=(2, 0, 0, 0))
-        self._view = pn.Column(
-            self._mode, self._by_hand, self._random, self._seed, self.drawing, sizing_mode="stretch_width", margin=0
-        )
+        self.choices = self.net, cell(self.widths, self.ranks, self.message)
+        self._random = cell(visible=False)
+        self._view = cell(self._mode, self._random, self._seed)
         self._mode.param.watch(self._on_mode, "value")
-        self.widths.param.watch(self._on_change, "value")
-        self.ranks.param.watch(self._on_change, "value")
+        self.widths.param.watch(self._on_text, "value")
+        self.ranks.param.watch(self._on_text, "value")
         self._class.listener = self._rule.listener = self._seed.listener = self._on_change
         self.show(problem)
 
@@ -98,8 +101,10 @@ class NetworkEditor(pn.viewable.Viewer):
         self._complain("")
 
     def draw(self, widths: Sequence[int], ranks: Sequence[int]) -> None:
-        """Show the network that is run now."""
-        self.drawing.object = draw_network(widths, ranks)
+        """Show the network that is run now; of a random one the entries say what it has become."""
+        if self._mode.value == RANDOM:
+            self._write(list(widths), list(ranks))
+        self.net.param.update(picture=draw_network(widths, ranks, **NET), widths=list(widths), ranks=list(ranks))
 
     def read(self) -> dict[str, Any]:
         """The problem that the entries describe; ValueError with one sentence."""
@@ -117,14 +122,39 @@ class NetworkEditor(pn.viewable.Viewer):
         return {"kind": "dln", "widths": widths, "layer_ranks": ranks, "seed": seed}
 
     def _arrange(self) -> None:
-        by_hand = self._mode.value == BY_HAND
-        if not by_hand and not self._random.objects:
+        random = self._mode.value == RANDOM
+        if random and not self._random.objects:
             self._random.objects = [self._class, self._rule]  # not built before they are wanted: the page loads sooner
-        self._by_hand.visible, self._random.visible = by_hand, not by_hand
+        self._random.visible = random
 
-    def _on_mode(self, event: Any) -> None:
+    def _write(self, widths: list[int], ranks: list[int]) -> None:
+        """Set the two entries, without reporting a change."""
+        quiet, self._quiet = self._quiet, True
+        try:
+            self.widths.value = ", ".join(map(str, widths))
+            self.ranks.value = "" if ranks == _full(widths) else ", ".join(map(str, ranks))
+        finally:
+            self._quiet = quiet
+
+    def _on_net(self, deed: str, place: int, by: int) -> None:
+        with pn.io.hold():
+            self._write(*changed(self.net.widths, self.net.ranks, deed, place, by))
+            self._on_text()
+
+    def _on_text(self, event: Any = None) -> None:
+        """What is typed is a network by hand, whatever was there before."""
+        if self._quiet:
+            return
+        self._quiet = True
+        self._mode.value = BY_HAND
+        self._quiet = False
         self._arrange()
         self._on_change()
+
+    def _on_mode(self, event: Any) -> None:
+        if not self._quiet:
+            self._arrange()
+            self._on_change()
 
     def _on_change(self, event: Any = None) -> None:
         if self._quiet:
@@ -135,6 +165,8 @@ class NetworkEditor(pn.viewable.Viewer):
             self._complain(str(error))
             return
         self._complain("")
+        if "layer_ranks" in problem:  # at once, and not with its run: the next press is on what it shows
+            self.draw(problem["widths"], problem["layer_ranks"])
         if problem != self.problem:
             self.problem = problem
             self.listener()
@@ -144,7 +176,26 @@ class NetworkEditor(pn.viewable.Viewer):
         in_ranks = message.startswith(("Layer ranks", "The rank of layer"))
         self.widths.error_state = bool(message) and not in_ranks
         self.ranks.error_state = in_ranks
+        self.message.styles = {"order": "3" if in_ranks else "1"}  # under its own entry
         complain(self.message, message)
+
+
+def changed(widths: Sequence[int], ranks: Sequence[int], deed: str, place: int, by: int) -> tuple[list[int], list[int]]:
+    """Widths and ranks after a press on the drawing, see `Net`. Ranks that were full stay so; others are as high as they may be."""
+    widths, ranks, full = list(widths), list(ranks), list(ranks) == _full(widths)
+    inner = 0 < place < len(widths) - 1
+    if deed == "rank":
+        ranks[place], full = max(ranks[place] + by, 0), False
+    elif deed == "add":
+        widths.insert(place + 1, min(widths[place : place + 2]))
+        ranks.insert(place, ranks[place])
+    elif deed == "remove" or (widths[place] == 1 and by < 0):
+        if inner:
+            del widths[place], ranks[place]
+    else:
+        widths[place] += by * max(1, widths[place] // 10)
+    most = _full(widths)
+    return widths, most if full else [min(each) for each in zip(ranks, most, strict=True)]
 
 
 def for_people(message: str) -> str:
@@ -156,9 +207,9 @@ def for_people(message: str) -> str:
 
 def _entry(label: str, placeholder: str) -> pmui.TextInput:
     return pmui.TextInput(
-        label=label, placeholder=placeholder, size="small", sizing_mode="stretch_width", margin=(8, 0)
+        label=label, placeholder=placeholder, size="small", sizing_mode="stretch_width", margin=(5, 0, 2, 0)
     )
 
 
-def _full(widths: list[int]) -> list[int]:
+def _full(widths: Sequence[int]) -> list[int]:
     return [min(a, b) for a, b in zip(widths, widths[1:], strict=False)]

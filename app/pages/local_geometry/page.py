@@ -14,7 +14,7 @@ from app.estimates.guessing import Truth
 from app.estimates.method import MethodCard
 from app.estimates.polishing import Polishing
 from app.estimates.scale import draw_scale
-from app.estimates.texts import READOUTS, readout_values
+from app.estimates.texts import readout_values
 from app.pages.base import PageInfo
 from app.pages.estimate_page import EstimatePage
 from app.pages.local_geometry.config import get_problem
@@ -25,12 +25,12 @@ from app.pages.local_geometry.pictures import draw_network, draw_outcome
 from app.pages.local_geometry.presets import OUTCOMES, Preset, available
 from app.pages.local_geometry.scene import Scene, link_config, preset_config, scene_of
 from app.pages.local_geometry.takeaway import Takeaway
-from app.pages.local_geometry.texts import EXACT, exact_values, question
+from app.pages.local_geometry.texts import CELLS, EXACT, exact_values, question
 from app.pages.local_geometry.tour import TOUR
 from app.runs.job import State
 from app.sharing.exact_answers import ExactAnswers
 from app.sharing.reading import PageConfig
-from app.style.layout import card, pair, prose, toolbar
+from app.style.layout import card, level_pair, prose, toolbar
 from app.style.legend import heading
 from app.style.numbers import number
 from llc_core.samplers.registry import samplers
@@ -47,7 +47,7 @@ class LocalGeometry(EstimatePage):
 
     def __init__(self) -> None:
         presets = available(samplers())
-        super().__init__(presets, Curves(LOSS_LEGEND, ESTIMATE_LEGEND), Controls(conditionals=True), READOUTS)
+        super().__init__(presets, Curves(LOSS_LEGEND, ESTIMATE_LEGEND), Controls(conditionals=True), CELLS)
         self.editor: NetworkEditor = NetworkEditor(presets[0].problem)
         self.sweep, self.why = SweepPanel(), WhyPanel()
         self.sweep.listener = self._on_value
@@ -57,38 +57,30 @@ class LocalGeometry(EstimatePage):
         self.polishing = Polishing(self.controls, lambda: self.change(self.of_side_bar))
         self.scale = prose(margin=(12, 0, 0, 0))
         self.scale_box = pn.Column(self.scale, sizing_mode="stretch_width", margin=0)
-        self.exact_card = card(heading("Exact answer"), self.exact)
+        self.exact_card = card(heading("Exact answer"), self.scale_box, self.exact)
         self.method = MethodCard()
+        self.explanations = [self.method.view, self.controls.formula]
         self.further = Folded({SWEEP: (self.sweep.view, None), WHY: (self.why.view, self.why.start)})
         self.answers = ExactAnswers(
             self.exact_card,
             self.scale_box,
             self.further.view,
-            cells={self.readouts: ["expected", "error"]},
+            cells={self.readouts: ["truth", "expected", "error"]},
             changed=self.on_answers,
         )
         self.compose_estimate(
-            {"Network": [self.editor], "Sampler": [self.fault, self.controls]},
-            card(*self.curves.estimate_parts, self.scale_box),
-            [
-                self.polishing.view,
+            {"Network": [self.editor], "Sampler": [self.controls]},
+            self.numbers_card,
+            level_pair(card(*self.curves.estimate_parts), card(*self.curves.loss_parts)),
+            below=[
                 toolbar(self.compare.button, self.takeaway.menu, self.compare.words),
                 self.compare.table,
-            ],
-            [
-                pair(card(*self.curves.loss_parts), self.exact_card),
+                self.polishing.view,
+                self.exact_card,
                 self.further.view,
                 self.method.view,
             ],
         )
-
-    @property
-    def parts(self) -> dict[str, list[Any]]:
-        return {
-            "presets": [self.tiles],
-            "texts": [self.headline, self.lesson, self.method.view],
-            "answers": [self.answers],
-        }
 
     def picture(self, preset: Preset) -> str:
         outcome = OUTCOMES.get(preset.name)
@@ -133,7 +125,8 @@ class LocalGeometry(EstimatePage):
         self.why.show(scene.problem)
 
     def numbers(self, state: State) -> dict[str, str]:
-        return readout_values(state, self._expected(state))
+        exact = {} if self.scene is None else {"truth": number(self.scene.local)}
+        return {**readout_values(state, self._expected(state)), **exact}
 
     def truth(self) -> Truth | None:
         return None if self.scene is None else Truth("λ at w0", self.scene.local, self._expected(self.state))

@@ -11,6 +11,8 @@ from app.style.tile_plot import WIDTH, TilePlot, svg
 
 MANY_UNITS = 14
 """Wider layers are drawn as bars, since single dots would melt together."""
+SIDE = 18
+"""Room beside the first and the last layer, where they have labels."""
 MANY_LAYERS = 10
 """Deeper networks get no labels for ranks and only the first and last widths."""
 
@@ -26,7 +28,7 @@ def draw_network(
     """SVG of a network with the given widths [M + 1] and layer ranks [M] (None: full)."""
     full = [min(a, b) for a, b in zip(widths, widths[1:], strict=False)]
     kept = list(ranks) if ranks is not None else full
-    top, bottom, side = (16, 22, 18) if labels else (4, 4, 8)
+    top, bottom, side = (16, 22, SIDE) if labels else (4, 4, 8)
     xs = [side + i * (width - 2 * side) / (len(widths) - 1) for i in range(len(widths))]
     room, middle = height - top - bottom, top + (height - top - bottom) / 2
     most = max(widths)

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+from app.estimates.texts import READOUTS
 from app.pages.local_geometry.scene import Scene
 from app.style.numbers import coefficient, number, power_of_ten
 
+CELLS = [
+    READOUTS[0],
+    {
+        "key": "truth",
+        "label": "exact λ at w0",
+        "tip": "Learning coefficient of the point w0 where the chains start, by a formula: what λ̂ tends to as n grows.",
+    },
+    *READOUTS[1:],
+]
 EXACT = [
     {
         "key": "local",

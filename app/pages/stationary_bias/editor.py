@@ -12,7 +12,7 @@ from app.controls.fields import ChoiceField
 from app.pages.stationary_bias.controls.expression import ExpressionEditor
 from app.pages.stationary_bias.controls.points import PointsEditor
 from app.style.formula import displayable
-from app.style.layout import complain, complaint, prose
+from app.style.layout import cell, complain, complaint, prose
 from llc_core.fields import Hyper
 from llc_core.potentials.line.build import landscape, line_price
 from llc_core.potentials.line.landscape import Landscape
@@ -42,13 +42,11 @@ class TargetEditor(pn.viewable.Viewer):
             label="Target",
         )
         self.choice.listener = self._on_choice
-        self.formula = pn.pane.LaTeX("", renderer="katex", sizing_mode="stretch_width", margin=(4, 0, 0, 0))
+        self.formula = pn.pane.LaTeX("", renderer="katex", sizing_mode="stretch_width", margin=0)
         self.about = prose(margin=(4, 0, 0, 0))
         self.message = complaint(margin=0)
-        self._own = pn.Column(sizing_mode="stretch_width", margin=0, visible=False)
-        self._view = pn.Column(
-            self.choice, self._own, self.message, self.formula, self.about, sizing_mode="stretch_width", margin=0
-        )
+        self._own = cell(visible=False)
+        self._view = cell(self.choice, self._own, self.message, self.formula)
         self._points: PointsEditor | None = None
         self._expression: ExpressionEditor | None = None
         self.show(target)

@@ -68,21 +68,18 @@ class StationaryBias(Page):
             cells={side.numbers: [f"{name}_{key}" for key in ANSWERS] for name, side in self.sides.items()},
             changed=self.on_answers,
         )
+        self.explanations = [view for side in self.sides.values() for view in (side.formula, side.about)]
         self._below: Below | None = None
         self.target = TargetEditor(self.config.target)
         self.run_panel = RunPanel()
         self.compose(
             [self.target, self.run_panel, *(side.panel for side in self.sides.values())],
-            {"Target": [self.target, self.fault], "Run": [self.run_panel]},
+            {"Target": [self.target.about], "Run": [self.run_panel]},
             card(self.transport, toolbar(self.toggles, self.takeaway.menu), self.trouble),
             level_pair(*(side.view for side in self.sides.values())),
             self._foot,
+            choices=[self.target, *(side.panel.choice for side in self.sides.values())],
         )
-
-    @property
-    def parts(self) -> dict[str, list[Any]]:
-        words = [view for side in self.sides.values() for view in (side.formula, side.about)]
-        return {"presets": [self.tiles], "texts": [self.headline, self.lesson, *words], "answers": [self.answers]}
 
     def close_panels(self) -> None:
         if self._below is not None:

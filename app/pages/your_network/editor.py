@@ -1,4 +1,4 @@
-"""The side bar's first half on the page "Your network": which network, checkpoint and part, and weights from a file."""
+"""Which network on the page "Your network": in the bar the network and its checkpoint, in the side bar the rest and files."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from torch import Tensor
 
 from app.controls.uploads import taken
 from app.pages.your_network.config import ALL_PARTS, NETWORKS, OPTIMIZERS, NetworkChoice, parts
+from app.style.layout import cell
 from llc_core.fields import one_line
 from llc_core.networks import build_model, load_state
 from llc_core.networks.files import SUFFIXES
@@ -35,7 +36,7 @@ FROM_FILE = -1
 class CheckpointEditor(pn.viewable.Viewer):
     """`choice` is what `show` or the visitor selected last, `weights` the parameters of an opened file, or None.
 
-    listener: called after another selection.  on_weights: called with the name of a file whose weights are selected now.
+    choices: for the bar.  listener: called after another selection.  on_weights: called with the name of a file whose weights are selected now.
     complain: called with one sentence on a file that cannot be used.
     """
 
@@ -57,8 +58,8 @@ class CheckpointEditor(pn.viewable.Viewer):
             margin=(6, 0),
         )  # fmt: skip
         self.upload.param.watch(self._on_upload, "value")
-        selects = (self.network, self.optimizer, self.checkpoint, self.part)
-        self._view = pn.Column(*selects, self.upload, sizing_mode="stretch_width", margin=0)
+        self.choices = self.network, self.checkpoint
+        self._view = cell(self.optimizer, self.part, self.upload)
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._view

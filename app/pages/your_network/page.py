@@ -30,7 +30,7 @@ from app.runs.job import State, Status
 from app.runs.llc_job import LlcJob
 from app.sharing.reading import PageConfig
 from app.style import theme
-from app.style.layout import card, prose, stacks, toolbar
+from app.style.layout import card, level_pair, prose, stacks, toolbar
 from app.style.legend import heading
 from llc_core import RunConfig
 
@@ -54,17 +54,16 @@ class YourNetwork(EstimatePage):
         self.polishing = Polishing(self.controls, lambda: self.change(self.of_side_bar))
         self.scale = prose(margin=(12, 0, 0, 0), visible=False)
         self.health, self.about = prose(theme.TABLE), prose()
+        self.explanations = [self.about, self.controls.formula]
         self.compose_estimate(
-            {"Network": [self.editor, self.fault], "Sampler": [self.controls]},
-            card(*self.curves.estimate_parts),
-            [
-                self.scale,
-                self.polishing.view,
+            {"Network": [self.editor], "Sampler": [self.controls]},
+            self.numbers_card,
+            level_pair(card(*self.curves.estimate_parts), card(*self.curves.loss_parts)),
+            below=[
                 toolbar(self.compare.button, self.takeaway.menu, self.compare.words),
                 self.compare.table,
-            ],
-            [
-                card(*self.curves.loss_parts),
+                self.polishing.view,
+                self.scale,
                 stacks(
                     [self.over_training.view, card(heading("This network"), self.about)],
                     [self.calibration.view, card(heading("Diagnostics"), self.health)],
@@ -72,14 +71,6 @@ class YourNetwork(EstimatePage):
             ],
         )
         self.editor.listener = self._on_choice
-
-    @property
-    def parts(self) -> dict[str, list[Any]]:
-        return {
-            "presets": [self.tiles],
-            "texts": [self.headline, self.lesson, self.about],
-            "answers": [self.answers],
-        }
 
     def picture(self, preset: NetworkPreset) -> str:
         return draw_outcome(preset, OUTCOMES[preset.name])

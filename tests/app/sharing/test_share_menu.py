@@ -337,7 +337,7 @@ def test_a_class_can_be_left_to_guess_the_learning_coefficient():
         problem = view.scene.problem
         exact = f"{float(problem.local_learning_coefficient):g}"
         assert not view.exact_card.visible and not view.further.view.visible
-        assert set(view.readouts.withheld) == {"expected", "error"}
+        assert set(view.readouts.withheld) == {"truth", "expected", "error"}
         assert all(line.location is None for line in (*view.losses.truths, *view.estimates.truths))
         for legend in view.curves.legends:
             assert "expected" not in legend.object and "local" not in legend.object

@@ -125,7 +125,7 @@ def every_figure_is_saved_as_png_and_svg(app):
             assert content[:4] == b"\x89PNG"
     losses = saved(app, "Loss traces as SVG").read_text()
     assert losses.count("<path") > 6 and "steps of each chain" in losses
-    for words in ("Loss traces", "median, middle 80%", "expected λ̂"):
+    for words in ("Loss traces", "middle 80%", "expected λ̂"):
         assert words in losses, "the legend comes with the figure"
 
 

@@ -218,9 +218,9 @@ def test_a_phone_shows_everything_below_each_other(app):
         expect(explanation).to_be_visible()
         box = explanation.bounding_box()
         assert box["x"] >= 0 and box["x"] + box["width"] <= 390, explanation.text_content()
-    expect(app.page.get_by_role("textbox", name="Layer sizes")).not_to_be_visible()
+    expect(app.page.get_by_role("textbox", name="Steps", exact=True)).not_to_be_visible()
     app.page.get_by_role("button", name="Open drawer").click()
-    expect(app.page.get_by_role("textbox", name="Layer sizes")).to_be_visible()
+    expect(app.page.get_by_role("textbox", name="Steps", exact=True)).to_be_visible()
 
 
 def test_dark_mode_reaches_figures_and_components(started):

@@ -254,4 +254,4 @@ def test_a_phone_shows_everything_below_each_other_in_the_dark_too(app):
     assert all(box["x"] >= 0 and box["x"] + box["width"] <= 390 for box in boxes)
     assert app.page.evaluate("document.documentElement.scrollWidth") <= 390
     app.page.get_by_role("button", name="Open drawer").click()
-    expect(app.page.get_by_role("combobox", name="Target")).to_be_visible()
+    expect(app.page.get_by_role("textbox", name="Steps", exact=True)).to_be_visible()

@@ -57,7 +57,8 @@ def test_a_copied_link_opens_the_same_run(app):
 
 def test_a_link_opens_another_page_with_parts_left_out(app):
     open_link(app, encode(Link("stationary-bias", BIAS, ("controls", "presets", "pages"))))
-    expect(app.page.get_by_text("Right sampler").first).to_be_visible()
+    expect(app.page.get_by_role("heading", name=re.compile("^Right: "))).to_be_visible()
+    expect(app.page.get_by_role("combobox", name="Right sampler")).not_to_be_visible()  # choices are settings
     expect(app.page.get_by_role("group", name="Presets")).not_to_be_visible()
     expect(app.button("Share")).to_have_count(0)
     expect(app.button("Local geometry")).to_have_count(0)
@@ -69,12 +70,12 @@ def test_a_link_can_leave_the_answers_to_the_class(app):
     open_link(app, encode(Link("local-geometry", QUICK, ("answers", "texts"))))
     app.wait_for_points(60)
     expect(app.page.locator("[data-key=llc]").first).to_have_text(re.compile("±"))
-    for key in ("expected", "error"):
+    for key in ("truth", "expected", "error"):
         expect(app.page.locator(f"[data-key={key}]").first).not_to_be_visible()
     expect(app.page.get_by_role("heading", name="Exact answer", exact=True)).to_have_count(0)
     for name in ("Sweep a setting", "Why this number?"):
         expect(app.button(name)).to_have_count(0)
-    expect(app.page.locator("li").filter(has_text=re.compile("^(global|local) λ$"))).to_have_count(0)
+    expect(app.page.locator("li").filter(has_text=re.compile("^(global|local|exact) λ$"))).to_have_count(0)
     expect(app.page.locator("li").filter(has_text="moving average")).to_be_visible()
 
 

@@ -98,7 +98,7 @@ class Beside:
         )  # fmt: skip
         self._problem.param.watch(self._on_problem, "value")
         self._numbers = Numbers(items=CELLS, least="7.5rem", sizing_mode="stretch_width", margin=0)
-        self._verdict = prose(theme.VERDICT, theme.VERDICT_ROOM, margin=(8, 0))
+        self._verdict = prose(theme.VERDICT, theme.ONE_LINE, margin=(8, 0))
         self._losses = LossFigure()
         self._losses.reset(1, 1, 0, 1.0, None)
         self._losses.plot.height = HEIGHT

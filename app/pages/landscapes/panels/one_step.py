@@ -19,10 +19,6 @@ from app.style.numbers import number
 SIZE = 210
 DRIFT, NOISE, SUM, REFUSED = theme.ESTIMATE, theme.PINNED, theme.GOOD, theme.LOCAL
 MARGIN = 1.25
-BESIDE = f"""
-{theme.TALL}
-:host {{ display: flex !important; flex-direction: row; flex-wrap: wrap; align-items: center; gap: 12px; }}
-"""
 NONE = "Press Step, or turn the speed down, to see what one step of a chain is made of."
 EMPTY: dict[str, list[Any]] = {name: [] for name in ("x0", "y0", "x1", "y1")}
 
@@ -52,7 +48,7 @@ class OneStepPanel:
         words = pn.Column(head, self._words, styles={"flex": "1 1 180px", "min-width": "0"}, margin=0)
         # Not a FlexBox: a figure inside one may never be ready, and then the page is not either.
         self.view = arranged(
-            BESIDE, words, pn.pane.Bokeh(self.plot, width=SIZE, height=SIZE, margin=0), margin=(10, 0, 0, 0)
+            theme.SIDE_BY_SIDE, words, pn.pane.Bokeh(self.plot, width=SIZE, height=SIZE, margin=0), margin=(10, 0, 0, 0)
         )
         self._say(NONE)
 

@@ -10,7 +10,7 @@ import panel as pn
 
 from app.controls.fields import ChoiceField, Field, NumberField, make_field
 from app.pages.stationary_bias.config import STEP, on_the_line
-from app.style.layout import folded
+from app.style.layout import cell, folded
 from llc_core.fields import Hyper, default_of, hyper_fields
 from llc_core.samplers.registry import samplers
 
@@ -45,13 +45,13 @@ class SamplerPanel:
 
     @property
     def choice(self) -> pn.viewable.Viewable:
-        """Which sampler."""
-        return self._choices
+        """Which sampler, and its step size: for the bar of the page."""
+        return cell(self._choices, self._step)
 
     @property
-    def numbers(self) -> pn.viewable.Viewable:
-        """Its step size, and the rest of its settings below one word that opens them."""
-        return pn.Column(self._step, self._more, sizing_mode="stretch_width", margin=0)
+    def further(self) -> pn.viewable.Viewable:
+        """The rest of its settings below one word that opens them."""
+        return self._more
 
     @property
     def value(self) -> dict[str, Any]:

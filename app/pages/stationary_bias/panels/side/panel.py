@@ -41,12 +41,13 @@ class Side:
         )
         self.about = prose(margin=(4, 0, 0, 0))
         self._heard = Heard(f"law_{side} metric_figure_{side}")
+        self._title = prose()
         self.view = card(
-            self.panel.choice,
+            self._title,
             plotted(self.law.plot, margin=(4, 0, 0, 0)),
             self.verdict,
             plotted(self.metric.plot, margin=(8, 0, 0, 0)),
-            self.panel.numbers,
+            self.panel.further,
             self.formula,
             self.about,
             self.numbers,
@@ -71,6 +72,8 @@ class Side:
 
     def _write(self, scene: Scene) -> None:
         prediction = scene.side(self.side)
+        name = prediction.sampler.label or prediction.sampler.name
+        self._title.object = f"<h2>{WORDS[self.side]}: {escape(name)}</h2>"
         self.formula.object = displayable(formula(prediction)) if self._told else ""
         self.about.object = f"<p>{escape(explanation(prediction))}</p>" if self._told else ""
 

@@ -1,0 +1,143 @@
+"""The three choices of a page stand above its picture in every window: nothing is opened to see them, to change them, or to read
+what is wrong with them."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from browser_app import QUICK
+from playwright.sync_api import expect
+
+SIZES = [(1024, 768), (1280, 720), (1366, 768), (1440, 900), (1920, 1080), (390, 844)]
+SHARE = """() => {
+  const boxes = [...Bokeh.index.query((v) => v.model.type === 'Figure')].map((v) => v.el.getBoundingClientRect())
+  const seen = (from, to, end) => Math.max(0, Math.min(to, end) - Math.max(from, 0))
+  return boxes.reduce((sum, b) => sum + seen(b.left, b.right, innerWidth) * seen(b.top, b.bottom, innerHeight), 0) / innerWidth / innerHeight
+}"""
+# What can be pressed, chosen or typed in the window, the header with it; a number with its slider is one, and so is a group.
+CONTROLS = """() => {
+  const host = (e) => e.parentNode instanceof ShadowRoot ? e.parentNode.host : e.parentElement
+  const within = (e, selector) => { for (; e; e = host(e)) if (e.matches(selector)) return e; return null }
+  const all = (root) => [...root.querySelectorAll('*')].flatMap((e) => [e, ...(e.shadowRoot ? all(e.shadowRoot) : [])])
+  const works = all(document).filter((e) => e.matches('button, input, select, textarea, a[href], summary, [role=combobox]'))
+  const found = new Set()
+  for (const e of works) {
+    const box = e.getBoundingClientRect()
+    const inside = box.width > 1 && box.bottom > 0 && box.top < innerHeight && box.right > 0 && box.left < innerWidth
+    if (!inside || !e.checkVisibility({checkVisibilityCSS: true}) || e.getAttribute('aria-hidden') === 'true') continue
+    if (within(e, '.skip-link, .bk-Toolbar, .bk-Figure')) continue
+    found.add(within(e, '.field, .net, .MuiInputBase-root') ?? e)
+  }
+  return [...found].map((e) => e.getAttribute('aria-label') || e.textContent.trim().slice(0, 40) || e.className)
+}"""
+
+
+@pytest.fixture
+def quick_at(app):
+    def at(width, height):
+        app.page.set_viewport_size({"width": width, "height": height})
+        app.open_link("local-geometry", QUICK)
+        app.wait_for_points()
+        return app
+
+    return at
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+def test_each_choice_is_in_sight_and_its_change_is_a_new_run(quick_at, size):
+    app = quick_at(*size)
+    page = app.page
+    sizes, ranks, step = (
+        page.get_by_role("textbox", name=name) for name in ("Layer sizes", "Layer ranks", "Step size ε")
+    )
+    sampler = page.get_by_role("combobox", name="Sampler")
+    for choice in (sizes, ranks, sampler, step):
+        expect(choice).to_be_visible()
+        box = choice.bounding_box()
+        assert box["x"] >= 0 and box["x"] + box["width"] <= size[0] and box["y"] + box["height"] <= size[1], box
+    with app.begins():
+        sizes.fill("6, 5, 6")
+        sizes.press("Enter")
+    expect(page.get_by_role("img", name="Network of widths 6, 5, 6 with layer ranks 5, 5")).to_be_visible()
+    with app.begins():
+        step.fill("0.01")
+        step.press("Enter")
+    expect(page.get_by_role("checkbox", name="Step size ε automatic")).not_to_be_checked()
+    with app.begins():
+        sampler.click()
+        page.get_by_role("option", name="SGLD", exact=True).click()
+    expect(sampler).to_have_text("SGLD")
+
+    sizes.fill("6, five, 6")
+    sizes.press("Enter")
+    said = page.get_by_role("alert").filter(has_text="is not a whole number")
+    expect(said).to_be_visible()
+    above, below = sizes.bounding_box(), ranks.bounding_box()
+    assert above["y"] + above["height"] <= said.bounding_box()["y"] < below["y"]
+
+
+def test_the_drawing_is_changed_by_mouse_and_by_keyboard(quick_at):
+    app = quick_at(1280, 720)
+    page = app.page
+    sizes, ranks = (page.get_by_role("textbox", name=name) for name in ("Layer sizes", "Layer ranks"))
+    net = page.get_by_role("group", name=re.compile("^Network"))
+    expect(sizes).to_have_value("4, 3, 4")
+    for name, options, now in (
+        ("Layer 2 of 3: 3 units", {}, "4, 4, 4"),
+        ("Layer 2 of 3: 4 units", {"modifiers": ["Shift"]}, "4, 3, 4"),
+        ("Layer 1 of 3: 4 units", {"button": "right"}, "3, 3, 4"),
+        ("Add a layer between 2 and 3", {}, "3, 3, 3, 4"),
+    ):
+        with app.begins():
+            net.get_by_role("button", name=name).click(**options)
+        expect(sizes).to_have_value(now)
+    net.get_by_role("button", name="Layer 1 of 4: 3 units").focus()
+    with app.begins():
+        page.keyboard.press("ArrowUp")
+    expect(sizes).to_have_value("4, 3, 3, 4")
+    page.keyboard.press("ArrowRight")
+    with app.begins():
+        page.keyboard.press("ArrowDown")
+    expect(ranks).to_have_value("2, 3, 3")
+    net.get_by_role("button", name="Layer 2 of 4: 3 units").focus()
+    with app.begins():
+        page.keyboard.press("Delete")
+    expect(sizes).to_have_value("4, 3, 4")
+
+
+@pytest.mark.parametrize(("key", "names"), [
+    ("landscapes", ("Landscape", "Sampler")),
+    ("your-network", ("Network", "Sampler")),
+    ("stationary-bias", ("Target", "Left sampler", "Right sampler")),
+])  # fmt: skip
+def test_other_pages_have_their_choices_in_sight(app, key, names):
+    app.page.set_viewport_size({"width": 1280, "height": 720})
+    app.open_page(key)
+    choices = [app.page.get_by_role("combobox", name=name) for name in names]
+    choices += app.page.get_by_role("textbox", name="Step size ε").all()
+    for choice in (*choices, app.page.get_by_role("textbox", name="Step size ε").first):
+        expect(choice).to_be_visible()
+        assert choice.bounding_box()["y"] < 300
+
+
+@pytest.mark.parametrize("size", [(1280, 720), (1366, 768)], ids=lambda size: f"{size[0]}x{size[1]}")
+def test_pictures_fill_the_first_screen(quick_at, size):
+    """At least 35% of it, with the truth beside λ̂, a verdict of one line, and few things to press."""
+    page = quick_at(*size).page
+    expect(page.locator(".caption")).to_have_text("finished")
+    expect(page.locator("p.good, p.fair, p.warn, p.bad")).to_be_visible()
+    assert page.evaluate(SHARE) >= 0.35
+    controls = page.evaluate(CONTROLS)
+    assert len(controls) <= 16, controls
+    llc, truth = (page.locator(f"[data-key={key}]").bounding_box() for key in ("llc", "truth"))
+    assert llc["y"] < truth["y"] + truth["height"] and truth["y"] < llc["y"] + llc["height"] < size[1]
+    said = page.locator("p.good, p.fair, p.warn, p.bad")
+    line = said.bounding_box()
+    assert line["height"] < 44
+    said.focus()
+    expect(said).to_have_css("white-space", "normal")
+    page.get_by_role("button", name="Examples").click()
+    expect(page.get_by_role("group", name="Presets").get_by_role("button").first).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("group", name="Presets")).not_to_be_visible()
