@@ -134,7 +134,7 @@ UNFOLDS = """
 """A formula below a choice: its beginning, and the whole of it below the pointer or the focus."""
 
 FILLING = """
-:host { flex: none !important; height: clamp(236px, calc(100vh - 540px), 700px) !important; }
+:host { flex: none !important; height: clamp(236px, calc(100vh - 568px), 700px) !important; }
 @media (max-height: 920px) { :host { height: clamp(236px, calc(100vh - 434px), 700px) !important; } }
 @media (max-height: 920px) and (max-width: 1199px) { :host { height: clamp(236px, calc(100vh - 508px), 700px) !important; } }
 @media (max-width: 899px) { :host { height: 260px !important; } }

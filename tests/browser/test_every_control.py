@@ -56,7 +56,10 @@ def prepare(app, title: str) -> Page:
     )  # menus have titles of figures too
     if title in RUNNING:
         expect(page.locator(".caption")).to_have_text("finished", timeout=300_000)
+        fields = page.locator("input")
+        before = fields.count()
         page.get_by_role("button", name="Advanced").first.click()
+        expect(fields).not_to_have_count(before)  # they are built when they are asked for
     app.still()
     return page
 
