@@ -26,8 +26,10 @@ UNTOLD = 1.5
 """Where nobody says what the losses are, from this many of them on, and where mean and variance differ by more than the latter."""
 FEWEST_FOR_SPREAD = 150
 """Of fewer independent draws no variance is compared."""
-SURE = 5.0
-"""Errors from which on a difference is none of chance; errors of variances are known to a fifth or so."""
+SURE, TOLD = 5.0, 3.5
+"""Errors from which on a difference of mean and variance is none of chance, and where it is said what the losses are."""
+FIRST = 4.0
+"""The same of the first draws alone."""
 JUMP = 0.25
 """A jump at the first draw counts from this share of λ̂ on."""
 HELD = 0.9
@@ -55,7 +57,9 @@ def of_baseline(x: np.ndarray, start: Start | None, facts: Facts) -> Iterator[Fi
         gap = math.nan
     if negative and not math.isfinite(gap):
         gap, error = llc, 0.0
-    if not math.isfinite(gap) or not (negative or abs(gap) > max(share * abs(llc), SURE * error)):
+    if not math.isfinite(gap) or not (
+        negative or abs(gap) > max(share * abs(llc), (SURE if facts.full is None else TOLD) * error)
+    ):
         return
     both = MEAN_AND_SPREAD.format(mean=llc, spread=spread, error=spread_error)
     both = (
@@ -161,12 +165,12 @@ def _first_draws(x: np.ndarray, start: Start | None, batch: float, facts: Facts)
     at_w0 = float(x[:many].mean())
     error = Noise.of(late - level).error(np.full(many, 1 / many), chains)
     rise = max(level - at_w0, 0.0) * 0.1
-    if at_w0 > max(SURE * error, JUMP * abs(level)) + rise:
+    if at_w0 > max(FIRST * error, JUMP * abs(level)) + rise:
         batches = batch > 0 and at_w0 < OF_BATCH * batch
         if batches:
             yield Flaw.ONE_BATCH.found(gap=at_w0, side="below", as_batches=f" (batches differ by {batch:.3g})")
         yield Flaw.DROPOUT.found(gap=at_w0, where="from init_loss to the first draw")
-    elif at_w0 < -max(SURE * error, JUMP * abs(level)):
+    elif at_w0 < -max(FIRST * error, JUMP * abs(level)):
         yield Flaw.ONE_BATCH.found(
             gap=-at_w0, side="above", as_batches=f" (batches differ by {batch:.3g})" if batch > 0 else ""
         )

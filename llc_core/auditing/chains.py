@@ -88,7 +88,7 @@ def _farthest(x: np.ndarray) -> tuple[int, float] | None:
     if noise.independent < FEWEST_INDEPENDENT or not error > 0:
         return None
     sure = (
-        probability(away[index] / (error * math.sqrt(chains / (chains - 1))), noise.independent / 4) * chains < CHANCE
+        probability(away[index] / (error * math.sqrt(chains / (chains - 1))), noise.independent / 2) * chains < CHANCE
     )
     size = abs(away[index])
     return (index, float(away[index])) if sure and size > APART * abs(x.mean()) else None

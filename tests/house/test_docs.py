@@ -42,6 +42,9 @@ SHORTER = {
         "max_steps=4000": "max_steps=200",
         "steps=400": "steps=50",
     },
+    "docs/how-to/coming-from-devinterp.md": {
+        "num_draws=1000, num_burnin_steps=500": "num_draws=100, num_burnin_steps=20"
+    },
     "docs/w0-is-no-minimum.md": {"steps=2000": "steps=200"},
     "docs/how-to/step-size.md": {"steps=4000": "steps=500"},
     "docs/how-to/language-models.md": {"steps=600": "steps=50"},
