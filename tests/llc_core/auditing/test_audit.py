@@ -16,6 +16,7 @@ from llc_core.auditing.words import Flaw
 from llc_core.verdicts import Kind
 
 SEEDS = range(100, 120)
+SOME = pytest.mark.parametrize("seeds", [SEEDS[:5], pytest.param(SEEDS, marks=pytest.mark.slow)], ids=["5", "20"])
 NOT_SURE = {"one_batch_unsaid"}
 """Where nobody says that losses are of batches a baseline that is too low is named in most traces and not in all."""
 
@@ -24,16 +25,18 @@ def looked(found: Made) -> Audit:
     return audit(found.traces, found.n_beta, found.init_loss, **found.told)
 
 
+@SOME
 @pytest.mark.parametrize("plant", PLANTED, ids=lambda plant: plant.__name__)
-def test_a_planted_fault_is_named_in_20_of_20(plant):
-    named = [{each.flaw.name for each in looked(plant(np.random.default_rng(seed))).findings} for seed in SEEDS]
-    missed = [seed for seed, found in zip(SEEDS, named, strict=True) if not found & set(PLANTED[plant])]
-    assert len(missed) <= (4 if plant.__name__ in NOT_SURE else 0), missed
+def test_a_planted_fault_is_named_in_20_of_20(plant, seeds):
+    named = [{each.flaw.name for each in looked(plant(np.random.default_rng(seed))).findings} for seed in seeds]
+    missed = [seed for seed, found in zip(seeds, named, strict=True) if not found & set(PLANTED[plant])]
+    assert len(missed) <= (len(seeds) // 5 if plant.__name__ in NOT_SURE else 0), missed
 
 
+@SOME
 @pytest.mark.parametrize("kind", CLEAN)
-def test_nothing_is_named_in_20_without_a_fault(kind):
-    for seed in SEEDS:
+def test_nothing_is_named_in_20_without_a_fault(kind, seeds):
+    for seed in seeds:
         found = looked(clean(np.random.default_rng(seed), kind))
         assert found and not found.findings, (seed, str(found))
 

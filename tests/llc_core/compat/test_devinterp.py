@@ -263,6 +263,7 @@ def test_a_chain_that_diverges_is_nan(regression):
     assert math.isnan(found["llc/mean"]) and found["loss/trace"].shape == (3, 200) and not found["verdict"]
 
 
+@pytest.mark.slow
 def test_a_long_run_keeps_its_draws(regression):
     found = call(regression, num_draws=50, num_steps_bw_draws=500, num_chains=1)
     assert found["loss/trace"].shape == (1, 50) and np.unique(found["loss/trace"]).size == 50

@@ -18,7 +18,7 @@ Y = X @ torch.tensor([1.0, -1.0, 2.0], dtype=torch.float64) + torch.randn(ROWS, 
 HESSIAN = (X.T @ X / ROWS).numpy()
 
 
-@pytest.mark.parametrize("decay", [0.0, 0.3, 3.0])
+@pytest.mark.parametrize("decay", [0.3, *(pytest.param(decay, marks=pytest.mark.slow) for decay in (0.0, 3.0))])
 def test_ridge_regression(decay):
     """L = ½ mean (y − x·w)² + ½·decay·|w|², so λ̂ = ½ Σ (h + decay)/(h + decay + γ/nβ) over the eigenvalues h."""
     n_beta = ROWS / math.log(ROWS)
