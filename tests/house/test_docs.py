@@ -43,7 +43,9 @@ SHORTER = {
         "steps=400": "steps=50",
     },
     "docs/how-to/coming-from-devinterp.md": {
-        "num_draws=1000, num_burnin_steps=500": "num_draws=100, num_burnin_steps=20"
+        "num_draws=1000": "num_draws=100",
+        "num_burnin_steps=500": "num_burnin_steps=20",
+        "burn_in=500": "burn_in=20",
     },
     "docs/w0-is-no-minimum.md": {"steps=2000": "steps=200"},
     "docs/how-to/step-size.md": {"steps=4000": "steps=500"},
