@@ -38,8 +38,9 @@ def test_singular_minima(name, exponents, m):
     assert abs(found.log_z - log_z) < ERRORS * found.log_z_se < 0.2
     assert abs(found.level_llc[-1] - llc) < ERRORS * found.level_llc_se[-1]
     # A power beside a logarithm is told apart from so many levels in most runs, and is never to be told wrongly.
-    assert found.multiplicity in ((m, None) if m > 1 else (m,))
-    assert abs(found.llc - float(target.learning_coefficient.value)) < ERRORS * found.llc_se < 0.09
+    told = found.multiplicity is not None
+    assert found.multiplicity == m if told else m > 1
+    assert abs(found.llc - float(target.learning_coefficient.value)) < ERRORS * found.llc_se < (0.09 if told else 0.3)
     assert np.ptp(found.rejection) < 0.2
     assert found.round_trips > 500
 
