@@ -30,7 +30,7 @@ class AsLoaded(NetworkPotential):
     """decay: precision of a Gaussian prior around 0.  epochs: whether batches are drawn without replacement, epoch by epoch.
 
     Within an epoch a chain meets rows that it has not yet fitted, so that the mean loss of its batches is a little higher than with
-    batches that are drawn anew each time (by 2% of λ̂ on the classifier of `lab.benchmarks.peers.drop_in`). What is to be comparable
+    batches that are drawn anew each time (by 2 to 3% of λ̂ on the classifier of `lab.benchmarks.peers.drop_in`). What is to be comparable
     must do the same. The rows, shuffled once, are cut from a place that is random in each epoch; each chain goes through the cuts in
     a random order of its own. Rows that are left over where the size of a batch does not divide n wait for the next epoch.
     """

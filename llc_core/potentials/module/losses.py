@@ -49,7 +49,7 @@ class CrossEntropy:
     class_dim: int | None = None
     ignore_index: int | None = IGNORED
     weight: Any = None
-    reduction: str = "token"
+    reduction: str = field(default="token", repr=False)
     scale: float = field(default=1.0, repr=False)
     """What makes the mean over rows the loss over the data that it is for; 1 where it is for none yet."""
     _on: dict[tuple[torch.device, torch.dtype], Tensor] = field(default_factory=dict, init=False, repr=False)

@@ -22,6 +22,12 @@ def reduced(loss: Loss, reduction: str | None) -> Loss:
     raise ValueError(f"reduction is {short(reduction)}, which belongs to cross_entropy and next_token; leave it out.")
 
 
+def reduction_name(loss: object) -> str:
+    """What tells losses apart that have another mean; empty for the usual one."""
+    rule = _rule(loss)
+    return "" if rule is None or rule.reduction == "token" else f"/{rule.reduction}"
+
+
 def rows_with_label(loss: Loss, targets: Tensor) -> int:
     """How many rows have a label that counts; a warning tells of others."""
     counts = _positions(loss, targets)
@@ -52,7 +58,7 @@ def which_mean(loss: Loss, targets: Tensor, base: Tensor) -> str:
     )
 
 
-def _rule(loss: Loss) -> CrossEntropy | None:
+def _rule(loss: object) -> CrossEntropy | None:
     rule = loss.rule if isinstance(loss, NextToken) else loss
     return rule if isinstance(rule, CrossEntropy) else None
 

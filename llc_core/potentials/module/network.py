@@ -23,7 +23,7 @@ from llc_core.potentials.module.calling import OfOutput
 from llc_core.potentials.module.given import read
 from llc_core.potentials.module.layers import Dense, dense_stack, row_numbers
 from llc_core.potentials.module.losses import CrossEntropy, Loss
-from llc_core.potentials.module.meant import rows_with_label, which_mean
+from llc_core.potentials.module.meant import reduction_name, rows_with_label, which_mean
 from llc_core.potentials.module.parameters import choose, frozen_copy, uncompiled
 from llc_core.potentials.module.passes import Looped, Position, Vmapped
 from llc_core.potentials.module.place import Place, as_inputs
@@ -120,7 +120,7 @@ class NetworkPotential(Potential):
         self._which_mean = reduction is None
         named = arranged.calling.loss if isinstance(arranged.calling, OfOutput) else loss_fn
         self._loss_name = repr(named) if isinstance(named, CrossEntropy) else getattr(named, "__qualname__", "")
-        self._loss_name = self._loss_name or type(named).__name__
+        self._loss_name = (self._loss_name or type(named).__name__) + reduction_name(named)
         self.pieces = choose(module, parameters)
         self.dim = self.pieces[-1].stop
         self.data = TensorData(arranged.columns, shuffle, arranged.names)

@@ -157,6 +157,15 @@ def test_two_means_that_differ_are_told_with_both_numbers_once():
         assert NetworkPotential(Reader(), "next_token", same_lengths).baseline_loss > 0
 
 
+@pytest.mark.parametrize("loss", ["next_token", CrossEntropy(class_dim=-1)])
+def test_another_mean_is_another_problem(loss):
+    tokens = torch.stack([row[:2] for row in SENTENCES])
+    data = {"input_ids": tokens, "labels": tokens}
+    told = [NetworkPotential(Reader(), loss, data, reduction=each).to_dict()["fingerprint"] for each in MEANS]
+    assert len(set(told)) == 3
+    assert told[0] == NetworkPotential(Reader(), loss, data).to_dict()["fingerprint"]
+
+
 def test_rows_without_a_label_are_counted_and_do_not_count():
     tokens = torch.stack([row[:2] for row in SENTENCES])
     labels = tokens.clone()
