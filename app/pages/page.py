@@ -185,13 +185,7 @@ class Page(TiledPage):
         for editor in editors:
             editor.listener = self._on_settings
         self.sidebar: list[Any] = [side_bar(side, self.later)]
-        words = [self.tiles, self.lesson, self.reveal, self.preparation.view]
-        if self.config is None or self.question():
-            words.insert(0, self.headline)
-        for part in words:
-            part.css_classes = ["whole"]
-        self.tiles.css_classes, self.lesson.css_classes = ["presets"], ["lesson"]
-        top = pn.Column(*words, sizing_mode="stretch_width", margin=0, stylesheets=[theme.WORDS])
+        top = self.top(self.preparation.view, headline=self.config is None or bool(self.question()))
         self.bar = [bar(choices, self.fault)] if choices else []
         self.main: list[Any] = [self.later.put(page(top, *self.bar, *cards), below)]
         self._begin(first or next(iter(self._presets)))

@@ -80,6 +80,14 @@ class TiledPage:
         """What a link can leave out: see `app.pages.base.PageView`."""
         return {"presets": [self.tiles], "texts": [self.headline, self.lesson], "answers": [self.answers]}
 
+    def top(self, *below: Any, headline: bool = True) -> pn.Column:
+        """What stands above everything: the headline, tiles and their lesson, and words that come and go."""
+        words = [*([self.headline] if headline else []), self.tiles, self.lesson, self.reveal, *below]
+        for part in words:
+            part.css_classes = ["whole"]
+        self.tiles.css_classes, self.lesson.css_classes = ["presets"], ["lesson"]
+        return pn.Column(*words, sizing_mode="stretch_width", margin=0, stylesheets=[theme.WORDS])
+
     def show_lesson(self, preset: str, lesson: str) -> None:
         """Mark a tile; "" marks none.  lesson: below the tiles; "" leaves the sentence as it is."""
         self.tiles.selected = preset

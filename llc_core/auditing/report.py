@@ -82,8 +82,9 @@ def audit(
     localization, dim, square_distance: γ, the number of parameters, and ‖w − w0‖², its mean or [C, T]: together they say how much of
         λ̂ is γ's.
 
-    Returns an `Audit`. Each check has a probability of 1e-4 at most to name something by chance (`auditing.chains.CHANCE`), and names
-    nothing that changes λ̂ by little. Raises ValueError for traces or numbers that cannot be.
+    Returns an `Audit`. Most checks name something by chance with a probability of 1e-4 (`auditing.chains.CHANCE`), those of the
+    baseline beyond 3.5 errors, and none names what changes λ̂ by little: of clean traces one or two in a thousand are named
+    (lab/benchmarks/results/accuracy.md). Raises ValueError for traces or numbers that cannot be.
     """
     facts = Facts(n_beta, n, batch_size, burn_in, full, localization, dim, square_distance)
     x, which, findings, shape = _read(traces, init_loss, facts.n_beta)

@@ -78,9 +78,7 @@ class Benchmark(TiledPage):
         self._filled = _stack(self._charts, numbers, self._details)
         self._empty = card(heading("No sweep yet"), prose())
         self._empty[1].object = f"<p>{escape(NOTHING).replace('`', '')}</p>"
-        words = [self.lesson, self.reveal, self.asking.words]
-        above = pn.Column(self.headline, self.tiles, *words, sizing_mode="stretch_width", margin=0)
-        return page(above, self._empty, self._filled)
+        return page(self.top(self.asking.words), self._empty, self._filled)
 
     @property
     def parts(self) -> dict[str, list[Any]]:
