@@ -126,7 +126,8 @@ def limit_of(scene: Scene) -> Posterior:
 
 def known(scene: Scene) -> tuple[Posterior | None, Posterior | None]:
     """Limit and exact answer, where they are there already."""
-    exact = _there(_exacts, scene.problem_key) or shipped().get(scene.problem_key)
+    # The one that comes with the page has settled; what a visitor's chains have found may not have.
+    exact = shipped().get(scene.problem_key) or _there(_exacts, scene.problem_key)
     return _there(_limits, scene.problem_key), exact
 
 

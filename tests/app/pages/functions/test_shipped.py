@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from app.pages.functions.config import key_of
 from app.pages.functions.presets import PRESETS
-from app.pages.functions.scene import known, scene_of, shipped
+from app.pages.functions.scene import forget_answers, keep, known, scene_of, shipped
 from llc_core import estimate
 
 BY_NAME = {preset.name: preset for preset in PRESETS}
@@ -43,3 +45,13 @@ def test_chains_of_another_seed_find_the_shipped_answer(name):
     assert (np.abs(found.sd / exact.sd[some] - 1) < 4.5 * np.sqrt(0.5 / found.ess + 0.5 / exact.ess)).all()
     other = known(scene_of(BY_NAME["wider" if name == "same" else "same"].config))[1]
     assert not (np.abs(found.mean - other.mean[some]) < 4.5 * found.mean_se).all(), "another width passes too"
+
+
+def test_what_chains_found_does_not_replace_it():
+    scene = scene_of(PRESETS[0].config)
+    before = known(scene)[1]
+    try:
+        keep(scene, replace(before, r_hat=1.9))
+        assert known(scene)[1] is before
+    finally:
+        forget_answers()
