@@ -58,6 +58,7 @@ def test_the_band_is_the_middle_of_all_chains():
     assert "80% of the values lie between" in figure.summary()
 
 
+@pytest.mark.slow
 def test_the_mean_of_the_histogram_is_the_estimate():
     """On a run whose every step is a row, to the last digits; a chain that diverged counts in neither."""
     config = RunConfig(

@@ -134,6 +134,7 @@ def test_an_address_from_the_root_would_be_found():
     assert outside('<script src="/static/js/bokeh.min.js"></script>') and not outside('<img src="static/a.png">')
 
 
+@pytest.mark.slow
 def test_the_root_leads_to_the_app_under_the_prefix(page):
     address, _ = page
     root = address.removesuffix("app")

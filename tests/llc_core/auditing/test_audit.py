@@ -41,6 +41,7 @@ def test_nothing_is_named_in_20_without_a_fault(kind, seeds):
         assert found and not found.findings, (seed, str(found))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gradient", ["full", "minibatch"])
 def test_the_engines_own_chains_have_no_fault(gradient):
     for seed in range(3):

@@ -56,6 +56,7 @@ def told(agent: str, policy: str, name: str, bandit, mean: float, se: float) -> 
     print(f"{name}, {agent}, {policy}: {mean:.4f} ± {se:.4f} a pull, optimum 0, chance {bandit.random_regret:.4f}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("name", BANDITS)
 def test_exact_regression_lies_between_the_optimum_and_chance(name, policy):

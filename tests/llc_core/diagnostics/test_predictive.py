@@ -17,6 +17,7 @@ def paper(width: int, share: float = 1.0) -> tuple[BayesianNetwork, dict]:
     return BayesianNetwork((1, width, width, 1), noise_variance=0.05), sampler
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("share", "measured"), [(1.0, 0.529), (0.5, 0.784)])
 def test_the_printed_step_is_accepted_as_often_as_measured(share, measured):
     """400 iterations of 16 chains, the second half. Chains differ by 0.08, since they are at different places; three errors over

@@ -41,6 +41,7 @@ def test_it_is_what_least_squares_say(seed):
     assert "Polish w0" in found.converged.remedy and found.converged.change == {"polish": True}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [3, 4])
 def test_at_the_minimum_nothing_lies_lower(seed):
     problem, _, half = regression(seed)

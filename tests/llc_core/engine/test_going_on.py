@@ -102,6 +102,7 @@ def test_with_a_grid_and_a_step_that_decays(tiny):
     compare(RunConfig(sampler={"name": "SGLD"}, steps=200, chains=2, step_decay=0.3, grid=grid), tiny)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("burn_in", [0.5, 0.1])
 def test_with_all_that_is_watched(burn_in):
     torch.manual_seed(0)
@@ -261,6 +262,7 @@ def test_one_setting_of_a_grid_that_wants_steps_is_enough():
     assert [e.steps for e in run.estimates()] == [32_000, 32_000]
 
 
+@pytest.mark.slow
 @pytest.mark.long
 def test_chains_that_begin_far_away_are_told_to_take_more_steps():
     """At 11% of the stability limit the step is not to blame; nor is the way from there an overflow."""

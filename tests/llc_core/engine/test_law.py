@@ -138,6 +138,7 @@ def flat(localization: float) -> tuple[llc_core.Estimate, llc_core.Estimate]:
     return made.estimates(0)[0], made.estimates()[0]
 
 
+@pytest.mark.slow
 @pytest.mark.long
 def test_chains_that_stay_near_w0_along_flat_directions_are_found_out_without_any_answer():
     """Of 65 directions 30 are curved at w0: 3·(7 + 6) − 3². λ̂ is 7% below exact draws, at R-hat 1.0 and without a drift."""

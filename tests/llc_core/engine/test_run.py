@@ -262,6 +262,7 @@ def unspoiled(step_size: float | None) -> Estimate:
     return whole.estimates()[0]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_draws")
 @pytest.mark.long
 @pytest.mark.parametrize("step_size", [None, 0.05])
@@ -279,6 +280,7 @@ def test_a_chain_saved_on_its_way_out_is_not_started_again_from_there_for_ever(s
     assert abs(found.llc / usual.llc - 1) < 0.3
 
 
+@pytest.mark.slow
 def test_a_chain_lost_after_a_given_step_has_taken_over_is_dead():
     """Until 70% of the burn-in the step is automatic and lost chains start again; then nothing does, and they must count as dead."""
     problem = DeepLinearNetwork.random(widths=[4, 4, 4], layer_ranks=[1, 1], n=10_000, seed=0)

@@ -44,6 +44,7 @@ def test_where_nothing_is_flat_all_directions_have_been_spread_along(no_law, gra
 FLAT = DeepLinearNetwork.random(widths=[7, 5, 6], layer_ranks=[3, 3], n=10**5, seed=202)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("law", [True, False], ids=["beside the law", "from the steps"])
 @pytest.mark.parametrize("gradient", ["full", "minibatch", "control_variate"])
 def test_flat_directions_are_counted_with_the_gradients_of_minibatches_too(law, gradient, request):

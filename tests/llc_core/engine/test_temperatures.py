@@ -79,6 +79,7 @@ def off_by(temperatures: tuple[float, ...], seed: int, **more: object) -> tuple[
     return found.llc - SHARES.sum() / 2, found.llc_se
 
 
+@pytest.mark.slow
 @pytest.mark.long
 @pytest.mark.parametrize("temperatures", [(1, 1.5), (1, 0.5, 2)])
 def test_the_error_covers(temperatures):
@@ -120,6 +121,7 @@ def test_a_run_divides_nbeta_and_gamma():
     assert abs(found.above + loss_at_balance()) < 4 * math.hypot(2 * found.means_se[0], found.means_se[1])
 
 
+@pytest.mark.slow
 @pytest.mark.long
 @pytest.mark.parametrize("bug", ["gamma stays", "nbeta is multiplied"])
 def test_a_run_that_does_otherwise_is_found_out(bug, monkeypatch):

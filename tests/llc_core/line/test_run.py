@@ -283,6 +283,7 @@ class Louder(Planted):
     noise = 2.0
 
 
+@pytest.mark.slow
 @pytest.mark.long
 @pytest.mark.parametrize("bug", [Missing, Doubled, Louder])
 @pytest.mark.parametrize("name", ["PSGLD", "PSGLD, double well", "PSGLD, skewed"])

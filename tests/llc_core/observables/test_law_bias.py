@@ -102,6 +102,7 @@ def watched(problem: Potential, draws: torch.Tensor, plan: Plan, n_beta: float, 
 PLANS = [Plan(1, "dense"), Plan(1, "lanczos", 10)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("plan", PLANS, ids=lambda plan: plan.root)
 @pytest.mark.parametrize("dim", [4, 20])
 def test_exact_draws_of_a_skewed_target_have_mean_zero(plan, dim):

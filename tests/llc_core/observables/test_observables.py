@@ -206,6 +206,7 @@ def test_the_estimated_hessian_diagonal_of_large_potentials_is_unbiased():
     assert not torch.allclose(probes[0], exact, rtol=0.1)
 
 
+@pytest.mark.slow
 def test_samplers_that_ask_for_the_hessian_get_it():
     """PSGLD as published samples exp(−U)·(λ + |U′|)^α."""
     current = run(PSGLD(step_size=1e-3), chains=2000, steps=9000, burn_in=5000, histogram=BINS, dtype="float32")

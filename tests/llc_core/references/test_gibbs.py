@@ -189,11 +189,13 @@ def scalar_run(gauge_moves: bool) -> Estimate:
     return gibbs_reference(SCALARS, chains=100, sweeps=700, burn_in=50, n_beta=0.5, gauge_moves=gauge_moves)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gauge_moves", [True, False])
 def test_two_scalar_layers_agree_with_quadrature(gauge_moves):
     assert_near(scalar_run(gauge_moves), quadrature(SCALARS, 0.5))
 
 
+@pytest.mark.slow
 def test_a_wrong_precision_does_not_agree_with_quadrature(monkeypatch):
     right = BlockedGibbs.conditional
 
@@ -270,6 +272,7 @@ def assert_gauge_moves_keep_the_prior(widths: Sequence[int], step: float, chains
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("widths, step", [([2, 1, 3], 0.6), ([4, 2, 3], 0.4), ([2, 3, 2], 0.8), ([1, 3, 2, 5], 0.5)])
 def test_gauge_moves_keep_the_product_and_the_prior(widths, step):
     assert_gauge_moves_keep_the_prior(widths, step)
@@ -305,6 +308,7 @@ def test_a_trajectory_that_runs_away_is_refused(fault, monkeypatch):
     assert all(torch.equal(now[0], then[0]) for now, then in zip(sampler.deltas, before, strict=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bug", ["determinant forgotten", "determinant inverted", "always accepted"])
 def test_the_check_of_gauge_moves_catches(bug, monkeypatch):
     cayley = blocked_gibbs.cayley
@@ -319,6 +323,7 @@ def test_the_check_of_gauge_moves_catches(bug, monkeypatch):
         assert_gauge_moves_keep_the_prior(widths, step)
 
 
+@pytest.mark.slow
 @pytest.mark.long
 @pytest.mark.parametrize("widths, ranks", [([3, 2, 3], [1, 1]), ([2, 3, 2, 2], [2, 1, 2])])
 def test_gauge_moves_change_no_result(widths, ranks):
@@ -356,6 +361,7 @@ def test_gibbs_agrees_with_hmc(widths, ranks, n_beta, mass):
     assert abs(other.llc - hmc.llc) > 4.5 * math.hypot(other.llc_se, hmc.llc_se)
 
 
+@pytest.mark.slow
 def test_hmc_keeps_its_acceptance_and_rejects_what_overflows():
     problem = network([3, 2, 3], ranks=[1, 1])
     run = Run(RunConfig(sampler={"name": "HMC"}, chains=8, steps=400, n_beta=20.0), problem)

@@ -383,6 +383,7 @@ BIASED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sampler, second", BIASED, ids=lambda value: getattr(value, "name", ""))
 def test_simulations_follow_the_stated_law_and_not_the_target(sampler, second):
     exact, fourth = law_moments(sampler)
@@ -431,6 +432,7 @@ def test_psglds_are_far_off_there(form, gamma, off):
     assert second - 1 == pytest.approx(off, abs=0.1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bug", ["published factor", "doubled", "without", "noise too large"])
 def test_that_check_catches(bug):
     share = {"published factor": 0.5, "doubled": 2.0, "without": 0.0}.get(bug, 1.0)

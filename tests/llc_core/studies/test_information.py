@@ -231,6 +231,7 @@ def test_the_slope_over_temperatures_has_no_bias_of_the_training_data(measured):
         temperature_llc([results[0], results[0]])
 
 
+@pytest.mark.slow
 def test_one_chain_seen_at_another_temperature():
     problem = planar_landscape("normal_crossing", k=[1, 2])
     result = estimate(problem, HMC(step_size=0.05), chains=48, steps=1000)

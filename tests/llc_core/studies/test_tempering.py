@@ -117,6 +117,7 @@ def test_round_trips_where_all_swaps_are_accepted():
     assert 4 * (360 / 2 - levels) <= found.round_trips <= 4 * 360 / 2
 
 
+@pytest.mark.slow
 def test_the_barrier_of_a_gaussian():
     """Two levels apart by a factor r: nβ·ΔL has Gamma laws of shape D/2, and the share of refused swaps is an integral over them."""
     levels = np.geomspace(1.0, 1e3, 10)

@@ -29,6 +29,7 @@ def same(one, other):
                 assert np.array_equal(value, getattr(b, name), equal_nan=True), (a.key, name)
 
 
+@pytest.mark.slow
 @pytest.mark.long
 @pytest.mark.parametrize("path", KEPT, ids=lambda path: path.stem)
 def test_a_kept_store_has_the_same_rows_and_series(path, tmp_path):

@@ -45,6 +45,7 @@ def test_two_factors_at_zero_have_a_closed_form(n_beta, localization):
     assert found == pytest.approx(bessel(n_beta, localization), rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "w0, t", [([0.0, 0.0, 0.0], 0.0), ([0.0, 0.0, 0.0], 0.1), ([1.0, 0.0, 0.0], 0.1), ([1.0, 0.5, 2.0], 0.3)]
 )

@@ -23,6 +23,7 @@ def test_one_hidden_unit_is_an_integral_over_one_radius():
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("widths", [(2, 2, 2), (3, 3, 3), (2, 3, 2), (4, 2, 3)])
 def test_draws_agree(widths):
     """E over W1 by plain draws, at an nβ at which these suffice."""

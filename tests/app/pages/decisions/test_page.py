@@ -164,6 +164,7 @@ def test_the_sentence_follows_the_numbers(bandit, digits):
     assert texts.names(same) == ("pSGLD (left)", "pSGLD (right)")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.name)
 def test_every_preset_can_be_run_and_says_one_thing(preset):
     config = preset.config

@@ -62,6 +62,7 @@ def test_the_python_runs_as_pasted_and_gives_the_same_numbers(pasted, name):
         assert float(accuracy) == pytest.approx(seen.scores.accuracy, abs=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CONFIGS)
 def test_the_files_hold_what_was_seen(name):
     given: list[DecisionsConfig] = []

@@ -577,6 +577,7 @@ def told(columns: dict[str, dict], truths: list[np.ndarray]) -> set[str]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.long
 @pytest.mark.parametrize("name", ["same", "torus"])
 def test_what_is_hidden_is_not_sent_and_comes_back_when_it_is_revealed(view, name):

@@ -57,6 +57,7 @@ def test_risks_of_the_page_s_points_are_those_of_the_engine():
     assert job.log.items[0].bayes != job.log.items[1].bayes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("likelihood", ["gaussian", "laplace"])
 def test_tables_and_files_are_predicted_by_the_widths_of_the_page(likelihood):
     job = RiskJob(scene_of(CONFIG.replace(problem={**SMALL, "likelihood": likelihood})), Asked("iris"))

@@ -151,6 +151,7 @@ def test_the_levels_weigh_two_basins_as_quadrature_does():
     assert panel.view.visible and not seen.left.order.size
 
 
+@pytest.mark.slow
 @pytest.mark.long
 @pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.name)
 def test_every_preset_runs_and_says_one_thing(preset):
@@ -163,6 +164,7 @@ def test_every_preset_runs_and_says_one_thing(preset):
     assert ModesConfig.from_dict(json.loads(json.dumps(preset.config.to_dict()))) == preset.config
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "preset", [each for each in PRESETS if each.name != "particles"], ids=lambda preset: preset.name
 )

@@ -64,6 +64,7 @@ def test_a_layer_moves_alone():
     assert potential(found.choice).dim == 64 * 10 + 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["trained", "start", "layer"])
 def test_what_a_tile_draws_was_measured(name):
     """The first place of its curve again, of `lab.benchmarks.accuracy.tiles`."""

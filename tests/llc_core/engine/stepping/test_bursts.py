@@ -54,12 +54,14 @@ def finish(run, block=2400):
     return run
 
 
+@pytest.mark.slow
 def test_numbers_do_not_depend_on_how_the_run_is_cut(flat):
     one, other = finish(short(flat), 37), finish(short(flat))
     assert one._stepper.guard.count.sum() >= 2 and np.array_equal(one._stepper.guard.count, other._stepper.guard.count)
     assert np.array_equal(one.displacements, other.displacements)
 
 
+@pytest.mark.slow
 @pytest.mark.long
 def test_a_run_that_goes_on_is_the_run_that_is_begun_so(flat):
     on = finish(short(flat, steps=1200, burn_in=600))
@@ -72,6 +74,7 @@ def test_a_run_that_goes_on_is_the_run_that_is_begun_so(flat):
     assert on.estimates()[0].diagnostics == begun.estimates()[0].diagnostics
 
 
+@pytest.mark.slow
 def test_bursts_are_counted_for_each_setting(flat):
     run = finish(short(flat, chains=2, grid={"n_beta": [20.0, 72_382.0]}))
     assert run._stepper.guard.count.sum() >= 1

@@ -65,6 +65,7 @@ def test_the_recorded_loss_is_that_of_the_place(monkeypatch):
     assert last_difference() > 1
 
 
+@pytest.mark.slow
 @pytest.mark.long
 @pytest.mark.parametrize("field, values", [("localization", [0.5, 20.0]), ("n_beta", [200.0, 5000.0])])
 def test_every_setting_of_a_grid_is_the_reference_at_that_setting(field, values):
@@ -74,6 +75,7 @@ def test_every_setting_of_a_grid_is_the_reference_at_that_setting(field, values)
         assert near(one.llc, exact.llc, np.hypot(one.llc_se, exact.llc_se))
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_and_its_observables_see_it():
     run = Run(RunConfig(chains=4, steps=60, sampler={"name": "Gibbs"}, functional_variance=5), SMALL)
     list(run)

@@ -83,6 +83,7 @@ def test_the_verdict_names_it_and_float64_cures_it(network, dtype, named):
         assert found.diagnostics["rounding"] == 0 and abs(found.llc) < 1e-6, "the function is that of w0"
 
 
+@pytest.mark.slow
 def test_a_usual_run_is_not_accused(network):
     current = Run(RunConfig(steps=400, seed=1), network)
     current.advance(400)

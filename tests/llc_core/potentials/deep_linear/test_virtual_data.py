@@ -99,6 +99,7 @@ def test_no_pool_is_made(monkeypatch):
         assert found.config.problem["virtual"] is True and not found.diverged
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_draws")
 @pytest.mark.long
 @pytest.mark.parametrize("gradient", ["full", "minibatch"])

@@ -132,6 +132,7 @@ def test_the_other_quadratures_refuse_what_they_cannot_see():
         tells(error.value)
 
 
+@pytest.mark.slow
 @pytest.mark.long
 def test_chains_on_a_circle_find_the_exact_answer():
     """MALA has no bias: four standard errors."""

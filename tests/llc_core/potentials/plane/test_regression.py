@@ -123,6 +123,7 @@ def test_lambda_belongs_to_the_point(values, radius):
         assert planar_landscape("line_and_point", at=at).to_dict()["at"] == name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("walls", [False, True])
 @pytest.mark.parametrize("localization", [1.0, 30.0])
 def test_quadrature_around_another_point_agrees_with_brute_force(walls, localization):
@@ -273,6 +274,7 @@ def check_sgld(problem, bias=0.0, steps=4000, **changes):
     return run
 
 
+@pytest.mark.slow
 @pytest.mark.long
 @pytest.mark.parametrize("name", ["crossing", "flat", "regular", "line"])
 def test_sgld_reads_the_exact_finite_n_value(name):

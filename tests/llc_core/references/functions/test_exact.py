@@ -44,6 +44,7 @@ def test_evidence_of_the_infinitely_wide_network():
     assert nngp_posterior(BayesianNetwork((1, 5, 5, 5, 1)), INPUTS).log_evidence == pytest.approx(-45.45657, abs=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.long
 def test_the_mixture_agrees_with_brute_force_and_with_chains():
     exact = finite_width(WIDE_NOISE, INPUTS, 10_000, method="importance")

@@ -82,6 +82,7 @@ def test_points_are_the_engine_s_estimates():
         assert found.dead[i] == estimate.diverged / estimate.chains
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_draws")
 def test_the_bias_of_sgld_grows_with_its_step_and_is_seen():
     """Planted: at half the stability limit SGLD reads far too high, and the best step must lie below."""
