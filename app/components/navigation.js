@@ -29,6 +29,9 @@ const uncover = () => {
 const SETTLED = 2000 // ms
 const forget = (view) => view.model.document?.freeze_all_models?.(() => {}) // looks for them when it is over
 
+const ROOM = 1060 // px that all names of the header need, at letters of usual size
+const remember = (key) => { try { document.cookie = `llc-lab-page=${key}; max-age=31536000; samesite=lax` } catch { /* then Start opens */ } }
+
 export function render({model, view}) {
   const bar = document.createElement('nav')
   bar.setAttribute('aria-label', 'Pages')
@@ -37,22 +40,36 @@ export function render({model, view}) {
   open.className = 'open'
   open.innerHTML = '<span></span><svg viewBox="0 0 12 12" aria-hidden="true"><path d="M2 4l4 4 4-4"/></svg>'
   bar.append(open, list)
+  // In the header the pages after the first few lie under one button, in the menu of a narrow header below a line.
+  const more = document.createElement('button'), rest = document.createElement('div')
+  more.type = 'button'
+  more.className = 'more'
+  more.innerHTML = '<span></span><svg viewBox="0 0 12 12" aria-hidden="true"><path d="M2 4l4 4 4-4"/></svg>'
+  rest.className = 'rest'
+  const unfold = (shown) => {
+    bar.classList.toggle('unfolded', shown)
+    more.setAttribute('aria-expanded', String(shown))
+  }
   const toggle = (shown) => {
     bar.classList.toggle('opened', shown)
     open.setAttribute('aria-expanded', String(shown))
   }
   const opened = () => bar.classList.contains('opened')
-  const buttons = model.titles.map((title) => {
+  const buttons = model.titles.map((title, i) => {
     const b = document.createElement('button')
     b.type = 'button'
+    b.dataset.key = model.keys[i] ?? ''
     b.textContent = title
     b.addEventListener('click', () => {
       if (opened()) { toggle(false); open.focus() }
+      else if (bar.classList.contains('unfolded')) { unfold(false); more.focus() }
       if (title !== wanted) { visit(title); ask(title) }
     })
-    list.appendChild(b)
+    const parent = model.main && i >= model.main ? rest : list
+    parent.append(b)
     return b
   })
+  if (rest.children.length) list.append(more, rest)
   // A page is an entry of the browser's history: back and forward turn pages.
   const keyed = model.keys.length > 0
   const visit = (title) => {
@@ -93,12 +110,27 @@ export function render({model, view}) {
   })
   const mark = () => {
     if (keyed) document.title = `${model.current} · ${model.app}`
+    if (keyed) remember(model.keys[model.titles.indexOf(model.current)])
+    const among = model.main > 0 && model.titles.indexOf(model.current) >= model.main
+    more.firstChild.textContent = among ? model.current : 'More pages'
+    more.setAttribute('aria-label', among ? `${model.current}: more pages` : 'More pages')
+    more.classList.toggle('current', among)
     open.firstChild.textContent = model.current
     open.setAttribute('aria-label', `${model.current}: choose a page`)
     if (model.turned >= sent) wanted = model.current
     light(wanted)
   }
-  toggle(false)
+  // The projector's letters are larger, so the room is counted in letters.
+  const fit = () => {
+    const letters = parseFloat(getComputedStyle(document.documentElement).fontSize) / 16
+    bar.classList.toggle('compact', window.innerWidth < ROOM * letters)
+    toggle(false)
+    unfold(false)
+  }
+  const larger = new MutationObserver(fit)
+  larger.observe(document.documentElement, {attributeFilter: ['style']})
+  window.addEventListener('resize', fit)
+  fit()
   mark()
   model.on('current', mark)
   model.on('turned', settle)
@@ -106,17 +138,25 @@ export function render({model, view}) {
     toggle(!opened())
     if (opened()) (buttons.find((b) => b.hasAttribute('aria-current')) ?? buttons[0]).focus()
   })
-  bar.addEventListener('keydown', (event) => {
-    if (!opened()) return
-    const at = buttons.indexOf(bar.getRootNode().activeElement), step = {ArrowDown: 1, ArrowUp: -1}[event.key]
-    if (event.key === 'Escape') { toggle(false); open.focus() }
-    else if (step && at >= 0) { event.preventDefault(); buttons[(at + step + buttons.length) % buttons.length].focus() }
+  more.addEventListener('click', () => {
+    unfold(!bar.classList.contains('unfolded'))
+    if (bar.classList.contains('unfolded')) rest.firstChild.focus()
   })
-  const outside = (event) => { if (!event.composedPath().includes(bar)) toggle(false) }
+  bar.addEventListener('keydown', (event) => {
+    const unfolded = bar.classList.contains('unfolded')
+    if (!opened() && !unfolded) return
+    const all = unfolded ? [...rest.children] : buttons
+    const at = all.indexOf(bar.getRootNode().activeElement), step = {ArrowDown: 1, ArrowUp: -1}[event.key]
+    if (event.key === 'Escape') { toggle(false); unfold(false); (unfolded ? more : open).focus() }
+    else if (step && at >= 0) { event.preventDefault(); all[(at + step + all.length) % all.length].focus() }
+  })
+  const outside = (event) => { if (!event.composedPath().includes(bar)) { toggle(false); unfold(false) } }
   document.addEventListener('pointerdown', outside)
   if (keyed) window.addEventListener('popstate', back)
   model.on('remove', () => {
     clearTimeout(forgetting)
+    larger.disconnect()
+    window.removeEventListener('resize', fit)
     document.removeEventListener('pointerdown', outside)
     window.removeEventListener('popstate', back)
   })

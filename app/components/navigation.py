@@ -12,10 +12,11 @@ from app.components.base import FIND_DEEP, text_beside
 
 
 class Navigation(JSComponent):
-    """The pages, as buttons in the header; the current one is marked. Where the header is narrow they are a menu."""
+    """The pages, as buttons in the header; the current one is marked. Where the header is narrow all of them are a menu."""
 
     titles = param.List([])
     keys = param.List([], doc="Names of the pages in the address of the window; empty: the address stays.")
+    main = param.Integer(0, doc="How many of the titles are always in sight; the others stand under “More pages”. 0: all.")
     app = param.String("", doc="Follows the page's title in the title of the window.")
     current = param.String("")
     turned = param.Integer(

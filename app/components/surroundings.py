@@ -25,3 +25,8 @@ class Surroundings(JSComponent):
 def was(what: str) -> bool:
     """Whether this visitor's window was "dark" or "narrow" when it last showed a page; False where nobody knows."""
     return pn.state.cookies.get(f"llc-lab-{what}") == "1"
+
+
+def last_page() -> str:
+    """The key of the page that this visitor's browser showed last; empty where nobody knows."""
+    return pn.state.cookies.get("llc-lab-page", "")

@@ -47,7 +47,8 @@ class PageView(Protocol):
 class PageInfo:
     """title: in the navigation.  key: in links, never changed.  order: place in the navigation.
 
-    build: makes the view for one session, in its document.  tour: where the page has one.
+    build: makes the view for one session, in its document.  tour: where the page has one.  main: named in the header; the
+    others stand there under "More pages".
     """
 
     title: str
@@ -55,3 +56,4 @@ class PageInfo:
     order: int
     build: Callable[[], PageView]
     tour: Tour | None = None
+    main: bool = False

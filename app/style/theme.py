@@ -169,6 +169,12 @@ ol { margin: 4px 0 0; padding-left: 1.4em; font-size: 1rem; line-height: 1.45; m
 """
 """Words that open below their title."""
 
+WORD_LIST = """
+dl { margin: 0 0 10px; line-height: 1.4; }
+dt { font-weight: 700; }
+dd { margin: 0; font-size: .9375rem; }
+"""
+
 HEADLINE = """
 h1 { font-size: 1.125rem; font-weight: 700; line-height: 1.35; margin: 0; min-height: 1.35em; }
 """

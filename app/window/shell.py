@@ -16,7 +16,7 @@ from app.components.navigation import Navigation
 from app.components.notice import Notice
 from app.components.projector import Projector
 from app.components.skip_link import SkipLink
-from app.components.surroundings import Surroundings, was
+from app.components.surroundings import Surroundings, last_page, was
 from app.pages import load_pages
 from app.pages.base import PageInfo, PageView
 from app.patches import busy_flag, early_changes, known_defaults, native_modules, own_values, quick_visuals
@@ -124,13 +124,14 @@ class Shell:
         try:
             link = from_arguments(pn.state.session_args)
             page, preset = (link.page, "") if link is not None else named(pn.state.session_args)
-            first = self._titled(page) if page else titles[0]
+            first = self._titled(page) if page else self._last_used(titles[0])
         except ValueError as error:
             self._show_error(str(error))
             link, preset, first = None, "", titles[0]
         self._hidden = link.hide if link is not None else ()
         if len(titles) > 1 and "pages" not in self._hidden:
-            names = {"titles": titles, "keys": [page.key for page in self._pages], "app": self.page.title}
+            main = sum(page.main for page in self._pages)
+            names = {"titles": titles, "keys": [page.key for page in self._pages], "main": main, "app": self.page.title}
             navigation = Navigation(**names, current=first, margin=(0, 8), align="center")
             navigation.listener = self._open
             self.page.header = [navigation, *self.page.header]
@@ -164,6 +165,11 @@ class Shell:
             if page.key == key:
                 return page.title
         raise ValueError("This link opens a page that this app does not have; update the app or the link.")
+
+    def _last_used(self, first: str) -> str:
+        """The page that this visitor left with; `first` for a new one."""
+        key = last_page()
+        return next((page.title for page in self._pages if page.key == key), first)
 
     def _link(self, hide: tuple[str, ...]) -> str:
         if self._view is None:

@@ -278,4 +278,4 @@ def _as_written(path: Path) -> str:
     return str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else path.name
 
 
-PAGE = PageInfo("Benchmark", "benchmark", 50, Benchmark, TOUR)
+PAGE = PageInfo("Benchmark", "benchmark", 80, Benchmark, TOUR)

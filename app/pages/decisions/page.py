@@ -168,4 +168,4 @@ def _put(place: pn.Column, what: Any) -> None:
         place.objects = [what]
 
 
-PAGE = PageInfo("Decisions", "decisions", 37, Decisions, TOUR)
+PAGE = PageInfo("Decisions", "decisions", 70, Decisions, TOUR)

@@ -273,4 +273,4 @@ class WeightsAndFunctions(Page):
         return results_csv(self.scene, self._seen, distance_to(answers[0], self._seen.gauges))
 
 
-PAGE = PageInfo("Weights and functions", "functions", 35, WeightsAndFunctions, TOUR)
+PAGE = PageInfo("Weights and functions", "functions", 60, WeightsAndFunctions, TOUR)

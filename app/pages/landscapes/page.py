@@ -182,4 +182,4 @@ class Landscapes(EstimatePage):
         return verdict(state, self.problem, self.exact, self.answers.visible)
 
 
-PAGE = PageInfo("Landscapes", "landscapes", 5, Landscapes, TOUR)
+PAGE = PageInfo("Landscapes", "landscapes", 40, Landscapes, TOUR)

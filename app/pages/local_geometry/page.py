@@ -155,4 +155,4 @@ class LocalGeometry(EstimatePage):
             self.scale.object = draw_scale(*exact, *found, expected=self._expected(state), before=self.polishing.before)
 
 
-PAGE = PageInfo("Local geometry", "local-geometry", 10, LocalGeometry, TOUR)
+PAGE = PageInfo("Local geometry", "local-geometry", 10, LocalGeometry, TOUR, main=True)

@@ -171,4 +171,4 @@ class ManyModes(Page):
         self.basins.draw(self.config, state.snapshot)
 
 
-PAGE = PageInfo("Many modes", "many-modes", 25, ManyModes, TOUR)
+PAGE = PageInfo("Many modes", "many-modes", 50, ManyModes, TOUR)

@@ -194,4 +194,4 @@ class StationaryBias(Page):
         self.forget_words()
 
 
-PAGE = PageInfo("Stationary bias", "stationary-bias", 20, StationaryBias, TOUR)
+PAGE = PageInfo("Stationary bias", "stationary-bias", 20, StationaryBias, TOUR, main=True)

@@ -159,4 +159,4 @@ class YourNetwork(EstimatePage):
             self.health.object = signs_of_health(state.estimate)
 
 
-PAGE = PageInfo("Your network", "your-network", 40, YourNetwork, TOUR)
+PAGE = PageInfo("Your network", "your-network", 30, YourNetwork, TOUR, main=True)

@@ -1,0 +1,1 @@
+"""Page "Start": what λ is, in one picture that moves."""

@@ -1,0 +1,98 @@
+"""Page "Start": a visitor bends a valley, and sees what λ counts. Everything that moves is computed in the browser."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from app.components.valley import Valley
+from app.pages.base import PageInfo
+from app.pages.start.config import StartConfig
+from app.pages.start.pictures import tile
+from app.pages.start.presets import PRESETS, StartPreset
+from app.pages.tiled import TiledPage
+from app.runs.job import State, Status
+from app.sharing.exact_answers import ExactAnswers
+from app.style import theme
+from app.style.layout import page, prose
+
+QUESTION = (
+    "λ, the local learning coefficient, counts the weights that a solution really uses. "
+    "Fewer means simpler, and theory ties that to generalising."
+)
+WAYS = (
+    ("local-geometry", "See it in a network", "Choose layers, a sampler and a step size. The exact λ is known."),
+    ("stationary-bias", "See a sampler go wrong", "Published PSGLD leaves a hole where the peak should be."),
+    ("your-network", "Measure your own network", "Train one here, or bring its weights."),
+)
+
+GLOSSARY = (
+    ("weights w", "The numbers that training changes. This model has two, so that they can be drawn."),
+    ("loss", "How badly the model fits with these weights. Zero is best here."),
+    ("w0", "The solution that is asked about: the middle of the square."),
+    ("n", "The number of samples. The more there are, the less loss is forgiven: about 1/n."),
+    ("chain", "A random walk over the weights. It often goes where the loss is low, and seldom where it is high."),
+    ("λ", "The learning coefficient. The share of weights with a loss below ε shrinks as ε to the power λ."),
+    ("λ̂", "An estimate of λ: n times the loss that the chains meet on average."),
+    ("d/2", "What λ would be if all d weights counted in full."),
+)
+
+
+class Start(TiledPage):
+    """One visitor's page. No run is kept here: `configuration` says what the sliders say."""
+
+    own_settings = "Your own valley. Watch how long λ̂ needs to come to rest."
+    can_reveal = True
+
+    def __init__(self) -> None:
+        super().__init__(PRESETS)
+        self._config = StartConfig()
+        self.show_question()
+        ways = [{"key": key, "title": title, "words": words} for key, title, words in WAYS]
+        self.valley = Valley(ways=ways, sizing_mode="stretch_width", margin=0)
+        self.valley.listener = self._on_slider
+        self.answers = ExactAnswers(changed=self.on_answers)
+        words = prose(theme.WORD_LIST, margin=(4, 16, 24, 16))
+        words.object = "<h2>Words</h2>" + "".join(f"<dl><dt>{word}</dt><dd>{means}</dd></dl>" for word, means in GLOSSARY)
+        self.sidebar: list[Any] = [words]
+        self.main: list[Any] = [page(self.top(), self.valley)]
+        self.on_preset(PRESETS[0].name)
+
+    @property
+    def state(self) -> State:
+        """Nothing runs on the server."""
+        return State(Status.FINISHED)
+
+    def question(self) -> str:
+        return QUESTION
+
+    def tile(self, preset: StartPreset) -> dict[str, str]:
+        return tile(preset)
+
+    def configuration(self) -> dict[str, Any]:
+        return self._config.to_dict()
+
+    def restore(self, configuration: Mapping[str, Any]) -> str:
+        self._show(StartConfig.from_dict(configuration))
+        return ""
+
+    def on_preset(self, name: str) -> None:
+        preset: StartPreset = self._presets[name]
+        self._show(preset.config, name, preset.lesson)
+
+    def show_answers(self, visible: bool) -> None:
+        self.valley.withheld = not visible
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+    def _on_slider(self, bend: float, samples: float) -> None:
+        self._show(StartConfig(bend, samples))
+
+    def _show(self, config: StartConfig, preset: str = "", lesson: str = "") -> None:
+        self._config, self.runs = config, self.runs + 1
+        self.valley.param.update(bend=config.bend, samples=config.samples)
+        self.show_lesson(preset, lesson or self.own_settings)
+
+
+PAGE = PageInfo("Start", "start", 1, Start, main=True)
