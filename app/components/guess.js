@@ -27,6 +27,12 @@ export function render({model}) {
     event.preventDefault()
     model.send_msg({guess: entry.value})
   })
+  // Enter keeps a guess: the answer is shown by the button alone.
+  entry.addEventListener('keydown', (event) => {
+    if (event.key !== 'Enter' || chosen || model.revealed) return
+    event.preventDefault()
+    model.send_msg({kept: entry.value})
+  })
   const keys = (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.key.toLowerCase() !== 'a') return
     const target = event.composedPath()[0]

@@ -14,7 +14,8 @@ from app.components.base import BASE, text_beside
 class Guess(JSComponent):
     """An entry "Your guess" and the button Reveal; the key A presses it, and takes the answers away again.
 
-    said: HTML of what is shown below. listener: called with the text of the entry, or with the key of what was chosen.
+    said: HTML of what is shown below. listener: called with the text of the entry, or with the key of what was chosen, when the
+    button is pressed. keeper: called with the text when Enter is pressed in the entry.
     """
 
     asks = param.Boolean(True, doc="Whether there is an entry; else only the button.")
@@ -34,8 +35,10 @@ class Guess(JSComponent):
     def __init__(self, **params: Any):
         super().__init__(**params)
         self.listener: Callable[[str], None] = lambda text: None
+        self.keeper: Callable[[str], None] = lambda text: None
 
     def _handle_msg(self, msg: Any) -> None:
-        text = msg.get("guess") if isinstance(msg, dict) else None
-        if isinstance(text, str):
-            self.listener(text[:40])
+        for kind, heard in (("guess", self.listener), ("kept", self.keeper)):
+            text = msg.get(kind) if isinstance(msg, dict) else None
+            if isinstance(text, str):
+                heard(text[:40])

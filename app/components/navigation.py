@@ -16,7 +16,9 @@ class Navigation(JSComponent):
 
     titles = param.List([])
     keys = param.List([], doc="Names of the pages in the address of the window; empty: the address stays.")
-    main = param.Integer(0, doc="How many of the titles are always in sight; the others stand under “More pages”. 0: all.")
+    main = param.Integer(
+        0, doc="How many of the titles are always in sight; the others stand under “More pages”. 0: all."
+    )
     app = param.String("", doc="Follows the page's title in the title of the window.")
     current = param.String("")
     turned = param.Integer(

@@ -39,18 +39,22 @@ export function render({model}) {
     box.querySelectorAll('button').forEach((b) => b.setAttribute('aria-pressed', String(b.dataset.name === model.selected)))
     fold.textContent = 'Examples: ' + (model.items.find((item) => item.name === model.selected)?.title ?? 'your own') + ' ▾'
   }
-  // The address says which preset is shown; back and forward are for pages.
+  // The address says which preset is shown, or all of the visitor's own settings: a reload brings them back. Back and forward
+  // are for pages.
   const address = () => {
     if (!model.page) return
     const url = new URL(window.location)
     url.searchParams.delete('c')
     url.searchParams.delete('preset')
-    url.searchParams.set('page', model.page)
+    url.searchParams.delete('page')
+    if (!model.selected && model.link) url.searchParams.set('c', model.link)
+    else url.searchParams.set('page', model.page)
     if (model.selected) url.searchParams.set('preset', model.selected)
     window.history.replaceState(null, '', url)
   }
   build()
   model.on('items', build)
   model.on('selected', () => { mark(); address() })
+  model.on('link', address)
   return whole
 }

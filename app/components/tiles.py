@@ -32,6 +32,7 @@ class Tiles(JSComponent):
 
     items = param.List([])
     selected = param.String("")
+    link = param.String("", doc="What the address has of settings that are no preset, see `app.sharing.links`.")
     page = param.String("", doc="The page's name in the address of the window, which then follows; empty: it stays.")
 
     _stylesheets = [BASE, text_beside(__file__, "tiles.css")]

@@ -23,7 +23,7 @@ const COUNTS = {1: 'one weight', 2: 'two weights'}
 
 export function render({model, view}) {
   const root = document.createElement('div')
-  root.className = 'valley'
+  root.className = 'board' // the library calls what it stands in “valley”
   root.innerHTML = `
     <div class="card bar">
       <div><label for="bend">Bend the valley: <b></b></label><input id="bend" type="range" min="0" max="3" step="0.01">
@@ -128,19 +128,19 @@ export function render({model, view}) {
     const svg = find('.line')
     svg.replaceChildren()
     wide = Math.max(240, svg.getBoundingClientRect().width)
-    svg.setAttribute('viewBox', `0 0 ${wide} 58`)
-    drawn('line', {x1: 14, x2: wide - 14, y1: 24, y2: 24, stroke: 'currentColor', 'stroke-opacity': .35, 'stroke-width': 2}, svg)
+    svg.setAttribute('viewBox', `0 0 ${wide} ${svg.getBoundingClientRect().height || 64}`)
+    drawn('line', {x1: 14, x2: wide - 14, y1: 32, y2: 32, stroke: 'currentColor', 'stroke-opacity': .35, 'stroke-width': 2}, svg)
     for (const [value, words] of [[0, '0'], [1, 'd/2: every weight counts']]) {
-      drawn('line', {x1: along(value), x2: along(value), y1: 14, y2: 34, stroke: 'currentColor', 'stroke-width': 3}, svg)
-      drawn('text', {x: value ? wide - 14 : 14, y: 52, 'text-anchor': value ? 'end' : 'start'}, svg, words)
+      drawn('line', {x1: along(value), x2: along(value), y1: 22, y2: 42, stroke: 'currentColor', 'stroke-width': 3}, svg)
+      drawn('text', {x: value ? wide - 14 : 14, y: 60, 'text-anchor': value ? 'end' : 'start'}, svg, words)
     }
     if (lambda !== null) {
-      drawn('line', {x1: along(lambda), x2: along(lambda), y1: 10, y2: 38, stroke: TRUTH, 'stroke-width': 4}, svg)
-      if (lambda < .75) drawn('text', {x: along(lambda), y: 52, 'text-anchor': 'middle'}, svg, 'λ')
+      drawn('line', {x1: along(lambda), x2: along(lambda), y1: 18, y2: 46, stroke: TRUTH, 'stroke-width': 4}, svg)
+      if (lambda < .75) drawn('text', {x: along(lambda), y: 60, 'text-anchor': 'middle'}, svg, 'λ')
     }
     const at = drawn('g', {class: 'at'}, svg)
-    drawn('circle', {cx: 0, cy: 24, r: 7, fill: BLUE}, at)
-    drawn('text', {x: 0, y: 9, 'text-anchor': 'middle', 'font-weight': 700}, at, 'λ̂')
+    drawn('circle', {cx: 0, cy: 32, r: 7, fill: BLUE}, at)
+    drawn('text', {x: 0, y: 16, 'text-anchor': 'middle', 'font-weight': 700}, at, 'λ̂')
     svg.setAttribute('aria-label', 'Number line from 0 to d/2' + (lambda === null ? '' : `, exact λ ${fixed(lambda, 3)}`))
     glide()
   }

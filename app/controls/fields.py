@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -20,6 +21,8 @@ from app.style.numbers import number_text
 from llc_core.fields import Hyper, check_hyper, default_of, hyper_fields, whole
 
 AUTOMATIC = "automatic"
+THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]*)?")
+"""Commas that part thousands. Any other is a decimal comma: without it 1,5e-9 would be ten times as much, and run."""
 
 
 class Field(pn.viewable.Viewer):
@@ -204,8 +207,9 @@ class NumberField(Field):
 
     def _checked(self, raw: Any) -> Any:
         if isinstance(raw, str):
+            text = raw.replace(" ", "").replace("−", "-")
             try:
-                raw = float(raw.replace(",", "").replace(" ", ""))
+                raw = float(text.replace(",", "") if THOUSANDS.fullmatch(text) else text)
             except ValueError:
                 shown = raw if len(raw) <= 20 else raw[:17] + "..."
                 example = number_text(self._live or 1.0, self._integer)

@@ -42,6 +42,8 @@ class Controls(pn.viewable.Viewer):
         self._samplers = samplers(conditionals)
         self._longer: dict[str, Any] = {}
         self._subject, self._limit = "", None
+        self._steps: int | None = None
+        """Steps before they became sweeps; the next sampler that makes steps has them again."""
         self.polish = False
         """Whether w0 is to be polished; a button beside the result says so (`app.estimates.polishing`)."""
         self.sampler, self.gradient = sampler_field(self._samplers), gradient_field(gradients)
@@ -161,8 +163,14 @@ class Controls(pn.viewable.Viewer):
 
     def _on_sampler(self) -> None:
         self._rebuild({})
-        if self.sampler_class.needs_conditionals and self.fields["steps"].value > SWEEPS:
-            self.fields["steps"].set(SWEEPS)  # a sweep takes as long as many steps, and does as much
+        steps = self.fields["steps"]
+        if self.sampler_class.needs_conditionals and steps.value > SWEEPS:
+            self._steps = steps.value
+            steps.set(SWEEPS)  # a sweep takes as long as many steps, and does as much
+        elif self._steps is not None and not self.sampler_class.needs_conditionals:
+            if steps.value == SWEEPS:
+                steps.set(self._steps)
+            self._steps = None
         self._changed()
 
     def _rebuild(self, values: Mapping[str, Any]) -> None:

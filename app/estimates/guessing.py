@@ -34,10 +34,10 @@ class Guessing:
 
     def __init__(self, answers: Callable[[], ExactAnswers]) -> None:
         self._answers = answers
-        self._entered = ""
+        self._entered = self._kept = ""
         self._seen: tuple[Truth | None, Estimate | None] = (None, None)
         self.view = Guess(visible=False, sizing_mode="stretch_width", margin=(12, 0, 0, 0))
-        self.view.listener = self._on_reveal
+        self.view.listener, self.view.keeper = self._on_reveal, self._on_kept
 
     def show(self, truth: Truth | None, estimate: Estimate | None) -> None:
         """What the page's run is about now, and its latest estimate."""
@@ -45,13 +45,23 @@ class Guessing:
         revealed = self._answers().visible
         if not revealed and truth is not None:
             self.view.visible = True
-        said = (
-            comparison(self._entered, truth, estimate) if revealed and self.view.visible and truth is not None else ""
-        )
+        said = "" if revealed else self._kept
+        if revealed and self.view.visible and truth is not None:
+            said = comparison(self._entered, truth, estimate)
         self.view.param.update(revealed=revealed, said=said)
 
+    def _on_kept(self, text: str) -> None:
+        guess = read_guess(text)
+        self._kept = (
+            no_number(text) if guess is None else f"Your guess is {number(guess, 4)}. Press Reveal to compare it."
+        )
+        self.view.said = self._kept if text.strip() else ""
+
     def _on_reveal(self, text: str) -> None:
-        self._entered = text
+        if not self._answers().visible and text.strip() and read_guess(text) is None:
+            self._on_kept(text)  # a slip of the hand must not give the answer away
+            return
+        self._entered, self._kept = text, ""
         answers = self._answers()
         answers.visible = not answers.visible
         self.show(*self._seen)
@@ -63,14 +73,16 @@ def comparison(entered: str, truth: Truth, estimate: Estimate | None) -> str:
     guess = read_guess(entered)
     if guess is not None:
         words.append(f"Your guess {number(guess, 4)} is {_off(guess, truth.value)}.")
-    elif entered.strip():
-        words.append(f"“{escape(entered.strip())}” is no number, so your guess was not compared.")
     if estimate is not None and math.isfinite(estimate.llc):
         words.append(f"λ̂ = {with_error(estimate.llc, estimate.llc_se)} is {_off(estimate.llc, truth.value)}.")
         if truth.expected is not None:
             off = _off(estimate.llc, truth.expected, "the same", "it")
             words.append(f"At this n and nβ it should read {number(truth.expected, 4)}: it is {off}.")
     return " ".join(words)
+
+
+def no_number(text: str) -> str:
+    return f"“{escape(text.strip())}” is not a number. Write for example 3.5 or 7/2, or leave it empty."
 
 
 def read_guess(text: str) -> float | None:

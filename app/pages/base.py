@@ -18,6 +18,7 @@ class PageView(Protocol):
     """One visitor's view of a page. `close` is called when the visitor leaves or changes the page.
 
     parts: what a link can leave out, by the names of `app.sharing.links.HIDEABLE`.  tiles: the presets.
+    address: what the window's address says of settings that are no preset; the window sets it.
     A page with a tour has the last three. state: of its run.  runs: how many have been started.  answers: whether they are hidden.
     """
 
@@ -25,6 +26,7 @@ class PageView(Protocol):
     main: list[Any]
     parts: Mapping[str, Sequence[Any]]
     tiles: Tiles
+    address: Callable[[], str]
     state: State
     runs: int
     answers: ExactAnswers

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from html import escape
 from typing import Any
 
@@ -62,6 +62,8 @@ class TiledPage:
 
     def __init__(self, presets: Sequence[Any]) -> None:
         self._presets: dict[str, Any] = {preset.name: preset for preset in presets}
+        self.address: Callable[[], str] = lambda: ""
+        """What the address of the window says of the present settings; the window knows."""
         self.runs = 0
         """How often the visitor, a link or a tour has been answered."""
         self._items, self._lesson = [drawn_once(self, self.tile, preset) for preset in presets], ""
@@ -90,7 +92,7 @@ class TiledPage:
 
     def show_lesson(self, preset: str, lesson: str) -> None:
         """Mark a tile; "" marks none.  lesson: below the tiles; "" leaves the sentence as it is."""
-        self.tiles.selected = preset
+        self.tiles.param.update(selected=preset, link="" if preset else self.address())
         self._lesson = lesson or self._lesson
         without_lesson(self.lesson, self._lesson, self.answers.visible, self.task)
 

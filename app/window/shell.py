@@ -176,6 +176,13 @@ class Shell:
             raise ValueError("This page is closed; open it again.")
         return encode(Link(self._key, self._view.configuration(), hide))
 
+    def _address(self) -> str:
+        """The open page's settings for the address of the window; empty where they are too long for one."""
+        try:
+            return self._link(())
+        except ValueError:
+            return ""
+
     def _open(self, title: str) -> None:
         if self._left:
             return
@@ -188,6 +195,7 @@ class Shell:
                 part.visible = False
         if not self._hidden:
             self._view.tiles.page = chosen.key
+            self._view.address = self._address
         self._touring.turn_to(self._view, chosen.tour)
         self._main.objects = self._view.main
         if "controls" in self._hidden:

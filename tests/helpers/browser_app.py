@@ -111,12 +111,15 @@ class App:
         return self.page.get_by_role("button", name=name, exact=True)
 
     def turn_to(self, title: str, seconds: float = 60) -> None:
-        """Open another page; where the header is narrow the pages are in a menu."""
+        """Open another page: it may stand in the header, below “More pages”, or in the menu of a narrow header."""
         menu = self.page.locator("nav > .open")
         menu.wait_for(state="attached", timeout=seconds * 1000)
+        chosen = self.page.locator("nav").get_by_text(title, exact=True)
         if menu.is_visible():
             menu.click()
-        self.button(title).click()
+        elif not chosen.is_visible():
+            self.page.locator("nav .more").click()
+        chosen.click()
 
     @contextmanager
     def begins(self) -> Iterator[None]:

@@ -54,6 +54,8 @@ WALKS = (
 )  # fmt: skip
 BENCHMARK = ("benchmark", "Benchmark")
 """The page on which nothing runs by itself."""
+START = ("start", "Start")
+"""The page whose chains run in the browser."""
 
 
 def opened(app: Any, key: str, title: str) -> None:
@@ -108,6 +110,26 @@ def through_benchmark(app: Any) -> None:
     page.get_by_role("button", name="Close", exact=True).click()
     expect(page.get_by_text("One run of this point")).not_to_be_visible()
     assert shared(app, BENCHMARK[0])["gradient"] == saved(app)["gradient"] == "control_variate"
+
+
+def through_start(app: Any) -> None:
+    """The valley is bent until λ is a half, the chains come to rest there, and the link holds how far it is bent."""
+    page = app.page
+    opened(app, *START)
+    valley, bend = page.locator(".board"), page.get_by_role("slider", name=re.compile("^Bend the valley"))
+    expect(valley).to_have_attribute("data-lambda", "1")
+    app.button("Play").click()  # a browser that asks for less motion is not moved before
+    bend.fill("2")
+    expect(valley).to_have_attribute("data-lambda", "0.5")
+    expect(page.locator(".hat")).to_have_text(re.compile(r"^0\.[45]\d\d ± 0\.0"))
+    expect(page.locator(".lesson")).to_contain_text("Your own valley")
+    app.button("Pause").click()
+    held = page.locator(".hat").text_content()
+    expect(app.button("Play")).to_be_visible()
+    assert shared(app, START[0])["bend"] == 2
+    assert page.locator(".hat").text_content() == held
+    page.get_by_role("button", name=re.compile("^See it in a network")).click()
+    expect(page.locator(CURRENT)).to_have_text("Local geometry")
 
 
 def enter(app: Any, name: str, value: int) -> None:

@@ -141,8 +141,8 @@ class Benchmark(TiledPage):
         def take(shown: Shown) -> None:
             if ranks_chosen is not None:
                 self._ranks_chosen = ranks_chosen
-            self.show_lesson(preset, lesson)
             self._show(shown)
+            self.show_lesson(preset, lesson)
             self.runs += 1
 
         self.editor.complain("")

@@ -53,7 +53,9 @@ class Start(TiledPage):
         self.valley.listener = self._on_slider
         self.answers = ExactAnswers(changed=self.on_answers)
         words = prose(theme.WORD_LIST, margin=(4, 16, 24, 16))
-        words.object = "<h2>Words</h2>" + "".join(f"<dl><dt>{word}</dt><dd>{means}</dd></dl>" for word, means in GLOSSARY)
+        words.object = "<h2>Words</h2>" + "".join(
+            f"<dl><dt>{word}</dt><dd>{means}</dd></dl>" for word, means in GLOSSARY
+        )
         self.sidebar: list[Any] = [words]
         self.main: list[Any] = [page(self.top(), self.valley)]
         self.on_preset(PRESETS[0].name)

@@ -60,6 +60,8 @@ def test_entry_takes_the_full_range_and_refuses_the_rest_in_place():
         assert field.error and field.value == 0.5
     typed(field, "1e-9")
     assert field.value == 1e-9 and not field.error and changes == [0.5, 1e-9]
+    typed(field, "1,5e-9")  # a decimal comma, where ten times as much would run without a word
+    assert "1,5e-9" in field.error and field.value == 1e-9
 
 
 def test_slider_and_entry_agree():

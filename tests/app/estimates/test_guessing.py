@@ -10,7 +10,7 @@ import pytest
 from bokeh.document import Document
 from sent_words import sent_words
 
-from app.estimates.guessing import TASK, Truth, comparison, read_guess
+from app.estimates.guessing import TASK, read_guess
 from app.pages import load_pages
 from app.pages.local_geometry.page import LocalGeometry
 from app.runs.job import State
@@ -136,6 +136,14 @@ def test_guesses_are_read_as_people_type_them(text: str, value: Any):
     assert read_guess(text) == value
 
 
-def test_what_is_typed_is_shown_as_text():
-    said = comparison("<b>9", Truth("λ at w0", 2.0), None)
-    assert "“&lt;b&gt;9” is no number" in said and "λ̂" not in said
+def test_a_slip_of_the_hand_gives_nothing_away(class_room):
+    class_room._show_words(State(estimate=found_by(class_room)))
+    view = class_room.guessing.view
+    view._handle_msg({"kept": "6"})
+    assert view.said == "Your guess is 6. Press Reveal to compare it." and not view.revealed
+    for kind in ("kept", "guess"):
+        view._handle_msg({kind: "<b>9"})
+        assert "“&lt;b&gt;9” is not a number" in view.said and not view.revealed and not class_room.answers.visible
+    assert "7.5" not in words_of(class_room)
+    view._handle_msg({"guess": ""})
+    assert view.revealed, "without a guess the answer may be seen"

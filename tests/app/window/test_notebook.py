@@ -88,14 +88,14 @@ def _owner(shown: Notebook) -> inline.Inline:
 
 
 def test_a_page_that_is_not_there_is_refused():
-    with pytest.raises(ValueError, match=r"page='Global' is not a page: choose one of 'Landscapes'"):
+    with pytest.raises(ValueError, match=r"page='Global' is not a page: choose one of 'Start'"):
         app.view(page="Global")
 
 
 def test_all_pages_have_buttons_and_one_page_has_none():
     from app.components.navigation import Navigation
 
-    assert app.view().select(Navigation)[0].titles[0] == "Landscapes"
+    assert app.view().select(Navigation)[0].titles[0] == "Start"
     assert not app.view(page="Local geometry").select(Navigation)
 
 

@@ -29,6 +29,8 @@ def test_a_guess_is_compared_once_the_answer_is_revealed(app):
     guess.fill("6a")
     expect(reveal).to_be_visible()  # an A in the entry is a letter
     guess.fill("6")
+    guess.press("Enter")
+    expect(app.page.get_by_text("Your guess is 6. Press Reveal")).to_be_visible()
     expect(app.page.locator(".caption")).to_have_text("finished")
     reveal.click()
     expect(app.page.get_by_text("Your guess 6 is 20.0% below λ")).to_be_visible()

@@ -1,0 +1,77 @@
+"""The page "Start" in a browser: what its script says is exact is compared with quadrature here, and its chains with both."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from playwright.sync_api import expect
+
+from app.components import valley
+from app.components.base import text_beside
+
+MATH = text_beside(valley.__file__, "valley_math.js")
+ASKED = "([t, n]) => ({...exact(t), ...posterior(t, n), room: volume(t, 1 / n)})"
+WALKED = """([t, n]) => {
+  let seed = 1, chains = Array.from({length: 40}, () => [0, 0])
+  const random = () => (seed = seed * 16807 % 2147483647) / 2147483647
+  const means = chains.map(() => 0), steps = 4000
+  for (let i = -400; i < steps; i += 1) chains.forEach((place, k) => {
+    chains[k] = hop(t, n, place, random)
+    if (i >= 0) means[k] += n * loss(t, ...chains[k]) / steps
+  })
+  return means
+}"""
+VALLEYS = [(t, n) for t in (0.0, 0.4, 1.0, 1.7, 2.0, 2.6, 3.0) for n in (20.0, 1e3, 1e5)]
+
+
+def by_quadrature(t: float, n: float) -> tuple[float, float, float]:
+    """Free energy, mean of nK and share of the square below 1/n, by Gauss-Legendre on pieces that shrink towards 0 in both weights."""
+    nodes, weights = np.polynomial.legendre.leggauss(40)
+    ends = np.concatenate([[0.0], np.geomspace(1e-7, 1.0, 60)])
+    at = np.concatenate([(b - a) / 2 * nodes + (a + b) / 2 for a, b in zip(ends, ends[1:], strict=False)])
+    width = np.concatenate([(b - a) / 2 * weights for a, b in zip(ends, ends[1:], strict=False)])
+    x, y = at[:, None], at[None, :]
+    cost = n * (x**2 + (y ** (4 / (2 - t)) if t < 2 else 0) if t <= 2 else x**2 * (3 - t + (t - 2) * y**2))
+    share = width[:, None] * width[None, :] * np.exp(-cost)
+    below = 1 / n - (at ** (4 / (2 - t)) if t < 2 else 0 * at)
+    steep = np.ones_like(at) if t <= 2 else 3 - t + (t - 2) * at**2
+    room = float(width @ np.minimum(1, np.sqrt(np.maximum(below, 0) / steep)))
+    return -float(np.log(share.sum())), float((share * cost).sum() / share.sum()), room
+
+
+@pytest.mark.parametrize(("t", "n"), VALLEYS)
+def test_what_is_said_to_be_exact_is(page, t, n):
+    said = page.evaluate(f"(given) => {{ {MATH}; return ({ASKED})(given) }}", [t, n])
+    free, mean, room = by_quadrature(t, n)
+    assert said["free"] == pytest.approx(free, rel=1e-4, abs=1e-5)
+    assert said["mean"] == pytest.approx(mean, rel=1e-3)
+    assert said["room"] == pytest.approx(room, rel=2e-3)
+    assert (said["lambda"], said["multiplicity"]) == (max(1 - t / 4, 0.5), 2 if t == 3 else 1)
+
+
+@pytest.mark.parametrize(("t", "n"), [(0.0, 1e3), (1.0, 1e3), (2.0, 1e4), (2.6, 20.0), (3.0, 1e4)])
+def test_chains_meet_the_loss_that_is_expected(page, t, n):
+    means = np.array(page.evaluate(f"(given) => {{ {MATH}; return ({WALKED})(given) }}", [t, n]))
+    error = means.std(ddof=1) / np.sqrt(len(means))
+    _, expected, _ = by_quadrature(t, n)
+    assert abs(means.mean() - expected) < 4 * error < 0.06
+
+
+def test_chains_with_a_wrong_rule_are_found_out(page):
+    """Planted: hops are accepted as if the loss weighed half."""
+    wrong = MATH.replace("Math.exp(n * (loss", "Math.exp(n / 2 * (loss")
+    assert wrong != MATH
+    means = np.array(page.evaluate(f"(given) => {{ {wrong}; return ({WALKED})(given) }}", [1.0, 1e3]))
+    assert abs(means.mean() - by_quadrature(1.0, 1e3)[1]) > 8 * means.std(ddof=1) / np.sqrt(len(means))
+
+
+def test_a_link_that_hides_answers_shows_no_exact_coefficient(app):
+    from app.sharing.links import Link, encode
+
+    app.page.goto(f"{app.address}?c={encode(Link('start', {'bend': 1.0, 'samples': 3.0}, ('answers',)))}")
+    expect(app.page.locator(".board")).to_contain_text("How many does it use?")
+    expect(app.page.locator(".truth")).to_be_hidden()
+    app.button("Play").click()
+    expect(app.page.locator(".hat")).to_have_text(re.compile("^0\\.[678]"))
