@@ -18,9 +18,9 @@ from llc_core import Planar
 
 LARGEST = 560
 """Width and height where there is room."""
-ROOM = {"max-width": f"min({LARGEST}px, max(320px, calc(100vh - 425px)))", "flex": "1 1 320px"}
-"""As large as fits between the presets and the number line without scrolling."""
-BORDERS = {"min_border_left": 58, "min_border_right": 22, "min_border_top": 30, "min_border_bottom": 50}
+ROOM = {"max-width": f"min({LARGEST}px, max(320px, calc(100vh - 328px)))", "flex": "100 1 320px"}
+"""As large as fits below the choices without scrolling."""
+BORDERS = {"min_border_left": 50, "min_border_right": 8, "min_border_top": 10, "min_border_bottom": 48}
 """As much beside the frame as above and below it: in a square figure the frame is square, and the plane isometric."""
 
 
@@ -44,6 +44,7 @@ class PlaneFigure:
             sizing_mode="scale_width", aspect_ratio=1, toolbar_location="above", **BORDERS,
         )  # fmt: skip
         self.plot.ygrid.grid_line_color = None
+        self.plot.toolbar_inner = True
         self.images = {
             name: ColumnDataSource({"image": [], "x": [], "y": [], "dw": [], "dh": []}, name=name) for name in GROUND
         }

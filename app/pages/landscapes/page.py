@@ -60,7 +60,8 @@ class Landscapes(EstimatePage):
         self.editor: LandscapeEditor = LandscapeEditor(self._presets[FIRST].problem)
         self.scale = prose(margin=(4, 0, 0, 0))
         self.scale_box = pn.Column(self.scale, sizing_mode="stretch_width", margin=0)
-        self.plane, self.volume, self.points = PlanePanel(self.scale_box), VolumePanel(), PointsPanel()
+        self.numbers_card.append(self.scale_box)
+        self.plane, self.volume, self.points = PlanePanel(), VolumePanel(), PointsPanel()
         self.plane.on_tap, self.plane.on_stroke = self._on_tap, self.editor.draw
         self.one_step = OneStepPanel()
         for arrow in self.one_step.arrows(7):
@@ -80,10 +81,10 @@ class Landscapes(EstimatePage):
         )
         self.compose_estimate(
             {"Landscape": [self.editor], "Sampler": [self.controls]},
-            stacks([self.plane.view], [self.numbers_card, card(self.one_step.view)]),
+            stacks([self.plane.view], [self.numbers_card, card(*self.curves.estimate_parts)]),
             below=[
                 toolbar(self.takeaway.menu),
-                pair(card(*self.curves.estimate_parts), card(*self.curves.loss_parts)),
+                pair(card(self.one_step.view), card(*self.curves.loss_parts)),
                 pair(self.volume.view, self.points.view),
                 self.method.view,
             ],

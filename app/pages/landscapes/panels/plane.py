@@ -49,8 +49,7 @@ class PlanePanel:
     on_stroke: called with the coordinates of a stroke, two lists, and whether it begins another drawing.
     """
 
-    def __init__(self, below: Any) -> None:
-        """below: what stands right below the figure, in the first screen with it; the choices stand beside it where there is room."""
+    def __init__(self) -> None:
         self.figure = PlaneFigure()
         self.ground = one_of({"Loss K(w)": "loss", "Posterior": "posterior"}, "loss")
         self.ground.param.watch(self._on_ground, "value")
@@ -70,8 +69,8 @@ class PlanePanel:
         drawn.styles = ROOM
         self.click.orientation = self.ground.orientation = "vertical"
         choices = arranged(CHOICES, self.click, self.ground, self.anew, self._words)
-        choices.styles = {"flex": "1 1 9.5rem", "min-width": "0"}
-        self.view = card(self._head.view, arranged(BESIDE, drawn, choices), below)
+        choices.styles = {"flex": "1 1 8.5rem", "min-width": "0"}
+        self.view = card(self._head.view, arranged(BESIDE, drawn, choices))
         self._on_ground(None)
 
     @property
