@@ -1,3 +1,5 @@
+// `cardsOf` and `figuresIn` of cards.js stand before this in the same script.
+
 const SCALE = 1.5
 const BELOW = 110 // px of a card below its figure
 const LOOKS = 500 // ms between looks for figures that have come later
@@ -7,24 +9,10 @@ const KEYS = [
   ['A', 'reveal the answer, where a class guesses'],
   ['T', 'guided tour of the page, and the way out of it'],
   ['P', 'for the projector: large, one figure at a time'], ['← →', 'the figure before, the next one (for the projector)'],
+  ['F', 'the figure below the pointer on the whole screen, and back'],
   ['?', 'these keys'],
 ]
 const TYPING = 'input, textarea, select, [contenteditable], [role=slider], [role=combobox], [role=option], [role=listbox], [role=radio]'
-
-const cardsOf = (root) => {
-  const found = []
-  for (const element of root.querySelectorAll('*')) {
-    if (element.classList.contains('lab-card')) found.push(element)
-    if (element.shadowRoot) found.push(...cardsOf(element.shadowRoot))
-  }
-  return found
-}
-
-const figuresIn = (card) => {
-  const host = (e) => e?.parentNode instanceof ShadowRoot ? e.parentNode.host : e?.parentNode
-  const inside = (element) => { for (let e = element; e; e = host(e)) if (e === card) return true; return false }
-  return [...window.Bokeh.index.query((view) => view.model.type === 'Figure' && inside(view.el))]
-}
 
 // What is changed in figures is put back as it was.
 const changed = []

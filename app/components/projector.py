@@ -21,7 +21,7 @@ class Projector(JSComponent):
 
     _stylesheets = [BASE, text_beside(__file__, "projector.css")]
 
-    _esm = text_beside(__file__, "projector.js")
+    _esm = text_beside(__file__, "cards.js", "projector.js")
 
     def __init__(self, **params: Any):
         super().__init__(**params)

@@ -138,6 +138,7 @@ FILLING = """
 @media (max-height: 920px) { :host { height: clamp(236px, calc(100vh - 434px), 700px) !important; } }
 @media (max-height: 920px) and (max-width: 1199px) { :host { height: clamp(236px, calc(100vh - 508px), 700px) !important; } }
 @media (max-width: 899px) { :host { height: 260px !important; } }
+:host(.lab-full) { height: var(--whole) !important; }
 """
 """Of a picture that the rest of a window's height belongs to."""
 

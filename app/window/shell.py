@@ -12,6 +12,7 @@ import panel_material_ui as pmui
 import param
 from panel.io.resources import LOCAL_DIST
 
+from app.components.full_screen import FullScreen
 from app.components.navigation import Navigation
 from app.components.notice import Notice
 from app.components.projector import Projector
@@ -65,7 +66,7 @@ class Shell:
             header=[
                 _subtitle(),
                 self._surroundings,
-                *(unseen(width=0, height=0, margin=0) for unseen in (SkipLink, Repairs)),
+                *(unseen(width=0, height=0, margin=0) for unseen in (SkipLink, Repairs, FullScreen)),
             ],
             sidebar_width=SIDEBAR_WIDTH,
             sidebar_open=not was("narrow"),

@@ -12,6 +12,7 @@ SHOWN = """() => {
   return all(document).filter((e) => e.classList.contains('lab-card') && e.offsetParent !== null).length
 }"""
 ROOT_SIZE = "() => parseFloat(getComputedStyle(document.documentElement).fontSize)"
+TALLEST = "Math.max(...[...Bokeh.index.query((v) => v.model.type === 'Figure')].map((v) => v.el.getBoundingClientRect().height))"
 FOCUS = """() => {
   let found = document.activeElement
   while (found.shadowRoot?.activeElement) found = found.shadowRoot.activeElement
@@ -82,3 +83,16 @@ def test_the_models_of_a_page_that_was_left_are_forgotten(still):
     page.wait_for_function(f"() => !({kept})()", timeout=25_000)
     page.get_by_role("button", name="Local geometry", exact=True).click()
     still.wait_for_points()
+
+
+def test_a_figure_goes_on_the_whole_screen_and_back(app):
+    app.open()
+    figure = app.page.locator(".bk-Figure").first
+    before, window = figure.bounding_box()["height"], app.page.viewport_size["height"]
+    figure.hover()
+    app.button("Full screen").click()
+    app.until("document.fullscreenElement !== null")
+    app.until(f"{TALLEST} > {window} - 100")
+    app.page.keyboard.press("f")
+    app.until("document.fullscreenElement === null")
+    app.until(f"Math.abs({TALLEST} - {before}) < 2")
