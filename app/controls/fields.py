@@ -1,4 +1,5 @@
-"""Hyperparameter fields as widgets: one `Hyper` description makes a slider with typed entry, or a list of choices.
+"""Hyperparameter fields as widgets: one `Hyper` description makes a slider with typed entry, or a list of choices. Long, since the
+way from a declaration to either is here.
 
 A widget reports a change when the slider is released or the entry is confirmed, never while it is dragged.
 """

@@ -31,6 +31,7 @@ class NewRows:
     steps [T], losses [T, C]: nβ·ΔL of every chain.  recent [T]: moving average over steps and living chains.
     at [K], llc [K], se [K]: running λ̂ with its standard error, from the first step after burn-in on.
     again: they replace all rows that the reader has, because the run was made longer.
+    place: w − w0 of the first chain now [D], where it is kept.
     """
 
     cursor: Cursor
@@ -41,6 +42,7 @@ class NewRows:
     llc: np.ndarray
     se: np.ndarray
     again: bool = False
+    place: np.ndarray | None = None
 
 
 class History:
@@ -48,6 +50,7 @@ class History:
 
     def __init__(self, chains: int, total_steps: int):
         self._generation = 0
+        self.place: np.ndarray | None = None
         self._make(chains, total_steps)
 
     def _make(self, chains: int, total_steps: int) -> None:
@@ -135,6 +138,7 @@ class History:
             llc=self._estimates[late, 1].copy(),
             se=self._estimates[late, 2].copy(),
             again=again,
+            place=self.place,
         )
 
 

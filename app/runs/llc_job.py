@@ -17,11 +17,16 @@ LARGEST_DRAWN = 3_000
 """Exact draws that confirm an estimate hold up the runs of other visitors: those of so many parameters take about a second."""
 
 
+DRAWN = 400
+"""The first chain's weights are kept for a drawing where there are so few."""
+
+
 class LlcJob:
     """Steps a `llc_core.Run`; its log is a `History`."""
 
     def __init__(self, config: RunConfig | Resolved, problem: Potential | None = None):
         self._run = Run(polished(config) if isinstance(config, Resolved) else config, problem)
+        self._few = self._run.problem.dim <= DRAWN
         self.log = History(self._run.config.chains, self._run.total_steps)
 
     @property
@@ -56,4 +61,6 @@ class LlcJob:
         return found
 
     def record(self, snapshot: Snapshot, estimate: Estimate | None) -> None:
+        if self._few:
+            self.log.place = np.array(self.displacements[0], dtype=float)
         self.log.add(snapshot, estimate.llc_se if estimate is not None else math.nan)

@@ -20,6 +20,7 @@ from app.pages.estimate_page import EstimatePage
 from app.pages.local_geometry.config import get_problem
 from app.pages.local_geometry.editor import NetworkEditor
 from app.pages.local_geometry.panels.sweep.panel import SweepPanel
+from app.pages.local_geometry.panels.weights import WeightsPanel
 from app.pages.local_geometry.panels.why.panel import WhyPanel
 from app.pages.local_geometry.pictures import draw_network, draw_outcome
 from app.pages.local_geometry.presets import OUTCOMES, Preset, available
@@ -30,7 +31,7 @@ from app.pages.local_geometry.tour import TOUR
 from app.runs.job import State
 from app.sharing.exact_answers import ExactAnswers
 from app.sharing.reading import PageConfig
-from app.style.layout import card, level_pair, prose, toolbar
+from app.style.layout import card, level_pair, pair, prose, toolbar
 from app.style.legend import heading
 from app.style.numbers import number
 from llc_core.samplers.registry import samplers
@@ -49,7 +50,7 @@ class LocalGeometry(EstimatePage):
         presets = available(samplers())
         super().__init__(presets, Curves(LOSS_LEGEND, ESTIMATE_LEGEND), Controls(conditionals=True), CELLS)
         self.editor: NetworkEditor = NetworkEditor(presets[0].problem)
-        self.sweep, self.why = SweepPanel(), WhyPanel()
+        self.sweep, self.why, self.weights = SweepPanel(), WhyPanel(), WeightsPanel()
         self.sweep.listener = self._on_value
         self.panels = (self.sweep, self.why)
         self.takeaway: Takeaway = Takeaway(self.restore, lambda: self.sweep.found, lambda: self.why.found)
@@ -76,7 +77,7 @@ class LocalGeometry(EstimatePage):
                 toolbar(self.compare.button, self.takeaway.menu, self.compare.words),
                 self.compare.table,
                 self.polishing.view,
-                self.exact_card,
+                pair(self.exact_card, self.weights.view),
                 self.further.view,
                 self.method.view,
             ],
@@ -123,6 +124,12 @@ class LocalGeometry(EstimatePage):
         self.polishing.begin(config, scene.problem.noise_std > 0)
         self.sweep.show(scene.config.replace(polish=False), scene.problem, config.resolved.sampler)
         self.why.show(scene.problem)
+        self.weights.show(scene.problem)
+
+    def stream(self, rows: Any) -> None:
+        super().stream(rows)
+        if not self.polishing.on:  # chains then begin elsewhere
+            self.weights.move(rows.place)
 
     def numbers(self, state: State) -> dict[str, str]:
         exact = {} if self.scene is None else {"truth": number(self.scene.local)}

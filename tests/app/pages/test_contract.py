@@ -20,8 +20,11 @@ from app.sharing.links import HIDEABLE, Link, decode, encode
 
 PAGES = {page.key: page for page in load_pages()}
 EVERY = pytest.mark.parametrize("key", PAGES)
-STILL = "benchmark"
-"""The page on which nothing runs: its presets are filters of a store, and its tests bring stores of their own."""
+STILL = ("benchmark", "start")
+"""Pages on which nothing runs: presets of the first are filters of a store, and its tests bring stores of their own; chains of the
+second live in the browser."""
+FILED = pytest.mark.parametrize("key", [key for key in PAGES if key != "start"])
+"""Pages that give files away."""
 CONSTANT = ("config", "python")
 """Files that are there before a chain moves."""
 
@@ -107,7 +110,7 @@ def test_what_links_leave_out_is_there(views, key):
 
 
 @pytest.mark.parametrize(
-    ("key", "name"), [(key, preset.name) for key in PAGES if key != STILL for preset in presets(key)]
+    ("key", "name"), [(key, preset.name) for key in PAGES if key not in STILL for preset in presets(key)]
 )
 def test_a_preset_comes_back_from_a_link_and_from_a_file(views, key, name):
     view = views[key]
@@ -142,12 +145,34 @@ def test_an_unknown_setting_is_one_sentence_and_changes_nothing(views, key):
     with pytest.raises(ValueError, match="unheard_of") as error:
         view.restore(wrong)
     assert "\n" not in str(error.value)
-    files(view).on_upload(json.dumps(wrong))
+    assert configuration(view) == before
+
+
+@FILED
+def test_a_file_with_an_unknown_setting_changes_nothing(views, key):
+    view = views[key]
+    before = configuration(view)
+    files(view).on_upload(json.dumps({**before, "unheard_of": 1}))
     assert files(view).message["bad"] and "unheard_of" in files(view).message["text"]
     assert configuration(view) == before
 
 
-@EVERY
+@pytest.mark.parametrize("name", [preset.name for preset in presets("start")])
+def test_a_valley_comes_back_from_a_link(views, name):
+    view = views["start"]
+    view.on_preset(name)
+    first, asked = configuration(view), {"bend": view.valley.bend, "samples": view.valley.samples}
+    assert first == asked and view.tiles.selected == name
+    view.valley._handle_msg({"bend": 1.5, "samples": 2.5})
+    assert configuration(view) == {"bend": 1.5, "samples": 2.5} and not view.tiles.selected
+    for wrong in ({"bend": 4, "samples": 2}, {"bend": "1", "samples": 2}, {"bend": True, "samples": 2}, {}, None):
+        view.valley._handle_msg(wrong)
+    assert configuration(view) == {"bend": 1.5, "samples": 2.5}
+    view.restore(decode(encode(Link("start", first))).config)
+    assert configuration(view) == first and view.valley.bend == first["bend"]
+
+
+@FILED
 def test_files_are_there_or_refused_in_a_sentence_before_anything_has_run(views, key):
     desk = views[key].takeaway
     keys = [item["key"] for item in files(views[key]).files]

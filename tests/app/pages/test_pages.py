@@ -43,15 +43,17 @@ def test_the_window_opens_without_the_engine():
 def test_pages_are_found():
     pages = load_pages()
     assert [page.title for page in pages] == [
-        "Landscapes",
+        "Start",
         "Local geometry",
         "Stationary bias",
+        "Your network",
+        "Landscapes",
         "Many modes",
         "Weights and functions",
         "Decisions",
-        "Your network",
         "Benchmark",
     ]
+    assert [page.main for page in pages] == [True] * 4 + [False] * 5, "those of the header come first"
 
 
 @pytest.fixture
