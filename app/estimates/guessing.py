@@ -62,7 +62,10 @@ def comparison(entered: str, truth: Truth, estimate: Estimate | None) -> str:
     words = [f"<b>{escape(truth.name)} is {number(truth.value, 4)}.</b>"]
     guess = read_guess(entered)
     if guess is not None:
-        words.append(f"Your guess {number(guess, 4)} is {_off(guess, truth.value)}.")
+        # Who types the λ̂ on the screen is right about that number, which is not λ.
+        here = "what λ̂ should read here"
+        also = "" if truth.expected is None else f", and {_off(guess, truth.expected, f'just {here}', here)}"
+        words.append(f"Your guess {number(guess, 4)} is {_off(guess, truth.value)}{also}.")
     elif entered.strip():
         words.append(f"“{escape(entered.strip())}” is no number, so your guess was not compared.")
     if estimate is not None and math.isfinite(estimate.llc):

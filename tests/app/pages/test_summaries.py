@@ -39,10 +39,10 @@ def test_histograms_tell_their_moments_and_those_of_the_laws_that_are_drawn():
     law.show_answers(True)
     assert law.summary() == (
         "The histogram has mean 0.5 and standard deviation 0.7, the target mean 0 and standard deviation 0.999, "
-        "the predicted law mean 0.5 and standard deviation 0.75."
+        "the prediction mean 0.5 and standard deviation 0.75."
     )
     law.show_exact(X, normal(0.4, 0.5))
-    assert "exact law at this step size mean 0.4 and standard deviation 0.5" in law.summary()
+    assert "exact distribution at this step size mean 0.4 and standard deviation 0.5" in law.summary()
     law.show_answers(False)
     assert law.summary().endswith("the target mean 0 and standard deviation 0.999.")
 
@@ -66,7 +66,7 @@ def test_exact_biases_tell_the_ends_of_their_curves_and_the_settings():
         point = SimpleNamespace(step_size=step, to_target=distance, to_limit=0.01, current=current)
         figure.add(0, point)
     assert figure.summary(["α = 0.9", "α = 0"]) == (
-        "At the step size set here, 0.01, the exact law is 0.1 from the target. "
+        "At the step size set here, 0.01, the chain is exactly 0.1 from the target. "
         "With α = 0.9 it is 0.02 at step size 0.001 and 0.4 at 0.1."
     )
     figure.reset(0.01)

@@ -131,8 +131,8 @@ def summary(found: VolumeScaling) -> str:
     epsilon, volume = np.log10(found.epsilon), np.log10(found.volume)
     small, large = int(epsilon.argmin()), int(epsilon.argmax())
     return (
-        f"As ε goes from 10 to the power {number(float(epsilon[large]))} to 10 to the power {number(float(epsilon[small]))}, the volume "
-        f"falls from 10 to the power {number(float(volume[large]))} to 10 to the power {number(float(volume[small]))}: the fit has "
+        f"ε goes from 10 to the power {number(float(epsilon[large]))} to 10 to the power {number(float(epsilon[small]))}. The volume "
+        f"falls from 10 to the power {number(float(volume[large]))} to 10 to the power {number(float(volume[small]))}. The fit has "
         f"λ = {found.learning_coefficient:.4f} and m = {found.multiplicity}."
     )
 
