@@ -11,7 +11,7 @@ from app.runs.job import State, Status
 from app.style.numbers import UNKNOWN, number, with_error
 from llc_core import Conclusion, Estimate, conclude
 from llc_core.studies.explain.parts import Explanation
-from llc_core.verdicts import Kind, Trust
+from llc_core.verdicts import WRONG, Kind, Trust
 
 OWN_SETTINGS = "Your own settings. Every change starts a new run, so that an estimate never mixes two settings."
 
@@ -189,6 +189,6 @@ def folded(reason: str, details: str) -> str:
     brief, rest, more = reason.partition(details) if details else (reason, "", "")
     if not rest:
         return escape(reason)
-    sign = "(…)" if rest.startswith(" (") else "…"
+    sign = "(…)" if rest.startswith(" (") else WRONG if rest.startswith(f" {WRONG}") else "…"
     left_out = f'<span class="brief" data-sign="{sign}">{escape(brief)}</span>'
     return f'{left_out}<span class="rest">{escape(rest)}</span>{escape(more)}'

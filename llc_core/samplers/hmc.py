@@ -61,9 +61,9 @@ class HMC(MetropolisSampler):
         r"\quad(L\times),\qquad\text{accept with }\min(1,e^{-\Delta H})"
     )
     about: ClassVar[str] = (
-        "Hamiltonian Monte Carlo: runs along the energy surface from a fresh momentum, then an accept or reject test "
-        "that makes the law exact at any step size. The reference among gradient samplers; every step costs several "
-        "gradients, and it needs the full data."
+        "Hamiltonian Monte Carlo runs along the energy surface from a fresh momentum. Then a test accepts or "
+        "rejects, which makes the distribution exact at any step size. The reference among gradient samplers; "
+        "every step costs several gradients, and it needs the full data."
     )
     source: ClassVar[str] = "Duane et al. 1987; Neal 2011"
     safety: ClassVar[float] = 0.4

@@ -26,7 +26,8 @@ CELLS = [
         "label": "λ̂",
         "main": True,
         "wide": True,
-        "tip": "The local learning coefficient estimated from the loss of the chains, nβ·(E[L] − L(w0)), with its standard error.",
+        "tip": "The local learning coefficient, estimated from the loss of the chains: nβ·(E[L] − L(w0)), with its "
+        "standard error.",
     },
     {
         "key": "expected_llc",
@@ -40,8 +41,8 @@ CELLS = [
         "label": "distance to exact",
         "main": True,
         "wide": True,
-        "tip": "Between the mean of f over the chains and the exact posterior's, in its standard deviations: root mean square over "
-        "the inputs. Over the second half of the iterations.",
+        "tip": "Between the mean of f over the chains and the exact posterior's, in its standard deviations. Root "
+        "mean square over the inputs, second half of the iterations.",
     },
     {
         "key": "chance",
@@ -248,7 +249,7 @@ def verdict(state: State, seen: Seen | None, exact: Posterior | None, why: str, 
     if math.isfinite(seen.llc.value) and gauges.loss < AGREE:
         return "good", (
             f"<b>λ̂ has settled</b> at {with_error(seen.llc.value, seen.llc.se)}, though R-hat of the weights is "
-            f"{written(gauges.weights)}: it needs the loss alone, and the loss knows the function alone."
+            f"{written(gauges.weights)}. λ̂ needs the loss alone, and the loss knows the function alone."
         )
     if not with_answers:
         return "good", "<b>The chains agree on the function.</b>"

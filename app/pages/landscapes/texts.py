@@ -140,8 +140,7 @@ def _place(problem: Planar, estimate: Estimate, value: float) -> str:
 
 PROXIMAL = "ProximalSGLD"
 _THROWN = (
-    "near its zero the prior throws a chain further than any step size can follow. Proximal SGLD takes that "
-    "step safely"
+    "near its zero the prior throws a chain further than any step size can follow. Proximal SGLD takes that step safely"
 )
 
 

@@ -16,9 +16,7 @@ def _below_half(count: int) -> Callable[[Numbers, Numbers, bool], tuple[int, str
         came = 1 if abs(now["llc"] - half) <= room else 0 if now["llc"] < half else 2
         found = with_error(now["llc"], now["se"])
         like = number(2 * now["llc"], 2)
-        words = (
-            f"λ̂ is {found}: the network uses about {like} of its {count} weights{exactly(now, told)}."
-        )
+        words = f"λ̂ is {found}: the network uses about {like} of its {count} weights{exactly(now, told)}."
         return came, words
 
     return outcome

@@ -15,7 +15,11 @@ QUESTION = "Does the sampler draw from the right distribution? Blue: what it dre
 SHOWN = [
     {"key": "histogram", "label": "histogram", "tip": "Where the chains have been since the end of burn-in."},
     {"key": "target", "label": "target p", "tip": "The distribution that the chains should draw from."},
-    {"key": "predicted", "label": "prediction, ε → 0", "tip": "The distribution that the sampler draws from as its steps shrink to 0."},
+    {
+        "key": "predicted",
+        "label": "prediction, ε → 0",
+        "tip": "The distribution that the sampler draws from as its steps shrink to 0.",
+    },
     {
         "key": "exact",
         "label": "exact at this ε",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from html import escape
 
 from app.estimates.texts import READOUTS
@@ -23,7 +24,7 @@ def question(estimate: Estimate | None) -> str:
 def signs_of_health(estimate: Estimate) -> str:
     """HTML: one row for each sign of health."""
     rows = "".join(
-        f"<tr><th scope=row>{'✗' if not sign.ok else '•' if sign.note else '✓'} {escape(sign.name)}</th>"
+        f"<tr><th scope=row>{'✗' if not sign.ok else '•' if sign.note else '✓' if math.isfinite(sign.value) else '–'} {escape(sign.name)}</th>"
         f'<td style="white-space: normal; text-align: left">{escape(sign.sentence)}</td></tr>'
         for sign in health(estimate)
     )
@@ -33,7 +34,9 @@ def signs_of_health(estimate: Estimate) -> str:
 def about(choice: NetworkChoice, own: bool = False) -> str:
     """HTML: what is measured, and what its λ̂ can be judged by.  own: whether the weights are from a visitor's file."""
     network = NETWORKS[choice.network]
-    trained = "" if own else f", trained for {network.steps:,} steps by {choice.optimizer}, on data that come with the app"
+    trained = (
+        "" if own else f", trained for {network.steps:,} steps by {choice.optimizer}, on data that come with the app"
+    )
     where = "your weights" if own else "the chosen checkpoint"
     words = (
         f"{network.title}{trained}. The loss is the cross entropy over the training rows. λ̂ is taken at {where} over what moves; "

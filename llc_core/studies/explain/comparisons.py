@@ -17,7 +17,7 @@ FULL, RIGHT_LAW, SMALL_STEP = "full", "right law", "small step"
 """Names of the runs, which are those of their measurements too."""
 DOING = {
     FULL: "The same run with full gradients",
-    RIGHT_LAW: "A sampler that moves alike and has the right law",
+    RIGHT_LAW: "A sampler that moves alike and draws from the target",
     SMALL_STEP: "A run at a smaller step size",
 }
 """What is being measured, for people."""

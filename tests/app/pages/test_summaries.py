@@ -171,7 +171,7 @@ def test_training_and_calibration_tell_their_numbers():
     ]
     training.show_found(estimates)
     assert training.summary() == (
-        "From step 0 to 500 the loss falls from 1 to 0.25 on what was trained on, and from 2 to 0.5 on what was held out. "
+        "From step 0 to 500 the training loss falls from 1 to 0.25. On held-out data it falls from 2 to 0.5. "
         "λ̂ is 1.5 at step 0 and 4.5 at step 500."
     )
     figure = CalibrationFigure()

@@ -36,7 +36,7 @@ def noisy() -> Estimate:
 
 
 def own_law(found: Estimate):
-    return next(sign for sign in health(found) if sign.name == "own law")
+    return next(sign for sign in health(found) if sign.name == "spread")
 
 
 def test_an_exact_value_confirms_or_refutes(plane):

@@ -40,7 +40,7 @@ def test_a_sound_run_says_what_was_checked():
         ),
         ({"drift": -20.0}, "still falling (-40%", True),
         ({"drift": -20.0, "step_size": 9e-7}, "still falling (-40%", True),
-        ({"drift": 20.0, "step_size": 9.5e-7}, "with a step at 95% of the stability limit", False),
+        ({"drift": 20.0, "step_size": 9.5e-7}, "The step is at 95% of the stability limit", False),
         ({"drift": 20.0, "step_size": 6e-7}, "the chains have not settled", True),
         ({"drift": 20.0, "step_size": 9.5e-7, "acceptance": 0.8}, "the chains have not settled", True),
         ({"drift": 20.0, "stable_step": math.nan}, "the chains have not settled", True),
@@ -48,8 +48,8 @@ def test_a_sound_run_says_what_was_checked():
         ({"dead": 1}, "1 of 4 chains diverged", False),
         ({"rounding": 2.0}, "Rounding alone", False),
         ({"llc": 1000.0}, "no learning coefficient is above half the number of parameters", True),
-        ({"se": 5.0}, "standard error is 10%", True),
-        ({"step_bias": 5.0}, "step size alone is expected to make about 10% of this estimate. Use a smaller", False),
+        ({"se": 5.0}, "Keep going: ±10% so far", True),
+        ({"step_bias": 5.0}, "step size alone is expected to make up about 10% of this estimate. Use a smaller", False),
         ({"noise_inflation": 5.0}, "Minibatch noise alone", False),
         ({"drift_se": 5.2}, "drift of 21% between the two halves after burn-in cannot be ruled out", True),
         ({"drift": 7.5, "drift_se": 2.0}, "may still be rising (+15% ± 4% between", True),
@@ -107,9 +107,12 @@ def test_a_measured_bias_takes_the_place_of_what_is_expected():
     found = judged(step_bias=4.0, noise_inflation=4.0, **known)
     assert found and "the sampler itself adds +1.0%" in found.reason
     high = judged(step_bias=1.0, noise_inflation=0.5, law_bias=5.0, law_bias_se=0.3)
-    assert "The sampler's law is measured to make about 10%" in high.reason and "smaller step size" in high.remedy
+    assert (
+        "The sampler's own distribution is measured to make up about 10%" in high.reason
+        and "smaller step size" in high.remedy
+    )
     low = judged(law_bias=-5.0, law_bias_se=0.3, exact_law=False)
-    assert "take off about 10% of" in low.reason and "whose law is the target" in low.remedy
+    assert "subtract about 10% from" in low.reason and "that draws from the target" in low.remedy
     rough = {"law_bias_se": 2.0}
     assert "measured to make about 14%" in judged(law_bias=7.0, **rough).reason, "beyond three of its errors"
     assert judged(law_bias=5.0, **rough), "within three of its errors"
@@ -223,7 +226,7 @@ def test_where_the_error_is_not_known_no_answer_is_asked_for():
 
 def test_a_law_that_is_not_the_target_is_trusted_only_where_its_bias_is_known():
     unknown = judged(exact_law=False)
-    assert not unknown and "what this sampler's law adds is not known here" in unknown.reason.lower()
+    assert not unknown and "what this sampler's bias adds is not known here" in unknown.reason.lower()
     assert not unknown.wants_steps
     rough = judged(exact_law=False, law_bias=1.0, law_bias_se=2.0)
     assert "known only to ± 4%" in rough.reason and rough.wants_steps
@@ -308,7 +311,7 @@ def test_what_is_said_of_flat_directions_names_what_helps():
     assert fastest.change == {"localization": 4600.0} and "such as 4600" in fastest.remedy
     assert not judged(**{**FLAT, "pull": 0.0}, sampler=build("UnderdampedLangevin")).change
     assert judged(**{**FLAT, "pull": 10.0}).wants_steps
-    assert "nothing holds the chains" in judged(**{**FLAT, "localization": 0.0}).reason
+    assert "nothing keeps the chains near" in judged(**{**FLAT, "localization": 0.0}).reason
     refuted = judged(**{**FLAT, "reference": 60.0, "reference_se": 0.4})
     assert refuted.reason.startswith(found.reason)
     assert refuted.reason.endswith("17% below what it should be: exact draws from the posterior give 60 ± 0.4.")

@@ -163,7 +163,7 @@ def test_a_sampler_without_a_limit_is_refused_in_a_sentence():
         def law(self) -> Law | None:
             return None
 
-    with pytest.raises(ValueError, match="no limit law"):
+    with pytest.raises(ValueError, match="no limit distribution"):
         density(Lost(), "normal", 0.0)
     with pytest.raises(ValueError, match="Unknown sampler"):
         density("NoSuch", "normal", 0.0)

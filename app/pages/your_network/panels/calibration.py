@@ -68,8 +68,10 @@ class CalibrationPanel(ChoicePanel):
         self._map.visible = True
         self._told.object = told_html("calibration_figure", f"{self.figure.summary()} {item}")
         self.use.visible = item.chosen is not None
-        self.say("Pale cells are refused. A frame marks the recommended one, from the plateau at your γ. Hover for the "
-        "reasons.")
+        self.say(
+            "Pale cells are refused. A frame marks the recommended one, from the plateau at your γ. Hover for the "
+            "reasons."
+        )
 
     def _on_use(self, event: object) -> None:
         if self.found is not None and self.found.chosen is not None:

@@ -862,7 +862,8 @@ def test_the_best_row_is_best_by_the_criterion_that_the_sentence_names():
     best = min((each for each in rows if each.usable), key=lambda each: each.size)
     assert best.sampler == "MALA" and best.size == pytest.approx(math.hypot(0.05, 0.02))
     words = re.sub(r"<[^>]*>", "", verdict(rows, "λ")[1])
-    assert words.startswith("Least root mean square error (5.4%) against λ: MALA") and "over 20 problems" in words
+    assert words.startswith("With full data 4 of 4 samplers get within 5% of λ on average. Best: MALA at ε = 1e-8, ")
+    assert "5.0% too high ± 2.0% over 20 problems (root mean square error 5.4%)." in words
     column = HEAD.index("Root mean square error")
     assert cells(best)[column] == "5.4%"
     assert table_row("HMC", 0.0, 0.0, count=19).size == pytest.approx(math.sqrt(1 / 20)), (

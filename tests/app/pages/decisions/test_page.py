@@ -107,8 +107,8 @@ def test_the_mushroom_of_the_moment_is_the_one_that_nets_are_divided_on(bandit):
     hidden = texts.moment_words(SMALL, moment, False)
     assert "edible" not in hidden and "poisonous" not in hidden and "gave" not in hidden
     even, uneven = (dataclasses.replace(belief, weights=np.array(each)) for each in ([0.25] * 4, [0.7, 0.1, 0.1, 0.1]))
-    assert "Kish" not in texts.belief_words(SMALL, "right", even, False)
-    assert "worth 1.9 of 4 (Kish share 0.48)" in texts.belief_words(SMALL, "right", uneven, False)
+    assert "effective share" not in texts.belief_words(SMALL, "right", even, False)
+    assert "worth 1.9 of 4 (effective share 0.48)" in texts.belief_words(SMALL, "right", uneven, False)
     figure = MomentFigure()
     figure.show(moment)
     assert len(figure.dots.data["x"]) == 8 and figure.truth.data["x"] == [5.0 if moment.edible else -15.0]

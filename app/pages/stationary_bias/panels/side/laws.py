@@ -34,9 +34,7 @@ def verdict(config: BiasConfig, prediction: Prediction, measured: Measured | Non
     if bias < RIGHT_LAW:
         if far < near:
             return "good", f"<b>Samples the target.</b> Only {misplaced}. In theory it has no bias."
-        return "warn", (
-            f"<b>Correct for tiny steps, not for this one.</b> {misplaced}. {_why(prediction)}"
-        )
+        return "warn", (f"<b>Correct for tiny steps, not for this one.</b> {misplaced}. {_why(prediction)}")
     if close < max(near, 0.25 * bias) and close < far:
         return "bad", (
             f"<b>Wrong distribution.</b> {misplaced}, just as theory predicts ({_percent(close)} off). More steps will not help."
