@@ -51,8 +51,8 @@ class HMC(MetropolisSampler):
         "adapted",
         choices=("adapted", "unit"),
         symbol="M",
-        help="Mass matrix: 'adapted' follows a Kronecker model of the curvature during burn-in and is then frozen "
-        "(where the potential has such a model); 'unit' is the identity.",
+        help="Mass matrix. 'adapted' follows a Kronecker model of the curvature during burn-in, where the potential "
+        "has one, and is then frozen. 'unit' is the identity.",
     )
 
     label: ClassVar[str] = "Hamiltonian Monte Carlo"
