@@ -10,6 +10,7 @@ from typing import Any
 
 from app.components.guess import Guess
 from app.sharing.exact_answers import ExactAnswers
+from app.style.glossary import explained
 from app.style.numbers import number, with_error
 from llc_core import Estimate
 
@@ -103,4 +104,4 @@ def hidden_tiles(items: Sequence[dict[str, str]], tip: str = TASK) -> list[dict[
 
 def without_lesson(pane: Any, lesson: str, visible: bool, task: str = TASK) -> None:
     """Show the lesson of a preset, or the task in its place."""
-    pane.object = f"<p>{escape(lesson if visible else task)}</p>"
+    pane.object = f"<p>{explained(lesson if visible else task)}</p>"

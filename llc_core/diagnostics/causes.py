@@ -27,7 +27,7 @@ SEEN = 2
 """A measured bias below so many of its errors is not known well enough to be named."""
 CONTRADICTS = 3
 """A measure that is so many errors from what is expected takes its place; a nearer one is averaged with it."""
-NAMES = {STEP: "The step size", NOISE: "Minibatch noise", LAW: "The sampler's own distribution"}
+NAMES = {STEP: "The step size", NOISE: "Minibatch noise", LAW: "The sampler's own bias"}
 
 
 def systematic(e: Evidence) -> Fault | None:

@@ -183,7 +183,7 @@ def _because(known: Evidence, cause: str, off: float) -> str:
         )
         held = "" if off > 0 else ", or γ holds the chains, or they have not spread yet"
         return f"{small}: the formula may be off at this n and γ{held}."
-    words = {LAW: "the sampler's own distribution", STEP: "the step size", NOISE: "minibatch noise"}
+    words = {LAW: "the sampler's own bias", STEP: "the step size", NOISE: "minibatch noise"}
     return f": {words[cause]} is the likely cause." if cause in words else ": the chains have not been everywhere yet."
 
 

@@ -133,23 +133,31 @@ def cells(side: str) -> list[dict[str, Any]]:
         },
         {
             "key": f"{side}_kish",
+            "detail": True,
             "label": "effective share of draws",
             "tip": "Kish's (Σw)²/(nΣw²) of the weights of the counted states. It is 1 where all weigh the same. The "
             "median of the trials.",
         },
         {
             "key": f"{side}_turned",
+            "detail": True,
             "label": "pushed uphill",
             "tip": "Share of the steps on which the multiplier is below 0: the force is reversed and pushes uphill. "
             "Contour sampling alone.",
         },
         {
             "key": f"{side}_trips",
+            "detail": True,
             "label": "round trips",
             "tip": "How often a copy went from the coldest level to the hottest and back. Average of one trial, "
             "replica exchange alone.",
         },
-        {"key": f"{side}_gradients", "label": "gradients", "tip": "Spent by one trial, all its chains together."},
+        {
+            "key": f"{side}_gradients",
+            "detail": True,
+            "label": "gradients",
+            "tip": "Spent by one trial, all its chains together.",
+        },
     ]
 
 

@@ -79,7 +79,7 @@ def test_burn_in_says_how_much_and_how_many_draws():
     x = moves(random, 6, 2000, 20.0, 0.2) + 200 * np.exp(-np.arange(2000) / 100)
     (found,) = audit(1 + x / 50, 50.0, 1.0).findings
     assert found.flaw is Flaw.BURN_IN and "falling" in found.reason and found.remedy == "Leave out the first 400 draws."
-    share = int(found.reason.rsplit("off by ", 1)[1].rstrip("%.").lstrip("+"))
+    share = int(found.reason.rsplit("shifts λ̂ by ", 1)[1].rstrip("%.").lstrip("+"))
     assert share == pytest.approx(100 * 200 * 100 / 2000 / 20, rel=0.1)
     assert audit(1 + x[:, 500:] / 50, 50.0, 1.0)
 

@@ -333,7 +333,7 @@ def test_the_verdict_names_chance_bias_and_finite_n():
     state, problem = state_of(0.357)
     tone, words = verdict(state, problem, 0.356, True)
     assert tone == "good" and "agrees with the exact value 0.356" in words
-    assert "29% below it (m = 2 alone takes off about 1/log nβ = 0.20)" in words
+    assert "29% below it (m = 2 alone subtracts about 1/log nβ = 0.20)" in words
     assert "0.356" not in verdict(state, problem, 0.356, False)[1]
     rough = verdict(state_of(0.26, ok=False, se=0.04)[0], problem, 0.356, True)[1]
     assert "27% below the exact value 0.356 at n = " in rough and "(within 3 of its standard errors)" in rough

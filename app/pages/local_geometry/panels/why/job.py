@@ -18,7 +18,7 @@ from llc_core.studies.explain.split import BUDGET, explaining
 SHORT = {
     "minibatch": "minibatch noise",
     "step_size": "step size",
-    "law": "the sampler’s own distribution",
+    "law": "the sampler’s own bias",
     "mixing": "mixing",
     "localization": "γ, higher order, data",
     "finite_n": "finite n",
