@@ -260,9 +260,9 @@ def whole(name: str, value: Any, low: float = -math.inf, high: float = math.inf)
         raise ValueError(f"{name} must be a whole number, not {short(value)}.")
     result_int = int(value)
     if result_int < low:
-        raise ValueError(f"{name} is {short(value)}; it must be at least {low:,.12g}.")
+        raise ValueError(f"{name} is {short(value)}; it must be at least {low:.12g}.")
     if result_int > high:
-        raise ValueError(f"{name} is {short(value)}; it must be at most {high:,.12g}.")
+        raise ValueError(f"{name} is {short(value)}; it must be at most {high:.12g}.")
     return result_int
 
 

@@ -104,4 +104,4 @@ def hidden_tiles(items: Sequence[dict[str, str]], tip: str = TASK) -> list[dict[
 
 def without_lesson(pane: Any, lesson: str, visible: bool, task: str = TASK) -> None:
     """Show the lesson of a preset, or the task in its place."""
-    pane.object = f"<p>{explained(lesson if visible else task)}</p>"
+    pane.object = f"<p>{explained(lesson) if visible else escape(task)}</p>"

@@ -144,7 +144,7 @@ def verdict(table: Sequence[Accuracy], truth_words: str) -> tuple[str, str]:
     gradients = {row.gradient for row in table}
     given = f"With {PLURAL.get(best.gradient, best.gradient)}" if len(gradients) == 1 else "At their best step size"
     rows = "samplers" if len(gradients) == 1 else "pairs of sampler and gradient"
-    many = f"{close} of {len(table)} {rows}" if close else "no sampler"
+    many = f"{close} of {len(table)} {rows}" if close and len(table) > 1 else "the sampler" if close else "no sampler"
     of = f"{best.count}{'' if best.count == best.total else f' of {best.total}'} problems"
     kind = "" if len(gradients) == 1 else f" with {PLURAL.get(best.gradient, best.gradient)}"
     words = (

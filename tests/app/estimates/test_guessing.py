@@ -64,7 +64,8 @@ def test_reveal_shows_the_truth_and_how_far_guess_and_estimate_are_from_it(class
     assert "7.5" not in words_of(class_room) and "expected" not in words_of(class_room)
     view._handle_msg({"guess": "6"})
     assert class_room.answers.visible and view.revealed
-    assert view.said.startswith("<b>λ at w0 is 7.5.</b> Your guess 6 is 20.0% below λ. λ̂ = ")
+    assert view.said.startswith("<b>λ at w0 is 7.5.</b> Your guess 6 is 20.0% below λ, and ")
+    assert "% below what λ̂ should read here. λ̂ = " in view.said
     assert "At this n and nβ it should read" in view.said and "expected" in words_of(class_room)
     assert class_room.lesson.object != f"<p>{TASK}</p>" and class_room.tiles.items[0]["title"] == "Tiny"
     view._handle_msg({"guess": "6"})

@@ -53,8 +53,8 @@ def test_distances_tell_the_newest():
     assert figure.summary() == ""
     figure.stream(np.array([[200, 0.3, 0.2, 0.1, 0.05, 0.02], [400.0, 0.25, 0.12, 0.1, 0.04, 0.01]]))
     assert figure.summary() == (
-        "At step 400 the left histogram is 0.25 from the target and 0.12 from its prediction, the right one 0.1 and 0.04; "
-        "chance alone leaves 0.01."
+        "At step 400 the left histogram is 0.25 from the target and 0.12 from its prediction. The right one is "
+        "0.1 and 0.04 away. Chance alone leaves 0.01."
     )
 
 

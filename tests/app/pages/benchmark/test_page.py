@@ -771,7 +771,7 @@ def test_progress_says_when_a_sweep_rests():
     now = datetime(2026, 11, 21, 12, tzinfo=UTC)
     fresh = progress_html({**said, "updated": now.isoformat()}, now)
     assert "1 of 4 runs are done, 1 of them failed, 1.9 h left." in fresh and "width: 25.0%" in fresh
-    assert "said nothing for minutes" in progress_html({**said, "updated": (now - timedelta(hours=1)).isoformat()}, now)
+    assert "silent for minutes" in progress_html({**said, "updated": (now - timedelta(hours=1)).isoformat()}, now)
     assert "stopped" in progress_html({**said, "state": "stopped", "updated": now.isoformat()}, now)
     assert progress_html(None) == progress_html({**said, "state": "finished"}) == ""
 
@@ -882,10 +882,10 @@ def test_the_sentence_names_the_row_of_the_table_with_the_least_error(name):
         shown = [dict(zip(HEAD, cells(each), strict=True)) for each in table if each.usable]
         least = min(shown, key=lambda line: as_number(line["Root mean square error"]))
         words = re.sub(r"<[^>]*>", "", verdict(table, truth)[1])
-        assert f"({least['Root mean square error']})" in words and least["Sampler"] in words
-        assert (
-            f"at ε = {least['Best step size']}, {least['Mean relative error']} ± {least['Standard deviation']}" in words
-        )
+        assert f"(root mean square error {least['Root mean square error']})" in words and least["Sampler"] in words
+        mean = least["Mean relative error"]
+        off = f"{mean[1:]} too {'low' if mean[0] == '−' else 'high'}"
+        assert f"at ε = {least['Best step size']}, {off} ± {least['Standard deviation']}" in words
 
 
 def as_number(text: str) -> float:

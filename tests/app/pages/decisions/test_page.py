@@ -156,7 +156,7 @@ def test_the_sentence_follows_the_numbers(bandit, digits):
     equal = texts.digits_headline(
         dataclasses.replace(found, scores=dataclasses.replace(one, auroc=one.auroc + 1e-6)), one, True
     )
-    assert f"{one.auroc:.1%} of pairs, as often as the single net, " in equal, (
+    assert f"{one.auroc:.1%} of pairs, as often as the single net." in equal, (
         "better than 94.4%, in 94.4%, would be a riddle"
     )
     assert "%" not in texts.digits_headline(found, one, False)
@@ -200,7 +200,7 @@ def test_a_tile_of_digits_draws_what_its_lesson_says(name, auroc, error):
         ({"bandit": {"left": "pSGLD"}}, "left is 'pSGLD'; give a table"),
         ({"bandit": {"batch_size": 2000}}, "batch_size is 2000; it must be at most 1024"),
         ({"bandit": {"step_size": 0}}, "step_size is 0; it must be at least 1e-10"),
-        ({"bandit": {"hidden": 256, "capacity": 4096, "batch_size": 2048, "steps": 64}}, "this page takes up to 3"),
+        ({"bandit": {"hidden": 256, "capacity": 4096, "batch_size": 2048, "steps": 64}}, "This page takes up to 3"),
         ({"bandit": {"mushrooms": "../../etc/passwd"}}, "mushrooms is '../../etc/passwd'"),
         ({"outside": {"steps": 10**9}}, "steps is 1000000000; it must be at most 20000"),
         ({"outside": {"temperature": "hot"}}, "temperature"),

@@ -288,7 +288,7 @@ def test_the_window_has_room_for_w0_and_the_words_say_where_more_data_lead(view)
     assert shown.low[1] < 0.1 and shown.high[1] > 4
     state, _ = state_of(0.17, problem=problem)
     words = verdict(state, problem, 0.173, True)[1]
-    assert "λ at w0 is 1/2" in words and "the smallest λ of the plane, 1/6" in words
+    assert "λ at w0 is 1/2" in words and "the smallest λ in this picture, 1/6" in words
 
 
 def test_a_click_sets_the_start_and_another_landscape_its_own(view):
@@ -341,7 +341,7 @@ def test_the_verdict_names_chance_bias_and_finite_n():
     assert tone == "bad" and "Do not trust it." in words and "40% above" in words
     at_u = planar_landscape("line_and_point", at="U")
     tone, words = verdict(state_of(0.6, ok=False, problem=at_u)[0], at_u, 0.404, True)
-    assert tone == "warn" and "have not found their way to V" in words
+    assert tone == "warn" and "have not yet spent enough time at V" in words
 
 
 @pytest.mark.parametrize("answers", [True, False])
