@@ -35,8 +35,7 @@ PRESETS = (
         "modes",
         "25 modes",
         "Two ways over the hills: contour sampling levels them and reweights; replica exchange lets hot copies "
-        "climb and swap. Here swapping is nine times more accurate (60 trials). Another ladder may change "
-        "that.",
+        "climb and swap. Here swapping is nine times more accurate. Another ladder may change that.",
     ),
     ModesPreset(
         "hotter",
