@@ -8,7 +8,7 @@ from html import escape
 from typing import Any
 
 from app.runs.job import State, Status
-from app.style.numbers import UNKNOWN, number, with_error
+from app.style.numbers import UNKNOWN, number, with_error, with_minus
 from llc_core import Conclusion, Estimate, conclude
 from llc_core.studies.explain.parts import Explanation
 from llc_core.verdicts import WRONG, Kind, Trust
@@ -181,7 +181,10 @@ def verdict(
     if state.status is Status.FINISHED and found.wants_steps:
         remedy += " <b>Run more</b> takes them from here."
     later = " What is said at the end of the run counts." if state.status is Status.RUNNING and unspread(found) else ""
-    return tone, f"<b>{escape(opening)}</b> {folded(found.reason, found.details)}{later}{remedy}{note}"
+    return (
+        tone,
+        f"<b>{escape(opening)}</b> {folded(with_minus(found.reason), with_minus(found.details))}{later}{remedy}{note}",
+    )
 
 
 def folded(reason: str, details: str) -> str:

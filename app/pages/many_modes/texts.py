@@ -93,14 +93,12 @@ def headline(config: ModesConfig, seen: ModesProgress | None, answers: bool) -> 
     better, worse = (left, right) if a < b else (right, left)
     factor = at_least(seen.left.kl, seen.right.kl)
     if factor <= 1:
-        return (
-            f"After {spent:,} gradients each, these trials show no difference between {left} and {right} ({figures})."
-        )
+        return f"After {spent:,} gradients each, these trials show no difference between {left} and {right}. {figures}."
     # Rounded down, since it is a bound.
     shown = f"{math.floor(10 * factor) / 10:.1f}" if factor < 3 else f"{math.floor(factor):,}"
     how = f"at least {shown} times nearer" if config.trials > 1 else f"{shown} times nearer"
     verb = "are" if better.split(" (")[0] in (INDEPENDENT, "cyclical steps") else "is"
-    return f"After {spent:,} gradients each, {better} {verb} {how} to the exact masses than {worse} ({figures})."
+    return f"After {spent:,} gradients each, {better} {verb} {how} to the exact masses than {worse}. {figures}."
 
 
 def at_least(a: np.ndarray, b: np.ndarray) -> float:

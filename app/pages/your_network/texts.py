@@ -7,7 +7,7 @@ from html import escape
 
 from app.estimates.texts import READOUTS
 from app.pages.your_network.config import NETWORKS, NetworkChoice
-from app.style.numbers import number
+from app.style.numbers import number, with_minus
 from llc_core import Estimate, health
 
 ASKED = "How many parameters does a trained network use?"
@@ -25,7 +25,7 @@ def signs_of_health(estimate: Estimate) -> str:
     """HTML: one row for each sign of health."""
     rows = "".join(
         f"<tr><th scope=row>{'✗' if not sign.ok else '•' if sign.note else '✓' if math.isfinite(sign.value) else '–'} {escape(sign.name)}</th>"
-        f'<td style="white-space: normal; text-align: left">{escape(sign.sentence)}</td></tr>'
+        f'<td style="white-space: normal; text-align: left">{escape(with_minus(sign.sentence))}</td></tr>'
         for sign in health(estimate)
     )
     return f"<table><tbody>{rows}</tbody></table>"

@@ -150,7 +150,7 @@ def test_errors_of_means_and_parts_of_noise_are_right():
         ({"traces": np.zeros((2, 3, 40))}, ["traces has the shape (2, 3, 40)", "[chains, draws]"]),
         ({"traces": "no.csv"}, ["traces is 'no.csv'", "give numbers"]),
         ({"traces": [[1.0], [1.0, 2.0]]}, ["traces is", "give numbers"]),
-        ({"n_beta": 0.0}, ["n_beta is 0.0", "at least"]),
+        ({"n_beta": 0.0}, ["n_beta is 0;", "at least"]),
         ({"n_beta": None}, ["n_beta must be a number"]),
         ({"init_loss": [0.1, 0.2, 0.3]}, ["init_loss has the shape (3,)", "2 chains"]),
         ({"init_loss": math.nan}, ["init_loss must be a finite number"]),
