@@ -19,7 +19,7 @@ PLACES["verdicts"] = [
     "llc_core/engine/stepping/bursts.py",
 ]  # fmt: skip
 PLACES["settings"] = [
-    "llc_core/samplers", "llc_core/interactions", "llc_core/networks/optimizers.py", "llc_core/potentials/line",
+    "llc_core/samplers", "llc_core/interactions", "llc_core/networks/optimizers.py", "llc_core/potentials/line", "llc_core/potentials/plane",
     "llc_core/stationary",
 ]  # fmt: skip
 """What the engine says there too."""

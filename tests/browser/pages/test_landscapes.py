@@ -61,7 +61,7 @@ def test_chains_move_and_meet_the_exact_answer(plane):
     wait_for(plane, "volume", "x", 20)
     expect(page.locator("[data-key=slope]")).to_have_text("0.5000")
     page.get_by_role("button", name="Where chains should go", exact=True).click()
-    expect(page.get_by_text("denser posterior")).to_be_visible()
+    expect(page.get_by_text("Purple: where chains should go")).to_be_visible()
     wait_for(plane, "posterior", "image")
 
 

@@ -99,7 +99,7 @@ class VolumePanel:
             "exact_m": str(truth.multiplicity),
         }
         self._say(
-            f"In a box of half width {radius:g} around w0. The fewer parameters tell nearly the truth, the larger λ."
+            f"In a box of half width {radius:g} around w0. The fewer parameters are nearly perfect, the larger λ."
         )
 
     def poll(self) -> None:
