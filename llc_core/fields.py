@@ -248,7 +248,8 @@ def number(
     if not (low <= result <= high and above < result < below):
         ends = {"at least": low, "greater than": above, "at most": high, "less than": below}
         words = " and ".join(f"{word} {end:g}" for word, end in ends.items() if math.isfinite(end))
-        raise ValueError(f"{name} is {short(value)}; it must be {words}.")
+        given = f"{value:.12g}" if isinstance(value, float) else short(value)  # -1, though it came as -1.0
+        raise ValueError(f"{name} is {given}; it must be {words}.")
     return result
 
 
@@ -259,9 +260,9 @@ def whole(name: str, value: Any, low: float = -math.inf, high: float = math.inf)
         raise ValueError(f"{name} must be a whole number, not {short(value)}.")
     result_int = int(value)
     if result_int < low:
-        raise ValueError(f"{name} is {short(value)}; it must be at least {low}.")
+        raise ValueError(f"{name} is {short(value)}; it must be at least {low:.12g}.")
     if result_int > high:
-        raise ValueError(f"{name} is {short(value)}; it must be at most {high}.")
+        raise ValueError(f"{name} is {short(value)}; it must be at most {high:.12g}.")
     return result_int
 
 

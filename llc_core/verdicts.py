@@ -24,6 +24,9 @@ class Words(NamedTuple):
 
 TEMPERATURES = "read λ̂ from temperatures=(1, 0.25)."
 NOT_POSITIVE = "The estimate is {llc:.3g}, but a learning coefficient is positive"
+CONSISTENT = "No exact answer is available here, so this is a consistent number, not a proven one."
+WRONG = "What could still be wrong?"
+"""The question before what chains that agree cannot show."""
 APART = "Take more steps, or temperatures that are further apart."
 
 
@@ -49,8 +52,8 @@ class Kind(Enum):
         "Give another step size, or leave it automatic.",
     )
     ROUNDING = Words(
-        "Rounding alone puts nβ·ΔL of these chains off by {size:.2g}, {share:.0%} of the estimate: their layers are of sizes that "
-        "the precision cannot hold together.",
+        "Rounding alone shifts nβ·ΔL by {size:.2g}, {share:.0%} of the estimate: the layers' sizes are too far apart for this "
+        "precision.",
         "Use float64 precision.",
     )
     SPIKES = Words(
@@ -58,24 +61,23 @@ class Kind(Enum):
         "{smaller} Or use HMC, which rejects such steps.",
     )
     BURSTS = Words(
-        "The loss burst {many} times and a chain was put back: the step is too large where the chains come to.",
+        "The loss burst {many} times and a chain was reset: the step is too large where the chains come to.",
         "{smaller} Or use HMC, which rejects such steps.",
     )
     FITS_NOISE = Words(
         NOT_POSITIVE
-        + ": the minimum of L_n lies below L_n(w0) by more than λ/nβ at this n, since the loss fits the noise of the "
-        "data.",
+        + ". At this n the loss fits the noise of the data: its minimum lies below L_n(w0) by more than λ/nβ.",
         "Use more data, a smaller nβ, or an estimate at the minimum of L_n (polish=True).",
     )
     NOT_FROM_ZERO = Words(
-        NOT_POSITIVE + ": it does not differ from 0 within its error ({se:.2g}).", "Take more steps.", steps=True
+        NOT_POSITIVE + ". It does not differ from 0 within its error ({se:.2g}).", "Take more steps.", steps=True
     )
     NOISY_BASELINE = Words(
-        NOT_POSITIVE + ": the baseline is noisy, or losses below L_n(w0) are found.",
+        NOT_POSITIVE + ". The baseline is noisy, or losses below L_n(w0) are found.",
         "Use the same-batch baseline and full gradients; if it stays negative, w0 is no minimum of this loss.",
     )
     NO_MINIMUM = Words(
-        NOT_POSITIVE + ": on the same data the chains find losses below L_n(w0), so w0 is no minimum of L_n.",
+        NOT_POSITIVE + ". On the same data the chains find losses below L_n(w0), so w0 is no minimum of L_n.",
         "Polish w0 (polish=True). If w0 is the true parameter, L_n fits the noise: use more data or a smaller nβ.",
     )
 
@@ -85,7 +87,7 @@ class Kind(Enum):
         "Whether w0 is a minimum is looked at when the run ends.", "Let the run end.", steps=True, doubt=True
     )
     UNLOOKED = Words(
-        "Whether w0 is a minimum is not known: to look for a lower loss would take more than this short run itself.",
+        "Whether w0 is a minimum is not known: looking for a lower loss would cost more than this short run.",
         "Take more steps. Or: {move}",
         steps=True,
         doubt=True,
@@ -97,15 +99,15 @@ class Kind(Enum):
         "Use more data at the same nβ (n_beta){lower}",
     )
     MAYBE_HANGS_ON_DATA = Words(
-        "λ̂ may hang on these data: it may be that other data of this size would change it by about ± {share:.0%}.",
+        "λ̂ may hang on these data: other data of this size could change it by about ± {share:.0%}.",
         "Take more steps.",
         steps=True,
         doubt=True,
     )
     MOSTLY_OF_GAMMA = Words(
-        "Much of this number is γ's: at twice this γ (localization) it would be about {falls:.0%} lower, and γ and not the loss "
-        "holds about {held:,.0f} of {parameters:,} directions.",
-        "Use a smaller γ, such as {smaller:g}, or tell γ with the number.",
+        "Much of this number is γ's: at twice this γ (localization) it would be about {falls:.0%} lower. About {held:,.0f} of "
+        "{parameters:,} directions are kept near w0 by γ, not by the loss.",
+        "Use a smaller γ, such as {smaller:g}, or state γ with the number.",
         doubt=True,
     )
 
@@ -116,7 +118,7 @@ class Kind(Enum):
         steps=True,
     )
     DRIFT_AT_LIMIT = Words(
-        "The loss is still {way} ({share:+.0%} between the two halves after burn-in) with a step at {of_limit:.0%} of the "
+        "The loss is still {way} ({share:+.0%} between the two halves after burn-in). The step is at {of_limit:.0%} of the "
         "stability limit: it may carry the chains away.",
         "Use a step size below {step:.2g} and take more steps.",
     )
@@ -139,7 +141,7 @@ class Kind(Enum):
         doubt=True,
     )
     OUT_OF_RANGE = Words(
-        "The estimate is {llc:.3g}, but no learning coefficient is above half the number of parameters, {most:,g}: the chains are "
+        "The estimate is {llc:.3g}, but no learning coefficient is above half the number of parameters, {most:,g}. The chains are "
         "far out.",
         "Take more steps, or begin nearer to w0.",
         steps=True,
@@ -151,7 +153,7 @@ class Kind(Enum):
         doubt=True,
     )
     WIDE_ERROR = Words(
-        "The estimate is still noisy: its standard error is {share:.0%}, and more steps narrow it.",
+        "Keep going: ±{share:.0%} so far, more steps will narrow it.",
         "Take more steps or more chains.",
         steps=True,
     )
@@ -171,15 +173,15 @@ class Kind(Enum):
     # -- the sampler, γ and an answer -----------------------------------------------------------------------------------
     SYSTEMATIC = Words("{caveat}{name} {verb} to {adds} this estimate{together}.", "{help}")
     ROUGH_LAW = Words(
-        "What this sampler's law adds is known only to ± {error:.0%} of the estimate.",
+        "What this sampler's bias adds is known only to ± {error:.0%} of the estimate.",
         "Take more steps. Or: {help}",
         steps=True,
         doubt=True,
     )
-    UNKNOWN_LAW = Words("What this sampler's law adds is not known here.", "{help}", doubt=True)
+    UNKNOWN_LAW = Words("What this sampler's bias adds is not known here.", "{help}", doubt=True)
     UNSPREAD = Words("{told}: it is not known what λ̂ is farther out.", "{help}", doubt=True)
     HELD_BY_NOTHING = Words(
-        "Along about {unspread:.0f} of {parameters:,} directions nothing holds the chains, and they spread for ever.",
+        "Along about {unspread:.0f} of {parameters:,} directions nothing keeps the chains near, and they spread for ever.",
         "Give a γ (localization) above 0.",
         doubt=True,
     )
@@ -188,14 +190,14 @@ class Kind(Enum):
     # -- λ̂ from temperatures ------------------------------------------------------------------------------------------
     SLOPE_UNSEEN = Words("The mean loss does not rise with the temperature beyond its error.", APART, steps=True)
     SLOPE_FALLS = Words(
-        "The mean loss falls as the temperature rises: the chains have not settled at one of them, or found another place.",
+        "The mean loss falls as the temperature rises. At one of them the chains have not settled, or found another place.",
         "Take more steps.",
         steps=True,
     )
     WIDE_SLOPE = Words("λ̂ from temperatures is still noisy: its standard error is {share:.0%}.", APART, steps=True)
     BENT = Words(
-        "λ̂ changes with the temperature: by {bend:+.0%} ± {error:.0%} from the lowest to the highest, so that no one line goes "
-        "through the means.",
+        "λ̂ changes with the temperature, by {bend:+.0%} ± {error:.0%} from the lowest to the highest. No one line goes through "
+        "the means.",
         "Use lower temperatures, such as 1 and 0.25: there the loss is more like that at the minimum.",
     )
     TEMPERATURES_SETTLED = Words("The chains at all temperatures agree and have settled{checks}.")
@@ -208,7 +210,7 @@ class Kind(Enum):
         "The losses are worth only {ess:.0f} independent draws.", "Take more steps or more chains.", steps=True
     )
     POSTERIOR_SETTLED = Words(
-        "The losses of the posterior have settled (R-hat {r_hat:.3f}, ESS {ess:.0f}); a Bayesian network's mean excess loss is no "
+        "The losses of the posterior have settled (R-hat {r_hat:.3f}, ESS {ess:.0f}). A Bayesian network's mean excess loss is no "
         "learning coefficient, since w0 is the centre of the prior."
     )
 

@@ -19,7 +19,7 @@ class EstimateFigure(RunFigure):
     """Running λ̂ with its error band, the moving average, and the exact values as lines."""
 
     def __init__(self) -> None:
-        super().__init__("λ̂, no unit", "estimates")
+        super().__init__("estimate λ̂", "estimates")
         self.recent = ColumnDataSource({"step": [], "recent": []}, name="recent")
         self.source = ColumnDataSource({"step": [], "llc": [], "low": [], "high": []}, name="estimates")
         self.plot.line("step", "recent", source=self.recent, line_width=1.5, line_color=theme.RECENT)
@@ -83,7 +83,7 @@ class EstimateFigure(RunFigure):
         at, llc, high = (float(self.source.data[name][-1]) for name in ("step", "llc", "high"))
         known = [
             f"{name} is {number(float(line.location))}"
-            for name, line in zip(("λ at w0", "the least λ", "the expected λ̂"), self.truths, strict=True)
+            for name, line in zip(("λ at w0", "the smallest λ", "the expected λ̂"), self.truths, strict=True)
             if line.location is not None
         ]
         error = number((high - llc) / 2)

@@ -10,6 +10,7 @@ from typing import Any
 
 from app.components.guess import Guess
 from app.sharing.exact_answers import ExactAnswers
+from app.style.glossary import explained
 from app.style.numbers import number, with_error
 from llc_core import Estimate
 
@@ -72,7 +73,10 @@ def comparison(entered: str, truth: Truth, estimate: Estimate | None) -> str:
     words = [f"<b>{escape(truth.name)} is {number(truth.value, 4)}.</b>"]
     guess = read_guess(entered)
     if guess is not None:
-        words.append(f"Your guess {number(guess, 4)} is {_off(guess, truth.value)}.")
+        # Who types the λ̂ on the screen is right about that number, which is not λ.
+        here = "what λ̂ should read here"
+        also = "" if truth.expected is None else f", and {_off(guess, truth.expected, f'just {here}', here)}"
+        words.append(f"Your guess {number(guess, 4)} is {_off(guess, truth.value)}{also}.")
     if estimate is not None and math.isfinite(estimate.llc):
         words.append(f"λ̂ = {with_error(estimate.llc, estimate.llc_se)} is {_off(estimate.llc, truth.value)}.")
         if truth.expected is not None:
@@ -112,4 +116,4 @@ def hidden_tiles(items: Sequence[dict[str, str]], tip: str = TASK) -> list[dict[
 
 def without_lesson(pane: Any, lesson: str, visible: bool, task: str = TASK) -> None:
     """Show the lesson of a preset, or the task in its place."""
-    pane.object = f"<p>{escape(lesson if visible else task)}</p>"
+    pane.object = f"<p>{explained(lesson) if visible else escape(task)}</p>"

@@ -33,7 +33,7 @@ class LossFigure(RunFigure):
     """The pointer over the figure, or a tap, shows all chains."""
 
     def __init__(self) -> None:
-        super().__init__("nβ (L(w) − L(w₀)), no unit", "losses")
+        super().__init__("excess loss × nβ", "losses")
         self._line("expected", theme.EXPECTED)
         self.source = ColumnDataSource({"step": []}, name="losses")
         self.band = ColumnDataSource(_table(np.zeros((0, 4))), name="band")
@@ -118,7 +118,7 @@ class LossFigure(RunFigure):
             return ""
         low, middle, high = (number(float(self.band.data[name][-1])) for name in ("low", "median", "high"))
         step = int(self.band.data["step"][-1])
-        return f"At step {step:,} the median of nβ times the excess loss is {middle}; 80% of the values lie between {low} and {high}."
+        return f"At step {step:,} the median of nβ times the excess loss is {middle}. 80% of the values lie between {low} and {high}."
 
     def _add_band(self, rows: np.ndarray, again: bool) -> None:
         """rows [T, 1 + C]: step and losses. Whole blocks are drawn; the rest waits."""

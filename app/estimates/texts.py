@@ -8,10 +8,10 @@ from html import escape
 from typing import Any
 
 from app.runs.job import State, Status
-from app.style.numbers import UNKNOWN, number, with_error
+from app.style.numbers import UNKNOWN, number, with_error, with_minus
 from llc_core import Conclusion, Estimate, conclude
 from llc_core.studies.explain.parts import Explanation
-from llc_core.verdicts import Kind, Trust
+from llc_core.verdicts import WRONG, Kind, Trust
 
 OWN_SETTINGS = "Your own settings. Every change starts a new run, so that an estimate never mixes two settings."
 
@@ -181,7 +181,10 @@ def verdict(
     if state.status is Status.FINISHED and found.wants_steps:
         remedy += " <b>Run more</b> takes them from here."
     later = " What is said at the end of the run counts." if state.status is Status.RUNNING and unspread(found) else ""
-    return tone, f"<b>{escape(opening)}</b> {folded(found.reason, found.details)}{later}{remedy}{note}"
+    return (
+        tone,
+        f"<b>{escape(opening)}</b> {folded(with_minus(found.reason), with_minus(found.details))}{later}{remedy}{note}",
+    )
 
 
 def folded(reason: str, details: str) -> str:
@@ -189,6 +192,6 @@ def folded(reason: str, details: str) -> str:
     brief, rest, more = reason.partition(details) if details else (reason, "", "")
     if not rest:
         return escape(reason)
-    sign = "(…)" if rest.startswith(" (") else "…"
+    sign = "(…)" if rest.startswith(" (") else WRONG if rest.startswith(f" {WRONG}") else "…"
     left_out = f'<span class="brief" data-sign="{sign}">{escape(brief)}</span>'
     return f'{left_out}<span class="rest">{escape(rest)}</span>{escape(more)}'

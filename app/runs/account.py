@@ -66,7 +66,7 @@ class Account:
             if not self._fits(size, instead_of):
                 raise ValueError(
                     f"{what} needs {size / 2**20:,.0f} MB, and the runs of all visitors have taken {self.taken / 2**20:,.0f} "
-                    f"of this server's {self._total() / 2**20:,.0f} MB: use fewer chains or a smaller problem, or try again "
+                    f"of this server's {self._total() / 2**20:,.0f} MB. Use fewer chains or a smaller problem, or try again "
                     "when another page has been closed."
                 )
             made = Claim(size)

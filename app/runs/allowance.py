@@ -51,7 +51,7 @@ def check_allowance(config: RunConfig, problem: Potential) -> float:
     if need > allowance() * 2**20:
         narrower = config.dtype == "float64" and (config.sampler or {}).get("name") != "Gibbs"
         raise ValueError(
-            f"{chains:,} chains of {problem.dim:,} parameters need {need / 2**20:,.0f} MB, and this server gives each run "
-            f"{allowance():,.0f} MB: use fewer chains{', float32' if narrower else ''} or a smaller network."
+            f"{chains:,} chains of {problem.dim:,} parameters need {need / 2**20:,.0f} MB, but this server gives each run "
+            f"{allowance():,.0f} MB. Use fewer chains{', float32' if narrower else ''} or a smaller network."
         )
     return need

@@ -195,8 +195,8 @@ def _failures(rows: Sequence[Row]) -> str:
     failed = Counter(str(row["error"] or "no message") for row in rows if row["status"] == "error")
     diverged = sum(map(lost, rows))
     words = (
-        f"{diverged:,} of {len(rows):,} runs diverged: more than half of their chains diverged or were thrown far out, "
-        "and they count as without an estimate. "
+        f"{diverged:,} of {len(rows):,} runs diverged: more than half of their chains diverged or were thrown far out. "
+        "They count as without an estimate. "
         f"{sum(failed.values()):,} failed with an error."
     )
     items = "".join(f"<li>{count:,} × {escape(message)}</li>" for message, count in failed.most_common(MOST_MESSAGES))

@@ -47,8 +47,8 @@ def encode(link: Link) -> str:
     text = base64.urlsafe_b64encode(packed.encode()).decode().rstrip("=")
     if len(text) > MAX_LENGTH:
         raise ValueError(
-            f"This configuration needs a link of {len(text):,} characters, more than the {MAX_LENGTH:,} that browsers "
-            "take; export it as a file instead."
+            f"This configuration needs a link of {len(text):,} characters, but browsers take {MAX_LENGTH:,}. "
+            "Export it as a file instead."
         )
     return text
 

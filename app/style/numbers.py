@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -61,3 +62,8 @@ def number_text(value: float | None, integer: bool = False) -> str:
         mantissa, exponent = f"{value:.2e}".split("e")
         return f"{float(mantissa):g}e{int(exponent)}"
     return f"{value:.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
+
+
+def with_minus(words: str) -> str:
+    """A sentence of the engine, in which a hyphen before a number is a minus; that of 1e-4 stays."""
+    return re.sub(r"(?<!\w)-(?=\d)", "−", words)

@@ -161,8 +161,13 @@ ERROR = """
 """
 
 LESSON = """
+:host { position: relative; z-index: 14; }
 p { font-size: 1rem; margin: 0; min-height: 1.45em; }
+abbr { text-decoration: underline dotted; text-underline-offset: 3px; cursor: help; }
+abbr:focus::after { content: attr(title); position: absolute; left: 0; top: calc(100% + 4px); max-width: min(36rem, 90vw);
+  padding: 8px 12px; border-radius: 6px; box-shadow: 0 6px 20px #0004; background: var(--panel-surface-color); }
 """
+"""A pointer has the browser's own card over a term; a finger, and the focus, have this one."""
 
 ASIDE = """
 summary { font-size: .875rem; cursor: pointer; width: max-content; padding: 2px 0; line-height: 1.45; }

@@ -25,11 +25,11 @@ class Flaw(Enum):
         "Leave the chain out, and look at how it was made; take more steps if chains are only slow.",
     )
     BURN_IN = Words(
-        "Burn-in is part of the mean: the loss is still {way} until about draw {until:,}, which puts λ̂ off by {share:+.0%}.",
+        "Burn-in is part of the mean: the loss is still {way} until about draw {until:,}. That shifts λ̂ by {share:+.0%}.",
         "Leave out the first {until:,} draws.",
     )
     NOT_SETTLED = Words(
-        "The loss is still {way} at the end of the trace: the chains have not settled, and burn-in is part of the mean.",
+        "The loss is still {way} at the end of the trace. The chains have not settled, and burn-in is part of the mean.",
         "Take more steps, and leave the first half of them out.",
     )
     ONE_BATCH = Words(
@@ -37,18 +37,18 @@ class Flaw(Enum):
         "Compute init_loss on all data; a mean over one batch or a few is another number each time.",
     )
     IS_A_BATCH = Words(
-        "The baseline is one batch: init_loss is the loss of the first draw of {who}, and batches differ by {spread:.3g} in units of λ̂.",
+        "The baseline is one batch: init_loss is the loss of the first draw of {who}. Batches differ by {spread:.3g} in units of λ̂.",
         "Compute init_loss on all data; a mean over one batch or a few is another number each time.",
     )
     DROPOUT = Words(
-        "The loss jumps by {gap:.3g}, in units of λ̂, {where}: such is dropout that is on while chains run and off in init_loss.",
+        "The loss jumps by {gap:.3g}, in units of λ̂, {where}. Dropout that is on in chains and off in init_loss does that.",
         "Compute init_loss and sample in the same mode, best in eval mode.",
     )
     ABOVE_MINIMUM = Words(
         "{who} lies above the minimum, or is none: {both}.", f"Polish w0, compute init_loss anew, or {TEMPERATURES}"
     )
     SHARED_BATCHES = Words(
-        "The chains share their batches: their noise has the correlation {r:.2f}, so that their spread says too little of the error.",
+        "The chains share their batches: their noise has the correlation {r:.2f}. So their spread says too little of the error.",
         "Give each chain batches of its own: another seed of the loader, or shuffle=True.",
     )
     REPLAYED_EPOCHS = Words(
@@ -57,11 +57,11 @@ class Flaw(Enum):
     )
     MOSTLY_OF_GAMMA = Kind.MOSTLY_OF_GAMMA.value
     HELD_BY_GAMMA = Words(
-        "γ and not the loss holds about {held:,.0f} of {parameters:,} directions: much of this number is γ's.",
-        "Use a smaller γ, such as {smaller:g}, or tell γ with the number.",
+        "About {held:,.0f} of {parameters:,} directions are kept near w0 by γ, not by the loss. Much of this number is γ's.",
+        "Use a smaller γ, such as {smaller:g}, or state γ with the number.",
     )
     TOO_HOT = Words(
-        "nβ is {n_beta:.4g}, which is B/log B of a batch of {batch:,} and not of the {n:,} samples: too hot, and another λ̂.",
+        "nβ is {n_beta:.4g}, which is B/log B of a batch of {batch:,}, not of the {n:,} samples. That is too hot: another λ̂.",
         "Use nβ = n/log n = {usual:.4g}.",
     )
 

@@ -27,7 +27,7 @@ SEEN = 2
 """A measured bias below so many of its errors is not known well enough to be named."""
 CONTRADICTS = 3
 """A measure that is so many errors from what is expected takes its place; a nearer one is averaged with it."""
-NAMES = {STEP: "The step size", NOISE: "Minibatch noise", LAW: "The sampler's law"}
+NAMES = {STEP: "The step size", NOISE: "Minibatch noise", LAW: "The sampler's own bias"}
 
 
 def systematic(e: Evidence) -> Fault | None:
@@ -204,7 +204,7 @@ def _expected(e: Evidence) -> bool:
 
 def _adds(share: float) -> str:
     """share: of the estimate, not of what it should be: 40% of an estimate is an error of +67%."""
-    return f"make about {share:.0%} of" if share > 0 else f"take off about {-share:.0%} of"
+    return f"make up about {share:.0%} of" if share > 0 else f"subtract about {-share:.0%} from"
 
 
 NEAR_LIMIT = 0.5

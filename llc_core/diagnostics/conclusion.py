@@ -17,7 +17,7 @@ from llc_core.diagnostics.evidence import Evidence
 from llc_core.diagnostics.minimum import is_far_above, lower
 from llc_core.diagnostics.remedies import ELSEWHERE, HELD, LAW, MIXING, NOISE, STEP, Remedy
 from llc_core.results import AGREES, Estimate, agrees
-from llc_core.verdicts import Kind, Trust
+from llc_core.verdicts import CONSISTENT, WRONG, Kind, Trust
 
 OF_THE_RUN = (NOISE, LAW, STEP, MIXING)
 """Causes that lie between λ̂ and the posterior's own mean."""
@@ -68,7 +68,7 @@ def conclude(
 ) -> Conclusion:
     """What to think of `estimate`.
 
-    with_answers: whether exact and expected values may speak. Without them chains that agree are told of in the same words
+    with_answers: whether exact and expected values may speak. Without them chains that agree are described in the same words
     whether λ̂ is right or wrong.
     reference: the exact value, where the caller knows one that the estimate does not hold.
     split: the measured split of this estimate's error; its largest part then chooses the remedy.
@@ -77,7 +77,7 @@ def conclude(
     refuted = judged.kind is Kind.REFUTED
     if judged.kind is None and not with_answers and math.isfinite(estimate.reference):
         # A text of before there were kinds: what an answer says in it cannot be told from the rest.
-        return Conclusion(Trust.ALONE, _opening(estimate), f"{_settled(estimate)} {untold(estimate)}")
+        return _alone(estimate, _settled(estimate))
     if judged.open is not None and not with_answers:  # as it reads where no answer settles it
         doubt = judged.open
         return _refused(doubt.reason, doubt.remedy, doubt.wants_steps, doubt.change, doubt.kind)
@@ -94,7 +94,7 @@ def conclude(
     if not with_answers:
         if drawn and not refuted:
             return Conclusion(Trust.DRAWN, "Trust it.", f"{DRAWS} {_settled(estimate)}")
-        return Conclusion(Trust.ALONE, _opening(estimate), f"{_settled(estimate)} {untold(estimate)}")
+        return _alone(estimate, _settled(estimate))
     answer, answer_se = (estimate.reference, estimate.reference_se) if reference is None else (reference, 0.0)
     confirmed = agrees(estimate.llc, estimate.llc_se, answer, answer_se)
     if confirmed is False:
@@ -104,11 +104,17 @@ def conclude(
     if confirmed:
         return Conclusion(Trust.CONFIRMED, "Trust it.", judged.reason, said=judged.kind, details=judged.details)
     settled = {Kind.SETTLED: "They have settled", Kind.ALONE: "Agreement was not checked"}.get(judged.kind or Kind.NAN)
-    words = f"{settled}{judged.details}." if settled else judged.reason
-    alone = Conclusion(
-        Trust.ALONE, _opening(estimate), f"{words} {untold(estimate)}", said=judged.kind, details=judged.details
-    )
+    alone = _alone(estimate, f"{settled}{judged.details}." if settled else judged.reason, judged.kind)
     return _at_odds(known, estimate, split) or alone
+
+
+def _alone(estimate: Estimate, settled: str, said: Kind | None = None) -> Conclusion:
+    """Chains that agree, where no answer speaks. settled: how well they do."""
+    if estimate.converged.kind is Kind.POSTERIOR_SETTLED:
+        missed = "All chains may have missed a part of the posterior."
+        return Conclusion(Trust.ALONE, _opening(estimate), f"{settled} {missed}", said=said)
+    details = f" {still_open(estimate)} {settled}"
+    return Conclusion(Trust.ALONE, _opening(estimate), f"{CONSISTENT}{details}", said=said, details=details)
 
 
 def _refused(
@@ -122,15 +128,13 @@ def _confirmed_by(estimate: Estimate) -> str:
     return f"it should be {estimate.reference:.4g}" if known else "its draws are exact"
 
 
-def untold(estimate: Estimate) -> str:
-    """What chains that agree cannot tell."""
-    if estimate.converged.kind is Kind.POSTERIOR_SETTLED:
-        return "That cannot tell whether all chains missed a part of the posterior."
+def still_open(estimate: Estimate) -> str:
+    """What chains that agree cannot show."""
     gamma = estimate.setting.get("localization", estimate.config.localization)
     choice = "γ (localization)" if gamma is None else f"γ = {float(gamma):g} (localization)"
     return (
-        f"That cannot tell whether {choice} suits the question, what bias the sampler has, "
-        "or whether all chains missed a part of the low losses: no exact answer confirms it."
+        f"{WRONG} {choice} may not suit the question. The sampler may be biased. "
+        "All chains may have missed a part of the low losses."
     )
 
 
@@ -160,7 +164,7 @@ def _at_odds(known: Evidence, estimate: Estimate, split: Split | None) -> Conclu
     if cause == ELSEWHERE and best is not None:
         why = f"they may have left the neighbourhood of w0 for the global λ = {float(best.value):.4g}"
         return Conclusion(
-            Trust.AT_ODDS, "The chains agree, but about a different place.", f"{seen}: {why}.", *_parts(remedy)
+            Trust.AT_ODDS, "The chains agree, but about a different solution.", f"{seen}: {why}.", *_parts(remedy)
         )
     opening = "The chains agree, but not with the formula."
     return Conclusion(Trust.AT_ODDS, opening, f"{seen}{_because(known, cause, off)}", *_parts(remedy))
@@ -179,7 +183,7 @@ def _because(known: Evidence, cause: str, off: float) -> str:
         )
         held = "" if off > 0 else ", or γ holds the chains, or they have not spread yet"
         return f"{small}: the formula may be off at this n and γ{held}."
-    words = {LAW: "the sampler's own law", STEP: "the step size", NOISE: "minibatch noise"}
+    words = {LAW: "the sampler's own bias", STEP: "the step size", NOISE: "minibatch noise"}
     return f": {words[cause]} is the likely cause." if cause in words else ": the chains have not been everywhere yet."
 
 

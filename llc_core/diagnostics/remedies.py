@@ -66,7 +66,7 @@ def _smaller(sampler: Sampler | None, step_size: float, share: float) -> Remedy:
 
 def _other_law(sampler: Sampler | None, step_size: float, share: float) -> Remedy:
     if sampler is None:
-        return Remedy(f"Use a sampler whose law is the target: {_called(STRAIGHT)}, or {_called(FAST)} with {FULL}.")
+        return Remedy(f"Use a sampler that draws from the target: {_called(STRAIGHT)}, or {_called(FAST)} with {FULL}.")
     if sampler.exact_law:
         return _smaller(sampler, step_size, share)
     if getattr(sampler, "dynamics", "") == "printed":
@@ -81,11 +81,11 @@ def _other_law(sampler: Sampler | None, step_size: float, share: float) -> Remed
 
 
 def _target() -> str:
-    return f"Switch to a sampler whose law is the target ({_called(STRAIGHT)}, or {_called(FAST)} with {FULL})"
+    return f"Switch to a sampler that draws from the target ({_called(STRAIGHT)}, or {_called(FAST)} with {FULL})"
 
 
 def _why(sampler: Sampler) -> str:
-    return f": the step sizes that {sampler.label or sampler.name} adapts along the way bend its law."
+    return f": the step sizes that {sampler.label or sampler.name} adapts along the way bend its distribution."
 
 
 def another_law(sampler: Sampler) -> Remedy:

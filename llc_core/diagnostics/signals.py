@@ -14,6 +14,8 @@ RISE = 0.1
 """A squared distance that rises by this share between the halves, and by 3 of its errors, is still on its way."""
 FAR = 1.5
 """A chain counts as too far from w0 beyond this multiple of √(D/γ), its distance if only the localisation held it."""
+AS_FAR = 0.9
+"""A chain beyond this multiple of √(D/γ) is where γ lets it be, whatever the loss does."""
 FEWEST_DRAWS = 1000
 OWN_LAW = (0.3, 3.0)
 """Variance over mean of nβ·ΔL. Its law is Gamma(λ, 1) where the loss is regular up to the localisation, so the ratio is 1; sound
@@ -96,8 +98,10 @@ def _drift(e: Estimate) -> Signal:
             "drift", drift, False, f"The loss is still {way} ({share:+.0%} from one half to the other): burn in longer."
         )
     if abs(share) > DRIFT_SHARE:
-        return Signal("drift", drift, True, f"No drift stands out of its error ({drift:+.2g} ± {error:.2g}).")
-    return Signal("drift", drift, True, f"The loss no longer drifts ({share:+.1%} from one half to the other).")
+        return Signal("drift", drift, True, f"No drift ({drift:+.2g} ± {error:.2g}).".replace("-", "−"))
+    return Signal(
+        "drift", drift, True, f"The loss no longer drifts ({share:+.1%} from one half to the other).".replace("-", "−")
+    )
 
 
 def _sign(e: Estimate) -> Signal:
@@ -130,7 +134,7 @@ def _distance(e: Estimate) -> Signal:
     if not math.isfinite(value):
         return Signal("distance", math.nan, True, "The distance from w0 was not measured.")
     if not (gamma > 0 and e.dim):
-        return Signal("distance", value, True, f"The chains are {value:.3g} from w0; no localisation holds them.")
+        return Signal("distance", value, True, f"The chains are {value:.3g} from w0; no localisation keeps them near.")
     reach = math.sqrt(e.dim / gamma)
     rise, error = (e.diagnostics.get(name, math.nan) for name in ("distance_drift", "distance_drift_se"))
     if value <= FAR * reach and rise > max(RISE, 3 * error):
@@ -140,15 +144,18 @@ def _distance(e: Estimate) -> Signal:
         slow = f"about {many:.0f} of {e.dim:,} directions are slow" if many >= 1 else "some flat directions are slow"
         text = (
             f"The chains are {value:.3g} from w0, and their squared distance still rises ({rise:+.0%} from one half to the other): "
-            f"{slow}. A loss that stands does not tell what λ̂ is farther out."
+            f"{slow}. A loss that stands does not show what λ̂ is farther out."
         )
         return Signal("distance", value, True, text, note=True)
     if value > FAR * reach:
-        text = f"The chains are {value:.3g} from w0, further than the localisation alone would let them ({reach:.3g}): reduce step_size."
+        text = (
+            f"The chains are {value:.3g} from w0, further than γ alone would let them ({reach:.3g}): reduce step_size."
+        )
         return Signal("distance", value, False, text)
-    return Signal(
-        "distance", value, True, f"The chains are {value:.3g} from w0; the localisation alone reaches {reach:.3g}."
-    )
+    if value > AS_FAR * reach:
+        text = f"The chains went as far as γ lets them ({value:.2g}): the estimate depends on γ."
+        return Signal("distance", value, True, text, note=True)
+    return Signal("distance", value, True, f"The chains are {value:.3g} from w0. γ alone would let them {reach:.3g}.")
 
 
 def _law(e: Estimate) -> Signal:
@@ -156,15 +163,17 @@ def _law(e: Estimate) -> Signal:
     kept = e.trace[e.trace_steps >= e.burn_in]
     kept = kept[:, np.isfinite(kept).all(axis=0)]
     if e.config.gradient != "full" or kept.size < FEWEST_DRAWS or not abs(kept.mean()) > 0:
-        return Signal("own law", math.nan, True, "The law of the losses was not looked at: they are noisy or too few.")
+        return Signal(
+            "spread", math.nan, True, "The variance of the losses was not checked: they are noisy or too few."
+        )
     ratio = float(kept.var() / kept.mean())
     if OWN_LAW[0] <= ratio <= OWN_LAW[1]:
-        return Signal("own law", ratio, True, f"nβ·ΔL varies as it should: variance over mean is {ratio:.2f}, near 1.")
+        return Signal("spread", ratio, True, f"nβ·ΔL varies as it should: variance over mean is {ratio:.2f}, near 1.")
     text = (
-        f"nβ·ΔL has a variance of {kept.var():.3g} around a mean of {kept.mean():.3g}, but a posterior that the loss shapes has "
-        "the same for both: the loss fits noise, the localisation holds the chains, or they are not at rest."
+        f"nβ·ΔL has a variance of {kept.var():.3g} around a mean of {kept.mean():.3g}. A posterior that the loss shapes has the same "
+        "for both. So the loss fits noise, the localisation keeps the chains, or they are not at rest."
     )
-    return Signal("own law", ratio, True, text, note=True)
+    return Signal("spread", ratio, True, text, note=True)
 
 
 def _terms(e: Estimate) -> list[Signal]:

@@ -125,7 +125,7 @@ def _checked(e: Evidence) -> list[str]:
     if e.idle:
         checked.append(f"the loss does not depend on {e.idle:,} of {e.parameters:,} directions")
     if e.bursts:
-        checked.append(f"bursts put back: {e.bursts}")
+        checked.append(f"chains reset after a burst: {e.bursts}")
     return checked
 
 

@@ -55,9 +55,9 @@ class Contour(Interaction):
 
     label: ClassVar[str] = "Contour sampling"
     about: ClassVar[str] = (
-        "The chains of a group learn together how much mass each level of the energy has, and move as if every level had the "
-        "same. Where the estimate of the mass falls, the force turns round and carries a chain out of its basin. Weights give "
-        "back the target."
+        "The chains of a group learn together how much mass each level of the energy has. They move as if "
+        "every level had the same. Where the estimate of the mass falls, the force turns round and carries a "
+        "chain out of its basin. Weights give back the target."
     )
     source: ClassVar[str] = "Deng, Liang, Hao, Lin & Liang 2022; Deng, Lin & Liang 2020"
 

@@ -73,6 +73,7 @@ class SteinVariational(Interaction):
     def caveat(self) -> str:
         if not self.temperature:
             return (
-                "Particles without noise have no law of their own at finite number; give a temperature above 0 (SPOS)."
+                "Particles without noise sample no known distribution at finite number; give a temperature "
+                "above 0 (SPOS)."
             )
         return ""

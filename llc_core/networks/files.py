@@ -47,7 +47,9 @@ def load_state(path: str | Path) -> dict[str, Tensor]:
         # By its name: the module it is from is imported nowhere here.
         objects = type(error).__name__ == "UnpicklingError"
         why = ": it contains Python objects, not just weights" if objects else ""
-        raise ValueError(f"{name} holds no plain tensors{why}; save model.state_dict() as .safetensors.") from None
+        raise ValueError(
+            f"{name} contains Python objects, not just weights{why}. Save model.state_dict() as .safetensors."
+        ) from None
     if not isinstance(state, dict) or not all(isinstance(v, Tensor) and isinstance(k, str) for k, v in state.items()):
         raise ValueError(f"{name} holds no mapping from names to tensors; name a file that save_state wrote.")
     for key, value in state.items():

@@ -38,7 +38,7 @@ class AdamSGLD(Sampler):
         0.0,
         MAX_DECAY,
         symbol=r"\beta_1",
-        help="Memory of the gradient; the closer to 1, the smaller the steps that leave the law right.",
+        help="Memory of the gradient; the closer to 1, the smaller the steps that leave the distribution right.",
     )
     beta2: float = hyper(
         0.99,
@@ -57,9 +57,9 @@ class AdamSGLD(Sampler):
         r"+\sqrt{\epsilon G}\,\xi"
     )
     about: ClassVar[str] = (
-        "RMSProp-SGLD with the gradient replaced by its running mean, as in the optimiser Adam. The mean arrives late: "
-        "the chain overshoots, and the estimate is too large unless the step size is small against 1 − β₁. It shares "
-        "the missing correction term of RMSProp-SGLD."
+        "RMSProp-SGLD with the gradient replaced by its running mean, as in the optimiser Adam. The mean "
+        "arrives late, so the chain overshoots. The estimate is too large unless the step size is small "
+        "against 1 − β₁. It shares the missing correction term of RMSProp-SGLD."
     )
     source: ClassVar[str] = "Hitchcock & Hoogland, Algorithm 2"
     elementwise: ClassVar[bool] = True

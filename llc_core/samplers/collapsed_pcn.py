@@ -29,8 +29,9 @@ class CollapsedPCN(Sampler):
         r"v'=\sqrt{1-s^2}\,v+s\,\xi,\quad\text{accept with }\min\bigl(1,\tfrac{p(y\mid v')}{p(y\mid v)}\bigr),\quad u\sim p(u\mid y,v)"
     )
     about: ClassVar[str] = (
-        "Collapsed preconditioned Crank–Nicolson: moves the hidden layers alone, judged by the evidence of the data, and draws the "
-        "output layer exactly. Only Gaussian likelihoods allow it; there it needs the fewest evaluations of all."
+        "Collapsed preconditioned Crank–Nicolson moves the hidden layers alone, judged by the evidence of the "
+        "data. It draws the output layer exactly. Only Gaussian likelihoods allow it; there it needs the "
+        "fewest evaluations of all."
     )
     source: ClassVar[str] = "Cotter et al. 2013; Hron et al. 2022"
     noises: ClassVar[int] = 0

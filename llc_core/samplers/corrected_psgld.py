@@ -46,9 +46,9 @@ class CorrectedPSGLD(OverdampedSampler):
         r"+\sqrt{\epsilon G}\,\xi"
     )
     about: ClassVar[str] = (
-        "PSGLD with its correction term at full strength, so that it converges to the posterior. The price is the "
-        "diagonal of the Hessian at every step, and a step size small enough for the metric to follow the chain: "
-        "ε well below s³(1 − α) where the loss has curvature 1."
+        "PSGLD with its correction term at full strength, so that it converges to the posterior. The price is "
+        "the diagonal of the Hessian at every step. The step must also be small enough for the metric to "
+        "follow the chain. That is ε well below s³(1 − α) where the loss has curvature 1."
     )
     source: ClassVar[str] = "Rensmeyer & Niggemann 2025, Algorithm 1"
     safety: ClassVar[float] = 0.1

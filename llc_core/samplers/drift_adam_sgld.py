@@ -51,8 +51,9 @@ class DriftAdamSGLD(OverdampedSampler):
         r"w\leftarrow w-\tfrac{\epsilon}{2}\Big(\nabla U+\frac{a\,m}{s+\sqrt V}\Big)+\sqrt{\epsilon}\,\xi"
     )
     about: ClassVar[str] = (
-        "SGLD with Adam's normalised direction added to the drift and ordinary noise. Nothing balances the added "
-        "drift, so it converges to a law that is too narrow: in one dimension the target times exp(−a|x|), nearly."
+        "SGLD with Adam's normalised direction added to the drift and ordinary noise. Nothing balances the "
+        "added drift, so it converges to a distribution that is too narrow. In one dimension that is nearly "
+        "the target times exp(−a|x|)."
     )
     source: ClassVar[str] = "Kim, Song & Liang 2022; Rensmeyer & Niggemann 2025"
     safety: ClassVar[float] = 0.1

@@ -43,9 +43,9 @@ class FrozenPSGLD(OverdampedSampler):
         r"w\leftarrow w-\tfrac{\epsilon}{2}\,G\,\nabla U+\sqrt{\epsilon G}\,\xi"
     )
     about: ClassVar[str] = (
-        "PSGLD that learns the size of its steps during burn-in and then keeps it. With a metric that stands still no "
-        "correction term is missing: it converges to the posterior at the price of plain SGLD, without second "
-        "derivatives. What it gives up is a metric that follows the chain to places unlike those seen in burn-in."
+        "PSGLD that learns the size of its steps during burn-in and then keeps it. A metric that stands still "
+        "lacks no correction term. So it converges to the posterior at the price of plain SGLD, without second "
+        "derivatives. It gives up a metric that follows the chain to places unlike those seen in burn-in."
     )
     source: ClassVar[str] = "Li et al. 2016, with the metric frozen after burn-in"
     safety: ClassVar[float] = SMALL_BIAS

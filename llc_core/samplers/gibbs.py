@@ -38,7 +38,7 @@ class Gibbs(Sampler):
         r"W_l\sim p(W_l\mid\text{other layers}),\;l=1,\dots,M;\qquad W_l\to GW_l,\;W_{l+1}\to W_{l+1}G^{-1}"
     )
     about: ClassVar[str] = (
-        "Blocked Gibbs: draws each layer exactly, given all others, so there is no step size to choose and no bias from one. "
+        "Blocked Gibbs draws each layer exactly, given all others. There is no step size to choose and no bias from one. "
         "Only deep linear networks allow it; there it is the yardstick for every other sampler."
     )
     source: ClassVar[str] = "own derivation; Liu & Sabatti 2000"

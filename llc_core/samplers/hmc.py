@@ -51,8 +51,8 @@ class HMC(MetropolisSampler):
         "adapted",
         choices=("adapted", "unit"),
         symbol="M",
-        help="Mass matrix: 'adapted' follows a Kronecker model of the curvature during burn-in and is then frozen "
-        "(where the potential has such a model); 'unit' is the identity.",
+        help="Mass matrix. 'adapted' follows a Kronecker model of the curvature during burn-in, where the potential "
+        "has one, and is then frozen. 'unit' is the identity.",
     )
 
     label: ClassVar[str] = "Hamiltonian Monte Carlo"
@@ -61,9 +61,9 @@ class HMC(MetropolisSampler):
         r"\quad(L\times),\qquad\text{accept with }\min(1,e^{-\Delta H})"
     )
     about: ClassVar[str] = (
-        "Hamiltonian Monte Carlo: runs along the energy surface from a fresh momentum, then an accept or reject test "
-        "that makes the law exact at any step size. The reference among gradient samplers; every step costs several "
-        "gradients, and it needs the full data."
+        "Hamiltonian Monte Carlo runs along the energy surface from a fresh momentum. Then a test accepts or "
+        "rejects, which makes the distribution exact at any step size. The reference among gradient samplers; "
+        "every step costs several gradients, and it needs the full data."
     )
     source: ClassVar[str] = "Duane et al. 1987; Neal 2011"
     safety: ClassVar[float] = 0.4

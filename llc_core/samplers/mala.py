@@ -30,7 +30,7 @@ class MALA(MetropolisSampler):
     """
 
     step_size: float | None = step_size_field(
-        "Size ε of one step; automatic: held during burn-in at a mean acceptance of 0.574.", low=1e-14, high=100.0
+        "Size ε of one step; automatic: kept at a mean acceptance of 0.574 during burn-in.", low=1e-14, high=100.0
     )
     coordinates: str = hyper(
         "plain",
@@ -45,8 +45,9 @@ class MALA(MetropolisSampler):
         r"\text{accept with }\min\bigl(1,\tfrac{e^{-U(w')}q(w'\to w)}{e^{-U(w)}q(w\to w')}\bigr)"
     )
     about: ClassVar[str] = (
-        "Metropolis-adjusted Langevin: a step of SGLD with the full gradient, then an accept or reject test that makes the law "
-        "exact at any step size. It moves like a random walk, so that it needs many more gradients than Hamiltonian Monte Carlo."
+        "Metropolis-adjusted Langevin takes a step of SGLD with the full gradient. Then a test accepts or "
+        "rejects, which makes the distribution exact at any step size. It moves like a random walk, so it "
+        "needs many more gradients than Hamiltonian Monte Carlo."
     )
     source: ClassVar[str] = "Besag 1994; Roberts & Tweedie 1996"
     target_acceptance: ClassVar[float | None] = 0.574

@@ -46,9 +46,10 @@ class MongeSGLD(OverdampedSampler):
         r"w\leftarrow w-\tfrac{\epsilon}{2}\,G\,\nabla U+\sqrt{\epsilon}\,G^{1/2}\xi"
     )
     about: ClassVar[str] = (
-        "SGLD that shortens its steps along the running mean of the gradient, by the metric of the loss's graph. The "
-        "correction term for the moving metric is left out, so it converges to a law with too much mass where the "
-        "gradient is long: in one dimension the target times 1 + β² times the squared slope."
+        "SGLD that shortens its steps along the running mean of the gradient, by the metric of the loss's "
+        "graph. The correction term for the moving metric is left out. So it converges to a distribution with "
+        "too much mass where the gradient is long. In one dimension that is the target times 1 + β² times the "
+        "squared slope."
     )
     source: ClassVar[str] = "Yu et al. 2023; Rensmeyer & Niggemann 2025"
     safety: ClassVar[float] = 0.1

@@ -34,7 +34,9 @@ class PCN(MetropolisSampler):
     """
 
     step_size: float | None = step_size_field(
-        "Share s of fresh noise in a proposal; automatic: held during burn-in at a mean acceptance.", low=1e-9, high=1.0
+        "Share s of fresh noise in a proposal; automatic: set by the mean acceptance during burn-in.",
+        low=1e-9,
+        high=1.0,
     )
     drift: str = hyper(
         "gradient",

@@ -35,9 +35,10 @@ class ProximalSGLD(OverdampedSampler):
         r"\nabla\big(n\beta L+\tfrac{\gamma}{2}\lVert w-w_0\rVert^2\big)+\sqrt{\epsilon}\,\xi\Big)"
     )
     about: ClassVar[str] = (
-        "SGLD that takes the prior's share of the step implicitly. Where a prior vanishes its force is infinite, and an "
-        "explicit step from nearby throws the chain anywhere; the implicit one leaves it beside the wall, on the side "
-        "where it began. On landscapes without such a prior, and on networks, it is the same as SGLD."
+        "SGLD that takes the prior's share of the step implicitly. Where a prior vanishes its force is "
+        "infinite, and an explicit step from nearby throws the chain anywhere. The implicit step leaves it "
+        "beside the wall, on the side where it began. On landscapes without such a prior, and on networks, it "
+        "is the same as SGLD."
     )
     source: ClassVar[str] = "Salim, Kovalev & Richtárik 2019; Alfonsi 2005"
     safety: ClassVar[float] = SMALL_BIAS

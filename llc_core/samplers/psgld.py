@@ -77,9 +77,9 @@ class PSGLD(OverdampedSampler):
         r"w\leftarrow w+\tfrac{\epsilon}{2}\left(-G\,\nabla U+\Gamma\right)+\sqrt{\epsilon G}\,\xi"
     )
     about: ClassVar[str] = (
-        "SGLD with its own step size for every parameter, from a running mean of squared gradients. The correction Γ "
-        "that a moving metric needs is published with a factor 1 − α too little, so the chain avoids places with small "
-        "gradients: in one dimension the density gets a hole at every mode."
+        "SGLD with its own step size for every parameter, from a running mean of squared gradients. A moving "
+        "metric needs a correction Γ, but the published Γ is multiplied by 1 − α. So the chain avoids places "
+        "with small gradients. In one dimension the density gets a hole at every peak."
     )
     source: ClassVar[str] = "Li et al. 2016; Rensmeyer & Niggemann 2025, eqs. 8-10"
     safety: ClassVar[float] = 0.1

@@ -54,10 +54,10 @@ class RMSPropSGLD(OverdampedSampler):
         r"w\leftarrow w-\tfrac{\epsilon}{2}\,G\,\nabla U+\sqrt{\epsilon G}\,\xi"
     )
     about: ClassVar[str] = (
-        "SGLD in which every parameter has its own step size, from a running mean of its squared gradients: steep "
-        "directions take short steps, flat ones long steps. It samples the local posterior only where these step "
-        "sizes hardly change along the chain; otherwise a correction term is missing and the estimate comes out too "
-        "large, the more so the smaller the stability constant a."
+        "SGLD in which every parameter has its own step size, from a running mean of its squared gradients. "
+        "Steep directions take short steps, flat ones long steps. It samples the local posterior only where "
+        "these step sizes hardly change along the chain. Otherwise a correction term is missing and the "
+        "estimate comes out too large. It is the larger the smaller the stability constant a."
     )
     source: ClassVar[str] = "Hitchcock & Hoogland, Algorithm 3; Li et al. 2016"
     elementwise: ClassVar[bool] = True

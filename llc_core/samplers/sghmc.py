@@ -48,10 +48,11 @@ class SGHMC(Sampler):
         r"w\leftarrow w+p,\quad p\leftarrow(1-\alpha)\,p-\epsilon\,\nabla U(w)+\sqrt{2\alpha\epsilon}\,\xi"
     )
     about: ClassVar[str] = (
-        "Stochastic gradient Hamiltonian Monte Carlo: momentum with friction and matching noise. It converges to the "
-        "local posterior as the step size goes to 0. Its step is the simplest one (explicit Euler), stable only while "
-        "ε times the curvature stays below the friction, and minibatch noise heats the momentum. The published "
-        "version halves the force and so samples exp(−U/2): the estimate is twice too large."
+        "Stochastic gradient Hamiltonian Monte Carlo: momentum with friction and matching noise. It converges "
+        "to the local posterior as the step size goes to 0. Its step is the simplest one (explicit Euler). It "
+        "is stable only while ε times the curvature stays below the friction, and minibatch noise heats the "
+        "momentum. The published version halves the force and so samples exp(−U/2): the estimate is twice too "
+        "large."
     )
     source: ClassVar[str] = "Chen, Fox & Guestrin 2014; Hitchcock & Hoogland, Algorithm 4"
     elementwise: ClassVar[bool] = True

@@ -65,11 +65,11 @@ class SGNHT(Sampler):
         r"\alpha\leftarrow\alpha+\tfrac1\mu\big(\tfrac1D\|p\|^2-\epsilon\big)"
     )
     about: ClassVar[str] = (
-        "The stochastic gradient Nosé–Hoover thermostat: SGHMC whose friction adapts until the momentum has the right "
-        "temperature. Minibatch noise of unknown size is absorbed that way, provided that it is about the same in all "
-        "directions and that the run is long enough for the thermostat to react. The published version halves the "
-        "force and does not square the momentum in the thermostat: its friction grows without bound and the chain "
-        "overflows."
+        "The stochastic gradient Nosé–Hoover thermostat: SGHMC whose friction adapts until the momentum has "
+        "the right temperature. That absorbs minibatch noise of unknown size. The noise must be about the same "
+        "in all directions, and the run long enough for the thermostat to react. The published version halves "
+        "the force and does not square the momentum in the thermostat. Then the friction grows without bound "
+        "and the chain overflows."
     )
     source: ClassVar[str] = "Ding et al. 2014; Hitchcock & Hoogland, Algorithm 5"
     safety: ClassVar[float] = SMALL_BIAS
@@ -104,8 +104,8 @@ class SGNHT(Sampler):
         if self.dynamics == "corrected":
             return ""
         return (
-            "Printed SGNHT applies half the force and does not square the momentum in its thermostat: the friction grows "
-            "at every step until the chain diverges. Use dynamics='corrected'."
+            "Printed SGNHT applies half the force and does not square the momentum in its thermostat. So the "
+            "friction grows at every step until the chain diverges. Use dynamics='corrected'."
         )
 
 

@@ -62,10 +62,10 @@ class ShampooSGLD(Sampler):
         r"G=L^{-1/4}\otimes R^{-1/4},\quad w\leftarrow w-\tfrac{\epsilon}{2}\,G\,\nabla U+\sqrt{\epsilon}\,G^{1/2}\xi"
     )
     about: ClassVar[str] = (
-        "SGLD with the preconditioner of the optimiser Shampoo: a matrix for the rows and one for the columns of every "
-        "layer. The correction term for the moving metric is left out, so in one dimension the density is the target "
-        "times the size of the slope, with a hole at every mode. Each step decomposes every one of these matrices, for "
-        "every chain: rows³ + columns³ operations, and only the diagonal beyond 128."
+        "SGLD with the preconditioner of the optimiser Shampoo: a matrix for the rows of a layer, one for its "
+        "columns. The correction term for the moving metric is left out. In one dimension the density is then "
+        "the target times the slope's size, with a hole at every peak. Each step decomposes every one of these "
+        "matrices, for every chain: rows³ + columns³ operations, and only the diagonal beyond 128."
     )
     source: ClassVar[str] = "Yu et al. 2023; Rensmeyer & Niggemann 2025"
     safety: ClassVar[float] = 0.1

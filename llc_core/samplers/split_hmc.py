@@ -35,7 +35,7 @@ class SplitHMC(MetropolisSampler):
     """
 
     step_size: float | None = step_size_field(
-        "Angle h of one rotation, in radians; automatic: held during burn-in at a mean acceptance of 0.8.",
+        "Angle h of one rotation, in radians; automatic: kept at a mean acceptance of 0.8 during burn-in.",
         low=1e-9,
         high=math.pi / 2,
     )
@@ -54,8 +54,9 @@ class SplitHMC(MetropolisSampler):
         r"p\leftarrow p-\tfrac h2\nabla\Phi\quad(L\times),\qquad\text{accept with }\min(1,e^{-\Delta H})"
     )
     about: ClassVar[str] = (
-        "Hamiltonian Monte Carlo in coordinates in which the Gaussian prior is a unit sphere: the prior's share of the motion is an "
-        "exact rotation and only the likelihood costs gradients. The best of the gradient samplers for networks with a prior."
+        "Hamiltonian Monte Carlo in coordinates in which the Gaussian prior is a unit sphere. The prior's "
+        "share of the motion is an exact rotation, and only the likelihood costs gradients. The best of the "
+        "gradient samplers for networks with a prior."
     )
     source: ClassVar[str] = "Beskos et al. 2011; Shahbaba et al. 2014"
     needs_prior: ClassVar[bool] = True

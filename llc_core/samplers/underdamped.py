@@ -56,9 +56,9 @@ class UnderdampedLangevin(Sampler):
         r"p\leftarrow e^{-fh}p+\sqrt{1-e^{-2fh}}\,\xi,\quad w\leftarrow w+\tfrac h2p"
     )
     about: ClassVar[str] = (
-        "Langevin dynamics with momentum. Flat directions are crossed in straight runs instead of a random walk, and "
-        "the splitting is exact for quadratic losses at any stable step, so much larger steps are safe than with SGLD. "
-        "It needs gradients with little noise (full data): minibatch noise heats the momentum."
+        "Langevin dynamics with momentum. It crosses flat directions in straight runs instead of a random "
+        "walk. The splitting is exact for quadratic losses at any stable step, so much larger steps are safe "
+        "than with SGLD. It needs gradients with little noise (full data): minibatch noise heats the momentum."
     )
     source: ClassVar[str] = "Leimkuhler & Matthews 2013"
     order: ClassVar[int] = 2

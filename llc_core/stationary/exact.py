@@ -125,10 +125,10 @@ def exact_law(
     resolution = number("resolution", resolution, 0.1, 10)
     line = sampler.line()
     if line is None:
-        raise ValueError(f"{sampler.name} has no scalar form, so there is no exact law; simulate it instead.")
+        raise ValueError(f"{sampler.name} has no scalar form, so there is no exact distribution; simulate it instead.")
     if line.remembered > 1 and not line.freezes:
         raise ValueError(
-            f"{sampler.name} remembers two numbers besides x, too many for the exact law; simulate it instead."
+            f"{sampler.name} remembers two numbers besides x, too many for the exact distribution; simulate it instead."
         )
     coarse = ROUGH
     if not remembers(line):
@@ -138,8 +138,8 @@ def exact_law(
         return _on_grids(sampler, line, target, step, coarse, resolution, most_bytes)
     except TooLarge:
         raise ValueError(
-            f"The exact law of {sampler.name} on {target.label} takes more than {most_bytes / 2**20:,.0f} MB: it needs too many "
-            "nodes; use a smoother target or a smaller resolution, or simulate it instead."
+            f"The exact distribution of {sampler.name} on {target.label} takes more than {most_bytes / 2**20:,.0f} MB: it needs too "
+            "many nodes. Use a smoother target or a smaller resolution, or simulate it instead."
         ) from None
 
 
@@ -160,7 +160,7 @@ def _on_grids(
         low, high = low - (ends[0] > AT_AN_END) * width / 2, high + (ends[1] > AT_AN_END) * width / 2
     if max(ends) > LOST or not np.isfinite(ends).all():
         raise DivergesError(
-            f"{sampler.name} with step_size {step:g} runs away on {target.label} and has no stationary law; "
+            f"{sampler.name} with step_size {step:g} runs away on {target.label} and has no stationary distribution; "
             "use a smaller step_size."
         )
     if resolution <= coarse:
@@ -237,5 +237,5 @@ def bias_curve(
 def _step_size(sampler: Sampler, step_size: float | None) -> float:
     value = getattr(sampler, "step_size", None) if step_size is None else step_size
     if value is None:
-        raise ValueError("The exact law needs a step_size; give one, such as step_size=1e-3.")
+        raise ValueError("The exact distribution needs a step_size; give one, such as step_size=1e-3.")
     return number("step_size", value, above=0)

@@ -200,8 +200,8 @@ class LimitLaw:
         for tail, name in ((parts[side - 1 :: -1], "left"), (parts[-side:], "right")):
             if not np.isfinite(tail).all() or tail[-1] > 0.99 * tail[-2] > NEGLIGIBLE * parts.sum():
                 raise ValueError(
-                    f"The predicted law of {self.name} on {self.target.label} cannot be normalised: its {name} tail has "
-                    "infinite mass; choose a target with lighter tails or other hyperparameters of the sampler."
+                    f"The predicted distribution of {self.name} on {self.target.label} cannot be normalised: its {name} tail has "
+                    "infinite mass. Choose a target with lighter tails or other hyperparameters of the sampler."
                 )
         total = parts.sum()
         log_total = top + float(np.log(total))
@@ -218,7 +218,9 @@ def limit_law(sampler: SamplerLike, target: TargetLike) -> LimitLaw:
     sampler = build(sampler)
     law = sampler.law()
     if law is None:
-        raise ValueError(f"{sampler.name} with these hyperparameters has no limit law: it diverges; change them.")
+        raise ValueError(
+            f"{sampler.name} with these hyperparameters has no limit distribution: it diverges; change them."
+        )
     return LimitLaw(law, landscape(target), sampler.name)
 
 

@@ -12,7 +12,7 @@ FIRST = "Local geometry"
 READY = {
     "Stationary bias": "Right sampler",
     "Many modes": "as many independent draws",
-    "Landscapes": "The plane of parameters",
+    "Landscapes": "Loss over the two weights",
     "Weights and functions": "distance to exact",
     "Decisions": "poisonous eaten",
     "Your network": "Diagnostics",

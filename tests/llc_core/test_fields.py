@@ -51,7 +51,7 @@ def test_json_comes_back():
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        ({"share": 0.0}, "share is 0.0; it must be greater than 0 and less than 1."),
+        ({"share": 0.0}, "share is 0; it must be greater than 0 and less than 1."),
         ({"on": 1}, "on is 1; it must be true or false."),
         ({"kind": "c"}, "kind is 'c'; choose one of a, b."),
         ({"count": 2.5}, "count must be a whole number, not 2.5."),

@@ -21,14 +21,15 @@ PRESETS = (
     BenchmarkPreset(
         "paper",
         "Printed estimate",
-        "The estimator of Hitchcock & Hoogland, with one minibatch as baseline and the global λ. These runs are smaller than printed: "
-        "2 chains, at most 5,000 steps, half as burn-in, corrected SGHMC. lab/sweeps/printed_1k.toml has the printed ones.",
+        "The estimator of Hitchcock & Hoogland, with one minibatch as baseline and the global λ. Runs are "
+        "smaller than printed: 2 chains, at most 5,000 steps, half as burn-in, corrected SGHMC. As printed: "
+        "lab/sweeps/printed_1k.toml.",
         {"gradient": "minibatch", "estimator": "printed", "truth": "global"},
     ),
     BenchmarkPreset(
         "baseline",
         "Same batch",
-        "The same runs of minibatch gradients with the loss at w0 taken on the same batch: what is left is the samplers’ own error.",
+        "Same runs, fairer baseline: what remains is each sampler’s own error.",
         {"gradient": "minibatch"},
     ),
     BenchmarkPreset(
@@ -46,8 +47,8 @@ PRESETS = (
     BenchmarkPreset(
         "global",
         "Local or global?",
-        "Ranks as in the paper, full data, against the global λ: where the local λ at w0 is larger, do chains stay with it? Compare "
-        "with “expected λ̂” as truth: at γ = 1 many leave for the global value.",
+        "Ranks as in the paper, full data, against the global λ. Where the local λ at w0 is larger, do chains "
+        "stay with it? Compare with “expected λ̂” as truth: at γ = 1 many leave for the global value.",
         {"gradient": "full", "truth": "global", "ranks": "paper"},
     ),
     BenchmarkPreset(

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from app.pages.benchmark.columns import SHORT, label, look
+from app.pages.benchmark.columns import label, look
 from app.pages.benchmark.table import percent
 from app.style.numbers import number_text
 from llc_core.sweeps.judging import all_errors, all_lost
@@ -24,18 +24,20 @@ ANSWER_CELLS = ["diverged", "close"]
 """Keys of the numbers that tell how the samplers did."""
 OWN_CHOICE = "Your own choice of runs and of what they are judged by."
 NOTHING = (
-    "There is no store of a sweep here yet: write what to run into a TOML file, start `llc-lab sweep FILE.toml --store "
-    "NAME.sqlite` in the folder in which this server runs, and open this page again."
+    "There is no store of a sweep here yet. Write what to run into a TOML file. Start `llc-lab sweep FILE.toml --store "
+    "NAME.sqlite` in the folder in which this server runs. Then open this page again."
 )
 READOUTS = [
     {"key": "runs", "label": "Runs", "tip": "Rows of the store that are shown: one for each problem, sampler, gradient and step size."},
     {"key": "problems", "label": "Problems", "tip": "Random networks with known coefficients; each is run by every sampler."},
-    {"key": "diverged", "label": "Diverged", "tip": "Share of runs of which more than half of the chains diverged, or, unless that is switched off, were thrown out so far that λ̂ says nothing: they count as without an estimate."},
+    {"key": "diverged", "label": "Diverged", "tip": "Share of runs of which more than half of the chains diverged. Unless that is switched off, chains that were thrown far out count too. Such runs count as without an estimate."},
     {"key": "close", "label": f"Within ±{CLOSE:.0%}", "tip": "Share of all runs shown whose estimate is that near to the chosen truth."},
     {"key": "steps", "label": "Steps per chain", "tip": "Steps of each chain, burn-in included."},
     {"key": "chains", "label": "Chains per run", "tip": "Independent chains of each run."},
     {"key": "errors", "label": "Failed", "tip": "Runs that ended in an error. They count nowhere else."},
 ]  # fmt: skip
+PLURAL = {"full": "full data", "control_variate": "control variates", "minibatch": "minibatches"}
+"""How sentences call the gradients."""
 STALE_SECONDS = 120.0
 """A sweep that has said nothing for so long was killed, or its machine is gone."""
 _SHAPES = {
@@ -139,16 +141,25 @@ def verdict(table: Sequence[Accuracy], truth_words: str) -> tuple[str, str]:
     close = sum(abs(row.mean) <= CLOSE for row in there)
     step = f"ε = {number_text(best.step_size)}"
     tone = "good" if abs(best.mean) <= CLOSE else "warn"
+    gradients = {row.gradient for row in table}
+    given = f"With {PLURAL.get(best.gradient, best.gradient)}" if len(gradients) == 1 else "At their best step size"
+    rows = "samplers" if len(gradients) == 1 else "pairs of sampler and gradient"
+    many = f"{close} of {len(table)} {rows}" if close and len(table) > 1 else "the sampler" if close else "no sampler"
+    of = f"{best.count}{'' if best.count == best.total else f' of {best.total}'} problems"
+    kind = "" if len(gradients) == 1 else f" with {PLURAL.get(best.gradient, best.gradient)}"
     words = (
-        f"Least root mean square error ({percent(best.size)}) against {truth_words}: {label(best.sampler)} with "
-        f"{SHORT.get(best.gradient, best.gradient)} at {step}, {percent(best.mean, True)} ± {percent(best.sd)} over "
-        f"{best.count}{'' if best.count == best.total else f' of {best.total}'} problems"
+        f"{given} {many} {'get' if close > 1 else 'gets'} within {CLOSE:.0%} of {truth_words} on average. "
+        f"Best: {label(best.sampler)}{kind} at {step}, {_off(best.mean)} ± {percent(best.sd)} over {of} "
+        f"(root mean square error {percent(best.size)})."
     )
     if math.isfinite(best.decades):
         wide = f"over {best.decades:.1f} decades of step size" if best.decades > 0 else "at one of the step sizes tried"
-        words += f"; its mean stays within ±{CLOSE:.0%} {wide}"
-    words += f". At their best step size {close} of {len(table)} rows of the table are within ±{CLOSE:.0%} on average."
+        words += f" Its mean stays within {CLOSE:.0%} {wide}."
     return tone, escape(words).replace(step, f'<span style="white-space: nowrap">{step}</span>')
+
+
+def _off(mean: float) -> str:
+    return f"{percent(abs(mean))} too {'low' if mean < 0 else 'high'}"
 
 
 def progress_html(progress: Mapping[str, Any] | None, now: datetime | None = None) -> str:
@@ -161,9 +172,9 @@ def progress_html(progress: Mapping[str, Any] | None, now: datetime | None = Non
     if progress.get("errors"):
         words += f", {int(progress['errors']):,} of them failed"
     if progress.get("state") != "running":
-        words += ". The sweep was stopped; the same command goes on where it was."
+        words += ". The sweep was stopped. The same command resumes it."
     elif _silent(progress.get("updated"), now or datetime.now(UTC)):
-        words += ". The sweep has said nothing for minutes: if it was killed, the same command goes on where it was."
+        words += ". The sweep has been silent for minutes. If it was killed, the same command resumes it."
     else:
         left = progress.get("seconds_left")
         words += f", {duration(left)} left." if isinstance(left, int | float) and math.isfinite(left) else "."

@@ -37,8 +37,8 @@ def _how_far(before: Numbers, now: Numbers, told: bool) -> tuple[int, str]:
     best = now["best"]
     came = 0 if best < 0.1 else 1 if best < 1 else 2
     return came, (
-        f"The least root mean square error of all is {_of_lambda(best)}, and {now['close']:.0f} of {now['rows']:.0f} rows of the "
-        f"table are within ±{CLOSE:.0%} on average."
+        f"The least root mean square error of all is {_of_lambda(best)}. "
+        f"{now['close']:.0f} of {now['rows']:.0f} rows of the table are within ±{CLOSE:.0%} on average."
     )
 
 
@@ -80,7 +80,7 @@ TOUR = Tour(
             telling=True,
         ),
         Step(
-            "The same runs, judged by the local λ at w0 and no longer by what λ̂ should be with these data.",
+            "The same runs, now judged by the local λ at w0. Before, it was what λ̂ should be with these data.",
             "What do you expect of the share of runs that are right?",
             MOVES,
             _share,

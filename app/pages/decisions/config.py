@@ -83,7 +83,7 @@ class BanditSettings(Settings):
         if self.work > MOST_WORK:
             raise ValueError(
                 f"A round of {self.steps} steps on {self.batch_size} rows with {self.hidden} hidden units is "
-                f"{self.work / PAPER_WORK:.1f} times that of the paper; this page takes up to 3: use fewer of any."
+                f"{self.work / PAPER_WORK:.1f} times that of the paper. This page takes up to 3: use fewer of any."
             )
 
     @property

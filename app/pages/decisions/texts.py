@@ -26,14 +26,14 @@ POLICIES = {"mean": "best by the mean", "thompson": "one draw, Thompson", "greed
 MUSHROOMS = {
     "real": "mushrooms of UCI, which are real",
     "pleasant": "made mushrooms, edible by their odor",
-    "exclusive": "made mushrooms that no linear model can tell apart",
+    "exclusive": "made mushrooms that no linear model can learn",
 }
 BASELINE = "linear regression, the baseline"
 ONE_PLAY = "in this one play"
 
 
 def names(config: DecisionsConfig) -> tuple[str, str]:
-    """Of both sides within a sentence, told apart where the agents are the same."""
+    """Of both sides within a sentence, with more where the agents are the same."""
     own = config.bandit
     agents = [getattr(own, side)["agent"] for side in SIDES]
     policies = [POLICIES[getattr(own, side)["policy"]] for side in SIDES]
@@ -66,7 +66,7 @@ def bandit_headline(config: DecisionsConfig, seen: BanditProgress | None, answer
     done = 0 if seen is None else seen.steps
     if seen is None or done <= forced_rounds(config):
         return (
-            f"Eat it, or leave it? The first {config.bandit.forced_pulls:,} mushrooms are a matter of chance; after them "
+            f"Eat it, or leave it? The first {config.bandit.forced_pulls:,} mushrooms are left to chance. After them "
             f"{left} and {right} decide."
         )
     if not answers:
@@ -78,8 +78,8 @@ def bandit_headline(config: DecisionsConfig, seen: BanditProgress | None, answer
         )
     (better, least), (worse, most) = sorted([(left, a), (right, b)], key=lambda each: each[1])
     return (
-        f"After {done:,} rounds {better} has lost {least:,.0f} by its own decisions, {worse} {most:,.0f}, {ONE_PLAY}; "
-        "who knows every mushroom loses 0 on average."
+        f"After {done:,} rounds {better} has lost {least:,.0f} by its own decisions, {worse} {most:,.0f}, {ONE_PLAY}. "
+        "A perfect player loses nothing."
     )
 
 
@@ -95,7 +95,7 @@ def digits_headline(seen: DigitsProgress | None, one: Scores, answers: bool) -> 
     compared = f"{'better' if found > one.auroc else 'no better'} than the single net's {its}"
     if share == its:
         compared = "as often as the single net"
-    return f"{draws} tell a digit that was never shown from a known one in {share} of pairs, {compared}, with this one split."
+    return f"In this one split {draws} spot the digit never shown in {share} of pairs, {compared}."
 
 
 def mushroom_words(moment: Moment) -> str:
@@ -115,7 +115,7 @@ def belief_words(config: DecisionsConfig, side: str, belief: Belief, forced: boo
     by_chance = " by chance" if forced else ""
     share = kish_share(shares(belief.weights, count))
     weighed = (
-        f" The {kind}' weights are worth {share * count:.1f} of {count} (Kish share {share:.2f})."
+        f" The {kind}' weights are worth {share * count:.1f} of {count} (effective share {share:.2f})."
         if share < 0.995
         else ""
     )
@@ -203,5 +203,5 @@ EXPLAINED = (
     "called foreign from the most unsure on.",
     "FPR95: share of known digits that are called foreign where 95% of the foreign ones are found.",
     "By disagreement: AUROC of the mutual information, which is the entropy of the mean less the mean of the entropies. One net has none.",
-    "NLL and ECE, the calibration error, are of the known digits that were held out. Points above the line: right more often than it says.",
+    "NLL and ECE, the calibration error, are of the held-out known digits. Points above the line: right more often than it says.",
 )

@@ -32,14 +32,15 @@ def _tells(before: Numbers, now: Numbers, told: bool) -> tuple[int, str]:
     came = 2 if abs(draws - one) < ALIKE else 0 if draws > one else 1
     return (
         came,
-        f"The draws tell a digit never shown from a known one in {draws:.1%} of pairs, the single net in {one:.1%}.",
+        f"The draws spot the digit never shown in {draws:.1%} of pairs, the single net in {one:.1%}.",
     )
 
 
 TOUR = Tour(
     (
         Step(
-            "Both sides are nets that learn which mushrooms to eat. Left decides by the mean of its draws, right by one draw, which explores.",
+            "Both sides are nets that learn which mushrooms to eat. Left decides by the mean of its draws. "
+            "Right decides by one draw, which explores.",
             "What do you expect: which one loses less?",
             SIDES,
             _loses_less,

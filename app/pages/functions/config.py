@@ -108,8 +108,8 @@ class FunctionsConfig(Settings):
         likelihood = self.problem.get("likelihood")
         if sampler.needs_conditionals and likelihood != "gaussian":
             raise ValueError(
-                f"sampler is {sampler.name}, which integrates the output layer out, and likelihood is {likelihood!r}, under which "
-                "it cannot; choose another sampler or 'gaussian'."
+                f"sampler is {sampler.name}, which integrates the output layer out; likelihood is {likelihood!r}, where it cannot. "
+                "Choose another sampler or 'gaussian'."
             )
 
     @property

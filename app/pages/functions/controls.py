@@ -16,8 +16,8 @@ from llc_core.samplers.registry import build, samplers
 
 BANDS = {POOLED: "all chains, second half of the run", ACROSS: "all chains at one iteration (the paper)"}
 BAND_HELP = (
-    "What the blue band holds: the chains' iterations together, or the chains at the iteration of the slider, as in the paper's "
-    "figures. The second one is a band over chains, not over time."
+    "What the blue band spans: the chains' iterations together, or the chains at the slider's iteration, as in "
+    "the paper. The second one is a band over chains, not over time."
 )
 
 

@@ -181,7 +181,7 @@ def _fields() -> dict[str, Field]:
         "layers": NumberField("layers", Hyper(1, DEEPEST, help="Hidden layers."), 2, label="Hidden layers", integer=True),
         "activation": _choice("activation", ACTIVATIONS, "What each neuron does with its input."),
         "likelihood": _choice(
-            "likelihood", LIKELIHOODS, "Law of the noise in the data. The Laplace one forgives points that lie far off."
+            "likelihood", LIKELIHOODS, "Distribution of the noise in the data. The Laplace one forgives points that lie far off."
         ),
         "noise_variance": NumberField(
             "noise_variance", Hyper(LEAST_VARIANCE, 1e6, log=True, help="Variance of the noise that the likelihood takes the data to have."),

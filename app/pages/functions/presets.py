@@ -40,7 +40,7 @@ PRESETS = (
     FunctionsPreset(
         "same",
         "Same function, other weights",
-        "Thirty-two networks agree on the curve and its band, which is the exact one, long before they agree on single weights.",
+        "The networks agree on the curve long before they agree on their weights. Their band is the exact one.",
     ),
     FunctionsPreset(
         "paper",
@@ -56,7 +56,8 @@ PRESETS = (
     FunctionsPreset(
         "wider",
         "Wider",
-        "Eighty neurons a layer: at x = −1 the exact mean is 0.75 sd from the Gaussian process, at twenty neurons 2.5 sd.",
+        "Eighty neurons a layer: at x = −1 the exact mean is 0.75 sd from the Gaussian process. At twenty "
+        "neurons it is 2.5 sd.",
         {"problem": _network(80), "sampler": {"name": "CollapsedPCN"}},
     ),
     FunctionsPreset(
@@ -91,7 +92,8 @@ PRESETS = (
     FunctionsPreset(
         "llc",
         "λ̂ does not care",
-        "A deep linear network: R-hat of single weights stays near 2.5, while the loss agrees and λ̂ has settled at 28.4.",
+        "A deep linear network. R-hat of single weights stays near 2.5, while the loss agrees and λ̂ has "
+        "settled at 28.4.",
         {"problem": {"kind": DEEP}, "sampler": {"name": UNDERDAMPED}, "chains": 8, "steps": 4_000},
     ),
 )

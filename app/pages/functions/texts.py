@@ -26,48 +26,51 @@ CELLS = [
         "label": "λ̂",
         "main": True,
         "wide": True,
-        "tip": "The local learning coefficient estimated from the loss of the chains, nβ·(E[L] − L(w0)), with its standard error.",
+        "tip": "The local learning coefficient, estimated from the loss of the chains: nβ·(E[L] − L(w0)), with its "
+        "standard error.",
     },
     {
         "key": "expected_llc",
         "label": "expected",
         "main": True,
-        "tip": "What λ̂ should be at this n and nβ (asymptotic: the exact value on these data is a little lower or higher).",
+        "tip": "What λ̂ should be at this n and nβ. It is asymptotic: the exact value on these data is a little lower "
+        "or higher.",
     },
     {
         "key": "distance",
         "label": "distance to exact",
         "main": True,
         "wide": True,
-        "tip": "Between the mean of f over the chains and the exact posterior's, in its standard deviations: root mean square over "
-        "the inputs. Over the second half of the iterations.",
+        "tip": "Between the mean of f over the chains and the exact posterior's, in its standard deviations. Root "
+        "mean square over the inputs, second half of the iterations.",
     },
     {
         "key": "chance",
         "label": "chance alone",
         "main": True,
-        "tip": "The distance that a right answer would have from so many independent draws: √(1/ESS of the chains + 1/ESS of the "
-        "exact answer).",
+        "tip": "The distance that a right answer would have from so many independent draws. It is √(1/ESS of the "
+        "chains + 1/ESS of the exact answer).",
     },
     {
         "key": "apart",
         "label": "two paths differ by",
         "main": True,
         "wide": True,
-        "tip": "The largest distance, over all iterations and chains, between the functions of the weights and the chain of "
-        "functions, which never saw the weights: both take the same noise.",
+        "tip": "The largest distance between the functions of the weights and the chain of functions, over all "
+        "iterations and chains. That chain never saw the weights, but both take the same noise.",
     },
     {
         "key": "crossings",
         "label": "changes of cell",
-        "tip": "How often a chain of weights went into another cell of the torus, or into another order; a linear model has none.",
+        "tip": "How often a chain of weights went into another cell of the torus, or into another order. A linear "
+        "model has none.",
     },
     {
         "key": "rival",
         "label": "sd: W-SGLD · exact",
         "wide": True,
-        "tip": "Standard deviation of the phase by as many repelling particles (W-SGLD) from the same starts, and the exact one: "
-        "particles in other cells do not feel each other, and fall to the mode.",
+        "tip": "Standard deviation of the phase by as many repelling particles (W-SGLD) from the same starts, and the "
+        "exact one. Particles in other cells do not feel each other, and fall to the mode.",
     },
     {
         "key": "acceptance",
@@ -81,8 +84,8 @@ CELLS = [
         "key": "gap",
         "label": "exact to GP",
         "detail": True,
-        "tip": "Between the means of the exact posterior at this width and of the Gaussian process, in the latter's standard "
-        "deviations: root mean square over the inputs.",
+        "tip": "Between the means of the exact posterior at this width and of the Gaussian process. In the latter's "
+        "standard deviations, root mean square over the inputs.",
     },
     {
         "key": "exact_ess",
@@ -127,7 +130,7 @@ SWATCHES = {
     "limit": '<rect y="1" width="26" height="12" fill="#8a8f98" fill-opacity=".45"/>',
 }
 ANSWERS = ("exact", "limit")
-CASE_LABELS = {"lines": "8 chains", "exact": "exact law"}
+CASE_LABELS = {"lines": "8 chains", "exact": "exact"}
 """Words of the legend where there is no network."""
 
 
@@ -246,7 +249,7 @@ def verdict(state: State, seen: Seen | None, exact: Posterior | None, why: str, 
     if math.isfinite(seen.llc.value) and gauges.loss < AGREE:
         return "good", (
             f"<b>λ̂ has settled</b> at {with_error(seen.llc.value, seen.llc.se)}, though R-hat of the weights is "
-            f"{written(gauges.weights)}: it needs the loss alone, and the loss knows the function alone."
+            f"{written(gauges.weights)}. λ̂ needs the loss alone, and the loss knows the function alone."
         )
     if not with_answers:
         return "good", "<b>The chains agree on the function.</b>"

@@ -41,7 +41,8 @@ TOUR = Tour(
             preset="paper",
         ),
         Step(
-            "A torus: the chains begin in 201 cells that give the same functions, and no chain crosses from cell to cell.",
+            "A torus: the chains begin in 201 cells that give the same functions. Hardly any chain crosses to "
+            "another cell.",
             "What do you expect: on what will the chains agree?",
             BOTH,
             _who,

@@ -197,7 +197,7 @@ class LandscapeEditor(pn.viewable.Viewer):
             return
         if zero is None:
             self._complain(
-                "The formula has no zero that was found near w0; the parameters where it is 0 tell the truth."
+                "The formula has no zero that was found near w0; the parameters where it is 0 are the perfect ones."
             )
             return
         self._put(self.w0, listed(zero))

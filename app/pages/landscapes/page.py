@@ -42,7 +42,7 @@ LOSS_LEGEND = [("expected", "exact λ̂ at this n")]
 ESTIMATE_LEGEND = [
     ("expected", "exact λ̂ at this n (quadrature)"),
     ("local", "λ at w0"),
-    ("global", "smallest λ of the plane"),
+    ("global", "smallest λ in this picture"),
 ]
 """The sentence has up to three parts: the page below must not move with it."""
 

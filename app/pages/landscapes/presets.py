@@ -52,7 +52,8 @@ PRESETS = (
     LandscapePreset(
         "crossing",
         "Crossing",
-        "Two lines of true parameters cross: λ is 1/2 as for one, but reached twice, m = 2. At n = 1,000 that brings λ̂ to 0.36.",
+        "Two lines of perfect solutions cross. λ is 1/2 as for one line, but reached twice: m = 2. At n = "
+        "1,000 that brings λ̂ to 0.36.",
         "normal_crossing",
         _crossing([1, 1]),
         WATCHED,
@@ -76,7 +77,8 @@ PRESETS = (
     LandscapePreset(
         "beside",
         "Beside it",
-        "The same function at w0 = (0, 1.5), beside the crossing, held there by γ = 30: λ is a plain valley’s 1/2. λ̂ reads 0.46, exact 0.47.",
+        "The same function at w0 = (0, 1.5), beside the crossing. γ = 30 keeps the chains there: λ is a plain "
+        "valley’s 1/2. λ̂ reads 0.46, exact 0.47.",
         "normal_crossing",
         _crossing([1, 3], at=[0.0, 1.5]),
         {**WATCHED, "localization": 30.0},
@@ -92,7 +94,8 @@ PRESETS = (
     LandscapePreset(
         "U",
         "Point U",
-        "From U, on the smooth line, short chains read λ̂ = 0.61: they have not yet found V, where much of the posterior (0.40) lies.",
+        "From U, on the smooth line, short chains read λ̂ = 0.61, exact 0.40. They have spent too little time "
+        "at V, where much of the posterior lies.",
         "line_and_point",
         {"at": "U"},
         PAPER,
@@ -108,7 +111,8 @@ PRESETS = (
     LandscapePreset(
         "away",
         "Start away",
-        "Chains that begin at (2, 2), far from the truth, fall into the valleys during burn-in: λ̂ is 0.35 all the same.",
+        "Chains begin at (2, 2), far from any perfect solution. They fall into the valleys during burn-in: λ̂ "
+        "is 0.35 all the same.",
         "normal_crossing",
         _crossing([1, 1], start=[2.0, 2.0]),
         WATCHED,
@@ -124,7 +128,8 @@ PRESETS = (
     LandscapePreset(
         "own",
         "Your own",
-        "A formula that you write under Settings, here a circle and a line: λ at w0 is 1/2, exact at n = 1,000 is 0.40.",
+        "You write the formula under Settings. Here it is a circle and a line: λ at w0 is 1/2, exact at n = "
+        "1,000 is 0.40.",
         "formula",
         {"rho": "(w1^2 + w2^2 - 1)*(w1 - w2)", "at": [1.0, 0.0]},
         WATCHED,

@@ -17,19 +17,20 @@ CELLS = [
     {
         "key": "exact",
         "label": "exact at this n",
-        "tip": "What λ̂ should be for this very data set, nβ and γ: the posterior's mean by two-dimensional quadrature. Under a "
-        "prior that vanishes on an axis, on the side where the chains began.",
+        "tip": "What λ̂ should be for this very data set, nβ and γ: the posterior's mean by quadrature. If the prior "
+        "vanishes on an axis, it is taken on the side where the chains began.",
     },
     {"key": "error", "label": "relative error", "tip": "λ̂ divided by the exact value at this n, minus one."},
     {
         "key": "local",
         "label": "λ at w0",
-        "tip": "The learning coefficient of the point w0: what the exact value tends to as n grows, if γ keeps deeper points out.",
+        "tip": "The learning coefficient of the point w0. The exact value tends to it as n grows, if γ keeps deeper "
+        "points out.",
     },
     {
         "key": "multiplicity",
         "label": "multiplicity m",
-        "tip": "In how many directions at once λ is reached; each one above the first lowers λ̂ by about 1/log nβ.",
+        "tip": "In how many directions at once λ is reached. Each one above the first lowers λ̂ by about 1/log nβ.",
     },
     _BY_KEY["r_hat"],
     _BY_KEY["ess"],
@@ -47,10 +48,10 @@ def question(problem: Planar, with_answers: bool) -> str:
     asked = "How many parameters does this model use?"
     known = problem.local_learning_coefficient
     if not with_answers or known is None:
-        return f"{asked} It has 2. Near w0 it behaves like a model with 2λ."
+        return f"{asked} It has 2, and near w0 it uses 2λ of them."
     local = known.value
     if local == 1:
-        return f"{asked} Near w0 both of its 2: λ = 1."
+        return f"{asked} It has 2, and near w0 it uses both: λ = 1."
     return f"{asked} It has 2, and near w0 it behaves like a model with {2 * local}: λ = {local}."
 
 
@@ -113,9 +114,9 @@ def finite(problem: Planar, n_beta: float, value: float) -> str:
     way = "below" if share < 0 else "above"
     reason = ""
     if local.multiplicity and local.multiplicity > 1 and n_beta > math.e:
-        reason = f" (m = {local.multiplicity} alone takes off about 1/log nβ = {1 / math.log(n_beta):.2f})"
+        reason = f" (m = {local.multiplicity} alone subtracts about 1/log nβ = {1 / math.log(n_beta):.2f})"
     if least is not None and least.value < local.value:
-        return f"λ at w0 is {exact(local.value)}; at a fixed γ more samples lead to the smallest λ of the plane, {exact(least.value)}."
+        return f"λ at w0 is {exact(local.value)}. At a fixed γ more samples lead to the smallest λ in this picture, {exact(least.value)}."
     if least is None:
         return f"λ at w0 is {exact(local.value)}: the limit of many samples, if γ grows with them and keeps other points out."
     return f"λ = {exact(local.value)} is the limit of many samples: this n is {abs(share):.0%} {way} it{reason}."
@@ -133,13 +134,13 @@ def _place(problem: Planar, estimate: Estimate, value: float) -> str:
         return ""
     above = estimate.llc > value
     if problem.model.parameters["at"] != "V":
-        return "the chains are still on the line around w0, and have not found their way to V" if above else ""
-    return "" if above else "the chains are still around V, and have not found their way to the line"
+        return "the chains have not yet spent enough time at V" if above else ""
+    return "" if above else "the chains have not yet spent enough time on the line"
 
 
 PROXIMAL = "ProximalSGLD"
 _THROWN = (
-    "near its zero the prior throws a chain further than any step size can follow; Proximal SGLD takes that step safely"
+    "near its zero the prior throws a chain further than any step size can follow. Proximal SGLD takes that step safely"
 )
 
 

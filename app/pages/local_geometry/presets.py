@@ -38,7 +38,7 @@ PRESETS = (
     Preset(
         "tiny",
         "Tiny",
-        "Watch λ̂ come onto its line. A regular model of this size would read 12.",
+        "Watch the estimate reach the exact value. A regular model of this size would read 12.",
         (4, 3, 4),
         (3, 3),
         seed=1,
@@ -48,7 +48,8 @@ PRESETS = (
     Preset(
         "regular",
         "Regular",
-        "One layer is ordinary linear regression: there is a single best point, and λ is half the number of parameters.",
+        "One layer is ordinary linear regression. There is a single best point, and λ is half the number of "
+        "parameters.",
         (8, 6),
         (6,),
         # A fifth as well: over ten seeds λ̂ is 23.206 ± 0.009 with it, 23.201 ± 0.013 with half, exact 23.215 ± 0.008.
@@ -57,7 +58,7 @@ PRESETS = (
     Preset(
         "singular",
         "Deep singular",
-        "All layers have lost rank, so the loss is flat to high order around w0: λ is less than half of d/2.",
+        "All layers have lost rank, so the loss is very flat around w0. λ is less than half of d/2.",
         (10, 10, 10),
         (2, 2),
         # Half, since with a fifth the bars shrink and the error does not: λ̂ is 39.907 ± 0.017 over ten seeds, 39.899 ± 0.025 with half,
@@ -67,7 +68,8 @@ PRESETS = (
     Preset(
         "local",
         "Local ≠ global",
-        "At w0 λ is 32, elsewhere in the same valley it is 29: slow SGLD stays near w0 and reads the local value.",
+        "At w0 λ is 32, elsewhere in the same valley it is 29. Slow SGLD has not left w0 yet: it reads the "
+        "local value. Longer chains would read less.",
         (8, 8, 8),
         (8, 3),
         settings={"sampler": {"name": "SGLD"}, "steps": 20_000, "burn_in": 0.25},
@@ -75,7 +77,8 @@ PRESETS = (
     Preset(
         "wanderer",
         "Wanders off",
-        "The same w0 with a faster sampler: the chains leave its neighbourhood and settle at the lower, global value.",
+        "The same w0 with a faster sampler. The chains leave its neighbourhood for the lower, global value. At "
+        "this n λ̂ reads less than either λ.",
         (8, 8, 8),
         (8, 3),
         settings={"sampler": {"name": "UnderdampedLangevin"}, "steps": 20_000},
@@ -91,7 +94,8 @@ PRESETS = (
     Preset(
         "step",
         "Step too large",
-        "SGLD at four fifths of its stability limit: nothing diverges and the chains agree, yet λ̂ is over 40% too large.",
+        "SGLD at four fifths of its stability limit. Nothing diverges and the chains agree, yet λ̂ is over 40% "
+        "too large.",
         (8, 6, 8),
         (6, 6),
         settings={"sampler": {"name": "SGLD", "step_size": 1e-7}, "gradient": "full", "steps": 20_000},
@@ -99,7 +103,8 @@ PRESETS = (
     Preset(
         "small",
         "Step too small",
-        "SGLD at a ten-thousandth of its stability limit: the chains have hardly left w0, λ̂ is 60% too low, and R-hat says so.",
+        "SGLD at a ten-thousandth of its stability limit. The chains have hardly left w0 and λ̂ is 60% too "
+        "low. R-hat says so.",
         (8, 6, 8),
         (6, 6),
         settings={"sampler": {"name": "SGLD", "step_size": 1e-11}, "gradient": "full", "steps": 8_000},
@@ -107,8 +112,8 @@ PRESETS = (
     Preset(
         "rmsprop",
         "RMSProp",
-        "RMSProp adapts its step to the gradient, so it samples the wrong distribution: λ̂ is 12% too high though all chains agree. "
-        "Pin it, choose SGLD: 2%.",
+        "RMSProp adapts its step to the gradient, so it samples the wrong distribution: λ̂ is over 10% too "
+        "high. Pin this run and switch to SGLD to see 2%.",
         (8, 6, 8),
         (6, 6),
         settings={"sampler": {"name": "RMSPropSGLD", "stability": 1e-4}, "steps": 20_000},

@@ -11,7 +11,7 @@ CELLS = [
     {
         "key": "truth",
         "label": "exact λ at w0",
-        "tip": "Learning coefficient of the point w0 where the chains start, by a formula: what λ̂ tends to as n grows.",
+        "tip": "Learning coefficient of the point w0 where the chains start, by a formula. λ̂ tends to it as n grows.",
     },
     *READOUTS[1:],
 ]
@@ -20,9 +20,9 @@ EXACT = [
         "key": "local",
         "label": "local λ at w0 (multiplicity)",
         "wide": True,
-        "tip": "Learning coefficient at the point w0 where the chains start, and its multiplicity m. Our own formula with a "
-        "short proof, not peer-reviewed, checked by enumeration and an exact sampler; it builds on Aoyagi 2024, Mustață's "
-        "arc formula, Abeasis & Del Fra, and Lehalleur & Rimányi 2024.",
+        "tip": "Learning coefficient at the point w0 where the chains start, and its multiplicity m. The formula is "
+        "our own and not peer-reviewed; it has a short proof. Enumeration and an exact sampler agree with it. "
+        "It builds on Aoyagi 2024, Mustață's arc formula, Abeasis & Del Fra, and Lehalleur & Rimányi 2024.",
     },
     {
         "key": "global",
@@ -51,7 +51,8 @@ EXACT = [
     {
         "key": "expected",
         "label": "expected λ̂",
-        "tip": "The local λ with its leading corrections for this n and nβ: fitting noise lowers it, a multiplicity above 1 too.",
+        "tip": "What λ̂ should read here: the local λ, corrected for this n and nβ. Fitting noise lowers it, and so "
+        "does a multiplicity above 1.",
     },
 ]
 
@@ -76,7 +77,7 @@ def question(scene: Scene, with_answers: bool) -> str:
     weights, used = scene.problem.dim, 2 * float(scene.local)
     asked = "How many parameters does this network use?"
     if not with_answers:
-        return f"{asked} It has {weights:,} weights. Near this solution it behaves like a model with 2λ."
+        return f"{asked} It has {weights:,}, and near this solution it uses 2λ of them."
     if used >= weights:
-        return f"{asked} Near this solution all of its {weights:,} weights: λ = {used / 2:,g}."
-    return f"{asked} Of {weights:,} weights it behaves like a model with {used:,.0f}: λ = {used / 2:,g}."
+        return f"{asked} Near this solution all of its {weights:,}: λ = {used / 2:,g}."
+    return f"{asked} Near this solution about {used:,.0f} of its {weights:,}: λ = {used / 2:,g}."

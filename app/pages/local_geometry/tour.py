@@ -16,9 +16,7 @@ def _below_half(count: int) -> Callable[[Numbers, Numbers, bool], tuple[int, str
         came = 1 if abs(now["llc"] - half) <= room else 0 if now["llc"] < half else 2
         found = with_error(now["llc"], now["se"])
         like = number(2 * now["llc"], 2)
-        words = (
-            f"λ̂ is {found}, as of a regular model with {like} parameters; this network has {count}{exactly(now, told)}."
-        )
+        words = f"λ̂ is {found}: the network uses about {like} of its {count} weights{exactly(now, told)}."
         return came, words
 
     return outcome
@@ -36,7 +34,7 @@ def _error_bar(before: Numbers, now: Numbers, told: bool) -> tuple[int, str]:
 def _agree(before: Numbers, now: Numbers, told: bool) -> tuple[int, str]:
     came = 0 if now["r_hat"] < 1.05 else 1
     found = with_error(now["llc"], now["se"])
-    return came, f"R-hat is {now['r_hat']:.2f} (they agree below 1.05), and λ̂ reads {found}{exactly(now, told)}."
+    return came, f"R-hat is {now['r_hat']:.3f} (they agree below 1.05), and λ̂ reads {found}{exactly(now, told)}."
 
 
 def _spring(before: Numbers, now: Numbers, told: bool) -> tuple[int, str]:
@@ -78,7 +76,8 @@ TOUR = Tour(
             preset="regular",
         ),
         Step(
-            "A network of two layers, and a step ten thousand times smaller than it could be: the chains hardly leave w0.",
+            "A network of two layers. The step is ten thousand times smaller than it could be, so the chains "
+            "hardly leave w0.",
             "What do you expect: will the chains agree with one another?",
             ("Yes", "No"),
             _agree,

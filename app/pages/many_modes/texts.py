@@ -15,8 +15,9 @@ from llc_core.interactions import Contour, Cyclical, ReplicaExchange, SteinVaria
 WORDS = {"left": "Left", "right": "Right"}
 OWN_SETTINGS = "Your own settings. Every change starts a new run, so that no curve mixes two methods."
 PICTURES = (
-    "The first trial. Left in each card: its chains, the shade stronger where the energy is lower; a red cross is a place where the "
-    "multiplier is negative and drives uphill. Right: what was visited, in each of 25 cells as a multiple of the exact mass, or in full."
+    "The first trial. Left in each card: its chains, the shade stronger where the energy is lower. A red cross "
+    "marks a place where the multiplier is negative and pushes uphill. Right: what was visited, in each of 25 "
+    "cells as a multiple of the exact mass, or in full."
 )
 INDEPENDENT = "independent chains"
 CLEAR = 2.0
@@ -40,7 +41,7 @@ def method(config: ModesConfig, side: str) -> str:
 
 
 def names(config: ModesConfig) -> tuple[str, str]:
-    """Of both sides, told apart where they are the same."""
+    """Of both sides, with the side where they are the same."""
     left, right = method(config, "left"), method(config, "right")
     return (left, right) if left != right else (f"{left} (left)", f"{right} (right)")
 
@@ -92,12 +93,12 @@ def headline(config: ModesConfig, seen: ModesProgress | None, answers: bool) -> 
     better, worse = (left, right) if a < b else (right, left)
     factor = at_least(seen.left.kl, seen.right.kl)
     if factor <= 1:
-        return f"After {spent:,} gradients each, {left} and {right} are equally near as far as these trials tell ({figures})."
+        return f"After {spent:,} gradients each, these trials show no difference between {left} and {right}. {figures}."
     # Rounded down, since it is a bound.
     shown = f"{math.floor(10 * factor) / 10:.1f}" if factor < 3 else f"{math.floor(factor):,}"
     how = f"at least {shown} times nearer" if config.trials > 1 else f"{shown} times nearer"
     verb = "are" if better.split(" (")[0] in (INDEPENDENT, "cyclical steps") else "is"
-    return f"After {spent:,} gradients each, {better} {verb} {how} to the exact masses than {worse} ({figures})."
+    return f"After {spent:,} gradients each, {better} {verb} {how} to the exact masses than {worse}. {figures}."
 
 
 def at_least(a: np.ndarray, b: np.ndarray) -> float:
@@ -116,33 +117,45 @@ def cells(side: str) -> list[dict[str, Any]]:
     return [
         {
             "key": f"{side}_kl",
-            "label": "KL, median",
+            "label": "error (KL)",
             "main": True,
-            "tip": "Kullback-Leibler divergence Σ p·log(p/q) of the visited masses q of 25 cells from the exact ones p: the median "
-            "over the trials.",
+            "tip": "Kullback-Leibler divergence Σ p·log(p/q) of the visited masses q of 25 cells from the exact ones "
+            "p. The median of the trials.",
         },
         {
             "key": f"{side}_draws",
-            "label": "as iid draws",
+            "label": "worth … independent draws",
             "main": True,
-            "tip": "So many independent draws (iid) would leave the same KL: 12/KL, since n draws over 25 cells leave about 12/n.",
+            "tip": "So many independent draws would leave the same KL: 12/KL. For n draws over 25 cells leave about "
+            "12/n.",
         },
         {
             "key": f"{side}_kish",
-            "label": "Kish share",
-            "tip": "(Σw)²/(nΣw²) of the weights of the counted states, median over the trials: 1 where all weigh the same.",
+            "detail": True,
+            "label": "effective share of draws",
+            "tip": "Kish's (Σw)²/(nΣw²) of the weights of the counted states. It is 1 where all weigh the same. The "
+            "median of the trials.",
         },
         {
             "key": f"{side}_turned",
-            "label": "multiplier < 0",
-            "tip": "Share of the chains' steps on which the force is turned round and drives uphill: contour sampling alone.",
+            "detail": True,
+            "label": "pushed uphill",
+            "tip": "Share of the steps on which the multiplier is below 0: the force is reversed and pushes uphill. "
+            "Contour sampling alone.",
         },
         {
             "key": f"{side}_trips",
+            "detail": True,
             "label": "round trips",
-            "tip": "Of a copy from the coldest level to the hottest and back, in one trial, on average: replica exchange alone.",
+            "tip": "How often a copy went from the coldest level to the hottest and back. Average of one trial, "
+            "replica exchange alone.",
         },
-        {"key": f"{side}_gradients", "label": "gradients", "tip": "Spent by one trial, all its chains together."},
+        {
+            "key": f"{side}_gradients",
+            "detail": True,
+            "label": "gradients",
+            "tip": "Spent by one trial, all its chains together.",
+        },
     ]
 
 

@@ -22,7 +22,7 @@ def _measured(view: Any) -> Numbers:
 def _nearer(before: Numbers, now: Numbers, told: bool) -> tuple[int, str]:
     left, right, factor = now["left"], now["right"], now["factor"]
     came = 2 if factor <= 1 else 0 if left < right else 1
-    sure = "the trials cannot tell them apart" if factor <= 1 else f"that is a factor of {factor:.1f} at least"
+    sure = "the trials show no difference" if factor <= 1 else f"that is a factor of {factor:.1f} at least"
     return (
         came,
         f"The median KL from the exact masses is {small(left)} on the left and {small(right)} on the right: {sure}.",

@@ -36,7 +36,7 @@ class TargetEditor(pn.viewable.Viewer):
         labels |= {POINTS: "Draw your own", EXPRESSION: "Write your own"}
         self.choice = ChoiceField(
             "target",
-            Hyper(choices=tuple(labels), help="The law that the chains should have."),
+            Hyper(choices=tuple(labels), help="The distribution that the chains should draw from."),
             "normal",
             labels,
             label="Target",

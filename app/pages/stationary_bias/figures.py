@@ -118,8 +118,8 @@ class LawFigure:
         laws = self.curves.data
         for name, x, density in (
             ("the target", laws["x"], laws["target"]),
-            ("the predicted law", laws["x"], laws["predicted"]),
-            ("the exact law at this step size", self.finite.data["x"], self.finite.data["exact"]),
+            ("the prediction", laws["x"], laws["predicted"]),
+            ("the exact distribution at this step size", self.finite.data["x"], self.finite.data["exact"]),
         ):
             known = _moments(np.asarray(x, float), np.asarray(density, float))
             said += [f"{name} {known}"] if known else []
@@ -218,7 +218,7 @@ class DistanceFigure(RunFigure):
         step, left, left_own, right, right_own, floor = (float(value) for value in self._last)
         return (
             f"At step {step:,.0f} the left histogram is {number(left, 2)} from the target and {number(left_own, 2)} from its "
-            f"prediction, the right one {number(right, 2)} and {number(right_own, 2)}; chance alone leaves {number(floor, 2)}."
+            f"prediction. The right one is {number(right, 2)} and {number(right_own, 2)} away. Chance alone leaves {number(floor, 2)}."
         )
 
     def stream(self, rows: np.ndarray) -> None:

@@ -16,7 +16,7 @@ from app.sharing.reading import read_settings
 from llc_core.sweeps.csv_tables import table_csv
 
 NAME = "stationary_bias"
-FILES = {"histogram": "Histograms and laws (CSV)", "results": "Results (CSV)"}
+FILES = {"histogram": "Histograms and distributions (CSV)", "results": "Results (CSV)"}
 FIGURES = {
     "law_left": "Left histogram",
     "law_right": "Right histogram",

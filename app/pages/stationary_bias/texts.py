@@ -10,16 +10,21 @@ from app.session import run_words
 from app.style.numbers import UNKNOWN
 
 WORDS = {"left": "Left", "right": "Right"}
-OWN_SETTINGS = "Your own settings. Every change starts a new run, so that a histogram never mixes two laws."
-QUESTION = "Does a sampler reach the law that it should have? Blue is where it went, orange where it should be."
+OWN_SETTINGS = "Your own settings. Every change starts a new run, so a histogram never mixes two samplers."
+QUESTION = "Does the sampler draw from the right distribution? Blue: what it drew. Orange: the target."
 SHOWN = [
     {"key": "histogram", "label": "histogram", "tip": "Where the chains have been since the end of burn-in."},
-    {"key": "target", "label": "target p", "tip": "The law that the chains should have."},
-    {"key": "predicted", "label": "prediction, ε → 0", "tip": "The law that the sampler has for steps near 0."},
+    {"key": "target", "label": "target p", "tip": "The distribution that the chains should draw from."},
+    {
+        "key": "predicted",
+        "label": "prediction, ε → 0",
+        "tip": "The distribution that the sampler draws from as its steps shrink to 0.",
+    },
     {
         "key": "exact",
-        "label": "exact law at this ε",
-        "tip": "The chain's own law at this step size, from its transition operator: where there is one.",
+        "label": "exact at this ε",
+        "tip": "What the chain draws from at this very step size, computed from its transition operator. Not every "
+        "sampler has one.",
     },
 ]
 """Entries of the legend that switch what the histograms' figures show."""

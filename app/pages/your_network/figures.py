@@ -59,7 +59,7 @@ class TrainingFigures:
             x_range=self._x,
             y_range=self._llc,
             x_axis_label="training steps",
-            y_axis_label="λ̂, no unit",
+            y_axis_label="estimate λ̂",
             min_border=8,
         )
         self._draw_estimates()
@@ -100,8 +100,8 @@ class TrainingFigures:
         if not len(data["step"]):
             return ""
         said = (
-            f"From step {data['step'][0]:,.0f} to {data['step'][-1]:,.0f} the loss falls from {number(data['train'][0])} to "
-            f"{number(data['train'][-1])} on what was trained on, and from {number(data['test'][0])} to {number(data['test'][-1])} on what was held out."
+            f"From step {data['step'][0]:,.0f} to {data['step'][-1]:,.0f} the training loss falls from {number(data['train'][0])} to "
+            f"{number(data['train'][-1])}. On held-out data it falls from {number(data['test'][0])} to {number(data['test'][-1])}."
         )
         if not len(found["step"]):
             return said

@@ -24,7 +24,7 @@ from app.pages.your_network.pictures import OUTCOMES, draw_network, draw_outcome
 from app.pages.your_network.presets import PRESETS, NetworkPreset
 from app.pages.your_network.scene import NetworkConfig, link_config, side_bar_config
 from app.pages.your_network.takeaway import NetworkTakeaway
-from app.pages.your_network.texts import CELLS, QUESTION, about, signs_of_health
+from app.pages.your_network.texts import CELLS, about, question, signs_of_health
 from app.pages.your_network.tour import TOUR
 from app.runs.job import State, Status
 from app.runs.llc_job import LlcJob
@@ -79,7 +79,7 @@ class YourNetwork(EstimatePage):
         return draw_network(preset)
 
     def question(self) -> str:
-        return QUESTION
+        return question(self.state.estimate)
 
     # -- configurations -----------------------------------------------------------------------------------------------
 
@@ -136,7 +136,7 @@ class YourNetwork(EstimatePage):
         self.over_training.show(config.choice, dict(config.settings), config.weights is not None)
         self.calibration.show(config.choice, dict(config.settings))
         self.health.object = '<p class="small muted">They come with the first estimate.</p>'
-        self.about.object = about(config.choice)
+        self.about.object = about(config.choice, own=config.weights is not None)
 
     def on_longer(self, config: PageConfig) -> None:
         self.over_training.settings = self.calibration.settings = dict(config.settings)

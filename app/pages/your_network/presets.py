@@ -22,7 +22,7 @@ PRESETS = (
     NetworkPreset(
         "trained",
         "Trained",
-        "A network of 2,410 parameters that reads digits: λ̂ is a few, not 1,205, which is what d/2 would be.",
+        "A network of 2,410 parameters that reads digits. λ̂ is only a few; d/2 would be 1,205.",
         {"network": "small", "steps": 3000},
     ),
     NetworkPreset(
@@ -40,7 +40,7 @@ PRESETS = (
     NetworkPreset(
         "layer",
         "One layer",
-        "Only the last layer moves: λ̂ of a part of the network, with the rest held fast.",
+        "Only the last layer moves: λ̂ of a part of the network, while the rest is frozen.",
         {"network": "deep", "part": "layer:4", "steps": 4000},
         (5, 4, 4, 3),
     ),

@@ -15,7 +15,7 @@ def _share(before: Numbers, now: Numbers, told: bool) -> tuple[int, str]:
     found = with_error(now["llc"], now["se"])
     return (
         came,
-        f"λ̂ is {found}, as of a regular model with {number(2 * now['llc'], 3)} parameters: {share:.1%} of {WEIGHTS:,}.",
+        f"λ̂ is {found}: the network uses about {number(2 * now['llc'], 2)} of its {WEIGHTS:,} weights, {share:.1%}.",
     )
 
 
@@ -42,7 +42,7 @@ TOUR = Tour(
             preset="halfway",
         ),
         Step(
-            "A deeper network that has learned: only its last layer may move, the rest is held fast.",
+            "A deeper network that has learned. Only its last layer may move, the rest is frozen.",
             "What do you expect of λ̂, against the one before?",
             MOVES,
             llc_moved,

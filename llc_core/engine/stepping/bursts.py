@@ -114,7 +114,7 @@ class Bursts:
             self._noted += 1
             worst = float(np.nan_to_num(energy[thrown], nan=math.inf).max())
             self.notes.append(
-                f"Step {step}: nβ·ΔL of a chain burst to {worst:.3g}, which no posterior has; the chain was put back."
+                f"Step {step}: nβ·ΔL of a chain burst to {worst:.3g}, which no posterior has. The chain was reset."
             )
         energy[thrown] = self._level[thrown]
         at_rest = {name: torch.zeros_like(v) if name == "momentum" else v for name, v in self._proven.items()}

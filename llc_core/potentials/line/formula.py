@@ -34,7 +34,7 @@ class ExpressionLandscape(TableLandscape):
         parsed = parse(expression)
         self.expression = expression
         self.formula = f"U={parsed.latex}" if of == "energy" else rf"U=-\log\left({parsed.latex}\right)"
-        self.about = f"The law whose {of} is a formula, read on [−50, 50]."
+        self.about = f"The distribution whose {of} is a formula, read on [−50, 50]."
 
         def jet(x: np.ndarray) -> Jet:
             f, f1, f2 = parsed.jet(x)

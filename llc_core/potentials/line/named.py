@@ -106,7 +106,7 @@ _NAMED = {
     "normal": _Named(
         "Normal",
         r"U=\tfrac12 x^2",
-        "The standard normal law, the target of Rensmeyer & Niggemann's experiments.",
+        "The standard normal distribution, the target of Rensmeyer & Niggemann's experiments.",
         _normal,
         (2.0,),
         0.0,
@@ -124,7 +124,7 @@ _NAMED = {
     "skewed": _Named(
         "Skewed",
         r"U=2\left(e^x-1-x\right)",
-        "The law of the logarithm of a gamma variable: steep on the right, a long tail on the left.",
+        "The logarithm of a gamma variable: steep on the right, a long tail on the left.",
         _skewed,
         (2.0,),
         0.0,
@@ -133,7 +133,7 @@ _NAMED = {
     "student_t": _Named(
         "Student t",
         r"U=3\log\left(1+\tfrac{x^2}{5}\right)",
-        "Student's t law with 5 degrees of freedom: far out, where the mass is small, the slope vanishes.",
+        "Student's t distribution with 5 degrees of freedom: far out, where the mass is small, the slope vanishes.",
         _student_t,
         (5.0,),
         0.0,

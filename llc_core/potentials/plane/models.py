@@ -113,7 +113,7 @@ def normal_crossing(k: Any = (1, 1), h: Any = None, at: Any = None) -> Model:
     return Model(
         "normal_crossing",
         r"\rho=" + "".join(name + (f"^{{{a}}}" if a > 1 else "") for name, a in zip(names, powers, strict=True) if a),
-        "A normal crossing: parameters tell the truth where a factor is 0, and every λ is a ratio of exponents.",
+        "A normal crossing: parameters are perfect where a factor is 0, and every λ is a ratio of exponents.",
         w0,
         rho,
         with_slopes,
@@ -235,7 +235,7 @@ def formula(rho: Any = EXAMPLE, at: Any = None) -> Model:
     return Model(
         "formula",
         rf"\rho={found.latex}",
-        "A function of your own: the parameters that tell the truth are its zeros.",
+        "Your own function: the perfect parameters are its zeros.",
         w0,
         lambda delta: [found.value([c + d for c, d in zip(w0, delta, strict=True)])],
         with_slopes,
@@ -288,7 +288,7 @@ def drawn(strokes: Any = EXAMPLE_STROKES, at: Any = None) -> Model:
     return Model(
         "drawn",
         rf"\rho=\prod_{{j=1}}^{{{len(found.curves)}}}(w-P_j(w))" if len(found.curves) > 1 else r"\rho=w-P(w)",
-        "A valley that was drawn: P(w) is the nearest point of a stroke, and the loss grows with the square of the distance to it.",
+        "A valley that was drawn. P(w) is the nearest point of a stroke; the loss grows with the squared distance to it.",
         w0,
         lambda delta: like(found.product(*places(delta)), delta),
         with_slopes,

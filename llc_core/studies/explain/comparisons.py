@@ -13,11 +13,11 @@ from llc_core.samplers import Sampler, build
 from llc_core.studies.explain.ledger import ESTIMATE, Ledger, Level
 from llc_core.studies.explain.subject import Subject
 
-FULL, RIGHT_LAW, SMALL_STEP = "full", "right law", "small step"
+FULL, RIGHT_LAW, SMALL_STEP = "full", "right distribution", "small step"
 """Names of the runs, which are those of their measurements too."""
 DOING = {
     FULL: "The same run with full gradients",
-    RIGHT_LAW: "A sampler that moves alike and has the right law",
+    RIGHT_LAW: "A sampler that moves alike and draws from the target",
     SMALL_STEP: "A run at a smaller step size",
 }
 """What is being measured, for people."""

@@ -10,7 +10,7 @@ from llc_core.diagnostics.remedies import ELSEWHERE, HELD, LAW, MIXING, NOISE, S
 
 CAUSES = {
     NOISE: "Minibatch noise",
-    LAW: "The sampler's own law",
+    LAW: "The sampler's own bias",
     STEP: "The step size",
     MIXING: "Mixing",
     HELD: "Localisation, higher order and this data set",

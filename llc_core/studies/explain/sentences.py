@@ -10,7 +10,7 @@ from llc_core.studies.explain.parts import CAUSES, Part
 
 SIGNIFICANT = 2.0
 """Standard errors from which on a sentence speaks of an effect."""
-NOT_APART = "not told apart"
+NOT_APART = "not separated"
 WITHOUT = {
     "minibatch": "The run used full gradients, so there is no minibatch noise.",
     "step_size": "There is no step size, or a test that accepts or rejects takes its error away.",

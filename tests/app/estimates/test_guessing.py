@@ -8,7 +8,7 @@ from typing import Any
 import panel as pn
 import pytest
 from bokeh.document import Document
-from sent_words import sent_words
+from sent_words import sent_words, without_cards
 
 from app.estimates.guessing import TASK, read_guess
 from app.pages import load_pages
@@ -32,7 +32,7 @@ def test_nothing_that_a_preset_says_is_there_while_answers_are_hidden(hidden):
     for item in list(hidden.tiles.items):
         hidden.on_preset(item["name"])
         lesson = hidden._presets[item["name"]].lesson
-        assert lesson not in hidden.lesson.object and hidden.tiles.selected == item["name"]
+        assert lesson not in without_cards(hidden.lesson.object) and hidden.tiles.selected == item["name"]
         assert re.fullmatch(r"No\. \d+", item["title"]) and lesson not in item["tip"]
         assert not re.search(r"\d\.\d|\d%", hidden.lesson.object + item["tip"]), "a number would be an answer"
 
@@ -64,7 +64,8 @@ def test_reveal_shows_the_truth_and_how_far_guess_and_estimate_are_from_it(class
     assert "7.5" not in words_of(class_room) and "expected" not in words_of(class_room)
     view._handle_msg({"guess": "6"})
     assert class_room.answers.visible and view.revealed
-    assert view.said.startswith("<b>λ at w0 is 7.5.</b> Your guess 6 is 20.0% below λ. λ̂ = ")
+    assert view.said.startswith("<b>λ at w0 is 7.5.</b> Your guess 6 is 20.0% below λ, and ")
+    assert "% below what λ̂ should read here. λ̂ = " in view.said
     assert "At this n and nβ it should read" in view.said and "expected" in words_of(class_room)
     assert class_room.lesson.object != f"<p>{TASK}</p>" and class_room.tiles.items[0]["title"] == "Tiny"
     view._handle_msg({"guess": "6"})

@@ -21,7 +21,7 @@ from llc_core.engine.summary import Chains, make_estimate
 from llc_core.samplers.base import MetropolisSampler
 from llc_core.samplers.registry import build, samplers
 from llc_core.studies.explain.sentences import part_of
-from llc_core.verdicts import Fault, Kind, Trust, Verdict
+from llc_core.verdicts import CONSISTENT, WRONG, Fault, Kind, Trust, Verdict
 
 PROBLEM = planar_landscape("quadratic")
 N_BETA = 150.0
@@ -150,7 +150,7 @@ def test_trust_is_for_what_an_answer_confirms_and_for_draws_of_the_posterior():
         and str(said).startswith("The chains agree.")
         and on_the_page(unknown, False)[0] == "fair"
     )
-    assert "γ = 1 (localization)" in said.reason and "bias the sampler has" in said.reason
+    assert "γ = 1 (localization)" in said.reason and "The sampler may be biased." in said.details
     drawn = conclude(replace(made_up("Gibbs"), reference=float("nan")))
     assert drawn.kind is Trust.DRAWN and drawn.trusted and "drawn from the posterior itself" in drawn.reason
     wrong = made_up("SGLD", off=0.3)
@@ -213,6 +213,9 @@ def test_details_are_folded_and_what_chains_cannot_tell_is_not():
     assert 'data-sign="…"' in settled and settled.endswith(
         '7.5).</span><span class="rest"> The chains alone leave it open: a &lt; b.</span>'
     )
+    alone = conclude(replace(made_up("SGLD"), reference=float("nan")))
+    unfolded = texts.folded(alone.reason, alone.details)
+    assert unfolded.startswith(f'<span class="brief" data-sign="{WRONG}">{CONSISTENT}</span>')
     assert texts.folded("R-hat is 1.4 > 1.05.", "") == "R-hat is 1.4 &gt; 1.05."
 
 

@@ -39,10 +39,10 @@ def test_histograms_tell_their_moments_and_those_of_the_laws_that_are_drawn():
     law.show_answers(True)
     assert law.summary() == (
         "The histogram has mean 0.5 and standard deviation 0.7, the target mean 0 and standard deviation 0.999, "
-        "the predicted law mean 0.5 and standard deviation 0.75."
+        "the prediction mean 0.5 and standard deviation 0.75."
     )
     law.show_exact(X, normal(0.4, 0.5))
-    assert "exact law at this step size mean 0.4 and standard deviation 0.5" in law.summary()
+    assert "exact distribution at this step size mean 0.4 and standard deviation 0.5" in law.summary()
     law.show_answers(False)
     assert law.summary().endswith("the target mean 0 and standard deviation 0.999.")
 
@@ -53,8 +53,8 @@ def test_distances_tell_the_newest():
     assert figure.summary() == ""
     figure.stream(np.array([[200, 0.3, 0.2, 0.1, 0.05, 0.02], [400.0, 0.25, 0.12, 0.1, 0.04, 0.01]]))
     assert figure.summary() == (
-        "At step 400 the left histogram is 0.25 from the target and 0.12 from its prediction, the right one 0.1 and 0.04; "
-        "chance alone leaves 0.01."
+        "At step 400 the left histogram is 0.25 from the target and 0.12 from its prediction. The right one is "
+        "0.1 and 0.04 away. Chance alone leaves 0.01."
     )
 
 
@@ -66,7 +66,7 @@ def test_exact_biases_tell_the_ends_of_their_curves_and_the_settings():
         point = SimpleNamespace(step_size=step, to_target=distance, to_limit=0.01, current=current)
         figure.add(0, point)
     assert figure.summary(["α = 0.9", "α = 0"]) == (
-        "At the step size set here, 0.01, the exact law is 0.1 from the target. "
+        "At the step size set here, 0.01, the chain is exactly 0.1 from the target. "
         "With α = 0.9 it is 0.02 at step size 0.001 and 0.4 at 0.1."
     )
     figure.reset(0.01)
@@ -171,7 +171,7 @@ def test_training_and_calibration_tell_their_numbers():
     ]
     training.show_found(estimates)
     assert training.summary() == (
-        "From step 0 to 500 the loss falls from 1 to 0.25 on what was trained on, and from 2 to 0.5 on what was held out. "
+        "From step 0 to 500 the training loss falls from 1 to 0.25. On held-out data it falls from 2 to 0.5. "
         "λ̂ is 1.5 at step 0 and 4.5 at step 500."
     )
     figure = CalibrationFigure()

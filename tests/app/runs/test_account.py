@@ -26,7 +26,7 @@ def test_the_sum_is_bounded_and_comes_back(account):
     with pytest.raises(ValueError) as error:
         account.claim(20 * MB, "This run")
     assert str(error.value) == (
-        "This run needs 20 MB, and the runs of all visitors have taken 90 of this server's 100 MB: use fewer chains or a "
+        "This run needs 20 MB, and the runs of all visitors have taken 90 of this server's 100 MB. Use fewer chains or a "
         "smaller problem, or try again when another page has been closed."
     )
     assert account.taken == 90 * MB

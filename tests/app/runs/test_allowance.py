@@ -32,7 +32,7 @@ def test_the_limit_counts_chains_times_parameters(monkeypatch):
     config, problem = complete(chains=4, sampler={"name": "UnderdampedLangevin"})
     monkeypatch.setenv(VISITOR_MEMORY, "20")
     check_allowance(config, problem)
-    with pytest.raises(ValueError, match=r"^8 chains of 80,000 parameters need 31 MB, and this server .* 20 MB: use"):
+    with pytest.raises(ValueError, match=r"^8 chains of 80,000 parameters need 31 MB, but this server .* 20 MB. Use"):
         check_allowance(config.replace(chains=8), problem)
     grid = config.replace(sampler={"name": "SGLD"}, grid={"step_size": (1e-9, 1e-8)})
     with pytest.raises(ValueError, match="^8 chains"):

@@ -90,7 +90,7 @@ def test_the_script_says_what_the_page_says(pasted):
     found = job.judge()
     assert pasted.codes["warned"] == python_code(found.config)
     said = llc_core.conclude(found)
-    assert said.remedy.startswith("Switch to a sampler whose law is the target")
+    assert said.remedy.startswith("Switch to a sampler that draws from the target")
     assert pasted.printed("warned").rstrip().endswith(str(said))
     tone, words = verdict(State(status=Status.FINISHED, snapshot=snapshot, estimate=found))
     assert tone == "bad" and said.reason in html.unescape(words) and said.remedy in html.unescape(words)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.style.numbers import number
+from app.style.numbers import number, with_minus
 
 
 @pytest.mark.parametrize(
@@ -21,3 +21,7 @@ from app.style.numbers import number
 )
 def test_no_number_above_one_is_written_with_a_power_of_ten(value, digits, text):
     assert number(value, digits) == text
+
+
+def test_a_hyphen_before_a_number_is_a_minus():
+    assert with_minus("falling (-2% ± 12%), ε = 1e-4, burn-in") == "falling (−2% ± 12%), ε = 1e-4, burn-in"

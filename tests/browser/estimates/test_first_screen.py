@@ -88,7 +88,7 @@ def diagnostics_are_folded_and_open_by_keyboard(page):
 
 def what_the_run_ends_with_is_said(page):
     """The sentences are the last ones long before the run is over, which would take ten seconds."""
-    for side, words in (("left", "The wrong law."), ("right", "Samples the target.")):
+    for side, words in (("left", "Wrong distribution."), ("right", "Samples the target.")):
         expect(page.locator(f"[data-key={side}_exact]")).to_have_text(re.compile(r"\d"))
         expect(page.locator(VERDICTS).filter(has_text=f"{side.title()} panel:")).to_contain_text(words)
     page.evaluate(PAUSE)

@@ -38,7 +38,7 @@ def plane(kept):
 
     def again(app):
         page = app.page
-        for name in ("Click sets w0", "Loss K(w)"):
+        for name in ("Move the solution w₀", "Loss"):
             page.get_by_role("button", name=name, exact=True).click()
         with app.begins():
             page.get_by_role("group", name="Presets").get_by_role("button").filter(has_text=TITLE).click()
@@ -60,8 +60,8 @@ def test_chains_move_and_meet_the_exact_answer(plane):
     expect(page.locator("p.good")).to_contain_text("the exact value is 0.3558")
     wait_for(plane, "volume", "x", 20)
     expect(page.locator("[data-key=slope]")).to_have_text("0.5000")
-    page.get_by_role("button", name="Posterior", exact=True).click()
-    expect(page.get_by_text("denser posterior")).to_be_visible()
+    page.get_by_role("button", name="Where chains should go", exact=True).click()
+    expect(page.get_by_text("Purple: where chains should go")).to_be_visible()
     wait_for(plane, "posterior", "image")
 
 
@@ -79,7 +79,7 @@ def test_a_click_moves_w0_along_the_truth(plane):
 def test_a_click_sets_the_start_and_so_does_an_entry(plane):
     page = plane.page
     plane.button("Pause").click()
-    page.get_by_role("button", name="Click sets start", exact=True).click()
+    page.get_by_role("button", name="Move the start", exact=True).click()
     expect(page.get_by_text("the chains begin there")).to_be_visible()
     x, y = plane.place(PLACE, [1.5, 2.0])
     page.mouse.click(x, y)

@@ -169,7 +169,7 @@ def test_presets_and_their_sentences(bias):
         expect(bias.page.locator("[data-key=left_bias]")).to_have_text(bias_text)
         expect(bias.page.get_by_role("combobox", name="Left sampler")).to_have_text(sampler)
         wait_for_counts(bias)
-        expect(bias.page.get_by_text("The wrong law").first).to_be_visible()
+        expect(bias.page.get_by_text("Wrong distribution").first).to_be_visible()
 
 
 def test_a_formula_as_target_and_a_fault_in_it(bias):
@@ -231,7 +231,7 @@ def choose(app, title: str) -> None:
 def test_what_is_drawn_can_be_switched(bias):
     rest(bias)
     legend = bias.page.get_by_role("group", name="Show")
-    button = legend.get_by_role("button", name="exact law at this ε")
+    button = legend.get_by_role("button", name="exact at this ε")
     expect(button).to_have_attribute("aria-pressed", "false")
     button.click()
     expect(button).to_have_attribute("aria-pressed", "true")

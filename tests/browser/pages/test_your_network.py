@@ -87,5 +87,5 @@ def test_weights_from_a_file_and_from_a_wrong_one(mine):
     expect(page.get_by_role("combobox", name="Checkpoint")).to_have_text("the file’s weights")
     mine.until_taken("mine.pt")
     chooser.set_input_files({"name": "bad.pt", "mimeType": "application/octet-stream", "buffer": b"nothing"})
-    expect(page.get_by_role("alert").filter(has_text="bad.pt holds no plain tensors")).to_be_visible()
+    expect(page.get_by_role("alert").filter(has_text="bad.pt contains Python objects")).to_be_visible()
     expect(page.locator(".caption")).to_have_text("finished")

@@ -79,7 +79,7 @@ def test_burn_in_says_how_much_and_how_many_draws():
     x = moves(random, 6, 2000, 20.0, 0.2) + 200 * np.exp(-np.arange(2000) / 100)
     (found,) = audit(1 + x / 50, 50.0, 1.0).findings
     assert found.flaw is Flaw.BURN_IN and "falling" in found.reason and found.remedy == "Leave out the first 400 draws."
-    share = int(found.reason.rsplit("off by ", 1)[1].rstrip("%.").lstrip("+"))
+    share = int(found.reason.rsplit("shifts λ̂ by ", 1)[1].rstrip("%.").lstrip("+"))
     assert share == pytest.approx(100 * 200 * 100 / 2000 / 20, rel=0.1)
     assert audit(1 + x[:, 500:] / 50, 50.0, 1.0)
 
@@ -150,7 +150,7 @@ def test_errors_of_means_and_parts_of_noise_are_right():
         ({"traces": np.zeros((2, 3, 40))}, ["traces has the shape (2, 3, 40)", "[chains, draws]"]),
         ({"traces": "no.csv"}, ["traces is 'no.csv'", "give numbers"]),
         ({"traces": [[1.0], [1.0, 2.0]]}, ["traces is", "give numbers"]),
-        ({"n_beta": 0.0}, ["n_beta is 0.0", "at least"]),
+        ({"n_beta": 0.0}, ["n_beta is 0;", "at least"]),
         ({"n_beta": None}, ["n_beta must be a number"]),
         ({"init_loss": [0.1, 0.2, 0.3]}, ["init_loss has the shape (3,)", "2 chains"]),
         ({"init_loss": math.nan}, ["init_loss must be a finite number"]),

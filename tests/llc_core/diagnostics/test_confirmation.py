@@ -36,7 +36,7 @@ def noisy() -> Estimate:
 
 
 def own_law(found: Estimate):
-    return next(sign for sign in health(found) if sign.name == "own law")
+    return next(sign for sign in health(found) if sign.name == "spread")
 
 
 def test_an_exact_value_confirms_or_refutes(plane):
@@ -96,7 +96,7 @@ def test_the_verdict_hears_of_the_law(plane):
 
     assert "have settled" in reason()
     assert "not known here" in reason(exact_law=False)
-    assert "law is measured to make about 10%" in reason(law_bias=5.0, law_bias_se=0.2)
+    assert "bias is measured to make up about 10%" in reason(law_bias=5.0, law_bias_se=0.2)
 
 
 @pytest.fixture(scope="module")

@@ -107,7 +107,10 @@ def test_before_the_end_nothing_is_known_of_w0():
 
 def test_gamma_is_named_beside_a_w0_above_the_minimum():
     found = judged(above=10.0, of_gamma=20.0)
-    assert "w0 lies above the minimum" in found.reason and "γ and not the loss holds about 291 of 400" in found.reason
+    assert (
+        "w0 lies above the minimum" in found.reason
+        and "About 291 of 400 directions are kept near w0 by γ" in found.reason
+    )
 
 
 def test_directions_that_gamma_holds_count_those_not_spread_along():

@@ -44,11 +44,11 @@ def test_a_sound_one_says_what_was_checked():
         ({"se": 4.0}, "standard error is 8%. Take more steps, or temperatures that are further apart.", True),
         ({"drift": 20.0}, "still rising", True),
         ({"drift_se": 6.0}, "cannot be ruled out", True),
-        ({"step_bias": 5.0}, "step size alone is expected to make about 10% of this estimate", False),
-        ({"law_bias": 9.0, "law_bias_se": 1.0}, "make about 18% of this estimate", False),
+        ({"step_bias": 5.0}, "step size alone is expected to make up about 10% of this estimate", False),
+        ({"law_bias": 9.0, "law_bias_se": 1.0}, "make up about 18% of this estimate", False),
         ({"unspread": 40.0, "unspread_se": 2.0, "localization": 1.0, "pull": 30.0}, "have not spread along", True),
         ({"reference": 40.0}, "The chains agree with one another, but their estimate is 25% above", False),
-        ({"change": (5.0, 1.0)}, "λ̂ changes with the temperature: by +10% ± 2%", False),
+        ({"change": (5.0, 1.0)}, "λ̂ changes with the temperature, by +10% ± 2%", False),
     ],
 )
 def test_what_is_found(changes, words, longer):

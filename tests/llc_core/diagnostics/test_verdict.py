@@ -40,7 +40,7 @@ def test_a_sound_run_says_what_was_checked():
         ),
         ({"drift": -20.0}, "still falling (-40%", True),
         ({"drift": -20.0, "step_size": 9e-7}, "still falling (-40%", True),
-        ({"drift": 20.0, "step_size": 9.5e-7}, "with a step at 95% of the stability limit", False),
+        ({"drift": 20.0, "step_size": 9.5e-7}, "The step is at 95% of the stability limit", False),
         ({"drift": 20.0, "step_size": 6e-7}, "the chains have not settled", True),
         ({"drift": 20.0, "step_size": 9.5e-7, "acceptance": 0.8}, "the chains have not settled", True),
         ({"drift": 20.0, "stable_step": math.nan}, "the chains have not settled", True),
@@ -48,8 +48,8 @@ def test_a_sound_run_says_what_was_checked():
         ({"dead": 1}, "1 of 4 chains diverged", False),
         ({"rounding": 2.0}, "Rounding alone", False),
         ({"llc": 1000.0}, "no learning coefficient is above half the number of parameters", True),
-        ({"se": 5.0}, "standard error is 10%", True),
-        ({"step_bias": 5.0}, "step size alone is expected to make about 10% of this estimate. Use a smaller", False),
+        ({"se": 5.0}, "Keep going: ±10% so far", True),
+        ({"step_bias": 5.0}, "step size alone is expected to make up about 10% of this estimate. Use a smaller", False),
         ({"noise_inflation": 5.0}, "Minibatch noise alone", False),
         ({"drift_se": 5.2}, "drift of 21% between the two halves after burn-in cannot be ruled out", True),
         ({"drift": 7.5, "drift_se": 2.0}, "may still be rising (+15% ± 4% between", True),
@@ -88,7 +88,7 @@ def test_causes_add_up_with_their_signs():
     """Expected were 4.0% and 3.8% of an estimate that was 9.8% too high: each alone is below the tolerance of 5%."""
     both = judged(step_bias=2.0, noise_inflation=1.9)
     assert (
-        "The step size alone is expected to make about 4% of" in both.reason
+        "The step size alone is expected to make up about 4% of" in both.reason
         and "all causes together +8%" in both.reason
     )
     assert "Underdamped Langevin (BAOAB)" in both.remedy, "as the control is called"
@@ -97,7 +97,7 @@ def test_causes_add_up_with_their_signs():
     assert "Minibatch noise alone" in noise.reason and "larger batch" in noise.remedy
     assert judged(step_bias=-3.0, noise_inflation=3.5), "what is left of them is 1%"
     less = judged(step_bias=-4.5, noise_inflation=1.0)
-    assert "take off about 9% of this estimate, all causes together -7%" in less.reason
+    assert "subtract about 9% from this estimate, all causes together -7%" in less.reason
     with_rounding = judged(step_bias=2.0, rounding=0.9)
     assert "together +6%" in with_rounding.reason, "rounding has no sign, so it counts as the worse one"
 
@@ -107,11 +107,13 @@ def test_a_measured_bias_takes_the_place_of_what_is_expected():
     found = judged(step_bias=4.0, noise_inflation=4.0, **known)
     assert found and "the sampler itself adds +1.0%" in found.reason
     high = judged(step_bias=1.0, noise_inflation=0.5, law_bias=5.0, law_bias_se=0.3)
-    assert "The sampler's law is measured to make about 10%" in high.reason and "smaller step size" in high.remedy
+    assert (
+        "The sampler's own bias is measured to make up about 10%" in high.reason and "smaller step size" in high.remedy
+    )
     low = judged(law_bias=-5.0, law_bias_se=0.3, exact_law=False)
-    assert "take off about 10% of" in low.reason and "whose law is the target" in low.remedy
+    assert "subtract about 10% from" in low.reason and "that draws from the target" in low.remedy
     rough = {"law_bias_se": 2.0}
-    assert "measured to make about 14%" in judged(law_bias=7.0, **rough).reason, "beyond three of its errors"
+    assert "measured to make up about 14%" in judged(law_bias=7.0, **rough).reason, "beyond three of its errors"
     assert judged(law_bias=5.0, **rough), "within three of its errors"
     assert "step size alone" in judged(law_bias=5.0, step_bias=3.0, **rough).reason, "what is expected counts then"
 
@@ -120,7 +122,7 @@ def test_an_answer_that_is_known_better_than_the_bias_has_the_last_word():
     """Chance is in λ̂ and in the bias, and not in their difference. What formulas expect (0 ± .25) would else outweigh the measure."""
     rough = {"llc": 56.0, "se": 1.6, "law_bias": 6.0, "law_bias_se": 2.2}
     found = judged(**rough, law_rest_se=1e-6)
-    assert not found and "measured to make about 11%" in found.reason
+    assert not found and "measured to make up about 11%" in found.reason
     assert judged(**rough, law_rest_se=2.0), "an answer that is known as roughly as the bias says no more than that"
     assert judged(**{**rough, "se": 2.2}, law_rest_se=1e-6), "within three of its errors λ̂ may be off by chance"
     assert judged(**{**rough, "llc": 52.4, "law_bias": 2.4}, law_rest_se=1e-6), (
@@ -137,7 +139,7 @@ def test_a_bias_counts_with_its_error_whatever_the_law():
             assert bool(judged(exact_law=False, law_bias=bias, law_bias_se=error)) is fine
     # A measure that contradicts what is expected (0 ± .25) counts with its error too, and not less it.
     assert judged(law_bias=1.8, law_bias_se=0.5) and not judged(law_bias=2.2, law_bias_se=0.5)
-    assert "law is measured to make about 4%" in judged(law_bias=2.2, law_bias_se=0.5).reason
+    assert "bias is measured to make up about 4%" in judged(law_bias=2.2, law_bias_se=0.5).reason
     agreed = judged(law_bias=2.2, law_bias_se=0.5, law_rest_se=0.9)
     assert agreed, "it cannot be better known than what the estimate should be by it, and then it is no contradiction"
 
@@ -223,7 +225,7 @@ def test_where_the_error_is_not_known_no_answer_is_asked_for():
 
 def test_a_law_that_is_not_the_target_is_trusted_only_where_its_bias_is_known():
     unknown = judged(exact_law=False)
-    assert not unknown and "what this sampler's law adds is not known here" in unknown.reason.lower()
+    assert not unknown and "what this sampler's bias adds is not known here" in unknown.reason.lower()
     assert not unknown.wants_steps
     rough = judged(exact_law=False, law_bias=1.0, law_bias_se=2.0)
     assert "known only to ± 4%" in rough.reason and rough.wants_steps
@@ -233,12 +235,12 @@ def test_a_law_that_is_not_the_target_is_trusted_only_where_its_bias_is_known():
 
 def test_a_negative_estimate_says_which_reason_it_is():
     noise = judged(llc=-206.4, expected=-206.0)
-    assert "fits the noise of the data (expected here: -206)" in noise.reason and "w0 may" not in str(noise)
+    assert "by more than λ/nβ (expected here: -206)" in noise.reason and "w0 may" not in str(noise)
     assert "more data, a smaller nβ, or an estimate at the minimum of L_n" in noise.remedy
     start = judged(llc=-20.0, expected=12.0, exact_losses=True)
     assert "w0 is no minimum of L_n" in start.reason and "baseline" not in str(start)
     baseline = judged(llc=-20.0, expected=12.0)
-    assert "the baseline is noisy" in baseline.reason and "same-batch" in baseline.remedy
+    assert "The baseline is noisy" in baseline.reason and "same-batch" in baseline.remedy
     chance = judged(llc=-0.1, expected=12.0)
     assert "does not differ from 0" in chance.reason and chance.wants_steps
 
@@ -308,7 +310,7 @@ def test_what_is_said_of_flat_directions_names_what_helps():
     assert fastest.change == {"localization": 4600.0} and "such as 4600" in fastest.remedy
     assert not judged(**{**FLAT, "pull": 0.0}, sampler=build("UnderdampedLangevin")).change
     assert judged(**{**FLAT, "pull": 10.0}).wants_steps
-    assert "nothing holds the chains" in judged(**{**FLAT, "localization": 0.0}).reason
+    assert "nothing keeps the chains near" in judged(**{**FLAT, "localization": 0.0}).reason
     refuted = judged(**{**FLAT, "reference": 60.0, "reference_se": 0.4})
     assert refuted.reason.startswith(found.reason)
     assert refuted.reason.endswith("17% below what it should be: exact draws from the posterior give 60 ± 0.4.")

@@ -126,7 +126,7 @@ def test_every_stage_adds_up_and_splits_what_the_one_before_held(small, few_swee
     counts = [len(stage.parts) for stage in stages]
     assert counts == sorted(counts) and set(counts) == {2, 3, 4, 5}
     assert stages[0].parts[0].causes == ("minibatch", "step_size", "mixing", "localization")
-    assert "not told apart" in stages[0].parts[0].how
+    assert "not separated" in stages[0].parts[0].how
     assert [part.name for part in stages[-1].parts] == ["minibatch", "step_size", "mixing", "localization", "finite_n"]
 
 

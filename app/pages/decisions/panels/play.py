@@ -33,10 +33,11 @@ ul.mushroom li { break-inside: avoid; line-height: 1.5; }
 HARDEST = "The mushroom of the moment"
 NARROW = "table { font-size: .8125rem; } th, td { padding-right: 6px; } th[scope=row] { white-space: normal; }"
 MEANING = (
-    "Regret: what one who knows every mushroom expects, 5 or 0, less what was got. Eating an edible one gives 5, a poisonous one −35 or 5 with "
-    "equal chance; to leave it gives 0. All agents meet the same mushrooms and the same luck."
+    "Regret: what a perfect player expects, 5 or 0, minus what the agent got. An edible mushroom gives 5, a "
+    "poisonous one −35 or 5 with equal chance. Leaving it gives 0. All agents meet the same mushrooms and the "
+    "same luck."
 )
-WHICH = "Of the last round, that on which nets or draws agree least. Dots: what each expects; bar: their mean."
+WHICH = "The mushroom of the last round on which they disagree most. Dots: what each expects. Bar: their mean."
 
 
 def block(color: str, opacity: float) -> str:
@@ -91,7 +92,7 @@ class PlayPanel:
             entries.append(("recent", BASELINE))
         entries += [
             ("expected", "chance"),
-            ("global", "knows every mushroom"),
+            ("global", "perfect player"),
             (SHADE, "at random"),
         ]
         self._legend.begin(f"Regret: {scene.mushrooms.name}", entries, "regret")

@@ -29,9 +29,9 @@ LEGEND = [
     ("exact", "exact density"),
 ]
 ABOUT = (
-    "As many particles as chains, from the same starts, without noise. In different cells they do not feel one another as weights: each "
-    "falls to the mode of its own cell, and as functions they are one point, but for the few that share a cell. With the distance on "
-    "the circle they keep the width."
+    "As many particles as chains, from the same starts, without noise. As weights, particles in different "
+    "cells do not feel one another. Each falls to the mode of its own cell. As functions they are then one "
+    "point, but for the few that share a cell. With the distance on the circle they keep the width."
 )
 
 

@@ -25,11 +25,11 @@ _TRUTH = f'<path d="M0 7h26" stroke="{theme.LOCAL}" stroke-width="2.5" stroke-da
 _HEADS = "".join(
     f'<circle cx="{5 + 8 * i}" cy="7" r="3.6" fill="{color}"/>' for i, color in enumerate(theme.CHAINS[:3])
 )
-ENTRIES = [(_TRUTH, "the truth, ρ(w) = 0"), (_RING, "w0"), (_CROSS, "start"), (_HEADS, "chains")]
+ENTRIES = [(_TRUTH, "all perfect solutions"), (_RING, "w0"), (_CROSS, "start"), (_HEADS, "chains")]
 HINTS = {
-    "w0": "Click to move w0 to the nearest point of the valley: λ is estimated there. Deeper colour: {}.",
-    "pen": "Draw along the valley that you want: there the loss is 0. Strokes that cross multiply, up to four. Deeper colour: {}.",
-    "start": "Click anywhere: the chains begin there. Deeper colour: {}.",
+    "w0": "Click to move w₀ to the nearest point of the valley: λ is estimated there. {}.",
+    "pen": "Draw along the valley that you want: there the loss is 0. Strokes that cross multiply, up to four. {}.",
+    "start": "Click anywhere: the chains begin there. {}.",
 }
 ANEW = "Your next stroke begins another drawing."
 BESIDE = f"""
@@ -40,7 +40,7 @@ CHOICES = f"""
 {theme.TALL}
 :host {{ display: flex !important; flex-flow: row wrap; gap: 10px; }}
 """
-GROUNDS = {"loss": "lower loss nβK(w)", "posterior": "denser posterior, over three powers of ten"}
+GROUNDS = {"loss": "Blue valley: low loss", "posterior": "Purple: where chains should go, over three powers of ten"}
 
 
 class PlanePanel:
@@ -51,9 +51,9 @@ class PlanePanel:
 
     def __init__(self) -> None:
         self.figure = PlaneFigure()
-        self.ground = one_of({"Loss K(w)": "loss", "Posterior": "posterior"}, "loss")
+        self.ground = one_of({"Loss": "loss", "Where chains should go": "posterior"}, "loss")
         self.ground.param.watch(self._on_ground, "value")
-        self.click = one_of({"Click sets w0": "w0", "Click sets start": "start", "Draw a valley": "pen"}, "w0")
+        self.click = one_of({"Move the solution w₀": "w0", "Move the start": "start", "Draw a valley": "pen"}, "w0")
         self.click.param.watch(self._on_click, "value")
         self.on_stroke: Callable[[list[float], list[float], bool], None] = lambda x, y, anew: None
         self.figure.on_stroke = self._on_stroke
@@ -90,7 +90,7 @@ class PlanePanel:
         """A run begins."""
         shown = window(problem, n_beta)
         self.figure.reset(problem, shown, n_beta, min(chains, SHOWN))
-        self._head.begin("The plane of parameters", ENTRIES, "plane")
+        self._head.begin("Loss over the two weights", ENTRIES, "plane")
         self._one_truth = problem.model.name == "quadratic"
         self._drawn, self._anew = problem.model.name == "drawn", False
         data = {key: value for key, value in problem.to_dict().items() if key != "start"}
@@ -109,7 +109,8 @@ class PlanePanel:
         self._on_ground(None)
         if localization <= 0 and self.ground.value == "posterior":
             self._say(
-                "With γ = 0 nothing holds the chains and there is no posterior on the whole plane: the loss is shown."
+                "With γ = 0 nothing keeps the chains near, so there is no posterior on the whole plane. The "
+                "loss is shown."
             )
 
     def summarise(self, over: bool) -> None:

@@ -35,8 +35,8 @@ DRAW_TICKS = 4
 _kept: dict[tuple[int, int, float], PointsProgress] = {}
 """The last values of comparisons that have ended, by data sets, steps and γ: there are few, and they are the same for everybody."""
 INVITATION = (
-    "One chain for each of many data sets, at U on the line and at V, the singular point: SGLD with ε = 1e-4. "
-    "The first 5,000 steps give the paper's figure."
+    "One chain for each of many data sets: at U on the line, and at V, the singular point. SGLD takes steps of "
+    "ε = 1e-4. The first 5,000 steps give the paper's figure."
 )
 
 

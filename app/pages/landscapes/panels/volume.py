@@ -99,7 +99,7 @@ class VolumePanel:
             "exact_m": str(truth.multiplicity),
         }
         self._say(
-            f"In a box of half width {radius:g} around w0. The fewer parameters tell nearly the truth, the larger λ."
+            f"In a box of half width {radius:g} around w0. The fewer parameters are nearly perfect, the larger λ."
         )
 
     def poll(self) -> None:
@@ -131,8 +131,8 @@ def summary(found: VolumeScaling) -> str:
     epsilon, volume = np.log10(found.epsilon), np.log10(found.volume)
     small, large = int(epsilon.argmin()), int(epsilon.argmax())
     return (
-        f"As ε goes from 10 to the power {number(float(epsilon[large]))} to 10 to the power {number(float(epsilon[small]))}, the volume "
-        f"falls from 10 to the power {number(float(volume[large]))} to 10 to the power {number(float(volume[small]))}: the fit has "
+        f"ε goes from 10 to the power {number(float(epsilon[large]))} to 10 to the power {number(float(epsilon[small]))}. The volume "
+        f"falls from 10 to the power {number(float(volume[large]))} to 10 to the power {number(float(volume[small]))}. The fit has "
         f"λ = {found.learning_coefficient:.4f} and m = {found.multiplicity}."
     )
 

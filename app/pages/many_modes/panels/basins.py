@@ -26,8 +26,9 @@ LEGEND = [
     ("exact", "exact, by quadrature"),
 ]
 ABOUT = (
-    "Near a minimum the mass falls as nβ to the power −λ. The point at the origin has λ = ¼, the line x = 1 has λ = ½: the larger "
-    "nβ is, the more of its share the line loses to the point. Such a change of basins is a phase transition of the posterior."
+    "Near a minimum the mass falls as nβ to the power −λ. The point at the origin has λ = ¼, the line x = 1 "
+    "has λ = ½. So as nβ grows the line loses more and more of its share to the point. Such a change of basins "
+    "is a phase transition of the posterior."
 )
 
 

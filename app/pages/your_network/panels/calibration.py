@@ -30,7 +30,7 @@ class CalibrationPanel(ChoicePanel):
     def __init__(self) -> None:
         super().__init__(
             "Calibrate",
-            "Tries eight step sizes at three localisations in one batched run; the pick is from the plateau at yours.",
+            "Tries 24 settings at once and recommends one.",
         )
         self.listener: Callable[[float, float], None] = lambda step_size, localization: None
         self.figure = CalibrationFigure()
@@ -68,7 +68,10 @@ class CalibrationPanel(ChoicePanel):
         self._map.visible = True
         self._told.object = told_html("calibration_figure", f"{self.figure.summary()} {item}")
         self.use.visible = item.chosen is not None
-        self.say("Pale cells are refused; the pick has a frame. Hover for the reasons.")
+        self.say(
+            "Pale cells are refused. A frame marks the recommended one, from the plateau at your γ. Hover for the "
+            "reasons."
+        )
 
     def _on_use(self, event: object) -> None:
         if self.found is not None and self.found.chosen is not None:

@@ -771,7 +771,7 @@ def test_progress_says_when_a_sweep_rests():
     now = datetime(2026, 11, 21, 12, tzinfo=UTC)
     fresh = progress_html({**said, "updated": now.isoformat()}, now)
     assert "1 of 4 runs are done, 1 of them failed, 1.9 h left." in fresh and "width: 25.0%" in fresh
-    assert "said nothing for minutes" in progress_html({**said, "updated": (now - timedelta(hours=1)).isoformat()}, now)
+    assert "silent for minutes" in progress_html({**said, "updated": (now - timedelta(hours=1)).isoformat()}, now)
     assert "stopped" in progress_html({**said, "state": "stopped", "updated": now.isoformat()}, now)
     assert progress_html(None) == progress_html({**said, "state": "finished"}) == ""
 
@@ -862,7 +862,8 @@ def test_the_best_row_is_best_by_the_criterion_that_the_sentence_names():
     best = min((each for each in rows if each.usable), key=lambda each: each.size)
     assert best.sampler == "MALA" and best.size == pytest.approx(math.hypot(0.05, 0.02))
     words = re.sub(r"<[^>]*>", "", verdict(rows, "λ")[1])
-    assert words.startswith("Least root mean square error (5.4%) against λ: MALA") and "over 20 problems" in words
+    assert words.startswith("With full data 4 of 4 samplers get within 5% of λ on average. Best: MALA at ε = 1e-8, ")
+    assert "5.0% too high ± 2.0% over 20 problems (root mean square error 5.4%)." in words
     column = HEAD.index("Root mean square error")
     assert cells(best)[column] == "5.4%"
     assert table_row("HMC", 0.0, 0.0, count=19).size == pytest.approx(math.sqrt(1 / 20)), (
@@ -881,10 +882,10 @@ def test_the_sentence_names_the_row_of_the_table_with_the_least_error(name):
         shown = [dict(zip(HEAD, cells(each), strict=True)) for each in table if each.usable]
         least = min(shown, key=lambda line: as_number(line["Root mean square error"]))
         words = re.sub(r"<[^>]*>", "", verdict(table, truth)[1])
-        assert f"({least['Root mean square error']})" in words and least["Sampler"] in words
-        assert (
-            f"at ε = {least['Best step size']}, {least['Mean relative error']} ± {least['Standard deviation']}" in words
-        )
+        assert f"(root mean square error {least['Root mean square error']})" in words and least["Sampler"] in words
+        mean = least["Mean relative error"]
+        off = f"{mean[1:]} too {'low' if mean[0] == '−' else 'high'}"
+        assert f"at ε = {least['Best step size']}, {off} ± {least['Standard deviation']}" in words
 
 
 def as_number(text: str) -> float:

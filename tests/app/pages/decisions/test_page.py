@@ -107,8 +107,8 @@ def test_the_mushroom_of_the_moment_is_the_one_that_nets_are_divided_on(bandit):
     hidden = texts.moment_words(SMALL, moment, False)
     assert "edible" not in hidden and "poisonous" not in hidden and "gave" not in hidden
     even, uneven = (dataclasses.replace(belief, weights=np.array(each)) for each in ([0.25] * 4, [0.7, 0.1, 0.1, 0.1]))
-    assert "Kish" not in texts.belief_words(SMALL, "right", even, False)
-    assert "worth 1.9 of 4 (Kish share 0.48)" in texts.belief_words(SMALL, "right", uneven, False)
+    assert "effective share" not in texts.belief_words(SMALL, "right", even, False)
+    assert "worth 1.9 of 4 (effective share 0.48)" in texts.belief_words(SMALL, "right", uneven, False)
     figure = MomentFigure()
     figure.show(moment)
     assert len(figure.dots.data["x"]) == 8 and figure.truth.data["x"] == [5.0 if moment.edible else -15.0]
@@ -156,7 +156,7 @@ def test_the_sentence_follows_the_numbers(bandit, digits):
     equal = texts.digits_headline(
         dataclasses.replace(found, scores=dataclasses.replace(one, auroc=one.auroc + 1e-6)), one, True
     )
-    assert f"{one.auroc:.1%} of pairs, as often as the single net, " in equal, (
+    assert f"{one.auroc:.1%} of pairs, as often as the single net." in equal, (
         "better than 94.4%, in 94.4%, would be a riddle"
     )
     assert "%" not in texts.digits_headline(found, one, False)
@@ -200,7 +200,7 @@ def test_a_tile_of_digits_draws_what_its_lesson_says(name, auroc, error):
         ({"bandit": {"left": "pSGLD"}}, "left is 'pSGLD'; give a table"),
         ({"bandit": {"batch_size": 2000}}, "batch_size is 2000; it must be at most 1024"),
         ({"bandit": {"step_size": 0}}, "step_size is 0; it must be at least 1e-10"),
-        ({"bandit": {"hidden": 256, "capacity": 4096, "batch_size": 2048, "steps": 64}}, "this page takes up to 3"),
+        ({"bandit": {"hidden": 256, "capacity": 4096, "batch_size": 2048, "steps": 64}}, "This page takes up to 3"),
         ({"bandit": {"mushrooms": "../../etc/passwd"}}, "mushrooms is '../../etc/passwd'"),
         ({"outside": {"steps": 10**9}}, "steps is 1000000000; it must be at most 20000"),
         ({"outside": {"temperature": "hot"}}, "temperature"),

@@ -83,7 +83,7 @@ def test_what_has_no_room_is_refused_before_it_is_built(quick, monkeypatch):
     monkeypatch.setenv("LLC_LAB_VISITOR_MEMORY", "1")
     monkeypatch.setattr(ensembles, "MEMBERS", 5_000)
     monkeypatch.setattr(ensembles, "FiniteWidth", None)
-    with pytest.raises(ValueError, match="use fewer chains"):
+    with pytest.raises(ValueError, match="Use fewer chains"):
         EnsembleJob(scene_of(CONFIG))
 
 

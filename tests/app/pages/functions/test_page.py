@@ -18,6 +18,7 @@ import torch
 from bokeh.document import Document
 from bokeh.models import ColumnDataSource
 from pasted import Pasted
+from sent_words import without_cards
 from waiting import PATIENCE_SECONDS, on_screen
 
 from app.pages.functions import scene as scenes
@@ -564,7 +565,7 @@ def sent(view: WeightsAndFunctions) -> tuple[dict[str, dict], str]:
     for part in view.main:
         document.add_root(part.get_root(document))
     columns = {each.name: dict(each.data) for each in document.select({"type": ColumnDataSource})}
-    return columns, json.dumps(document.to_json(), default=str)
+    return columns, without_cards(json.dumps(document.to_json(), default=str, ensure_ascii=False))
 
 
 def told(columns: dict[str, dict], truths: list[np.ndarray]) -> set[str]:

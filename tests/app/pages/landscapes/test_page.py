@@ -288,7 +288,7 @@ def test_the_window_has_room_for_w0_and_the_words_say_where_more_data_lead(view)
     assert shown.low[1] < 0.1 and shown.high[1] > 4
     state, _ = state_of(0.17, problem=problem)
     words = verdict(state, problem, 0.173, True)[1]
-    assert "λ at w0 is 1/2" in words and "the smallest λ of the plane, 1/6" in words
+    assert "λ at w0 is 1/2" in words and "the smallest λ in this picture, 1/6" in words
 
 
 def test_a_click_sets_the_start_and_another_landscape_its_own(view):
@@ -333,7 +333,7 @@ def test_the_verdict_names_chance_bias_and_finite_n():
     state, problem = state_of(0.357)
     tone, words = verdict(state, problem, 0.356, True)
     assert tone == "good" and "agrees with the exact value 0.356" in words
-    assert "29% below it (m = 2 alone takes off about 1/log nβ = 0.20)" in words
+    assert "29% below it (m = 2 alone subtracts about 1/log nβ = 0.20)" in words
     assert "0.356" not in verdict(state, problem, 0.356, False)[1]
     rough = verdict(state_of(0.26, ok=False, se=0.04)[0], problem, 0.356, True)[1]
     assert "27% below the exact value 0.356 at n = " in rough and "(within 3 of its standard errors)" in rough
@@ -341,7 +341,7 @@ def test_the_verdict_names_chance_bias_and_finite_n():
     assert tone == "bad" and "Do not trust it." in words and "40% above" in words
     at_u = planar_landscape("line_and_point", at="U")
     tone, words = verdict(state_of(0.6, ok=False, problem=at_u)[0], at_u, 0.404, True)
-    assert tone == "warn" and "have not found their way to V" in words
+    assert tone == "warn" and "have not yet spent enough time at V" in words
 
 
 @pytest.mark.parametrize("answers", [True, False])

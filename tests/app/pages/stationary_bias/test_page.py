@@ -136,7 +136,7 @@ def judged(sampler: dict, prediction_share: float, target: str = "normal") -> tu
 def test_the_verdict_follows_the_numbers():
     psgld = {"name": "PSGLD", "step_size": 1e-3}
     tone, words = judged(psgld, 1.0)
-    assert tone == "bad" and "The wrong law." in words and "0.24" in words
+    assert tone == "bad" and "Wrong distribution." in words and "25% of the probability" in words
     tone, words = judged({**psgld, "step_size": 0.1}, 0.6)
     assert tone == "bad" and "blurred" in words and "s³(1 − α)" in words
     tone, words = judged({**psgld, "step_size": 0.1}, 0.2)

@@ -44,7 +44,7 @@ def test_a_target_has_its_price_while_it_is_made(room, monkeypatch):
 def test_an_exact_law_without_room_says_so_and_is_tried_again(room):
     point = bias_exact.tasks(BiasConfig(left={"name": "SGLD", "step_size": 0.0731}), "left")[0]
     with room.room(60 * MB, "This run"):
-        assert "The exact law needs 150 MB, and the runs of" in point().trouble
+        assert "The exact distribution needs 150 MB, and the runs of" in point().trouble
     assert point().trouble == "" and room.taken == 0
 
 

@@ -151,7 +151,7 @@ def test_weights_come_from_a_file_of_plain_tensors(view):
 @pytest.mark.parametrize(
     ("content", "name", "words"),
     [
-        (b"not weights", "a.pt", "holds no plain tensors"),
+        (b"not weights", "a.pt", "contains Python objects, not just weights"),
         (b"not weights", "a.bin", "must end in one of"),
         (b"not weights", "a.txt", "is a text, and numbers in words are not read"),
         (b"not weights", "a.pkl", "run code when it is opened"),
@@ -159,7 +159,7 @@ def test_weights_come_from_a_file_of_plain_tensors(view):
         (b"\0" * 64_000_001, "a.pt", "at most 64 MB"),
         (b"not weights", "a." + "b" * 400, "must end in one of"),
         (b"not weights", "a.pt\nb", "must end in one of"),
-        (b"not weights", "two\nlines.pt", "two lines.pt holds no plain tensors"),
+        (b"not weights", "two\nlines.pt", "two lines.pt contains Python objects, not just weights"),
     ],
 )
 def test_other_files_are_refused_in_one_sentence(view, content, name, words):

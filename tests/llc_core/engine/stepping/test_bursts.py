@@ -223,7 +223,7 @@ def test_the_verdict_names_what_was_not_put_back():
         "llc": 50.0, "se": 0.5, "chains": 4, "dead": 0, "r_hat": 1.005, "ess": 900.0, "drift": 0.1, "drift_se": 0.2,
         "step_size": 0.02, "stable_step": 0.08, "noise_inflation": 0.0, "kept_steps": 4000, "parameters": 400,
     }  # fmt: skip
-    assert "bursts put back: 9" in str(judge(Evidence(**sound, bursts=9, undone=0.03, spikes=0.1)))
+    assert "chains reset after a burst: 9" in str(judge(Evidence(**sound, bursts=9, undone=0.03, spikes=0.1)))
     assert judge(Evidence(**sound, bursts=3, undone=0.06)), "not once a chain"
     assert "bursts" not in str(judge(Evidence(**sound)))
     found = judge(Evidence(**sound, bursts=9, undone=0.06))

@@ -27,9 +27,9 @@ LEGEND = [
     ("exact", f"{MEMBERS} draws of the exact posterior"),
 ]
 ABOUT = (
-    "The kernel Stein discrepancy asks how far the law of all chains at one iteration is from the posterior; it needs only the slope of "
-    "the exact density. The ensemble may have arrived long before single chains have mixed, which is what R-hat asks. It is blind to "
-    "modes far away that no chain has found."
+    "The kernel Stein discrepancy measures how far all chains together, at one iteration, are from the "
+    "posterior. It needs only the slope of the exact density. The ensemble may arrive long before single "
+    "chains have mixed, which is what R-hat asks. It is blind to modes far away that no chain has found."
 )
 INVITATION = f"Runs {MEMBERS} chains of the sampler that is set, from the prior, and compares their functions with the exact ones."
 

@@ -28,14 +28,15 @@ from llc_core.sweeps.csv_tables import table_csv
 TITLE = "What is a prediction worth?"
 INVITATION = "Draws networks that make new targets, and lets every method predict the held-out ones."
 ABOUT = (
-    f"Up to {NETWORKS} networks of the set widths are drawn from the prior; each makes targets with noise at the inputs. Nothing predicts "
-    "better on average than the exact posterior: what it loses is the Bayes risk. A gap is what a method loses above it, averaged over that "
-    "posterior, so that luck with the one network is not in it; ± is its standard error over the networks. The risk is of the very networks. "
-    f"Of tables {ROWS} rows are used, standardised, a fifth of them held out; loss is (y − ŷ)², under the Laplace likelihood |y − ŷ|."
+    f"Up to {NETWORKS} networks of these widths are drawn from the prior. Each makes targets with noise at the inputs. Nothing predicts "
+    "better on average than the exact posterior: what it loses is the Bayes risk. A gap is what a method loses above it. It is averaged "
+    "over that posterior, so luck with the one network is not in it. ± is its standard error over the networks. The risk is of the very "
+    f"networks. Of a table {ROWS} rows are used, standardised, and a fifth of them is held out. Loss is (y − ŷ)², under the Laplace "
+    "likelihood |y − ŷ|."
 )
 NARROW = "table { max-width: 620px; } p { font-size: .9375rem; margin: 4px 0; }"
 """Style sheet: numbers stay near what they belong to."""
-NAMES = {OWN: "the points above", **{name: name.replace("_", " ") for name in TABLES}, FILE: "a file of your own"}
+NAMES = {OWN: "the points above", **{name: name.replace("_", " ") for name in TABLES}, FILE: "your own file"}
 ORDER = (EXACT, "infinitely wide", "HMC")
 """First in the table; the others follow as they come."""
 

@@ -25,8 +25,8 @@ from llc_core.samplers.base import Sampler
 DRAW_TICKS, WORDS_TICKS = 2, 6
 ENDS = ("From", "To")
 INVITATION = (
-    "Run the present settings at a dozen values of one field at once: how does the error of λ̂ depend on it? "
-    "A click on a point sets its value."
+    "How does the error of λ̂ depend on one setting? This runs a dozen values of it at once. A click on a "
+    "point sets its value."
 )
 _MARKS = (
     (

@@ -18,7 +18,7 @@ from llc_core.studies.explain.split import BUDGET, explaining
 SHORT = {
     "minibatch": "minibatch noise",
     "step_size": "step size",
-    "law": "the sampler’s own law",
+    "law": "the sampler’s own bias",
     "mixing": "mixing",
     "localization": "γ, higher order, data",
     "finite_n": "finite n",
@@ -76,7 +76,7 @@ def affordable(estimate: Estimate, problem: Potential, budget: float) -> tuple[f
 def short_label(part: Part) -> str:
     """A name that fits beside a bar."""
     if len(part.causes) > 2:
-        return "not told apart yet"
+        return "not separated yet"
     return " + ".join(SHORT.get(cause, cause) for cause in part.causes)
 
 

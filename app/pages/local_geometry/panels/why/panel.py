@@ -20,8 +20,9 @@ from llc_core.studies.explain.parts import Explanation
 
 DRAW_TICKS = 6
 INVITATION = (
-    "Where does the error come from? Extra runs measure each cause: full against "
-    "minibatch gradients, ε against a part of it, an exact sampler, the formulas for finite n."
+    "Where does the error come from? Extra runs measure each cause (about a minute). They compare full with "
+    "minibatch gradients, ε with a part of it, and the chains with an exact sampler. Formulas for finite n "
+    "give the rest."
 )
 _STYLE = f"""
 .why {{ list-style: none; margin: 4px 0 0; padding: 0; display: grid; gap: 9px; font-size: .875rem; }}

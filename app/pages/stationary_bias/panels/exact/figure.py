@@ -61,7 +61,7 @@ class BiasFigure:
         if len(self._mark.data["step"]):
             step, value = (float(self._mark.data[name][0]) for name in ("step", "value"))
             said.append(
-                f"At the step size set here, {number(step, 2)}, the exact law is {number(value, 2)} from the target."
+                f"At the step size set here, {number(step, 2)}, the chain is exactly {number(value, 2)} from the target."
             )
         for source, name in zip(self._sources, names, strict=False):
             steps, values = (np.asarray(source.data[column], float) for column in COLUMNS[:2])

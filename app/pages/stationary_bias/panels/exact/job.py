@@ -110,7 +110,7 @@ def _solve(sampler_text: str, target_text: str) -> tuple[np.ndarray, np.ndarray,
     """Shared by all sessions: everyone begins with the same preset."""
     sampler, config = build(loads(sampler_text)), BiasConfig(target=loads(target_text))
     scene = get_scene(config)
-    with account().room(ROOM, "The exact law"):
+    with account().room(ROOM, "The exact distribution"):
         return _law(sampler, scene)
 
 
@@ -122,7 +122,7 @@ def _law(sampler: Sampler, scene: Scene) -> tuple[np.ndarray, np.ndarray, np.nda
         empty = np.zeros(0)
         return empty, empty, np.full(scene.bins.count + 2, np.nan), empty, str(error)
     if not law.converged:
-        trouble = "The exact law did not converge there."
+        trouble = "The exact distribution did not converge there."
         return law.x, law.density, law.masses(scene.bins), limit, trouble
     inside = (law.x >= scene.bins.low) & (law.x <= scene.bins.high)
     return law.x[inside], law.density[inside], law.masses(scene.bins), limit, ""

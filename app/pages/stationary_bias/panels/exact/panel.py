@@ -95,7 +95,7 @@ class ExactPanel:
             else ""
         )
         self._say(
-            f"{note}Each point is the stationary law of the chain itself at that step size, from its transition operator."
+            f"{note}Each point shows what the chain itself draws from at that step size, from its transition operator."
         )
 
     def _take(self, point: ExactBias) -> None:

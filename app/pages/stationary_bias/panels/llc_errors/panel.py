@@ -146,10 +146,10 @@ def _job(config: RunConfig) -> LlcJob:
 def _opening(found: dict[str, Any]) -> str:
     return (
         "<h2>Does it matter for λ̂?</h2>"
-        f"<p>{len(found['problems'])} small deep linear networks, {found['chains']} chains, {found['steps']:,} steps: the "
-        "relative error of λ̂ by sampler, one mark a problem, with two standard errors. The expected value has the leading "
-        "corrections for finite n; an exact sampler (blocked Gibbs) at the same temperature shows what is the sampler's own "
-        "fault.</p>"
+        f"<p>{len(found['problems'])} small deep linear networks, {found['chains']} chains, {found['steps']:,} steps. "
+        "One dot each: how far each sampler's λ̂ is from the exact value, with two standard errors. "
+        "The expected value has the leading corrections for finite n. "
+        "An exact sampler (blocked Gibbs) at the same temperature shows what is the sampler's own fault.</p>"
     )
 
 

@@ -17,7 +17,7 @@ FILE = RESULTS / "adaptive_llc.json"
 
 
 MISSING = (
-    "The measured answer is not in this copy yet: run <code>python -m lab.benchmarks.accuracy.adaptive</code> to make it, then "
+    "The measured answer is not in this copy yet. Run <code>python -m lab.benchmarks.accuracy.adaptive</code> to make it, then "
     "open the page again."
 )
 
@@ -111,8 +111,9 @@ def advice(found: dict[str, Any], share: float) -> str:
 
     if {"SGLD", "RMSProp a=0.1", "RMSProp a=1e-4"} <= set(by):
         parts.append(
-            f"With exact gradients RMSProp misses an exact sampler by {size('RMSProp a=0.1')} on average with a = 0.1 and by "
-            f"{size('RMSProp a=1e-4')} with a = 10⁻⁴; plain SGLD at the same share of its stability limit by {size('SGLD')}."
+            f"With exact gradients RMSProp misses an exact sampler by {size('RMSProp a=0.1')} on average at a = 0.1. "
+            f"At a = 10⁻⁴ it misses by {size('RMSProp a=1e-4')}. "
+            f"Plain SGLD misses by {size('SGLD')} at the same share of its stability limit."
         )
     for name, row in by.items():
         if name.startswith("Frozen PSGLD") and "minibatch" not in name:

@@ -30,28 +30,23 @@ def verdict(config: BiasConfig, prediction: Prediction, measured: Measured | Non
         )
     near = max(NEAR, 3 * measured.floor) if math.isfinite(measured.floor) else NEAR
     far, close, bias = measured.to_target, measured.to_prediction, prediction.distance
-    numbers = f"{far:.3f} from the target, {close:.3f} from the prediction"
+    misplaced = f"{_percent(far)} of the probability is in the wrong place"
     if bias < RIGHT_LAW:
         if far < near:
-            return (
-                "good",
-                f"<b>Samples the target.</b> The limit is the target, and the histogram is {far:.3f} from it.",
-            )
-        return "warn", (
-            f"<b>Correct for tiny steps, not for this one.</b> The histogram is {far:.3f} from the target. {_why(prediction)}"
-        )
+            return "good", f"<b>Samples the target.</b> Only {misplaced}. In theory it has no bias."
+        return "warn", (f"<b>Correct for tiny steps, not for this one.</b> {misplaced}. {_why(prediction)}")
     if close < max(near, 0.25 * bias) and close < far:
         return "bad", (
-            f"<b>The wrong law.</b> The histogram is {numbers}: more steps will not bring it nearer to the target."
+            f"<b>Wrong distribution.</b> {misplaced}, just as theory predicts ({_percent(close)} off). More steps will not help."
         )
     if close < far:
         return "bad", (
-            f"<b>The wrong law, blurred.</b> The histogram is {numbers}: ε is too large for the prediction to hold exactly. "
+            f"<b>Wrong distribution, blurred.</b> {misplaced}. Theory for tiny steps is {_percent(close)} off, since ε is too large. "
             f"{_why(prediction)}"
         )
     return "warn", (
-        f"<b>The step size hides the bias.</b> The histogram is {numbers}: with ε this large the metric cannot follow the "
-        f"chain. {_why(prediction)}"
+        f"<b>The step size hides the bias.</b> {misplaced}, and {_percent(close)} against theory for tiny steps. With ε this large "
+        f"the metric cannot follow the chain. {_why(prediction)}"
     )
 
 
@@ -63,8 +58,8 @@ def _why(prediction: Prediction) -> str:
         limit, memory = stability**3 * (1 - alpha), 1 / (1 - alpha)
         if step > 0.1 * limit:
             return (
-                f"The memory of 1/(1 − α) = {number(memory, 3)} steps must be short against the stability constant s: ε = {number(step)} "
-                f"should be well below s³(1 − α) = {number(limit, 2)} where the curvature is 1. "
+                f"The memory of 1/(1 − α) = {number(memory, 3)} steps must be short against the stability constant s. "
+                f"Where the curvature is 1, ε = {number(step)} should be well below s³(1 − α) = {number(limit, 2)}. "
                 "<b>What to change:</b> a smaller ε or α, or a larger stability constant."
             )
     return "<b>What to change:</b> a smaller ε, or more steps where the tails are slow."
@@ -81,8 +76,8 @@ def burn_in_note(config: BiasConfig, prediction: Prediction) -> str:
     needed = 2 * variance / prediction.mean_metric
     if math.isfinite(needed) and time < needed:
         return (
-            f"Burn-in covers {number(time, 2)} units of time ε·n; this law needs about {number(needed, 2)} to be reached: "
-            "the histogram still remembers that the chains started in the target."
+            f"Burn-in covers {number(time, 2)} units of time ε·n, but this sampler needs about {number(needed, 2)}. "
+            "The histogram still remembers that the chains started in the target."
         )
     return ""
 
@@ -121,23 +116,30 @@ def explanation(prediction: Prediction) -> str:
     if name == "PSGLD":
         if values["gamma_term"] == "dropped":
             return (
-                "Without Γ the chain spends time in proportion to 1/G: it hurries through places where G is large, that is "
-                "where the slope is small."
+                "Without Γ the chain spends time in proportion to 1/G. It hurries where the slope is small, "
+                "since G is large there."
             )
         return (
-            "Γ is published with a factor 1 − α too little, so a share α of the correction is missing and the law keeps a "
-            "factor 1/G to the power α: a hole wherever the slope vanishes."
+            "The published Γ is multiplied by 1 − α, so a share α of the correction is missing. A factor 1/G "
+            "to the power α stays: a hole wherever the slope vanishes."
         )
     return {
         "CorrectedPSGLD": "With the whole Γ the drift balances what the moving metric does: the factor 1/G cancels.",
-        "FrozenPSGLD": "The metric moves during burn-in only. A metric that stands still needs no Γ: the law is the target.",
+        "FrozenPSGLD": "The metric moves during burn-in only. A metric that stands still needs no Γ: the chain samples the "
+        "target.",
         "MongeSGLD": "Steps are short where the gradient is long and no Γ makes up for it: chains dwell on the slopes.",
         "ShampooSGLD": "G = 1/|U′| is infinite at a mode: chains leave it at once and the density there is zero.",
-        "DriftAdamSGLD": "Adam's direction is added to the drift while the noise stays as it was: the law is too narrow.",
-        "SGLD": "The metric is constant: the law is the target, with an error proportional to ε.",
+        "DriftAdamSGLD": "Adam's direction is added to the drift, but the noise stays the same. So the distribution is too "
+        "narrow.",
+        "SGLD": "The metric is constant: the chain samples the target, with an error proportional to ε.",
         "RMSPropSGLD": "The metric moves with the chain and Γ is left out: a factor 1/G stays, as in PSGLD without Γ.",
         "AdamSGLD": "The metric moves with the chain and Γ is left out: a factor 1/G stays.",
-    }.get(name, "The moving metric leaves a factor of G in the law unless Γ is complete.")
+    }.get(name, "The moving metric leaves a factor of G in the distribution unless Γ is complete.")
+
+
+def _percent(value: float) -> str:
+    """ "23%", "1.7%"."""
+    return f"{value:.0%}" if value >= 0.1 else f"{value:.1%}"
 
 
 def _n(value: float) -> str:

@@ -30,24 +30,24 @@ def readouts(side: str) -> list[dict[str, Any]]:
             "label": "to prediction",
             "main": True,
             "wide": True,
-            "tip": "Total variation between the histogram and the law predicted for steps near 0.",
+            "tip": "Total variation between the histogram and what theory predicts for steps near 0.",
         },
         {
             "key": f"{side}_bias",
             "label": "predicted bias",
-            "tip": "Total variation between the predicted law and the target, by quadrature: the bias that no number of "
-            "steps removes.",
+            "tip": "Total variation between prediction and target, by quadrature. No number of steps removes this "
+            "bias.",
         },
         {
             "key": f"{side}_exact",
             "label": "exact bias",
-            "tip": "Total variation to the target of the chain's own law at this step size, from its transition operator, "
-            "without chance.",
+            "tip": "Total variation between the target and what the chain draws from at this step size. From its "
+            "transition operator, without chance.",
         },
         {
             "key": f"{side}_agreement",
-            "label": "to exact law",
-            "tip": "Total variation between the histogram and the chain's own law at this step size.",
+            "label": "to exact",
+            "tip": "Total variation between the histogram and what the chain draws from at this step size.",
         },
         {"key": f"{side}_w1", "label": "W₁ to target", "tip": "Wasserstein-1 distance to the target, in units of x."},
         {
@@ -57,15 +57,15 @@ def readouts(side: str) -> list[dict[str, Any]]:
         },
         {
             "key": f"{side}_mean_abs",
-            "label": "E|x|: here · law · target",
+            "label": "E|x|: estimate · theory · target",
             "wide": True,
-            "tip": "Mean of |x| in the histogram, under the predicted law and under the target.",
+            "tip": "Mean of |x| in the histogram, as theory predicts it, and in the target.",
         },
         {
             "key": f"{side}_second",
-            "label": "E x²: here · law · target",
+            "label": "E x²: estimate · theory · target",
             "wide": True,
-            "tip": "Mean of x² over the chains, under the predicted law and under the target.",
+            "tip": "Mean of x² over the chains, as theory predicts it, and in the target.",
         },
         {
             "key": f"{side}_samples",

@@ -198,7 +198,7 @@ def test_a_range_is_swept_from_its_first_to_its_last_value():
         (("3", "2"), "sweep.from is 3 and sweep.to is 2; the first must be the smaller."),
         (("3", "3"), "sweep.from is 3 and sweep.to is 3; the first must be the smaller."),
         (("", "nan"), "sweep.to"),
-        (("-1", ""), "sweep.from is -1.0; it must be at least 0"),
+        (("-1", ""), "sweep.from is -1; it must be at least 0"),
         (("0", "1"), "sweep.from is 0; localization is swept in equal factors, so write a number above 0."),
         (("", "1e300"), "sweep.to is 1e+300; it must be at least 0 and at most 1e+09."),
     ],

@@ -104,7 +104,7 @@ def test_labels_fit_beside_a_bar():
     for name in (*CAUSES, "mixing+localization", "+".join(CAUSES)):
         label = short_label(part(name, 1.0, 0.1))
         assert 3 < len(label) <= 40
-    assert short_label(part("+".join(CAUSES), 1.0, 0.1)) == "not told apart yet"
+    assert short_label(part("+".join(CAUSES), 1.0, 0.1)) == "not separated yet"
     assert signed(-0.25) == "−0.25" and value_text(0.412, 0.03) == "+0.412 ± 0.030"
     assert value_text(-0.412, 0.0) == "−0.412"
 
