@@ -37,6 +37,8 @@ class Guessing:
         self._answers = answers
         self._entered = self._kept = ""
         self._seen: tuple[Truth | None, Estimate | None] = (None, None)
+        self.on_guess: Callable[[float], None] = lambda value: None
+        """Called with each number that was guessed before the answer was shown: see `app.sharing.class_room`."""
         self.view = Guess(visible=False, sizing_mode="stretch_width", margin=(12, 0, 0, 0))
         self.view.listener, self.view.keeper = self._on_reveal, self._on_kept
 
@@ -53,15 +55,18 @@ class Guessing:
 
     def _on_kept(self, text: str) -> None:
         guess = read_guess(text)
+        if guess is not None:
+            self.on_guess(guess)
         self._kept = (
             no_number(text) if guess is None else f"Your guess is {number(guess, 4)}. Press Reveal to compare it."
         )
         self.view.said = self._kept if text.strip() else ""
 
     def _on_reveal(self, text: str) -> None:
-        if not self._answers().visible and text.strip() and read_guess(text) is None:
-            self._on_kept(text)  # a slip of the hand must not give the answer away
-            return
+        if not self._answers().visible and text.strip():
+            self._on_kept(text)
+            if read_guess(text) is None:  # a slip of the hand must not give the answer away
+                return
         self._entered, self._kept = text, ""
         answers = self._answers()
         answers.visible = not answers.visible

@@ -73,7 +73,7 @@ class TiledPage:
         self.headline = prose(theme.HEADLINE, margin=(0, 2, 8, 2))
         self.lesson = prose(theme.LESSON, margin=(10, 2, 0, 2))
         self.answers = ExactAnswers(changed=self.on_answers)
-        self.reveal = Guess(asks=False, visible=False, margin=(8, 2, 0, 2))
+        self.reveal = Guess(asks=False, label="", visible=False, margin=(8, 2, 0, 2))
         """There once the answers have been withheld, and stays when they are shown."""
         self.reveal.listener = self.on_reveal
 

@@ -7,9 +7,9 @@ export function render({model}) {
     '<div class="sheet" role="dialog" aria-label="Share this page" hidden><h2>A link to what is set now</h2>' +
     '<fieldset style="border:0;padding:0;margin:0"><legend>For a class, leave out:</legend></fieldset>' +
     '<input type="text" readonly aria-label="Link"><button type="button" class="copy">Copy link</button>' +
-    '<p role="status"></p></div>'
+    '<p class="teacher" hidden></p><p role="status"></p></div>'
   const open = box.querySelector('button'), sheet = box.querySelector('.sheet'), field = box.querySelector('input[type=text]')
-  const copy = box.querySelector('.copy'), say = box.querySelector('p'), group = box.querySelector('fieldset')
+  const copy = box.querySelector('.copy'), say = box.querySelector('p[role=status]'), teacher = box.querySelector('.teacher'), group = box.querySelector('fieldset')
   for (const [key, label] of Object.entries(model.hideable)) {
     const line = document.createElement('label'), tick = document.createElement('input')
     tick.type = 'checkbox'
@@ -19,8 +19,15 @@ export function render({model}) {
     group.appendChild(line)
   }
   const ask = () => {
+    const hide = [...group.querySelectorAll('input:checked')].map((tick) => tick.value)
     say.textContent = ''
-    model.send_msg({hide: [...group.querySelectorAll('input:checked')].map((tick) => tick.value)})
+    teacher.hidden = !hide.length
+    teacher.textContent = [
+      hide.includes('controls') ? 'The class cannot change settings' : 'The class may change every setting',
+      hide.includes('presets') ? 'has no examples' : 'may choose examples',
+      hide.includes('pages') ? 'and stays on this page.' : 'and may turn to other pages.',
+    ].join(', ').replace(/, and/, ' and') + (hide.includes('answers') ? ' Add &class=1 to the link, for you alone: it shows how their guesses lie.' : '')
+    model.send_msg({hide})
   }
   const toggle = (shown) => {
     sheet.hidden = !shown

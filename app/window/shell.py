@@ -1,4 +1,5 @@
-"""The frame around the pages: header, navigation, side bar. Served before the engine is ready, filled when it is."""
+"""The frame around the pages: header, navigation, side bar. Served before the engine is ready, filled when it is. Long, since one
+class answers for the whole window."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import panel as pn
 import panel_material_ui as pmui
@@ -47,6 +49,8 @@ class Shell:
         if was("dark"):
             pn.config.theme = "dark"
         self._view: PageView | None = None
+        self._class: Any = None
+        """The teacher's view of what a class guesses, where it is asked for."""
         self._left = False
         # What changes later changes inside native columns: a figure that comes late into a Material container is measured
         # before it is drawn, and the page goes blank.
@@ -104,6 +108,8 @@ class Shell:
                 column.objects = []
 
     def close(self) -> None:
+        if self._class is not None:
+            self._class.close()
         if self._view is not None:
             self._view.close()
 
@@ -198,13 +204,31 @@ class Shell:
             self._view.tiles.page = chosen.key
             self._view.address = self._address
         self._touring.turn_to(self._view, chosen.tour)
-        self._main.objects = self._view.main
+        self._main.objects = [*self._class_view(), *self._view.main]
         if "controls" in self._hidden:
             self.page.sidebar_open = self._surroundings.folded = False
         else:
             self._side.objects = self._view.sidebar
         if self._projector.on_screen:
             self._present(True)
+
+    def _class_view(self) -> list[Any]:
+        """Guesses are counted where a link leaves the answers out; the teacher's window shows them."""
+        if self._class is not None:
+            self._class.close()
+        self._class = None
+        guessing = getattr(self._view, "guessing", None)
+        if "answers" not in self._hidden or guessing is None:
+            return []
+        from app.sharing.class_room import PARAMETER, ClassView, room
+
+        view, found = self._view, room(str(pn.state.session_args["c"]))
+        if not _asked(pn.state.session_args, PARAMETER):
+            window = uuid4().hex
+            guessing.on_guess = lambda value: found.guess(window, value)
+            return []
+        self._class = ClassView(found, lambda: _truth(view))
+        return [pn.Column(self._class.view, sizing_mode="stretch_width", margin=(12, 18, 0, 18))]
 
     def _present(self, on_screen: bool) -> None:
         """On a projector only the answer and the figures stay; the presets and the side bar are for the one who operates it."""
@@ -219,6 +243,12 @@ class Shell:
 def _asked(arguments: Mapping[str, Sequence[bytes]], name: str) -> bool:
     """Whether the address has `name=1`."""
     return list(arguments.get(name, ())) == [b"1"]
+
+
+def _truth(view: Any) -> float | None:
+    """The exact λ of a page, once it is shown."""
+    truth = view.truth() if view is not None and view.answers.visible else None
+    return None if truth is None else float(truth.value)
 
 
 def _subtitle() -> Any:
