@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from html import escape
 from typing import Any
@@ -11,7 +12,7 @@ from app.runs.job import State, Status
 from app.style.numbers import UNKNOWN, number, with_error, with_minus
 from llc_core import Conclusion, Estimate, conclude
 from llc_core.studies.explain.parts import Explanation
-from llc_core.verdicts import WRONG, Kind, Trust
+from llc_core.verdicts import TEMPERATURES, WRONG, Kind, Trust
 
 OWN_SETTINGS = "Your own settings. Every change starts a new run, so that an estimate never mixes two settings."
 
@@ -150,6 +151,11 @@ TONES = {
 """Kind of a conclusion → the tone of its words."""
 
 
+def without_arguments(words: str) -> str:
+    """A remedy without the arguments of Python that it names: the page has a button or a field for those in brackets."""
+    return re.sub(r" \(\w+=[^()]*\)", "", words).replace(TEMPERATURES, "read λ̂ at two temperatures, in Python.")
+
+
 def verdict(
     state: State, with_answers: bool = True, reference: float | None = None, split: Explanation | None = None
 ) -> tuple[str, str]:
@@ -177,7 +183,11 @@ def verdict(
         )
     patient = quiet(state, found) or (state.status is Status.PAUSED and found.wants_steps)
     tone, opening = ("warn", "Not yet.") if patient else (TONES[found.kind], found.opening)
-    remedy = f" <b>What to change:</b> {escape(found.remedy)}" if found.remedy and not quiet(state, found) else ""
+    remedy = (
+        f" <b>What to change:</b> {escape(without_arguments(found.remedy))}"
+        if found.remedy and not quiet(state, found)
+        else ""
+    )
     if state.status is Status.FINISHED and found.wants_steps:
         remedy += " <b>Run more</b> takes them from here."
     later = " What is said at the end of the run counts." if state.status is Status.RUNNING and unspread(found) else ""

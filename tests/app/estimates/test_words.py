@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from types import SimpleNamespace
@@ -21,7 +22,7 @@ from llc_core.engine.summary import Chains, make_estimate
 from llc_core.samplers.base import MetropolisSampler
 from llc_core.samplers.registry import build, samplers
 from llc_core.studies.explain.sentences import part_of
-from llc_core.verdicts import CONSISTENT, WRONG, Fault, Kind, Trust, Verdict
+from llc_core.verdicts import CONSISTENT, TEMPERATURES, WRONG, Fault, Kind, Trust, Verdict
 
 PROBLEM = planar_landscape("quadratic")
 N_BETA = 150.0
@@ -245,3 +246,11 @@ def test_directions_that_are_not_spread_along_are_no_verdict_while_the_run_is_on
     for status, on in ((Status.RUNNING, True), (Status.PAUSED, False), (Status.FINISHED, False)):
         assert texts.quiet(State(status), found) is on
         assert texts.advised(State(status), found) == ({} if on else {"localization": 9.0})
+
+
+def test_remedies_name_no_argument_of_python():
+    """Every sentence of a verdict: whoever reads it here has buttons and fields."""
+    remedies = [kind.value.remedy for kind in Kind] + [f"Polish w0 (polish=True), or {TEMPERATURES}"]
+    assert sum("=" in words for words in remedies) > 2
+    for words in remedies:
+        assert not re.search(r"\w=[\w(]", texts.without_arguments(words)), words
