@@ -11,6 +11,7 @@ import panel as pn
 
 from app.controls.run_controls import Controls
 from app.estimates.curves import Curves
+from app.estimates.folded import Folded
 from app.estimates.guessing import WATCH
 from app.estimates.polishing import Polishing
 from app.estimates.scale import draw_scale
@@ -18,6 +19,7 @@ from app.pages.base import PageInfo
 from app.pages.estimate_page import EstimatePage
 from app.pages.your_network.editor import CheckpointEditor
 from app.pages.your_network.job import build
+from app.pages.your_network.panels.audit import AuditPanel
 from app.pages.your_network.panels.calibration import CalibrationPanel
 from app.pages.your_network.panels.over_training import OverTraining
 from app.pages.your_network.pictures import OUTCOMES, draw_network, draw_outcome
@@ -34,6 +36,7 @@ from app.style.layout import card, level_pair, prose, stacks, toolbar
 from app.style.legend import heading
 from llc_core import RunConfig
 
+AUDIT = "Audit a trace of another tool"
 FIRST_HIGHEST_LOSS = 10.0
 """A λ that sets the first range of the losses: there is no exact one."""
 
@@ -49,7 +52,8 @@ class YourNetwork(EstimatePage):
         self.editor.complain = self.complain
         self.over_training, self.calibration = OverTraining(), CalibrationPanel()
         self.calibration.listener = self._on_pick
-        self.panels = (self.over_training, self.calibration)
+        self.audit = AuditPanel()
+        self.panels = (self.over_training, self.calibration, self.audit)
         self.takeaway: NetworkTakeaway = NetworkTakeaway(self.restore, lambda: self.over_training.found)
         self.polishing = Polishing(self.controls, lambda: self.change(self.of_side_bar))
         self.scale = prose(margin=(12, 0, 0, 0), visible=False)
@@ -68,6 +72,7 @@ class YourNetwork(EstimatePage):
                     [self.over_training.view, card(heading("This network"), self.about)],
                     [self.calibration.view, card(heading("Diagnostics"), self.health)],
                 ),
+                Folded({AUDIT: (self.audit.view, None)}).view,
             ],
         )
         self.editor.listener = self._on_choice
