@@ -141,7 +141,8 @@ def estimate(
 def _say_if_of_a_batch(config: RunConfig, problem: Potential) -> None:
     """Warn where nβ is m/log m of a batch of m rows, and not n/log n: others' code makes it so."""
     batch, n_beta = config.batch_size or problem.batch_size, config.n_beta
-    if n_beta is None or not 3 <= batch < problem.n or n_beta >= problem.n_beta:
+    full = (config.gradient or problem.gradients[0]) == "full"
+    if full or n_beta is None or not 3 <= batch < problem.n or n_beta >= problem.n_beta:
         return
     if abs(n_beta * math.log(batch) / batch - 1) < OF_A_BATCH:
         warnings.warn(

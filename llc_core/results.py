@@ -178,8 +178,9 @@ class Estimate:
         told = [f"ν̂ = {nu:.4g} ± {nu_se:.2g}"]
         if self.n < 3 or not math.isfinite(self.baseline_loss) or not math.isfinite(self.llc):
             return told
-        value, error = criteria.debiased(self.n, self.llc, self.llc_se, self.n_beta, nu, nu_se)
-        told[0] += f", and λ̂ + βν̂ = {value:.4g} ± {error:.2g}"
+        if self.polished is None:
+            value, error = criteria.debiased(self.n, self.llc, self.llc_se, self.n_beta, nu, nu_se)
+            told[0] += f"; if w0 is the true parameter, λ is λ̂ + βν̂ = {value:.4g} ± {error:.2g}"
         words = [f"WAIC {criteria.waic(self.n, self.baseline_loss, self.llc, self.n_beta, nu):.5g} per sample"]
         if criteria.is_of_wbic(self.n_beta, self.n):
             words.append(f"WBIC {criteria.wbic(self.n, self.baseline_loss, self.llc, self.n_beta):.6g}")

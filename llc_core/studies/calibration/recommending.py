@@ -15,8 +15,10 @@ from llc_core.verdicts import Kind, Verdict
 
 ROUNDS = 4
 """Runs that follow one another at most, each with what the verdict on the one before asks for."""
-LONGER = 4
-"""Times as many steps as a trial has that such a run may take."""
+LONGER, LONGEST = 2, 8
+"""Times as many steps as a trial has that such a run takes, and may take where the verdict asks for more."""
+UNTOLD = ("sampler", "seed", "progress")
+USUAL_BURN_IN = 0.5
 TEMPERATURES = (1.0, 0.25)
 NO_MINIMUM = (Kind.NO_MINIMUM, Kind.NOISY_BASELINE, Kind.FITS_NOISE)
 FOLLOWED = ("step_size", "sampler", "dtype", "n_beta")
@@ -78,12 +80,15 @@ class Recommendation:
 def said(settings: Mapping[str, Any]) -> str:
     """Settings in words: the sampler, and what differs from what it has by itself."""
     sampler = settings["sampler"]
-    told = {name: value for name, value in settings.items() if name not in ("sampler", "seed", "progress")}
+    told = {name: value for name, value in settings.items() if name not in UNTOLD and value is not None}
+    if told.get("burn_in") == USUAL_BURN_IN:
+        told.pop("burn_in")
     steps, most = told.pop("steps", None), told.pop("max_steps", None)
     words = [_named({name: value}) for name, value in told.items()]
     if steps is not None:
         words.append(f"steps = {steps}" + (f" (up to {most})" if most and most > steps else ""))
-    return f"{sampler.name} with {', '.join(words[:-1])} and {words[-1]}"
+    step = "" if "step_size" in told else " an automatic step size,"
+    return f"{sampler.name} with{step} {', '.join(words[:-1])} and {words[-1]}"
 
 
 def _named(settings: Mapping[str, Any]) -> str:
@@ -106,7 +111,8 @@ def recommend(
     """
     settings: dict[str, Any] = {"sampler": sampler.replace(step_size=None), **pick}
     settings |= {name: value for name, value in shared.items() if value is not None}
-    settings["max_steps"] = LONGER * settings["steps"]
+    trial = settings["steps"]
+    settings |= {"steps": LONGER * trial, "max_steps": LONGEST * trial}
     if polish:
         settings["polish"] = True
     why: list[str] = []

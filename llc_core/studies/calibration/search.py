@@ -112,7 +112,7 @@ def calibrate(
     plateau at smaller ε. γ sets the neighbourhood that λ̂ speaks of, so no other γ is ever picked in its place; λ̂ there is
     for comparison. Without a plateau nothing is picked.
     polish: whether w0 is moved to the minimum of L_n before all; None: only where a verdict says that it lies above it.
-    confirm: run the pick by itself, up to four times as long, do what its verdict asks for, and look at γ and nβ beside it:
+    confirm: run the pick by itself, two to eight times as long, do what its verdict asks for, and look at γ and nβ beside it:
     `Calibration.recommended`. γ is never changed. Without a plateau the step size is left automatic there.
     Raises ValueError with one sentence for arguments that cannot be.
     """
