@@ -14,9 +14,9 @@ from llc_core.engine.run import Run
 from llc_core.estimating import estimate
 from llc_core.fields import number
 from llc_core.potentials.base import Potential
+from llc_core.potentials.polishing import polish as polished_w0
 from llc_core.results import Estimate
 from llc_core.samplers import Sampler, build
-from llc_core.potentials.polishing import polish as polished_w0
 from llc_core.studies.calibration.plateau import pick
 from llc_core.studies.calibration.recommending import Recommendation, asks_for_a_minimum, recommend
 from llc_core.studies.calibration.sentences import explanation

@@ -8,7 +8,15 @@ import pytest
 import torch
 from torch import nn
 
-from llc_core import CrossEntropy, DeepLinearNetwork, NetworkPotential, calibrate, estimate, gibbs_reference, planar_landscape
+from llc_core import (
+    CrossEntropy,
+    DeepLinearNetwork,
+    NetworkPotential,
+    calibrate,
+    estimate,
+    gibbs_reference,
+    planar_landscape,
+)
 from llc_core.studies.calibration.recommending import change_of, said
 
 torch.set_num_threads(1)
@@ -95,7 +103,9 @@ def test_another_gamma_is_never_taken_though_a_verdict_asks_for_it(found):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("make", "known"), [(lambda: linear(8, 3), 12.0), (softmax, 8.0), (lambda: linear(6, 5, 2000, 4), 15.0)])
+@pytest.mark.parametrize(
+    ("make", "known"), [(lambda: linear(8, 3), 12.0), (softmax, 8.0), (lambda: linear(6, 5, 2000, 4), 15.0)]
+)
 def test_regular_models(make, known):
     advice = calibrate(make(), steps=1000).recommended
     assert advice, str(advice)
