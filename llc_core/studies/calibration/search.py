@@ -1,4 +1,5 @@
-"""Which step size, localisation and temperature? All combinations in one batched run, and the plateau picked from it."""
+"""Which step size, localisation and temperature? All combinations in one batched run, and the plateau picked from it. Long, since the
+one call is explained here together with all that it takes."""
 
 from __future__ import annotations
 
