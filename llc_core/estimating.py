@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -19,6 +21,9 @@ from llc_core.potentials.base import Potential
 from llc_core.results import Estimate, Settings
 from llc_core.samplers import Sampler, build
 from llc_core.types import Snapshot
+
+OF_A_BATCH = 0.01
+"""nβ is taken to be made from the batch size where it is that within this share, as it is where it was rounded."""
 
 
 def run(config: RunConfig, problem: Potential | None = None, observable: Potential | None = None) -> Run:
@@ -119,6 +124,7 @@ def estimate(
         raise ValueError(
             f"problem must be a potential such as DeepLinearNetwork.random('1K'), not a {type(problem).__name__}."
         )
+    _say_if_of_a_batch(config, problem)
     current = run(config, problem, observable)
     show = progress and sys.stderr.isatty()
     for snapshot in until_settled(current, max_steps):
@@ -130,6 +136,20 @@ def estimate(
         sys.stderr.write("\n")
     results = Settings(of_target(current))
     return results if grid or current.problems > 1 else results[0]
+
+
+def _say_if_of_a_batch(config: RunConfig, problem: Potential) -> None:
+    """Warn where nβ is m/log m of a batch of m rows, and not n/log n: others' code makes it so."""
+    batch, n_beta = config.batch_size or problem.batch_size, config.n_beta
+    full = (config.gradient or problem.gradients[0]) == "full"
+    if full or n_beta is None or not 3 <= batch < problem.n or n_beta >= problem.n_beta:
+        return
+    if abs(n_beta * math.log(batch) / batch - 1) < OF_A_BATCH:
+        warnings.warn(
+            f"n_beta is {n_beta:.3g}, made from the batch size {batch} and not from the {problem.n:,} rows: too hot. "
+            f"Leave it out for {problem.n_beta:.4g}, which is n/log n.",
+            stacklevel=3,
+        )
 
 
 def with_temperatures(grid: Any, temperatures: Sequence[float] | None) -> Any:

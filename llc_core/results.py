@@ -19,6 +19,7 @@ from llc_core.diagnostics.predictive import Predictive
 from llc_core.extras import needs
 from llc_core.samplers.base import Sampler
 from llc_core.samplers.registry import at_setting, build
+from llc_core.theory import criteria
 from llc_core.types import FromTemperatures, LearningCoefficient, Polish
 from llc_core.verdicts import Verdict
 
@@ -160,7 +161,7 @@ class Estimate:
         spread = f"{self.llc_from_variance:.4g} ± {self.llc_from_variance_se:.2g}" if known else "not known"
         parts.append(f"from the variance of the losses: {spread}")
         if math.isfinite(self.singular_fluctuation):
-            parts.append(f"ν̂ = {self.singular_fluctuation:.4g} ± {self.singular_fluctuation_se:.2g}")
+            parts += self._of_fluctuation()
         if math.isfinite(self.observed_llc):
             parts.append(f"observed λ̂ = {self.observed_llc:.4g} ± {self.observed_llc_se:.2g}")
         if self.polished is not None:
@@ -170,6 +171,20 @@ class Estimate:
         if self.from_temperatures is not None:
             parts.append(str(self.from_temperatures))
         return "\n".join(parts)
+
+    def _of_fluctuation(self) -> list[str]:
+        """ν̂ and what follows from it and λ̂ about losses, where n and the loss at w0 are known."""
+        nu, nu_se = self.singular_fluctuation, self.singular_fluctuation_se
+        told = [f"ν̂ = {nu:.4g} ± {nu_se:.2g}"]
+        if self.n < 3 or not math.isfinite(self.baseline_loss) or not math.isfinite(self.llc):
+            return told
+        if self.polished is None:
+            value, error = criteria.debiased(self.n, self.llc, self.llc_se, self.n_beta, nu, nu_se)
+            told[0] += f"; if w0 is the true parameter, λ is λ̂ + βν̂ = {value:.4g} ± {error:.2g}"
+        words = [f"WAIC {criteria.waic(self.n, self.baseline_loss, self.llc, self.n_beta, nu):.5g} per sample"]
+        if criteria.is_of_wbic(self.n_beta, self.n):
+            words.append(f"WBIC {criteria.wbic(self.n, self.baseline_loss, self.llc, self.n_beta):.6g}")
+        return [*told, f"{' and '.join(words)}, with exp(−loss) as the likelihood"]
 
     def plot(self) -> Any:
         """Loss traces and running λ̂ as a HoloViews layout, beside what is known exactly. The extra "plots" brings what it needs."""

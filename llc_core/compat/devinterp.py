@@ -230,7 +230,7 @@ def _run(
     """ΔL [rows, C], the steps [rows] they are of, and the estimate."""
     seen: list[Snapshot] = []
     seed = int(torch.randint(2**31, ())) if asked.seed is None else asked.seed
-    found = estimate(
+    found = _quiet_of_n_beta(
         problem,
         how.sampler(),
         chains=asked.num_chains,
@@ -245,6 +245,13 @@ def _run(
         callback=seen.append,
     )
     return np.concatenate([each.excess_loss for each in seen]), np.concatenate([each.recorded for each in seen]), found
+
+
+def _quiet_of_n_beta(*given: Any, **settings: Any) -> Estimate:
+    """`estimate`, which says of an nβ from the batch size what was said here already."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "n_beta is .*too hot")
+        return estimate(*given, **settings)
 
 
 def _draws(rows: np.ndarray, steps: np.ndarray, asked: Sampling) -> np.ndarray:

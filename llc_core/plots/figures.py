@@ -142,22 +142,31 @@ def sweep(found: Sequence[Any]) -> Any:
 
 
 def calibration(found: Any) -> Any:
-    """λ̂ by step size for every γ and nβ of a `Calibration`; what was chosen is marked."""
+    """λ̂ by step size for every γ and nβ of a `Calibration`; the pick has a ring, and a line goes where the recommended setting leads."""
     hv, parts = holoviews(), []
     for (g, n), color in zip(np.ndindex(found.llc.shape[1:]), _colors(), strict=False):
         fine = np.isfinite(found.llc[:, g, n])
         label = f"γ {found.localization[g]:g}" + (f", nβ {found.n_beta[n]:.4g}" if len(found.n_beta) > 1 else "")
         x, y, error = found.step_size[fine], found.llc[fine, g, n], np.nan_to_num(found.llc_se[fine, g, n])
         parts += with_errors(x, y, error, label, color)
+        refused = ~found.ok[fine, g, n]
+        parts.append(hv.Scatter((x[refused], y[refused])).opts(color="white", line_color=color, size=7))
+    said, known = "", [found.llc[found.ok] if found.ok.any() else found.llc.ravel()]
+    if found.recommended is not None and np.isfinite(found.recommended.llc):
+        llc, se = found.recommended.llc, found.recommended.llc_se
+        said = f"recommended: λ̂ = {llc:.4g} ± {se:.2g}"
+        parts += line_at(llc, GOOD, "dashed")
+        known.append(np.array([llc]))
     if found.chosen is not None:
         e, g, n = found.chosen
         at = (found.step_size[e : e + 1], found.llc[e : e + 1, g, n])
         parts.append(hv.Scatter(at, label="chosen").opts(size=16, fill_alpha=0, line_color=GOOD, line_width=3))
-    low, high = _around(found.llc[found.ok] if found.ok.any() else found.llc)
+    low, high = _around(np.concatenate(known))
     return finished(
         hv.Overlay(parts),
+        title=said,
         xlabel="step size ε",
-        ylabel="λ̂ ± 2 s.e.",
+        ylabel="λ̂ ± 2 s.e. (hollow: refused)",
         **ticks_at(found.step_size),
         ylim=(low, high),
         legend_position="right",

@@ -19,9 +19,7 @@ from dataclasses import dataclass
 
 from llc_core.fields import number
 from llc_core.results import Estimate
-
-SAME = 1e-3
-"""nβ and n/log n count as equal within this share."""
+from llc_core.theory import criteria
 
 
 @dataclass(frozen=True)
@@ -58,12 +56,12 @@ def wbic(estimate: Estimate) -> float:
     Its error is that of λ̂ times log n, beside the law's own O(√log n). Source: Watanabe 2013, definition 1 and theorem 4.
     """
     n, baseline = _baseline(estimate)
-    wished = n / math.log(n)
-    if abs(estimate.n_beta / wished - 1) > SAME:
+    if not criteria.is_of_wbic(estimate.n_beta, n):
         raise ValueError(
-            f"n_beta is {estimate.n_beta:g}; WBIC is defined at n / log n = {wished:g}, so run the estimate with n_beta=None."
+            f"n_beta is {estimate.n_beta:g}; WBIC is defined at n / log n = {n / math.log(n):g}, so run the estimate with "
+            "n_beta=None."
         )
-    return n * baseline + estimate.llc * n / estimate.n_beta
+    return criteria.wbic(n, baseline, estimate.llc, estimate.n_beta)
 
 
 def waic(estimate: Estimate) -> float:
@@ -74,7 +72,7 @@ def waic(estimate: Estimate) -> float:
     """
     n, baseline = _baseline(estimate)
     nu = _fluctuation(estimate)
-    return baseline + (estimate.llc - nu) / estimate.n_beta + 2 * nu / n
+    return criteria.waic(n, baseline, estimate.llc, estimate.n_beta, nu)
 
 
 def gibbs_generalisation(estimate: Estimate) -> float:
@@ -88,8 +86,8 @@ def debiased(estimate: Estimate) -> tuple[float, float]:
 
     The error counts both as independent, which is on the safe side or near it: the same chains make both.
     """
-    nu, beta = _fluctuation(estimate), estimate.n_beta / estimate.n
-    return estimate.llc + beta * nu, math.hypot(estimate.llc_se, beta * estimate.singular_fluctuation_se)
+    nu, nu_se = _fluctuation(estimate), estimate.singular_fluctuation_se
+    return criteria.debiased(estimate.n, estimate.llc, estimate.llc_se, estimate.n_beta, nu, nu_se)
 
 
 def _baseline(estimate: Estimate) -> tuple[int, float]:

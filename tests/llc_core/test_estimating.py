@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -82,3 +83,29 @@ def test_other_texts_are_no_estimates(text):
     with pytest.raises(ValueError, match="no estimate") as caught:
         Estimate.from_json(text)
     tells(caught.value)
+
+
+def test_an_n_beta_made_from_the_batch_size_is_said_to_be_too_hot():
+    problem = DeepLinearNetwork.random(widths=[3, 3], n=1000, seed=0)
+    wanted = {"gradient": "minibatch", "batch_size": 100, "steps": 20, "chains": 2, "progress": False}
+    with pytest.warns(
+        UserWarning, match=r"n_beta is 21.7, made from the batch size 100 and not from the 1,000 rows: too hot"
+    ):
+        estimate(problem, "SGLD", n_beta=100 / math.log(100), **wanted)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", "n_beta is")
+        estimate(problem, "SGLD", n_beta=36.0, **wanted)
+        estimate(problem, "SGLD", **wanted)
+        estimate(problem, "SGLD", n_beta=100 / math.log(100), **{**wanted, "gradient": "full"})
+
+
+@pytest.mark.parametrize("gradient", ["full", "minibatch"])
+def test_chains_of_the_next_seed_share_no_number_with_those_of_this_one(gradient):
+    """Chain i + 1 of seed s would be chain i of seed s + 1 where seeds of chains are s, s + 1, …"""
+    problem = DeepLinearNetwork.random(widths=[3, 4, 3], layer_ranks=[2, 2], n=500, seed=0)
+    wanted = {"gradient": gradient, "steps": 200, "chains": 6, "dtype": "float64", "progress": False}
+    this, same, following = (
+        estimate(problem, SGLD(step_size=1e-5), seed=seed, **wanted).trace[1:].ravel() for seed in (7, 7, 8)
+    )
+    assert len(np.intersect1d(this, same)) == len(np.unique(this)) > 1000
+    assert len(np.intersect1d(this, following)) == 0

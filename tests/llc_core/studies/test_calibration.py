@@ -21,6 +21,7 @@ torch.set_num_threads(1)
 def regular():
     return calibrate(
         planar_landscape("quadratic"),
+        "SGLD",
         chains=16,
         steps=4000,
         step_size=[1e-5, 1e-4, 2e-4, 4e-4, 2e-3, 2e-2],
@@ -55,7 +56,7 @@ def test_the_picks_configuration_runs(regular):
 
 def test_a_singular_landscape():
     problem = planar_landscape("normal_crossing", k=[1, 2])
-    found = calibrate(problem, chains=24, steps=8000, step_size=[2e-4, 5e-4, 1e-3, 8e-3], localization=[1.0])
+    found = calibrate(problem, "SGLD", chains=24, steps=8000, step_size=[2e-4, 5e-4, 1e-3, 8e-3], localization=[1.0])
     assert found and abs(found.estimate.relative_error) < 0.1 + 3 * found.estimate.llc_se / found.estimate.expected
     assert found.estimate.llc_se < 0.12 * found.estimate.expected
     assert not found.ok[3, 0, 0]
@@ -127,7 +128,7 @@ def test_a_single_cell_is_no_plateau():
 
 def test_the_localisation_asked_about_is_the_one_picked():
     found = calibrate(
-        planar_landscape("quadratic"), chains=16, steps=4000, step_size=[1e-4, 2e-4, 4e-4],
+        planar_landscape("quadratic"), "SGLD", chains=16, steps=4000, step_size=[1e-4, 2e-4, 4e-4],
         localization=[1.0, 10.0, 100.0], own_localization=10.0,
     )  # fmt: skip
     assert found.chosen[1] == 1 and found.config.localization == 10.0 and "at γ = 10 alone" in str(found)
@@ -136,7 +137,7 @@ def test_the_localisation_asked_about_is_the_one_picked():
 
 
 def test_nothing_is_picked_where_all_chains_die():
-    found = calibrate(planar_landscape("quadratic"), step_size=[0.5, 1.0], localization=[1.0], steps=400)
+    found = calibrate(planar_landscape("quadratic"), "SGLD", step_size=[0.5, 1.0], localization=[1.0], steps=400)
     assert not found and found.chosen is None and found.estimate is None and found.config is None
     assert "All chains of all 2 settings diverged" in str(found) and "step sizes below" in str(found)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import warnings
@@ -30,8 +31,10 @@ from llc_core import (
 from llc_core.engine.run import Run
 from llc_core.observables import Group, Look, RunShape
 from llc_core.observables.functional_variance import FunctionalVariance
+from llc_core.types import Polish
 
 torch.set_num_threads(1)
+POLISHED = Polish(0.1, 0.1, 0.1, 1.0, 1.0, 0.0, 0.0, 9, True, "w0 was moved.")
 REGULAR = {"name": "quadratic", "scales": [1.0, 0.5]}
 
 
@@ -155,7 +158,12 @@ def test_nu_of_one_singular_data_set_with_its_error():
     problem = planar_landscape("normal_crossing", k=[1, 2], n=400)
     result = estimate(problem, HMC(step_size=0.05), chains=32, steps=800, functional_variance=4)
     check_fluctuation(result, float(posterior(problem).singular_fluctuation[0]))
-    assert "ν̂" in repr(result) and json.loads(result.to_json())["singular_fluctuation"] > 0
+    said = repr(result)
+    assert f"λ̂ + βν̂ = {debiased(result)[0]:.4g}" in said, "beside ν̂ stands what follows from it"
+    assert f"WAIC {waic(result):.5g} per sample and WBIC {wbic(result):.6g}" in said
+    assert "WBIC" not in repr(dataclasses.replace(result, n_beta=result.n_beta / 2)), "it is defined at n/log n alone"
+    assert "λ̂ + βν̂" not in repr(dataclasses.replace(result, polished=POLISHED)), "w0 is then no true parameter"
+    assert "ν̂" in said and json.loads(result.to_json())["singular_fluctuation"] > 0
 
 
 def test_nu_of_a_regular_network():

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
+from torch import nn
 
-from llc_core import DeepLinearNetwork, free_energy, surface
+from llc_core import DeepLinearNetwork, NetworkPotential, free_energy, surface
 from llc_core.studies.tempering import replicas
 from llc_core.studies.tempering.answers import CLOSE, log_z_of, spline_error
 from llc_core.studies.tempering.energies import Energies
@@ -76,6 +78,34 @@ def zeros(*widths: int) -> DeepLinearNetwork:
 def exact(widths, levels, second_moment=1.0) -> np.ndarray:
     """[K, 2]: log Z and λ̂ of each level."""
     return np.array([zero_product_law(widths, n_beta, second_moment) for n_beta in levels])
+
+
+class Cauchy(nn.Module):
+    """w = tan(πu/2), so that a u that is even over (−1, 1) makes a Cauchy law of w."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.u = nn.Parameter(torch.zeros(1))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.tan(math.pi / 2 * self.u) * x
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_cauchy_prior_and_a_likelihood_that_is_not_symmetric(sign):
+    """An observation 2 ± ½: the free energy, and on which side of 2 the mass is, which a wrong sign would turn round."""
+    observed = torch.full((4, 1), 2.0 * sign)
+    rows = torch.ones(4, 1), observed
+    problem = NetworkPotential(Cauchy(), lambda output, y: (2 * (output - y) ** 2).squeeze(1), rows)
+    above = {"above": lambda delta: torch.tan(math.pi / 2 * delta[:, 0]) > 2 * sign}
+    found = free_energy(problem, n_beta=1.0, box=1.0, chains=32, steps=3000, multiplicity=1, basins=above)
+    w = np.linspace(-3, 3, 200_001) + 2 * sign
+    mass = np.exp(-2 * (w - 2 * sign) ** 2) / (np.pi * (1 + w**2)) * (w[1] - w[0])
+    assert found.log_z_se < 0.012
+    assert found.log_z - 8 == pytest.approx(np.log(mass.sum()), rel=0.01), "8: the loss at w = 0"
+    basin, exact_share = found.basins["above"], mass[w > 2 * sign].sum() / mass.sum()
+    assert abs(exact_share - 0.5) > 20 * basin.probability_se[-1], "the prior draws to 0, which shows"
+    assert abs(basin.probability[-1] - exact_share) < ERRORS * basin.probability_se[-1]
 
 
 def test_a_network_s_levels_agree_with_quadrature():
