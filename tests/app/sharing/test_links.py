@@ -90,7 +90,7 @@ def test_json_that_is_not_quite_json_is_damage(packed):
 
 
 def test_long_links_are_refused_on_both_sides():
-    with pytest.raises(ValueError, match="export it as a file"):
+    with pytest.raises(ValueError, match="Export it as a file"):
         encode(Link("x", {"a": "b" * MAX_LENGTH}))
     with pytest.raises(ValueError, match="at most 8,000"):
         decode("A" * (MAX_LENGTH + 1))

@@ -94,6 +94,7 @@ class CalibrationPanel(ChoicePanel):
                 gradient=settings["gradient"], steps=CALIBRATION_STEPS,
                 batch_size=settings["batch_size"], seed=settings["seed"], dtype=settings["dtype"],
                 n_beta=None if settings["n_beta"] is None else [settings["n_beta"]],
+                confirm=False,  # a click on the map runs the pick on the page
             )  # fmt: skip
 
         return TaskJob([run])
