@@ -176,7 +176,7 @@ def test_a_page_that_is_loaded_again_during_a_run_starts_afresh(app):
 def test_two_visitors_do_not_disturb_each_other(app):
     app.open()
     other = type(app)(app.page.context.new_page(), app.address).open()
-    other.button("Regular").click()
+    other.choose("regular")
     app.button("Pause").click()
     expect(app.page.locator(".caption")).to_contain_text("paused")
     stopped = app.step

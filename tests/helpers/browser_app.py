@@ -129,6 +129,14 @@ class App:
         yield
         expect(bar).not_to_have_attribute("data-run", before)
 
+    def choose(self, preset: str) -> None:
+        """Press the tile of this name; in a low window the tiles lie behind one button."""
+        tile, fold = self.page.locator(f"[data-name={preset}]"), self.page.locator(".fold")
+        tile.wait_for(state="attached")
+        if fold.is_visible() and not tile.is_visible():
+            fold.click()
+        tile.click()
+
     def first_preset(self) -> App:
         """The configuration that the page opens with, and its run from the beginning."""
         with self.begins():

@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 SERIOUS = ("serious", "critical")
 FIRST = "Local geometry"
 READY = {
+    "Start": "Bend the valley",
     "Stationary bias": "Right sampler",
     "Many modes": "as many independent draws",
     "Landscapes": "Loss over the two weights",
@@ -58,7 +59,7 @@ SIDEWAYS = """() => {
 
 def turned(app: Any, title: str) -> None:
     """The page of this title, and nothing of the one before."""
-    tiles = app.page.get_by_role("group", name="Presets")
+    tiles = app.page.locator("[aria-label=Presets]")  # folded in a low window, where no role is seen
     before = tiles.text_content()
     app.turn_to(title)
     app.page.get_by_text(READY[title]).first.wait_for(timeout=60_000)

@@ -44,7 +44,7 @@ def test_a_play_moves_to_its_end_and_another_game_begins_on_a_dark_phone(app):
     expect(page.get_by_text("poisonous eaten").first).to_be_visible()
     expect(page.get_by_text("spore print").first).to_be_visible()
     app.switch_scheme()
-    page.locator("[data-name=digits]").click()
+    app.choose("digits")
     app.until(f"({COUNT})('aurocs') > 0", 120)
     expect(page.locator("h1")).to_contain_text("draws tell a digit that was never shown", timeout=120_000)
     page.get_by_role("button", name="Open drawer").click()

@@ -16,7 +16,7 @@ def test_an_address_opens_a_page_with_a_preset_and_follows(app):
     expect(page.locator(CURRENT)).to_have_text("Landscapes")
     expect(page.locator("[data-name=line]")).to_have_attribute("aria-pressed", "true")
     expect(page).to_have_title(re.compile("^Landscapes · "))
-    page.locator("[data-name=crossing]").click()
+    app.choose("crossing")
     expect(page).to_have_url(re.compile(r"\?page=landscapes&preset=crossing$"))
     app.turn_to("Your network")
     expect(page).to_have_url(re.compile(r"\?page=your-network$"))
