@@ -49,6 +49,7 @@ class SGLRW(OverdampedSampler):
     )
     source: ClassVar[str] = "Mensch et al. 2026; Duffield et al. 2025"
     elementwise: ClassVar[bool] = True
+    heats_by_noise: ClassVar[bool] = False
     safety: ClassVar[float] = SMALL_BIAS
 
     def update(self, state: State, energy: Energy, noise: Tensor, hp: Hp) -> State:

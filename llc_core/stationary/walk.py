@@ -64,7 +64,7 @@ def walk_law(
     lean = np.clip(step / 2 * drift / h, -1, 1)
     up, down = (1 + lean) / 2, (1 - lean) / 2
     share = np.asarray(start(x)).sum(0)
-    masses = np.stack([_balanced(up[:, j], down[:, j]) for j in range(beside)], axis=1) * (share / share.sum())
+    masses = np.stack([balanced(up[:, j], down[:, j]) for j in range(beside)], axis=1) * (share / share.sum())
     moved = np.zeros_like(masses)
     moved[1:] += (masses * up)[:-1]
     moved[:-1] += (masses * down)[1:]
@@ -73,7 +73,7 @@ def walk_law(
     return WalkLaw(axis, masses.ravel(), float(np.abs(moved - masses).sum()) / 2)
 
 
-def _balanced(up: np.ndarray, down: np.ndarray) -> np.ndarray:
+def balanced(up: np.ndarray, down: np.ndarray) -> np.ndarray:
     """Stationary masses [K] on one lattice; 0 at places that the chain leaves for good."""
     first, last = _closed(up, down)
     with np.errstate(divide="ignore"):

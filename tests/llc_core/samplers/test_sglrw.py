@@ -1,0 +1,120 @@
+"""The lattice random walk: its exact law at every step size, and heavy-tailed errors of the gradient, under which SGLD fails."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+import torch
+from scipy import stats
+from scipy.special import erf, ndtr
+from targets import Quadratic, check_mean, sample
+from torch import Tensor
+
+import llc_core
+from llc_core.line import simulate
+from llc_core.potentials.base import Batch
+from llc_core.potentials.line.named import LANDSCAPES
+from llc_core.samplers import SGLD, SGLRW, hyperparameters
+from llc_core.stationary import bias_curve, exact_law, masses, total_variation
+from llc_core.stationary.walk import balanced
+from llc_core.types import Energy, Hp, State
+
+torch.set_num_threads(1)
+
+
+def step(sampler: SGLRW, force: Tensor, noise: Tensor) -> Tensor:
+    """Moves of chains [C, D] at 0 whose ∇U is `force`."""
+    column = torch.ones(len(force), 1, dtype=torch.float64)
+    energy = Energy(column[:, 0], force, torch.zeros_like(force), column, 0 * column)
+    return sampler.update({"delta": torch.zeros_like(force)}, energy, noise[None], hyperparameters(sampler, 1, column))[
+        "delta"
+    ]
+
+
+# -- one step ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_step_goes_up_as_often_as_the_paper_says():
+    """P(up) = ½(1 + E/√V), E = −(ε/2)∇U and V = ε, kept between 0 and 1: Mensch et al. 2026 with their δt = ε/2, T = 1."""
+    force = torch.linspace(-3, 3, 121, dtype=torch.float64)[:, None] * torch.ones(1, 4001, dtype=torch.float64)
+    noise = torch.special.ndtri((torch.arange(4001, dtype=torch.float64) + 0.5) / 4001).expand_as(force)
+    moved = step(SGLRW(step_size=1.44), force, noise)
+    assert set(moved.unique().tolist()) == {-1.2, 1.2}
+    wanted = np.clip(0.5 * (1 - 0.72 * force[:, 0].numpy() / 1.2), 0, 1)
+    np.testing.assert_allclose((moved > 0).double().mean(1), wanted, atol=1 / 4001)
+    assert wanted[0] == 1 and wanted[-1] == 0, "the limits are reached"
+
+
+# -- the law at a finite step -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("balls", [1, 3, 8])
+def test_on_a_quadratic_it_is_the_urn_of_ehrenfest(balls):
+    """Steps of ε = 2/(c·K): the chain from 0 has the binomial law of 2K balls, whose variance is 1/c at every such step."""
+    x = np.arange(-balls, balls + 1)
+    up = 0.5 * (1 - x / balls)
+    np.testing.assert_allclose(balanced(up, 1 - up), stats.binom(2 * balls, 0.5).pmf(x + balls), rtol=1e-12)
+    target, size = Quadratic([0.5, 2.0]), 2 / 5 / balls  # c = 5 and 20, where a quarter of the balls are left
+    found = sample(SGLRW(step_size=size), target, chains=400, steps=600, burn_in=60, n_beta=10.0)
+    check_mean(found.powers[1][:, 0], 1 / 5, math.sqrt(2) / 5, 0.0)
+
+
+@pytest.mark.parametrize("size", [0.3, 0.1, 1e-2, 1e-4])
+def test_the_variance_on_a_normal_has_no_bias_where_that_of_sgld_has(size):
+    law = exact_law(SGLRW(), "normal", size)
+    assert law.converged and law.residual < 1e-14
+    assert law.moments()["second"] == pytest.approx(1, abs=1e-4)
+    assert exact_law(SGLD(), "normal", size).moments()["second"] > 1 + size / 5
+
+
+def test_a_pull_that_is_cut_off_widens_the_law():
+    """Honest limits: at ε = 1 a twentieth of the normal law lies where the probability is at its limit."""
+    assert exact_law(SGLRW(), "normal", 1.0).moments()["second"] == pytest.approx(1.030, abs=1e-3)
+    assert exact_law(SGLRW(), "normal", 3.0).moments()["second"] > 1.3
+
+
+@pytest.mark.parametrize("target, most", [("normal", 0.5), ("skewed", 0.45), ("quartic", 0.7), ("student_t", 1.2)])
+def test_its_bias_is_of_first_order(target, most):
+    """Total variation to the target falls with ε, and is below `most` times that of SGLD."""
+    (_, large, to_limit), (_, small, _) = bias_curve(SGLRW(), target, [0.04, 0.01])
+    assert large == to_limit and 3.5 < large / small < 4.5
+    assert large < most * next(bias_curve(SGLD(), target, [0.04]))[1]
+
+
+@pytest.mark.parametrize("target", LANDSCAPES)
+def test_exact_law_agrees_with_simulation(target):
+    law = exact_law(SGLRW(), target, 0.1)
+    run = simulate(SGLRW(step_size=0.1), target, chains=20_000, steps=700, burn_in=100, seed=3, record_every=1)
+    found = run.masses()
+    assert run.diverged == 0 and law.converged
+    assert total_variation(found, law.masses()) < 0.01
+    assert total_variation(found, exact_law(SGLRW(), target, 0.4).masses()) > 0.01, "it would see another step"
+
+
+def test_the_force_times_the_place_is_exact_for_every_landscape():
+    """From E[w′²] = E[w²]: E[w·∇U] = 1 at every step size, for U = x⁴/4 E x⁴ = 1."""
+    for size in (0.1, 0.01):
+        law = exact_law(SGLRW(), {"kind": "landscape", "expression": "x^4/4", "of": "energy"}, size)
+        weight = law.density * law.axis.spacing(law.x)
+        assert weight @ law.x**4 / weight.sum() == pytest.approx(1, abs=1e-6)
+
+
+def test_a_chain_that_cannot_cross_is_refused_in_a_sentence():
+    wells = {"kind": "landscape", "expression": "20*(x^2-1)^2", "of": "energy"}
+    with pytest.raises(ValueError, match="cannot cross between parts .* smaller step_size"):
+        exact_law(SGLRW(), wells, 0.1)
+    ((_, to_target, to_limit),) = bias_curve(SGLRW(), wells, [0.1])
+    assert np.isnan(to_target) and np.isnan(to_limit)
+    assert exact_law(SGLRW(), wells, 1e-3).converged
+    with pytest.raises(ValueError, match="takes more than .* MB"):
+        exact_law(SGLRW(), "normal", 1e-12, most_bytes=1e6)
+
+
+def test_it_never_runs_away_and_places_it_leaves_for_good_have_no_mass():
+    law = exact_law(SGLRW(), "quartic", 1.0)
+    assert law.converged and law.at_ends == 0 and (law.density == 0).any()
+    with pytest.raises(ValueError, match="runs away"):
+        exact_law(SGLD(), "quartic", 1.0)
