@@ -44,8 +44,8 @@ class SGLRW(OverdampedSampler):
     about: ClassVar[str] = (
         "Stochastic gradient lattice random walk. Every weight moves up or down by the same length. The gradient "
         "only makes one of the two likelier. So a freak minibatch cannot throw the chain far, where it would "
-        "throw SGLD. It converges to the local posterior as the step size goes to 0. With steps or noise so "
-        "large that the likelihoods reach 0 or 1, the pull is too weak and the estimate too large."
+        "throw SGLD. It converges to the local posterior as the step size goes to 0. Large steps or strong noise "
+        "push the likelihoods to 0 or 1. The pull is then too weak, and the estimate too large."
     )
     source: ClassVar[str] = "Mensch et al. 2026; Duffield et al. 2025"
     elementwise: ClassVar[bool] = True

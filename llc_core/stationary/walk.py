@@ -90,9 +90,9 @@ def _closed(up: np.ndarray, down: np.ndarray) -> tuple[int, int]:
 
     A door is shut where its probability is 0. A closed set lies between a shut door down and the next shut door up.
     """
-    shut_up = [(2 * i, "last") for i in np.flatnonzero(up[:-1] == 0)]
-    shut_down = [(2 * i + 1, "first") for i in np.flatnonzero(down[1:] == 0)]
-    doors = [(-1, "first"), *sorted(shut_up + shut_down), (2 * len(up) - 2, "last")]
+    shut_up = [(2 * int(i), "last") for i in np.flatnonzero(up[:-1] == 0)]
+    shut_down = [(2 * int(i) + 1, "first") for i in np.flatnonzero(down[1:] == 0)]
+    doors: list[tuple[int, str]] = [(-1, "first"), *sorted(shut_up + shut_down), (2 * len(up) - 2, "last")]
     sets = [
         ((one + 1) // 2, other // 2)
         for (one, kind), (other, next_kind) in zip(doors, doors[1:], strict=False)
@@ -100,7 +100,7 @@ def _closed(up: np.ndarray, down: np.ndarray) -> tuple[int, int]:
     ]
     if len(sets) > 1:
         raise SplitError(
-            "At this step size the chain cannot cross between parts of the landscape, so that where it ends depends on where "
-            "it began; use a smaller step_size."
+            "At this step size the chain cannot cross between parts of the landscape. Where it ends depends on where it began; "
+            "use a smaller step_size."
         )
     return sets[0]

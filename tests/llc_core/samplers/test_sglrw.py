@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 import torch
 from scipy import stats
-from scipy.special import erf, ndtr
 from targets import Quadratic, check_mean, sample
 from torch import Tensor
 
@@ -18,7 +17,7 @@ from llc_core.line import simulate
 from llc_core.potentials.base import Batch
 from llc_core.samplers import SGLD, SGLRW, hyperparameters
 from llc_core.samplers.forms import Line
-from llc_core.stationary import bias_curve, exact_law, masses, total_variation
+from llc_core.stationary import bias_curve, exact_law, total_variation
 from llc_core.stationary.walk import balanced
 from llc_core.types import Energy, Hp, State
 
@@ -143,9 +142,7 @@ class HeavyTailed(Quadratic):
         self, generator: torch.Generator, chains: int, batch_size: int, gradient: str, dtype: torch.dtype
     ) -> Batch:
         uniform = torch.rand(chains, self.dim, generator=generator, dtype=torch.float64)
-        return Batch(
-            {"noise": (self.gradient_noise * student(uniform)).to(dtype)}, torch.zeros(chains, dtype=dtype)
-        )
+        return Batch({"noise": (self.gradient_noise * student(uniform)).to(dtype)}, torch.zeros(chains, dtype=dtype))
 
 
 def student(uniform: Tensor) -> Tensor:
@@ -186,7 +183,9 @@ def expected(noise: float, step_size: float) -> float:
 def check_heavy(noise: float, step_size: float, steps: int) -> None:
     """Assert that SGLRW has the λ̂ of its own exact law, and so nearly that of the target."""
     found, walk = heavy("SGLRW", noise, step_size, steps), expected(noise, step_size)
-    print(f"noise {noise:g}, step {step_size:g}: {found.llc:.2f} ± {found.llc_se:.2f}, its law {walk:.3f}, target {EXACT:.3f}")
+    print(
+        f"noise {noise:g}, step {step_size:g}: {found.llc:.2f} ± {found.llc_se:.2f}, its law {walk:.3f}, target {EXACT:.3f}"
+    )
     assert found.diverged == 0 and found.llc_se < 0.06 * walk
     assert abs(found.llc - walk) < 4.5 * found.llc_se, f"off by {found.llc - walk:.2g}"
 
