@@ -261,6 +261,10 @@ def with_interaction(
 ) -> RunConfig:
     """The configuration with the interaction's own grid; ValueError where chains cannot interact. automatic: the step size."""
     check_sampler(sampler)
+    if interaction.heats_noise and not sampler.heats_by_noise:
+        raise ValueError(
+            f"{sampler.name} has noise of one temperature, so with {interaction.name} its chains cannot interact; use SGLD."
+        )
     if problem.by_chain:
         raise ValueError(
             "This network is so wide that a CPU steps chain by chain, and such chains cannot interact; use a GPU."

@@ -94,6 +94,11 @@ class Interaction(Named):
         """After so many steps `pace` repeats itself."""
         return 1
 
+    @property
+    def heats_noise(self) -> bool:
+        """Whether `pace` has a temperature of the noise other than 1."""
+        return False
+
     # -- what it asks of a run ----------------------------------------------------------------------------------------
 
     def members_of(self, chains: int, settings: int) -> int:

@@ -42,6 +42,10 @@ class Cyclical(Interaction):
     def period(self) -> int:
         return self.length
 
+    @property
+    def heats_noise(self) -> bool:
+        return self.quiet > 0
+
     def share(self, step: int) -> float:
         """Size of a step in units of the largest."""
         return 0.5 * (math.cos(math.pi * (step % self.length) / self.length) + 1)

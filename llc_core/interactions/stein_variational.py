@@ -52,6 +52,10 @@ class SteinVariational(Interaction):
             )
         return members
 
+    @property
+    def heats_noise(self) -> bool:
+        return self.temperature != 1
+
     def pace(self, step: int, layout: Layout) -> tuple[Tensor | float, Tensor | float]:
         return 1.0, self.temperature
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import warnings
 from collections.abc import Callable
@@ -9,6 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from scipy.special import erf
 
 from llc_core.extras import command
 from llc_core.potentials.line.landscape import Landscape, Shape
@@ -17,6 +19,8 @@ from llc_core.samplers.forms import Line
 
 FAST = {"nsz", "arcp", "contract", "reassoc"}
 """All options of "fastmath" except those that make nan, infinity and the square root of 0 undefined."""
+NARROW = math.sqrt(0.5)
+"""erf(NARROW·z) of a standard normal z is uniform on (−1, 1)."""
 
 Kernel = Callable[..., None]
 
@@ -36,7 +40,7 @@ def kernel(line: Line, target: Landscape, dtype: str) -> Kernel:
     real = np.float32 if dtype == "float32" else np.float64
     p = tuple(real(value) for value in line.parameters or (0.0,))
     q = target.parameters.astype(real)
-    key = (line.memory, line.move, line.uses_curvature, line.freezes, target.scalar, dtype)
+    key = (line.memory, line.move, line.uses_curvature, line.freezes, line.signs, target.scalar, dtype)
     with _LOCK:
         if key not in _COMPILED:
             try:
@@ -68,8 +72,8 @@ def _compile(line: Line, shape: Shape, real: Any) -> Kernel:
 
         scalar = compiled(**options, pipeline_class=pipeline(real))
     memory, move, slope, curvature = map(scalar, (line.memory, line.move, shape.slope, shape.curvature))
-    uses_curvature, freezes = line.uses_curvature, line.freezes
-    half = real(0.5)
+    uses_curvature, freezes, signs = line.uses_curvature, line.freezes, line.signs
+    half, narrow = real(0.5), real(NARROW)
 
     @compiled(**options)
     def body(
@@ -98,7 +102,11 @@ def _compile(line: Line, shape: Shape, real: Any) -> Kernel:
                 if not held:
                     a[i], b[i] = memory(a[i], b[i], g, p)
                 drift, metric = move(a[i], b[i], g, h, p)
-                x[i] += half * size * real(drift) + np.sqrt(size * real(metric)) * noise[t, i]
+                root = np.sqrt(size * real(metric))
+                if signs:
+                    x[i] += root * np.sign(math.erf(narrow * noise[t, i]) * root + half * size * real(drift))
+                else:
+                    x[i] += half * size * real(drift) + root * noise[t, i]
             if done + t >= burn_in and (done + t) % every == 0:
                 weight = sizes[t] if weighted else 1.0
                 s1, s2, s3, s4 = 0.0, 0.0, 0.0, 0.0
@@ -121,7 +129,7 @@ def _compile(line: Line, shape: Shape, real: Any) -> Kernel:
                 sums[3] += weight * s4
 
     functions = (line.memory, line.move, shape.slope, shape.curvature)
-    return keep(body, functions, uses_curvature, freezes, real.__name__)
+    return keep(body, functions, uses_curvature, freezes, signs, real.__name__)
 
 
 def plain(line: Line, target: Landscape) -> Kernel:
@@ -149,7 +157,11 @@ def plain(line: Line, target: Landscape) -> Kernel:
                 if not (line.freezes and done + t >= int(ADAPTING_SHARE * burn_in)):
                     a[:], b[:] = line.memory(a, b, g, line.parameters)
                 drift, metric = line.move(a, b, g, h, line.parameters)
-                x += size / 2 * drift + np.sqrt(size * metric) * noise[t]
+                root = np.sqrt(size * metric)
+                if line.signs:
+                    x += root * np.sign(erf(NARROW * noise[t]) * root + size / 2 * drift)
+                else:
+                    x += size / 2 * drift + root * noise[t]
                 if done + t >= burn_in and (done + t) % every == 0:
                     weight = size if weighted else 1.0
                     finite = x[np.isfinite(x)].astype(np.float64)

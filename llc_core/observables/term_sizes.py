@@ -14,6 +14,7 @@ from llc_core.samplers.base import OverdampedSampler, Sampler
 from llc_core.samplers.hmc import HMC
 from llc_core.samplers.monge_sgld import MongeSGLD
 from llc_core.samplers.sghmc import SGHMC
+from llc_core.samplers.sglrw import SGLRW
 from llc_core.samplers.sgnht import SGNHT
 from llc_core.samplers.underdamped import UnderdampedLangevin
 
@@ -85,8 +86,8 @@ class TermSizes(Observable):
 
 
 def has_plain_terms(sampler: Sampler) -> bool:
-    """Whether a step is −(ε/2)∇U and √ε·N(0, 1), with no metric beside them."""
-    bent = type(sampler).metric is not Sampler.metric or isinstance(sampler, MongeSGLD)
+    """Whether a step is −(ε/2)∇U and √ε·N(0, 1), with no metric beside them. A step of SGLRW has one length."""
+    bent = type(sampler).metric is not Sampler.metric or isinstance(sampler, MongeSGLD | SGLRW)
     return isinstance(sampler, OverdampedSampler) and not bent
 
 

@@ -46,6 +46,8 @@ class Sampler(Named):
     order: ClassVar[int] = 1
     elementwise: ClassVar[bool] = False
     """Whether `update` treats every parameter by itself, so that it may be done on some of them at a time."""
+    heats_by_noise: ClassVar[bool] = True
+    """Whether normals of variance τ in place of 1 are all that another temperature of the noise takes."""
     needs_conditionals: ClassVar[bool] = False
     """Whether only potentials with `exact_samplers` will do; it has no step size then, and the potential makes the draws."""
     needs_prior: ClassVar[bool] = False

@@ -35,6 +35,8 @@ class Line:
 
     One step at x, with slope g = U′(x) and curvature h = U″(x), and two numbers (a, b) of memory:
         a, b ← memory(a, b, g, p);   drift, G ← move(a, b, g, h, p);   x ← x + (ε/2)·drift + √(εG)·N(0, 1).
+    signs: the last is x ← x ± √(εG) instead, upwards with probability ½ + (ε/4)·drift/√(εG), kept between 0 and 1. With a
+        constant G and no memory it has an exact law.
 
     memory, move: plain functions of floats or arrays, made of arithmetic and numpy functions only, so that numba can
         compile them.  p: `parameters`, a tuple of floats.
@@ -49,6 +51,7 @@ class Line:
     remembered: int = 0
     uses_curvature: bool = False
     freezes: bool = False
+    signs: bool = False
 
 
 @dataclass(frozen=True)

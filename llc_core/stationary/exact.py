@@ -4,7 +4,7 @@ Long, since the price of a grid and the grid must agree."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -23,6 +23,7 @@ from llc_core.stationary.distances import total_variation
 from llc_core.stationary.grids import Axis, TooLarge, memory_axis, position_axis, remembers
 from llc_core.stationary.limit import SamplerLike, TargetLike, limit_law
 from llc_core.stationary.operator import Operator, stationary
+from llc_core.stationary.walk import SplitError, walk_law
 
 FAR_OUT = 1e-9
 """The first interval ends at this quantile of the limit law, moved away from the mode by the factor WIDER."""
@@ -113,12 +114,13 @@ def exact_law(
 
     The chain is (a, x) ↦ (a′, x′), a′ = memory(a, U′(x)), x′ ~ N(x + (ε/2)·drift, εG), from `Sampler.line`. Densities
     live on nodes; the move carries them by the normal kernel, the memory by cubic interpolation, which keeps the first
-    three moments, so that a hundred small steps of the memory do not smear it.
+    three moments, so that a hundred small steps of the memory do not smear it. A line with `signs` has a formula (`walk`)
+    instead; its chains begin in the limit law.
 
     step_size: ε; None: the sampler's.  resolution: nodes per length, relative to the usual.  most_bytes: about what it may take.
     A sampler that freezes its metric is taken after a long burn-in, when V is the mean of g² under its own law.
     Raises ValueError without a step size, for two numbers of memory (Adam: simulate), where the chain diverges, or where the law
-    takes more memory than that, before it is taken.
+    takes more memory than that, before it is taken; also where a chain with `signs` cannot cross from one part to another.
     """
     sampler, target = build(sampler), landscape(target)
     step = _step_size(sampler, step_size)
@@ -151,9 +153,15 @@ def _on_grids(
     law = limit_law(sampler, target)
     low, high = (target.mode + WIDER * (law.quantile(u) - target.mode) for u in (FAR_OUT, 1 - FAR_OUT))
     ends = (1.0, 1.0)
+
+    def solve(resolution: float) -> tuple[ExactLaw, tuple[float, float]]:
+        if line.signs:
+            return _walked(line, target, step, low, high, resolution, law.density, most_bytes)
+        axis = position_axis(target, law.metric, step, low, high, resolution, most)
+        return _solve(line, target, axis, step, resolution, most_bytes)
+
     for _ in range(ATTEMPTS):
-        axis = position_axis(target, law.metric, step, low, high, coarse, most)
-        rough, ends = _solve(line, target, axis, step, coarse, most_bytes)
+        rough, ends = solve(coarse)
         if max(ends) < AT_AN_END or not np.isfinite(ends).all():
             break
         width = high - low
@@ -165,8 +173,7 @@ def _on_grids(
         )
     if resolution <= coarse:
         return rough
-    axis = position_axis(target, law.metric, step, low, high, resolution, most)
-    fine, _ = _solve(line, target, axis, step, resolution, most_bytes)
+    fine, _ = solve(resolution)
     bins = Bins(law.quantile(0.001), law.quantile(0.999))
     change = total_variation(rough.masses(bins), fine.masses(bins))
     return replace(fine, grid_change=change, converged=fine.converged and change < CHANGE)
@@ -193,9 +200,7 @@ def _solve(
         before, frozen = frozen, float(mass @ slope**2)
         if abs(frozen - before) < 1e-8 * before:
             break
-    near = max(2, int(NEAR * len(mass)))
-    below, above = operator.leaving(states)
-    ends = max(float(np.abs(mass[:near]).sum()), below), max(float(np.abs(mass[-near:]).sum()), above)
+    ends = max(_at_end(mass), operator.leaving(states)[0]), max(_at_end(mass[::-1]), operator.leaving(states)[1])
     mass = np.clip(mass, 0, None)
     law = ExactLaw(
         axis.nodes,
@@ -208,6 +213,28 @@ def _solve(
         axis,
     )
     return law, ends
+
+
+def _walked(
+    line: Line,
+    target: Landscape,
+    step: float,
+    low: float,
+    high: float,
+    resolution: float,
+    start: Callable[[np.ndarray], np.ndarray],
+    most_bytes: float,
+) -> tuple[ExactLaw, tuple[float, float]]:
+    """`_solve` for a line with `signs`."""
+    axis, mass, residual = walk_law(line, target, step, low, high, resolution, start, most_bytes)
+    ends = _at_end(mass), _at_end(mass[::-1])
+    density = mass / axis.spacing(axis.nodes)
+    return ExactLaw(axis.nodes, density, step, residual, residual < 1e-3 * step, sum(ends), 1, axis), ends
+
+
+def _at_end(mass: np.ndarray) -> float:
+    """Mass near the first node."""
+    return float(np.abs(mass[: max(2, int(NEAR * len(mass)))]).sum())
 
 
 def bias_curve(
@@ -228,7 +255,7 @@ def bias_curve(
     for step in step_sizes:
         try:
             found = exact_law(sampler, target, step, resolution).masses(bins)
-        except DivergesError:
+        except (DivergesError, SplitError):
             yield float(step), np.nan, np.nan
             continue
         yield float(step), total_variation(found, wanted), total_variation(found, limit)

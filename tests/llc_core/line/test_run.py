@@ -14,6 +14,7 @@ from functools import lru_cache
 import numpy as np
 import pytest
 import torch
+from scipy.special import ndtr
 
 from llc_core.bins import Bins
 from llc_core.compute.single_precision import pipeline
@@ -25,6 +26,7 @@ from llc_core.potentials import landscape
 from llc_core.samplers import (
     PSGLD,
     SGLD,
+    SGLRW,
     AdamSGLD,
     CorrectedPSGLD,
     DriftAdamSGLD,
@@ -61,7 +63,11 @@ def by_hand(run):
         if not (line.freezes and t >= int(ADAPTING_SHARE * run.burn_in)):
             a, b = line.memory(a, b, g, line.parameters)
         drift, metric = line.move(a, b, g, target.curvature(x), line.parameters)
-        x = x + size / 2 * drift + np.sqrt(size * metric) * noise[t % CHUNK]
+        root, kick = np.sqrt(size * metric), noise[t % CHUNK]
+        if line.signs:
+            x = x + root * np.where(ndtr(kick) > 0.5 - size / 4 * drift / root, 1, -1)
+        else:
+            x = x + size / 2 * drift + root * kick
         if t >= run.burn_in and t % run.record_every == 0:
             weight = size if run.step_decay else 1.0
             counts += weight * run.bins.counts(x)
@@ -196,6 +202,7 @@ PUBLISHED = PSGLD(step_size=1e-3, alpha=0.9, stability=0.1)
 OTHER = PSGLD(step_size=1e-3, alpha=0.6, stability=0.3)
 ROWS = {
     "SGLD": Row(SGLD(step_size=1e-2), predicted=0.01, target_below=0.01),
+    "SGLRW": Row(SGLRW(step_size=1e-2), predicted=0.01, target_below=0.01),
     "PSGLD": Row(PUBLISHED, target_above=0.15, chains=10_000),
     "PSGLD without Γ": Row(PUBLISHED.replace(gamma_term="dropped"), target_above=0.15, chains=10_000),
     "TFP form": Row(PUBLISHED.replace(stability_form="inside", stability=0.1**0.5), target_above=0.15, chains=10_000),

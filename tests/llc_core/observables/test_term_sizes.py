@@ -98,7 +98,17 @@ def test_terms_are_those_of_overdamped_samplers_without_a_metric():
         name: set(estimate(problem, kind(step_size=1e-4), chains=2, steps=60).diagnostics)
         for name, kind in samplers().items()
         if name
-        in ("SGLD", "ProximalSGLD", "DriftAdamSGLD", "PSGLD", "RMSPropSGLD", "AdamSGLD", "MongeSGLD", "ShampooSGLD")
+        in (
+            "SGLD",
+            "ProximalSGLD",
+            "DriftAdamSGLD",
+            "PSGLD",
+            "RMSPropSGLD",
+            "AdamSGLD",
+            "MongeSGLD",
+            "ShampooSGLD",
+            "SGLRW",
+        )
     }
     with_terms = {name for name, has in found.items() if set(TERMS) <= has}
     assert with_terms == {"SGLD", "ProximalSGLD", "DriftAdamSGLD"}

@@ -11,6 +11,7 @@ import pytest
 import torch
 from scipy.integrate import cumulative_trapezoid
 from scipy.linalg import block_diag, fractional_matrix_power
+from scipy.special import ndtr
 from targets import Averages, Quadratic, check_mean, sample
 
 import llc_core
@@ -20,6 +21,7 @@ from llc_core.samplers import (
     PSGLD,
     SGHMC,
     SGLD,
+    SGLRW,
     SGNHT,
     AdamSGLD,
     CorrectedPSGLD,
@@ -51,6 +53,7 @@ LINED: list[Sampler] = [
     FrozenPSGLD(alpha=0.8),
     RMSPropSGLD(beta=0.8),
     AdamSGLD(beta1=0.6, beta2=0.8),
+    SGLRW(),
 ]
 """Every sampler that has a scalar form, with settings of its own."""
 
@@ -146,7 +149,11 @@ def test_the_scalar_form_makes_the_same_steps(sampler):
         if not (line.freezes and frozen):
             a, b = line.memory(a, b, g, line.parameters)
         drift, metric = line.move(a, b, g, h if line.uses_curvature else 7.0, line.parameters)
-        x = x + step / 2 * drift + np.sqrt(step * metric) * noise[0].numpy()
+        root, kick = np.sqrt(step * metric), noise[0].numpy()
+        if line.signs:
+            x = x + root * np.where(ndtr(kick) > 0.5 - step / 4 * drift / root, 1, -1)
+        else:
+            x = x + step / 2 * drift + root * kick
         np.testing.assert_allclose(target.mode + state["delta"].numpy(), x, rtol=1e-12, atol=1e-12)
 
 

@@ -22,8 +22,8 @@ TRUTH = torch.randn(OUTPUTS, INPUTS, generator=torch.Generator().manual_seed(5),
 ROUNDING = 1e-9
 """Of the loss: 150 steps of 10⁻¹⁶ each, which nearby paths let grow a little."""
 NAMES = sorted(samplers(priors=True))
-SEE_ROTATIONS = ("AdamSGLD", "CorrectedPSGLD", "DriftAdamSGLD", "FrozenPSGLD", "PSGLD", "RMSPropSGLD")
-"""Their metrics, or drifts, go parameter by parameter."""
+SEE_ROTATIONS = ("AdamSGLD", "CorrectedPSGLD", "DriftAdamSGLD", "FrozenPSGLD", "PSGLD", "RMSPropSGLD", "SGLRW")
+"""Their metrics, drifts or steps go parameter by parameter."""
 SMALLER = {"SGHMC": 1e-5, "SGNHT": 1e-5}
 """Step sizes of samplers that do not stand the usual one here: theirs is the square of a leapfrog's step."""
 

@@ -91,6 +91,7 @@ def formula(prediction: Prediction) -> str:
         "CorrectedPSGLD": r"\pi=p",
         "FrozenPSGLD": r"\pi=p",
         "SGLD": r"\pi=p",
+        "SGLRW": r"\pi=p",
         "MongeSGLD": rf"\pi\propto p\,G^{{-1}}=p\,(1+{_n(values.get('beta', 1.0))}^2\,U'^2)",
         "ShampooSGLD": r"\pi\propto p\,G^{-1}=p\,|U'|",
         "DriftAdamSGLD": (
@@ -132,6 +133,8 @@ def explanation(prediction: Prediction) -> str:
         "DriftAdamSGLD": "Adam's direction is added to the drift, but the noise stays the same. So the distribution is too "
         "narrow.",
         "SGLD": "The metric is constant: the chain samples the target, with an error proportional to ε.",
+        "SGLRW": "Steps have one length, and the slope only decides how likely up is. The chain samples the target, with an "
+        "error proportional to ε.",
         "RMSPropSGLD": "The metric moves with the chain and Γ is left out: a factor 1/G stays, as in PSGLD without Γ.",
         "AdamSGLD": "The metric moves with the chain and Γ is left out: a factor 1/G stays.",
     }.get(name, "The moving metric leaves a factor of G in the distribution unless Γ is complete.")
