@@ -34,7 +34,7 @@ export function render({model}) {
     model.send_msg({kept: entry.value})
   })
   const keys = (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.key.toLowerCase() !== 'a') return
+    if (event.ctrlKey || event.metaKey || event.altKey || event.key.toLowerCase() !== 'a' || !form.checkVisibility()) return
     const target = event.composedPath()[0]
     if (target.closest?.('input, textarea, select, [contenteditable], [role=slider], [role=combobox], [role=option], [role=listbox]')) return
     event.preventDefault()

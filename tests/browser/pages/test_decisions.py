@@ -46,7 +46,7 @@ def test_a_play_moves_to_its_end_and_another_game_begins_on_a_dark_phone(app):
     app.switch_scheme()
     app.choose("digits")
     app.until(f"({COUNT})('aurocs') > 0", 120)
-    expect(page.locator("h1")).to_contain_text("draws tell a digit that was never shown", timeout=120_000)
+    expect(page.locator("h1")).to_contain_text("draws spot the digit never shown", timeout=120_000)
     page.get_by_role("button", name="Open drawer").click()
     entry = page.get_by_role("textbox", name="Steps", exact=True)
     entry.fill("300")

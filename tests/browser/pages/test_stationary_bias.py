@@ -149,7 +149,7 @@ def test_pause_step_play_reset(bias):
     held = bias.step
     bias.page.get_by_role("button", name="Step: advance by 600 steps").click()
     expect(bias.page.locator(".count")).to_contain_text(f"step {held + 600:,} of")
-    bias.page.get_by_text("PSGLD as published avoids").click()
+    bias.page.get_by_text("Published PSGLD never settles").click()
     bias.page.keyboard.press("Space")
     expect(bias.page.locator(".caption")).not_to_contain_text("paused")
     with bias.begins():
@@ -205,7 +205,7 @@ def test_points_are_dragged_and_typed(bias):
     moved = f"(old) => ({SOURCE})('target_points').y[2] > old + 0.1"
     for _ in range(3):  # a figure that is moved by words above it between two looks is missed, as by anybody
         x, y = bias.place(PLACE, ["target_editor", before["x"][2], before["y"][2]])
-        bias.drag(*((x, y - up) for up in range(0, 51, 5)))
+        bias.drag(*((x, y - up) for up in range(0, 101, 10)))
         with contextlib.suppress(TimeoutError):
             bias.page.wait_for_function(moved, arg=before["y"][2], timeout=8000)
             break
