@@ -20,6 +20,7 @@ from app.components.notice import Notice
 from app.components.projector import Projector
 from app.components.skip_link import SkipLink
 from app.components.surroundings import Surroundings, last_page, was
+from app.components.valley import Valley
 from app.pages import load_pages
 from app.pages.base import PageInfo, PageView
 from app.patches import busy_flag, early_changes, known_defaults, native_modules, own_values, quick_visuals
@@ -49,6 +50,8 @@ class Shell:
         if was("dark"):
             pn.config.theme = "dark"
         self._view: PageView | None = None
+        self._bent: dict[str, float] = {}
+        """What a visitor did with the valley before the engine was there."""
         self._class: Any = None
         """The teacher's view of what a class guesses, where it is asked for."""
         self._left = False
@@ -93,8 +96,19 @@ class Shell:
         if warmup.wait(0):
             self._fill()
         else:
-            self._main.objects = [_message("Starting the engine…", "The page opens by itself in a few seconds.")]
+            self._main.objects = self._meanwhile()
             self._waiting = pn.state.add_periodic_callback(self._look, period=WAIT_MILLISECONDS)
+
+    def _meanwhile(self) -> list[Any]:
+        """Before the engine is there: the valley of the page "Start" needs none, and moves at once."""
+        if set(pn.state.session_args) & {"c", "page"} or last_page() not in ("", "start"):
+            return [_message("Starting the engine…", "The page opens by itself in a few seconds.")]
+        valley = Valley(sizing_mode="stretch_width", margin=(0, 18))
+        valley.listener = lambda bend, samples: self._bent.update(bend=bend, samples=samples)
+        return [
+            _message("Starting the engine…", "Bend the valley meanwhile: λ counts the weights that it uses."),
+            valley,
+        ]
 
     def leave(self) -> None:
         """The session is over. What its visitor asked for last may still arrive, and opens no page."""
@@ -156,6 +170,8 @@ class Shell:
                 self._view.restore(link.config)
             elif preset:
                 self._choose(self._view, preset)
+            elif self._bent and self._key == "start":
+                self._view.restore(self._bent)
         except ValueError as error:
             self._show_error(f"This link cannot be opened: {error}")
 

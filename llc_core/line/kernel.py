@@ -10,7 +10,6 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from scipy.special import erf
 
 from llc_core.extras import command
 from llc_core.potentials.line.landscape import Landscape, Shape
@@ -159,6 +158,8 @@ def plain(line: Line, target: Landscape) -> Kernel:
                 drift, metric = line.move(a, b, g, h, line.parameters)
                 root = np.sqrt(size * metric)
                 if line.signs:
+                    from scipy.special import erf  # here, since scipy takes long to load
+
                     x += root * np.sign(erf(NARROW * noise[t]) * root + size / 2 * drift)
                 else:
                     x += size / 2 * drift + root * noise[t]

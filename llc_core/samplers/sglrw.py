@@ -38,7 +38,7 @@ class SGLRW(OverdampedSampler):
 
     label: ClassVar[str] = "SGLRW"
     formula: ClassVar[str] = (
-        r"w_i\leftarrow w_i+\sqrt{\epsilon}\;\operatorname{sign}\!\Big(u_i-\tfrac{\sqrt\epsilon}{2}\,"
+        r"w_i\leftarrow w_i+\sqrt{\epsilon}\;\operatorname{sign}\!\Big(u_i-\tfrac{\sqrt{\epsilon}}{2}\,"
         r"\tfrac{\partial U}{\partial w_i}\Big),\quad u_i\sim\mathcal U(-1,1)"
     )
     about: ClassVar[str] = (

@@ -54,6 +54,7 @@ def test_the_picks_configuration_runs(regular):
     assert math.isfinite(current.estimates()[0].llc)
 
 
+@pytest.mark.slow
 def test_a_singular_landscape():
     problem = planar_landscape("normal_crossing", k=[1, 2])
     found = calibrate(problem, "SGLD", chains=24, steps=8000, step_size=[2e-4, 5e-4, 1e-3, 8e-3], localization=[1.0])
@@ -126,6 +127,7 @@ def test_a_single_cell_is_no_plateau():
     assert all(s[-1] == "." for s in said)
 
 
+@pytest.mark.slow
 def test_the_localisation_asked_about_is_the_one_picked():
     found = calibrate(
         planar_landscape("quadratic"), "SGLD", chains=16, steps=4000, step_size=[1e-4, 2e-4, 4e-4],

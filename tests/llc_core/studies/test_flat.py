@@ -25,6 +25,7 @@ def test_exact_masses_give_the_coefficient_at_every_scale(scale, llc, zeta, diff
     assert np.abs(found - llc).max() < 1e-3 and len(energy) == 399 and (np.diff(energy) > 0).all()
 
 
+@pytest.mark.slow
 @pytest.mark.long
 def test_chains_on_a_singular_minimum_learn_it():
     """w1² + w2⁴, λ = ¾ at every scale: θ of eight trials, scales together, by the spread of the trials. The allowance is for the

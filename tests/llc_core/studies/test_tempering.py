@@ -91,6 +91,7 @@ class Cauchy(nn.Module):
         return torch.tan(math.pi / 2 * self.u) * x
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sign", [1, -1])
 def test_a_cauchy_prior_and_a_likelihood_that_is_not_symmetric(sign):
     """An observation 2 ± ½: the free energy, and on which side of 2 the mass is, which a wrong sign would turn round."""
