@@ -190,7 +190,7 @@ def check_heavy(noise: float, step_size: float, steps: int) -> None:
     assert abs(found.llc - walk) < 4.5 * found.llc_se, f"off by {found.llc - walk:.2g}"
 
 
-SETTINGS = [(0.01, 1.2e-4, 3_000), pytest.param(0.03, 1.2e-5, 6_000, marks=pytest.mark.long)]
+SETTINGS = [(0.01, 1.2e-4, 3_000), pytest.param(0.03, 1.2e-5, 6_000, marks=pytest.mark.slow)]
 """Noise, step size and steps. The first step is the automatic one."""
 
 
