@@ -63,8 +63,8 @@ const mountGuess = (root, onNetwork) => {
     const off = Math.abs(bet.value - 2 * local.value), verdict = off < .5 ? 'Exactly.' : off < .08 * d ? 'Close.' : bet.value > 2 * local.value ? 'Fewer than that.' : 'More than that.'
     const elsewhere = global.value === local.value ? 'No other solution of the same function has less.' : `Another solution of the same function has λ = ${plain(global)}${times(global.multiplicity)}, the least of all.`
     find('.said').innerHTML = `${verdict} It behaves like a model with ${plain(fraction(2 * local.top, local.bottom))} of its ${d} weights:
-      λ = <strong class="truth">${plain(local)}</strong>${times(local.multiplicity)}. ${elsewhere}`
-    find('.layers').innerHTML = layers.map((each, l) => `<div>Only layer ${l + 1} moves: λ = ${plain(each)}<i style="width: ${100 * each.value / Math.max(...layers.map((x) => x.value), 1)}%"></i></div>`).join('')
+      <span class="whole">λ = <strong class="truth">${plain(local)}</strong></span>${times(local.multiplicity)}. ${elsewhere}`
+    find('.layers').innerHTML = layers.map((each, l) => `<div>Only layer ${l + 1} moves: <span class="whole">λ = ${plain(each)}</span><i style="width: ${100 * each.value / Math.max(...layers.map((x) => x.value), 1)}%"></i></div>`).join('')
   }
   const typed = () => {
     open = false
@@ -88,7 +88,7 @@ const mountGuess = (root, onNetwork) => {
   const another = () => {
     const any = (low, high) => low + Math.floor(Math.random() * (high - low + 1)), widths = Array.from({length: any(3, 5)}, () => any(2, 9))
     find('#widths').value = widths.join(', ')
-    find('#ranks').value = widths.slice(1).map((h, l) => any(0, Math.min(h, widths[l]))).join(', ')
+    find('#ranks').value = widths.slice(1).map((h, l) => any(1, Math.min(h, widths[l]))).join(', ')
     typed()
   }
   find('#widths').addEventListener('input', typed)

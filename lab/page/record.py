@@ -1,6 +1,6 @@
 """Runs of the engine that the page without a server plays again: what eight chains met, and where the first one was.
 
-    python -m lab.page.record [FILE]        writes lab/page/runs.json; takes seconds
+python -m lab.page.record [FILE]        writes lab/page/runs.json; takes seconds
 """
 
 from __future__ import annotations
@@ -39,7 +39,9 @@ def recorded(layer_ranks: Sequence[int], steps: int = STEPS, frames: int = FRAME
     """
     problem = DeepLinearNetwork.random(widths=WIDTHS, layer_ranks=layer_ranks, noise_std=0.0, seed=SEED)
     sampler = {"name": SAMPLER}
-    run = Run(RunConfig(sampler=sampler, gradient="full", chains=CHAINS, steps=steps, burn_in=BURN_IN, seed=SEED), problem)
+    run = Run(
+        RunConfig(sampler=sampler, gradient="full", chains=CHAINS, steps=steps, burn_in=BURN_IN, seed=SEED), problem
+    )
     w0 = np.concatenate([w.ravel() for w in problem.weights])
     met, hats, places = [], [], []
     for _ in range(frames):

@@ -40,12 +40,14 @@ const mountReplay = (root, runs) => {
     line(run.hat.slice(0, at + 1).map((row, i) => [i, row]).filter(([, row]) => row[0] !== null).map(([i, row]) => [i, mean(row)]), 4, 1)
     svg.setAttribute('aria-label', `${run.met[0].length} chains over ${run.steps} steps. ${said.textContent}`)
   }
-  const far = () => run.met[0].filter((each) => each > 10 * top).length // where they begin
+  // How many chains begin far away, and the step from which on all are near.
+  const far = () => run.met[0].filter((each) => each > 10 * top).length
+  const near = () => run.steps / run.met.length * (1 + run.met.findLastIndex((row) => row.some((each) => each > 10 * top)))
   const say = () => {
     const row = run.hat[at], last = at === run.met.length - 1, truth = open ? ` Exact λ: ${fixed(exact(), 1)}.` : ''
     const hat = last ? `${fixed(run.estimate, 2)} ± ${fixed(run.error, 2)}` : row[0] === null ? '…' : fixed(mean(row), 1)
     said.textContent = `λ̂ = ${hat}, so this network of ${run.w0.length} weights uses about ${row[0] === null ? '…' : fixed(2 * mean(row), 0)}.${truth}`
-    note.textContent = `${run.met[0].length} chains; ${far()} of them begin far away. They find their way back within a few steps.`
+    note.textContent = `${run.met[0].length} chains; ${far()} of them begin far away, and all are near from step ${near()} on.`
     show.textContent = open ? 'Hide λ' : 'Show λ'
   }
   const see = () => { say(); draw() }
