@@ -11,7 +11,7 @@ const readNetwork = (typedWidths, typedRanks) => {
   if (widths.length < 2 || widths.length > MOST_LAYERS + 1) throw new Error(`Give from 2 to ${MOST_LAYERS + 1} widths, such as 6, 6, 6.`)
   const most = widths.slice(1).map((h, l) => Math.min(h, widths[l])), given = whole(typedRanks)
   const ranks = given.length ? given : most
-  if (ranks.length !== most.length) throw new Error(`Give ${most.length} ranks, one for each layer, or none.`)
+  if (ranks.length !== most.length) throw new Error(`Give ${most.length} rank${most.length > 1 ? 's' : ''}, one for each layer, or none.`)
   const wrong = ranks.findIndex((k, l) => !(k <= most[l]))
   if (wrong >= 0) throw new Error(`Give layer ${wrong + 1} a rank from 0 to ${most[wrong]}.`)
   return {widths, ranks}
