@@ -1,6 +1,6 @@
 // What stands before this in the script: line.js and svg.js. Two samplers beside each other, with the target and what is predicted.
 
-const PARTICLES = 3000, SHOWN = 240, BUDGET = 5 // the last: ms of a frame for both
+const PARTICLES = 2000, SHOWN = 160, BUDGET = 4 // the last: ms of a frame for both
 const NAMES = {published: 'PSGLD, as published', corrected: 'PSGLD, corrected'}
 
 const mountHole = (root) => {

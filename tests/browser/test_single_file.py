@@ -254,9 +254,10 @@ def test_what_is_predicted_is_what_the_engine_predicts(empty, name):
         {"color_scheme": "dark"},
         {"color_scheme": "dark", "viewport": SIZES["phone"], "reduced_motion": "reduce"},
         {"viewport": SIZES["phone"]},
+        {"viewport": {"width": 320, "height": 640}},
     ],
     indirect=True,
-    ids=["light", "dark", "dark phone, still", "phone"],
+    ids=["light", "dark", "dark phone, still", "phone", "smallest phone"],
 )
 def test_everybody_can_use_the_page(opened):
     opened.get_by_role("button", name="Reveal").click()
