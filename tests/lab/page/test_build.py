@@ -67,6 +67,7 @@ def test_recorded_runs_have_the_exact_coefficient(run):
     assert sum(run["hat"][-1]) / len(run["hat"][-1]) == pytest.approx(run["estimate"], rel=5e-3)
 
 
+@pytest.mark.slow
 def test_a_run_that_is_recorded_again_is_the_same():
     again = record.recorded(record.WALKED)
     kept = next(run for run in RUNS if run["ranks"] == list(record.WALKED))
