@@ -24,7 +24,7 @@ const apart = (a, b) => {
 export function render({model}) {
   const root = document.createElement('div')
   root.className = 'board'
-  root.innerHTML = `<div class="weights"><div class="modes" role="group" aria-label="Whose weights"></div><svg role="img"></svg>
+  root.innerHTML = `<div class="weights"><div class="modes" role="group" aria-label="Whose weights"></div><svg role="group"></svg>
     <div class="moving"><label for="factor">Strengthen one hidden unit: <b></b></label>
       <input id="factor" type="range" min="-1.4" max="1.4" step="0.02" value="0">
       <label><input type="checkbox" checked>weaken what leaves it as much</label></div>
