@@ -29,7 +29,7 @@ const uncover = () => {
 const SETTLED = 2000 // ms
 const forget = (view) => view.model.document?.freeze_all_models?.(() => {}) // looks for them when it is over
 
-const ROOM = 1060 // px that all names of the header need, at letters of usual size
+const ROOM = 1400 // px from which the first names stand in the header, at letters of usual size: below it a menu leaves room for the choices
 const remember = (key) => { try { document.cookie = `llc-lab-page=${key}; max-age=31536000; samesite=lax` } catch { /* then Start opens */ } }
 
 export function render({model, view}) {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
 import time
 from collections.abc import Callable, Iterator
@@ -114,7 +115,7 @@ class App:
         """Open another page: it may stand in the header, below “More pages”, or in the menu of a narrow header."""
         menu = self.page.locator("nav > .open")
         menu.wait_for(state="attached", timeout=seconds * 1000)
-        chosen = self.page.locator("nav").get_by_text(title, exact=True)
+        chosen = self.page.locator("nav button[data-key]", has_text=re.compile(f"^{re.escape(title)}$"))
         if menu.is_visible():
             menu.click()
         elif not chosen.is_visible():

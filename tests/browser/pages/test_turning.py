@@ -65,19 +65,19 @@ def test_another_page_takes_over_and_ends_the_run_of_the_one_that_is_left(app, h
     visitor.open_link("local-geometry", {"problem": PRESETS[0].problem, "steps": 100_000})
     visitor.until_moving()
     left = manager()._runs[-1]
-    visitor.button("Second page").click()
+    visitor.turn_to("Second page")
     expect(app.page.locator(".count")).to_have_text(re.compile(r"step [1-9][\d,]* of 8,000"))
     assert left.handle.state.status in OVER, "the first page's run is over"
     expect(app.page.get_by_role("group", name="Presets")).to_have_count(1)
 
-    visitor.button("Stationary bias").click()
+    visitor.turn_to("Stationary bias")
     visitor.page.get_by_text("Right sampler").first.wait_for()
     expect(app.page.locator(".count")).to_have_text(re.compile(r"step [1-9][\d,]* of 60,000"))
     assert manager().active == 1
     left = manager()._runs[-1]
-    visitor.button("Local geometry").click()
+    visitor.turn_to("Local geometry")
     expect(app.page.locator(".count")).to_have_text(re.compile(r"step [1-9][\d,]* of 8,000"))
     assert left.handle.state.status in OVER, "the second page's run is over"
     assert manager().active <= 1
-    expect(visitor.button("Local geometry")).to_have_attribute("aria-current", "page")
+    expect(visitor.page.locator("nav [aria-current=page]")).to_have_text("Local geometry")
     expect(app.page.get_by_role("group", name="Presets")).to_have_count(1)
