@@ -11,6 +11,7 @@ import pytest
 from bokeh.document import Document
 from panel.io.state import set_curdoc
 
+from app.components.valley import Valley
 from app.pages.base import PageInfo
 from app.window import warmup
 from app.window.shell import Shell
@@ -63,3 +64,24 @@ def test_a_window_is_made_as_it_was_last(monkeypatch, dark, narrow):
         assert shell.page.sidebar_open is not narrow and shell._surroundings.folded is narrow
         shell.leave()
     assert pn.config.theme == "default", "other sessions are not asked"
+
+
+@pytest.mark.parametrize("last", ["", "start", "decisions"])
+def test_before_the_engine_is_there_a_valley_can_be_bent_and_stays_bent(monkeypatch, last):
+    """Whoever used another page last waits for that one."""
+    assert warmup.wait(120)
+    monkeypatch.setattr(type(pn.state), "cookies", {"llc-lab-page": last})
+    with set_curdoc(Document()):
+        with monkeypatch.context() as cold:
+            cold.setattr(warmup, "wait", lambda seconds: False)
+            shell = Shell()
+        valleys = shell._main.select(Valley)
+        assert len(valleys) == (last != "decisions")
+        for valley in valleys:
+            valley._handle_msg({"bend": 1.5, "samples": 3.0})
+        shell._waiting.stop()
+        shell._fill()
+        assert shell._key == (last or "start")
+        if valleys:
+            assert shell._view.configuration() == {"bend": 1.5, "samples": 3.0}
+        shell.leave()
