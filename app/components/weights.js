@@ -68,8 +68,8 @@ export function render({model}) {
     if (!touched) { said.textContent = 'Blue: positive weights. Orange: negative. Thick: large. Choose a hidden unit and move the slider.'; return }
     const same = change < SLIGHT
     said.classList.add(same ? 'same' : 'other')
-    said.innerHTML = same ? 'What the network computes changes by <b>0.0%</b>: a flat direction. The loss stays, so it adds nothing to λ.'
-      : `What the network computes changes by <b>${(100 * change).toFixed(1)}%</b>: this direction has walls, and counts.`
+    said.innerHTML = same ? 'What the network computes changes by <b>0.0%</b>: a flat direction. The loss stays the same.'
+      : `What the network computes changes by <b>${(100 * change).toFixed(1)}%</b>: the loss rises. This direction has walls.`
   }
   const glide = () => {
     let far = 0

@@ -24,7 +24,7 @@ ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--js-flags=--no-opt --no-maglev"]
 # What a test waits for is looked for ten times a second. Otherwise it is at every frame, for which the page would have to draw one.
 Page.wait_for_function = partialmethod(Page.wait_for_function, polling=100)
 
-PATIENCE = int(os.environ.get("PATIENCE", 120_000))
+PATIENCE = 120_000
 """Milliseconds. A page on two busy cores answers late, not wrongly: no test asks how fast it is."""
 expect.set_options(timeout=PATIENCE)
 

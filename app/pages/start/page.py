@@ -26,7 +26,7 @@ WAYS = (
     ("your-network", "Measure your own network", "Train one here, or bring its weights."),
 )
 
-GLOSSARY = (
+GLOSSARY = (  # plainer than `app.style.glossary`: no sign is used that this page does not show
     ("weights w", "The numbers that training changes. This model has two, so that they can be drawn."),
     ("loss", "How badly the model fits with these weights. Zero is best here."),
     ("w0", "The solution that is asked about: the middle of the square."),

@@ -107,7 +107,7 @@ SLIDE = f"""async (name) => {{
 def opened(page: Any, url: str) -> list[float]:
     """Seconds until the document is there, until the run moves, and from then until λ̂ has a value."""
     start = time.monotonic()
-    page.goto(url, wait_until="commit")
+    page.goto(f"{url}?page=landscapes", wait_until="commit")
     document = time.monotonic() - start
     page.wait_for_function(POINTS, timeout=MOST)
     moving = time.monotonic() - start
@@ -177,7 +177,7 @@ def cold(browser: Any) -> list[float]:
     with fresh_server() as url:
         page = browser.new_context(viewport=VIEW).new_page()
         start = time.monotonic()
-        page.goto(url, wait_until="commit")
+        page.goto(f"{url}?page=landscapes", wait_until="commit")
         page.get_by_text("Starting").first.wait_for(timeout=MOST)
         starting = time.monotonic() - start
         page.wait_for_function(POINTS, timeout=MOST)
@@ -211,7 +211,7 @@ def tiny(page: Any, url: str) -> list[float]:
 
 def hole(page: Any, url: str) -> list[float]:
     """Seconds from the click on "Stationary bias" to the hole on the left side and none on the right."""
-    page.goto(url)
+    page.goto(f"{url}?page=landscapes")
     button = page.get_by_role("button", name="Stationary bias", exact=True)
     button.wait_for(timeout=MOST)
     start = time.monotonic()

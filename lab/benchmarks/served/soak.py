@@ -77,7 +77,7 @@ def visit(context: object, url: str, seconds: float, turn: int) -> None:
     page = context.new_page()  # type: ignore[attr-defined]
     page.set_default_timeout(PATIENCE_MILLISECONDS)
     try:
-        page.goto(url, wait_until="commit")
+        page.goto(f"{url}?page=landscapes", wait_until="commit")
         if turn % 5 == 4:  # one who leaves at once
             page.wait_for_timeout(300)
             return
