@@ -64,6 +64,11 @@ def measure(stepper: Stepper, state: State, hp: Hp, draw: Callable[[], Batch] | 
     factor = None if draw is None else sampler.noise_factor(hp)
     if draw is not None and factor is not None:
         noise = factor * stepper.gradient_variance(state, hp, draw)
+    limit = None if draw is None else sampler.largest_force(hp)
+    if draw is not None and limit is not None:
+        # What is cut off weakens the pull by its share; each direction then adds as much of its half, at most.
+        share = stepper.beyond(state, draw, limit).clamp_max(0.99)
+        noise = target.potential.dim / 2 * share / (1 - share)
     factor = sampler.step_bias_factor(hp)
     if factor is not None:
         step = factor * stepper.loss_times_force(state, hp)

@@ -103,6 +103,10 @@ class Sampler(Named):
         """k [C, 1] such that gradient noise of variance Σ adds about k·nβ²·tr(GΣ) to λ̂, or None where not known."""
         return None
 
+    def largest_force(self, hp: Hp) -> Tensor | None:
+        """|∂U/∂wᵢ| [C, 1] beyond which a step does not grow with the gradient, or None where it always does."""
+        return None
+
     def step_bias_factor(self, hp: Hp) -> Tensor | None:
         """k [C, 1] such that step_size alone adds about k·E[nβ∇Lᵀ G ∇U] to λ̂, or None: nothing to first order.
 

@@ -63,6 +63,9 @@ class SGLRW(OverdampedSampler):
     def noise_factor(self, hp: Hp) -> Tensor:
         return torch.zeros_like(hp.step_size)
 
+    def largest_force(self, hp: Hp) -> Tensor:
+        return 2 / hp.step_size.sqrt()
+
     def line(self) -> Line:
         return Line(_nothing, _move, signs=True)
 

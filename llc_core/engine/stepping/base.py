@@ -150,6 +150,11 @@ class Stepper(ABC):
             square = square * metric
         return square.sum(dim=1, keepdim=True) / 2
 
+    def beyond(self, state: State, draw: Callable[[], Batch], limit: Tensor) -> Tensor:
+        """Share of the parameters whose |∂U/∂wᵢ| on a batch exceeds `limit`, [C, 1]."""
+        force = self.target.evaluate(state["delta"], draw()).force
+        return (force.abs() > limit).double().mean(dim=1, keepdim=True)
+
     def loss_times_force(self, state: State, hp: Hp) -> Tensor:
         """nβ∇Lᵀ G ∇U of every chain, [C, 1]."""
         energy = self.target.evaluate(state["delta"], None)

@@ -155,6 +155,15 @@ class ChainByChain(Stepper):
             del grad, square, metric
         return torch.cat(sums)
 
+    def beyond(self, state: State, draw: Callable[[], Batch], limit: Tensor) -> Tensor:
+        batch, count, shares = draw(), len(state["delta"]), []
+        for chain, row in _rows(state["delta"]):
+            force = self.target.potential.excess_loss_and_grad(state["delta"][row], batch.of(chain, count))[1]
+            force.mul_(self.target.n_beta[row]).addcmul_(self.target.localization[row], state["delta"][row])
+            shares.append((force.abs_() > limit[row]).double().mean(dim=1, keepdim=True))
+            del force
+        return torch.cat(shares)
+
     def loss_times_force(self, state: State, hp: Hp) -> Tensor:
         sums = []
         for _, row in _rows(state["delta"]):

@@ -234,6 +234,20 @@ def test_noise_of_finite_variance_adds_nothing_where_sgld_counts_it():
         )
         for name in ("SGLD", "SGLRW")
     }
-    assert found["SGLRW"].diagnostics["noise_inflation"] == 0
+    assert (
+        found["SGLRW"].diagnostics["noise_inflation"] < 0.01 * found["SGLRW"].llc
+    )  # a gradient in thousands is cut off
     assert abs(found["SGLRW"].llc - EXACT) < 4.5 * found["SGLRW"].llc_se
     assert found["SGLD"].llc > EXACT + 0.3
+
+
+def test_the_verdict_sees_what_is_cut_off():
+    """At noise 0.1 a quarter of all gradients is: λ̂ is a third too high, and nobody is told to trust it."""
+    found, walk = heavy("SGLRW", 0.1, 1.2e-4, 2000), expected(0.1, 1.2e-4)
+    assert walk > 1.3 * EXACT and not llc_core.conclude(found).trusted
+    h, draws = math.sqrt(1.2e-4), 32 * DIM
+    share = float(2 * stats.t.sf(2 / h / (0.1 * N_BETA), TAIL))  # of gradients beyond 2/√ε, near the minimum
+    least, most = (share + sign * 5 * math.sqrt(share * (1 - share) / draws) for sign in (-1, 1))
+    predicted = found.evidence.noise_inflation
+    # The mean of s/(1 − s) over chains lies above that of their mean share, by no more than half of it at this number of directions.
+    assert DIM / 2 * least / (1 - least) < predicted < 1.5 * DIM / 2 * most / (1 - most)
