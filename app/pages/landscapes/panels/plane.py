@@ -69,7 +69,7 @@ class PlanePanel:
         drawn.styles = ROOM
         self.click.orientation = self.ground.orientation = "vertical"
         choices = arranged(CHOICES, self.click, self.ground, self.anew, self._words)
-        choices.styles = {"flex": "1 1 8.5rem", "min-width": "0"}
+        choices.styles = {"flex": "1 1 11.5rem", "min-width": "0"}
         self.view = card(self._head.view, arranged(BESIDE, drawn, choices))
         self._on_ground(None)
 
