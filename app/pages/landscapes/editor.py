@@ -28,7 +28,7 @@ from app.pages.landscapes.controls import (
 )
 from app.pages.landscapes.scene import nearest_truth
 from app.style.formula import displayable
-from app.style.layout import cell, complain, complaint, prose
+from app.style.layout import arranged, cell, complain, complaint, prose
 from llc_core.potentials.plane.curve import NEAR
 from llc_core.potentials.plane.formulas import EXAMPLE, plane_formula
 from llc_core.potentials.plane.models import EXAMPLE_STROKES
@@ -39,6 +39,11 @@ from llc_core.potentials.plane.strokes import FARTHEST, read_strokes
 DRAWN_HINT = (
     "Choose “Draw a valley” beside the plane, or write points: w₁, w₂; w₁, w₂; … A | begins another stroke, up to four."
 )
+BESIDE = """
+:host { display: grid !important; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 0 10px; align-items: start; }
+.whole { grid-column: 1 / -1; }
+"""
+"""Two short entries beside each other, so that the plane begins higher."""
 HINT = "+ − * / ^, exp log sqrt sin cos tanh abs cosh, pi and e. Its zeros are the valley; w0 must be one of them."
 
 
@@ -62,9 +67,11 @@ class LandscapeEditor(pn.viewable.Viewer):
         self.strokes, self._drawn_hint = entry("Strokes", strokes_text(EXAMPLE_STROKES)), prose(margin=(2, 0))
         self._drawn_hint.object = f"<p class='small'>{DRAWN_HINT}</p>"
         self.at = point_field()
-        self.w0 = entry("Point w0: coordinates w₁, w₂", "0, 0")
+        self.w0 = entry("Point w0: w₁, w₂", "0, 0")
         self.message = complaint(margin=0)
-        self._own, self._further = cell(), cell()
+        self._own, self._further = arranged(BESIDE), cell()
+        for wide in (self.rho, self.strokes, self.at, self.scales):
+            wide.css_classes = ["whole"]
         self.start, self.n, self.seed = start_fields(), sample_field(), seed_field()
         self.choices = cell(self.choice, self.formula), cell(self._own, self.message)
         self._view = cell(self._further, *self.start, self.n, self.seed)

@@ -18,7 +18,7 @@ from llc_core import Planar
 
 LARGEST = 560
 """Width and height where there is room."""
-ROOM = {"max-width": f"var(--whole, min({LARGEST}px, max(320px, calc(100vh - 328px))))", "flex": "100 1 320px"}
+ROOM = {"max-width": f"var(--whole, min({LARGEST}px, max(320px, calc(100vh - 304px))))", "flex": "100 1 320px"}
 """As large as fits below the choices without scrolling. --whole: its size where it is alone, see full_screen.js."""
 BORDERS = {"min_border_left": 50, "min_border_right": 8, "min_border_top": 10, "min_border_bottom": 48}
 """As much beside the frame as above and below it: in a square figure the frame is square, and the plane isometric."""

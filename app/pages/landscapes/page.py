@@ -40,7 +40,7 @@ MOST = 1.0
 """λ of a regular point, d/2: no point has more."""
 LOSS_LEGEND = [("expected", "exact λ̂ at this n")]
 ESTIMATE_LEGEND = [
-    ("expected", "exact λ̂ at this n (quadrature)"),
+    ("expected", "exact λ̂"),
     ("local", "λ at w0"),
     ("global", "smallest λ in this picture"),
 ]

@@ -20,7 +20,6 @@ CELLS = [
         "tip": "What λ̂ should be for this very data set, nβ and γ: the posterior's mean by quadrature. If the prior "
         "vanishes on an axis, it is taken on the side where the chains began.",
     },
-    {"key": "error", "label": "relative error", "tip": "λ̂ divided by the exact value at this n, minus one."},
     {
         "key": "local",
         "label": "λ at w0",
@@ -28,8 +27,15 @@ CELLS = [
         "points out.",
     },
     {
+        "key": "error",
+        "label": "relative error",
+        "tip": "λ̂ divided by the exact value at this n, minus one.",
+        "detail": True,
+    },
+    {
         "key": "multiplicity",
         "label": "multiplicity m",
+        "detail": True,
         "tip": "In how many directions at once λ is reached. Each one above the first lowers λ̂ by about 1/log nβ.",
     },
     _BY_KEY["r_hat"],

@@ -17,6 +17,10 @@ from llc_core.bins import Bins
 LAW_HEIGHT, METRIC_HEIGHT, DISTANCE_HEIGHT = 228, 104, 292
 LOWEST = 1e-4
 """Lower end of a logarithmic axis of distances."""
+TALL_LAW = """:host { flex: none !important; height: clamp(228px, calc(100vh - 443px), 420px) !important; }
+@media (max-width: 1199px) { :host { height: clamp(228px, calc(100vh - 500px), 420px) !important; } }
+@media (max-width: 899px) { :host { height: 228px !important; } } :host(.lab-full) { height: var(--whole) !important; }"""
+"""The histogram is as high as leaves its verdict on the first screen. --whole: where it is alone, see full_screen.js."""
 DISTANCES = ("left_target", "left_predicted", "right_target", "right_predicted", "floor")
 
 
@@ -53,6 +57,7 @@ class LawFigure:
         self._laws = [np.zeros(0)] * 3
         self._finite = np.zeros(0), np.zeros(0)
         self.plot = _line_figure(LAW_HEIGHT, frame.x, frame.y.range, "density", f"law_{side}")
+        self.plot.stylesheets = [TALL_LAW]
         self.plot.yaxis.ticker.desired_num_ticks = 5  # type: ignore[attr-defined]
         self.histogram = ColumnDataSource({"left": [], "right": [], "top": []}, name=f"histogram_{side}")
         self.curves = ColumnDataSource({"x": [], "target": [], "predicted": []}, name=f"laws_{side}")

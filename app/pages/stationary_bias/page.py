@@ -29,13 +29,19 @@ from app.pages.stationary_bias.tour import TOUR
 from app.runs.job import OVER, Job, State, Status
 from app.sharing.exact_answers import ExactAnswers
 from app.style import theme
-from app.style.layout import card, level_pair, toolbar
+from app.style.layout import arranged, card, level_pair
 from app.style.legend import swatch
 
 ANSWERS = ("prediction", "bias", "exact", "agreement", "mean_abs", "second")
 """Cells of the numbers that tell what the histogram will become."""
 HIDDEN = ("predicted", "exact")
 """Lines that do."""
+ONE_ROW = """
+:host { display: grid !important; grid-template-columns: minmax(0, 1fr) max-content max-content; gap: 6px 12px; align-items: center; }
+@media (max-width: 1199px) { :host { grid-template-columns: minmax(0, 1fr) max-content; }
+  :host > :first-child { grid-column: 1 / -1; } }
+"""
+"""The run, what is drawn and the export beside each other where there is room: the pictures begin higher."""
 
 
 class StationaryBias(Page):
@@ -56,7 +62,6 @@ class StationaryBias(Page):
             figures=" ".join(f"law_{side}" for side in SIDES),
             sizing_mode="stretch_width",
             margin=0,
-            styles={"flex": "1 1 300px"},
         )
         self.toggles.listener = self._on_toggles
         self.takeaway = BiasTakeaway(self.run)
@@ -75,7 +80,7 @@ class StationaryBias(Page):
         self.compose(
             [self.target, self.run_panel, *(side.panel for side in self.sides.values())],
             {"Target": [self.target.about], "Run": [self.run_panel]},
-            card(self.transport, toolbar(self.toggles, self.takeaway.menu), self.trouble),
+            card(arranged(ONE_ROW, self.transport, self.toggles, self.takeaway.menu), self.trouble),
             level_pair(*(side.view for side in self.sides.values())),
             self._foot,
             choices=[self.target, *(side.panel.choice for side in self.sides.values())],

@@ -129,6 +129,7 @@ def test_dead_chains_do_not_go_on(view):
     view.restore(SETTINGS[view.key_of_test])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("field", ["step_size", "localization"])
 def test_a_run_that_went_on_can_be_swept(field):
     problem = DeepLinearNetwork.random(widths=[3, 3], n=10_000, seed=0)

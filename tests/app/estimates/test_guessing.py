@@ -92,6 +92,7 @@ def sent(view: Any) -> str:
     return sent_words(document)
 
 
+@pytest.mark.slow
 @pytest.mark.long
 def test_what_is_withheld_is_not_sent_either():
     """Whoever looks into the page's data with the tools of the browser finds no answer there."""

@@ -68,6 +68,7 @@ def pasted():
     return Pasted({**codes, "warned": python_code(llc_core.run(WARNED).config)})
 
 
+@pytest.mark.slow
 @pytest.mark.long
 @pytest.mark.parametrize("name", CONFIGS)
 def test_the_python_runs_as_pasted_and_gives_the_same_numbers(pasted, name):
@@ -81,6 +82,7 @@ def test_the_python_runs_as_pasted_and_gives_the_same_numbers(pasted, name):
     assert max(map(len, code.splitlines())) <= 130
 
 
+@pytest.mark.slow
 @pytest.mark.long
 def test_the_script_says_what_the_page_says(pasted):
     """RMSProp with a small constant: the page warns of its law, and so does the script."""

@@ -69,6 +69,7 @@ SINCE = "from the variance of the losses"
 """How a line begins that estimates did not print then."""
 
 
+@pytest.mark.slow
 @pytest.mark.long
 @pytest.mark.parametrize("key", SCRIPTS)
 def test_an_old_script_runs_and_prints_the_same(key, tmp_path, capsys):

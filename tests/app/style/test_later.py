@@ -54,6 +54,7 @@ def models(parts: list) -> tuple[int, int]:
     return len(found), sum(isinstance(model, Plot) for model in found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("info", [info for info in PAGES if info.key != "start"], ids=lambda info: info.key)
 def test_a_page_opens_with_less_than_it_has(info):
     view = info.build()

@@ -42,7 +42,7 @@ def plane(kept):
             page.get_by_role("button", name=name, exact=True).click()
         with app.begins():
             page.get_by_role("group", name="Presets").get_by_role("button").filter(has_text=TITLE).click()
-        expect(page.get_by_role("textbox", name="Point w0: coordinates w₁, w₂", exact=True)).to_have_value("0, 0")
+        expect(page.get_by_role("textbox", name="Point w0: w₁, w₂", exact=True)).to_have_value("0, 0")
         expect(page.get_by_role("textbox", name="Start w₁", exact=True)).to_have_value("0.1")
         expect(page.locator("[data-key=multiplicity]")).to_have_text("2")
         expect(app.button("Pause")).to_be_visible()
@@ -69,7 +69,7 @@ def test_a_click_moves_w0_along_the_truth(plane):
     page = plane.page
     x, y = plane.place(PLACE, [0.4, 2.0])
     page.mouse.click(x, y)
-    entry = page.get_by_role("textbox", name="Point w0: coordinates w₁, w₂", exact=True)
+    entry = page.get_by_role("textbox", name="Point w0: w₁, w₂", exact=True)
     expect(entry).not_to_have_value("0, 0")
     across, up = (float(part) for part in entry.input_value().split(","))
     assert across == 0 and abs(up - 2) < 0.1

@@ -105,6 +105,7 @@ def singular() -> DeepLinearNetwork:
     return DeepLinearNetwork(weights=[np.zeros((3, 3))] * 2, noise_std=0, n=10**5)
 
 
+@pytest.mark.slow
 def test_exact_draws_give_what_quadrature_gives(singular):
     value, error = drawn_value(singular, singular.n_beta, 1.0)
     assert 0 < error < 0.04 * 3.4215
@@ -196,6 +197,7 @@ def test_chains_that_have_not_arrived_are_never_trusted_wrong(sampler, steps):
     assert not found.converged or found.confirmed, "where exact draws can be made, none is trusted without them"
 
 
+@pytest.mark.slow
 @pytest.mark.long
 def test_draws_are_made_for_a_finished_run_that_they_would_decide(singular, monkeypatch):
     asked = []

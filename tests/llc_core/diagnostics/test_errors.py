@@ -80,6 +80,7 @@ def test_what_is_slow_and_small_is_covered_too(monkeypatch):
     assert share() < limit
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chains", [4, 8])
 def test_of_slow_chains_the_chains_alone_are_counted(chains):
     """At φ = .999 a chain of 4,000 steps is worth two draws."""

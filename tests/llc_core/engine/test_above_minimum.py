@@ -29,7 +29,7 @@ def regression(seed: int, inputs: int = 6, outputs: int = 5, n: int = 2000):
     return problem, problem.n_beta * float(at_w0 - rest), inputs * outputs / 2
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))])
 def test_it_is_what_least_squares_say(seed):
     problem, exact, half = regression(seed)
     found = estimate(problem, "UnderdampedLangevin", gradient="full", steps=1500, seed=seed, progress=False)

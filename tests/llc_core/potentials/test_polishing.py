@@ -91,6 +91,7 @@ def test_a_linear_model_goes_to_least_squares(seed: int) -> None:
     assert again.converged and again.llc < TOLERANCE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1])
 def test_a_cross_entropy_of_mixed_classes_goes_where_newtons_method_goes(seed: int) -> None:
     module, x, y = _softmax(seed)

@@ -83,6 +83,7 @@ def imported():
     del unmade
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
 @pytest.mark.parametrize(
     ("gradient", "batch_size"), [("full", 1), ("minibatch", 20), ("minibatch", 150), ("control_variate", 20)]

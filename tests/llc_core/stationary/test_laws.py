@@ -200,12 +200,12 @@ def simulated(sampler: Sampler, target: str, step: float, duration: float, every
     "sampler, target, step, duration, every",
     [
         (SGLD(), "normal", 1e-1, 60, 1),
-        (SGLD(), "normal", 1e-2, 20, 2),
-        (PUBLISHED, "normal", 1e-1, 60, 1),
-        (PUBLISHED, "normal", 1e-2, 20, 2),
+        pytest.param(SGLD(), "normal", 1e-2, 20, 2, marks=pytest.mark.slow),
+        pytest.param(PUBLISHED, "normal", 1e-1, 60, 1, marks=pytest.mark.slow),
+        pytest.param(PUBLISHED, "normal", 1e-2, 20, 2, marks=pytest.mark.slow),
         (PUBLISHED, "normal", 1e-3, 10, 8),
-        (PSGLD(alpha=0.5, stability=0.3), "normal", 1e-1, 60, 1),
-        (PSGLD(alpha=0.99, stability=0.5), "normal", 1e-2, 20, 2),
+        pytest.param(PSGLD(alpha=0.5, stability=0.3), "normal", 1e-1, 60, 1, marks=pytest.mark.slow),
+        pytest.param(PSGLD(alpha=0.99, stability=0.5), "normal", 1e-2, 20, 2, marks=pytest.mark.slow),
         (PUBLISHED, "skewed", 1e-2, 20, 2),
         (CORRECTED, "normal", 1e-2, 20, 2),
         (MongeSGLD(beta=1.0), "normal", 1e-1, 200, 3),
@@ -319,6 +319,7 @@ def test_a_rough_grid_and_an_unfinished_solution_are_reported(monkeypatch):
     assert unfinished.residual > 1e-5 and not unfinished.converged
 
 
+@pytest.mark.slow
 def test_a_symmetric_target_has_a_symmetric_law_and_the_skewed_one_has_not():
     for target, skew in (("normal", False), ("double_well", False), ("skewed", True)):
         found = exact_law(PUBLISHED, target, 1e-2).masses()
@@ -341,6 +342,7 @@ def unmade(*given):
     pytest.fail("it was made")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "target, made, most",
     [(WAVES, "exact.memory_axis", 1e8), ("normal", "exact.Operator", 2e5), ("normal", "exact.stationary", 5e6)],

@@ -29,6 +29,7 @@ def regular():
     )
 
 
+@pytest.mark.slow
 def test_the_pick_is_right_on_a_regular_landscape(regular):
     assert regular and abs(regular.estimate.relative_error) < 0.1
     e, g, b = regular.chosen
@@ -74,6 +75,7 @@ def test_a_network_of_the_1k_class():
     assert not found.ok[-1].any()
 
 
+@pytest.mark.slow
 def test_step_sizes_are_found_from_the_stability_limit():
     found = calibrate(planar_landscape("quadratic"), steps=600, chains=4)
     assert found.llc.shape == (8, 3, 1)
@@ -101,6 +103,7 @@ def trials(llc, ok, gammas=(0.1, 1.0, 10.0), own=1.0) -> Trials:
     return Trials(cells, steps, list(gammas), [good.n_beta], own, good.n_beta, math.nan)
 
 
+@pytest.mark.slow
 def test_another_localisation_is_never_picked_in_place_of_ones_own():
     values = [
         [[1.5], [0.5], [0.2]],
@@ -200,6 +203,7 @@ def test_a_strong_localisation_is_a_choice_to_know_of_and_not_a_fault():
     assert not loose["localisation term"].note and "the loss is the stronger" in loose["localisation term"].sentence
 
 
+@pytest.mark.slow
 def test_health_names_what_is_wrong():
     problem = planar_landscape("quadratic")
     slow = signals(estimate(problem, SGLD(step_size=3e-6), chains=200, steps=2000, burn_in=0))

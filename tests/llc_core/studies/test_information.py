@@ -190,6 +190,7 @@ def test_dead_chains_are_left_out_of_nu():
 # -- criteria ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_wbic_waic_and_the_debiased_coefficient(measured):
     problem, results = measured
     at = results[1]
@@ -333,6 +334,7 @@ def test_refusals(call, words):
     assert all(word in str(error.value) for word in words), error.value
 
 
+@pytest.mark.slow
 def test_sgld_and_nu_side_by_side_on_many_data_sets():
     problem = planar_landscape("normal_crossing", k=[1, 1], data_sets=100)
     result = estimate(

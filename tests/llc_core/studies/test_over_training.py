@@ -51,6 +51,7 @@ def test_the_table(training):
     assert f"{found[30].llc:.4g}" in text[3]
 
 
+@pytest.mark.slow
 @pytest.mark.long
 def test_states_of_a_compiled_module_and_a_function_of_the_batch(training):
     states = [{f"_orig_mod.{k}": v for k, v in c.state.items()} for c in training.checkpoints]

@@ -55,6 +55,7 @@ def found():
     return calibrate(linear(5, 2), steps=600)
 
 
+@pytest.mark.slow
 def test_a_w0_above_the_minimum_is_polished_and_lambda_is_right(found):
     known, advice = 5.0, found.recommended
     assert advice, str(found)

@@ -577,6 +577,7 @@ def test_noisy_gradients_keep_the_coordinates(gradient):
     assert run._target.coordinates is None and costs.operations(unit) == costs.operations(plain)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("burn_in", [50, 200, 730, 2000])
 def test_looks_at_the_curvature_are_foretold(burn_in, monkeypatch):
     found = {"looks": 0, "changes": 0}
@@ -599,6 +600,7 @@ def test_looks_at_the_curvature_are_foretold(burn_in, monkeypatch):
     assert (looks, changes) == (found["looks"] + 1, found["changes"]) and changes >= 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sampler, steps, adapted", [("SGLD", 400, False), ("HMC", 400, True), ("HMC", 60, False)])
 def test_a_trial_is_timed_in_adapted_coordinates(sampler, steps, adapted, monkeypatch):
     made = []

@@ -107,6 +107,7 @@ def test_every_network_gets_the_estimate_it_has_alone(sampler, gradient, steps):
         assert mine.diagnostics["step_size"] == pytest.approx(one.diagnostics["step_size"], rel=0.3)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_draws")
 @pytest.mark.long
 def test_step_sizes_and_coordinates_do_not_mix():

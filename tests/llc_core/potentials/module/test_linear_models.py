@@ -59,6 +59,7 @@ def test_a_direction_that_nothing_holds_has_no_answer():
     assert math.isnan(exact_value(problem, 10.0, 0.0)) and math.isfinite(exact_value(problem, 10.0, 1.0))
 
 
+@pytest.mark.slow
 def test_the_last_layer_alone_is_linear():
     module, (x, noise) = seeded(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2)), data(3, 2)
     last = NetworkPotential(module, "mse", (x, module(x).detach() + 0.1 * noise), parameters="2.*")
@@ -98,6 +99,7 @@ def test_a_logistic_regression_on_the_plane_has_the_mean_of_its_quadrature():
     assert math.isnan(drawn_value(problem, n_beta, 0.0)[0]), "without localisation there is no proper law"
 
 
+@pytest.mark.slow
 def test_a_logistic_regression_has_a_reference_and_a_network_has_none():
     layer = seeded(nn.Linear(4, 2))
     rows = sampled(layer, 4)

@@ -110,6 +110,7 @@ def test_adaptive_quadrature_agrees_with_that_along_axes(rho, k):
         assert mine.expected_llc_at(mine.n_beta, localization) == pytest.approx(wanted, abs=1e-5)
 
 
+@pytest.mark.slow
 def test_thin_ridges_off_the_axes_are_found():
     """Of a straight line the answer does not depend on its direction, however thin its ridge: here 1/300 of a first cell."""
     across = planar_landscape("formula", rho="20*w1", n=100_000, at=[0, 0])

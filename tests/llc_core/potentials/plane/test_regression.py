@@ -198,6 +198,7 @@ def test_a_box_without_a_posterior_is_said_to_be_one(box, words):
     assert posterior(problem, localization=10.0, box=5.5).error < 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("values, box", [(KINDS["crossing"], None), (KINDS["prior"], 5.0), (KINDS["V"], None)])
 def test_quadrature_agrees_with_brute_force(values, box):
     problem = planar_landscape(**values, n=1000, data_sets=2)
@@ -226,6 +227,7 @@ def test_density_integrates_to_one_with_its_marginals():
     assert shown.density.sum(axis=0) * 0.01 == pytest.approx(shown.marginal_y, abs=5e-3)
 
 
+@pytest.mark.slow
 def test_means_over_many_data_sets_are_those_the_specification_knows():
     """Independent quadrature over 60 other data sets; a regular direction is below 1/2 by exactly β/2."""
     for k, h, mean, sd in [
@@ -284,6 +286,7 @@ def test_sgld_reads_the_exact_finite_n_value(name):
     assert result.diverged == 0 and result.expected == pytest.approx(posterior(problem).llc.mean())
 
 
+@pytest.mark.slow
 def test_a_planted_bug_fails_that_check():
     problem = planar_landscape(**KINDS["flat"], data_sets=200)
     with pytest.raises(AssertionError):
@@ -302,6 +305,7 @@ def test_chains_begin_at_start_and_the_baseline_stays_at_w0():
     assert u.start == pytest.approx([0.1, -0.3])
 
 
+@pytest.mark.slow
 def test_a_prior_moves_the_law_as_quadrature_says():
     problem = planar_landscape("normal_crossing", k=[0, 1], h=[0, 3], start=[0.5, 0.5])
     result = estimate(problem, HMC(step_size=0.02), steps=800, chains=64)

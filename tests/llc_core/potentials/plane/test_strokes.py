@@ -131,6 +131,7 @@ def test_one_stroke_has_half_everywhere(strokes, at):
     assert abs(many - 0.5) < 0.02 and (abs(many - 0.5) < 0.4 * abs(few - 0.5))
 
 
+@pytest.mark.slow
 def test_two_strokes_that_cross_have_half_twice():
     problem = planar_landscape("drawn", strokes=[BOW, ACROSS], n=100)
     local = problem.local_learning_coefficient
@@ -160,6 +161,7 @@ def test_strokes_that_touch_are_not_told():
     assert again.local_learning_coefficient is None
 
 
+@pytest.mark.slow
 def test_chains_find_the_exact_answer():
     problem = planar_landscape("drawn", strokes=[BOW], n=200)
     exact = problem.expected_llc()

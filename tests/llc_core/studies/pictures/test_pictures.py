@@ -116,6 +116,7 @@ def test_a_swap_moves_the_networks_with_their_norms():
     assert len({float(model[3].running_mean.sum()) for model in chains.models}) == 3
 
 
+@pytest.mark.slow
 def test_files_of_cifar_and_svhn_make_a_task_and_a_draw_can_be_kept(tmp_path):
     """The paper's network on pictures that this test writes; its draws on disk say what the run said."""
     savemat = pytest.importorskip("scipy.io").savemat

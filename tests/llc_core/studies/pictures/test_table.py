@@ -32,6 +32,7 @@ def test_a_table_names_what_there_is(path):
     assert {"SGD", "deep ensemble", "logistic regression"} <= set(table.methods) <= set(METHODS)
 
 
+@pytest.mark.slow
 def test_a_table_is_run_from_the_command_line(tmp_path, capsys):
     pytest.importorskip("sklearn")
     path, out = tmp_path / "tiny.toml", tmp_path / "found.json"

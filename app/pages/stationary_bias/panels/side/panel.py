@@ -41,10 +41,10 @@ class Side:
         )
         self.about = prose(margin=(4, 0, 0, 0))
         self._heard = Heard(f"law_{side} metric_figure_{side}")
-        self._title = prose()
+        self._title = prose("h2 { margin: 0; }")
         self.view = card(
             self._title,
-            plotted(self.law.plot, margin=(4, 0, 0, 0)),
+            plotted(self.law.plot),
             self.verdict,
             plotted(self.metric.plot, margin=(8, 0, 0, 0)),
             self.panel.further,
