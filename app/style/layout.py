@@ -10,6 +10,7 @@ import panel as pn
 import panel_material_ui as pmui
 
 from app.style import theme
+from app.style.figures import without_states
 from app.style.later import Later
 from app.style.legend import heading
 
@@ -115,7 +116,7 @@ def plotted(plot: Any, margin: Any = 0, filling: bool = False) -> pn.pane.Bokeh:
     """filling: as high as the window leaves room below what stands above the pictures of a page."""
     if filling:
         plot.stylesheets = [theme.FILLING]
-    return pn.pane.Bokeh(plot, sizing_mode="stretch_width", margin=margin)
+    return pn.pane.Bokeh(without_states(plot), sizing_mode="stretch_width", margin=margin)
 
 
 def toolbar(*objects: Any) -> pn.FlexBox:

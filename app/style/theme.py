@@ -28,22 +28,25 @@ PRIMARY_LIGHT, PRIMARY_DARK = "#0B5A8A", "#7CC0EC"
 _SMALL = {"styleOverrides": {"sizeSmall": {"fontSize": ".875rem"}}}
 _COMPONENTS = {"MuiButton": _SMALL, "MuiToggleButton": _SMALL}
 """The library's own small letters are too small to be read from some distance."""
+_LETTERS = {"fontWeightMedium": 400}  # there are two weights, see docs/develop/look.md
 
 THEME_CONFIG = {
     "light": {
         "palette": {"primary": {"main": PRIMARY_LIGHT}, "background": {"default": "#F4F6F8", "paper": "#FFFFFF"}},
         "components": _COMPONENTS,
+        "typography": _LETTERS,
     },
     "dark": {
         "palette": {"primary": {"main": PRIMARY_DARK}, "background": {"default": "#0F1317", "paper": "#171C22"}},
         "components": _COMPONENTS,
+        "typography": _LETTERS,
     },
 }
 
 HEADER = {
     "& .MuiAppBar-root": {"backgroundColor": "#0B4A73", "backgroundImage": "none", "color": "#FFFFFF"},
     "& .MuiAppBar-root .MuiToolbar-root": {"minHeight": "52px"},
-    "& .MuiAppBar-root .title": {"whiteSpace": "nowrap"},
+    "& .MuiAppBar-root .title": {"whiteSpace": "nowrap", "fontSize": "1.25rem"},
     # A picture of three bars says to few people that the settings are behind it.
     "@media (min-width: 600px)": {
         "& .MuiAppBar-root button[aria-label='Open drawer']::after": {
@@ -64,12 +67,10 @@ CARD = f"""
 :host {{
   background: var(--panel-surface-color);
   border: 1px solid {EDGE};
-  border-radius: 10px;
-  padding: 12px 16px;
-  box-sizing: border-box;
-  max-height: none !important;
+  border-radius: 10px; padding: 16px;
+  box-sizing: border-box; max-height: none !important;
 }}
-@media (max-height: 920px) {{ :host {{ padding: 8px 14px; }} }}
+@media (max-height: 920px) {{ :host {{ padding: 8px 16px; }} }}
 """
 
 TALL = """
@@ -80,14 +81,14 @@ TALL = """
 empty button into it, which would take a gap, and in a grid a row."""
 
 GAP = """
-:host { --gap: 12px; }
+:host { --gap: 16px; }
 @media (max-height: 920px) { :host { --gap: 8px; } }
 """
 """Between the cards of a page."""
 
 PAIR = f"""
 {TALL}
-:host {{ display: grid !important; grid-template-columns: repeat(auto-fit, minmax(min(430px, 100%), 1fr)); gap: 12px; align-items: stretch; }}
+:host {{ display: grid !important; grid-template-columns: repeat(auto-fit, minmax(min(430px, 100%), 1fr)); gap: var(--gap, 16px); align-items: stretch; }}
 """
 """A native column made a grid, so that its height follows its cards."""
 
@@ -144,7 +145,7 @@ FILLING = """
 
 STACK = f"""
 {TALL}
-:host {{ display: flex !important; flex-direction: column; gap: 12px; }}
+:host {{ display: flex !important; flex-direction: column; gap: var(--gap, 16px); }}
 """
 
 TEXT = """
@@ -178,11 +179,11 @@ ol { margin: 4px 0 0; padding-left: 1.4em; font-size: 1rem; line-height: 1.45; m
 WORD_LIST = """
 dl { margin: 0 0 10px; line-height: 1.4; }
 dt { font-weight: 700; }
-dd { margin: 0; font-size: .9375rem; }
+dd { margin: 0; font-size: .875rem; }
 """
 
 HEADLINE = """
-h1 { font-size: 1.125rem; font-weight: 700; line-height: 1.35; margin: 0; min-height: 1.35em; }
+h1 { font-size: 1.25rem; font-weight: 700; line-height: 1.35; margin: 0; min-height: 1.35em; }
 """
 
 ONE_LINE = """

@@ -273,7 +273,7 @@ def _subtitle() -> Any:
         margin=(0, 12),
         align="center",
         stylesheets=[
-            ":host { color: #fff; opacity: .9; font-size: .9375rem; } @media (max-width: 1560px) { :host { display: none; } }"
+            ":host { color: #fff; opacity: .9; font-size: .875rem; } @media (max-width: 1560px) { :host { display: none; } }"
         ],
     )
 

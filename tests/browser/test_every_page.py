@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from page_checks import FIRST, READY, check_opening, lasting_faults, repaired, turned
+from page_checks import FIRST, READY, check_letters, check_opening, lasting_faults, repaired, turned
 from page_scripts import PAUSE
 
 SMALL, COMMON = {"width": 1280, "height": 720}, {"width": 1440, "height": 900}
@@ -34,4 +34,5 @@ def test_few_controls_one_heading_and_no_serious_fault(walk, title):
     walk.page.set_viewport_size(COMMON)
     repaired(walk)
     check_opening(walk.page, title)
+    check_letters(walk.page, title)
     assert lasting_faults(walk) == []

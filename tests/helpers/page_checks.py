@@ -20,6 +20,8 @@ READY = {
     "Benchmark": "Accuracy at the best step size",
 }
 """The other pages, and words of each that show that it is there."""
+SIZES, WEIGHTS = (14, 16, 20, 40), (400, 700)
+"""Of letters, in pixels; the page of the look in docs says what each is for."""
 MOST = 12
 """Controls that a page may show before anything is unfolded."""
 
@@ -48,6 +50,24 @@ HEADINGS = """() => {
   return all(document).filter((e) => e.localName === 'h1' && e.checkVisibility()).map((e) => e.textContent)
 }"""
 
+# Sizes and weights of all letters that are seen, with the words that have them. Formulas and pictures have their own, and so
+# have marks that are no words.
+LETTERS = """() => {
+  const found = {}
+  const walk = (root) => {
+    for (const e of root.querySelectorAll('*')) {
+      if (e.shadowRoot) walk(e.shadowRoot)
+      const words = [...e.childNodes].filter((n) => n.nodeType === 3).map((n) => n.textContent.trim()).join(' ').trim()
+      if (!words || !e.checkVisibility({checkVisibilityCSS: true}) || e.closest('.katex, svg, legend, style, script, .help')) continue
+      const style = getComputedStyle(e)
+      found[`${style.fontSize} ${style.fontWeight}`] = words.slice(0, 40)
+    }
+  }
+  walk(document)
+  return found
+}"""
+ROOT_LETTERS = "() => parseFloat(getComputedStyle(document.documentElement).fontSize) / 16"
+
 # By how much a page can be moved sideways.
 SIDEWAYS = """() => {
   const find = (root) => root.querySelector('.main-content') ?? [...root.querySelectorAll('*')].filter((e) => e.shadowRoot)
@@ -64,6 +84,13 @@ def turned(app: Any, title: str) -> None:
     app.turn_to(title)
     app.page.get_by_text(READY[title]).first.wait_for(timeout=60_000)
     expect(tiles).not_to_have_text(before)
+
+
+def check_letters(page: Any, title: str) -> None:
+    """AssertionError where letters have another size or weight than docs/develop/look.md says."""
+    found, whole = page.evaluate(LETTERS), page.evaluate(ROOT_LETTERS)
+    wanted = {f"{size * whole:g}px {weight}" for size in SIZES for weight in WEIGHTS}
+    assert {kind: words for kind, words in found.items() if kind not in wanted} == {}, title
 
 
 def check_opening(page: Any, title: str) -> None:

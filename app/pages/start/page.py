@@ -8,6 +8,7 @@ from typing import Any
 from app.components.valley import Valley
 from app.pages.base import PageInfo
 from app.pages.start.config import StartConfig
+from app.pages.start.panels.twins import twins
 from app.pages.start.pictures import tile
 from app.pages.start.presets import PRESETS, StartPreset
 from app.pages.tiled import TiledPage
@@ -57,7 +58,7 @@ class Start(TiledPage):
             f"<dl><dt>{word}</dt><dd>{means}</dd></dl>" for word, means in GLOSSARY
         )
         self.sidebar: list[Any] = [words]
-        self.main: list[Any] = [page(self.top(), self.valley)]
+        self.main: list[Any] = [page(self.top(), self.valley, twins())]
         self.on_preset(PRESETS[0].name)
 
     @property

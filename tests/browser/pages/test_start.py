@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ from playwright.sync_api import expect
 
 from app.components import valley
 from app.components.base import text_beside
+from app.pages import start
 
 MATH = text_beside(valley.__file__, "valley_math.js")
 ASKED = "([t, n]) => ({...exact(t), ...posterior(t, n), room: volume(t, 1 / n)})"
@@ -75,3 +78,27 @@ def test_a_link_that_hides_answers_shows_no_exact_coefficient(app):
     expect(app.page.locator(".truth")).to_be_hidden()
     app.button("Play").click()
     expect(app.page.locator(".hat")).to_have_text(re.compile("^0\\.[678]"))
+
+
+def test_which_of_two_networks_generalises_is_guessed_before_it_is_shown(app):
+    app.page.goto(f"{app.address}?page=start")
+    card = app.page.locator("section.card", has_text="which one has found the rule?")
+    first, second = (card.get_by_role("button", name=name) for name in ("Network A", "Network B"))
+    expect(first).to_contain_text("100%")
+    expect(card).not_to_contain_text("never saw")
+    first.press("Enter")
+    expect(first).to_have_attribute("aria-pressed", "true")
+    expect(card.get_by_role("status")).to_have_text(re.compile("^No. Network B gets 9[0-9]% of the new sums right"))
+    second.click()
+    expect(card.get_by_role("status")).to_have_text(re.compile("^Yes."))
+    expect(card.locator(".truth")).to_have_count(2)
+
+
+def test_the_two_networks_are_alike_in_loss_and_not_in_lambda():
+    found = json.loads((Path(start.__file__).parent / "panels/twins.json").read_text())
+    rule, heart = found["rule"], found["heart"]
+    assert rule["trusted"] and heart["trusted"]
+    assert rule["accuracy"] == heart["accuracy"] == 1
+    assert abs(rule["loss"] - heart["loss"]) < 0.05 * rule["loss"]
+    assert heart["llc"] - rule["llc"] > 5 * (heart["llc_se"] ** 2 + rule["llc_se"] ** 2) ** 0.5
+    assert rule["hidden"] > 0.9 > 0.6 > heart["hidden"]

@@ -31,7 +31,7 @@ ul.mushroom li { break-inside: avoid; line-height: 1.5; }
 .said p { margin: 0 0 2px; font-size: .875rem; min-height: 1.45em; }
 """
 HARDEST = "The mushroom of the moment"
-NARROW = "table { font-size: .8125rem; } th, td { padding-right: 6px; } th[scope=row] { white-space: normal; }"
+NARROW = "table { font-size: .875rem; } th, td { padding-right: 6px; } th[scope=row] { white-space: normal; }"
 MEANING = (
     "Regret: what a perfect player expects, 5 or 0, minus what the agent got. An edible mushroom gives 5, a "
     "poisonous one −35 or 5 with equal chance. Leaving it gives 0. All agents meet the same mushrooms and the "

@@ -34,7 +34,7 @@ ABOUT = (
     f"networks. Of a table {ROWS} rows are used, standardised, and a fifth of them is held out. Loss is (y − ŷ)², under the Laplace "
     "likelihood |y − ŷ|."
 )
-NARROW = "table { max-width: 620px; } p { font-size: .9375rem; margin: 4px 0; }"
+NARROW = "table { max-width: 620px; } p { font-size: .875rem; margin: 4px 0; }"
 """Style sheet: numbers stay near what they belong to."""
 NAMES = {OWN: "the points above", **{name: name.replace("_", " ") for name in TABLES}, FILE: "your own file"}
 ORDER = (EXACT, "infinitely wide", "HMC")
