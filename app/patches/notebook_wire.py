@@ -1,12 +1,14 @@
-"""What a layout in a notebook needs of Panel beyond what Panel does for it: all changes arrive, and style sheets are local.
+"""What a layout in a notebook needs of Panel beyond what Panel does for it: all changes arrive whole, and style sheets are local.
 
-Holds for panel 1.9.4.
-Gains: figures move in a notebook, where what they are fed was dropped whenever a message came from the browser; no request to
-the internet, of which Panel made up to four per component that had changed.
+Holds for panel 1.9.4, ipykernel 7.
+Gains: a second view in a notebook no longer stops the first: what a browser said was handled in a thread of its own, and parts
+of two messages were mixed. Figures move, where what they are fed was dropped whenever a message came from the browser. No
+request to the internet, of which Panel made up to four per component that had changed.
 """
 
 from __future__ import annotations
 
+import threading
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,9 +17,25 @@ import panel as pn
 from bokeh.core.property.descriptors import UnsetValueError
 from bokeh.document.events import DocumentPatchedEvent
 from bokeh.models import InlineStyleSheet
+from IPython import get_ipython
 from panel.io.model import diff
 from panel.io.notebook import push, send
 from panel.io.resources import CDN_DIST, DIST_DIR, LOCAL_DIST
+from pyviz_comms import JupyterComm
+
+_handle = JupyterComm._handle_msg
+
+
+def _on_the_main_thread(comm: JupyterComm, message: Any) -> None:
+    """JupyterLab has what comes from a view handled beside the cell that runs. Pages are changed by one thread at a time."""
+    kernel = getattr(get_ipython(), "kernel", None)
+    if kernel is None or threading.current_thread() is threading.main_thread():
+        _handle(comm, message)
+    else:
+        kernel.io_loop.add_callback(_handle, comm, message)
+
+
+JupyterComm._handle_msg = _on_the_main_thread
 
 
 class Wire:

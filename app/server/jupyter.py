@@ -16,7 +16,7 @@ START_SECONDS = 60
 def view(page: str | None = None) -> Any:
     """The app as a view for the last line of a notebook cell.
 
-    page: the title of one page, such as "Local geometry"; without it all pages, with buttons to change between them.
+    page: the title or the key of one page, such as "Local geometry" or "local-geometry"; without it all pages, with buttons to change between them.
 
     Raises ValueError when there is no such page.
     """
@@ -36,7 +36,7 @@ def view(page: str | None = None) -> Any:
         raise RuntimeError(warmup.error())
     pages = load_pages()
     if page is not None:
-        pages = [info for info in pages if info.title == page]
+        pages = [info for info in pages if page in (info.title, info.key)]
         if not pages:
             titles = ", ".join(repr(info.title) for info in load_pages())
             raise ValueError(f"page={page!r} is not a page: choose one of {titles}.")

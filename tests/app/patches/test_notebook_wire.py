@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import threading
+from types import SimpleNamespace
 
 import panel as pn
 from bokeh.document import Document
@@ -10,8 +12,9 @@ from bokeh.models import ColumnDataSource, ImportedStyleSheet
 from bokeh.plotting import figure
 from panel.io.resources import CDN_DIST
 from panel.viewable import MimeRenderMixin
-from pyviz_comms import Comm
+from pyviz_comms import Comm, JupyterComm
 
+from app.patches import notebook_wire
 from app.patches.notebook_wire import Wire
 
 
@@ -74,3 +77,32 @@ def test_style_sheets_are_local():
 def test_panel_itself_asks_for_them_on_the_internet():
     with pn.config.set(inline=True):
         assert remote(wired=False)
+
+
+def handled_in(handle) -> tuple[list[threading.Thread], list]:
+    """The threads in which a message is handled that arrives in another one, and what the kernel's loop was given to do."""
+    seen: list[threading.Thread] = []
+    waiting: list = []
+    comm = JupyterComm(id="one", on_msg=lambda message: seen.append(threading.current_thread()))
+    comm.decode = lambda message: {}
+    comm.send = lambda **reply: None
+    loop = SimpleNamespace(add_callback=lambda *call: waiting.append(call))
+    notebook_wire.get_ipython = lambda: SimpleNamespace(kernel=SimpleNamespace(io_loop=loop))
+    thread = threading.Thread(target=handle, args=(comm, {}))
+    thread.start()
+    thread.join()
+    for call, *given in waiting:
+        call(*given)
+    return seen, waiting
+
+
+def test_what_a_view_says_waits_for_the_main_thread(monkeypatch):
+    monkeypatch.setattr(notebook_wire, "get_ipython", lambda: None)
+    seen, waiting = handled_in(JupyterComm._handle_msg)
+    assert len(waiting) == 1 and seen == [threading.main_thread()]
+
+
+def test_panel_itself_handles_it_where_it_comes(monkeypatch):
+    monkeypatch.setattr(notebook_wire, "get_ipython", lambda: None)
+    seen, waiting = handled_in(notebook_wire._handle)
+    assert not waiting and seen != [threading.main_thread()]
