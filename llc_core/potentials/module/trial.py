@@ -5,7 +5,7 @@ since the same rows tell which of the passes can evaluate the module, and what a
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -33,11 +33,11 @@ Columns = tuple[tuple[Tensor, ...], Tensor]
 
 
 def try_calling(
-    calling: Calling, module: nn.Module, numbers: Numbers, rows: Callable[[int, int], Rows], targets: Tensor
+    calling: Calling, module: nn.Module, numbers: Numbers, rows: Callable[[int, int], Rows], targets: Iterable[Tensor]
 ) -> Calling:
     """Evaluate two rows at w0; ValueError says what is wrong. Returns the calling for these data: its loss settled.
 
-    targets: of all rows.  Warns where the loss of a row depends on the rows beside it.
+    targets: of all rows, in parts.  Warns where the loss of a row depends on the rows beside it.
     """
     for name, part in module.named_modules():
         if isinstance(part, MIXING) and not part.track_running_stats:
@@ -56,7 +56,9 @@ def try_calling(
     return calling
 
 
-def _try_output(calling: OfOutput, module: nn.Module, numbers: Numbers, both: Columns, targets: Tensor) -> OfOutput:
+def _try_output(
+    calling: OfOutput, module: nn.Module, numbers: Numbers, both: Columns, targets: Iterable[Tensor]
+) -> OfOutput:
     inputs, target = both
     try:
         output = calling.output(module, numbers, inputs)
