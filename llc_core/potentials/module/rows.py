@@ -143,6 +143,8 @@ class TensorData:
         return Rows(tuple(parts), last), _stack(levels)
 
 
+FEW_BYTES = 16
+"""Of a row's target, which are then kept in memory: as many as the row's place and its loss at w0 take."""
 SURVEYED_BYTES = 1 << 22
 """Of rows that are looked at together before a run."""
 
@@ -168,12 +170,17 @@ class TakenData:
         self.kinds = [x[:0] for x in first]
         self._together = max(1, SURVEYED_BYTES // max(1, sum(x.nbytes for x in first)))
         digests = [hashlib.blake2b(digest_size=16) for _ in first]
+        labels = first[-1].new_empty(self.size, *first[-1].shape[1:]) if first[-1].nbytes <= FEW_BYTES else None
+        at = 0
         for here in self._parts():
             _check(here, names or [f"data[{index}]" for index in range(len(here))], self._looked_at)
             for digest, x in zip(digests, here, strict=True):
                 digest.update(as_bytes(x))
+            if labels is not None:
+                labels[at : at + len(here[-1])] = here[-1]
+            at += len(here[-1])
         self._digests = [digest.digest() for digest in digests]
-        self.targets = _Targets(self)
+        self.targets: Iterable[Tensor] = _Targets(self) if labels is None else [labels]
 
     @property
     def inputs(self) -> int:

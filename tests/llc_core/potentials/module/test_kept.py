@@ -160,6 +160,7 @@ def test_a_data_set_is_asked_for_the_rows_of_a_micro_batch_alone():
     data = ByPlace(PAIRS)
     problem = NetworkPotential(classifier(), "cross_entropy", data, batch_size=6, chunk=3, memory=0)
     problem.baseline_loss  # noqa: B018 - all rows, once
+    assert 2 * ROWS <= data.asked < 4 * ROWS  # once more before, and some of them to see what the data are
     most, seen = [], problem.data._kept.rows
     problem.data._kept.rows = lambda places: most.append(len(places)) or seen(places)
     data.asked = 0
