@@ -18,6 +18,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.overrides import TorchFunctionMode
 
 from llc_core.compute.cores import PerThread
 from llc_core.fields import of_environment
@@ -63,6 +64,34 @@ def lasting() -> Iterator[None]:
     """Inside, new tensors may be changed and differentiated later, also where a run steps in inference mode: for what is kept."""
     with torch.inference_mode(False) if torch.is_inference_mode_enabled() else nullcontext():
         yield
+
+
+class Casts(TorchFunctionMode):
+    """Inside it is noticed whether anything is computed under autocast, also one that is entered inside.  seen: in what type."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: torch.dtype | None = None
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        for device in AUTOCAST:
+            if torch.is_autocast_enabled(device):
+                self.seen = torch.get_autocast_dtype(device)
+        return func(*args, **(kwargs or {}))
+
+
+class Uncast(TorchFunctionMode):
+    """Inside, autocast has no effect, also one that is entered inside."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        on = [device for device in AUTOCAST if torch.is_autocast_enabled(device)]
+        for device in on:
+            torch.set_autocast_enabled(device, False)
+        try:
+            return func(*args, **(kwargs or {}))
+        finally:
+            for device in on:
+                torch.set_autocast_enabled(device, True)
 
 
 _HERE = PerThread()

@@ -1,4 +1,4 @@
-"""An attention-only transformer, and which of its parameters make up one attention head."""
+"""An attention-only transformer."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import torch
 from torch import Tensor, nn
 
 from llc_core.compute.precision import SINGLE
-from llc_core.fields import whole
 
 
 class Attention(nn.Module):
@@ -59,23 +58,3 @@ class AttentionOnly(nn.Module):
         for block in self.blocks:
             x = block(x)
         return self.logits(self.norm(x))
-
-
-def head_masks(model: nn.Module, layer: int, head: int) -> dict[str, Tensor]:
-    """Name → boolean mask of the parameters of one head, for `NetworkPotential(..., parameters=…)`.
-
-    They are the head's rows of the query, key and value matrices and its columns of the output matrix.
-    """
-    found = {name: part for name, part in model.named_modules() if isinstance(part, Attention)}
-    if not found:
-        raise ValueError(f"model is a {type(model).__name__} without attention; build a 'transformer'.")
-    name, part = list(found.items())[whole("layer", layer, 0, len(found) - 1)]
-    size = part.query.out_features // part.heads
-    mine = torch.zeros(part.query.out_features, dtype=torch.bool, device="cpu")
-    start = size * whole("head", head, 0, part.heads - 1)
-    mine[start : start + size] = True
-    masks = {}
-    for kind in ("query", "key", "value", "out"):
-        weight = getattr(part, kind).weight
-        masks[f"{name}.{kind}.weight"] = (mine if kind == "out" else mine[:, None]).expand(weight.shape).clone()
-    return masks

@@ -162,7 +162,7 @@ def loss_and_accuracy(model: nn.Module, inputs: Tensor, targets: Tensor, loss: L
 def _of_these(model: nn.Module, inputs: Tensor, targets: Tensor, loss: Loss) -> Loss:
     """The loss for one data set (`losses.settled`); the model is in eval mode, so that its running means stay."""
     with torch.no_grad():
-        return settled(loss, model(inputs[:1]), targets[:1], targets)
+        return settled(loss, model(inputs[:1]), targets[:1], [targets])
 
 
 def _checkpoint(step: int, model: nn.Module, data: Split, loss: Loss) -> Checkpoint:

@@ -11,11 +11,11 @@ from llc_core.estimating import estimate
 from llc_core.networks.checkpoints import potential_at
 from llc_core.networks.data import Split
 from llc_core.networks.training import Checkpoint, Training
-from llc_core.potentials.module.given import read
+from llc_core.potentials.module.kept import taken_in
 from llc_core.results import Estimate
 
 StateDict = Mapping[str, Tensor]
-POTENTIAL = ("loss_fn", "sample_weights", "n", "chunk", "shuffle", "method")
+POTENTIAL = ("loss_fn", "sample_weights", "n", "chunk", "shuffle", "method", "memory")
 """Options of NetworkPotential that are passed on to it; all others are of `estimate`."""
 
 
@@ -78,8 +78,8 @@ def llc_over_training(
     kept = _by_step(training)
     if not kept:
         raise ValueError("training has no checkpoints; name some steps in train(..., checkpoints=[…]).")
-    pair = data.pair if isinstance(data, Split) else read(data, rows)
     own = {name: options.pop(name) for name in POTENTIAL if name in options}
+    pair = data.pair if isinstance(data, Split) else taken_in(data, rows, own.get("memory"))
     if loss is not None or "loss_fn" not in own:
         own["loss"] = "cross_entropy" if loss is None else loss
     return OverTraining(

@@ -1,11 +1,14 @@
-"""Module, loss and data in one form: columns of which the last are targets, and how they become losses."""
+"""Module, loss and data in one form: columns of which the last are targets, and how they become losses. Long, since losses of a
+module's own, tokens that are their own targets, and names all meet here.
+"""
 
 from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
@@ -13,8 +16,10 @@ from torch import Tensor, nn
 
 from llc_core.potentials.module.calling import Calling, OfBatch, OfOutput, first_line, logits_of, loss_of
 from llc_core.potentials.module.given import TARGETS, Given, as_tensor
+from llc_core.potentials.module.kept import Kept
 from llc_core.potentials.module.losses import IGNORED, Loss, NextToken, as_loss, settled
 from llc_core.potentials.module.meant import reduced
+from llc_core.potentials.module.rows import Data, TakenData, TensorData
 
 TOKENS, COUNTS = "input_ids", "attention_mask"
 """Keys of tokens, and of the mask that is 0 where they do not count, as tokenizers name them."""
@@ -25,22 +30,20 @@ OWN_ERROR = 1e-4
 
 @dataclass(frozen=True)
 class Arranged:
-    """columns: of the rows, the targets last.  names: of the columns, in errors.  calling: what makes losses of them."""
+    """columns: of any rows of the data, the targets last.  names: of the columns, in errors.  calling: what makes losses of them."""
 
-    columns: list[Tensor]
+    columns: Callable[[Given], list[Tensor]]
     names: list[str]
     calling: Calling
 
-    @property
-    def inputs(self) -> int:
-        """How many columns are not the last."""
-        return len(self.columns) - 1
-
 
 def arrange(
-    module: nn.Module, given: Given, loss: Any, loss_fn: Any, sample_weights: Any, reduction: str | None = None
+    module: nn.Module, given: Given, loss: Any, loss_fn: Any, weighted: bool, reduction: str | None = None
 ) -> Arranged:
-    """Columns and calling; ValueError where module, loss and data do not go together."""
+    """Columns and calling; ValueError where module, loss and data do not go together.
+
+    given: all rows, or the first few of them.  weighted: whether the losses of rows will be multiplied with weights.
+    """
     if loss is not None and loss_fn is not None:
         raise ValueError(
             "Give either loss, of the module's output and a target, or loss_fn, of the module and a batch."
@@ -52,29 +55,20 @@ def arrange(
             raise ValueError(f"loss_fn is a {type(loss_fn).__name__}; pass a function of (model, batch).")
         if reduction is not None:
             raise ValueError(f"reduction is {reduction!r}, but what a loss_fn returns is taken as it is; leave it out.")
-        columns, labels = given.columns, _labels(given)
-        calling: Any = OfBatch(loss_fn, _Form(given), sample_weights is not None)
-    else:
-        columns, labels, calling = _by_output(
-            module, given, reduced(as_loss(loss), reduction), sample_weights is not None
-        )
-    if sample_weights is not None:
-        columns = [_weights(sample_weights, len(columns[0])), *columns]
-        labels = ["sample_weights", *labels]
-    return Arranged(list(columns), labels, calling)
+        return Arranged(_all, _labels(given), OfBatch(loss_fn, _Form(given.names, given.alone), weighted))
+    return _by_output(module, given, reduced(as_loss(loss), reduction), weighted)
 
 
-def _by_output(module: nn.Module, given: Given, loss: Loss, weighted: bool) -> tuple[list[Tensor], list[str], Calling]:
+def _by_output(module: nn.Module, given: Given, loss: Loss, weighted: bool) -> Arranged:
     tokens = isinstance(loss, NextToken)
     if given.names is None:
         if not given.alone:
-            return given.columns, _labels(given), OfOutput(loss, weighted=weighted)
+            return Arranged(_all, _labels(given), OfOutput(loss, weighted=weighted))
         if not tokens:
             raise ValueError(
                 "data is one Tensor a row; pass a tuple (inputs, targets) of tensors, or loss='next_token' for tokens alone."
             )
-        only = given.columns[0]
-        return [only, _counted(only, given.lengths)], ["data", "data"], OfOutput(loss, weighted=weighted)
+        return Arranged(_twice, ["data", "data"], OfOutput(loss, weighted=weighted))
     if given.lengths is not None and COUNTS not in given.names and not tokens:
         raise ValueError(
             f"data's rows have {int(given.lengths.min())} to {int(given.lengths.max())} entries; add an {COUNTS} that is 1 where "
@@ -83,20 +77,50 @@ def _by_output(module: nn.Module, given: Given, loss: Loss, weighted: bool) -> t
     named = _accepted(module, dict(zip(given.names, given.columns, strict=True)))
     key = next((name for name in TARGETS if name in named), None)
     if key is None and tokens and TOKENS in named:
-        target, at = _next_targets(named, given.lengths), TOKENS
+        target: Callable[[Given], Tensor] = partial(_next_targets, by_mask=COUNTS in named)
+        at = TOKENS
     elif key is None:
         raise ValueError(
             f"data has the keys {', '.join(named)}; call its targets 'labels', or pass loss_fn=… for a function of the module "
             "and a batch."
         )
     else:
-        target, at = named[key], key
+        target, at = partial(_column, name=key), key
         if not _needs(module, named, key):
             del named[key]
     if not named:
         raise ValueError(f"data has the key {key} alone; add the module's inputs by the names of its arguments.")
     labels = [f"data[{name!r}]" for name in (*named, at)]
-    return [*named.values(), target], labels, OfOutput(loss, tuple(named), weighted)
+    inputs = tuple(named)
+    return Arranged(
+        lambda rows: [*(_column(rows, name) for name in inputs), target(rows)],
+        labels,
+        OfOutput(loss, inputs, weighted),
+    )
+
+
+def rows_of(given: Given | Kept, arranged: Arranged, shuffle: bool, sample_weights: Any) -> Data:
+    """The rows that a network is evaluated on.  sample_weights: [rows], the first column; None: there are none."""
+    weights = None if sample_weights is None else weights_of(sample_weights, given.size)
+    names = arranged.names if weights is None else ["sample_weights", *arranged.names]
+    if not isinstance(given, Given):
+        return TakenData(given, arranged.columns, shuffle, names, weights)
+    columns = arranged.columns(given)
+    return TensorData(columns if weights is None else [weights, *columns], shuffle, names)
+
+
+def _all(given: Given) -> list[Tensor]:
+    return given.columns
+
+
+def _twice(given: Given) -> list[Tensor]:
+    """Tokens alone, which are their own targets."""
+    return [given.columns[0], _counted(given.columns[0], given.lengths)]
+
+
+def _column(given: Given, name: str) -> Tensor:
+    assert given.names is not None
+    return given.columns[given.names.index(name)]
 
 
 def _accepted(module: nn.Module, named: dict[str, Tensor]) -> dict[str, Tensor]:
@@ -167,7 +191,7 @@ def own_loss(module: nn.Module, given: Given) -> tuple[Any, Any]:
     for name in OWN if isinstance(logits, Tensor) else ():
         target = some[key].to(logits.device)
         try:
-            value = settled(as_loss(name), logits, target, target)(logits, target).mean()
+            value = settled(as_loss(name), logits, target, [target])(logits, target).mean()
         except (ValueError, RuntimeError, IndexError):
             continue
         if abs(float(value) - float(own)) <= OWN_ERROR * abs(float(own)):
@@ -190,11 +214,11 @@ def _counted(tokens: Tensor, lengths: Tensor | None) -> Tensor:
     return torch.where(torch.arange(tokens.shape[1]) < lengths[:, None], tokens, IGNORED)
 
 
-def _next_targets(named: dict[str, Tensor], lengths: Tensor | None) -> Tensor:
-    """The tokens, IGNORED where the mask says that they do not count."""
-    tokens, mask = named[TOKENS], named.get(COUNTS)
+def _next_targets(given: Given, by_mask: bool) -> Tensor:
+    """The tokens, IGNORED where the mask says that they do not count; without one, behind the length that a row had."""
+    tokens, mask = _column(given, TOKENS), _column(given, COUNTS) if by_mask else None
     if mask is None or mask.shape != tokens.shape:
-        return _counted(tokens, lengths)
+        return _counted(tokens, given.lengths)
     return torch.where(mask.bool(), tokens, IGNORED)
 
 
@@ -208,15 +232,16 @@ def _labels(given: Given) -> list[str]:
 class _Form:
     """From columns to a batch as it was given: a dictionary, a tuple, or one tensor."""
 
-    given: Given
+    names: tuple[str, ...] | None
+    alone: bool
 
     def __call__(self, columns: tuple[Tensor, ...]) -> Any:
-        if self.given.names is not None:
-            return dict(zip(self.given.names, columns, strict=True))
-        return columns[0] if self.given.alone else columns
+        if self.names is not None:
+            return dict(zip(self.names, columns, strict=True))
+        return columns[0] if self.alone else columns
 
 
-def _weights(given: Any, rows: int) -> Tensor:
+def weights_of(given: Any, rows: int) -> Tensor:
     """[rows] with mean 1, so that L_n = Σ w·loss / Σ w."""
     try:
         weights = as_tensor(given).detach().double().cpu()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -10,6 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call, vmap
 
+from llc_core.compute.precision import Uncast
 from llc_core.potentials.module.losses import Loss
 
 Numbers = Mapping[str, Tensor]
@@ -26,20 +28,24 @@ class OfOutput:
     """loss(module(*inputs), target). names: of the inputs, where the module takes them by name.
 
     weighted: whether the first of the inputs is no input, but what each row's loss is multiplied with.
+    casts: whether the module or the loss goes into an autocast, which is then left out.
     """
 
     loss: Loss
     names: tuple[str, ...] | None = None
     weighted: bool = False
+    casts: bool = False
 
     def output(self, module: nn.Module, numbers: Numbers, inputs: tuple[Tensor, ...]) -> Any:
         inputs = inputs[1:] if self.weighted else inputs
-        if self.names is None:
-            return logits_of(functional_call(module, dict(numbers), inputs))
-        return logits_of(functional_call(module, dict(numbers), (), dict(zip(self.names, inputs, strict=True))))
+        named = {} if self.names is None else dict(zip(self.names, inputs, strict=True))
+        with _uncast(self.casts):
+            return logits_of(functional_call(module, dict(numbers), () if named else inputs, named))
 
     def losses(self, module: nn.Module, numbers: Numbers, inputs: tuple[Tensor, ...], target: Tensor) -> Tensor:
-        each = self.loss(self.output(module, numbers, inputs), target)
+        output = self.output(module, numbers, inputs)
+        with _uncast(self.casts):
+            each = self.loss(output, target)
         return each * inputs[0] if self.weighted else each
 
 
@@ -48,7 +54,7 @@ class OfBatch:
     """function(module, batch), batch being rows in the form in which the data were given.
 
     form: from columns to a batch.  by_row: whether it gives one value for a batch, so that each row is a batch of its own.
-    vmapped: whether vmap can take the rows side by side.  weighted: as in `OfOutput`.
+    vmapped: whether vmap can take the rows side by side.  weighted, casts: as in `OfOutput`.
     """
 
     function: Callable[[Any, Any], Any]
@@ -56,11 +62,13 @@ class OfBatch:
     weighted: bool = False
     by_row: bool = False
     vmapped: bool = True
+    casts: bool = False
 
     def value(self, module: nn.Module, numbers: Numbers, columns: tuple[Tensor, ...]) -> Tensor:
         """What the function gives for these rows together."""
         held = _Held(module, self.function)
-        return loss_of(functional_call(held, {f"of.{k}": v for k, v in numbers.items()}, (self.form(columns),)))
+        with _uncast(self.casts):
+            return loss_of(functional_call(held, {f"of.{k}": v for k, v in numbers.items()}, (self.form(columns),)))
 
     def losses(self, module: nn.Module, numbers: Numbers, inputs: tuple[Tensor, ...], target: Tensor) -> Tensor:
         columns = (*inputs[1:], target) if self.weighted else (*inputs, target)
@@ -77,6 +85,10 @@ class OfBatch:
         if self.vmapped:
             return vmap(one)(*columns)
         return torch.stack([one(*(x[i] for x in columns)) for i in range(len(columns[0]))])
+
+
+def _uncast(casts: bool) -> AbstractContextManager[Any]:
+    return Uncast() if casts else nullcontext()
 
 
 class _Held(nn.Module):

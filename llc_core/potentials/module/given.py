@@ -5,8 +5,8 @@ padded each to its own longest. Long, since every form of data comes in here.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
@@ -25,6 +25,12 @@ How = Callable[[list[Tensor]], Tensor]
 """torch.stack for rows, torch.cat for batches."""
 STREAM_ROWS = 10_000
 """Rows that are taken of data without a length where no number is asked for."""
+OTHER_SHAPES = (
+    "data has items of different shapes; give all of them the same shapes. Sequences may differ in length: as tokens alone, or as "
+    "dictionaries with an attention_mask."
+)
+PART_ROWS = 64
+"""Single rows that are put together before the next are asked for."""
 
 
 @dataclass(frozen=True)
@@ -32,12 +38,32 @@ class Given:
     """columns: tensors whose first dimension counts the rows.  names: theirs, where the data are dictionaries; else None.
 
     alone: whether a row is one tensor and no pair.  lengths: entries of each row before it was padded; None where none was.
+    padded: the column whose lengths they are.  left_out: names of what holds no numbers.
     """
 
     columns: list[Tensor]
     names: tuple[str, ...] | None = None
     alone: bool = False
     lengths: Tensor | None = None
+    padded: int = 0
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """How many rows there are."""
+        return len(self.columns[0])
+
+    @property
+    def bytes(self) -> int:
+        return sum(x.nbytes for x in self.columns)
+
+    @property
+    def fills(self) -> list[float | None]:
+        """What each column is padded with; None for one whose rows must have one shape."""
+        if self.names is None:
+            return [None if not self.alone or x.is_floating_point() else 0 for x in self.columns]
+        pairs = zip(self.names, self.columns, strict=True)
+        return [(None if x.is_floating_point() else IGNORED) if name in TARGETS else 0 for name, x in pairs]
 
     @property
     def as_data(self) -> Any:
@@ -52,6 +78,12 @@ def read(data: Any, rows: int | None = None) -> Given:
 
     Raises ValueError with one sentence for what cannot be read.
     """
+    found = at_hand(data, rows)
+    return joined(list(parts(data, rows))) if found is None else found
+
+
+def at_hand(data: Any, rows: int | None = None) -> Given | None:
+    """The columns of data that are tensors already, which are not copied; None for data whose rows have to be asked for."""
     if rows is not None:
         whole("rows", rows, 1)
     if isinstance(data, Given):
@@ -63,30 +95,54 @@ def read(data: Any, rows: int | None = None) -> Given:
     if _is_array(data):
         return Given([as_tensor(data).detach()], alone=True)
     if isinstance(data, Mapping):
-        return _of_mapping(data)
+        found = _of_mapping(data)
+        _say_left_out(found)
+        return found
     of_columns = isinstance(data, tuple) or (
         isinstance(data, list) and len(data) > 1
     )  # [tensor] is a data set of one row
     if of_columns and data and all(_is_array(x) for x in data):
         return Given([as_tensor(x).detach() for x in data], alone=len(data) == 1)
+    return None
+
+
+def parts(data: Any, rows: int | None = None) -> Iterator[Given]:
+    """The same for data that are not at hand, a few rows at a time: what was given out before is not kept."""
+    said = False
+    for part in _parts(data, rows):
+        if not said:
+            _say_left_out(part)
+        said = True
+        yield part
+    if not said:
+        raise ValueError("data is empty; give at least one row.")
+
+
+def _parts(data: Any, rows: int | None) -> Iterator[Given]:
     if isinstance(data, DataLoader):
-        return _batches(data, _length(data), rows)
+        return _batches(data, length_of(data), rows)
     if isinstance(data, IterableDataset):
-        return _items(data, None, rows, "the stream's items")
-    if hasattr(data, "__getitem__") and hasattr(data, "__len__") and not isinstance(data, str | bytes):
-        return _items((data[i] for i in range(len(data))), len(data), rows, "the data set's items")
+        return _items(data, None, rows)
+    if by_place(data):
+        return _items((data[i] for i in range(len(data))), len(data), rows)
     if hasattr(data, "__iter__") and not isinstance(data, str | bytes):
-        return _batches(data, _length(data), rows)
+        return _batches(data, length_of(data), rows)
     raise ValueError(
         f"data is a {type(data).__name__}; pass a tuple (inputs, targets) of tensors, a Dataset or a DataLoader."
     )
+
+
+def by_place(data: Any) -> bool:
+    """Whether any row can be asked for by its number."""
+    known = hasattr(data, "__getitem__") and length_of(data) is not None
+    return known and not isinstance(data, str | bytes | IterableDataset)
 
 
 def _is_array(value: Any) -> bool:
     return isinstance(value, Tensor | np.ndarray)
 
 
-def _length(data: Any) -> int | None:
+def length_of(data: Any) -> int | None:
     try:
         return len(data)
     except TypeError:
@@ -120,42 +176,118 @@ def _of_mapping(data: Mapping[Any, Any]) -> Given:
     return _named(taken, hows, "the dictionary's entries")
 
 
-def _items(rows: Iterable[Any], length: int | None, most: int | None, what: str) -> Given:
-    """Single rows, stacked."""
+def _items(rows: Iterable[Any], length: int | None, most: int | None) -> Iterator[Given]:
+    """Single rows, a few of them stacked."""
     bound = most if most is not None or length is not None else STREAM_ROWS
-    taken = list(islice(rows, None if bound is None else bound + 1))
-    given = _columns(taken[:bound], torch.stack, what)
-    if most is None and length is None and len(taken) > STREAM_ROWS:
+    found, count = iter(rows), 0
+    while taken := list(islice(found, PART_ROWS if bound is None else min(PART_ROWS, bound - count))):
+        count += len(taken)
+        yield of_rows(taken)
+    if most is None and length is None and any(True for _ in found):
         _say_taken(STREAM_ROWS)
-    return given
 
 
-def _batches(loader: Iterable[Any], length: int | None, most: int | None) -> Given:
-    """Batches, joined."""
+def _batches(loader: Iterable[Any], length: int | None, most: int | None) -> Iterator[Given]:
+    """Batch after batch."""
     bound = most if most is not None or length is not None else STREAM_ROWS
-    taken: list[Any] = []
     count = 0
     for batch in loader:
-        taken.append(batch)
-        count += _rows(batch)
+        if count == bound:
+            count += 1
+            break
+        part = of_batch(batch)
+        count += part.size
+        yield part if bound is None or count <= bound else first_of(part, part.size - (count - bound))
         if bound is not None and count > bound:
             break
-    given = _columns(taken, torch.cat, "the loader's batches")
-    if bound is None or count <= bound:
-        return given
-    if most is None:
+    if bound is not None and count > bound and most is None:
         _say_taken(STREAM_ROWS)
-    lengths = None if given.lengths is None else given.lengths[:bound]
-    return Given([x[:bound] for x in given.columns], given.names, given.alone, lengths)
 
 
-def _rows(batch: Any) -> int:
-    """Rows of a batch; 1 where it does not say, which `_columns` then refuses."""
-    batch = _flat(batch)
-    first: Any = next(filter(_is_array, batch.values()), None) if isinstance(batch, Mapping) else batch
-    if isinstance(first, tuple | list) and first:
-        first = first[0]
-    return len(first) if _is_array(first) and first.ndim else 1
+def of_rows(rows: list[Any]) -> Given:
+    return _columns(rows, torch.stack, "the data set's items")
+
+
+def of_batch(batch: Any) -> Given:
+    return _columns([batch], torch.cat, "the loader's batches")
+
+
+def first_of(given: Given, count: int) -> Given:
+    lengths = None if given.lengths is None else given.lengths[:count]
+    return replace(given, columns=[x[:count] for x in given.columns], lengths=lengths)
+
+
+def joined(found: Sequence[Given]) -> Given:
+    """All parts as one, each padded to the longest of all; ValueError where they do not go together."""
+    first = found[0]
+    for part in found[1:]:
+        check_alike(first, part)
+    shapes = widest(found)
+    return replace(
+        first,
+        columns=[torch.cat([fitted(part.columns[k], shape, fill) for part in found])
+                 for k, (shape, fill) in enumerate(zip(shapes, first.fills, strict=True))],
+        lengths=None if (at := ragged(found)) is None else torch.cat([lengths_in(part, at) for part in found]),
+        padded=at or 0,
+    )  # fmt: skip
+
+
+def check_alike(first: Given, part: Given) -> None:
+    """ValueError where rows are not of one form."""
+    if part.names != first.names:
+        raise ValueError(f"data: rows have different keys; give all of them {', '.join(first.names or ())}.")
+    if len(part.columns) != len(first.columns) or part.alone != first.alone:
+        raise ValueError("data: rows are not all pairs of tensors or numbers; make them so.")
+
+
+def widest(found: Iterable[Given]) -> list[tuple[int, ...]]:
+    """The shape of each column's rows into which those of all parts fit; ValueError where there is none."""
+    most: list[tuple[int, ...]] | None = None
+    for part in found:
+        here = [tuple(x.shape[1:]) for x in part.columns]
+        if most is None or here == most:
+            most = here
+            continue
+        for k, (shape, old, fill) in enumerate(zip(here, most, part.fills, strict=True)):
+            if shape != old and (fill is None or len(shape) != len(old)):
+                raise ValueError(OTHER_SHAPES)
+            most[k] = tuple(map(max, shape, old))
+    return most or []
+
+
+def fitted(x: Tensor, shape: Sequence[int], fill: float | None) -> Tensor:
+    """Rows x [b, …] padded with `fill` to [b, *shape]."""
+    if tuple(x.shape[1:]) == tuple(shape):
+        return x
+    if fill is None or x.dim() != len(shape) + 1:
+        raise ValueError(OTHER_SHAPES)
+    sizes = list(zip(x.shape[1:], shape, strict=True))
+    return F.pad(x, [side for size, most in reversed(sizes) for side in (0, most - size)], value=fill)
+
+
+def all_fitted(
+    columns: Sequence[Tensor], shapes: Sequence[Sequence[int]], fills: Sequence[float | None]
+) -> list[Tensor]:
+    return [fitted(x, shape, fill) for x, shape, fill in zip(columns, shapes, fills, strict=True)]
+
+
+def ragged(found: Iterable[Given]) -> int | None:
+    """The first column that is padded in some part, or is longer in one than in another; None where rows have one shape."""
+    at: list[int] = []
+    before: list[int] | None = None
+    for part in found:
+        here = [x.shape[1] if x.dim() > 1 else 0 for x in part.columns]
+        at += [part.padded] if part.lengths is not None else []
+        at += [k for k, (a, b) in enumerate(zip(here, before or here, strict=True)) if a != b][:1]
+        before = here
+    return min(at, default=None)
+
+
+def lengths_in(part: Given, at: int) -> Tensor:
+    """How many entries each row has, [b], in a column that is padded in this part or in another."""
+    if part.lengths is not None and part.padded == at:
+        return part.lengths
+    return torch.full((part.size,), part.columns[at].shape[1])
 
 
 def _say_taken(count: int) -> None:
@@ -165,9 +297,12 @@ def _say_taken(count: int) -> None:
     )
 
 
+def _say_left_out(part: Given) -> None:
+    if part.left_out:
+        warnings.warn(f"data's {', '.join(part.left_out)} hold no numbers, and are left out.", stacklevel=6)
+
+
 def _columns(rows: list[Any], how: How, what: str) -> Given:
-    if not rows:
-        raise ValueError("data is empty; give at least one row.")
     rows = [_flat(row) for row in rows]
     first = rows[0]
     if isinstance(first, Mapping):
@@ -199,7 +334,7 @@ def _of_tokens(parts: list[Tensor], how: How) -> Given:
 def _named(columns: Mapping[str, list[Any]], hows: Mapping[str, How], what: str) -> Given:
     """Columns by their names, padded where rows differ in length; what holds no numbers is left out."""
     found: dict[str, Tensor] = {}
-    lengths, left_out = None, []
+    lengths, padded, left_out = None, 0, []
     for name, column in columns.items():
         try:
             parts = _tensors(column, what)
@@ -212,12 +347,11 @@ def _named(columns: Mapping[str, list[Any]], hows: Mapping[str, How], what: str)
         found[name], each = _joined(
             parts, hows[name], None if name in TARGETS and parts[0].is_floating_point() else fill
         )
-        lengths = each if lengths is None else lengths
+        if lengths is None and each is not None:
+            lengths, padded = each, len(found) - 1
     if not found:
         raise ValueError(f"data: {what} are not all made of tensors or numbers; make them so.")
-    if left_out:
-        warnings.warn(f"data's {', '.join(left_out)} hold no numbers, and are left out.", stacklevel=6)
-    return Given(list(found.values()), tuple(found), lengths=lengths)
+    return Given(list(found.values()), tuple(found), lengths=lengths, padded=padded, left_out=tuple(left_out))
 
 
 def _tensors(column: list[Any], what: str) -> list[Tensor]:
@@ -237,18 +371,9 @@ def _joined(parts: list[Tensor], how: How, fill: float | None = None) -> tuple[T
     if len(shapes) == 1:
         return how(parts), None
     longest = [max(sizes) for sizes in zip(*shapes, strict=False)]
-    if fill is None or {len(shape) for shape in shapes} != {len(longest)}:
-        raise ValueError(
-            "data has items of different shapes; give all of them the same shapes. Sequences may differ in length: as tokens "
-            "alone, or as dictionaries with an attention_mask."
-        )
-    padded = [
-        F.pad(x, [side for size, most in reversed(list(zip(x.shape[rows:], longest, strict=True))) for side in (0, most - size)],
-              value=fill)
-        for x in parts
-    ]  # fmt: skip
+    each = [fitted(x if rows else x[None], longest, fill) for x in parts]
     lengths = [torch.full((len(x) if rows else 1,), x.shape[rows:][0]) for x in parts]
-    return how(padded), torch.cat(lengths)
+    return torch.cat(each), torch.cat(lengths)
 
 
 def as_tensor(value: Any) -> Tensor:

@@ -14,7 +14,7 @@ torch puts the classes into dimension 1: output [B, K, …], target [B, …]. To
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -109,10 +109,11 @@ class CrossEntropy:
             self._on[key] = torch.tensor(self.weight, dtype=like.dtype, device=like.device)
         return self._on[key]
 
-    def settled(self, output: Tensor, some: Tensor, targets: Tensor) -> CrossEntropy:
+    def settled(self, output: Tensor, some: Tensor, targets: Iterable[Tensor]) -> CrossEntropy:
         """The same for one data set: layout and denominator fixed, and nothing left to do that the data do not need.
 
-        output: of a few rows, whose targets are `some`.  targets: of all rows.  ValueError for labels that do not fit.
+        output: of a few rows, whose targets are `some`.  targets: of all rows, in parts that can be gone through again.
+        ValueError for labels that do not fit.
         """
         at = self.class_dim or class_dimension(output, some, targets)
         check_fit(output, some, at)
@@ -121,20 +122,28 @@ class CrossEntropy:
             raise ValueError(
                 f"weight has {len(self.weight)} entries, but the module has {classes} classes; give one for each."
             )
-        if targets.is_floating_point():
+        if some.is_floating_point():
             check_probabilities(targets, at)
             return replace(self, class_dim=at, ignore_index=None)
-        counts = self.counted(targets)
-        labels = targets[counts].long()
-        check_labels(labels, classes, self.ignore_index)
-        share = float(len(labels)) if self.weight is None else float(self._weights(labels.double())[labels].sum())
+        positions, labelled, share, rows, rows_with = 0, 0, 0.0, 0, 0
+        lows, highs = [], []
+        for part in targets:
+            counts = self.counted(part)
+            labels = part[counts].long()
+            positions, labelled, rows = positions + part.numel(), labelled + len(labels), rows + len(part)
+            rows_with += int(counts.flatten(1).any(1).sum()) if part.dim() > 1 else len(labels)
+            if len(labels):
+                lows.append(int(labels.min()))
+                highs.append(int(labels.max()))
+                known = labels if self.weight is None else labels.clamp(0, classes - 1)
+                share += len(known) if self.weight is None else float(self._weights(known.double())[known].sum())
+        check_labels(lows, highs, classes, self.ignore_index)
         if share <= 0:
             raise ValueError("weight is 0 for every label in data; give a positive weight to some that occur.")
-        ignore = None if len(labels) == targets.numel() else self.ignore_index
-        scale = targets.numel() / share
-        if self.reduction != "token" and targets.dim() > 1:
-            scale = len(targets) / int(counts.flatten(1).any(1).sum())
-        return replace(self, class_dim=at, ignore_index=ignore, scale=scale)
+        scale = rows / rows_with if self.reduction != "token" and some.dim() > 1 else positions / share
+        return replace(
+            self, class_dim=at, ignore_index=None if labelled == positions else self.ignore_index, scale=scale
+        )
 
     @property
     def plain(self) -> bool:
@@ -142,7 +151,7 @@ class CrossEntropy:
         return self.ignore_index is None and self.weight is None and self.scale == 1.0
 
 
-def class_dimension(output: Tensor, target: Tensor, targets: Tensor | None = None) -> int:
+def class_dimension(output: Tensor, target: Tensor, targets: Iterable[Tensor] | None = None) -> int:
     """1 or −1: where the classes are, from the shapes; of soft labels from where they add up to 1, in `targets` if given."""
     if output.dim() < 2:
         raise ValueError(f"output is {tuple(output.shape)}; cross_entropy needs one dimension for the classes.")
@@ -150,7 +159,7 @@ def class_dimension(output: Tensor, target: Tensor, targets: Tensor | None = Non
         return 1
     soft = target.is_floating_point()
     if soft:
-        known = target if targets is None else targets
+        known = [target] if targets is None else targets
         same = target.shape == output.shape
         fits = [at for at in (1, -1) if same and sums_to_one(known, at)]
     else:
@@ -182,29 +191,30 @@ def check_fit(output: Tensor, target: Tensor, at: int) -> None:
         )
 
 
-def check_labels(labels: Tensor, classes: int, ignored: int | None) -> None:
-    """labels: those that count. ValueError where there are none, or one is no class."""
-    if labels.numel() == 0:
+def check_labels(lows: list[int], highs: list[int], classes: int, ignored: int | None) -> None:
+    """The smallest and largest labels that count, of each part. ValueError where there are none, or one is no class."""
+    if not lows:
         raise ValueError(f"data's targets are all {ignored}, which is ignored; give labels, or another ignore_index.")
-    low, high = int(labels.min()), int(labels.max())
+    low, high = min(lows), max(highs)
     if low < 0 or high >= classes:
         raise ValueError(
             f"data's targets run from {low} to {high}, but the module has {classes} outputs; classes must be 0 to {classes - 1}."
         )
 
 
-def check_probabilities(targets: Tensor, at: int) -> None:
+def check_probabilities(targets: Iterable[Tensor], at: int) -> None:
     """ValueError where soft labels are negative or do not add up to 1 over the classes."""
-    if float(targets.min()) < 0:
-        raise ValueError(f"data's targets hold {float(targets.min()):.3g}; class probabilities must not be negative.")
+    low = min(float(part.min()) for part in targets)
+    if low < 0:
+        raise ValueError(f"data's targets hold {low:.3g}; class probabilities must not be negative.")
     if not sums_to_one(targets, at):
         raise ValueError(
             "data's targets are class probabilities that do not add up to 1 over the classes; divide them by their sum."
         )
 
 
-def sums_to_one(targets: Tensor, at: int) -> bool:
-    return bool(((targets.double().sum(at) - 1).abs() <= SUM_ERROR).all())
+def sums_to_one(targets: Iterable[Tensor], at: int) -> bool:
+    return all(bool(((part.double().sum(at) - 1).abs() <= SUM_ERROR).all()) for part in targets)
 
 
 def _label_weights(weight: Any) -> tuple[float, ...]:
@@ -232,17 +242,29 @@ class NextToken:
     def __call__(self, output: Tensor, target: Tensor) -> Tensor:
         return self.rule(output[:, :-1], target[:, 1:])
 
-    def settled(self, output: Tensor, some: Tensor, targets: Tensor) -> NextToken:
+    def settled(self, output: Tensor, some: Tensor, targets: Iterable[Tensor]) -> NextToken:
         """See `CrossEntropy.settled`; ValueError where a row has no next token, or the outputs are not those of tokens."""
-        if targets.dim() != 2 or targets.shape[1] < 2 or targets.is_floating_point():
+        if some.dim() != 2 or some.shape[1] < 2 or some.is_floating_point():
+            shape = sum(map(len, targets)), *some.shape[1:]
             raise ValueError(
-                f"data's tokens are {tuple(targets.shape)} of {targets.dtype}; next_token needs whole numbers [rows, T] with T ≥ 2."
+                f"data's tokens are {shape} of {some.dtype}; next_token needs whole numbers [rows, T] with T ≥ 2."
             )
-        if output.dim() != 3 or output.shape[1] != targets.shape[1]:
+        if output.dim() != 3 or output.shape[1] != some.shape[1]:
             raise ValueError(
                 f"module gives {tuple(output.shape)} for tokens {tuple(some.shape)}; next_token needs an output [B, T, K]."
             )
-        return replace(self, rule=self.rule.settled(output[:, :-1], some[:, 1:], targets[:, 1:]))
+        following = Followers(targets)
+        return replace(self, rule=self.rule.settled(output[:, :-1], some[:, 1:], following))
+
+
+@dataclass(frozen=True)
+class Followers:
+    """Of each part of the tokens [b, T] those that follow another, [b, T − 1]."""
+
+    parts: Iterable[Tensor]
+
+    def __iter__(self) -> Iterator[Tensor]:
+        return (part[:, 1:] for part in self.parts)
 
 
 Loss = Callable[[Tensor, Tensor], Tensor]
@@ -330,17 +352,17 @@ def as_loss(loss: object) -> Loss:
     return loss
 
 
-def settled(loss: Loss, output: Tensor, some: Tensor, targets: Tensor) -> Loss:
+def settled(loss: Loss, output: Tensor, some: Tensor, targets: Iterable[Tensor]) -> Loss:
     """The loss for one data set: a cross entropy knows its layout and its denominator from then on.
 
-    output: of a few rows, whose targets are `some`.  targets: of all rows.
+    output: of a few rows, whose targets are `some`.  targets: of all rows, in parts that can be gone through again.
     """
     if isinstance(loss, NextToken):
         return loss.settled(output, some, targets)
     if loss is not cross_entropy and not isinstance(loss, CrossEntropy):
         return loss
     fixed = (loss if isinstance(loss, CrossEntropy) else OF_ANY_LAYOUT).settled(output, some, targets)
-    return cross_entropy if fixed.plain and output.dim() == 2 and not targets.is_floating_point() else fixed
+    return cross_entropy if fixed.plain and output.dim() == 2 and not some.is_floating_point() else fixed
 
 
 def hits(loss: Loss, output: Tensor, target: Tensor) -> tuple[int, int]:

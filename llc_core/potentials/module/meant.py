@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from dataclasses import replace
 
+import torch
 from torch import Tensor
 
 from llc_core.fields import short
@@ -28,10 +30,9 @@ def reduction_name(loss: object) -> str:
     return "" if rule is None or rule.reduction == "token" else f"/{rule.reduction}"
 
 
-def rows_with_label(loss: Loss, targets: Tensor) -> int:
-    """How many rows have a label that counts; a warning tells of others."""
-    counts = _positions(loss, targets)
-    rows = len(targets)
+def rows_with_label(loss: Loss, targets: Iterable[Tensor], rows: int) -> int:
+    """How many of all rows have a label that counts; a warning tells of others.  targets: in parts."""
+    counts = _positions(loss, targets, rows)
     if counts is None or bool((counts > 0).all() or (counts == 0).all()):  # the trial refuses the last
         return rows
     found = int((counts > 0).sum())
@@ -42,15 +43,18 @@ def rows_with_label(loss: Loss, targets: Tensor) -> int:
     return found
 
 
-def which_mean(loss: Loss, targets: Tensor, base: Tensor) -> str:
+def which_mean(loss: Loss, targets: Iterable[Tensor], base: Tensor) -> str:
     """A sentence where the mean over tokens, which is taken, and that over rows differ; else nothing.  base: [rows], at w0."""
-    rule, counts = _rule(loss), _positions(loss, targets)
-    if rule is None or counts is None or rule.reduction != "token" or rule.weight is not None:
+    rule = _rule(loss)
+    if rule is None or rule.reduction != "token" or rule.weight is not None:
+        return ""
+    counts = _positions(loss, targets, len(base))
+    if counts is None:
         return ""
     there = counts > 0
     if int(counts[there].min()) == int(counts.max()):
         return ""
-    tokens, base = int(counts.sum()), base.double().to(counts.device)
+    tokens, base = int(counts.sum()), base.double().cpu()
     own = base[there] * tokens / len(base) / counts[there]
     return (
         f"The loss at w0 is {float(base.mean()):.4f} as the mean over {tokens:,} tokens, and {float(own.mean()):.4f} as the mean over "
@@ -63,10 +67,16 @@ def _rule(loss: object) -> CrossEntropy | None:
     return rule if isinstance(rule, CrossEntropy) else None
 
 
-def _positions(loss: Loss, targets: Tensor) -> Tensor | None:
+def _positions(loss: Loss, targets: Iterable[Tensor], rows: int) -> Tensor | None:
     """How many positions of each row have a label that counts, [rows]; None for a loss without labels."""
     rule = OF_ANY_LAYOUT if loss is cross_entropy else _rule(loss)
-    if rule is None or targets.is_floating_point() or targets.dim() < 1:
+    if rule is None:
         return None
-    targets = targets[:, 1:] if isinstance(loss, NextToken) and targets.dim() > 1 else targets
-    return rule.counted(targets).reshape(len(targets), -1).sum(1)
+    counts, at = torch.empty(rows, dtype=torch.long, device="cpu"), 0
+    for part in targets:
+        if part.is_floating_point() or part.dim() < 1:
+            return None
+        here = part[:, 1:] if isinstance(loss, NextToken) and part.dim() > 1 else part
+        counts[at : at + len(here)] = rule.counted(here).reshape(len(here), -1).sum(1)
+        at += len(here)
+    return counts

@@ -18,16 +18,17 @@ from torch import Tensor, nn
 from llc_core.compute.precision import SINGLE, full_precision
 from llc_core.fields import choice, whole
 from llc_core.potentials.base import Batch, Potential
-from llc_core.potentials.module.arranged import arrange
+from llc_core.potentials.module.arranged import arrange, rows_of
 from llc_core.potentials.module.calling import OfOutput
-from llc_core.potentials.module.given import read
+from llc_core.potentials.module.given import Given
+from llc_core.potentials.module.kept import taken_in
 from llc_core.potentials.module.layers import Dense, dense_stack, row_numbers
 from llc_core.potentials.module.losses import CrossEntropy, Loss
 from llc_core.potentials.module.meant import reduction_name, rows_with_label, which_mean
 from llc_core.potentials.module.parameters import choose, frozen_copy, uncompiled
 from llc_core.potentials.module.passes import Looped, Position, Vmapped
 from llc_core.potentials.module.place import Place, as_inputs
-from llc_core.potentials.module.rows import Rows, TensorData, chunks
+from llc_core.potentials.module.rows import Rows, as_bytes, chunks
 from llc_core.potentials.module.trial import activation_bytes, dense_agrees, try_calling, vmap_problem
 
 CHUNK_BYTES = {"cpu": 1 << 25, "cuda": 1 << 31, "mps": 1 << 29}
@@ -36,6 +37,8 @@ CURVATURE_ROWS = 1024
 """Rows on which curvature is measured. It sets a step size, for which a sample of the data is enough; on all rows it would cost
 more than the run."""
 LARGEST_DEFAULT_BATCH = 500
+ARRANGED_ROWS = 64
+"""Rows that tell what the data are, where they are not in memory."""
 BY_CHAIN = {"cpu": 200_000, "cuda": 50_000_000, "mps": 10_000_000}
 """From this many moving parameters on, the engine steps one chain after the other. On a CPU this is then 6% faster too
 (784-256-256-10, batch 256). A GPU is faster with all chains at once as long as they fit."""
@@ -70,6 +73,9 @@ class NetworkPotential(Potential):
         has it; "row": over rows of each row's own mean; "sum": over rows of each row's sum. None: "token", and a warning says
         what "row" would be where the two differ.
     rows: of a loader or a stream at most so many are read; None: all, or the first 10,000 where it has no length.
+    memory: bytes of rows that are kept in memory; None: an eighth of what is free. Where the rows take more, a data set is asked for them
+        by number in each minibatch and each pass, and a stream is written to a temporary file (in TMPDIR) while it is read. Of every
+        row a few numbers then stay in memory, such as its loss at w0. The numbers of a run are the same.
     batch_size: rows of a minibatch; None: all data at once, so gradients are exact by default.
     parameters: what moves. None: every parameter that is trained (requires_grad). A pattern such as "blocks.0.attn.*", a
         list of patterns, or {name: boolean mask of the tensor's shape or True}: exactly that, trained or not. The other
@@ -105,6 +111,7 @@ class NetworkPotential(Potential):
         sample_weights: Any = None,
         reduction: str | None = None,
         rows: int | None = None,
+        memory: int | None = None,
         batch_size: int | None = None,
         parameters: Any = None,
         n: int | None = None,
@@ -115,7 +122,9 @@ class NetworkPotential(Potential):
         if not isinstance(module, nn.Module):
             raise ValueError(f"module is a {type(module).__name__}; pass a torch.nn.Module.")
         module = uncompiled(module)
-        arranged = arrange(module, read(data, rows), loss, loss_fn, sample_weights, reduction)
+        given = taken_in(data, rows, memory)
+        some = given if isinstance(given, Given) else given.take(torch.arange(min(given.size, ARRANGED_ROWS)))
+        arranged = arrange(module, some, loss, loss_fn, sample_weights is not None, reduction)
         self.calling = arranged.calling
         self._which_mean = reduction is None
         named = arranged.calling.loss if isinstance(arranged.calling, OfOutput) else loss_fn
@@ -123,10 +132,10 @@ class NetworkPotential(Potential):
         self._loss_name = (self._loss_name or type(named).__name__) + reduction_name(named)
         self.pieces = choose(module, parameters)
         self.dim = self.pieces[-1].stop
-        self.data = TensorData(arranged.columns, shuffle, arranged.names)
+        self.data = rows_of(given, arranged, shuffle, sample_weights)
         with_label = self.samples
         if isinstance(arranged.calling, OfOutput):
-            with_label = rows_with_label(arranged.calling.loss, self.data.fields[-1])
+            with_label = rows_with_label(arranged.calling.loss, self.data.targets, self.samples)
         self.n = whole("n", n if n is not None else with_label, 3, 10**15)
         self.batch_size = min(LARGEST_DEFAULT_BATCH, self.samples)
         if batch_size is not None:
@@ -148,7 +157,7 @@ class NetworkPotential(Potential):
         """A warning, once, where two means of the loss differ and nobody has said which is meant.  base: [rows], at w0."""
         if self._which_mean and isinstance(self.calling, OfOutput) and not self.calling.weighted:
             self._which_mean = False
-            if said := which_mean(self.calling.loss, self.data.fields[-1], base):
+            if said := which_mean(self.calling.loss, self.data.targets, base):
                 warnings.warn(said, stacklevel=3)
 
     def _stack_agrees(self) -> bool:
@@ -161,7 +170,7 @@ class NetworkPotential(Potential):
 
     @property
     def loss(self) -> Loss:
-        """The loss of an output and a target; ValueError where a loss_fn stands for both."""
+        """That of an output and a target; ValueError where a loss_fn stands for both."""
         if not isinstance(self.calling, OfOutput):
             raise ValueError("This network has a loss_fn, and no loss of its output.")
         return self.calling.loss
@@ -244,11 +253,10 @@ class NetworkPotential(Potential):
     def per_sample_loss(self, delta: Tensor, start: int, stop: int) -> Tensor:
         """Losses [C, stop − start] at δ [C, D] of rows start … stop, in the order of `data.order`."""
         place = self._place(delta)
-        parts = [
-            place.passes.losses(Position(delta), self.data.slice(start + a, start + b, delta))
-            for a, b in chunks(stop - start, self._chunk(delta))
-        ]
-        return torch.cat(parts, dim=1)
+        result = delta.new_empty(len(delta), stop - start)  # a list of small ones would break up the free memory
+        for a, b in chunks(stop - start, self._chunk(delta)):
+            result[:, a:b] = place.passes.losses(Position(delta), self.data.slice(start + a, start + b, delta))
+        return result
 
     def predict(self, delta: Tensor, inputs: Any) -> Tensor:
         """The module's outputs [C, P, k], or [C, P] where k = 1, at δ [C, D] and inputs [P, …] shaped as rows of the data.
@@ -307,7 +315,7 @@ class NetworkPotential(Potential):
         """Try two rows, settle what "auto" means, and return the bytes that a row of one chain takes."""
         first = Place(self, torch.device("cpu"), torch.float32)
         numbers = {**first.weights.still, **first.weights.moving}
-        self.calling = try_calling(self.calling, self.module, numbers, first.rows, self.data.fields[-1])
+        self.calling = try_calling(self.calling, self.module, numbers, first.rows, self.data.targets)
         loop = Looped(self.module, self.calling, first.weights)
         if self.method in ("auto", "dense"):
             plain = isinstance(self.calling, OfOutput) and self.data.inputs == 1
@@ -383,7 +391,8 @@ class NetworkPotential(Potential):
             digest.update(f"{piece.name}{piece.layer}".encode())
             if piece.chosen is not None:
                 digest.update(piece.chosen.numpy().tobytes())
-        for x in [*self._numbers.values(), *self.data.fields]:
+        for x in self._numbers.values():
             digest.update(f"{x.dtype}{tuple(x.shape)}".encode())
-            digest.update(x.detach().cpu().flatten().view(torch.uint8).numpy().tobytes() if x.numel() else b"")
+            digest.update(as_bytes(x))
+        self.data.digest(digest)
         return digest.hexdigest()

@@ -27,16 +27,16 @@ from llc_core.potentials.module.passes import (
     Vmapped,
     Weights,
 )
-from llc_core.potentials.module.rows import Rows, TensorData, chunks
+from llc_core.potentials.module.rows import Data, Rows, chunks
 
 
-def as_inputs(inputs: Any, data: TensorData, calling: Calling) -> Tensor:
+def as_inputs(inputs: Any, data: Data, calling: Calling) -> Tensor:
     """Inputs [P, …] shaped as the rows of the data; ValueError where they do not fit, or where the module takes more than one."""
     if not isinstance(calling, OfOutput):
         raise ValueError(
             "predict needs a module whose output is known, but this network has a loss_fn; give loss in its place."
         )
-    fields = data.fields[int(calling.weighted) : -1]
+    fields = data.kinds[int(calling.weighted) : -1]
     if len(fields) != 1:
         raise ValueError(f"predict needs a module of one input, but this one takes {len(fields)}; leave predict out.")
     given = inputs.detach().cpu().numpy() if isinstance(inputs, Tensor) else inputs

@@ -5,15 +5,17 @@ since the same rows tell which of the passes can evaluate the module, and what a
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from llc_core.compute.precision import SINGLE
+from llc_core.compute.precision import SINGLE, Casts
 from llc_core.compute.quiet import catching_warnings
+from llc_core.compute.streams import torch_stream
 from llc_core.potentials.module.calling import Calling, Numbers, OfBatch, OfOutput, first_line
 from llc_core.potentials.module.dense import DensePasses
 from llc_core.potentials.module.losses import settled
@@ -24,6 +26,8 @@ ROWS = 2
 TOGETHER, ALONE = 8, 2
 """Rows that are evaluated together, and how many of them alone, to see whether rows mix: beside one other row attention may be
 all on itself."""
+MOVED = 0.001
+"""Share of a weight's usual size by which weights move, to see what autocast hides: about what chains do at n = 10⁶."""
 MIXING = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d, nn.SyncBatchNorm)
 SAME = 1e-4
 """Losses of a row alone and beside another may differ by this share of their size: a thousand times the rounding of float32, for
@@ -33,11 +37,11 @@ Columns = tuple[tuple[Tensor, ...], Tensor]
 
 
 def try_calling(
-    calling: Calling, module: nn.Module, numbers: Numbers, rows: Callable[[int, int], Rows], targets: Tensor
+    calling: Calling, module: nn.Module, numbers: Numbers, rows: Callable[[int, int], Rows], targets: Iterable[Tensor]
 ) -> Calling:
     """Evaluate two rows at w0; ValueError says what is wrong. Returns the calling for these data: its loss settled.
 
-    targets: of all rows.  Warns where the loss of a row depends on the rows beside it.
+    targets: of all rows, in parts.  Warns where the loss of a row depends on the rows beside it.
     """
     for name, part in module.named_modules():
         if isinstance(part, MIXING) and not part.track_running_stats:
@@ -45,18 +49,56 @@ def try_calling(
                 f"{name or 'module'} is a batch norm without running statistics, which mixes the samples of a batch; "
                 "set track_running_stats=True and train it, or replace it."
             )
+    assert isinstance(calling, OfOutput | OfBatch)
     with torch.no_grad():
         both = rows(0, ROWS).of(0)
+        seen = _cast_to(calling, module, numbers, both)
+        calling = replace(calling, casts=seen is not None)
         if isinstance(calling, OfOutput):
             calling = _try_output(calling, module, numbers, both, targets)
         else:
-            assert isinstance(calling, OfBatch)
             calling = _try_batch(calling, module, numbers, rows, both)
         _notice_mixing(calling, module, numbers, rows)
+        if seen is not None:
+            warnings.warn(_said_of_cast(seen, calling, module, numbers, rows(0, TOGETHER).of(0)), stacklevel=5)
     return calling
 
 
-def _try_output(calling: OfOutput, module: nn.Module, numbers: Numbers, both: Columns, targets: Tensor) -> OfOutput:
+def _cast_to(calling: OfOutput | OfBatch, module: nn.Module, numbers: Numbers, both: Columns) -> torch.dtype | None:
+    """The type in which something is computed under autocast; None where nothing is."""
+    with Casts() as found, suppress(Exception):  # what cannot be called is told by the trial itself
+        if isinstance(calling, OfBatch):
+            calling.value(module, numbers, _unweighted(calling, both))
+        else:
+            inputs, target = both
+            calling.loss(calling.output(module, numbers, inputs), target)
+    return found.seen
+
+
+def _said_of_cast(
+    seen: torch.dtype, calling: OfOutput | OfBatch, module: nn.Module, numbers: Numbers, some: Columns
+) -> str:
+    """What autocast would do to ΔL of a few rows, where all weights move a little."""
+    generator = torch_stream(0, "autocast")
+    moved = {
+        name: w + MOVED * w.abs().mean() * torch.randn(w.shape, generator=generator, **SINGLE)
+        if w.dtype == torch.float32 else w
+        for name, w in numbers.items()
+    }  # fmt: skip
+    cast, plain = (
+        float((each.losses(module, moved, *some) - each.losses(module, numbers, *some)).float().mean())
+        for each in (replace(calling, casts=False), calling)
+    )
+    changes = f" Weights that move by {MOVED:.1%} change the loss of {len(some[1])} rows by {cast:.3g} there, and by {plain:.3g} without."
+    return (
+        f"The module or its loss computes under autocast in {str(seen).removeprefix('torch.')}, whose rounding hides small changes "
+        f"of the loss, of which λ̂ is made; the autocast is left out.{changes if cast != plain else ''}"
+    )
+
+
+def _try_output(
+    calling: OfOutput, module: nn.Module, numbers: Numbers, both: Columns, targets: Iterable[Tensor]
+) -> OfOutput:
     inputs, target = both
     try:
         output = calling.output(module, numbers, inputs)
