@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from llc_core.plots import kinds
 from llc_core.plots.style import (
     CHAINS,
     ESTIMATE,
     GOOD,
-    MARK,
     QUIET,
     TRUTH,
+    area,
     below_each_other,
     finished,
     holoviews,
@@ -60,12 +61,7 @@ def running(found: Any) -> Any:
     parts = [hv.Curve((steps, middle)).opts(color=ESTIMATE, line_width=2)]
     if chains > 1:
         half = 2 * means.std(axis=1, ddof=1) / chains**0.5
-        parts.insert(
-            0,
-            hv.Area((steps, middle - half, middle + half), vdims=["low", "high"]).opts(
-                color=ESTIMATE, alpha=0.2, line_alpha=0
-            ),
-        )
+        parts.insert(0, area(steps, middle - half, middle + half))
     local = None if found.local_learning_coefficient is None else float(found.local_learning_coefficient)
     parts += [*line_at(found.expected), *line_at(local, TRUTH, "solid")]
     return finished(hv.Overlay(parts), xlabel="step", ylabel="running λ̂")
@@ -192,14 +188,14 @@ def over_training(found: Mapping[Any, Any]) -> Any:
     return below_each_other(above, below)
 
 
-def free_energy(found: Any) -> Any:
-    """nβ·E[ΔL] at every level of a `FreeEnergy`, whose limit is λ."""
-    hv = holoviews()
+def free_energy(found: Any, truth: float | None = None) -> Any:
+    """nβ·E[ΔL] at every level of a `FreeEnergy`, whose limit is λ, with what was found of it. truth: the exact λ."""
     fine = (found.levels > 0) & np.isfinite(found.level_llc)
-    parts = with_errors(found.levels[fine], found.level_llc[fine], np.nan_to_num(found.level_llc_se[fine]))
-    parts += line_at(found.llc, GOOD, "dashed")
-    return finished(
-        hv.Overlay(parts),
+    points = found.levels[fine], found.level_llc[fine], np.nan_to_num(found.level_llc_se[fine])
+    return kinds.curves(
+        {"": points},
+        ground=[*line_at(truth), *line_at(found.llc, GOOD, "dashed")],
+        colors=(ESTIMATE,),
         xlabel="nβ",
         ylabel="nβ·E[ΔL] ± 2 s.e.",
         logx=True,
@@ -207,35 +203,45 @@ def free_energy(found: Any) -> Any:
     )
 
 
-def densities(found: Any, beside: Mapping[str, np.ndarray]) -> Any:
-    """Where the chains of a `LineSnapshot` are. beside: densities at the bins' centres, by name; the first one is the target's."""
-    hv = holoviews()
-    drawn = hv.Histogram((found.bins.edges, found.density()), label="chains").opts(
-        color=ESTIMATE, alpha=0.4, line_alpha=0
-    )
-    looks = ((TRUTH, "solid"), (GOOD, "dashed"), (MARK, "dotted"))
-    lines = [
-        hv.Curve((found.bins.centers, y), label=name).opts(color=color, line_dash=dash, line_width=2)
-        for (name, y), (color, dash) in zip(beside.items(), looks, strict=False)
-    ]
-    return finished(hv.Overlay([drawn, *lines]), xlabel="w", ylabel="density")
+def densities(found: Any, beside: Mapping[str, Any]) -> Any:
+    """Where the chains of a `LineSnapshot` are. beside: densities at the bins' centres, or x and y, by name; the target's first."""
+    return kinds.densities(found.bins.edges, {"chains": found.density()}, beside)
 
 
-def band(found: Any, level: float = 0.8) -> Any:
-    """The mean function of a `Predictive` and what holds a share `level` of the draws. Raises ValueError for inputs of several numbers."""
+def band(
+    found: Any,
+    level: float = 0.8,
+    across: str = "time",
+    beside: Mapping[str, Any] | None = None,
+    data: tuple[Any, Any] | None = None,
+) -> Any:
+    """The mean function of a `Predictive` and what holds a share `level` of the draws.
+
+    across: "time", of all draws of all chains, or "chains", of the newest draw of each.  beside: low and high end [P] of other
+    bands by name, drawn as dashed edges in the order of `found.inputs`.  data: x and y of the observations.
+    Raises ValueError for inputs of several numbers and for an unknown `across`.
+    """
     hv, x = holoviews(), np.asarray(found.inputs, dtype=float)
     mean = np.asarray(found.mean)
     if x.ndim > 1 and x.shape[-1] == 1:
         x = x[:, 0]
     if x.ndim != 1 or mean.ndim != 1:
         raise ValueError("plot() draws functions of one number; give estimate(predict=…) inputs of one number each.")
+    ways = {"time": found.band_over_time, "chains": found.band_across_chains}
+    if across not in ways:
+        raise ValueError(f"across is {across!r}; give {' or '.join(map(repr, ways))}.")
     order = np.argsort(x)
-    low, high = (np.asarray(edge)[order] for edge in found.band_over_time(level))
-    area = hv.Area((x[order], low, high), vdims=["low", "high"], label=f"{level:.0%} of the draws").opts(
-        color=ESTIMATE, alpha=0.25, line_alpha=0
-    )
-    middle = hv.Curve((x[order], mean[order]), label="mean").opts(color=ESTIMATE, line_width=2)
-    return finished(hv.Overlay([area, middle]), xlabel="x", ylabel="f(x)", legend_position="top_left")
+    low, high = (np.asarray(edge)[order] for edge in ways[across](level))
+    parts = [area(x[order], low, high, label=f"{level:.0%} of the draws")]
+    for (name, edges), (color, dash) in zip((beside or {}).items(), kinds.BESIDE[:0:-1], strict=False):
+        parts += [
+            hv.Curve((x[order], np.asarray(edge)[order]), label=name).opts(color=color, line_dash=dash)
+            for edge in edges
+        ]
+    parts.append(hv.Curve((x[order], mean[order]), label="mean").opts(color=ESTIMATE, line_width=2))
+    if data is not None:
+        parts.append(hv.Scatter(tuple(map(np.ravel, data)), label="data").opts(color=TRUTH, size=7))
+    return finished(hv.Overlay(parts), xlabel="x", ylabel="f(x)", legend_position="top_left")
 
 
 def _trace(found: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -13,6 +13,8 @@ ESTIMATE, TRUTH, GOOD, MARK, QUIET = "#1583C9", "#D55E00", "#009E73", "#B5649B",
 """As in `app.style.theme`: Okabe & Ito's colours, which colour-blind people can tell apart."""
 CHAINS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#8C8C8C", "#B8A800")
 WIDTH, HEIGHT = 720, 260
+ROW, LEAST = 900, 220
+"""Pixels of figures beside each other, and of the narrowest one."""
 CLOSE = 0.07
 """Ticks are at least this share of the axis apart."""
 
@@ -52,6 +54,13 @@ def below_each_other(*figures: Any) -> Any:
     return holoviews().Layout(figures).cols(1).opts(shared_axes=False, toolbar=None)
 
 
+def beside_each_other(*figures: Any, columns: int = 2) -> Any:
+    """In rows, with axes of their own; each is as wide as a row has room for."""
+    width = max(ROW // min(columns, len(figures)), LEAST)
+    drawn = [figure.opts(width=width) for figure in figures]
+    return holoviews().Layout(drawn).cols(columns).opts(shared_axes=False, toolbar=None)
+
+
 def ticks_at(values: Any) -> dict[str, Any]:
     """Options of a logarithmic axis with ticks at the values, but for those that would run into each other as Bokeh's do."""
     found = sorted({float(each) for each in values})
@@ -70,12 +79,29 @@ def line_at(value: float | None, color: str = TRUTH, dash: str = "dotted", uprig
     return [(hv.VLine if upright else hv.HLine)(value).opts(color=color, line_width=2, line_dash=dash)]
 
 
+def diagonal(x: Any, y: Any, color: str = QUIET) -> Any:
+    """The line on which both numbers are equal, from the least to the largest of them."""
+    ends = [function([function(each) for each in (x, y)]) for function in (min, max)]
+    return holoviews().Curve((ends, ends), label="equal").opts(color=color, line_dash="dashed", line_width=2)
+
+
+def area(x: Any, low: Any, high: Any, color: str = ESTIMATE, alpha: float = 0.2, label: str = "") -> Any:
+    """What lies between two curves [N]."""
+    drawn = holoviews().Area((x, low, high), vdims=["low", "high"], label=label)
+    return drawn.opts(color=color, alpha=alpha, line_alpha=0)
+
+
+def bars(x: Any, y: Any, error: Any, color: str = ESTIMATE, lying: bool = False) -> Any:
+    """Bars of two standard errors [N] about y, or where they are lying about x."""
+    drawn = holoviews().ErrorBars((x, y, 2 * error), horizontal=lying)
+    return drawn.opts(line_color=color, upper_head=None, lower_head=None)
+
+
 def with_errors(x: Any, y: Any, error: Any, label: str = "", color: str = ESTIMATE, line: bool = True) -> list[Any]:
     """Dots with bars of two standard errors, and a line through them."""
     hv = holoviews()
     parts = [hv.Curve((x, y), label=label).opts(color=color, line_width=2)] if line else []
-    dots = hv.Scatter((x, y), label=label).opts(color=color, size=7)
-    return [*parts, hv.ErrorBars((x, y, 2 * error)).opts(line_color=color, upper_head=None, lower_head=None), dots]
+    return [*parts, bars(x, y, error, color), hv.Scatter((x, y), label=label).opts(color=color, size=7)]
 
 
 def _plain(plot: Any, element: Any) -> None:
