@@ -51,7 +51,8 @@ def curves(
         x, y = x[there], y[there]
         error = [each[..., there] for each in spread]
         if error and error[0].ndim == 2:
-            parts.append(area(x, *error[0], color=color, alpha=0.15))
+            low, high = error[0]
+            parts.append(area(x, low, high, color, 0.15))
         if lines:
             parts.append(hv.Curve((x, y), label=name).opts(color=color, line_width=2, line_dash=dash))
         if error and error[0].ndim == 1:
@@ -84,6 +85,7 @@ def in_places(
     names: Sequence[str],
     found: Mapping[str, Sequence[Any]],
     truths: Mapping[str, Any] | None = None,
+    ground: Sequence[Any] = (),
     colors: Sequence[str] = CHAINS,
     lying: bool = False,
     **options: Any,
@@ -91,10 +93,11 @@ def in_places(
     """Values in a place for each name, the answers of several ways beside each other in it.
 
     names: of the K places.  found: by the name of the way, values [K] and where they are known standard errors [K], drawn as
-    bars of two; ways without any are crosses.  truths: values [K] by name, drawn as strokes.  lying: the names stand on the
-    vertical axis, the first one above.  options: of HoloViews.
+    bars of two; ways without any are crosses.  truths: values [K] by name, drawn as strokes.  ground: elements under all, as of
+    `line_at`.  colors: of the ways in turn.  lying: the names stand on the vertical axis, the first one above.  options: of
+    HoloViews.
     """
-    hv, parts = holoviews(), []
+    hv, parts = holoviews(), list(ground)
     places, width = np.arange(len(names), dtype=float), 0.6 / max(len(found), 1)
     if lying:
         places = places[::-1]
