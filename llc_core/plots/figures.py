@@ -14,6 +14,7 @@ from llc_core.plots.style import (
     CHAINS,
     ESTIMATE,
     GOOD,
+    MARK,
     QUIET,
     TRUTH,
     area,
@@ -192,6 +193,9 @@ def free_energy(found: Any, truth: float | None = None) -> Any:
     """nβ·E[ΔL] at every level of a `FreeEnergy`, whose limit is λ, with what was found of it. truth: the exact λ."""
     fine = (found.levels > 0) & np.isfinite(found.level_llc)
     points = found.levels[fine], found.level_llc[fine], np.nan_to_num(found.level_llc_se[fine])
+    shown = np.array(
+        [*points[1], found.llc, found.llc if truth is None else truth]
+    )  # lines alone make no room for themselves
     return kinds.curves(
         {"": points},
         ground=[*line_at(truth), *line_at(found.llc, GOOD, "dashed")],
@@ -199,6 +203,7 @@ def free_energy(found: Any, truth: float | None = None) -> Any:
         xlabel="nβ",
         ylabel="nβ·E[ΔL] ± 2 s.e.",
         logx=True,
+        ylim=_around(shown, 0.08),
         title=f"λ = {found.llc:.4g} ± {found.llc_se:.2g}",
     )
 
@@ -218,7 +223,8 @@ def band(
     """The mean function of a `Predictive` and what holds a share `level` of the draws.
 
     across: "time", of all draws of all chains, or "chains", of the newest draw of each.  beside: low and high end [P] of other
-    bands by name, drawn as dashed edges in the order of `found.inputs`.  data: x and y of the observations.
+    bands by name, drawn as edges in the order of `found.inputs`; the first one is the exact answer's.
+    data: x and y of the observations.
     Raises ValueError for inputs of several numbers and for an unknown `across`.
     """
     hv, x = holoviews(), np.asarray(found.inputs, dtype=float)
@@ -233,7 +239,9 @@ def band(
     order = np.argsort(x)
     low, high = (np.asarray(edge)[order] for edge in ways[across](level))
     parts = [area(x[order], low, high, label=f"{level:.0%} of the draws")]
-    for (name, edges), (color, dash) in zip((beside or {}).items(), kinds.BESIDE[:0:-1], strict=False):
+    for (name, edges), (color, dash) in zip(
+        (beside or {}).items(), ((TRUTH, "dashed"), (QUIET, "solid"), (MARK, "dotted")), strict=False
+    ):
         parts += [
             hv.Curve((x[order], np.asarray(edge)[order]), label=name).opts(color=color, line_dash=dash)
             for edge in edges
@@ -252,11 +260,11 @@ def _trace(found: Any) -> tuple[np.ndarray, np.ndarray]:
     return found.trace_steps[::every], found.trace[::every]
 
 
-def _around(values: np.ndarray) -> tuple[float, float]:
-    """A range in which values that lie far away do not press the others flat."""
+def _around(values: np.ndarray, share: float = 0.5) -> tuple[float, float]:
+    """A range in which values that lie far away do not press the others flat. share: of their spread, room on either side."""
     known = values[np.isfinite(values)]
     low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
-    room = 0.5 * max(high - low, 0.1 * abs(high), 1e-9)
+    room = share * max(high - low, 0.1 * abs(high), 1e-9)
     return low - room, high + room
 
 

@@ -106,7 +106,7 @@ def in_places(
         values = np.asarray(values, dtype=float)
         return (values, where) if lying else (where, values)
 
-    for (name, values), color in zip((truths or {}).items(), (TRUTH, MARK, GOOD), strict=False):
+    for (name, values), color in zip((truths or {}).items(), (TRUTH, GOOD, MARK), strict=False):
         strokes = hv.Scatter(at(places, values), label=name)
         parts.append(strokes.opts(color=color, marker="dash", angle=90 if lying else 0, size=26, line_width=2.5))
     for k, ((name, (values, *error)), color) in enumerate(zip(found.items(), itertools.cycle(colors), strict=False)):

@@ -105,10 +105,17 @@ def with_errors(x: Any, y: Any, error: Any, label: str = "", color: str = ESTIMA
 
 
 def _plain(plot: Any, element: Any) -> None:
-    """No logo, no frame, and a toolbar that appears when it is wanted."""
+    """No logo, no frame, a toolbar that appears when it is wanted, and a legend that hides nothing."""
     figure = plot.handles["plot"]
     figure.toolbar.logo, figure.toolbar.autohide = None, True
     figure.outline_line_color = None
     figure.background_fill_alpha = figure.border_fill_alpha = 0
     figure.xgrid.grid_line_color = None
     figure.ygrid.grid_line_alpha = 0.5
+    for legend in figure.legend:
+        legend.background_fill_alpha, legend.border_line_alpha = 0.4, 0
+        legend.spacing, legend.padding, legend.label_text_font_size = 0, 4, "12px"
+        if not isinstance(
+            legend.location, str
+        ):  # outside of the frame, where HoloViews puts it by pixels from the foot
+            legend.location, legend.margin = "top_left", 0
