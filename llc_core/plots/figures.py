@@ -106,38 +106,6 @@ def settings(found: Sequence[Any], name: str = "") -> Any:
     return finished(hv.Overlay(parts), **legend, **axis)
 
 
-def sweep(found: Sequence[Any]) -> Any:
-    """Mean relative error of λ̂ by step size for each sampler and gradient of a sweep, with a band of one standard deviation.
-
-    found: `llc_core.sweeps.series.curves` of a store's rows. Step sizes at which a problem has no estimate are hollow.
-    """
-    hv, parts, sizes = holoviews(), list(line_at(0.0)), []
-    for curve, color in zip(found, _colors(), strict=False):
-        known = curve.count > 0
-        x, mean, sd = curve.step_size[known], curve.mean[known], np.nan_to_num(curve.sd[known])
-        sizes += list(x)
-        label = f"{curve.sampler}, {curve.gradient}"
-        band = hv.Area((x, mean - sd, mean + sd), vdims=["low", "high"])
-        hollow = curve.count[known] < curve.total[known]
-        parts += [
-            band.opts(color=color, alpha=0.12, line_alpha=0),
-            hv.Curve((x, mean), label=label).opts(color=color, line_width=2),
-            hv.Scatter((x, mean), label=label).opts(color=color, size=7),
-            hv.Scatter((x[hollow], mean[hollow])).opts(color="white", line_color=color, size=7),
-        ]
-    high = [abs(curve.mean) + np.nan_to_num(curve.sd) for curve in found]
-    most = float(np.clip(1.2 * np.nanmax(np.concatenate([*high, [0.0]])), 0.1, 1.0))
-    decades = np.log10(max(sizes, default=1.0) / min(sizes, default=1.0))
-    axis = {"logx": True} if decades > 3 else ticks_at(sizes)
-    options = {
-        "xlabel": "step size ε",
-        "ylabel": "relative error of λ̂",
-        "ylim": (-most, most),
-        "legend_position": "right",
-    }
-    return finished(hv.Overlay(parts), **options, **axis)
-
-
 def calibration(found: Any) -> Any:
     """λ̂ by step size for every γ and nβ of a `Calibration`; the pick has a ring, and a line goes where the recommended setting leads."""
     hv, parts = holoviews(), []

@@ -7,6 +7,8 @@ import sys
 from functools import cache
 from typing import Any
 
+import numpy as np
+
 from llc_core.extras import needs
 
 ESTIMATE, TRUTH, GOOD, MARK, QUIET = "#1583C9", "#D55E00", "#009E73", "#B5649B", "#8a8f98"
@@ -36,15 +38,15 @@ def _prepare(hv: Any) -> None:
     hv.Store.set_current_backend("bokeh")
 
 
-def finished(figure: Any, **options: Any) -> Any:
-    """The figure in the style of all. options: of HoloViews."""
+def finished(figure: Any, *hooks: Any, **options: Any) -> Any:
+    """The figure in the style of all. hooks: of HoloViews, called after those of the style.  options: of HoloViews."""
     usual = {
-        "width": WIDTH,
+        **({} if options.get("responsive") else {"width": WIDTH}),
         "height": HEIGHT,
         "show_grid": True,
         "padding": 0.03,
         "active_tools": [],
-        "hooks": [_plain],
+        "hooks": [_plain, *hooks],
     }
     return figure.opts(**{**usual, **options})
 
@@ -93,7 +95,7 @@ def area(x: Any, low: Any, high: Any, color: str = ESTIMATE, alpha: float = 0.2,
 
 def bars(x: Any, y: Any, error: Any, color: str = ESTIMATE, lying: bool = False) -> Any:
     """Bars of two standard errors [N] about y, or where they are lying about x."""
-    drawn = holoviews().ErrorBars((x, y, 2 * error), horizontal=lying)
+    drawn = holoviews().ErrorBars((x, y, 2 * np.asarray(error)), horizontal=lying)
     return drawn.opts(line_color=color, upper_head=None, lower_head=None)
 
 
