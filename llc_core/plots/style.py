@@ -30,6 +30,13 @@ def holoviews() -> Any:
     return hv
 
 
+def bokeh_models() -> Any:
+    """For hooks: what HoloViews has no option for."""
+    with needs("plot()", extra="plots"):
+        from bokeh import models
+    return models
+
+
 @cache
 def _prepare(hv: Any) -> None:
     """Once in a process."""
@@ -114,6 +121,9 @@ def _plain(plot: Any, element: Any) -> None:
     figure.background_fill_alpha = figure.border_fill_alpha = 0
     figure.xgrid.grid_line_color = None
     figure.ygrid.grid_line_alpha = 0.5
+    for axis in figure.axis:
+        axis.axis_label_text_font_style = "normal"
+        axis.axis_label_text_font_size, axis.major_label_text_font_size = "14px", "13px"
     for legend in figure.legend:
         legend.background_fill_alpha, legend.border_line_alpha = 0.4, 0
         legend.spacing, legend.padding, legend.label_text_font_size = 0, 4, "12px"

@@ -1,7 +1,8 @@
 """The four figures of a sweep as HoloViews overlays, for notebooks, scripts and the report. The extra "plots" brings what it needs.
 
 All curves of one gradient are one element, and so are all points: a figure of twenty curves has as few models as one of two.
-The figures are those of Hitchcock & Hoogland; the app draws the same numbers as small multiples.
+The figures are those of Hitchcock & Hoogland; the app draws the same numbers as small multiples. Long, since the figures, their
+ticks and their legend are read together.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from llc_core.plots.style import GOOD, QUIET, finished, holoviews, line_at
+from llc_core.plots.style import GOOD, QUIET, bokeh_models, finished, holoviews, line_at
 from llc_core.sweeps.scales import (
     AXES_OF,
     DASHES,
@@ -96,19 +97,15 @@ def _figure(
     name: str, found: Sequence[Curve], ground: list[Any], spread: bool, legend: bool, options: dict[str, Any]
 ) -> Any:
     hv, axes, parts = holoviews(), AXES_OF[name], list(ground)
-    color = hv.dim("color")
     if spread and axes.bands and (rings := _bands(found)):
-        parts.append(
-            hv.Polygons(rings, ["x", "y"], "color").opts(color=color, alpha=0.11, line_alpha=0, hooks=[_keys(rings)])
-        )
+        parts.append(hv.Polygons(rings, ["x", "y"]).opts(alpha=0.11, line_alpha=0, hooks=[_columns(rings)]))
     looks = {"line_width": 1.2, "alpha": 0.55} if name == "mean_against_sd" else {"line_width": 2.4}
     for gradient in GRADIENTS:
         if lines := _lines(found, axes, gradient):
-            drawn = hv.Path(lines, ["x", "y"], "color")
-            parts.append(drawn.opts(color=color, hooks=[_keys(lines), _dashed(gradient)], **looks))
+            hooks = [_columns(lines, line_dash=DASHES[gradient])]
+            parts.append(hv.Path(lines, ["x", "y"]).opts(hooks=hooks, **looks))
     if rows := _points(found, axes):
-        dots = hv.Points(rows, ["x", "y"], ["color", "marker"])
-        parts.append(dots.opts(color=color, marker=hv.dim("marker"), size=9, hooks=[_keys(rows), _told]))
+        parts.append(hv.Points(rows, ["x", "y"], []).opts(size=9, hooks=[_columns(rows, marker="marker"), _told]))
     x, y = axis_ends(name, found, spread)
     xlabel, ylabel, height = _LABELS[name]
     usual: dict[str, Any] = {
@@ -159,53 +156,54 @@ def _bands(found: Sequence[Curve]) -> list[dict[str, Any]]:
 Hook = Callable[[Any, Any], None]
 
 
-def _keys(rows: Sequence[dict[str, Any]]) -> Hook:
-    """Gives a source what HoloViews keeps from it, since it draws nothing of it: whose curve a row is, and the numbers of tips."""
-    columns = [
-        name for name, value in rows[0].items() if not isinstance(value, np.ndarray) and name not in ("x", "y", "color")
-    ]
+def _columns(rows: Sequence[dict[str, Any]], **looks: Any) -> Hook:
+    """Gives a source what HoloViews does not draw: the colour of each row, whose curve it is, and the numbers of tips.
+
+    HoloViews cuts a path whose colour is a column into its segments. looks: of the glyph besides.
+    """
+    columns = [name for name, value in rows[0].items() if not isinstance(value, np.ndarray) and name not in ("x", "y")]
 
     def hook(drawn: Any, element: Any) -> None:
         drawn.handles["source"].data.update({name: [row[name] for row in rows] for name in columns})
-
-    return hook
-
-
-def _dashed(gradient: str) -> Hook:
-    def hook(drawn: Any, element: Any) -> None:
-        drawn.handles["glyph"].line_dash = DASHES[gradient]
+        renderer = drawn.handles["glyph_renderer"]
+        for other in ("nonselection_glyph", "selection_glyph", "muted_glyph", "hover_glyph"):
+            setattr(renderer, other, None)
+        colors = {"line_color", "fill_color"} & renderer.glyph.properties()
+        renderer.glyph.update(**dict.fromkeys(colors, "color"), **looks)
 
     return hook
 
 
 def _told(drawn: Any, element: Any) -> None:
     """Numbers of a point under the pointer."""
-    from bokeh.models import HoverTool
-
-    drawn.handles["plot"].add_tools(HoverTool(renderers=[drawn.handles["glyph_renderer"]], tooltips=TIPS))
+    tool = bokeh_models().HoverTool(renderers=[drawn.handles["glyph_renderer"]], tooltips=TIPS)
+    drawn.handles["plot"].add_tools(tool)
 
 
 def _ticked(name: str, x: tuple[float, float], y: tuple[float, float]) -> Hook:
     """Names the figure, and puts few and round ticks on its axes."""
-    from bokeh.models import FixedTicker, NoOverlap, NumeralTickFormatter
+    models = bokeh_models()
 
     def put(axis: Any, ticks: list[tuple[float, str]]) -> None:
-        axis.ticker, axis.major_label_overrides = FixedTicker(ticks=[at for at, _ in ticks]), dict(ticks)
+        axis.ticker, axis.major_label_overrides = models.FixedTicker(ticks=[at for at, _ in ticks]), dict(ticks)
 
     def hook(drawn: Any, element: Any) -> None:
         plot = drawn.handles["plot"]
         plot.name, across, up = name, plot.xaxis[0], plot.yaxis[0]
         if name == "mean_against_sd":
             put(across, error_ticks(*x, most=MOST_ACROSS))
-            across.major_label_policy = NoOverlap(min_distance=6)  # on a phone −5% and +5% would touch
+            across.major_label_policy = models.NoOverlap(min_distance=6)  # on a phone −5% and +5% would touch
             put(up, sd_ticks(y[1]))
         else:
             shown, between = step_ticks(*x)
-            across.ticker = FixedTicker(ticks=shown, minor_ticks=between)
+            across.ticker = models.FixedTicker(ticks=shown, minor_ticks=between)
             if name == "relative_error":
                 put(up, error_ticks(*y))
             else:
-                up.formatter, up.ticker = NumeralTickFormatter(format="0%"), FixedTicker(ticks=[0, 0.25, 0.5, 0.75, 1])
+                up.formatter, up.ticker = (
+                    models.NumeralTickFormatter(format="0%"),
+                    models.FixedTicker(ticks=[0, 0.25, 0.5, 0.75, 1]),
+                )
         plot.ygrid[0].ticker = up.ticker
 
     return hook
@@ -213,14 +211,16 @@ def _ticked(name: str, x: tuple[float, float], y: tuple[float, float]) -> Hook:
 
 def _legend(found: Sequence[Curve]) -> Hook:
     """A legend below, whose entries switch their curves on and off."""
-    from bokeh.models import BooleanFilter, CDSView, ColumnDataSource, CustomJS, Legend, LegendItem
+    models = bokeh_models()
 
     def hook(drawn: Any, element: Any) -> None:
         plot = drawn.handles["plot"]
-        curves = [each for each in plot.renderers if "key" in getattr(each, "data_source", ColumnDataSource()).data]
+        curves = [
+            each for each in plot.renderers if "key" in getattr(each, "data_source", models.ColumnDataSource()).data
+        ]
         looks = [look(c.sampler) for c in found]
         nowhere = [math.nan] * len(found)
-        marks = ColumnDataSource(
+        marks = models.ColumnDataSource(
             {
                 "x": nowhere, "y": nowhere, "key": [c.key for c in found], "color": [color for color, _ in looks],
                 "marker": [marker for _, marker in looks], "alpha": [1.0] * len(found),
@@ -228,18 +228,18 @@ def _legend(found: Sequence[Curve]) -> Hook:
         )  # fmt: skip
         swatches = plot.scatter("x", "y", source=marks, color="color", marker="marker", alpha="alpha", size=9)
         items = [
-            LegendItem(label=label(c.sampler, c.gradient), renderers=[swatches], index=i, name=c.key)
+            models.LegendItem(label=label(c.sampler, c.gradient), renderers=[swatches], index=i, name=c.key)
             for i, c in enumerate(found)
         ]
-        legend = Legend(
+        legend = models.Legend(
             items=items, orientation="horizontal", ncols=3, border_line_alpha=0, background_fill_alpha=0, tags=[[]],
             label_text_font_size="13px", margin=4, padding=4, click_policy="none",
         )  # fmt: skip
         for each in curves:
-            each.view = CDSView(filter=BooleanFilter([True] * len(each.data_source.data["key"])))
+            each.view = models.CDSView(filter=models.BooleanFilter([True] * len(each.data_source.data["key"])))
         script = Path(__file__).with_name("legend_switch.js").read_text(encoding="utf-8")
         args = {"legend": legend, "renderers": curves, "marks": marks}
-        legend.js_on_event("legend_item_click", CustomJS(args=args, code=script))
+        legend.js_on_event("legend_item_click", models.CustomJS(args=args, code=script))
         plot.add_layout(legend, "below")
 
     return hook

@@ -17,6 +17,7 @@ from itertools import combinations
 import holoviews as hv
 import numpy as np
 import pytest
+from bokeh.models import ColumnDataSource
 from damaged_stores import one_sentence
 from synthetic_store import failed_row, synthetic_rows, write_store
 
@@ -223,8 +224,8 @@ def test_mean_against_sd_leaves_out_step_sizes_as_the_paper_does(planted):
     assert np.isfinite(kept.mean).tolist() == np.isfinite(kept.sd).tolist() == [True, False, False]
     assert left_out([c]) == (2, 3) and left_out([uncut]) == (1, 3) and left_out([]) == (0, 0)
     for found, nan_filter, drawn in ((c, True, [0]), (c, False, [0, 1, 2]), (uncut, True, [0, 2])):
-        figure = FIGURES["mean_against_sd"]([found], nan_filter=nan_filter)
-        assert list(figure.traverse(lambda each: each["index"], [hv.Points])[0]) == drawn
+        plot = hv.render(FIGURES["mean_against_sd"]([found], nan_filter=nan_filter), backend="bokeh")
+        assert [s.data["index"] for s in plot.select(ColumnDataSource) if "index" in s.data] == [drawn]
         data = multiples([found], "mean_against_sd", "expected", True, nan_filter)
         assert [point[2] for point in data["charts"][0]["lines"][0]["points"]] == drawn
         others = multiples([found], "relative_error", "expected", True, nan_filter)
