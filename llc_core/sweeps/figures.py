@@ -1,8 +1,8 @@
 """The four figures of a sweep as HoloViews overlays, for notebooks, scripts and the report. The extra "plots" brings what it needs.
+Long, since the figures, their ticks and their legend are read together.
 
 All curves of one gradient are one element, and so are all points: a figure of twenty curves has as few models as one of two.
-The figures are those of Hitchcock & Hoogland; the app draws the same numbers as small multiples. Long, since the figures, their
-ticks and their legend are read together.
+The figures are those of Hitchcock & Hoogland; the app draws the same numbers as small multiples.
 """
 
 from __future__ import annotations
