@@ -113,21 +113,29 @@ def with_errors(x: Any, y: Any, error: Any, label: str = "", color: str = ESTIMA
     return [*parts, bars(x, y, error, color), hv.Scatter((x, y), label=label).opts(color=color, size=7)]
 
 
-def _plain(plot: Any, element: Any) -> None:
-    """No logo, no frame, a toolbar that appears when it is wanted, and a legend that hides nothing."""
-    figure = plot.handles["plot"]
+def plain(figure: Any) -> None:
+    """A Bokeh figure as all are, those of the app too: no logo, no frame, the page's ground, tools that appear when wanted."""
     figure.toolbar.logo, figure.toolbar.autohide = None, True
-    figure.outline_line_color = None
+    figure.outline_line_color = None  # not by its alpha: the dark theme draws every outline that has a colour
     figure.background_fill_alpha = figure.border_fill_alpha = 0
     figure.xgrid.grid_line_color = None
     figure.ygrid.grid_line_alpha = 0.5
+    for axis in figure.axis:
+        if hasattr(axis.formatter, "power_limit_low"):
+            # 0.002 and not 2.000e-3, which bokeh writes on all ticks as soon as 0.001 is among them
+            axis.formatter.power_limit_low = -4
+
+
+def _plain(plot: Any, element: Any) -> None:
+    """`plain`, with letters as large as the app's, and a legend that hides nothing."""
+    figure = plot.handles["plot"]
+    plain(figure)
     for axis in figure.axis:
         axis.axis_label_text_font_style = "normal"
         axis.axis_label_text_font_size, axis.major_label_text_font_size = "14px", "13px"
     for legend in figure.legend:
         legend.background_fill_alpha, legend.border_line_alpha = 0.4, 0
         legend.spacing, legend.padding, legend.label_text_font_size = 0, 4, "12px"
-        if not isinstance(
-            legend.location, str
-        ):  # outside of the frame, where HoloViews puts it by pixels from the foot
+        # Outside of the frame HoloViews puts it so many pixels from the foot.
+        if not isinstance(legend.location, str):
             legend.location, legend.margin = "top_left", 0
