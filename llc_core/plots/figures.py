@@ -1,5 +1,4 @@
-"""One function for each kind of figure. Results are taken as they are and not imported: a figure of a result is `result.plot()`.
-Long, since all kinds lie side by side."""
+"""One function for each kind of figure. Results are taken as they are and not imported: a figure of a result is `result.plot()`."""
 
 from __future__ import annotations
 
@@ -94,7 +93,7 @@ def settings(found: Sequence[Any], name: str = "") -> Any:
             continue
         x, y, error = (
             np.array([get(each) for each in mine])
-            for get in (lambda e: e.setting[name], lambda e: e.llc, lambda e: np.nan_to_num(e.llc_se))
+            for get in (lambda e: e.setting[name], lambda e: e.llc, lambda e: e.llc_se)
         )
         parts += with_errors(x, y, error, label, color)
         hollow = np.array([not each.converged for each in mine])
@@ -112,7 +111,7 @@ def calibration(found: Any) -> Any:
     for (g, n), color in zip(np.ndindex(found.llc.shape[1:]), _colors(), strict=False):
         fine = np.isfinite(found.llc[:, g, n])
         label = f"γ {found.localization[g]:g}" + (f", nβ {found.n_beta[n]:.4g}" if len(found.n_beta) > 1 else "")
-        x, y, error = found.step_size[fine], found.llc[fine, g, n], np.nan_to_num(found.llc_se[fine, g, n])
+        x, y, error = found.step_size[fine], found.llc[fine, g, n], found.llc_se[fine, g, n]
         parts += with_errors(x, y, error, label, color)
         refused = ~found.ok[fine, g, n]
         parts.append(hv.Scatter((x[refused], y[refused])).opts(color="white", line_color=color, size=7))
@@ -140,27 +139,21 @@ def calibration(found: Any) -> Any:
 
 def over_training(found: Mapping[Any, Any]) -> Any:
     """λ̂ ± 2 errors above the loss at each checkpoint of an `OverTraining`."""
-    hv = holoviews()
     steps = np.array([float(step) for step in found])
     llc, error, loss = (
         np.array([getattr(each, name) for each in found.values()]) for name in ("llc", "llc_se", "baseline_loss")
     )
-    above = finished(
-        hv.Overlay(with_errors(steps, llc, np.nan_to_num(error))), xlabel="training step", ylabel="λ̂ ± 2 s.e."
+    looks: dict[str, Any] = {"colors": (ESTIMATE,), "xlabel": "training step"}
+    return below_each_other(
+        kinds.curves({"": (steps, llc, error)}, ylabel="λ̂ ± 2 s.e.", **looks),
+        kinds.curves({"": (steps, loss)}, ylabel="L(w₀)", logy=bool((loss > 0).all()), **looks),
     )
-    below = finished(
-        hv.Curve((steps, loss)).opts(color=ESTIMATE),
-        xlabel="training step",
-        ylabel="L(w₀)",
-        logy=bool((loss > 0).all()),
-    )
-    return below_each_other(above, below)
 
 
 def free_energy(found: Any, truth: float | None = None) -> Any:
     """nβ·E[ΔL] at every level of a `FreeEnergy`, whose limit is λ, with what was found of it. truth: the exact λ."""
     fine = (found.levels > 0) & np.isfinite(found.level_llc)
-    points = found.levels[fine], found.level_llc[fine], np.nan_to_num(found.level_llc_se[fine])
+    points = found.levels[fine], found.level_llc[fine], found.level_llc_se[fine]
     shown = np.array(
         [*points[1], found.llc, found.llc if truth is None else truth]
     )  # lines alone make no room for themselves

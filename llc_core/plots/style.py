@@ -101,8 +101,8 @@ def area(x: Any, low: Any, high: Any, color: str = ESTIMATE, alpha: float = 0.2,
 
 
 def bars(x: Any, y: Any, error: Any, color: str = ESTIMATE, lying: bool = False) -> Any:
-    """Bars of two standard errors [N] about y, or where they are lying about x."""
-    drawn = holoviews().ErrorBars((x, y, 2 * np.asarray(error)), horizontal=lying)
+    """Bars of two standard errors [N] about y, or where they are lying about x; none where an error is not known."""
+    drawn = holoviews().ErrorBars((x, y, 2 * np.nan_to_num(np.asarray(error, dtype=float))), horizontal=lying)
     return drawn.opts(line_color=color, upper_head=None, lower_head=None)
 
 
