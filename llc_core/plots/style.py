@@ -135,7 +135,8 @@ def _plain(plot: Any, element: Any) -> None:
         axis.axis_label_text_font_size, axis.major_label_text_font_size = "14px", "13px"
     for legend in figure.legend:
         legend.background_fill_alpha, legend.border_line_alpha = 0.4, 0
-        legend.spacing, legend.padding, legend.label_text_font_size = 0, 4, "12px"
+        legend.spacing = 12 if legend.orientation == "horizontal" else 0
+        legend.padding, legend.label_text_font_size = 4, "12px"
         # Outside of the frame HoloViews puts it so many pixels from the foot.
         if not isinstance(legend.location, str):
             legend.location, legend.margin = "top_left", 0
