@@ -175,9 +175,10 @@ def _columns(rows: Sequence[dict[str, Any]], **looks: Any) -> Hook:
 
 
 def _told(drawn: Any, element: Any) -> None:
-    """Numbers of a point under the pointer."""
-    tool = bokeh_models().HoverTool(renderers=[drawn.handles["glyph_renderer"]], tooltips=TIPS)
-    drawn.handles["plot"].add_tools(tool)
+    """Numbers of a point under the pointer, and a name by which scripts find the points."""
+    points = drawn.handles["glyph_renderer"]
+    points.name = "points"
+    drawn.handles["plot"].add_tools(bokeh_models().HoverTool(renderers=[points], tooltips=TIPS))
 
 
 def _ticked(name: str, x: tuple[float, float], y: tuple[float, float]) -> Hook:
