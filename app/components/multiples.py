@@ -12,7 +12,7 @@ from app.components.base import BASE, FIND_DEEP, text_beside
 
 
 class Multiples(JSComponent):
-    """data: the charts, as `app.pages.benchmark.drawing.multiples` makes them; places are shares of a frame.
+    """data: the charts, as `app.pages.benchmark.figures` makes them; places are shares of a frame.
 
     chosen: key of a curve and place in it; empty where none is.  listener: called with both when a point is chosen.
     """

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from app.components.base import text_beside
-from app.pages.benchmark.columns import SHORT, TITLES, label
 from app.pages.benchmark.config import options, same_ranks
 from app.pages.benchmark.scene import read
 from app.pages.benchmark.table import scrolling, table_html, table_words
@@ -28,6 +27,7 @@ from app.pages.benchmark.texts import (
 )
 from app.style.numbers import number_text
 from llc_core import __version__
+from llc_core.sweeps.scales import SHORT, TITLES, label
 from llc_core.sweeps.series import ESTIMATOR_WORDS, TRUTH_WORDS, Row, accuracy, curves, finite_or_nan, lost, select
 
 VIEWS = (("same_batch", "expected"), ("same_batch", "global"), ("printed", "global"))
@@ -118,7 +118,7 @@ def _section(title: str, rows: Sequence[Row], plots: dict[str, Any], several: bo
     the estimate as printed."""
     import holoviews as hv
 
-    from app.pages.benchmark.figures import FIGURES
+    from llc_core.sweeps.figures import FIGURES
 
     parts = [f"<h2>{escape(title)}</h2>", _nearest(rows) if several else ""]
     for estimator, truth in VIEWS:

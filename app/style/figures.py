@@ -10,7 +10,6 @@ import numpy as np
 # Bokeh looks for pandas whenever it streams. A run's thread that is importing it just then would leave it half made.
 import pandas  # noqa: F401
 from bokeh.models import (
-    BasicTickFormatter,
     BoxAnnotation,
     ColumnDataSource,
     CustomJSTickFormatter,
@@ -24,6 +23,7 @@ from bokeh.plotting import figure
 
 from app.runs.history import MAX_ROWS
 from app.style import theme
+from llc_core.plots.style import plain
 
 LEFT_BORDER = 62
 """Room for numbers and label of the y axis: figures below each other then begin at the same place."""
@@ -42,22 +42,8 @@ def house_figure(name: str, height: int, **options: Any) -> figure:
         "min_border_left": LEFT_BORDER,
     }
     plot = figure(name=name, height=height, **{**usual, **options})
-    house_style(plot)
+    plain(plot)
     return plot
-
-
-def house_style(plot: figure) -> None:
-    """What all figures have in common, put on one that was made elsewhere."""
-    plot.toolbar.logo = None
-    plot.toolbar.autohide = True
-    plot.background_fill_alpha = plot.border_fill_alpha = 0
-    plot.outline_line_color = None  # not by its alpha: the dark theme draws every outline that has a colour
-    plot.xgrid.grid_line_color = None
-    plot.ygrid.grid_line_alpha = 0.5
-    for axis in plot.axis:
-        if isinstance(axis.formatter, BasicTickFormatter):
-            # 0.002 and not 2.000e-3, which bokeh writes on all ticks as soon as 0.001 is among them
-            axis.formatter.power_limit_low = -4
 
 
 def without_states(plot: figure) -> figure:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -129,11 +129,22 @@ class Predictive:
         """[P, …] over all chains and steps."""
         return self.functions.mean
 
-    def plot(self, level: float = 0.8) -> Any:
-        """Mean and band of the function as a HoloViews overlay. The extra "plots" brings what it needs."""
+    def plot(
+        self,
+        level: float = 0.8,
+        across: str = "time",
+        beside: Mapping[str, tuple[Any, Any]] | None = None,
+        data: tuple[Any, Any] | None = None,
+    ) -> Any:
+        """Mean and band of the function as a HoloViews overlay. The extra "plots" brings what it needs.
+
+        level: share of the draws in the band.  across: "time", of all draws, or "chains", of the last one of each chain.
+        beside: low and high end [P] of other bands by name.  data: x and y of the observations.
+        Raises ValueError where inputs are not numbers, and for an unknown `across`.
+        """
         from llc_core.plots import figures
 
-        return figures.band(self, level)
+        return figures.band(self, level, across, beside, data)
 
     @property
     def mean_se(self) -> np.ndarray:

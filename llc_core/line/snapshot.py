@@ -46,10 +46,11 @@ class LineSnapshot:
         """Density in the bins, [bins]."""
         return self.bins.density(self.counts)
 
-    def plot(self, densities: Mapping[str, np.ndarray] | None = None) -> Any:
+    def plot(self, densities: Mapping[str, Any] | None = None) -> Any:
         """Where the chains are, as a HoloViews overlay. The extra "plots" brings what it needs.
 
-        densities: what lies beside it, [bins] each, such as the target's and what is predicted for the sampler.
+        densities: what lies beside it, by name: [bins] each, or a pair of x and y [N]; the target's first, then such as what is
+        predicted for the sampler.
         """
         from llc_core.plots import figures
 

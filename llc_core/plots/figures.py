@@ -1,5 +1,4 @@
-"""One function for each kind of figure. Results are taken as they are and not imported: a figure of a result is `result.plot()`.
-Long, since all kinds lie side by side."""
+"""One function for each kind of figure. Results are taken as they are and not imported: a figure of a result is `result.plot()`."""
 
 from __future__ import annotations
 
@@ -9,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from llc_core.plots import kinds
 from llc_core.plots.style import (
     CHAINS,
     ESTIMATE,
@@ -16,6 +16,7 @@ from llc_core.plots.style import (
     MARK,
     QUIET,
     TRUTH,
+    area,
     below_each_other,
     finished,
     holoviews,
@@ -60,12 +61,7 @@ def running(found: Any) -> Any:
     parts = [hv.Curve((steps, middle)).opts(color=ESTIMATE, line_width=2)]
     if chains > 1:
         half = 2 * means.std(axis=1, ddof=1) / chains**0.5
-        parts.insert(
-            0,
-            hv.Area((steps, middle - half, middle + half), vdims=["low", "high"]).opts(
-                color=ESTIMATE, alpha=0.2, line_alpha=0
-            ),
-        )
+        parts.insert(0, area(steps, middle - half, middle + half))
     local = None if found.local_learning_coefficient is None else float(found.local_learning_coefficient)
     parts += [*line_at(found.expected), *line_at(local, TRUTH, "solid")]
     return finished(hv.Overlay(parts), xlabel="step", ylabel="running λ̂")
@@ -97,7 +93,7 @@ def settings(found: Sequence[Any], name: str = "") -> Any:
             continue
         x, y, error = (
             np.array([get(each) for each in mine])
-            for get in (lambda e: e.setting[name], lambda e: e.llc, lambda e: np.nan_to_num(e.llc_se))
+            for get in (lambda e: e.setting[name], lambda e: e.llc, lambda e: e.llc_se)
         )
         parts += with_errors(x, y, error, label, color)
         hollow = np.array([not each.converged for each in mine])
@@ -109,45 +105,13 @@ def settings(found: Sequence[Any], name: str = "") -> Any:
     return finished(hv.Overlay(parts), **legend, **axis)
 
 
-def sweep(found: Sequence[Any]) -> Any:
-    """Mean relative error of λ̂ by step size for each sampler and gradient of a sweep, with a band of one standard deviation.
-
-    found: `llc_core.sweeps.series.curves` of a store's rows. Step sizes at which a problem has no estimate are hollow.
-    """
-    hv, parts, sizes = holoviews(), list(line_at(0.0)), []
-    for curve, color in zip(found, _colors(), strict=False):
-        known = curve.count > 0
-        x, mean, sd = curve.step_size[known], curve.mean[known], np.nan_to_num(curve.sd[known])
-        sizes += list(x)
-        label = f"{curve.sampler}, {curve.gradient}"
-        band = hv.Area((x, mean - sd, mean + sd), vdims=["low", "high"])
-        hollow = curve.count[known] < curve.total[known]
-        parts += [
-            band.opts(color=color, alpha=0.12, line_alpha=0),
-            hv.Curve((x, mean), label=label).opts(color=color, line_width=2),
-            hv.Scatter((x, mean), label=label).opts(color=color, size=7),
-            hv.Scatter((x[hollow], mean[hollow])).opts(color="white", line_color=color, size=7),
-        ]
-    high = [abs(curve.mean) + np.nan_to_num(curve.sd) for curve in found]
-    most = float(np.clip(1.2 * np.nanmax(np.concatenate([*high, [0.0]])), 0.1, 1.0))
-    decades = np.log10(max(sizes, default=1.0) / min(sizes, default=1.0))
-    axis = {"logx": True} if decades > 3 else ticks_at(sizes)
-    options = {
-        "xlabel": "step size ε",
-        "ylabel": "relative error of λ̂",
-        "ylim": (-most, most),
-        "legend_position": "right",
-    }
-    return finished(hv.Overlay(parts), **options, **axis)
-
-
 def calibration(found: Any) -> Any:
     """λ̂ by step size for every γ and nβ of a `Calibration`; the pick has a ring, and a line goes where the recommended setting leads."""
     hv, parts = holoviews(), []
     for (g, n), color in zip(np.ndindex(found.llc.shape[1:]), _colors(), strict=False):
         fine = np.isfinite(found.llc[:, g, n])
         label = f"γ {found.localization[g]:g}" + (f", nβ {found.n_beta[n]:.4g}" if len(found.n_beta) > 1 else "")
-        x, y, error = found.step_size[fine], found.llc[fine, g, n], np.nan_to_num(found.llc_se[fine, g, n])
+        x, y, error = found.step_size[fine], found.llc[fine, g, n], found.llc_se[fine, g, n]
         parts += with_errors(x, y, error, label, color)
         refused = ~found.ok[fine, g, n]
         parts.append(hv.Scatter((x[refused], y[refused])).opts(color="white", line_color=color, size=7))
@@ -175,67 +139,78 @@ def calibration(found: Any) -> Any:
 
 def over_training(found: Mapping[Any, Any]) -> Any:
     """λ̂ ± 2 errors above the loss at each checkpoint of an `OverTraining`."""
-    hv = holoviews()
     steps = np.array([float(step) for step in found])
     llc, error, loss = (
         np.array([getattr(each, name) for each in found.values()]) for name in ("llc", "llc_se", "baseline_loss")
     )
-    above = finished(
-        hv.Overlay(with_errors(steps, llc, np.nan_to_num(error))), xlabel="training step", ylabel="λ̂ ± 2 s.e."
+    looks: dict[str, Any] = {"colors": (ESTIMATE,), "xlabel": "training step"}
+    return below_each_other(
+        kinds.curves({"": (steps, llc, error)}, ylabel="λ̂ ± 2 s.e.", **looks),
+        kinds.curves({"": (steps, loss)}, ylabel="L(w₀)", logy=bool((loss > 0).all()), **looks),
     )
-    below = finished(
-        hv.Curve((steps, loss)).opts(color=ESTIMATE),
-        xlabel="training step",
-        ylabel="L(w₀)",
-        logy=bool((loss > 0).all()),
-    )
-    return below_each_other(above, below)
 
 
-def free_energy(found: Any) -> Any:
-    """nβ·E[ΔL] at every level of a `FreeEnergy`, whose limit is λ."""
-    hv = holoviews()
+def free_energy(found: Any, truth: float | None = None) -> Any:
+    """nβ·E[ΔL] at every level of a `FreeEnergy`, whose limit is λ, with what was found of it. truth: the exact λ."""
     fine = (found.levels > 0) & np.isfinite(found.level_llc)
-    parts = with_errors(found.levels[fine], found.level_llc[fine], np.nan_to_num(found.level_llc_se[fine]))
-    parts += line_at(found.llc, GOOD, "dashed")
-    return finished(
-        hv.Overlay(parts),
+    points = found.levels[fine], found.level_llc[fine], found.level_llc_se[fine]
+    shown = np.array(
+        [*points[1], found.llc, found.llc if truth is None else truth]
+    )  # lines alone make no room for themselves
+    return kinds.curves(
+        {"": points},
+        ground=[*line_at(truth), *line_at(found.llc, GOOD, "dashed")],
+        colors=(ESTIMATE,),
         xlabel="nβ",
         ylabel="nβ·E[ΔL] ± 2 s.e.",
         logx=True,
+        ylim=_around(shown, 0.08),
         title=f"λ = {found.llc:.4g} ± {found.llc_se:.2g}",
     )
 
 
-def densities(found: Any, beside: Mapping[str, np.ndarray]) -> Any:
-    """Where the chains of a `LineSnapshot` are. beside: densities at the bins' centres, by name; the first one is the target's."""
-    hv = holoviews()
-    drawn = hv.Histogram((found.bins.edges, found.density()), label="chains").opts(
-        color=ESTIMATE, alpha=0.4, line_alpha=0
-    )
-    looks = ((TRUTH, "solid"), (GOOD, "dashed"), (MARK, "dotted"))
-    lines = [
-        hv.Curve((found.bins.centers, y), label=name).opts(color=color, line_dash=dash, line_width=2)
-        for (name, y), (color, dash) in zip(beside.items(), looks, strict=False)
-    ]
-    return finished(hv.Overlay([drawn, *lines]), xlabel="w", ylabel="density")
+def densities(found: Any, beside: Mapping[str, Any]) -> Any:
+    """Where the chains of a `LineSnapshot` are. beside: densities at the bins' centres, or x and y, by name; the target's first."""
+    return kinds.densities(found.bins.edges, {"chains": found.density()}, beside)
 
 
-def band(found: Any, level: float = 0.8) -> Any:
-    """The mean function of a `Predictive` and what holds a share `level` of the draws. Raises ValueError for inputs of several numbers."""
+def band(
+    found: Any,
+    level: float = 0.8,
+    across: str = "time",
+    beside: Mapping[str, Any] | None = None,
+    data: tuple[Any, Any] | None = None,
+) -> Any:
+    """The mean function of a `Predictive` and what holds a share `level` of the draws.
+
+    across: "time", of all draws of all chains, or "chains", of the newest draw of each.  beside: low and high end [P] of other
+    bands by name, drawn as edges in the order of `found.inputs`; the first one is the exact answer's.
+    data: x and y of the observations.
+    Raises ValueError for inputs of several numbers and for an unknown `across`.
+    """
     hv, x = holoviews(), np.asarray(found.inputs, dtype=float)
     mean = np.asarray(found.mean)
     if x.ndim > 1 and x.shape[-1] == 1:
         x = x[:, 0]
     if x.ndim != 1 or mean.ndim != 1:
         raise ValueError("plot() draws functions of one number; give estimate(predict=…) inputs of one number each.")
+    ways = {"time": found.band_over_time, "chains": found.band_across_chains}
+    if across not in ways:
+        raise ValueError(f"across is {across!r}; give {' or '.join(map(repr, ways))}.")
     order = np.argsort(x)
-    low, high = (np.asarray(edge)[order] for edge in found.band_over_time(level))
-    area = hv.Area((x[order], low, high), vdims=["low", "high"], label=f"{level:.0%} of the draws").opts(
-        color=ESTIMATE, alpha=0.25, line_alpha=0
-    )
-    middle = hv.Curve((x[order], mean[order]), label="mean").opts(color=ESTIMATE, line_width=2)
-    return finished(hv.Overlay([area, middle]), xlabel="x", ylabel="f(x)", legend_position="top_left")
+    low, high = (np.asarray(edge)[order] for edge in ways[across](level))
+    parts = [area(x[order], low, high, label=f"{level:.0%} of the draws")]
+    for (name, edges), (color, dash) in zip(
+        (beside or {}).items(), ((TRUTH, "dashed"), (QUIET, "solid"), (MARK, "dotted")), strict=False
+    ):
+        parts += [
+            hv.Curve((x[order], np.asarray(edge)[order]), label=name).opts(color=color, line_dash=dash)
+            for edge in edges
+        ]
+    parts.append(hv.Curve((x[order], mean[order]), label="mean").opts(color=ESTIMATE, line_width=2))
+    if data is not None:
+        parts.append(hv.Scatter(tuple(map(np.ravel, data)), label="data").opts(color=TRUTH, size=7))
+    return finished(hv.Overlay(parts), xlabel="x", ylabel="f(x)", legend_position="top_left")
 
 
 def _trace(found: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -246,11 +221,11 @@ def _trace(found: Any) -> tuple[np.ndarray, np.ndarray]:
     return found.trace_steps[::every], found.trace[::every]
 
 
-def _around(values: np.ndarray) -> tuple[float, float]:
-    """A range in which values that lie far away do not press the others flat."""
+def _around(values: np.ndarray, share: float = 0.5) -> tuple[float, float]:
+    """A range in which values that lie far away do not press the others flat. share: of their spread, room on either side."""
     known = values[np.isfinite(values)]
     low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
-    room = 0.5 * max(high - low, 0.1 * abs(high), 1e-9)
+    room = share * max(high - low, 0.1 * abs(high), 1e-9)
     return low - room, high + room
 
 

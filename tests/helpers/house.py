@@ -44,7 +44,7 @@ PAGE_FLOORS: Sequence[frozenset[str]] = [
     frozenset({"config"}),
     frozenset({"presets", "cases"}),
     frozenset({"scene"}),
-    frozenset({"job", "figures", "drawing", "pictures", "editor", "controls", "columns", "table"}),
+    frozenset({"job", "figures", "pictures", "editor", "controls", "table"}),
     frozenset({"texts"}),
     frozenset({"tour"}),
     frozenset({"panels", "takeaway"}),

@@ -9,10 +9,10 @@ from typing import Any
 import panel as pn
 import panel_material_ui as pmui
 
-from app.pages.benchmark.columns import SHORT
 from app.pages.benchmark.config import EVERY, BenchmarkConfig, options
 from app.style.layout import complain, complaint
 from app.style.legend import heading
+from llc_core.sweeps.scales import SHORT
 from llc_core.sweeps.series import ESTIMATOR_WORDS, THROWN, TRUTH_WORDS, Row
 
 FILTER_LABELS = {"size_class": "Size class", "ranks": "Ranks", "gradient": "Gradient"}

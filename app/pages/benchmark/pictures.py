@@ -8,13 +8,13 @@ from functools import lru_cache
 import numpy as np
 
 from app.components.tiles import item
-from app.pages.benchmark.columns import DASHES, place, squeeze, step_frame
 from app.pages.benchmark.config import EVERY, BenchmarkConfig, nearest
 from app.pages.benchmark.presets import PRESETS, BenchmarkPreset
 from app.pages.benchmark.scene import load
 from app.pages.measured import RESULTS
 from app.style import theme
 from app.style.tile_plot import TilePlot, svg
+from llc_core.sweeps.scales import DASHES, place, squeeze, step_frame
 from llc_core.sweeps.series import Curve, curves
 
 STORE = "benchmark_1k.sqlite"

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from app.pages.benchmark.columns import SHORT, label
 from app.style.numbers import number_text
 from llc_core.sweeps.csv_tables import table_csv
+from llc_core.sweeps.scales import SHORT, label
 from llc_core.sweeps.series import CLOSE, THROWN, Accuracy, Curve
 
 

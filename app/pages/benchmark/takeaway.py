@@ -71,7 +71,7 @@ def python_code(config: BenchmarkConfig, path: str) -> str:
         "import holoviews as hv",
         "",
         "from llc_core.sweeps.series import accuracy, curves, select",
-        "from app.pages.benchmark.figures import FIGURES",
+        "from llc_core.sweeps.figures import FIGURES",
         "from llc_core.sweeps.store import table",
         "",
         f"rows = select(table({path!r}){filters})",

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from app.pages.benchmark.columns import label, look
 from app.pages.benchmark.table import percent
 from app.style.numbers import number_text
 from llc_core.sweeps.judging import all_errors, all_lost
+from llc_core.sweeps.scales import label, look
 from llc_core.sweeps.series import CLOSE, THROWN, Accuracy, Curve, Row, left_out, present
 from llc_core.sweeps.table import Table, alike
 

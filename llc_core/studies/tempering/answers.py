@@ -71,11 +71,11 @@ class FreeEnergy:
         parts.append(self.reason or "No sign against it was seen.")
         return "\n".join(parts)
 
-    def plot(self) -> Any:
-        """nβ·E[ΔL] by nβ as a HoloViews overlay. The extra "plots" brings what it needs."""
+    def plot(self, truth: float | None = None) -> Any:
+        """nβ·E[ΔL] by nβ as a HoloViews overlay. The extra "plots" brings what it needs. truth: the exact λ, drawn as a line."""
         from llc_core.plots import figures
 
-        return figures.free_energy(self)
+        return figures.free_energy(self, truth)
 
     def to_json(self) -> str:
         """Everything as JSON: arrays are lists, basins tables; null where a number is not known."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import holoviews as hv
 import numpy as np
@@ -14,8 +13,6 @@ from app.style import theme
 from llc_core.plots import figures, style
 from llc_core.results import Estimate
 from llc_core.studies.over_training import OverTraining
-from llc_core.sweeps.series import curves
-from llc_core.sweeps.store import table
 
 SIZES = [1e-9, 1e-8, 1e-7]
 
@@ -122,16 +119,6 @@ def test_a_calibration_marks_its_choice(problem):
     hv.render(figure, backend="bokeh")
 
 
-def test_a_sweep_is_a_curve_for_each_sampler_and_gradient():
-    found = curves(table(Path(__file__).resolve().parents[3] / "lab/results/decade_1k.sqlite"))
-    figure = figures.sweep(found)
-    drawn = elements(figure, hv.Curve)
-    assert [curve.label for curve in drawn] == [f"{curve.sampler}, {curve.gradient}" for curve in found]
-    for curve, one in zip(found, drawn, strict=True):
-        np.testing.assert_array_equal(one["y"], curve.mean[curve.count > 0])
-    hv.render(figure, backend="bokeh")
-
-
 def test_over_training_is_llc_above_the_loss(found):
     figure = OverTraining({10: found, 20: found}).plot()
     llc, loss = elements(figure, hv.Curve)
@@ -143,6 +130,8 @@ def test_a_free_energy_shows_the_levels_that_have_a_number():
     dots = elements(found.plot(), hv.Scatter)[0]
     np.testing.assert_array_equal(dots["y"], found.level_llc[1:])
     assert [each.data for each in elements(found.plot(), hv.HLine)] == [found.llc]
+    beside = hv.render(found.plot(truth=2.0), backend="bokeh")
+    assert beside.y_range.start < 0.75 < 2.0 < beside.y_range.end, "lines are inside of the frame"
 
 
 def test_chains_on_the_line_lie_beside_densities():
@@ -166,3 +155,10 @@ def test_a_function_of_one_number_has_a_band():
     area = elements(found.plot(level=0.5), hv.Area)[0]
     np.testing.assert_array_equal(area["low"], low[[1, 2, 0]])
     np.testing.assert_array_equal(area["high"], high[[1, 2, 0]])
+    low, _ = found.band_across_chains(0.8)
+    figure = found.plot(across="chains", beside={"exact": (inputs, inputs + 1)}, data=(inputs[:, None], inputs))
+    np.testing.assert_array_equal(elements(figure, hv.Area)[0]["low"], low[[1, 2, 0]])
+    assert [list(each["y"]) for each in elements(figure, hv.Curve)[:2]] == [[-2.0, 0.0, 1.0], [-1.0, 1.0, 2.0]]
+    assert elements(figure, hv.Scatter)[0].label == "data"
+    with pytest.raises(ValueError, match="across is 'draws'; give 'time' or 'chains'"):
+        found.plot(across="draws")

@@ -12,9 +12,8 @@ import panel as pn
 from app.components.multiples import Multiples
 from app.components.readouts import Numbers
 from app.components.toggles import Toggles
-from app.pages.benchmark.columns import DASHES, SHORT, TITLES
 from app.pages.benchmark.config import MEASURES, BenchmarkConfig
-from app.pages.benchmark.drawing.multiples import DIRECTIONS, multiples
+from app.pages.benchmark.figures import DIRECTIONS, multiples
 from app.pages.benchmark.panels.beside import Beside
 from app.pages.benchmark.panels.runs import RunsPanel
 from app.pages.benchmark.table import SCROLL, table_html, table_words
@@ -31,6 +30,7 @@ from app.pages.benchmark.texts import (
 from app.style import theme
 from app.style.layout import card, one_of, prose
 from app.style.legend import heading, legend_html
+from llc_core.sweeps.scales import DASHES, SHORT, TITLES
 from llc_core.sweeps.series import CLOSE, PAPER, TRUTH_WORDS, Accuracy, Curve, Row, accuracy, curves
 from llc_core.sweeps.table import Table
 

@@ -11,7 +11,6 @@ import numpy as np
 import panel as pn
 import panel_material_ui as pmui
 
-from app.pages.benchmark.columns import label
 from app.pages.benchmark.table import SCROLL, percent, scrolling
 from app.sharing.links import PARAMETER, Link, encode
 from app.style import theme
@@ -20,6 +19,7 @@ from app.style.legend import heading
 from app.style.numbers import number_text, with_error
 from llc_core import RunConfig
 from llc_core.sweeps.judging import all_errors
+from llc_core.sweeps.scales import label
 from llc_core.sweeps.series import (
     ESTIMATOR_WORDS,
     TRUTH_WORDS,

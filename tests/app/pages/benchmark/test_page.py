@@ -17,24 +17,13 @@ from itertools import combinations
 import holoviews as hv
 import numpy as np
 import pytest
+from bokeh.models import ColumnDataSource
 from damaged_stores import one_sentence
 from synthetic_store import failed_row, synthetic_rows, write_store
 
 from app.components.multiples import Multiples
-from app.pages.benchmark.columns import (
-    TITLES,
-    error_ticks,
-    label,
-    look,
-    place,
-    sd_ticks,
-    squeeze,
-    step_ticks,
-    tick_text,
-)
 from app.pages.benchmark.config import MEASURES, BenchmarkConfig, comparable, options, read_config, same_ranks
-from app.pages.benchmark.drawing.multiples import MOST_POINTS, multiples
-from app.pages.benchmark.figures import FIGURES
+from app.pages.benchmark.figures import MOST_POINTS, multiples
 from app.pages.benchmark.page import Benchmark
 from app.pages.benchmark.panels.results import answer_of
 from app.pages.benchmark.panels.runs import run_link
@@ -57,7 +46,19 @@ from app.session.ownership import may_stop
 from app.sharing.links import decode
 from app.style import theme
 from llc_core.samplers.registry import samplers
+from llc_core.sweeps.figures import FIGURES
 from llc_core.sweeps.judging import all_errors
+from llc_core.sweeps.scales import (
+    TITLES,
+    error_ticks,
+    label,
+    look,
+    place,
+    sd_ticks,
+    squeeze,
+    step_ticks,
+    tick_text,
+)
 from llc_core.sweeps.series import (
     Accuracy,
     Curve,
@@ -224,7 +225,7 @@ def test_mean_against_sd_leaves_out_step_sizes_as_the_paper_does(planted):
     assert left_out([c]) == (2, 3) and left_out([uncut]) == (1, 3) and left_out([]) == (0, 0)
     for found, nan_filter, drawn in ((c, True, [0]), (c, False, [0, 1, 2]), (uncut, True, [0, 2])):
         plot = hv.render(FIGURES["mean_against_sd"]([found], nan_filter=nan_filter), backend="bokeh")
-        assert sources(plot)["points"]["index"] == drawn
+        assert [s.data["index"] for s in plot.select(ColumnDataSource) if "index" in s.data] == [drawn]
         data = multiples([found], "mean_against_sd", "expected", True, nan_filter)
         assert [point[2] for point in data["charts"][0]["lines"][0]["points"]] == drawn
         others = multiples([found], "relative_error", "expected", True, nan_filter)
@@ -257,30 +258,6 @@ def test_samplers_come_in_the_order_of_the_paper_and_look_alike_in_none():
 
 
 # -- figures ----------------------------------------------------------------------------------------------------------
-
-
-def sources(plot):
-    return {r.name: r.data_source.data for r in plot.renderers if getattr(r, "name", None) and hasattr(r, "glyph")}
-
-
-@pytest.mark.parametrize("name", FIGURES)
-def test_figures_hold_the_series(name):
-    found = [c for c in curves(ROWS) if c.gradient != "minibatch"]
-    drawn = FIGURES[name](found)
-    assert isinstance(drawn, hv.Overlay)
-    plot = hv.render(drawn, backend="bokeh")
-    assert plot.name == name and len(plot.legend[0].items) == len(found) == 10
-    points = sources(plot)["points"]
-    for c in found:
-        mine = [i for i, key in enumerate(points["key"]) if key == c.key]
-        wanted = VALUES[name](c)
-        assert len(mine) == np.isfinite(wanted).sum()
-        assert [points["y"][i] for i in mine] == pytest.approx(wanted[[points["index"][i] for i in mine]])
-    assert {kind: len(data["key"]) for kind, data in sources(plot).items() if kind != "points"} == {
-        "minibatch": 0, "control_variate": 5, "full": 5, **({"bands": 10} if name == "relative_error" else {}),
-    }  # fmt: skip
-    low, high = plot.y_range.start, plot.y_range.end
-    assert all(low <= y <= high for y in points["y"])
 
 
 def draw_only(monkeypatch: pytest.MonkeyPatch, wanted: Callable[[str, Sequence[Curve]], bool]) -> None:

@@ -1,4 +1,4 @@
-"""What the figures of a sweep are drawn from: columns of points, lines and bands, and the ticks of an axis of errors.
+"""What the figures of a sweep have in common: names and looks of samplers, what is on an axis, its ends and its ticks.
 
 Relative errors span five orders of magnitude and both signs: their axis is linear within ±5% and logarithmic beyond (asinh),
 so that one frame holds the percent that matters and the factor of a thousand that does not.
@@ -14,10 +14,9 @@ from zlib import crc32
 
 import numpy as np
 
-from app.style import theme
-from app.style.numbers import number_text
+from llc_core.plots.style import CHAINS
 from llc_core.samplers.registry import samplers
-from llc_core.sweeps.series import CLOSE, GRADIENTS, PAPER, Curve
+from llc_core.sweeps.series import CLOSE, PAPER, Curve
 
 DASHES: dict[str, list[int]] = {"full": [], "control_variate": [9, 4], "minibatch": [2, 3]}
 TITLES = {
@@ -37,8 +36,6 @@ MOST_POWERS = 6
 LEAST_FRAME, LEAST_SD = 0.3, 0.06
 LEAST_GAP = 0.045
 """Least share of an axis between zero and the next label."""
-
-Columns = dict[str, list[Any]]
 
 
 def squeeze(error: Any) -> np.ndarray:
@@ -98,7 +95,7 @@ def look(sampler: str) -> tuple[str, str]:
     """(colour, marker) of a sampler: the same in every figure, and each pair used once."""
     known = [*FIRST, *sorted(set(samplers()) - set(FIRST))]
     index = known.index(sampler) if sampler in known else len(known) + crc32(sampler.encode()) % 56
-    return theme.CHAINS[index % len(theme.CHAINS)], MARKERS[index % len(MARKERS)]
+    return CHAINS[index % len(CHAINS)], MARKERS[index % len(MARKERS)]
 
 
 @dataclass(frozen=True)
@@ -108,57 +105,6 @@ class Axes:
     x: Callable[[Curve], np.ndarray]
     y: Callable[[Curve], np.ndarray]
     bands: bool = False
-
-
-def points(found: Sequence[Curve], axes: Axes) -> Columns:
-    """One row for each curve and step size that can be drawn; `index` is the place of the step size in its curve."""
-    rows: list[dict[str, Any]] = []
-    for c in found:
-        color, marker = look(c.sampler)
-        for i, (x, y) in enumerate(zip(axes.x(c).tolist(), axes.y(c).tolist(), strict=True)):
-            if math.isfinite(x) and math.isfinite(y):
-                rows.append(
-                    {
-                        "x": x, "y": y, "key": c.key, "index": i, "color": color, "marker": marker,
-                        "name": label(c.sampler, c.gradient), "step": number_text(float(c.step_size[i])),
-                        "error": float(c.mean[i]), "sd": float(c.sd[i]), "count": int(c.count[i]),
-                        "total": int(c.total[i]), "dead": float(c.dead[i]), "order": float(c.order[i]),
-                        "pairs": int(c.pairs[i]),
-                    }
-                )  # fmt: skip
-    return {name: [row[name] for row in rows] for name in POINT_COLUMNS}
-
-
-POINT_COLUMNS = (
-    *("x", "y", "key", "index", "color", "marker", "name", "step", "error", "sd", "count", "total", "dead", "order"),
-    "pairs",
-)
-
-
-def lines(found: Sequence[Curve], axes: Axes, gradient: str) -> Columns:
-    """One row for each curve of a gradient; those of unknown gradients are drawn like the last one."""
-    mine = [c for c in found if (c.gradient if c.gradient in GRADIENTS else GRADIENTS[-1]) == gradient]
-    return {
-        "xs": [axes.x(c).tolist() for c in mine],
-        "ys": [axes.y(c).tolist() for c in mine],
-        "color": [look(c.sampler)[0] for c in mine],
-        "key": [c.key for c in mine],
-    }
-
-
-def bands(found: Sequence[Curve], spread: bool = True) -> Columns:
-    """Mean ± one standard deviation of each curve, as the nested rings of Bokeh's multi-polygons."""
-    columns: Columns = {"xs": [], "ys": [], "color": [], "key": []}
-    for c in found if spread else ():
-        there = np.isfinite(c.mean)
-        if there.sum() < 2:
-            continue
-        x, mean, sd = c.step_size[there], c.mean[there], np.nan_to_num(c.sd[there])
-        columns["xs"].append([[[*x.tolist(), *x[::-1].tolist()]]])
-        columns["ys"].append([[[*squeeze(mean - sd).tolist(), *squeeze(mean + sd)[::-1].tolist()]]])
-        columns["color"].append(look(c.sampler)[0])
-        columns["key"].append(c.key)
-    return columns
 
 
 def error_frame(found: Sequence[Curve], spread: bool) -> tuple[float, float]:
@@ -186,3 +132,19 @@ def step_frame(found: Sequence[Curve]) -> tuple[float, float]:
     low, high = (min(steps), max(steps)) if steps else (1e-10, 1e-6)
     room = max(high / low, 10.0) ** 0.03
     return low / room, high * room
+
+
+AXES_OF = {
+    "relative_error": Axes(lambda c: c.step_size, lambda c: squeeze(c.mean), bands=True),
+    "nan_share": Axes(lambda c: c.step_size, lambda c: c.nan),
+    "mean_against_sd": Axes(lambda c: squeeze(c.mean), lambda c: squeeze(c.sd)),
+    "order_preservation": Axes(lambda c: c.step_size, lambda c: c.order),
+}
+"""By the names of the figures."""
+
+
+def axis_ends(name: str, found: Sequence[Curve], spread: bool) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Ends of both axes of a figure. spread: whether bands are drawn."""
+    if name == "mean_against_sd":
+        return error_frame(found, False), sd_frame(found)
+    return step_frame(found), error_frame(found, spread) if name == "relative_error" else (-0.04, 1.04)

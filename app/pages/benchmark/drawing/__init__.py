@@ -1,1 +1,0 @@
-"""How the figures of a sweep are drawn with HoloViews and Bokeh."""
