@@ -45,6 +45,7 @@ from llc_core.studies.information import Losses, debiased, generalisation, gibbs
 from llc_core.studies.over_training import llc_over_training
 from llc_core.studies.risk.comparison import Risks, semi_synthetic_risk
 from llc_core.studies.risk.task import SemiSynthetic, semi_synthetic
+from llc_core.studies.stages import Stage, Stages, stages
 from llc_core.studies.temperatures import Reweighted, TemperatureSlope, reweight, reweighted, temperature_llc
 from llc_core.studies.tempering.answers import Basin, FreeEnergy
 from llc_core.studies.tempering.measuring import free_energy
@@ -96,6 +97,8 @@ __all__ = [
     "SemiSynthetic",
     "SteinDiscrepancy",
     "Snapshot",
+    "Stage",
+    "Stages",
     "Surface",
     "SweepSpec",
     "TemperatureSlope",
@@ -136,6 +139,7 @@ __all__ = [
     "semi_synthetic",
     "semi_synthetic_risk",
     "simulate",
+    "stages",
     "surface",
     "temperature_llc",
     "volume_scaling",

@@ -1,6 +1,6 @@
 """What a layout in a notebook needs of Panel beyond what Panel does for it: all changes arrive whole, and style sheets are local.
 
-Holds for panel 1.9.4, ipykernel 7.
+Holds for panel 1.9.4, ipykernel 7.4.0.
 Gains: a second view in a notebook no longer stops the first: what a browser said was handled in a thread of its own, and parts
 of two messages were mixed. Figures move, where what they are fed was dropped whenever a message came from the browser. No
 request to the internet, of which Panel made up to four per component that had changed.

@@ -13,6 +13,7 @@ READY = {
     "Start": "Bend the valley",
     "Stationary bias": "Right sampler",
     "Many modes": "as many independent draws",
+    "Stages": "learned values",
     "Landscapes": "Loss over the two weights",
     "Weights and functions": "distance to exact",
     "Decisions": "poisonous eaten",

@@ -8,6 +8,7 @@ import hashlib
 import json
 import math
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -124,6 +125,14 @@ class DeepLinearNetwork(Expected, LinearPotential):
         if self._source is not None:
             return Ranks(self._source.rank_table)
         return numerical_ranks([w.astype(kind) for w, kind in zip(self.weights, self._given_as, strict=True)])
+
+    def with_ranks(self, ranks: Ranks) -> DeepLinearNetwork:
+        """The same network with these ranks: where singular values that are not zero count as none, as in `llc_core.stages`."""
+        other = copy(self)
+        for name in ("learning_coefficient", "local_learning_coefficient"):
+            other.__dict__.pop(name, None)
+        other.__dict__["_ranks"] = ranks
+        return other
 
     @property
     def layer_ranks(self) -> list[int]:

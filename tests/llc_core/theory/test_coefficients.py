@@ -308,6 +308,24 @@ def test_two_layers_closed_formula_on_all_orbits() -> None:
     assert seen == 1857
 
 
+def stated_by_others(inputs: int, hidden: int, outputs: int, a: int, b: int, rank: int) -> tuple[Fraction, int]:
+    """λ and m of two layers by R. Sneiderman's statement (lionellevine/MAIS, issue 3, August 2026)."""
+    q, p, n, h = outputs * a + b * inputs - a * b, outputs - b, inputs - a, hidden - a - b + rank
+    costs = [h * n + t * (p - h - n) + t * t for t in range(min(h, n) + 1)]
+    return Fraction(q + min(costs), 2), costs.count(min(costs))
+
+
+def test_two_layers_are_as_others_state_them_for_all_rank_patterns() -> None:
+    seen = 0
+    for h0, h1, h2 in itertools.product(range(1, 7), repeat=3):
+        for k1, k2 in itertools.product(range(min(h0, h1) + 1), range(min(h1, h2) + 1)):
+            for rank in range(max(0, k1 + k2 - h1), min(k1, k2) + 1):
+                found = local_learning_coefficient([h0, h1, h2], [[h0, k1, rank], [0, h1, k2], [0, 0, h2]])
+                assert (found.value, found.multiplicity) == stated_by_others(h0, h1, h2, k1, k2, rank)
+                seen += 1
+    assert seen == 4227
+
+
 @pytest.mark.parametrize(
     "widths",
     [(3, 3, 3), (2, 4, 3), (1, 2, 2, 1), (2, 2, 2, 2), (2, 3, 3, 2), (1, 2, 1, 2, 1), (2, 2, 1, 2, 2)],

@@ -1,0 +1,1 @@
+"""Page "Stages": λ climbs in steps while a deep linear network learns."""

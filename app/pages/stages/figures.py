@@ -1,0 +1,124 @@
+"""The staircase: loss, λ and singular values over the time of the flow, one below the other."""
+
+from __future__ import annotations
+
+import numpy as np
+from bokeh.models import ColumnDataSource, Range1d, Span, Whisker
+
+from app.pages.stages.job import StagesProgress
+from app.style import theme
+from app.style.figures import house_figure, nice_above
+from llc_core import Stages
+
+HEIGHTS = {"loss": 110, "ladder": 240, "values": 150}
+MOST_POINTS = 600
+
+
+class Staircase:
+    """Three figures over one axis of time."""
+
+    def __init__(self) -> None:
+        self.x = Range1d(0, 1)
+        self._told = True
+        self._scene: Stages | None = None
+        labels = {"loss": "loss", "ladder": "λ", "values": "singular values"}
+        self.plots = {
+            name: house_figure(
+                f"stages_{name}", height, x_range=self.x, y_range=Range1d(0, 1), y_axis_label=labels[name]
+            )
+            for name, height in HEIGHTS.items()
+        }
+        self.plots["values"].xaxis.axis_label = "time of the training"
+        for name in ("loss", "ladder"):
+            self.plots[name].xaxis.visible = False
+        self.loss = ColumnDataSource({"x": [], "y": []}, name="stages_loss")
+        self.values = ColumnDataSource({"xs": [], "ys": [], "color": []}, name="stages_values")
+        self.exact = ColumnDataSource({"x0": [], "x1": [], "y": []}, name="stages_exact")
+        self.found = ColumnDataSource({"x": [], "y": [], "low": [], "high": []}, name="stages_found")
+        self.plots["loss"].line("x", "y", source=self.loss, line_color=theme.ESTIMATE, line_width=2)
+        self.plots["values"].multi_line("xs", "ys", source=self.values, line_color="color", line_width=2)
+        ladder = self.plots["ladder"]
+        ladder.segment(
+            "x0", "y", "x1", "y", source=self.exact, line_color=theme.TRUTH, line_width=2.5, line_dash=[8, 5]
+        )
+        ladder.add_layout(
+            Whisker(
+                base="x",
+                upper="high",
+                lower="low",
+                source=self.found,
+                line_color=theme.ESTIMATE,
+                upper_head=None,
+                lower_head=None,
+                line_width=3,
+            )
+        )
+        ladder.scatter(
+            "x", "y", source=self.found, size=11, fill_color=theme.ESTIMATE, line_color="white", line_width=1.5
+        )
+        self.here = [
+            Span(dimension="height", location=0, line_color=theme.RECENT, line_dash="dotted") for _ in self.plots
+        ]
+        for plot, span in zip(self.plots.values(), self.here, strict=True):
+            plot.add_layout(span)
+
+    def reset(self, scene: Stages) -> None:
+        """Another flow, or another run: nothing has been measured yet."""
+        self._scene = scene
+        end = float(scene.times[-1])
+        self.x.update(start=-0.02 * end, end=1.04 * end, reset_start=-0.02 * end, reset_end=1.04 * end)
+        kept = np.unique(np.linspace(0, len(scene.times) - 1, MOST_POINTS).astype(int))
+        times = scene.times[kept]
+        self.loss.data = {"x": times, "y": scene.loss[kept]}
+        _top(self.plots["loss"].y_range, 0.0, nice_above(1.05 * float(scene.loss[0])))
+        columns = scene.singular_values[kept].T
+        self.values.data = {
+            "xs": [times] * len(columns),
+            "ys": list(columns),
+            "color": [theme.CHAINS[k % len(theme.CHAINS)] for k in range(len(columns))],
+        }
+        _top(self.plots["values"].y_range, 0.0, nice_above(1.05 * float(scene.teacher[0])))
+        _top(self.plots["ladder"].y_range, 0.0, nice_above(1.1 * max(float(stage.coefficient) for stage in scene)))
+        self.found.data = {"x": [], "y": [], "low": [], "high": []}
+        self.show_answers(self._told)
+
+    def show_answers(self, visible: bool) -> None:
+        """The exact steps, or nothing of them: what is sent can be read, seen or not."""
+        self._told = visible
+        scene = self._scene
+        if scene is None:
+            return
+        learned = (scene.singular_values > scene.teacher / 2).sum(axis=1)
+        ends = [scene.times[learned == stage.rank][[0, -1]] for stage in scene] if visible else []
+        last = self.x.end
+        self.exact.data = {
+            "x0": [float(start) for start, _ in ends],
+            "x1": [float(stop) for _, stop in ends[:-1]] + ([last] if ends else []),
+            "y": [float(stage.coefficient) for stage in scene] if visible else [],
+        }
+
+    def show(self, seen: StagesProgress) -> None:
+        scene = self._scene
+        assert scene is not None
+        there = np.flatnonzero(np.isfinite(seen.llc))
+        y, error = seen.llc[there], 2 * np.nan_to_num(seen.llc_se[there])
+        self.found.data = {
+            "x": [scene[k].time for k in there],
+            "y": y,
+            "low": y - error,
+            "high": y + error,
+        }
+        low, top = self.plots["ladder"].y_range.start, self.plots["ladder"].y_range.end
+        if len(y) and (y - error).min() < low:
+            self.plots["ladder"].y_range.start = -nice_above(-1.1 * float((y - error).min()))
+        if len(y) and (y + error).max() > top:
+            self.plots["ladder"].y_range.end = nice_above(1.05 * float((y + error).max()))
+
+    def look_at(self, time: float) -> None:
+        """Where the rest is that is described."""
+        for span in self.here:
+            span.location = time
+
+
+def _top(span: Range1d, low: float, high: float) -> None:
+    span.update(start=low, end=high, reset_start=low, reset_end=high)

@@ -1,0 +1,133 @@
+"""The page "Stages" without a browser: configurations, the job, what is said of a rest, files, and hidden answers."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from app.pages.stages import texts
+from app.pages.stages.config import REAL, StagesConfig
+from app.pages.stages.figures import Staircase
+from app.pages.stages.job import StagesJob, StagesProgress
+from app.pages.stages.page import Stages
+from app.pages.stages.presets import PRESETS
+from app.pages.stages.scene import get_scene
+from app.pages.stages.takeaway import python_code
+from app.sharing.desk import WITHHELD
+
+SMALL = StagesConfig(widths=(4, 2, 4), singular_values=(2.0, 0.5), steps=100, chains=4)
+
+
+@pytest.fixture(scope="module")
+def done() -> tuple[StagesJob, StagesProgress]:
+    job = StagesJob(SMALL)
+    seen = job.progress()
+    while not job.finished:
+        seen = job.advance(30)
+    return job, seen
+
+
+@pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.name)
+def test_tiles_show_the_exact_steps(preset):
+    found = [float(stage.coefficient) for stage in get_scene(preset.config)]
+    if preset.config.teacher == REAL:
+        assert found[-1] == preset.levels[-1] and all(level < 0 for level in preset.levels[:-1])
+    else:
+        assert found == list(preset.levels)
+        for level in preset.levels if preset.name in ("two", "four") else ():
+            assert f"{level:g}" in preset.lesson
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"widths": [4, 4]}, "3 to 7 layer sizes"),
+        ({"widths": [4, 41, 4]}, "at most 40"),
+        ({"singular_values": [1, 2]}, "the largest first, all different"),
+        ({"widths": [4, 1, 4], "singular_values": [2, 1]}, "the narrowest layer has 1 units"),
+        ({"widths": [40, 40, 40]}, "3,200 weights; this page takes up to 2,000"),
+        ({"teacher": "nobody"}, "teacher"),
+    ],
+)
+def test_what_cannot_be_run_is_one_sentence(given, said):
+    with pytest.raises(ValueError, match=said):
+        StagesConfig.from_dict(given)
+
+
+def test_the_staircase_is_measured_rest_by_rest(done):
+    job, seen = done
+    assert seen.steps == seen.total_steps == 300 and len(seen.estimates) == 3
+    exact = np.array([float(stage.coefficient) for stage in job.scene])
+    assert (np.diff(exact) > 0).all() and (np.diff(seen.llc) > 0).all()
+    for stage, estimate in zip(job.scene, seen.estimates, strict=True):
+        assert float(estimate.local_learning_coefficient) == float(stage.coefficient)
+        assert abs(estimate.llc - estimate.expected) < 4 * estimate.llc_se + 0.1 * estimate.expected
+
+
+def test_a_number_so_far_is_there_before_a_rest_is_done():
+    job = StagesJob(SMALL)
+    seen = job.advance(60)
+    assert not seen.estimates and math.isfinite(seen.llc[0]) and math.isnan(seen.llc[1])
+    assert texts.cells(job.scene[0], seen, 0)["llc"].endswith("so far")
+    assert "Not yet" in texts.verdict(SMALL, job.scene[1], seen, 1, True)[1]
+
+
+def test_verdicts_know_a_saddle_a_place_between_two_steps_and_a_right_number(done):
+    job, seen = done
+    assert "Trust it" in texts.verdict(SMALL, job.scene[-1], seen, 2, True)[1]
+    hidden = texts.verdict(SMALL, job.scene[-1], seen, 2, False)[1]
+    assert "Reveal" in hidden and "%" not in hidden
+    # Planted: the number of another rest is not called right.
+    wrong = StagesProgress(300, 300, 2, seen.llc, seen.llc_se, (seen.estimates[2], *seen.estimates[1:]))
+    assert "Between two steps" in texts.verdict(SMALL, job.scene[0], wrong, 0, True)[1]
+    real = SMALL.replace(teacher=REAL)
+    job = StagesJob(real)
+    while not job.finished:
+        seen = job.advance(100)
+    assert seen.llc[0] < 0 and "Not a minimum" in texts.verdict(real, job.scene[0], seen, 0, True)[1]
+
+
+def test_hidden_steps_are_not_sent(done):
+    job, seen = done
+    staircase = Staircase()
+    staircase.reset(job.scene)
+    staircase.show(seen)
+    assert list(staircase.exact.data["y"]) == [float(stage.coefficient) for stage in job.scene]
+    staircase.show_answers(False)
+    assert not staircase.exact.data["y"] and len(staircase.found.data["y"]) == 3
+
+
+def test_files_wait_for_what_they_hold(done):
+    job, seen = done
+    view = Stages()
+    try:
+        view.takeaway.show(SMALL, job.scene)
+        with pytest.raises(ValueError, match="wait for the first rest"):
+            view.takeaway.content("staircase")
+        view.takeaway.update(seen)
+        name, table = view.takeaway.content("staircase")
+        assert name == "stages_staircase.csv" and len(table.splitlines()) == 4
+        assert len(view.takeaway.content("flow")[1].splitlines()) == len(job.scene.times) + 1
+        view.takeaway.withheld = True
+        with pytest.raises(ValueError, match=WITHHELD[:30]):
+            view.takeaway.content("staircase")
+    finally:
+        view.close()
+
+
+def test_the_python_gives_the_same_numbers(done, capsys):
+    _, seen = done
+    exec(compile(python_code(SMALL), "pasted", "exec"), {})
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("rank ") and "measured" in line]
+    assert [float(line.split("measured ")[1].split()[0]) for line in lines] == [
+        pytest.approx(value, rel=1e-5) for value in seen.llc
+    ]
+
+
+def test_the_table_of_two_layers_is_the_published_one():
+    """Two layers of two units: 3/2 at the origin, and 2 at (2, 0) and (0, 2), which are above it (MAIS-O70)."""
+    table = texts.rank_table()
+    assert table.count("<b>2 (m = 1)</b>, least 3/2") == 2
+    assert "3/2 (m = 1)" in table and table.count("2 (m = 2)") >= 1
