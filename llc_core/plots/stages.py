@@ -16,7 +16,7 @@ def stages(found: Any, estimates: Sequence[Any] = ()) -> Any:
     hv = holoviews()
     times = np.maximum(found.times, found.times[found.times > 0].min(initial=1.0))
     # The longest rests are drawn as long as they are: learning is a matter of moments.
-    axis = {"xlabel": "time of the flow", "xlim": (0.0, 1.05 * float(times[-1]))}
+    axis: dict[str, Any] = {"xlabel": "time of the flow", "xlim": (0.0, 1.05 * float(times[-1]))}
     learned = (found.singular_values > found.teacher / 2).sum(axis=1)
     steps = []
     for stage in found:

@@ -1,4 +1,5 @@
-"""Stages: a deep linear network learns one singular value after the other, and between two of them it rests. λ at each rest is exact."""
+"""Stages: a deep linear network learns one singular value after the other, and between two of them it rests. λ at each rest is exact.
+Long, since what is found and the flow that finds it are read together."""
 
 from __future__ import annotations
 

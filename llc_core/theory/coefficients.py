@@ -10,7 +10,7 @@ the theorem is quoted, its third condition is sometimes printed with `max`; the 
 
 Local: the coefficient at one parameter w0, which can be larger. This is our own result with our own short
 proof, not peer-reviewed, checked by enumeration and by an exact sampler. For two layers others have stated λ and m
-since: R. Sneiderman (lionellevine/MAIS, issue 3, August 2026; issue 12 adds saddles), with a proof in Lean
+since: R. Sneiderman (problem O70 of lionellevine/MAIS, August 2026; later with saddles), with a proof in Lean
 (nfeld/mais-o77-lean, October 2026, its review unfinished). Both agree with what is here on all 4,227 rank patterns
 of widths up to 6. For more layers we know of no other statement.
 Beside Aoyagi 2024 and these, cite what it rests on: Mustață's arc formula for the log canonical threshold, the orbit

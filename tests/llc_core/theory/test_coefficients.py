@@ -309,7 +309,7 @@ def test_two_layers_closed_formula_on_all_orbits() -> None:
 
 
 def stated_by_others(inputs: int, hidden: int, outputs: int, a: int, b: int, rank: int) -> tuple[Fraction, int]:
-    """λ and m of two layers by R. Sneiderman's statement (lionellevine/MAIS, issue 3, August 2026)."""
+    """λ and m of two layers by R. Sneiderman's statement (problem O70 of lionellevine/MAIS, August 2026)."""
     q, p, n, h = outputs * a + b * inputs - a * b, outputs - b, inputs - a, hidden - a - b + rank
     costs = [h * n + t * (p - h - n) + t * t for t in range(min(h, n) + 1)]
     return Fraction(q + min(costs), 2), costs.count(min(costs))
