@@ -107,7 +107,7 @@ class RunConfig(Settings):
     sampler: {"name": "SGLD", "step_size": 1e-8, …}; None: the engine's choice for the problem.
     gradient: "minibatch", "control_variate" or "full"; None: the engine's choice.
     metric_gradient: which gradient feeds the running means of adaptive samplers, of the same kinds; None: the one that
-        drives the chain. The law such a sampler converges to depends on it.
+        drives the chain. The distribution such a sampler converges to depends on it.
     batch_size: samples per minibatch; None: the problem's choice (500 for deep linear networks).
     baseline: what is subtracted from the loss, "same_batch" (L_m(w0) on the same batch), "full" (L_n(w0)) or
         "first_batch" (L_m(w0) on the first batch only, as printed in Hitchcock & Hoogland eq. 3.8). With full gradients

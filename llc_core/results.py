@@ -135,7 +135,7 @@ class Estimate:
     def confirmed(self) -> bool | None:
         """Whether λ̂ lies within 5% or 3 errors of the reference; None where that is not known, or to no better than 5%.
 
-        The reference: by quadrature or from a normal law where there is one (one linear layer, and networks with a squared error
+        The reference: by quadrature or from a normal distribution where there is one (one linear layer, and networks with a squared error
         whose output is linear in what moves); for deep linear networks of up to 50,000 parameters, and for small networks with a
         cross entropy that are linear in what moves, from exact draws, made once no more than doubts speak against the estimate.
         None for all other networks: nothing that costs less than the run itself is known to be right there.

@@ -30,7 +30,7 @@ class Controls(pn.viewable.Viewer):
     """Reads and shows the fields of RunConfig except `problem`. `listener` is called after a change by the user.
 
     gradients: kinds that the page's problems offer; with a single one there is nothing to choose, nor a batch size.
-    conditionals: whether they also offer exact conditional laws, so that `Gibbs` can run.
+    conditionals: whether they also offer exact conditional distributions, so that `Gibbs` can run.
     """
 
     choices: Sequence[pn.Column]

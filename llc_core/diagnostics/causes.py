@@ -1,4 +1,4 @@
-"""What puts λ̂ off however long the chains are: the step's size, minibatch noise, the sampler's own law, rounding. Long, since which
+"""What puts λ̂ off however long the chains are: the step's size, minibatch noise, the sampler's own distribution, rounding. Long, since which
 of them is likely behind an error that an answer shows is told here too.
 
 Causes add up with their signs: two of them may cancel, and two that are harmless alone may be too much together.
@@ -33,7 +33,7 @@ NAMES = {STEP: "The step size", NOISE: "Minibatch noise", LAW: "The sampler's ow
 def systematic(e: Evidence) -> Fault | None:
     """All causes and their error against the tolerance; the sentence names the largest of those that point the same way.
 
-    Rounding has no sign that is known: it is taken as the worse one. (Beyond 2% it is a stop of its own.) Where the law is not
+    Rounding has no sign that is known: it is taken as the worse one. (Beyond 2% it is a stop of its own.) Where the distribution is not
     known nothing is said here: `unknown_law` comes behind all that asks for steps, since a measure needs chains that agree.
     """
     known = weighed(e)
@@ -61,7 +61,7 @@ def systematic(e: Evidence) -> Fault | None:
 
 
 def unknown_law(e: Evidence) -> Fault | None:
-    """A law that is not the target needs the measure of what that does."""
+    """A distribution that is not the target needs the measure of what that does."""
     if _harmless(e) or not (weighed(e) is None or _lost_in_its_error(e)):
         return None
     help, measured = _quick(remedy(LAW, e.sampler), e), measure(e)
@@ -87,7 +87,7 @@ def _harmless(e: Evidence) -> bool:
 
 
 def _lost_in_its_error(e: Evidence) -> bool:
-    """Whether what is known of a law that is not the target does not stand out of its error."""
+    """Whether what is known of a distribution that is not the target does not stand out of its error."""
     known = weighed(e)
     return known is not None and not as_expected(e) and abs(known[0]) < SEEN * known[1]
 
@@ -113,7 +113,7 @@ def causes(e: Evidence) -> list[Cause]:
 
 
 def weighed(e: Evidence) -> tuple[float, float] | None:
-    """The bias of all causes with a sign, and what the error of its measure does to it; None where nothing is known of a law
+    """The bias of all causes with a sign, and what the error of its measure does to it; None where nothing is known of a distribution
     that is not the target.
 
     What formulas expect and what was measured are averaged by their errors, so that a rough measure leaves what is expected, and
@@ -149,7 +149,7 @@ def measure(e: Evidence) -> tuple[float, float] | None:
 
 
 def expectation(e: Evidence) -> tuple[float, float] | None:
-    """What formulas of first order expect, and their error; None for a law that is not the target, whatever the step."""
+    """What formulas of first order expect, and their error; None for a distribution that is not the target, whatever the step."""
     if not as_expected(e):
         return None
     total = e.step_bias + e.noise_inflation
@@ -190,7 +190,7 @@ def _of_the_law(e: Evidence) -> Cause:
 
 
 def cause_of_law(e: Evidence) -> str:
-    """What was measured of a sampler's law, as what is expected to explain at least half of it; of a law that is the target, the
+    """What was measured of a sampler's distribution, as what is expected to explain at least half of it; of a distribution that is the target, the
     larger of what is expected."""
     if e.exact_law or _expected(e):
         return NOISE if e.noise_inflation > e.step_bias else STEP

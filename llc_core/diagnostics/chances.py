@@ -100,7 +100,7 @@ def few_draws(e: Evidence) -> Fault | None:
 
 
 def refuted(e: Evidence) -> Fault | None:
-    """Chains that agree with one another, and not with the posterior: they stay near w0, or what they follow is another law."""
+    """Chains that agree with one another, and not with the posterior: they stay near w0, or what they follow is another distribution."""
     if agrees(e.llc, e.se, e.reference, e.reference_se) is not False:
         return None
     off = e.llc / e.reference - 1

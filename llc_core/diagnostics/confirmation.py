@@ -28,14 +28,14 @@ SEED = 20_011
 """Of the draws. They belong to the problem and not to the run, whose own seed is another stream."""
 REMEMBERED = 4096
 TOGETHER = 200_000
-"""Parameters, of all laws that are drawn from at once: beyond it matrices cost what is in them, and more at once only costs memory."""
+"""Parameters, of all distributions that are drawn from at once: beyond it matrices cost what is in them, and more at once only costs memory."""
 Key = tuple[str, float, float]
 _known: OrderedDict[Key, tuple[float, float]] = OrderedDict()
 _lock = Lock()
 
 
 def exact_value(problem: Potential, n_beta: float, localization: float) -> float:
-    """At this n, nβ and γ, by quadrature or from a normal law; nan where there is none.
+    """At this n, nβ and γ, by quadrature or from a normal distribution; nan where there is none.
 
     `expected_llc` of other potentials is a formula for large n: blocked Gibbs lies up to 51% from it on deep networks. Of a
     linear network on its own data it is exact for one layer, but for terms of γ/nβ, and where all widths are 1; of a network
@@ -85,7 +85,7 @@ def drawn_value(
 def draw_together(problem: Potential, laws: Sequence[tuple[float, float]], largest: int = LARGEST_DRAWN) -> None:
     """Make the exact draws of one linear network at several (nβ, γ) at once, for `drawn_value` to remember.
 
-    Small matrices cost their calls: the twelve laws of a sweep take little longer than one of them.
+    Small matrices cost their calls: the twelve distributions of a sweep take little longer than one of them.
     """
     if not isinstance(problem, DeepLinearNetwork) or problem.dim > largest:
         return

@@ -1,7 +1,7 @@
 """Numbers by which to judge draws: the error of a mean, R-hat, effective sample size, drift, spikes, and Stein's discrepancy. Long,
 since an error that covers takes many steps.
 
-Of the error of a mean along chains ± 2 hold the truth 19 times in 20, however few the chains are. All chains sample one law, so the
+Of the error of a mean along chains ± 2 hold the truth 19 times in 20, however few the chains are. All chains sample one distribution, so the
 means of long batches, of all chains together, are draws of one number: their spread is the spread over chains and that within
 chains at once. How long a batch must be is measured. Where the chains' means differ by more than the batches allow, the batches
 were too short after all, and the chains alone are counted.
@@ -180,7 +180,7 @@ DRIFT_SHARE = 0.02
 SPIKE_DRAWS = 0.001
 """The share of the draws that counts as the highest."""
 SPIKE_SHARE = 0.2
-"""The highest draws may carry this share of the mean. nβ·ΔL has a Gamma law of shape λ: at λ = 1/6 its highest thousandth
+"""The highest draws may carry this share of the mean. nβ·ΔL has a Gamma distribution of shape λ: at λ = 1/6 its highest thousandth
 carries 3%, and less for any larger λ."""
 
 
@@ -253,7 +253,7 @@ MOST_DRAWS = 5_000
 class SteinDiscrepancy:
     """v, u: V- and U-statistic of the squared discrepancy.  root: √v, the discrepancy.
 
-    null: [B] values of √v that draws from the law itself would give (wild bootstrap, Chwialkowski et al. 2016); p: share of them
+    null: [B] values of √v that draws from the distribution itself would give (wild bootstrap, Chwialkowski et al. 2016); p: share of them
     that are at least as large. It is blind to modes far away that no draw has found.
     """
 
@@ -270,7 +270,7 @@ class SteinDiscrepancy:
 def kernel_stein_discrepancy(
     draws: np.ndarray, score: np.ndarray, covariance: np.ndarray | None = None, seed: int = 0
 ) -> SteinDiscrepancy:
-    """Between draws [N, d] and the law with ∇log p = score [N, d] at them.
+    """Between draws [N, d] and the distribution with ∇log p = score [N, d] at them.
 
     The kernel is the inverse multiquadric (1 + ‖x − y‖²)^−½, in coordinates in which `covariance` [d, d] is the identity (None: as
     given). Raises ValueError for shapes that do not fit and for more than 5,000 draws.

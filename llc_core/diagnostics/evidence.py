@@ -30,12 +30,12 @@ class Evidence:
     drift, drift_se: of nβ·ΔL between the halves after burn-in.
     step_size, stable_step: in use, and the largest stable one.  acceptance: of a Metropolis test.
     step_bias, noise_inflation: what the step's size and minibatch noise are expected to add to λ̂.
-    law_bias, law_bias_se: what the sampler's law was measured to add to λ̂; it holds the two above.
+    law_bias, law_bias_se: what the sampler's distribution was measured to add to λ̂; it holds the two above.
     law_rest_se: the error of λ̂ − law_bias, without the chance that both share.
     unspread, unspread_se: of the D directions, how many the chains have not spread along as far as γ lets them.
     idle: along how many directions the loss was found not to change (`engine.spreading.idle`); those of them are off `unspread`.
     pull: the mean of γ‖w − w0‖².  localization: γ.
-    exact_law: whether the sampler's law as step_size → 0 is the target, and formulas say what steps of usual size add.
+    exact_law: whether the sampler's distribution as step_size → 0 is the target, and formulas say what steps of usual size add.
     rounding: how far nβ·ΔL is off by the precision, without sign.
     spikes: `convergence.spike_share`, if the losses are exact.  bursts: how often a chain was put back after burn-in.
     undone: the share of the kept steps that this cost.

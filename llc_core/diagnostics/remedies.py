@@ -89,7 +89,7 @@ def _why(sampler: Sampler) -> str:
 
 
 def another_law(sampler: Sampler) -> Remedy:
-    """A sampler whose law is the target: where the law of this one is not known, less of it is not known either."""
+    """A sampler whose distribution is the target: where the distribution of this one is not known, less of it is not known either."""
     return Remedy(f"{_target()}{_why(sampler)}", {"sampler": STRAIGHT})
 
 

@@ -18,7 +18,7 @@ AS_FAR = 0.9
 """A chain beyond this multiple of √(D/γ) is where γ lets it be, whatever the loss does."""
 FEWEST_DRAWS = 1000
 OWN_LAW = (0.3, 3.0)
-"""Variance over mean of nβ·ΔL. Its law is Gamma(λ, 1) where the loss is regular up to the localisation, so the ratio is 1; sound
+"""Variance over mean of nβ·ΔL. Its distribution is Gamma(λ, 1) where the loss is regular up to the localisation, so the ratio is 1; sound
 runs had 0.75 to 1.2, double wells and walls among them."""
 
 
@@ -39,7 +39,7 @@ class Signal:
 def health(estimate: Estimate) -> list[Signal]:
     """What an estimate's own numbers say about it, in a fixed order.
 
-    Diverged chains, R-hat, ESS, drift, sign, spikes, distance from w0, the trace's own law, and the three terms of a
+    Diverged chains, R-hat, ESS, drift, sign, spikes, distance from w0, the trace's own distribution, and the three terms of a
     step: (ε/2)nβ‖∇L‖, (ε/2)γ‖w − w0‖ and √(εD), as root mean squares. The terms are there for overdamped samplers in the
     coordinates of w only. A signal that was not measured has the value nan and is fine.
 

@@ -45,7 +45,7 @@ QUESTIONS: tuple[Callable[[Evidence], Fault | None], ...] = (
     chances.spread_of_chains,
     chances.few_draws,
     chances.unseen_drift,
-    causes.unknown_law,  # behind what asks for steps: of chains that do not agree no law is measured
+    causes.unknown_law,  # behind what asks for steps: of chains that do not agree no distribution is measured
     minimum.nearly_too_far_above,
     minimum.variance_differs,
     minimum.not_looked_for,

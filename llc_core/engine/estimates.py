@@ -300,8 +300,8 @@ class Estimates:
         return idle(self.setup, self.record.law, group, llc, seen.evidence.noise_inflation + seen.evidence.step_bias)
 
     def _law(self, mine: slice, chains: Chains, heat: float) -> Measured:
-        """What the chains' law adds to λ̂. heat: what formulas expect of it."""
-        # Against the same batches' losses: other baselines add what is no matter of the law.
+        """What the chains' distribution adds to λ̂. heat: what formulas expect of it."""
+        # Against the same batches' losses: other baselines add what is no matter of the distribution.
         known = self.record.losses.llc("same_batch")[mine]
         error = standard_error(known[np.isfinite(known)], chains.kept_trace, chains.kept_weights)
         return result(self.record.law, Group(mine, chains.living, chains.n_beta), known, error, heat)

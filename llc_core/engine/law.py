@@ -1,4 +1,4 @@
-"""The measure of what the chains' law does to λ̂: how much of it a run can afford, and its result."""
+"""The measure of what the chains' distribution does to λ̂: how much of it a run can afford, and its result."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def law_bias(setup: Setup) -> LawBias | None:
 
 
 def has_no_law(setup: Setup) -> bool:
-    """Whether nothing is to be measured of the chains' law, at any price."""
-    exact = setup.sampler.needs_conditionals  # and its law is the target
+    """Whether nothing is to be measured of the chains' distribution, at any price."""
+    exact = setup.sampler.needs_conditionals  # and its distribution is the target
     # Chains that begin at draws of a prior have no single point around which the loss is nearly quadratic.
     judged = isinstance(setup.problem, Planar) or setup.problem.starts_at_prior
     # Stein's identity asks what force the chains follow, and those that interact follow another than ∇U.
@@ -101,7 +101,7 @@ def _call(setup: Setup) -> float:
 
 
 class Measured(NamedTuple):
-    """What the chains' law adds to λ̂, and whether they have spread; nan where that was not measured, or the measure says nothing.
+    """What the chains' distribution adds to λ̂, and whether they have spread; nan where that was not measured, or the measure says nothing.
 
     bias, se: with its standard error.  rest_se: the error of λ̂ − bias, which is what the measure says λ̂ should be. The chance
     that λ̂ and the bias share is not in it: where the measure follows the loss, it is far below `se`.
@@ -123,7 +123,7 @@ def result(law: LawBias | None, group: Group, per_chain: np.ndarray, error: floa
     per_chain: λ̂ [C'] from all steps.  error: of their mean.  heat: what formulas expect the step and the noise to add to it.
 
     The bias is the mean of b over its slope on X = nβΔL. The slope is 1 where U is a quadratic and M right, and else this is
-    what the mean of b says of a law ∝ exp(−U + t·X), for small t: there the mean of b is t·Cov(b, X), and λ̂ is off by t·Var(X).
+    what the mean of b says of a distribution ∝ exp(−U + t·X), for small t: there the mean of b is t·Cov(b, X), and λ̂ is off by t·Var(X).
     Since b/slope − X hardly varies where b follows X, its mean over the looks is added to λ̂ from all steps, which is the same
     but for chance.
     """

@@ -180,7 +180,7 @@ def _without_prior(config: RunConfig, problem: Potential) -> bool:
 
 
 def _check_conditionals(config: RunConfig, problem: Potential, sampler: Sampler, gradient: str) -> None:
-    """Raises ValueError where a sampler that draws from exact conditional laws cannot run."""
+    """Raises ValueError where a sampler that draws from exact conditional distributions cannot run."""
     if sampler.name not in problem.exact_samplers:
         raise ValueError(
             f"{sampler.name} draws from exact conditional laws, which a problem of kind {problem.kind} does not have; use "

@@ -71,7 +71,7 @@ class Idle(NamedTuple):
 
 
 def idle(setup: Setup, law: LawBias | None, group: Group, llc: float, heat: float) -> Idle:
-    """Of the group's living chains, from the places where their law was measured.  llc: λ̂.  heat: see `engine.law.result`.
+    """Of the group's living chains, from the places where their distribution was measured.  llc: λ̂.  heat: see `engine.law.result`.
 
     Nothing is looked for where these places were not kept, or where it would cost too much.
     """
@@ -96,7 +96,7 @@ def search(setup: Setup, here: Tensor, n_beta: float, gamma: float, rounds: int,
     """The slopes seen from chains at δ = here [C, D], once directions are left without any; else None.
 
     The part of a chain's place along such directions is drawn anew from the localising Gaussian. Where neither the loss nor its
-    slope along them changes, the posterior is that Gaussian times the law of all other directions, which the chains follow whatever
+    slope along them changes, the posterior is that Gaussian times the distribution of all other directions, which the chains follow whatever
     they do along these: λ̂ is right however far they have spread along them. The search begins with all directions. Each round takes
     away those along which a chain finds a slope at its new place, until none does. Where a flat valley bends, or narrows farther
     out, there are slopes at the new places, and nothing is left. The other directions stay where the chains are: what is idle there
@@ -144,7 +144,7 @@ class Spreading(NamedTuple):
 
 
 def spread_count(setup: Setup) -> SpreadCount | None:
-    """What counts them in a run whose law is not measured; None where ∇U is not what the chains follow, or exact answers tell."""
+    """What counts them in a run whose distribution is not measured; None where ∇U is not what the chains follow, or exact answers tell."""
     if setup.sampler.needs_conditionals and can_be_asked(setup):
         return SpreadCount(TermSizes.every)  # for γ's share alone, at steps whose energy is looked at anyway
     if has_no_law(setup):

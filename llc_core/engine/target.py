@@ -2,7 +2,7 @@
 coordinates are here too: those of a Gaussian prior, and those that follow a Kronecker model of the curvature.
 
 A constant linear change of variables δ = R·z turns any sampler into its preconditioned version with the constant
-metric G = R·Rᵀ (for Langevin dynamics with momentum: a mass matrix), and leaves the law of δ exactly as it was. So
+metric G = R·Rᵀ (for Langevin dynamics with momentum: a mass matrix), and leaves the distribution of δ exactly as it was. So
 samplers never know of it: they move z, and what they see is U(R·z).
 """
 

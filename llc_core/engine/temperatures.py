@@ -73,7 +73,7 @@ def from_temperatures(levels: Sequence[Level], idle: Callable[[int, float], Idle
     levels: the first at T = 1.  idle: looks for directions that the loss does not depend on, at a level, given λ̂; None: nobody does.
 
     Chains at temperature T follow exp(−U/T), U = nβ·L + (γ/2)‖w − w0‖². Let L be a quadratic L* + ½(w − m)ᵀH(w − m), and
-    A = nβH + γ. Then U/T has the normal law N(μ, T·A⁻¹) with μ = w0 + nβ·A⁻¹H(m − w0), the place where γ and the slope of the loss
+    A = nβH + γ. Then U/T has the normal distribution N(μ, T·A⁻¹) with μ = w0 + nβ·A⁻¹H(m − w0), the place where γ and the slope of the loss
     balance, at every T, and
         nβ·E_T[L] = nβ·L(μ) + T·½ tr(nβH·A⁻¹) = nβ·L(μ) + T·½Σ sᵢ,   sᵢ = nβ·hᵢ/(nβ·hᵢ + γ) along the eigenvectors of H,
     a line over T whose slope is λ̂ as it is where w0 is the minimum. Were γ left as it is, Σ sᵢ/(nβ·hᵢ/T) would stand in place of

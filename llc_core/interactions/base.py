@@ -78,7 +78,7 @@ class Twin:
 class Interaction(Named):
     """Base of all interactions.
 
-    label: name for people.  about: one paragraph: what it is, the law it converges to.
+    label: name for people.  about: one paragraph: what it is, the distribution it converges to.
     across: "chains" or "levels": whether members are chains of one setting, or of one chain's settings.
     reads: "losses" or "states", what of the other members a chain is moved by.
     """

@@ -25,7 +25,7 @@ PILOT_FLOOR = 1e-4
 class Contour(Interaction):
     """∇L is multiplied by 1 + ζ·d log θ/dE, E = nβ·ΔL, where θ(J) learns the mass of the energy's J-th bin.
 
-    Law: ∝ exp(−U)/θ(J)^ζ, whose weighted averages, with weights θ(J)^ζ, are those of the target. The members of a group
+    Distribution: ∝ exp(−U)/θ(J)^ζ, whose weighted averages, with weights θ(J)^ζ, are those of the target. The members of a group
     share θ: θ ← θ + ω·mean_p θ(J_p)^a·(e_{J_p} − θ), with a = 1 in the new field and a = ζ in the old one. With a = 1 its
     fixed point is (mass of the bin)^{1/ζ}, normalised. One member and the old field are CSGLD; several and the new one ICSGLD.
     Source: Deng, Liang, Hao, Lin & Liang 2022, eqs. 8 to 14; Deng, Lin & Liang 2020 (CSGLD).

@@ -18,7 +18,7 @@ from llc_core.interactions.registry import register
 class Cyclical(Interaction):
     """Step t has the size ε·(cos(π·(t mod n)/n) + 1)/2 with n = length; states count where that is below `keep`·ε.
 
-    Law: that of the sampler, with the error of the steps that are kept; at fixed step sizes no cycle forgets the ones before
+    Distribution: that of the sampler, with the error of the steps that are kept; at fixed step sizes no cycle forgets the ones before
     faster than its own length allows. Members do not see each other: a group is one chain.
     Source: Zhang, Li, Zhang, Chen & Wilson 2020, eq. 1; kept states: code of Deng et al. 2022.
 

@@ -21,10 +21,10 @@ MAX_LEVELS = 1000
 class ReplicaExchange(Interaction):
     """Every chain becomes a ladder of levels at nβ/T_j; neighbours swap with probability min(1, e^{(b_i − b_j)(L_i − L_j)}).
 
-    Law: at every level that of the target at its nβ, so the first, T_1 = 1, is the target. The levels are the last field of
+    Distribution: at every level that of the target at its nβ, so the first, T_1 = 1, is the target. The levels are the last field of
     the run's grid, and each gets an estimate of its own; ladders are independent, and errors count ladders.
-    Only places change hands. Momenta and running means stay at their level, whose law they have.
-    With losses of noise variance s² (of nβ_1·ΔL), the log-ratio is lowered by d²·s², d = 1/T_j − 1/T_i, which keeps the law of
+    Only places change hands. Momenta and running means stay at their level, whose distribution they have.
+    With losses of noise variance s² (of nβ_1·ΔL), the log-ratio is lowered by d²·s², d = 1/T_j − 1/T_i, which keeps the distribution of
     the swap; settings share their batches here, whose noise then mostly cancels, so that 0 is the default.
     Source: Swendsen & Wang 1986; even and odd pairs in turn: Syed, Bouchard-Côté, Deligiannidis & Doucet 2022; correction:
     Deng, Feng, Gao, Liang & Lin 2020.

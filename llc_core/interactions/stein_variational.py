@@ -19,8 +19,8 @@ from llc_core.interactions.registry import register
 class SteinVariational(Interaction):
     """∇U of particle i becomes mean_j [k(x_j, x_i)·∇U(x_j) − ∇_{x_j}k(x_j, x_i)], k = exp(−‖x − y‖²/h), and there is no noise.
 
-    Law: none; as members → ∞ the particles tend to the target, and few of them are too narrow in many dimensions. With
-    temperature τ > 0 every particle also gets τ·∇U and noise of that temperature (SPOS), whose law tends to the target's.
+    Distribution: none; as members → ∞ the particles tend to the target, and few of them are too narrow in many dimensions. With
+    temperature τ > 0 every particle also gets τ·∇U and noise of that temperature (SPOS), whose distribution tends to the target's.
     Source: Liu & Wang 2016, eq. 8; SPOS: Zhang, Zhang, Carin & Chen 2020, eq. 9.
 
     spread: the particles begin at w0 plus so much of a standard normal: at one point they would stay together.

@@ -44,7 +44,7 @@ class LineRun:
     sampler: one with a `line()` and a number for step_size.  target: what `landscape` takes.
     burn_in: an int counts steps, a float is a fraction of the steps.  bins: see `Bins.of`.
     step_decay: step t has size ε·(t + 1)^(−step_decay), and averages are weighted by the step sizes.
-    start: "target" draws the starting points from the target's law, "mode" puts all chains at the mode.
+    start: "target" draws the starting points from the target's distribution, "mode" puts all chains at the mode.
     threads: None: one per core.  record_every: steps between two counts.
 
     The numbers depend neither on `threads` nor on how many steps are done at a time. Raises ValueError for arguments that cannot be.

@@ -56,7 +56,7 @@ class Influences(NamedTuple):
 class SampleLosses:
     """ΔL of single samples along the chains.
 
-    Let sample i count ω_i times. With L = (1/n)·Σ ω_i ℓ_i and X = nβ·ΔL, the law exp(−X − (γ/2)‖w − w0‖²) gives at a fixed w0
+    Let sample i count ω_i times. With L = (1/n)·Σ ω_i ℓ_i and X = nβ·ΔL, the distribution exp(−X − (γ/2)‖w − w0‖²) gives at a fixed w0
         I_i = ∂λ̂/∂ω_i = β·E[Δℓ_i] − β·Cov(X, Δℓ_i),
     and Σ (I_i − Ī)² is the variance of λ̂ over data sets, to first order (Efron 1982, chapter 6). Without γ a w0 that follows the
     data as their minimum changes nothing at this order, and on a quadratic every I_i is 0: λ̂ is D/2 whatever the data. With γ

@@ -1,4 +1,4 @@
-"""How far the law that the chains follow puts λ̂ off, and how many directions they have not spread along, by Stein's identity."""
+"""How far the distribution that the chains follow puts λ̂ off, and how many directions they have not spread along, by Stein's identity."""
 
 from __future__ import annotations
 

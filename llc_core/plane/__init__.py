@@ -1,4 +1,4 @@
-"""Interacting chains on the plane, beside the exact law of the energy they move on."""
+"""Interacting chains on the plane, beside the exact distribution of the energy they move on."""
 
 from llc_core.plane.exact import PlaneLaw, kl_of_cells, plane_law
 from llc_core.plane.particles import ParticleRun

@@ -16,7 +16,7 @@ REACH = 12.0
 
 @dataclass(frozen=True)
 class PlaneLaw:
-    """The law ∝ exp(−nβ·U) of a surface on a fine grid.
+    """The distribution ∝ exp(−nβ·U) of a surface on a fine grid.
 
     axis: [N] midpoints along both axes.  energy: [N, N], nβ·(U − U(w0)).  mass: [N, N], normalised.
     """
@@ -58,7 +58,7 @@ class PlaneLaw:
 def plane_law(
     surface: Surface, n_beta: float | None = None, points: int = POINTS, reach: float | None = None
 ) -> PlaneLaw:
-    """The law of `surface` at nβ, within its box, or within ± reach where it has none; the midpoint rule."""
+    """The distribution of `surface` at nβ, within its box, or within ± reach where it has none; the midpoint rule."""
     half = surface.box if surface.box is not None else REACH if reach is None else reach
     axis = half * ((np.arange(points) + 0.5) * 2 / points - 1)
     energy = (surface.n_beta if n_beta is None else n_beta) * surface.energy(axis[:, None], axis[None, :])

@@ -167,7 +167,7 @@ class Potential:
 
     def for_proposals(self) -> Potential:
         """The same losses, with the gradients that samplers which accept or reject follow: those of a smoother loss, where this one
-        has kinks. Their test asks the losses alone, so that their law stays exact."""
+        has kinks. Their test asks the losses alone, so that their distribution stays exact."""
         return self
 
     def hvp(self, delta: Tensor, vector: Tensor) -> Tensor:

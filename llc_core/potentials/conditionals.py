@@ -8,7 +8,7 @@ from torch import Tensor
 
 
 class Conditionals(Protocol):
-    """Chains that draw blocks of their parameters from the exact laws given the others, under exp(−nβ·ΔL − (γ/2)‖δ‖²)."""
+    """Chains that draw blocks of their parameters from the exact distributions given the others, under exp(−nβ·ΔL − (γ/2)‖δ‖²)."""
 
     @property
     def delta(self) -> Tensor:

@@ -26,7 +26,7 @@ CURVE = 100
 SMOOTH = 11
 """Points of the curve over which its slope is taken."""
 FIT_SHARE = 0.6
-"""The fit uses this lower part of the range of log ε, where the law's leading term rules."""
+"""The fit uses this lower part of the range of log ε, where the distribution's leading term rules."""
 BETTER = 4.0
 """A higher multiplicity is believed when it makes the residuals smaller by this factor."""
 

@@ -25,7 +25,7 @@ class AdamSGLD(Sampler):
 
     m̂ = m/(1 − β₁^{t+1}), v̂ = v/(1 − β₂^{t+1}); g is the gradient of the mean loss alone; m starts at 0, v at 1.
 
-    Law: as RMSPropSGLD in the limit ε → 0. The averaged gradient is 1/(1 − β₁) steps old, which widens the law long
+    Distribution: as RMSPropSGLD in the limit ε → 0. The averaged gradient is 1/(1 − β₁) steps old, which widens the distribution long
     before the chain becomes unstable: at constant G, on a quadratic of curvature c (in the loss, so γ ≪ c) and with
     κ = εGc/2, the variance is exactly (1/c)(1 + 2β₁κ/(1 − β₁²))/(1 − κ(1 − β₁)/(2(1 + β₁))).
     Source: Hitchcock & Hoogland, Algorithm 2 with exponent t + 1 in place of t, which divides by zero at t = 0.
@@ -65,7 +65,7 @@ class AdamSGLD(Sampler):
     elementwise: ClassVar[bool] = True
 
     def agree(self) -> None:
-        # The delay widens the law (relative excess κ/(1 − β₁)) long before the chain is unstable. The default step is
+        # The delay widens the distribution (relative excess κ/(1 − β₁)) long before the chain is unstable. The default step is
         # therefore not a fixed fraction of the limit: it is (1 − β₁) times the default step of SGLD.
         safety = 0.1 * (1 - self.beta1) ** 2 / (1 + self.beta1)
         self._put("safety", safety)

@@ -17,15 +17,15 @@ from llc_core.samplers.forms import Cell, Law, Line
 from llc_core.types import Energy, Hp, State
 
 ADAPTING_SHARE = 0.5
-"""Share of the burn-in in which a metric adapts before it is frozen. While it adapts, the chain follows another law, and the
+"""Share of the burn-in in which a metric adapts before it is frozen. While it adapts, the chain follows another distribution, and the
 rest of the burn-in must forget it. With a burn-in of 750 steps, second moments were 9% too large if the metric was frozen at
 its end, and 3% if it was frozen after half."""
 
 
 SMALL_BIAS = 0.03
-"""Default share of the largest stable step where the law is the target as the step falls, but for a term of first order: it widens a
+"""Default share of the largest stable step where the distribution is the target as the step falls, but for a term of first order: it widens a
 stiff direction by 3.1%, and adds 1 to 2% to λ̂ of a network, most of whose directions are less stiff. A tenth of the limit adds 11%
-and 4 to 7%, which the verdict refuses (lab/benchmarks/verdicts/automatic_steps.py). Samplers with another law keep their tenth:
+and 4 to 7%, which the verdict refuses (lab/benchmarks/verdicts/automatic_steps.py). Samplers with another distribution keep their tenth:
 smaller steps take some of them further from the target."""
 
 
@@ -33,9 +33,9 @@ smaller steps take some of them further from the target."""
 class Sampler(Named):
     """Base of all samplers.
 
-    label: name for people.  formula: LaTeX of one step.  about: one paragraph: what it is, the law it converges to.
+    label: name for people.  formula: LaTeX of one step.  about: one paragraph: what it is, the distribution it converges to.
     noises: independent standard normal fields [C, D] that one update consumes.
-    order: weak order of the stationary law's error in step_size (1: bias ∝ ε).
+    order: weak order of the stationary distribution's error in step_size (1: bias ∝ ε).
     """
 
     label: ClassVar[str] = ""
@@ -57,7 +57,7 @@ class Sampler(Named):
     largest_step: ClassVar[float] = float("inf")
     """What an automatic step may grow to."""
     bias_expected: ClassVar[bool] = True
-    """Whether `step_bias_factor` and `noise_factor` say what is added at steps of usual size, where the law is the target."""
+    """Whether `step_bias_factor` and `noise_factor` say what is added at steps of usual size, where the distribution is the target."""
     safety: ClassVar[float] = 0.25
     """Default step size as a fraction of the largest stable one."""
 
@@ -119,12 +119,12 @@ class Sampler(Named):
         return None
 
     def law(self) -> Law | None:
-        """The one-dimensional law as step_size → 0; None where there is none (the sampler diverges)."""
+        """The one-dimensional distribution as step_size → 0; None where there is none (the sampler diverges)."""
         return Law()
 
     @property
     def exact_law(self) -> bool:
-        """Whether the law as step_size → 0 is the target."""
+        """Whether the distribution as step_size → 0 is the target."""
         law = self.law()
         if law is None:
             return False

@@ -17,9 +17,9 @@ from llc_core.types import Hp
 @dataclass(frozen=True)
 class CollapsedPCN(Sampler):
     """One step proposes new hidden layers that leave the prior as it is, and accepts them by the evidence of the data given
-    these layers, in which the output layer is integrated out; then the output layer is drawn from its normal law.
+    these layers, in which the output layer is integrated out; then the output layer is drawn from its normal distribution.
 
-    Law: exactly exp(−U). It needs no gradient and has no step to choose: the share of fresh noise is held at an acceptance of 0.3
+    Distribution: exactly exp(−U). It needs no gradient and has no step to choose: the share of fresh noise is held at an acceptance of 0.3
     during burn-in. It needs a `BayesianNetwork` with a gaussian likelihood, which makes the draws.
     Source: Cotter et al. 2013 for the proposal; the output layer as in Hron et al. 2022.
     """

@@ -26,7 +26,7 @@ class CorrectedPSGLD(OverdampedSampler):
     ∂g_i/∂w_i is the diagonal of the loss's Hessian: exact for small potentials and for those that know it (deep linear
     networks), an unbiased estimate from one random probe for the others (see `Potential.hessian_diagonal`).
 
-    Law: exp(−U) as ε → 0, in any dimension: G is diagonal, so that the diagonal of the Hessian is all that ∇·G needs.
+    Distribution: exp(−U) as ε → 0, in any dimension: G is diagonal, so that the diagonal of the Hessian is all that ∇·G needs.
 
     V must follow the chain closely: within the 1/(1 − α) steps that V remembers, g may change by much less than s. In
     that time w diffuses by √(ε/(s(1 − α))), so on a loss of curvature h the rule is ε ≪ s³(1 − α)/h² (`memory_limit`).
@@ -53,7 +53,7 @@ class CorrectedPSGLD(OverdampedSampler):
     source: ClassVar[str] = "Rensmeyer & Niggemann 2025, Algorithm 1"
     safety: ClassVar[float] = 0.1
     bias_expected: ClassVar[bool] = False
-    """At automatic steps V does not follow the chain: λ̂ of normal laws was 22% to 44% low where the formula expects 4% to 6% more."""
+    """At automatic steps V does not follow the chain: λ̂ of normal distributions was 22% to 44% low where the formula expects 4% to 6% more."""
 
     @property
     def needs_hessian_diagonal(self) -> bool:

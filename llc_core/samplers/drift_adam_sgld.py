@@ -25,7 +25,7 @@ class DriftAdamSGLD(OverdampedSampler):
     g is the gradient of the mean loss alone; m and V start at 0. The noise is isotropic: Adam's direction is added to
     the drift and nothing balances it.
 
-    Law: in one dimension with nβ = 1, as ε → 0, ∝ exp(−U − a∫g/(s + |g|)): too much mass at the mode; on the standard
+    Distribution: in one dimension with nβ = 1, as ε → 0, ∝ exp(−U − a∫g/(s + |g|)): too much mass at the mode; on the standard
     normal exp(−x²/2 − a|x|)·(|x| + s)^{as}. The extra drift stays of size a: it fades against ∇U where nβ is large.
     Source: Kim, Song & Liang 2022; Rensmeyer & Niggemann 2025. Not the AdamSGLD of Hitchcock & Hoogland, which
     preconditions drift, prior and noise.

@@ -1,4 +1,4 @@
-"""Other forms of a sampler: its limit law, its step on the line, and its update for single numbers."""
+"""Other forms of a sampler: its limit distribution, its step on the line, and its update for single numbers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from llc_core.types import Hp, State
 
 @dataclass(frozen=True)
 class Law:
-    """The one-dimensional law a sampler tends to as step_size → 0 (Rensmeyer & Niggemann 2025, eqs. 27 and 35).
+    """The one-dimensional distribution a sampler tends to as step_size → 0 (Rensmeyer & Niggemann 2025, eqs. 27 and 35).
 
     The limit is the diffusion dx = ½(−G·U′ + c·G′ + extra)dt + √(τG)dW, where G and extra depend on the slope U′. Its
     stationary density is ∝ exp(−U/τ)·G^{−(1−c)}·exp(∫extra/G dx), with τ = 1 wherever c or extra matter.
@@ -36,7 +36,7 @@ class Line:
     One step at x, with slope g = U′(x) and curvature h = U″(x), and two numbers (a, b) of memory:
         a, b ← memory(a, b, g, p);   drift, G ← move(a, b, g, h, p);   x ← x + (ε/2)·drift + √(εG)·N(0, 1).
     signs: the last is x ← x ± √(εG) instead, upwards with probability ½ + (ε/4)·drift/√(εG), kept between 0 and 1. With a
-        constant G and no memory it has an exact law.
+        constant G and no memory it has an exact distribution.
 
     memory, move: plain functions of floats or arrays, made of arithmetic and numpy functions only, so that numba can
         compile them.  p: `parameters`, a tuple of floats.

@@ -26,9 +26,9 @@ class FrozenPSGLD(OverdampedSampler):
     weight in proportion to t. V ends as a mean over all steps until then, in which the start hardly counts (the first
     tenth has 1% of the weight), with the spread of a plain mean over about 3/4 of them.
 
-    Law: exp(−U) as ε → 0 in any dimension, with the bias of SGLD at the steps εG: a metric that no longer moves needs
-    no correction term. Each chain has its own metric. A short burn-in ends in the law of PSGLD without Γ, which must then
-    still be forgotten; in one of many relaxation times V hardly moves any more, and the law is right before averaging.
+    Distribution: exp(−U) as ε → 0 in any dimension, with the bias of SGLD at the steps εG: a metric that no longer moves needs
+    no correction term. Each chain has its own metric. A short burn-in ends in the distribution of PSGLD without Γ, which must then
+    still be forgotten; in one of many relaxation times V hardly moves any more, and the distribution is right before averaging.
     Source: PSGLD (Li et al. 2016) with the adaptation stopped, as is usual for Markov chains (Roberts & Rosenthal 2009).
     """
 

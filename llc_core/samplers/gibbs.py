@@ -1,4 +1,4 @@
-"""Blocked Gibbs sampling: every block of parameters from its exact law given the others. There is no step size."""
+"""Blocked Gibbs sampling: every block of parameters from its exact distribution given the others. There is no step size."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from llc_core.types import Hp
 @register
 @dataclass(frozen=True)
 class Gibbs(Sampler):
-    """One step draws every layer once from its exact normal law given the other layers, then moves along the symmetries
+    """One step draws every layer once from its exact normal distribution given the other layers, then moves along the symmetries
     W_l → G W_l, W_{l+1} → W_{l+1} G⁻¹ that leave the product alone.
 
-    Law: exactly exp(−U), without a step size and so without a bias. It needs a potential that offers such draws
+    Distribution: exactly exp(−U), without a step size and so without a bias. It needs a potential that offers such draws
     (`Potential.exact_samplers`): deep linear networks, on all data. Every second chain begins at a draw of the localising
     Gaussian N(w0, 1/γ) and the others at w0, so that R-hat compares chains that came from both sides.
     Source: own derivation (`llc_core.potentials.deep_linear.blocked_gibbs`); moves along a group orbit as in Liu & Sabatti 2000.

@@ -27,11 +27,11 @@ class HMC(MetropolisSampler):
     uses h times a factor drawn evenly from 1 ± 0.2, the same for all its steps. Otherwise the length of a trajectory could be
     the period of some direction, which would then never move.
 
-    Law: exactly exp(−U) at every step size; a step that is too large shows as a low acceptance and not as a bias.
+    Distribution: exactly exp(−U) at every step size; a step that is too large shows as a low acceptance and not as a bias.
     Evaluations per step: L, all on the full data. Source: Duane et al. 1987; Neal 2011.
 
     The state keeps `accepted`, each chain's running mean of the acceptance probability, [C, 1].
-    mass="adapted" runs the same in coordinates in which the curvature is near 1 (`llc_core.engine.target`): the same law.
+    mass="adapted" runs the same in coordinates in which the curvature is near 1 (`llc_core.engine.target`): the same distribution.
     """
 
     step_size: float | None = step_size_field(

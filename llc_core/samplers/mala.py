@@ -22,10 +22,10 @@ class MALA(MetropolisSampler):
     q(w→w′) ∝ exp(−‖w′ − w + (ε/2)∇U(w)‖²/(2ε)).
 
     Papers that write w′ = w + h·∇log π + √(2h)·N(0, I) have h = ε/2. It is Hamiltonian Monte Carlo with one leapfrog step of √ε.
-    coordinates="prior" moves in coordinates in which the Gaussian prior (or localisation) is N(0, I): the same law.
+    coordinates="prior" moves in coordinates in which the Gaussian prior (or localisation) is N(0, I): the same distribution.
     The automatic step is held at a mean acceptance of 0.574, the best in many dimensions (Roberts & Rosenthal 1998).
 
-    Law: exactly exp(−U) at every step size.  Evaluations per step: 1, on all data.  Source: Besag 1994; Roberts & Tweedie 1996.
+    Distribution: exactly exp(−U) at every step size.  Evaluations per step: 1, on all data.  Source: Besag 1994; Roberts & Tweedie 1996.
     The state keeps `accepted`, each chain's running mean of the acceptance probability, [C, 1].
     """
 

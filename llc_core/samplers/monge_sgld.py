@@ -24,7 +24,7 @@ class MongeSGLD(OverdampedSampler):
     G^½ = I + ((1 + β²‖v‖²)^{−½} − 1)·vvᵀ/‖v‖², and I at v = 0. g is the gradient of the mean loss alone; v starts at 0.
     The metric is the inverse of I + β²vvᵀ: steps along the gradient are short where it is long.
 
-    Law: in one dimension, as ε → 0, ∝ exp(−U)·(1 + β²U′²): too much mass where the gradient is long. The tails relax
+    Distribution: in one dimension, as ε → 0, ∝ exp(−U)·(1 + β²U′²): too much mass where the gradient is long. The tails relax
     slowly, since G → 0 there.
     Source: Yu et al. 2023; Rensmeyer & Niggemann 2025, whose code counts in the step η = ε/2 and calls β² α₂. That code
     replaces steps with ‖G∇U‖ > 10³ by shorter ones; this file does not.

@@ -28,7 +28,7 @@ class PCN(MetropolisSampler):
     Without the likelihood every proposal is accepted, in any dimension.  s = step_size is between 0 and 1.
     The automatic step is held at a mean acceptance of 0.234 without and of 0.574 with the gradient.
 
-    Law: exactly exp(−U) at every step size.  Evaluations per step: 1, on all data (without the gradient its value alone counts).
+    Distribution: exactly exp(−U) at every step size.  Evaluations per step: 1, on all data (without the gradient its value alone counts).
     Source: Cotter, Roberts, Stuart & White 2013.
     The state keeps `accepted`, each chain's running mean of the acceptance probability, [C, 1].
     """

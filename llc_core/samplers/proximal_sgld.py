@@ -22,7 +22,7 @@ class ProximalSGLD(OverdampedSampler):
     old w. A chain therefore never crosses the wall at 0. Near the wall the force h/w moves it by at most √(εh/2), where an
     explicit step could go any distance. Without such a prior the sampler is SGLD.
 
-    Law: exp(−U) as ε → 0 on the side of the walls where the chain began; on a quadratic that of SGLD.
+    Distribution: exp(−U) as ε → 0 on the side of the walls where the chain began; on a quadratic that of SGLD.
     Source: Salim, Kovalev & Richtárik 2019 (stochastic proximal Langevin algorithm), whose step is ε/2 here; for |w|^h
     the backward Euler step of Alfonsi 2005 for Bessel processes.
     """

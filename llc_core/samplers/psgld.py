@@ -54,7 +54,7 @@ class PSGLD(OverdampedSampler):
     stability_form "inside": G = 1/√(s² + V), Γ_i = −(1 − α)·g_i·∂g_i/∂w_i·G³ (the form of TensorFlow Probability).
     gamma_term "dropped": Γ = 0.
 
-    Law: in one dimension, as ε → 0, ∝ exp(−U)·G^{−α} as published and exp(−U)/G without Γ (G at V = U′²): a hole where
+    Distribution: in one dimension, as ε → 0, ∝ exp(−U)·G^{−α} as published and exp(−U)/G without Γ (G at V = U′²): a hole where
     the gradient is small. With ε fixed and α → 1 the metric freezes and the bias disappears again.
     Source: Li et al. 2016; Rensmeyer & Niggemann 2025, eqs. 8-10 and 35. The published code starts V at 1.
     """

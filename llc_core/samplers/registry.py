@@ -20,7 +20,7 @@ register, build = _FAMILY.register, _FAMILY.build
 def samplers(conditionals: bool = False, priors: bool = False) -> Mapping[str, type[Sampler]]:
     """The registered samplers by name that any potential will do for.
 
-    conditionals: also those that ask for a potential with exact conditional laws.
+    conditionals: also those that ask for a potential with exact conditional distributions.
     priors: also those that make sense only beside a Gaussian prior.
     """
     return {

@@ -24,9 +24,9 @@ class RMSPropSGLD(OverdampedSampler):
 
     g is the gradient of the mean loss alone (no nβ, no prior) and v starts at 1.
 
-    Law: where G hardly changes along the chain (a above the squared gradients), exp(−U) as ε → 0, and on a quadratic
+    Distribution: where G hardly changes along the chain (a above the squared gradients), exp(−U) as ε → 0, and on a quadratic
     of curvature c exactly normal with variance 1/(c(1 − εGc/4)). Where G follows the position the drift lacks the
-    term ∇·G, and in one dimension the law tends to exp(−U)/G: too wide.
+    term ∇·G, and in one dimension the distribution tends to exp(−U)/G: too wide.
     Source: Hitchcock & Hoogland, Algorithm 3 with the bias-correction exponent t + 1 in place of t, which divides by
     zero at t = 0; Li et al. 2016 (pSGLD); the missing term: Rensmeyer & Niggemann 2025.
     """

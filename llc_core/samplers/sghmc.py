@@ -23,7 +23,7 @@ class SGHMC(Sampler):
     F = ∇U for dynamics="corrected" and ∇U/2 for "printed". The state keeps p/√ε, which has unit variance at every
     step size: the same chain, but a step size that is adapted does not change the temperature of the momentum.
 
-    Law: corrected exp(−U), printed exp(−U/2), as ε → 0. On a quadratic of curvature c, with κ = εc (printed: εc/2),
+    Distribution: corrected exp(−U), printed exp(−U/2), as ε → 0. On a quadratic of curvature c, with κ = εc (printed: εc/2),
     the variance is exactly αε(2 − α + κ)/(κ(α − κ)(2 − α + κ/2)): corrected about (1/c)(1 + κ/α).
     Source: Chen, Fox & Guestrin 2014; Hitchcock & Hoogland, Algorithm 4, whose drift has a factor ½ too much.
     """

@@ -19,7 +19,7 @@ from llc_core.types import Energy, Hp, State
 class SGLD(OverdampedSampler):
     """w ← w − (ε/2)∇U + √ε·N(0, 1).
 
-    Law: exp(−U) as ε → 0; at step ε, on a quadratic of curvature c, exactly normal with variance 1/(c(1 − εc/4)).
+    Distribution: exp(−U) as ε → 0; at step ε, on a quadratic of curvature c, exactly normal with variance 1/(c(1 − εc/4)).
     Source: Welling & Teh 2011; Lau, Murfet & Wei, Algorithm 1; Hitchcock & Hoogland, Algorithm 1.
     """
 

@@ -24,12 +24,12 @@ class SGLRW(OverdampedSampler):
     Here as wᵢ ← wᵢ + √ε·sign(erf(ξᵢ/√2) − (√ε/2)·∂U/∂wᵢ) with ξ ~ N(0, I): erf(ξ/√2) is uniform on (−1, 1), so that the
     probability is the one above, its limits included. Mean and variance of a step are those of SGLD to first order.
 
-    Law: exp(−U) as ε → 0. At step ε, in one dimension, the chain lives on the lattice w + √ε·ℤ, where up and down balance:
+    Distribution: exp(−U) as ε → 0. At step ε, in one dimension, the chain lives on the lattice w + √ε·ℤ, where up and down balance:
     π(w + √ε)/π(w) = P(up at w)/P(down at w + √ε) (`llc_core.stationary.walk`). While |√ε·∂U/∂w| ≤ 2 the variance on a
     quadratic of curvature c is exactly 1/c, and for every U E[w·∇U] is exactly the dimension. The probability is linear in
     the gradient there, so errors of gradients with mean 0 change no coordinate's move, whatever their variance; they only
     make coordinates move together. Beyond it the pull is cut off: noise that reaches it weakens the pull by about the share
-    of steps that do, and so widens the law. Every second state lies on the same half of the lattice.
+    of steps that do, and so widens the distribution. Every second state lies on the same half of the lattice.
     Source: Mensch et al. 2026, arXiv 2602.15925 (binary steps), after Duffield et al. 2025, arXiv 2508.20883. Their δt is
     ε/2, their δx √ε.
     """

@@ -26,7 +26,7 @@ class SGNHT(Sampler):
     dynamics="printed": half the force (line 6 of Algorithm 5), noise √(2αε) and thermostat ‖p‖/D − ε, by which α grows
     by about √(ε/D) per step for ever.
 
-    Law: exp(−U) as ε, A → 0. At finite steps ‖p‖²/D = ε on average, and with realised friction α and κ = εc the
+    Distribution: exp(−U) as ε, A → 0. At finite steps ‖p‖²/D = ε on average, and with realised friction α and κ = εc the
     positions on a quadratic of curvature c, one for all D directions, have variance (1/c)(1 − α/2 + κ/2): too small
     by α/2, however small ε is.
     Without gradient noise α(2 − α) ≈ 2A, so no friction settles for A > ½. The thermostat needs about Aμ/ε steps to
@@ -90,7 +90,7 @@ class SGNHT(Sampler):
         return Cell(_step, _numbers, memories=("momentum",), scalars=_thermostat)
 
     def stable_step(self, curvature: Tensor, hp: Hp) -> Tensor:
-        """The limit if the friction were held at A. A thermostat raises its friction and survives larger steps, but samples another law."""
+        """The limit if the friction were held at A. A thermostat raises its friction and survives larger steps, but samples another distribution."""
         return hp.friction / (force_share(hp) * curvature)
 
     def noise_factor(self, hp: Hp) -> Tensor:

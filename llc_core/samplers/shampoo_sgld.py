@@ -39,7 +39,7 @@ class ShampooSGLD(Sampler):
     Modes longer than 128 keep the diagonal of their matrix. In more than one dimension eigenvalues count as at least 10⁻⁶
     of the largest.
 
-    Law: in one dimension, where G = V^{−½}, ∝ exp(−U)·|U′| as ε → 0: no mass at the modes. There is no stability
+    Distribution: in one dimension, where G = V^{−½}, ∝ exp(−U)·|U′| as ε → 0: no mass at the modes. There is no stability
     constant: G grows without bound where the gradient stays small, so the first metric is not the largest of the run
     and a λ̂ from this sampler is far too large.
     Source: Yu et al. 2023; Rensmeyer & Niggemann 2025, whose code counts in the step η = ε/2 with H₀ = 10⁻³.

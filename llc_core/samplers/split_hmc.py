@@ -29,7 +29,7 @@ class SplitHMC(MetropolisSampler):
     from 1 ± 0.2, as in `HMC`. Any potential will do that has localization > 0, which is such a prior.
     The automatic step is held at a mean acceptance of 0.8.
 
-    Law: exactly exp(−U) at every step size.  Evaluations per step: L, on all data.
+    Distribution: exactly exp(−U) at every step size.  Evaluations per step: L, on all data.
     Source: Beskos et al. 2011 (HMC on Hilbert spaces); Shahbaba et al. 2014 (split HMC).
     The state keeps `accepted`, each chain's running mean of the acceptance probability, [C, 1].
     """

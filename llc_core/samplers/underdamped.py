@@ -26,11 +26,11 @@ class UnderdampedLangevin(Sampler):
 
         p ← p − h∇U(w);  w ← w + (h/2)p;  p ← e^{−fh}p + √(1 − e^{−2fh})·N(0, 1);  w ← w + (h/2)p.
 
-    Law: exp(−U) as h → 0. On a quadratic of any curvature c < 4/h² the positions are normal with variance exactly 1/c,
+    Distribution: exp(−U) as h → 0. On a quadratic of any curvature c < 4/h² the positions are normal with variance exactly 1/c,
     at every step size. Source: Leimkuhler & Matthews 2013.
 
     mass="adapted" runs the same dynamics in coordinates in which the curvature is near 1 (`llc_core.engine.target`): the same
-    law, with all directions moving at comparable speed. step_size and friction are then measured in those coordinates.
+    distribution, with all directions moving at comparable speed. step_size and friction are then measured in those coordinates.
     """
 
     step_size: float | None = step_size_field(

@@ -1,7 +1,7 @@
-"""Stationary laws of samplers in one dimension, without Monte Carlo.
+"""Stationary distributions of samplers in one dimension, without Monte Carlo.
 
-The law as the step size goes to 0, from the sampler's own `law()`; the exact law at a finite step size, from the
-transition operator that its `line()` defines; and distances between laws.
+The distribution as the step size goes to 0, from the sampler's own `law()`; the exact distribution at a finite step size, from the
+transition operator that its `line()` defines; and distances between distributions.
 """
 
 from llc_core.stationary.distances import Distances, kl_divergence, total_variation, wasserstein

@@ -1,4 +1,4 @@
-"""Distances between two laws on the line, from their masses in common bins."""
+"""Distances between two distributions on the line, from their masses in common bins."""
 
 from __future__ import annotations
 

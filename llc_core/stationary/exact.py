@@ -1,4 +1,4 @@
-"""The stationary law of the discretised chain itself, from its transition operator, without Monte Carlo.
+"""The stationary distribution of the discretised chain itself, from its transition operator, without Monte Carlo.
 Long, since the price of a grid and the grid must agree."""
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from llc_core.stationary.operator import Operator, stationary
 from llc_core.stationary.walk import SplitError, walk_law
 
 FAR_OUT = 1e-9
-"""The first interval ends at this quantile of the limit law, moved away from the mode by the factor WIDER."""
+"""The first interval ends at this quantile of the limit distribution, moved away from the mode by the factor WIDER."""
 WIDER = 1.1
 ATTEMPTS = 7
 """The interval grows by half at an end with too much mass, at most this often. The rough grid is enough to find out."""
@@ -38,9 +38,9 @@ LOST = 1e-3
 FREEZING = 50
 """Most iterations to find a frozen metric that the chain would learn again under itself."""
 CHANGE = 0.02
-"""Total variation between the rough and the wanted grid from which the law does not count as converged."""
+"""Total variation between the rough and the wanted grid from which the distribution does not count as converged."""
 MOST_BYTES = 4 * 2**30
-"""What a law may take, where nothing else is said. A usual one takes some megabytes; a target with a thousand wells, terabytes."""
+"""What a distribution may take, where nothing else is said. A usual one takes some megabytes; a target with a thousand wells, terabytes."""
 DENSE_BYTES, STATE_BYTES = 4 * 8, 1200
 """For each pair of positions: the matrix of transitions, its factors and copies. For each state with memory: vectors of GMRES."""
 NEAR = 0.02
@@ -52,16 +52,16 @@ MANY = 4.0
 
 
 class DivergesError(ValueError):
-    """The chain leaves every interval: it has no stationary law."""
+    """The chain leaves every interval: it has no stationary distribution."""
 
 
 @dataclass(frozen=True)
 class ExactLaw:
-    """Stationary law of a discretised chain.
+    """Stationary distribution of a discretised chain.
 
     x [n]: nodes.  density [n]: of x there.  step_size: ε.
     residual: total variation that one more step would change.
-    grid_change: total variation to the same law on the rough grid (resolution 0.4; four times that without memory), on 80
+    grid_change: total variation to the same distribution on the rough grid (resolution 0.4; four times that without memory), on 80
         bins, which bounds the error of the grid from above; nan on that grid itself.
     converged: whether the residual is below 1/1000 of the slowest rate, ε or 1 − α, and grid_change below 0.02.
     at_ends: probability near the ends of the interval, beyond which the chain was held back.
@@ -110,16 +110,16 @@ def exact_law(
     resolution: float = 1.0,
     most_bytes: float = MOST_BYTES,
 ) -> ExactLaw:
-    """Stationary law of x under the chain with step ε, bias of the step size included.
+    """Stationary distribution of x under the chain with step ε, bias of the step size included.
 
     The chain is (a, x) ↦ (a′, x′), a′ = memory(a, U′(x)), x′ ~ N(x + (ε/2)·drift, εG), from `Sampler.line`. Densities
     live on nodes; the move carries them by the normal kernel, the memory by cubic interpolation, which keeps the first
     three moments, so that a hundred small steps of the memory do not smear it. A line with `signs` has a formula (`walk`)
-    instead; its chains begin in the limit law.
+    instead; its chains begin in the limit distribution.
 
     step_size: ε; None: the sampler's.  resolution: nodes per length, relative to the usual.  most_bytes: about what it may take.
-    A sampler that freezes its metric is taken after a long burn-in, when V is the mean of g² under its own law.
-    Raises ValueError without a step size, for two numbers of memory (Adam: simulate), where the chain diverges, or where the law
+    A sampler that freezes its metric is taken after a long burn-in, when V is the mean of g² under its own distribution.
+    Raises ValueError without a step size, for two numbers of memory (Adam: simulate), where the chain diverges, or where the distribution
     takes more memory than that, before it is taken; also where a chain with `signs` cannot cross from one part to another.
     """
     sampler, target = build(sampler), landscape(target)
@@ -148,7 +148,7 @@ def exact_law(
 def _on_grids(
     sampler: Sampler, line: Line, target: Landscape, step: float, coarse: float, resolution: float, most_bytes: float
 ) -> ExactLaw:
-    """The law on a rough grid, which finds how far it reaches, and on the wanted one."""
+    """The distribution on a rough grid, which finds how far it reaches, and on the wanted one."""
     most = math.sqrt(most_bytes / DENSE_BYTES)
     law = limit_law(sampler, target)
     low, high = (target.mode + WIDER * (law.quantile(u) - target.mode) for u in (FAR_OUT, 1 - FAR_OUT))
@@ -182,7 +182,7 @@ def _on_grids(
 def _solve(
     line: Line, target: Landscape, axis: Axis, step: float, resolution: float, most_bytes: float
 ) -> tuple[ExactLaw, tuple[float, float]]:
-    """The law on these nodes, and the larger of the mass near each end and the probability to step beyond it."""
+    """The distribution on these nodes, and the larger of the mass near each end and the probability to step beyond it."""
     slope = target.slope(axis.nodes)
     memory = memory_axis(line, slope, step, axis, resolution)
     remembered = 0 if memory is None else len(memory.nodes)
@@ -244,7 +244,7 @@ def bias_curve(
     resolution: float = 0.4,
     bins: Bins | Mapping[str, Any] | None = None,
 ) -> Iterator[tuple[float, float, float]]:
-    """(ε, total variation to the target, total variation to the limit law) for one step size after the other.
+    """(ε, total variation to the target, total variation to the limit distribution) for one step size after the other.
 
     Distances are between masses of bins [count + 2]; nan for a step at which the chain diverges. At the default
     resolution they are good to a few 1e-3 and take about 0.1 s a step.

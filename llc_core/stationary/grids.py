@@ -1,4 +1,4 @@
-"""Nodes for positions and for memories: uniform in a coordinate of their own, dense where the law is rough."""
+"""Nodes for positions and for memories: uniform in a coordinate of their own, dense where the distribution is rough."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def _between_nodes(axis: Axis, zeros: np.ndarray) -> Axis:
 
 
 def _layer(zero: float, scale: float, metric: Callable[[np.ndarray], np.ndarray], step: float) -> float:
-    """Width of what the law can show at a zero of the slope: where G has halved, but no less than one step there."""
+    """Width of what the distribution can show at a zero of the slope: where G has halved, but no less than one step there."""
     away = np.geomspace(1e-8, 1.0, 400) * scale
     found = np.minimum(metric(zero + away), metric(zero - away))
     top = float(np.max(metric(np.array([zero - away[0], zero + away[0]]))))

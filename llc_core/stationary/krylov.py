@@ -1,4 +1,4 @@
-"""GMRES with products of matrices where scipy's goes vector by vector, which took two thirds of a law's time."""
+"""GMRES with products of matrices where scipy's goes vector by vector, which took two thirds of a distribution's time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The law a sampler tends to as its step size goes to 0, by quadrature."""
+"""The distribution a sampler tends to as its step size goes to 0, by quadrature."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class LimitLaw:
         return np.where(x < self.target.mode, panels.below[panel] + part, np.minimum(part - panels.above[panel], 0.0))
 
     def _gap(self, other: LimitLaw, x: np.ndarray) -> np.ndarray:
-        """P(X ≤ x) of this law less that of another on the same target."""
+        """P(X ≤ x) of this distribution less that of another on the same target."""
         return self._to_nearer_end(x) - other._to_nearer_end(x)
 
     def masses(self, bins: Bins | Mapping[str, Any] | None = None) -> np.ndarray:
@@ -128,7 +128,7 @@ class LimitLaw:
         return {"mean": self.mean(lambda x: x), "mean_abs": self.mean(np.abs), "second": self.mean(np.square)}
 
     def distances(self, other: LimitLaw) -> Distances:
-        """Of this law to another one on the same target: total variation, KL(self‖other), Wasserstein-1 (in units of x)."""
+        """Of this distribution to another one on the same target: total variation, KL(self‖other), Wasserstein-1 (in units of x)."""
         edges = np.union1d(self._panels.edges, other._panels.edges)
         points, weights = panel_points(edges)
         p, q = self.density(points), other.density(points)
@@ -211,7 +211,7 @@ class LimitLaw:
 
 
 def limit_law(sampler: SamplerLike, target: TargetLike) -> LimitLaw:
-    """The law that `sampler` tends to on `target` as its step size goes to 0.
+    """The distribution that `sampler` tends to on `target` as its step size goes to 0.
 
     Raises ValueError where there is none, or where it cannot be normalised.
     """

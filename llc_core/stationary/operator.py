@@ -1,4 +1,4 @@
-"""The transition operator of a chain on a grid of positions and memories, and its stationary law.
+"""The transition operator of a chain on a grid of positions and memories, and its stationary distribution.
 Long, since what it needs is priced with the same numbers as it is made."""
 
 from __future__ import annotations
@@ -102,10 +102,10 @@ class Operator:
 
 
 def stationary(operator: Operator) -> tuple[np.ndarray, float]:
-    """Stationary masses of the states [memories × positions], and the total variation by which one more step changes the law.
+    """Stationary masses of the states [memories × positions], and the total variation by which one more step changes the distribution.
 
-    Positions settle in 1/ε steps, memories in 1/(1 − α) steps, which is mostly sooner. The law of the position is therefore
-    solved for directly, with the memory's conditional law held fixed; steps of the chain then improve the conditional law. This
+    Positions settle in 1/ε steps, memories in 1/(1 − α) steps, which is mostly sooner. The distribution of the position is therefore
+    solved for directly, with the memory's conditional distribution held fixed; steps of the chain then improve the conditional distribution. This
     is done a few times (aggregation and disaggregation). GMRES removes the rest, with the same small problem as its
     preconditioner.
     """
@@ -139,13 +139,13 @@ def stationary(operator: Operator) -> tuple[np.ndarray, float]:
 
 
 def _spread(given: np.ndarray) -> Any:
-    """Matrix that turns masses of the positions into masses of states, by the law of the memory given the position."""
+    """Matrix that turns masses of the positions into masses of states, by the distribution of the memory given the position."""
     column = np.broadcast_to(np.arange(given.shape[1]), given.shape).ravel()
     return sparse.csr_matrix((given.ravel(), (np.arange(given.size), column)), shape=(given.size, given.shape[1]))
 
 
 def _conditional(mass: np.ndarray, otherwise: np.ndarray) -> np.ndarray:
-    """Law of the memory given the position; `otherwise` at positions without mass to speak of."""
+    """Distribution of the memory given the position; `otherwise` at positions without mass to speak of."""
     total = mass.sum(0)
     good = total > 1e-13 * total.max()
     return np.where(good, mass / np.where(good, total, 1), otherwise)
@@ -159,7 +159,7 @@ def _factors(transition: np.ndarray) -> Any:
 
 
 def _law(factors: Any) -> np.ndarray:
-    """Stationary law."""
+    """Stationary distribution."""
     return lu_solve(factors, np.eye(1, len(factors[1]), len(factors[1]) - 1)[0])
 
 

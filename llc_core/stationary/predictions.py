@@ -1,4 +1,4 @@
-"""Single numbers and curves of the law a sampler tends to, for those who do not need the law itself."""
+"""Single numbers and curves of the distribution a sampler tends to, for those who do not need the distribution itself."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from llc_core.stationary.limit import SamplerLike, TargetLike, limit_law, target
 
 
 def density(sampler: SamplerLike, target: TargetLike, x: Any) -> np.ndarray:
-    """Density at x of the law that `sampler` tends to as step_size → 0, normalised to 1e-8.
+    """Density at x of the distribution that `sampler` tends to as step_size → 0, normalised to 1e-8.
 
     Formulas 27 and 35 of Rensmeyer & Niggemann 2025. x: any shape, in the coordinate of the target.
     """
@@ -41,10 +41,10 @@ def target_masses(target: TargetLike, bins: Bins | Mapping[str, Any] | None = No
 
 
 def moments(sampler: SamplerLike, target: TargetLike) -> dict[str, float]:
-    """E x, E|x| and E x² of the predicted law ("mean", "mean_abs", "second")."""
+    """E x, E|x| and E x² of the predicted distribution ("mean", "mean_abs", "second")."""
     return limit_law(sampler, target).moments()
 
 
 def distances_to_target(sampler: SamplerLike, target: TargetLike) -> Distances:
-    """Of the predicted law to the target: total variation, KL(predicted‖target), Wasserstein-1."""
+    """Of the predicted distribution to the target: total variation, KL(predicted‖target), Wasserstein-1."""
     return limit_law(sampler, target).distances(target_law(target))

@@ -1,4 +1,4 @@
-"""The stationary law of a chain that goes up or down by one length: an exact formula on every lattice that it can live on."""
+"""The stationary distribution of a chain that goes up or down by one length: an exact formula on every lattice that it can live on."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def walk_law(
     start: Callable[[np.ndarray], np.ndarray],
     most_bytes: float,
 ) -> WalkLaw:
-    """The law on `low` … `high` of a chain whose first place has the density `start`; a `Line` with `signs`.
+    """The distribution on `low` … `high` of a chain whose first place has the density `start`; a `Line` with `signs`.
 
     The chain stays on the lattice on which it began, at distances h = √(εG). There only neighbours exchange mass, so that in
     balance π(x)·P(up at x) = π(x + h)·P(down at x + h): products of ratios, no matrix. Each of `m` lattices side by side

@@ -37,7 +37,7 @@ def generalisation(
 ) -> Losses:
     """The four expected losses from λ and ν(β); loss: L(w0), so that 0 gives the excess over it.
 
-    The law is of first order in 1/n. λ is the same at every β; ν is not, unless the model is regular: a ν̂ measured at
+    The distribution is of first order in 1/n. λ is the same at every β; ν is not, unless the model is regular: a ν̂ measured at
     β = 1/log n belongs to the posterior at that β.
     """
     lam, nu = number("learning_coefficient", learning_coefficient), number("singular_fluctuation", singular_fluctuation)
@@ -53,7 +53,7 @@ def generalisation(
 def wbic(estimate: Estimate) -> float:
     """WBIC = E^β[n·L_n(w)] at β = 1/log n, an estimate of the free energy −log Z: n·L_n(w0) + λ̂·log n.
 
-    Its error is that of λ̂ times log n, beside the law's own O(√log n). Source: Watanabe 2013, definition 1 and theorem 4.
+    Its error is that of λ̂ times log n, beside the distribution's own O(√log n). Source: Watanabe 2013, definition 1 and theorem 4.
     """
     n, baseline = _baseline(estimate)
     if not criteria.is_of_wbic(estimate.n_beta, n):
@@ -67,7 +67,7 @@ def wbic(estimate: Estimate) -> float:
 def waic(estimate: Estimate) -> float:
     """WAIC = B_t + 2ν/n, an estimate of the Bayes generalisation loss at the estimate's own β, per sample.
 
-    From λ̂ and ν̂: G_t = L_n(w0) + λ̂/(nβ) is measured, and B_t = G_t − ν/(nβ) holds to order 1/n. No law of λ is used.
+    From λ̂ and ν̂: G_t = L_n(w0) + λ̂/(nβ) is measured, and B_t = G_t − ν/(nβ) holds to order 1/n. No distribution of λ is used.
     Source: Watanabe 2010, "Asymptotic equivalence of Bayes cross validation and WAIC", eqs. 6 and 7.
     """
     n, baseline = _baseline(estimate)

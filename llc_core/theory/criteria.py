@@ -1,6 +1,6 @@
 """WBIC, WAIC and λ̂ without what fitting the noise takes from it, from the numbers of one estimate.
 
-Notation as in `llc_core.studies.information`, which has the laws and their sources.
+Notation as in `llc_core.studies.information`, which has the distributions and their sources.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ LOWEST = 28.0
 WIDEST = 10.0
 """Factors are taken up to so many standard deviations of the prior beyond w0."""
 COARSEST, PER_WIDTH = 0.05, 4.0
-"""Largest step in log|w|, and the steps that a standard deviation of the prior has at least: for a normal law the rule's error is
+"""Largest step in log|w|, and the steps that a standard deviation of the prior has at least: for a normal distribution the rule's error is
 2·exp(−2π²·PER_WIDTH²)."""
 MOST = 4000
 """Largest number of points of a factor: more would take seconds."""
@@ -92,7 +92,7 @@ def _mass(w: Array, mean: float, precision: float) -> Array:
 
 
 class _GivenRest:
-    """Log of the integral over the last factor v, up to a constant, and the mean of nβ·ΔL under its law, at products q of the rest."""
+    """Log of the integral over the last factor v, up to a constant, and the mean of nβ·ΔL under its distribution, at products q of the rest."""
 
     def __init__(self, mean: float, p0: float, s: float, t: float, n_beta: float, localization: float):
         self.mean, self.p0, self.s, self.t, self.n_beta, self.localization = mean, p0, s, t, n_beta, localization

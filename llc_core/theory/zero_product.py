@@ -1,4 +1,4 @@
-"""The exact law of a two-layer linear network around the product 0: log Z and nβ·E[ΔL] at any nβ, by quadrature."""
+"""The exact distribution of a two-layer linear network around the product 0: log Z and nβ·E[ΔL] at any nβ, by quadrature."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ POINTS = 20_000
 SPAN = 45.0
 """How far below log(1/nβ) the grid of log x begins; what lies lower weighs less than e^(−SPAN/2)."""
 ABOVE = (12.0, 120.0)
-"""The grid of x ends at 4m + 12·√m + 120, m the larger of the first two widths: the law of the largest eigenvalue is far below there."""
+"""The grid of x ends at 4m + 12·√m + 120, m the larger of the first two widths: the distribution of the largest eigenvalue is far below there."""
 WIDEST = 5
 """Singular values for which all orders are summed."""
 LONGEST = 5_000
-"""The larger of the first two widths: the law of log x grows narrow, and the grid must see it."""
+"""The larger of the first two widths: the distribution of log x grows narrow, and the grid must see it."""
 
 
 def zero_product_law(widths: Sequence[int], n_beta: float, second_moment: float) -> tuple[float, float]:

@@ -1,4 +1,4 @@
-"""The exact stationary law of a sampler on a quadratic, read off its own `update`.
+"""The exact stationary distribution of a sampler on a quadratic, read off its own `update`.
 
 At fixed hyperparameters most updates are linear in (state, noise): state ← T·state + S·noise. Feeding small vectors to
 `update` in float64 gives T and S; the stationary covariance solves Σ = TΣTᵀ + SSᵀ. Nonlinear parts (the second moments

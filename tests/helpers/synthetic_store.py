@@ -1,4 +1,4 @@
-"""A store as `llc-lab sweep` writes it, with rows from a plausible law instead of runs.
+"""A store as `llc-lab sweep` writes it, with rows from a plausible distribution instead of runs.
 
 Small steps read too little (burn-in), large ones too much (discretisation, minibatch noise), and beyond the stability limit
 chains die; the printed baseline is off by one large draw per run.

@@ -65,7 +65,7 @@ class Quadratic(Potential):
 
 
 class SkewedTarget(Potential):
-    """L(δ) = Σ a_i(e^{δ_i} − 1 − δ_i), nβ = 1, γ = 0: e^{δ_i} follows the Gamma law of shape and rate a_i.
+    """L(δ) = Σ a_i(e^{δ_i} − 1 − δ_i), nβ = 1, γ = 0: e^{δ_i} follows the Gamma distribution of shape and rate a_i.
 
     Skewed to the left, so that a sampler with a sign error, which a Gaussian would hide, gives the mirrored moments.
     """
@@ -124,7 +124,7 @@ def sample(
 ) -> Averages:
     """Run `sampler` on `target` in float64 at its fixed step size; averages over the last steps − burn_in steps.
 
-    start: standard deviation of the normal law of the starting points; 0: all at w0.
+    start: standard deviation of the normal distribution of the starting points; 0: all at w0.
     every: of these steps one of so many counts. Where steps are small, neighbours say nearly the same, and cost more than a step.
     """
     generator = torch.Generator().manual_seed(seed)
@@ -170,7 +170,7 @@ def sample(
 def check_mean(per_chain: np.ndarray, expected: float, sd: float, allowance: float, minimum_ess: float = 1500) -> None:
     """Assert that independent time averages [C] agree with `expected` within 4.5 standard errors + allowance.
 
-    sd: standard deviation of the averaged quantity under the law. The effective sample size (sd/se)² must reach
+    sd: standard deviation of the averaged quantity under the distribution. The effective sample size (sd/se)² must reach
     `minimum_ess`, so that a chain that hardly moves cannot pass by a wide error bar.
     """
     se = per_chain.std(ddof=1) / math.sqrt(len(per_chain))

@@ -1,6 +1,6 @@
 """Three cases in which the functions' own chain can be written down beside that of the weights: linear, torus, sorted.
 
-Each is a likelihood, a start, a pair of chains on shared noise (`llc_core.references.functions.equivalences`), and the exact law
+Each is a likelihood, a start, a pair of chains on shared noise (`llc_core.references.functions.equivalences`), and the exact distribution
 of the function by closed form or quadrature.
 """
 
@@ -39,7 +39,7 @@ class Rivals:
     """Where repelling particles (W-SGLD) end on the circle, [C]: as many as there are chains, from the same starts.
 
     by_weights: they repel by the distance of their weights; particles in different cells do not feel each other.
-    by_functions: by the distance on the circle.  exact: standard deviation of the law.
+    by_functions: by the distance on the circle.  exact: standard deviation of the distribution.
     """
 
     by_weights: np.ndarray
@@ -58,7 +58,7 @@ class Case:
 
     pair: (steps, step size, chains, seed) → both chains.  curve: coordinates of functions [..., k] → f at the inputs [..., P].
     loss: f at the data [..., n] → mean loss per sample up to a constant.  at_data: as curve, at the data.
-    law: → points of the function's coordinates [N, k] and their shares [N], for quadrature; None: `normal` is the law.
+    law: → points of the function's coordinates [N, k] and their shares [N], for quadrature; None: `normal` is the distribution.
     moves: what a change of cell is called; empty where there are no cells.  width: weights.
     rival: (chains, seed) → repelling particles; or None.
     """
@@ -186,5 +186,5 @@ def rivals(chains: int, seed: int, exact: float) -> Rivals:
 
 
 def spread(points: np.ndarray, shares: np.ndarray) -> float:
-    """Standard deviation of a law on points [N, 1]."""
+    """Standard deviation of a distribution on points [N, 1]."""
     return float(np.sqrt(shares @ (points[:, 0] - shares @ points[:, 0]) ** 2))

@@ -70,7 +70,7 @@ class Scene:
 
 @dataclass(frozen=True)
 class Posterior:
-    """The law of f at the scene's inputs. mean, sd: [P].  low, high: share of a band → its edges [P].
+    """The distribution of f at the scene's inputs. mean, sd: [P].  low, high: share of a band → its edges [P].
 
     ess: how many independent draws the answer is worth; infinite where it has a closed form.
     log_evidence: log p(y) in nats, nan where it is not known.
@@ -180,7 +180,7 @@ def limit_law(found: GaussianPosterior) -> Posterior:
 
 
 def case_law(case: Case) -> Posterior:
-    """The exact law of the function of a case: normal, or by quadrature."""
+    """The exact distribution of the function of a case: normal, or by quadrature."""
     if case.law is None:
         return limit_law(GaussianPosterior(*linear_law(case), math.nan))
     points, shares = case.law()

@@ -1,4 +1,4 @@
-"""The target on the page "Stationary bias": a named law, points dragged on a plot or typed, or a formula."""
+"""The target on the page "Stationary bias": a named distribution, points dragged on a plot or typed, or a formula."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class TargetEditor(pn.viewable.Viewer):
             self._complain(str(error))
 
     def _take(self, target: dict[str, Any]) -> None:
-        line_price(target)  # what is no target at all is refused here, what has no law by the page
+        line_price(target)  # what is no target at all is refused here, what has no distribution by the page
         self._complain("")
         if target != self.target:
             self.target = target

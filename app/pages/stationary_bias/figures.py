@@ -31,7 +31,7 @@ class Frame:
         self.x, self.y = Range1d(-4, 4), GrowingRange()
 
     def reset(self, scene: Scene, told: bool = True) -> None:
-        """told: whether the laws of the samplers are drawn; else the range must not tell how high they are."""
+        """told: whether the distributions of the samplers are drawn; else the range must not tell how high they are."""
         low, high = scene.bins.low, scene.bins.high
         self.x.update(start=low, end=high, reset_start=low, reset_end=high)
         laws = (scene.density, scene.left.density, scene.right.density) if told else (scene.density,)
@@ -49,7 +49,7 @@ def _line_figure(height: int, x: Range1d, y: Range1d, y_label: str, name: str) -
 
 
 class LawFigure:
-    """Histogram, target, predicted law and exact law at this step size, of one side."""
+    """Histogram, target, predicted distribution and exact distribution at this step size, of one side."""
 
     def __init__(self, side: str, frame: Frame):
         self.side, self._frame = side, frame
@@ -83,7 +83,7 @@ class LawFigure:
             self._renderers[kind] = [line]
 
     def reset(self, scene: Scene) -> None:
-        """Show the laws of a new scene and an empty histogram."""
+        """Show the distributions of a new scene and an empty histogram."""
         side = scene.side(self.side)
         self._laws = [scene.x, scene.density, side.density]
         self._send_laws()
@@ -103,7 +103,7 @@ class LawFigure:
         self.finite.data = {"x": shown[0], "exact": shown[1]}
 
     def show_answers(self, visible: bool) -> None:
-        """The laws that the sampler has, or only the one that it should have: what is sent can be read, seen or not."""
+        """The distributions that the sampler has, or only the one that it should have: what is sent can be read, seen or not."""
         self._told = visible
         self._send_laws()
         self.show_exact(*self._finite)
@@ -113,7 +113,7 @@ class LawFigure:
         self.curves.data = {"x": x, "target": target, "predicted": predicted if self._told else np.full(len(x), np.nan)}
 
     def summary(self) -> str:
-        """The histogram beside the laws that are drawn, in a sentence; empty before anything is counted."""
+        """The histogram beside the distributions that are drawn, in a sentence; empty before anything is counted."""
         bars = self.histogram.data
         middles = (np.asarray(bars["left"], float) + np.asarray(bars["right"], float)) / 2
         counted = _moments(middles, np.asarray(bars["top"], float))
@@ -155,7 +155,7 @@ def _bars(bins: Bins, top: np.ndarray) -> dict[str, np.ndarray]:
 
 
 class MetricFigure:
-    """G(θ), by which steps are multiplied, under the law of the same side."""
+    """G(θ), by which steps are multiplied, under the distribution of the same side."""
 
     def __init__(self, side: str, frame: Frame):
         self.side, self._y, self._high = side, Range1d(0, 1), 1.0

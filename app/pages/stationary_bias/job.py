@@ -50,7 +50,7 @@ class Measured:
 
     to_target, to_prediction: total variation.  kl: of the histogram from the target.  wasserstein: W₁ to the target, in
     units of x.  mean_abs: E|x|, from the histogram.  second: E x².
-    samples: states counted.  floor: total variation that as many chains would show if they sampled the law perfectly.
+    samples: states counted.  floor: total variation that as many chains would show if they sampled the distribution perfectly.
     """
 
     steps: int
@@ -180,9 +180,9 @@ def samples(config: BiasConfig, snapshot: LineSnapshot) -> float:
 def floor(config: BiasConfig, prediction: Prediction, snapshot: LineSnapshot) -> float:
     """Total variation that chance alone leaves between a histogram and its law: a rough value, within a factor of 2.
 
-    x forgets where it was in about 4·Var(x)/E G units of time (exact under a constant metric on the normal law), and
+    x forgets where it was in about 4·Var(x)/E G units of time (exact under a constant metric on the normal distribution), and
     the k-th of the K details that K bins can show k times as fast: on the average over k a new independent draw comes
-    every (1 + log K)/K of that. n independent draws differ from their law by Σ√(p(1 − p)/(2πn)) over the bins.
+    every (1 + log K)/K of that. n independent draws differ from their distribution by Σ√(p(1 − p)/(2πn)) over the bins.
     """
     if snapshot.steps <= snapshot.burn_in or prediction.trouble:
         return math.nan

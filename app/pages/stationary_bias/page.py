@@ -1,4 +1,4 @@
-"""Page "Stationary bias": watch two samplers reach the laws they really have. Beside them is the law that they should have."""
+"""Page "Stationary bias": watch two samplers reach the distributions they really have. Beside them is the distribution that they should have."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ class StationaryBias(Page):
         return QUESTION
 
     def show_answers(self, visible: bool) -> None:
-        """Laws, their formulas and what lies below are not even sent while they are to be guessed."""
+        """Distributions, their formulas and what lies below are not even sent while they are to be guessed."""
         self.takeaway.withheld = not visible
         self._frame.reset(self.scene, visible)
         self.forget_drawn()  # the histograms may be higher
@@ -176,7 +176,7 @@ class StationaryBias(Page):
                 side.law.show_counts(self.scene.bins, state.snapshot.side(name).counts)
 
     def poll(self, state: State, over: bool) -> None:
-        # The histograms come first: what lies below, and the exact laws, take processor time from them.
+        # The histograms come first: what lies below, and the exact distributions, take processor time from them.
         seen = over or state.steps > self.config.burn_in_steps or state.status is Status.PAUSED
         if self._below is not None:
             self._below.exact.poll(seen)

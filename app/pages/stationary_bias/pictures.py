@@ -1,5 +1,5 @@
-"""Tiles of the presets. Their pictures: the target as a line, the left law as a shape, the right one dashed; above them, for each
-side, a bar as long as its steps are large, which ends in a point where steps decrease. Laws of small steps alone would be alike for
+"""Tiles of the presets. Their pictures: the target as a line, the left distribution as a shape, the right one dashed; above them, for each
+side, a bar as long as its steps are large, which ends in a point where steps decrease. Distributions of small steps alone would be alike for
 presets that differ by their steps only."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""All that is known before a chain moves: target, predicted laws, metrics, and the frame they are drawn in."""
+"""All that is known before a chain moves: target, predicted distributions, metrics, and the frame they are drawn in."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from llc_core.samplers.registry import build
 POINTS = 481
 BINS = 80
 OUTSIDE = 3.2e-5
-"""Mass of the target beyond either end of the picture: [−4, 4] for the normal law."""
+"""Mass of the target beyond either end of the picture: [−4, 4] for the normal distribution."""
 TARGET = "This target"
 Moments = Mapping[str, float]
 
@@ -34,9 +34,9 @@ Moments = Mapping[str, float]
 class Prediction:
     """Of one sampler on one target.
 
-    trouble: a sentence where there is no limit law; then the rest but `metric` is nan.
-    density, metric: [N] at the scene's x.  masses: [bins + 2].  distance: total variation of the law to the target.
-    mean_metric: E G under the law, which sets how fast the chains forget.
+    trouble: a sentence where there is no limit distribution; then the rest but `metric` is nan.
+    density, metric: [N] at the scene's x.  masses: [bins + 2].  distance: total variation of the distribution to the target.
+    mean_metric: E G under the distribution, which sets how fast the chains forget.
     """
 
     sampler: Sampler
@@ -70,7 +70,7 @@ class Scene:
 def get_scene(config: BiasConfig) -> Scene:
     """The scene of a configuration; ValueError says what is wrong with its target.
 
-    On the event loop it may be `TakesLong`, see `app.runs.apart`: for laws that nobody has named, since a formula of 60
+    On the event loop it may be `TakesLong`, see `app.runs.apart`: for distributions that nobody has named, since a formula of 60
     characters can take a minute.
     """
     texts = [dumps(value, sort_keys=True) for value in (config.target, config.left, config.right)]
@@ -81,7 +81,7 @@ def get_scene(config: BiasConfig) -> Scene:
 
 
 def get_target(target: Mapping[str, Any]) -> Landscape:
-    """The law that a description stands for, as `get_scene` made it where it has; ValueError as there."""
+    """The distribution that a description stands for, as `get_scene` made it where it has; ValueError as there."""
     return _targets.get(dumps(target, sort_keys=True), partial(landscape, target))
 
 

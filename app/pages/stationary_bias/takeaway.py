@@ -52,7 +52,7 @@ def python_code(config: BiasConfig) -> str:
 
 
 def histogram_csv(scene: Scene, progress: BiasProgress) -> str:
-    """One row per bin: its edges, and for both samplers the histogram, the target and the predicted law as densities."""
+    """One row per bin: its edges, and for both samplers the histogram, the target and the predicted distribution as densities."""
     bins = scene.bins
     columns: dict[str, Any] = {"low": bins.edges[:-1], "high": bins.edges[1:], "target": bins.density(scene.masses)}
     for side in SIDES:

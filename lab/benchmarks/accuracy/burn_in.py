@@ -36,7 +36,7 @@ def estimate(preset: Preset, seed: int, share: float) -> Estimate:
 
 
 def exact(preset: Preset) -> Estimate:
-    """Exact draws of the law that the preset's chains sample."""
+    """Exact draws of the distribution that the preset's chains sample."""
     complete, problem = scene_of(preset_config(preset)).config, scene_of(preset_config(preset)).problem
     return gibbs_reference(
         problem,

@@ -1,4 +1,4 @@
-"""The exact law at a finite step size against simulation: total variation and seconds.
+"""The exact distribution at a finite step size against simulation: total variation and seconds.
 
     python -m lab.benchmarks.accuracy.exact_law
     python -m lab.benchmarks.accuracy.exact_law --chains 20000 --steps 2000

@@ -37,7 +37,7 @@ STEP = 2.5e-4
 
 
 def flatness(steps: int, bins: int = 25, fixed: bool = False) -> tuple[np.ndarray, np.ndarray]:
-    """Visits of each bin over their mean, [bins], and what the law of these bins says of them.
+    """Visits of each bin over their mean, [bins], and what the distribution of these bins says of them.
 
     Chains of multiplier 1 + ζ·d log θ/dE draw from mass/Ψ^ζ, log Ψ linear from θ at the upper edge of each bin to the next.
     fixed: θ is the fixed point of chains that move so (`fixed_point`); else the masses of the bins.
@@ -68,7 +68,7 @@ def wanted(theta: np.ndarray, energy: np.ndarray, mass: np.ndarray, own: Contour
 
 
 def fixed_point(theta: np.ndarray, energy: np.ndarray, mass: np.ndarray, own: Contour, rounds: int = 400) -> np.ndarray:
-    """The θ at which learning stands still: E[θ(J)(e_J − θ)] = 0 where all bins are visited alike, under the law of these very bins.
+    """The θ at which learning stands still: E[θ(J)(e_J − θ)] = 0 where all bins are visited alike, under the distribution of these very bins.
     It is the masses of the bins only where the density of states is smooth within them."""
     for _ in range(rounds):
         theta = theta * wanted(theta, energy, mass, own) ** 0.5
@@ -127,7 +127,7 @@ def figure_seven(seeds: int, steps: int) -> None:
 
 
 def gaussian_barrier() -> tuple[float, float]:
-    """Λ measured and by quadrature for four Gaussian parameters: nβ·ΔL has a Gamma law of shape 2 at every level far from the prior."""
+    """Λ measured and by quadrature for four Gaussian parameters: nβ·ΔL has a Gamma distribution of shape 2 at every level far from the prior."""
     problem = DeepLinearNetwork([np.zeros((1, 4))], noise_std=0)
     levels = np.geomspace(1.0, 1e4, 25)
     found = free_energy(problem, levels, chains=32, steps=BARRIER_STEPS, seed=1)

@@ -10,7 +10,7 @@ same steps       both take STEPS steps at η = 0.01, as in the paper; entropy-SG
 same loss, η     entropy-SGD with outer rate η until L_n ≤ LOSS; SGD with η = 0.01 until it has reached the same L_n
 
 A pair starts at the same parameters. λ̂ is measured by UnderdampedLangevin with exact gradients: 400 steps of SGLD at
-ε = 1e-5, as in the paper, end long before the chains have reached their stationary law.
+ε = 1e-5, as in the paper, end long before the chains have reached their stationary distribution.
 """
 
 from __future__ import annotations

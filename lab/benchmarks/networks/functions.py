@@ -1,4 +1,4 @@
-"""Weights and functions: how far finite widths are from the Gaussian process, what an effective draw costs, how fast an ensemble's law is
+"""Weights and functions: how far finite widths are from the Gaussian process, what an effective draw costs, how fast an ensemble's distribution is
 right, and what weights and λ̂ do meanwhile.
 
     python -m lab.benchmarks.networks.functions

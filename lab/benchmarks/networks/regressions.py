@@ -81,7 +81,7 @@ def _importance(
     proposal = -(FREEDOM + dim) / 2 * torch.log1p(z.square().sum(1) / FREEDOM)
     logs = -n_beta * excess - gamma / 2 * delta.square().sum(1) - proposal
     weights = torch.softmax(logs, 0)
-    # E[δ·∇U] = D for every law exp(−U): what is averaged is only the difference from half of it.
+    # E[δ·∇U] = D for every distribution exp(−U): what is averaged is only the difference from half of it.
     rest = n_beta * excess - (n_beta * slope + gamma * delta.square().sum(1)) / 2
     mean = float((weights * rest).sum())
     return dim / 2 + mean, float((weights.square() * (rest - mean).square()).sum().sqrt())

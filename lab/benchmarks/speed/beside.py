@@ -3,7 +3,7 @@
 `git worktree add --detach ../before 5631ed7; chrt -r 5 taskset -c 1 python -m lab.benchmarks.speed.beside ../before [--rounds 3]
 [--without-measures]`. Deep linear networks of 816 and 12,884 parameters on one thread, four chains, a given step size. Blocks of steps
 after burn-in are timed in processor seconds; of all blocks of all rounds the least and the median are printed, in µs a step, and the
-ratio of each. --without-measures leaves out the measure of the chains' law, which older checkouts do not have.
+ratio of each. --without-measures leaves out the measure of the chains' distribution, which older checkouts do not have.
 """
 
 from __future__ import annotations

@@ -151,7 +151,7 @@ def timed(call: Any) -> tuple[float, Any]:
 
 
 def write(path: Path, count: int) -> None:
-    """Rows from a plausible law, with texts as long as a sweep's."""
+    """Rows from a plausible distribution, with texts as long as a sweep's."""
     with Store(path) as store:
         db = store._db
         db.execute("PRAGMA synchronous = OFF")

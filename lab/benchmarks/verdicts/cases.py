@@ -1,6 +1,6 @@
 """Runs with known answers, drawn at random: every sampler, steps of all sizes, three gradients, long and short.
 
-The answers: a normal law for one linear layer and for linear regression, quadrature on the plane, blocked Gibbs for deep linear
+The answers: a normal distribution for one linear layer and for linear regression, quadrature on the plane, blocked Gibbs for deep linear
 networks, long Hamiltonian chains for logistic regression.
 """
 

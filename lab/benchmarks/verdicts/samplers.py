@@ -1,4 +1,4 @@
-"""Whether the verdict can trust a sampler at all: long runs with small steps, where what its law and its step add is small.
+"""Whether the verdict can trust a sampler at all: long runs with small steps, where what its distribution and its step add is small.
 
     python -m lab.benchmarks.verdicts.samplers --keep small.jsonl --minutes 20      # again and again
     python -m lab.benchmarks.verdicts.samplers --keep small.jsonl --minutes 0 --alone

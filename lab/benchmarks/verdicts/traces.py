@@ -1,7 +1,7 @@
 """Loss traces as tools make them, with one fault planted in each, and without any: what `llc_core.audit` is measured on.
 
 The chains' own moves are those of Langevin dynamics on a quadratic of 2λ directions, in which nβ·ΔL is half a sum of squares of
-Ornstein–Uhlenbeck processes: its law is Gamma(λ, 1). Noise of batches is normal and new at every draw. All numbers in units of λ̂.
+Ornstein–Uhlenbeck processes: its distribution is Gamma(λ, 1). Noise of batches is normal and new at every draw. All numbers in units of λ̂.
 """
 
 from __future__ import annotations

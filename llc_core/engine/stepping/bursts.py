@@ -35,7 +35,7 @@ NOTES = 10
 def ceiling(level: Array, dim: int) -> Array:
     """A value that nβ·ΔL of a sound chain does not reach, if it is mostly near `level`.
 
-    At equilibrium nβ·ΔL varies as a gamma law does; where w0 is no minimum, as one whose mean is below `dim`. The steps of a
+    At equilibrium nβ·ΔL varies as a gamma distribution does; where w0 is no minimum, as one whose mean is below `dim`. The steps of a
     burst that lie below the ceiling stay in λ̂ and add about 3·ceiling/(chains·steps) to it.
     """
     return level + ROOM + TIMES * np.maximum(level, math.sqrt(dim))

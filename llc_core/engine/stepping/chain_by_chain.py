@@ -1,7 +1,7 @@
 """One chain after the other, in place: for networks whose every copy of the parameters counts.
 
 The usual step holds the gradients, the noise and the new state of all chains, beside their state. Here there is only one
-chain's gradient, and update and noise are done in blocks of the parameters. The law is the same, but the random numbers are
+chain's gradient, and update and noise are done in blocks of the parameters. The distribution is the same, but the random numbers are
 others (those of `llc_core.compute.philox`, which need no order). So a potential always asks for the same stepper.
 """
 

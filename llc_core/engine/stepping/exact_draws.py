@@ -1,4 +1,4 @@
-"""Steps that draw blocks of parameters from their exact laws given the others."""
+"""Steps that draw blocks of parameters from their exact distributions given the others."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from llc_core.types import Hp, State
 FARTHEST = 1.0
 """nβ·ΔL·ε at most where a chain begins, with ε the unit roundoff: rounding then changes nβ·ΔL there by no more than one unit.
 The loss of a deep and wide network at a draw of the localising Gaussian can be 10²¹: what rounding then adds to the mean of a
-layer's law throws the next layer farther, until nothing is finite. Where 10⁷ was allowed a 100K network of nine layers ended so."""
+layer's distribution throws the next layer farther, until nothing is finite. Where 10⁷ was allowed a 100K network of nine layers ended so."""
 NEARER = 0.7
-"""How much nearer to w0 a chain begins that would begin too far away. Where it begins is a choice: the law of what follows is exact."""
+"""How much nearer to w0 a chain begins that would begin too far away. Where it begins is a choice: the distribution of what follows is exact."""
 
 
 class ExactDraws(Stepper):

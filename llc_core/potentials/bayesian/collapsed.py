@@ -44,7 +44,7 @@ class Regression(Prior, Protocol):
 class CollapsedChains:
     """Preconditioned Crank–Nicolson on the hidden layers in prior coordinates, v' = √(1 − s²)·v + s·N(0, I), accepted by the
     evidence of the data given the hidden layers, N(y; 0, ΨΨᵀ + noise_variance/β). Ψ [n, H + 1] are features with the output
-    layer's prior scale. The output layer is then a draw of its normal law (Matheron's rule).
+    layer's prior scale. The output layer is then a draw of its normal distribution (Matheron's rule).
 
     The idea to move hidden layers with the output layer reparametrised is that of Hron et al. 2022; Cotter et al. 2013 for pCN.
     n_beta: [C, 1].  seed: of the run.

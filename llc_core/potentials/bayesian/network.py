@@ -38,7 +38,7 @@ class BayesianNetwork(Potential):
     The loss L(w) is the mean of −log p(y_i | f(x_i)) in nats, and nβ = n unless given, so that exp(−U) is the posterior.
     w0 = 0, the centre of the prior, so that displacements are the weights themselves, and chains begin at draws of the prior.
     λ̂ is therefore n(E[L] − L(0)), which is below 0 wherever the network has learned something; it is no learning coefficient.
-    Samplers that accept or reject follow a smooth slope under a Laplace likelihood (`for_proposals`); their law stays exact.
+    Samplers that accept or reject follow a smooth slope under a Laplace likelihood (`for_proposals`); their distribution stays exact.
     Source: Neal 1996; the settings of the curve are those of the paper on weight and function space, section 3.
     """
 

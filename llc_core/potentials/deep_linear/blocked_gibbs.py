@@ -1,5 +1,5 @@
 """Blocked Gibbs sweeps of a deep linear network, and moves along the symmetries that leave its product alone. Long, since both
-move the same chains; with the exact law of a layer that they draw from, and how many sweeps a run takes where none are asked for.
+move the same chains; with the exact distribution of a layer that they draw from, and how many sweeps a run takes where none are asked for.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def cayley(x: Tensor) -> tuple[Tensor, Tensor]:
 
 
 class Conditional(NamedTuple):
-    """A normal law of a matrix Δ: left·Z·rightᵀ with independent Z_ij ~ N(mean_ij, 1/precision_ij).
+    """A normal distribution of a matrix Δ: left·Z·rightᵀ with independent Z_ij ~ N(mean_ij, 1/precision_ij).
 
     left [C, p, p], right [C, q, q]: orthogonal.  mean, precision: [C, p, q].
     curvature: [C, p, q], with which the excess loss grows: by curvature·(Z − mean)² along each entry.
@@ -116,7 +116,7 @@ class BlockedGibbs:
 
     deltas: displacements δ_l [C, H_l, H_{l−1}] of every layer.  weights: W_l = W⁰_l + δ_l.
     difference: W_M ⋯ W_1 − P0 there, [C, H_M, H_0].
-    expected_loss: [C], E[ΔL] under the laws from which the last sweep drew, each of one layer given the others; their mean.
+    expected_loss: [C], E[ΔL] under the distributions from which the last sweep drew, each of one layer given the others; their mean.
         Its mean over a chain is that of ΔL, with less noise (Rao and Blackwell). 0 unless `tells_expected`: it costs four
         products of matrices a layer.
     """
@@ -219,7 +219,7 @@ class BlockedGibbs:
         )
 
     def conditional(self, layer: int, above: Tensor, below: Tensor) -> Conditional:
-        """The law of the change Δ of one layer (counted from 0) given all other layers.
+        """The distribution of the change Δ of one layer (counted from 0) given all other layers.
 
         With B = `above` = W_M ⋯ W_{l+1} [C, H_M, H_l], A = `below` = W_{l−1} ⋯ W_1 [C, H_{l−1}, H_0],
         D = W_M ⋯ W_1 − P0 and the layer's displacement δ, all as they are now,

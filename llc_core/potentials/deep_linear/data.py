@@ -39,7 +39,7 @@ class LinearData:
 
     If n rows of (inputs + outputs) numbers exceed POOL_NUMBERS, only `rows` < n distinct rows are made, and each stands
     for n/rows samples. Their noise is then shifted by a linear function of x, so that the cross moment Snx has exactly its
-    law at n samples (rows i.i.d. N(0, noise_std²·Sxx/n) given Sxx). Without the shift the estimate's finite-n bias would be
+    distribution at n samples (rows i.i.d. N(0, noise_std²·Sxx/n) given Sxx). Without the shift the estimate's finite-n bias would be
     that of `rows` samples. Full gradients and minibatches always describe the same data.
     """
 

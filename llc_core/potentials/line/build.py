@@ -45,7 +45,7 @@ def landscape(target: Landscape | Mapping[str, Any] | str) -> Landscape:
 
 
 def line_price(description: Mapping[str, Any]) -> Price:
-    """What a landscape takes, from its description; its law is not tabulated. Raises ValueError as `landscape`.
+    """What a landscape takes, from its description; its distribution is not tabulated. Raises ValueError as `landscape`.
 
     Bounded whatever is asked for: by the largest table, and by the arrays of a formula as deep as formulas may be.
     """

@@ -1,4 +1,4 @@
-"""Losses on the line whose law is known by quadrature: named ones, drawn ones and formulas.
+"""Losses on the line whose distribution is known by quadrature: named ones, drawn ones and formulas.
 
 Each is U(x) up to a constant, with exact slope and curvature; the target at nβ = 1 and γ = 0 is exp(−U).
 """

@@ -62,7 +62,7 @@ class TableLandscape(Landscape):
 
     parameters: [cells + 3, 5]. Row i is a cell, U′ = Σ p[i, k]·uᵏ (k < 4) with u in [0, 1], and U at its left end;
     rows 0 and cells + 1 are the straight lines outside; the last row is (left end of row 0, 1 / width, cells + 1, 0, 0).
-    table_error: total variation between the law of the table and that of what it stands for, on the table's range.
+    table_error: total variation between the distribution of the table and that of what it stands for, on the table's range.
     """
 
     scalar = SCALAR

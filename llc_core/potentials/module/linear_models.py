@@ -21,7 +21,7 @@ MOST_WEIGHED = 64
 """Parameters up to which a cross entropy has an answer: in more dimensions the draws' weights become uneven."""
 DRAWS = 8192
 FREEDOM = 10
-"""Degrees of freedom of the t law that is drawn from: its tails are above those of a posterior that the localisation holds."""
+"""Degrees of freedom of the t distribution that is drawn from: its tails are above those of a posterior that the localisation holds."""
 LEAST_SHARE = 0.2
 """Kish's share of the draws below which their weighted mean is no answer."""
 NEWTON_STEPS = 50
@@ -84,8 +84,8 @@ def _normal(problem: NetworkPotential) -> _Normal | None:
 def of_cross_entropy(problem: NetworkPotential, n_beta: float, localization: float, seed: int) -> tuple[float, float]:
     """E[nβ·ΔL] of a linear model with a cross entropy and its standard error; nan and 0 where they are not known.
 
-    The posterior is log-concave. Independent draws of a t law around its mode are weighed by what the posterior is there; since
-    its tails are below that law's, the weights are bounded (Geweke 1989). There is no answer without localisation, for more than
+    The posterior is log-concave. Independent draws of a t distribution around its mode are weighed by what the posterior is there; since
+    its tails are below that distribution's, the weights are bounded (Geweke 1989). There is no answer without localisation, for more than
     MOST_WEIGHED parameters, and where the weights are too uneven.
     """
     nothing = math.nan, 0.0

@@ -1,4 +1,4 @@
-"""Energies over the plane whose law is known by quadrature: many modes, mixtures, and singular minima; some within a box."""
+"""Energies over the plane whose distribution is known by quadrature: many modes, mixtures, and singular minima; some within a box."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 A linear model, weights on a torus, exchangeable weights (a sum of sines): the map from weights to functions loses
 information, yet the image of the chain of weights is itself a Langevin chain, that of the functions. On shared noise the two
-paths are equal up to rounding; on independent noise their laws are. Steps are Euler's, in this engine's half convention:
+paths are equal up to rounding; on independent noise their distributions are. Steps are Euler's, in this engine's half convention:
 w' = w + (ε/2)·∇ log π(w) + √ε·N(0, I); where a paper writes h with noise √(2h), ε = 2h.
 """
 
@@ -51,7 +51,7 @@ def linear_equivalence(
 ) -> PairedPaths:
     """f = A·w with prior w ~ N(0, I): the chain of f has the metric AAᵀ, so that its prior force is only −f.
 
-    features: A, [k, d]; targets: y, [k]. A needs full row rank only for the law to have a density.
+    features: A, [k, d]; targets: y, [k]. A needs full row rank only for the distribution to have a density.
     Raises ValueError where the shapes do not fit or a number is not positive.
     """
     if features.ndim != 2 or targets.shape != features.shape[:1]:
@@ -108,7 +108,7 @@ def torus_equivalence(
 
     start: [C, d]; force: ∇ log π, of period 1 in every coordinate (default: von Mises, κ = 3). A force that is not
     periodic, such as one with a Gaussian prior on w, has no chain of functions, and `difference` shows it. Far out a path
-    loses digits (one unit in 10⁷ has 2e-9): compare paths near 0, laws anywhere.
+    loses digits (one unit in 10⁷ has 2e-9): compare paths near 0, distributions anywhere.
     """
     pull = von_mises_force() if force is None else force
 

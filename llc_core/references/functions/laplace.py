@@ -47,7 +47,7 @@ def nngp_laplace(
 def nngp_laplace_mixture(
     problem: BayesianNetwork, inputs: Any, members: int = 400, thinned: int = 5, seed: int = 0, burn_in: int = 100
 ) -> Mixture:
-    """The same law of f as a mixture of Gaussians, one for the variances of the points at every `thinned`-th draw.
+    """The same distribution of f as a mixture of Gaussians, one for the variances of the points at every `thinned`-th draw.
 
     Its bands are smooth, and its means have less error than those of draws. Raises ValueError for another likelihood.
     """

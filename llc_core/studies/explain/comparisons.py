@@ -27,7 +27,7 @@ MEMORY = {
     "MongeSGLD": ("alpha",),
     "ShampooSGLD": ("alpha",),
 }
-"""Sampler → fields that say for how many steps it remembers gradients. Its law depends on the time that this takes, so a
+"""Sampler → fields that say for how many steps it remembers gradients. Its distribution depends on the time that this takes, so a
 run at a smaller step size must remember more steps."""
 LARGE_SHARE = 0.15
 """A step above this share of its stability limit is compared with a quarter of it, a smaller one with a half: far from
@@ -39,7 +39,7 @@ class Comparisons:
     """The runs that this subject needs, and what they may cost.
 
     budget: chain-steps as a multiple of the estimate's own.  costs: run → its steps as a multiple of the estimate's.
-    right_law: a sampler that moves as the subject's and has the right law; None where there is none.
+    right_law: a sampler that moves as the subject's and has the right distribution; None where there is none.
     division: by how much the step size is made smaller.  chains: of each run.
     """
 
@@ -134,7 +134,7 @@ def seed_of(config: RunConfig, name: str) -> int:
 
 
 def with_right_law(sampler: Sampler, step: float) -> Sampler | None:
-    """A sampler that moves alike and whose law is right: the metric frozen after burn-in, or the dynamics corrected."""
+    """A sampler that moves alike and whose distribution is right: the metric frozen after burn-in, or the dynamics corrected."""
     values = sampler.to_dict()
     frozen = {"name": "FrozenPSGLD", "step_size": step}
     if sampler.name == "RMSPropSGLD":

@@ -19,8 +19,8 @@ CAUSES = {
 }
 """Name of a cause → its label for people. The order is that in which causes are taken away.
 
-One exception to the order: some samplers with a wrong law have no relative with the right one. Their law can only be told
-from the exact reference, so that "law" then comes after "step_size"."""
+One exception to the order: some samplers with a wrong distribution have no relative with the right one. Their distribution can only be told
+from the exact reference, so that "distribution" then comes after "step_size"."""
 ORDER = list(CAUSES)
 
 

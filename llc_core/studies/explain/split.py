@@ -2,7 +2,7 @@
 
 Between λ̂ and the exact λ stand values that differ by one cause each:
 
-    λ̂ as it ran → with full gradients → with the right law → as ε → 0 → of an exact sampler → expected at this n → local λ
+    λ̂ as it ran → with full gradients → with the right distribution → as ε → 0 → of an exact sampler → expected at this n → local λ
     → global λ,
 
 and a part is the difference of two neighbours, so that the parts add up to λ̂ − λ exactly. Every value is a linear
@@ -34,7 +34,7 @@ def explain(
     budget: float = BUDGET,
     progress: Callable[[float, str], None] | None = None,
 ) -> Explanation:
-    """Split λ̂ − λ of `estimate` into minibatch noise, step size, the sampler's law, mixing, localisation and finite n.
+    """Split λ̂ − λ of `estimate` into minibatch noise, step size, the sampler's distribution, mixing, localisation and finite n.
 
     budget: chain-steps that the comparisons may take, as a multiple of the estimate's own; more makes the error bars
     smaller. The exact reference comes on top.  progress: called with (share done, what is being measured).
@@ -98,7 +98,7 @@ class _Splitting:
     def _causes(self) -> list[str]:
         """Causes that apply here, up to the last one that can be told from those after it."""
         causes = [name for name in ORDER if name != "law" or not self.subject.sampler.exact_law]
-        if "law" in causes and self.comparisons.right_law is None:  # its law shows only against the reference
+        if "law" in causes and self.comparisons.right_law is None:  # its distribution shows only against the reference
             causes.remove("law")
             causes.insert(causes.index("mixing"), "law")
         last = max([ORDER.index("mixing"), *(ORDER.index(name) for name in self.ledger.levels)])

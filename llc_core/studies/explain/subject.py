@@ -60,7 +60,7 @@ class Subject:
             burn_in=int(estimate.burn_in),
             continued_from=None,
             gradient="full",
-            # The gradients that feed a metric are part of the sampler's law, so they stay noisy: only the drift becomes exact.
+            # The gradients that feed a metric are part of the sampler's distribution, so they stay noisy: only the drift becomes exact.
             metric_gradient=(config.metric_gradient or config.gradient) if _has_statistics(sampler) else None,
         )
         limit = float(estimate.diagnostics.get("stability_limit", math.nan))

@@ -112,7 +112,7 @@ class ClassifierChains:
         rows = list(range(self.count))
         if self.interaction is not None:
             if self._shares_batches:
-                rows = rows[:1]  # the level at T; the hotter ones have other laws
+                rows = rows[:1]  # the level at T; the hotter ones have other distributions
             weight = self.interaction.log_weight(max(self.step - 1, 0), self.shared, self.layout)
             if weight is not None:
                 logs = self.layout.scatter(weight).double()

@@ -16,7 +16,7 @@ class MomentumFirst(SGHMC):
     """p ← (1 − α)p − ε∇U(w) + √(2αε)·N(0, 1), then w ← w + p with the new p; the state keeps p itself.
 
     Without noise these are the steps of torch's SGD with momentum 1 − α, and as long ones are stable as there: `SGHMC`, whose w moves by
-    the old p, stays stable below ε·curvature = α alone. Law: exp(−U) as ε → 0.
+    the old p, stays stable below ε·curvature = α alone. Distribution: exp(−U) as ε → 0.
     Source: Deng, Liang, Hao, Lin & Liang 2022, released code.
     """
 

@@ -48,7 +48,7 @@ class SemiSynthetic:
         return float(np.mean(off + self.noise * np.exp(-off / self.noise)))  # E|e − d| of a Laplace e with scale b
 
     def best_of(self, draws: np.ndarray) -> np.ndarray:
-        """The prediction [m] that loses least if the law of f is that of `draws` [S, m]: their mean, or the median of the targets."""
+        """The prediction [m] that loses least if the distribution of f is that of `draws` [S, m]: their mean, or the median of the targets."""
         if self.problem.likelihood == "gaussian":
             return np.asarray(draws.mean(axis=0))
         low, high = draws.min(axis=0), draws.max(axis=0)

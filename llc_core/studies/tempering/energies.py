@@ -1,6 +1,6 @@
 """nβ·E[ΔL] at each level, with less noise than the mean of the losses has.
 
-Where layers are swept, the mean of E[ΔL] under the laws they are drawn from (Rao and Blackwell). Elsewhere Stein's identity says what
+Where layers are swept, the mean of E[ΔL] under the distributions they are drawn from (Rao and Blackwell). Elsewhere Stein's identity says what
 part of the noise is known: for a field f that does not leave the prior's space, E[f·∇V − div f] = 0 under exp(−V); with f = δ this is
 the theorem of equipartition. What is averaged is ΔL less the multiple of it that fits the noise best. It is exact for any multiple.
 Neither costs a gradient. Source: Mira, Solgi & Imparato 2013, "Zero variance Markov chain Monte Carlo for Bayesian estimators".

@@ -4,7 +4,7 @@ Z(nβ) is a sum of terms nβ^(−λ_k) times a polynomial of log nβ, of degree 
 
     λ̂(nβ) = λ − (m − 1)/(log nβ + c) − a·nβ^(−δ)
 
-with δ the distance to the next λ_k. Without its last term the bend of a power law passes for a logarithm. From which level on the law
+with δ the distance to the next λ_k. Without its last term the bend of a power law passes for a logarithm. From which level on the distribution
 holds is not known either. Fits of every m, from many levels on, with c and δ on grids, are weighted by how likely they make the
 levels they use (λ and a are integrated out), less PRICE for each level left out (after Jay & Neil 2021, "Bayesian model averaging
 for analysis of lattice field theory results"). λ is the mean of those with the named m, and its error their whole spread.

@@ -19,7 +19,7 @@ def scale_resolved_llc(contour: Contour, theta: Any) -> tuple[np.ndarray, np.nda
         λ(E) = 1 + M·E;  on bins of log E, whose widths grow as E, λ(E) = M·E.
     In units of the loss u at temperature τ = 1/nβ this is λ(u) = 1 + M·u/τ: the multiplier that keeps a chain at u is the
     temperature at which u is typical, nβ = λ/u.
-    The law interpolates θ from the lower edge of a bin to its upper one: with backward differences θ(J) stands at the upper edge
+    The distribution interpolates θ from the lower edge of a bin to its upper one: with backward differences θ(J) stands at the upper edge
     of bin J, with forward ones at the lower. The outermost bins hold all energies beyond them, and say nothing near their edges.
     nan beside a bin that was hardly visited (θ below 10⁻³⁰⁰). Raises ValueError for a θ of another length, and for ζ = 0.
     Source: own derivation from Deng, Liang, Hao, Lin & Liang 2022, eq. 8.

@@ -151,7 +151,7 @@ def _read(
 
 
 def _reason(trips: int, replicas: Replicas, rate: np.ndarray, fitted: Fit, drift: float) -> str:
-    """A sweep draws whole layers anew, so that levels need no round trips to come to their laws; Langevin steps do."""
+    """A sweep draws whole layers anew, so that levels need no round trips to come to their distributions; Langevin steps do."""
     if not np.isfinite(fitted.llc):
         return "No fit of λ lies between 0 and D/2: the levels are too few or the run is too short."
     if rate.max() > 0.9:

@@ -47,13 +47,14 @@ def test_pages_are_found():
         "Local geometry",
         "Stationary bias",
         "Your network",
+        "Stages",
         "Landscapes",
         "Many modes",
         "Weights and functions",
         "Decisions",
         "Benchmark",
     ]
-    assert [page.main for page in pages] == [True] * 4 + [False] * 5, "those of the header come first"
+    assert [page.main for page in pages] == [True] * 4 + [False] * 6, "those of the header come first"
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ NAMED = {"chains": 200, "steps": 500}
 
 @pytest.fixture
 def gate(monkeypatch):
-    """Whatever makes a network or a law waits for it; nothing is known from before."""
+    """Whatever makes a network or a distribution waits for it; nothing is known from before."""
     made = Gate()
     local_geometry._problems.forget()
     bias_scene._scenes.forget()

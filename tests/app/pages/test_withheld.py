@@ -59,7 +59,7 @@ def modes(view: ManyModes) -> Answers:
 
 
 def bias(view: StationaryBias) -> Answers:
-    left = view.sides["left"].numbers.values  # on the right the law is the target
+    left = view.sides["left"].numbers.values  # on the right the distribution is the target
     return Answers([left["left_prediction"], left["left_bias"]], [view.scene.left.density])
 
 

@@ -85,7 +85,7 @@ def test_the_python_runs_as_pasted_and_gives_the_same_numbers(pasted, name):
 @pytest.mark.slow
 @pytest.mark.long
 def test_the_script_says_what_the_page_says(pasted):
-    """RMSProp with a small constant: the page warns of its law, and so does the script."""
+    """RMSProp with a small constant: the page warns of its distribution, and so does the script."""
     job = LlcJob(WARNED)
     while not job.finished:
         snapshot = job.advance(1000)

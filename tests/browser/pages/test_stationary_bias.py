@@ -192,7 +192,7 @@ def test_a_formula_as_target_and_a_fault_in_it(bias):
 
 
 def test_points_are_dragged_and_typed(bias):
-    # Each change of the points begins a run, of which nothing is asked: a short one, whose sampler has few exact laws.
+    # Each change of the points begins a run, of which nothing is asked: a short one, whose sampler has few exact distributions.
     bias.bring(BRIEF)
     expect(bias.page.locator(".count")).to_contain_text("of 2,000")
     choose(bias, "Draw your own")

@@ -124,7 +124,7 @@ def test_only_nan_is_no_estimate():
 
 
 def test_chance_is_what_is_promised():
-    """Of white noise, on which every check's law is known, at most a few in ten thousand are named."""
+    """Of white noise, on which every check's distribution is known, at most a few in ten thousand are named."""
     assert CHANCE == 1e-4
     random = np.random.default_rng(1)
     wrong = sum(not looked(made(random, 5 + random.standard_normal((4, 300)))) for _ in range(300))

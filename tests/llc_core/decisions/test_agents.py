@@ -132,7 +132,7 @@ def filled(agent, environment, count=400):
 
 
 def test_linear_beliefs_are_the_exact_posterior():
-    """Against the formulas in numpy from all rows at once; draws have the mean and variance of Student's law."""
+    """Against the formulas in numpy from all rows at once; draws have the mean and variance of Student's distribution."""
     environment, agent = LinearBandit(dim=3, noise=0.5), BayesianLinear()
     seen, actions = filled(agent, environment)
     x = np.c_[seen.contexts.double().numpy(), np.ones(400)]

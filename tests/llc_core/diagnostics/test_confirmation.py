@@ -1,4 +1,4 @@
-"""What an estimate says of a value that is known by other means, and what its trace's own law says of it."""
+"""What an estimate says of a value that is known by other means, and what its trace's own distribution says of it."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def settled(mean: float, n_beta: float = 1.0) -> Chains:
 
 
 def test_the_verdict_hears_of_the_law(plane):
-    """What is measured of the sampler's law and of the distance reaches the verdict."""
+    """What is measured of the sampler's distribution and of the distance reaches the verdict."""
     seen = settled(50.0)
     problem = DeepLinearNetwork.random(widths=[3, 2, 3], n=10_000, seed=0)
 

@@ -20,7 +20,7 @@ CHANCE = 4 * math.sqrt(NOMINAL * (1 - NOMINAL) / RUNS)
 
 
 def walk(rng: np.random.Generator, phi: float, rows: int, chains: int) -> np.ndarray:
-    """AR(1) with variance 1 from its own law, [T, C]."""
+    """AR(1) with variance 1 from its own distribution, [T, C]."""
     noise = rng.normal(size=(rows, chains))
     noise[1:] *= math.sqrt(1 - phi * phi)
     return lfilter([1], [1, -phi], noise, axis=0)
@@ -29,7 +29,7 @@ def walk(rng: np.random.Generator, phi: float, rows: int, chains: int) -> np.nda
 def skewed(normal: np.ndarray) -> np.ndarray:
     """As nβ·ΔL where λ = 1/2: mean 1/2, skewness 2.8.
 
-    The inverse of the Gamma law of shape 1/2 is half the square of a normal quantile, at a fifteenth of gammaincinv's price.
+    The inverse of the Gamma distribution of shape 1/2 is half the square of a normal quantile, at a fifteenth of gammaincinv's price.
     """
     return np.square(ndtri(ndtr(-normal) / 2)) / 2
 

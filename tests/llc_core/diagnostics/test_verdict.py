@@ -153,7 +153,7 @@ def test_the_tolerance_is_a_share_of_the_answer_and_not_of_an_estimate_that_is_t
 
 
 def test_chains_that_are_too_short_for_a_measure_are_told_to_go_on():
-    """Of chains that disagree no law is measured, so another sampler would only begin anew."""
+    """Of chains that disagree no distribution is measured, so another sampler would only begin anew."""
     for short in ({"se": 5.0}, {"r_hat": 1.2}, {"ess": 20.0}):
         found = judged(exact_law=False, sampler=build("PSGLD"), **short)
         assert found.wants_steps and not found.change and "law" not in found.reason

@@ -116,7 +116,7 @@ def test_chains_do_not_know_that_they_are_measured(monkeypatch):
 
 
 def test_a_law_that_needs_tiny_steps_is_not_trusted_without_a_measure(monkeypatch):
-    """Corrected PSGLD has the right law as its step vanishes, and is a fifth low on a normal law at its automatic step."""
+    """Corrected PSGLD has the right distribution as its step vanishes, and is a fifth low on a normal distribution at its automatic step."""
     monkeypatch.setattr(record, "law_bias", lambda setup: None)
     found = run(WIDE, CorrectedPSGLD(), n_beta=1000.0)
     assert found.llc < 0.9 * WIDE.llc(1000.0, 1.0) and not found.converged

@@ -1,4 +1,4 @@
-"""Directions that chains have not spread along, counted from the gradients of the steps where the law is not measured."""
+"""Directions that chains have not spread along, counted from the gradients of the steps where the distribution is not measured."""
 
 from __future__ import annotations
 

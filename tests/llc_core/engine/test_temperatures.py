@@ -56,7 +56,7 @@ def loss_at_balance() -> float:
 
 
 def drawn(temperature: float, random: np.random.Generator, rows=400, chains=4, memory=0.5, fixed_gamma=False) -> Level:
-    """A level whose chains are autoregressive with the very law of chains at this temperature."""
+    """A level whose chains are autoregressive with the very distribution of chains at this temperature."""
     n_beta, gamma = N_BETA / temperature, GAMMA if fixed_gamma else GAMMA / temperature
     total = n_beta * CURVATURES + gamma
     center, noise = n_beta * CURVATURES / total * MINIMUM, random.normal(size=(rows, chains, len(total)))
@@ -164,7 +164,7 @@ def test_exact_draws():
     cold, hot = run.estimates()
     slope = cold.from_temperatures
     assert hot.from_temperatures is None and hot.n_beta == pytest.approx(cold.n_beta / 2)
-    exact = 2 * hot.reference - cold.reference  # from the normal laws at nβ, γ and at half of both
+    exact = 2 * hot.reference - cold.reference  # from the normal distributions at nβ, γ and at half of both
     assert math.isfinite(exact) and abs(slope.llc - exact) < 3.5 * slope.llc_se < 0.3 * exact
 
 

@@ -13,7 +13,7 @@ UNEVEN = (1.0, 1.1, 1.3, 1.6, 12.0)
 
 
 def rates(temperatures: tuple[float, ...]) -> np.ndarray:
-    """Of swaps between exact draws of a regular minimum with three parameters, whose nβ·ΔL has a Gamma law of shape 3/2."""
+    """Of swaps between exact draws of a regular minimum with three parameters, whose nβ·ΔL has a Gamma distribution of shape 3/2."""
     levels = 1 / np.array(temperatures)
     loss = np.random.default_rng(0).gamma(SHAPE, size=(DRAWS, len(levels))) / levels
     return np.minimum(1, np.exp((levels[:-1] - levels[1:]) * (loss[:, :-1] - loss[:, 1:]))).mean(axis=0)

@@ -76,12 +76,12 @@ def test_step_by_step_and_compiled_agree(interaction, monkeypatch):
     check_that_both_steppings_agree(interaction, monkeypatch)
 
 
-# -- the law of a swap ----------------------------------------------------------------------------------------------
+# -- the distribution of a swap ----------------------------------------------------------------------------------------------
 
 
 def check_that_swaps_keep_the_law(interaction: ReplicaExchange = LADDER) -> None:
-    """nβ·ΔL of exact draws has a Gamma law of shape D/2 at every level. After four rounds of swaps of 20,000 ladders its mean is
-    D/2 still, within 4 standard errors √(D/2/ladders): swaps keep the product of the laws, in which ladders stay independent."""
+    """nβ·ΔL of exact draws has a Gamma distribution of shape D/2 at every level. After four rounds of swaps of 20,000 ladders its mean is
+    D/2 still, within 4 standard errors √(D/2/ladders): swaps keep the product of the distributions, in which ladders stay independent."""
     shape, ladders = 1.5, 20_000
     rng = np.random.default_rng(2)
     levels = np.array(interaction.ladder(100.0))

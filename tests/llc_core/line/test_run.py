@@ -1,7 +1,7 @@
-"""Chains on the line: the arithmetic of a step, the laws they converge to, and the bugs that must show.
+"""Chains on the line: the arithmetic of a step, the distributions they converge to, and the bugs that must show.
 
 The rows and limits are those of the recipe for Rensmeyer & Niggemann 2025: 20,000 chains started in the target, burn-in
-of time 6, 80 bins on [−4, 4]. Total variation of that many samples from the right law is about 0.005, and 0.007 of the 10,000
+of time 6, 80 bins on [−4, 4]. Total variation of that many samples from the right distribution is about 0.005, and 0.007 of the 10,000
 chains with which rows go whose limits are 0.02 and more.
 """
 
@@ -162,12 +162,12 @@ def test_without_numba_numpy_gives_the_same_numbers_and_says_so(monkeypatch):
     assert run_of(sampler, "skewed", dtype="float32").advance(5).diverged == 0
 
 
-# -- laws -------------------------------------------------------------------------------------------------------------
+# -- distributions -------------------------------------------------------------------------------------------------------------
 
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    """A simulation with what its distances must be: to the predicted law, and below or above to the target."""
+    """A simulation with what its distances must be: to the predicted distribution, and below or above to the target."""
 
     sampler: object
     target: str = "normal"
@@ -361,7 +361,7 @@ def test_what_cannot_be_is_refused_in_one_sentence(change, sentence):
 
 
 def test_numbers_in_scalar_functions_do_not_widen_single_precision():
-    """Without the pass in `llc_core.compute.single_precision` the laws are the same, at a fifth of the speed."""
+    """Without the pass in `llc_core.compute.single_precision` the distributions are the same, at a fifth of the speed."""
     numba = pytest.importorskip("numba")
     line = PSGLD().line()
     p = (np.float32(0.9),) * 3

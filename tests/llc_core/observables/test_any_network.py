@@ -35,7 +35,7 @@ def exact(n_beta: float) -> float:
 
 
 def exact_llc(n_beta: float, localization: float, step_size: float) -> float:
-    """What SGLD's own discrete law gives: a direction of curvature a has the variance 1/(a(1 − εa/4))."""
+    """What SGLD's own discrete distribution gives: a direction of curvature a has the variance 1/(a(1 − εa/4))."""
     x = torch.randn(N, D, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     loss = n_beta * torch.linalg.eigvalsh(x.T @ x / N)
     curvature = loss + localization

@@ -1,4 +1,4 @@
-"""The adaptive samplers: their laws, scalar forms and square roots, and what the correction term of PSGLD is worth."""
+"""The adaptive samplers: their distributions, scalar forms and square roots, and what the correction term of PSGLD is worth."""
 
 from __future__ import annotations
 
@@ -347,11 +347,11 @@ def test_shampoo_refuses_layers_that_do_not_fit():
         ShampooSGLD().init(column, column, hp)
 
 
-# -- laws in long simulations -----------------------------------------------------------------------------------------
+# -- distributions in long simulations -----------------------------------------------------------------------------------------
 
 
 def law_moments(sampler: Sampler) -> tuple[float, float]:
-    """E x² and E x⁴ of the sampler's law on the standard normal, by quadrature."""
+    """E x² and E x⁴ of the sampler's distribution on the standard normal, by quadrature."""
     law = sampler.law()
     x = (np.arange(-100_000, 100_000) + 0.5) * 1e-4
     log = -x * x / 2 / law.temperature

@@ -137,7 +137,7 @@ def test_an_asymmetric_law_is_met_and_missed_where_all_is_accepted(sampler, modu
         return decide(state, energy, position, end, torch.zeros_like(gain), test)
 
     monkeypatch.setattr(f"llc_core.samplers.{module}.decide", accept_all)
-    # Proposals that are never refused have another law, or run away: then there is no number.
+    # Proposals that are never refused have another distribution, or run away: then there is no number.
     assert not off_on_the_skewed_line(sampler) <= 6
 
 

@@ -1,4 +1,4 @@
-"""Every registered sampler: its contract, its exact discrete law, its moments, and the bugs these tests must catch."""
+"""Every registered sampler: its contract, its exact discrete distribution, its moments, and the bugs these tests must catch."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ from llc_core.types import Energy
 NAMES = sorted(samplers())
 WITH_UPDATE = [name for name in NAMES if not issubclass(samplers()[name], MetropolisSampler)]
 LINEAR = [name for name in WITH_UPDATE if name != "SGLRW"]
-"""Their steps are linear in state and noise at rest. Those of SGLRW are signs; `test_sglrw.py` has its laws."""
+"""Their steps are linear in state and noise at rest. Those of SGLRW are signs; `test_sglrw.py` has its distributions."""
 WITH_CELL = [name for name in NAMES if samplers()[name]().cell() is not None]
 DTYPES = [torch.float32, torch.float64]
 torch.set_num_threads(1)
@@ -281,7 +281,7 @@ def test_the_printed_algorithms_to_the_last_bit(name):
     assert not np.allclose(start.stepped(name, "corrected"), by_hand(name, start, True), rtol=1e-6)
 
 
-# -- exact discrete laws ----------------------------------------------------------------------------------------------
+# -- exact discrete distributions ----------------------------------------------------------------------------------------------
 
 
 def lasting(name: str) -> Sampler:
@@ -351,7 +351,7 @@ def test_discrete_stationary_variance(sampler, variance, fraction):
 
 @pytest.mark.parametrize("name", LINEAR)
 def test_small_steps_sample_the_target(name):
-    """As ε → 0 the variance tends to 1/c; the thermostat (friction held) to the law of SGHMC, also 1/c."""
+    """As ε → 0 the variance tends to 1/c; the thermostat (friction held) to the distribution of SGHMC, also 1/c."""
     sampler = lasting(name)
     law = linear_map(sampler.replace(step_size=1e-4 * sampler.safety * limit(sampler, SCALE + 1)), SCALE, 1.0)
     assert (SCALE + 1) * law.variance == pytest.approx(1, abs=1e-3)
@@ -657,12 +657,12 @@ def test_stuck_chains_do_not_pass():
         check_mean(stuck_anywhere, expected=0.0, sd=1.0, allowance=0.0)
 
 
-# -- laws of the adaptive samplers, figures of the specification ------------------------------------------------------
+# -- distributions of the adaptive samplers, figures of the specification ------------------------------------------------------
 
 
 @pytest.mark.parametrize("sampler", [RMSPropSGLD(beta=0.5), AdamSGLD(beta1=0.0, beta2=0.5)], ids=lambda s: s.name)
 def test_an_adaptive_metric_samples_exp_minus_u_over_g(sampler):
-    """G follows the position, ∇·G is missing: the law tends to exp(−x²/2)·√(x² + a) (Rensmeyer & Niggemann)."""
+    """G follows the position, ∇·G is missing: the distribution tends to exp(−x²/2)·√(x² + a) (Rensmeyer & Niggemann)."""
     result = sample(
         sampler.replace(stability=0.1, step_size=0.004), Quadratic([1.0]), chains=3000, steps=3000, burn_in=1200
     )
@@ -721,7 +721,7 @@ UNBIASED_HERE: dict[str, dict[str, float]] = {
     "MongeSGLD": {"beta": 0.1},
     "ShampooSGLD": {"alpha": MAX_DECAY, "stability": 10.0},
 }
-"""Settings of the samplers whose own law is not the target: such that the metric hardly moves on WIDE."""
+"""Settings of the samplers whose own distribution is not the target: such that the metric hardly moves on WIDE."""
 
 
 @pytest.mark.long

@@ -1,4 +1,4 @@
-"""The lattice random walk: its exact law at every step size, and heavy-tailed errors of the gradient, under which SGLD fails."""
+"""The lattice random walk: its exact distribution at every step size, and heavy-tailed errors of the gradient, under which SGLD fails."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ def test_a_step_goes_up_as_often_as_the_paper_says():
     assert wanted[0] == 1 and wanted[-1] == 0, "the limits are reached"
 
 
-# -- the law at a finite step -----------------------------------------------------------------------------------------
+# -- the distribution at a finite step -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("balls", [2, 3, 8])
 def test_on_a_quadratic_it_is_the_urn_of_ehrenfest(balls):
-    """Steps of ε = 2/(c·K): the chain from 0 has the binomial law of 2K balls, whose variance is 1/c at every such step."""
+    """Steps of ε = 2/(c·K): the chain from 0 has the binomial distribution of 2K balls, whose variance is 1/c at every such step."""
     x = np.arange(-balls, balls + 1)
     up = 0.5 * (1 - x / balls)
     np.testing.assert_allclose(balanced(up, 1 - up), stats.binom(2 * balls, 0.5).pmf(x + balls), rtol=1e-12)
@@ -70,7 +70,7 @@ def test_the_variance_on_a_normal_has_no_bias_where_that_of_sgld_has(size):
 
 
 def test_a_pull_that_is_cut_off_widens_the_law():
-    """Honest limits: at ε = 1 a twentieth of the normal law lies where the probability is at its limit."""
+    """Honest limits: at ε = 1 a twentieth of the normal distribution lies where the probability is at its limit."""
     assert exact_law(SGLRW(), "normal", 1.0).moments()["second"] == pytest.approx(1.030, abs=1e-3)
     assert exact_law(SGLRW(), "normal", 3.0).moments()["second"] > 1.3
 
@@ -181,7 +181,7 @@ def expected(noise: float, step_size: float) -> float:
 
 
 def check_heavy(noise: float, step_size: float, steps: int) -> None:
-    """Assert that SGLRW has the λ̂ of its own exact law, and so nearly that of the target."""
+    """Assert that SGLRW has the λ̂ of its own exact distribution, and so nearly that of the target."""
     found, walk = heavy("SGLRW", noise, step_size, steps), expected(noise, step_size)
     print(
         f"noise {noise:g}, step {step_size:g}: {found.llc:.2f} ± {found.llc_se:.2f}, its law {walk:.3f}, target {EXACT:.3f}"

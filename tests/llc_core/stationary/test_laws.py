@@ -1,4 +1,4 @@
-"""Stationary laws on the line: against printed constants, against simulation, and the bugs these tests must catch."""
+"""Stationary distributions on the line: against printed constants, against simulation, and the bugs these tests must catch."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_predicted_laws_have_the_printed_constants(sampler, z, variation, mean_a
 
 
 class WrongShare(PSGLD):
-    """PSGLD whose law has the wrong part of Γ."""
+    """PSGLD whose distribution has the wrong part of Γ."""
 
     share = 0.0
 
@@ -122,7 +122,7 @@ def test_densities_are_normalised_and_their_masses_add_up(name, sampler):
 
 def test_heavy_tails_are_followed_or_refused():
     assert target_law("student_t").moments()["second"] == pytest.approx(5 / 3, rel=1e-9)
-    # temperature 2.5 leaves tails x^{−2.4}: a law without a mean of |x|²
+    # temperature 2.5 leaves tails x^{−2.4}: a distribution without a mean of |x|²
     law = LimitLaw(Law(temperature=2.5), landscape("student_t"))
     assert law.cumulative(np.inf) == 1 and law.moments()["second"] == np.inf
     with pytest.raises(ValueError, match="tail has infinite mass. Choose a target with lighter tails"):

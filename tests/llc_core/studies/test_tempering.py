@@ -48,7 +48,7 @@ def test_singular_minima(name, exponents, m):
 
 
 def test_the_swap_s_sign_matters(monkeypatch):
-    """A swap with its sign turned round moves high losses to cold levels: the law must be seen to be lost."""
+    """A swap with its sign turned round moves high losses to cold levels: the distribution must be seen to be lost."""
 
     class Turned(replicas.Replicas):
         def _swap(self, step):
@@ -81,7 +81,7 @@ def exact(widths, levels, second_moment=1.0) -> np.ndarray:
 
 
 class Cauchy(nn.Module):
-    """w = tan(πu/2), so that a u that is even over (−1, 1) makes a Cauchy law of w."""
+    """w = tan(πu/2), so that a u that is even over (−1, 1) makes a Cauchy distribution of w."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -150,7 +150,7 @@ def test_round_trips_where_all_swaps_are_accepted():
 
 @pytest.mark.slow
 def test_the_barrier_of_a_gaussian():
-    """Two levels apart by a factor r: nβ·ΔL has Gamma laws of shape D/2, and the share of refused swaps is an integral over them."""
+    """Two levels apart by a factor r: nβ·ΔL has Gamma distributions of shape D/2, and the share of refused swaps is an integral over them."""
     levels = np.geomspace(1.0, 1e3, 10)
     found = free_energy(zeros(4, 1), levels, chains=32, steps=800, seed=3)
     ratio = levels[1] / levels[0]

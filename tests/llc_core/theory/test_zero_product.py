@@ -1,4 +1,4 @@
-"""The law of a two-layer linear network around the product 0, against integrals that are known otherwise."""
+"""The distribution of a two-layer linear network around the product 0, against integrals that are known otherwise."""
 
 from __future__ import annotations
 

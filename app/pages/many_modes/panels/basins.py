@@ -93,7 +93,7 @@ class BasinPanel:
             line, at = seen.side(side).line, levels(config, side)
             if not line.size:
                 continue
-            if len(set(at)) == 1:  # chains without levels are as many draws of one law
+            if len(set(at)) == 1:  # chains without levels are as many draws of one distribution
                 line, at = line.mean(axis=1, keepdims=True), at[:1]
             mean = line.mean(axis=0)
             error = line.std(axis=0, ddof=1) / np.sqrt(len(line)) if len(line) > 1 else np.zeros_like(mean)

@@ -26,7 +26,7 @@ LEGEND = [
 class Below:
     """The page makes it once the histograms are on the screen, so that these are there sooner.
 
-    on_exact: called with a side and its exact law when one is known.
+    on_exact: called with a side and its exact distribution when one is known.
     """
 
     def __init__(self, config: BiasConfig, on_exact: Callable[[str, ExactBias], None]):

@@ -1,4 +1,4 @@
-"""Law of the ensemble: √KSD of chains against iterations, and what cannot be measured is said."""
+"""Distribution of the ensemble: √KSD of chains against iterations, and what cannot be measured is said."""
 
 from __future__ import annotations
 

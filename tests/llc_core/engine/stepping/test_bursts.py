@@ -206,7 +206,7 @@ def test_what_was_lost_before_stays_lost_and_a_level_may_rise():
 def test_negative_levels_have_a_ceiling_that_varies_with_the_parameters():
     assert ceiling(np.array([-500.0]), 10_000)[0] == -500 + ROOM + TIMES * 100
     rng = np.random.default_rng(0)
-    for shape in (0.5, 5.0, 50.0, 5000.0):  # the posterior's own law never comes near
+    for shape in (0.5, 5.0, 50.0, 5000.0):  # the posterior's own distribution never comes near
         draws = rng.gamma(shape, size=100_000)
         assert draws.max() < ceiling(np.median(draws, keepdims=True), int(2 * shape))[0]
 

@@ -152,7 +152,7 @@ CURVATURE, N_BETA, LOCALIZATION, DIM, CHAINS, STEPS = 1.0, 50.0, 3.0, 2 * GROUP 
 
 
 def error_in_standard_errors(sampler: dict, fraction: float) -> float:
-    """λ̂ of a quadratic against its exact law at this step size; D independent parameters make the standard error small."""
+    """λ̂ of a quadratic against its exact distribution at this step size; D independent parameters make the standard error small."""
     top = torch.tensor([[N_BETA * CURVATURE + LOCALIZATION]])
     limit = float(build(sampler).stable_step(top, hyperparameters(build(sampler), 1, FLOAT)))
     sampler = build({**sampler, "step_size": fraction * limit})

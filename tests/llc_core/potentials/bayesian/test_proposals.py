@@ -1,4 +1,4 @@
-"""Under a Laplace likelihood proposals follow a smooth slope: the law stays exact, and more of them are accepted."""
+"""Under a Laplace likelihood proposals follow a smooth slope: the distribution stays exact, and more of them are accepted."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_only_samplers_that_reject_follow_it_and_losses_are_the_same():
 
 @pytest.mark.parametrize("sampler", [{"name": "SplitHMC", "leapfrog_steps": 10}, {"name": "MALA"}])
 def test_chains_meet_brute_force(sampler):
-    """Draws of the prior, weighted by the likelihood, have the law of the posterior without a gradient."""
+    """Draws of the prior, weighted by the likelihood, have the distribution of the posterior without a gradient."""
     problem = BayesianNetwork((1, 4, 1), likelihood="laplace", noise_variance=1.0)
     w = problem.prior_draws(60_000, torch.Generator().manual_seed(5))
     losses = problem.per_sample_loss(w, 0, problem.n).sum(dim=1).numpy()

@@ -1,4 +1,4 @@
-"""Data that are nowhere kept: the same rows however they are asked for, and the law that they must have."""
+"""Data that are nowhere kept: the same rows however they are asked for, and the distribution that they must have."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_no_pool_is_made(monkeypatch):
 @pytest.mark.long
 @pytest.mark.parametrize("gradient", ["full", "minibatch"])
 def test_the_estimate_is_that_of_kept_data(gradient):
-    """Other rows of the same law."""
+    """Other rows of the same distribution."""
     options = {"gradient": gradient, "chains": 16, "steps": 4000, "batch_size": 400}
     virtual = estimate(network(n=10**5, seed=4), "SGLD", **options)
     kept = estimate(DeepLinearNetwork.random(widths=[6, 4, 3], n=10**5, seed=4), "SGLD", **options)

@@ -140,7 +140,7 @@ def test_a_formula_is_the_law_it_says():
 
 
 def test_the_stated_error_of_the_table_is_its_error():
-    """On a formula with a kink, where it is not negligible, against the law itself."""
+    """On a formula with a kink, where it is not negligible, against the distribution itself."""
     target = landscape({"expression": "abs(x)", "of": "energy"})
     x = np.linspace(*target.bounds, 400_001)
     exact = np.exp(-np.abs(x))

@@ -102,7 +102,7 @@ def test_w0_is_a_zero_and_its_lambda_is_told_only_where_it_is_known():
 
 @pytest.mark.parametrize(("rho", "k"), [("w1", [1, 0]), ("w1*w2", [1, 1]), ("w1^2*w2", [2, 1])])
 def test_adaptive_quadrature_agrees_with_that_along_axes(rho, k):
-    """Two quadratures that share nothing but the law; each is as exact as its last halving says, 1e-4 and 1e-5 of the whole."""
+    """Two quadratures that share nothing but the distribution; each is as exact as its last halving says, 1e-4 and 1e-5 of the whole."""
     for at, n, localization in (([0, 0], 1000, 1.0), ([0, 1.5], 1000, 30.0), ([0, 0], 20_000, 5.0)):
         mine = planar_landscape("formula", rho=rho, at=at, n=n)
         named = planar_landscape("normal_crossing", k=k, at=at, n=n)

@@ -1,4 +1,4 @@
-"""Chains of weights and chains of functions: equal paths on shared noise, equal laws, and the collapse of W-SGLD."""
+"""Chains of weights and chains of functions: equal paths on shared noise, equal distributions, and the collapse of W-SGLD."""
 
 from __future__ import annotations
 

@@ -134,7 +134,7 @@ def test_stein_discrepancy_tells_exact_draws_from_the_prior():
 
 
 def test_stein_discrepancy_on_a_normal_law():
-    """U has mean 0 under the law; a shift of the mean is seen. Shapes that do not fit are refused."""
+    """U has mean 0 under the distribution; a shift of the mean is seen. Shapes that do not fit are refused."""
     draws = np.random.default_rng(0).standard_normal((800, 2))
     fair = kernel_stein_discrepancy(draws, -draws)
     assert abs(fair.u) < 0.01 and fair.p > 0.01

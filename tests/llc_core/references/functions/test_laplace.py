@@ -1,4 +1,4 @@
-"""Laplace likelihoods by mixtures of normal ones: the law is that of brute force, and of other noise it is not."""
+"""Laplace likelihoods by mixtures of normal ones: the distribution is that of brute force, and of other noise it is not."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def by_weights(f: np.ndarray, losses: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
 
 def test_a_variance_drawn_with_its_residual_has_the_law_of_both():
-    """Under the Laplace law of r, τ drawn given r is exponential with mean 2b²."""
+    """Under the Laplace distribution of r, τ drawn given r is exponential with mean 2b²."""
     random = np.random.default_rng(0)
     tau = variances_given(random.laplace(0, 0.5, 200_000), 0.5, random)
     assert abs(tau.mean() - 0.5) < 4.5 * 0.5 / math.sqrt(len(tau))

@@ -1,1 +1,1 @@
-"""How far the law of many chains is from the exact posterior, iteration by iteration (kernel Stein discrepancy)."""
+"""How far the distribution of many chains is from the exact posterior, iteration by iteration (kernel Stein discrepancy)."""

@@ -1,1 +1,1 @@
-"""Panel "Exact law": the stationary density at each step size, without Monte Carlo."""
+"""Panel "Exact distribution": the stationary density at each step size, without Monte Carlo."""

@@ -1,4 +1,4 @@
-"""What the exact operator says about a comparison: the law at this step size, and how the bias depends on ε and α."""
+"""What the exact operator says about a comparison: the distribution at this step size, and how the bias depends on ε and α."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ ALPHAS = (0.0, 0.5, 0.9, 0.99)
 RESOLUTION = 0.6
 """Of the grid, relative to the usual one: good to a total variation of about 0.002, in a tenth of a second."""
 ROOM = 150 * 2**20
-"""Bytes of one law. Those of all visitors are made one after the other, and a page must not wait minutes for one to be left."""
+"""Bytes of one distribution. Those of all visitors are made one after the other, and a page must not wait minutes for one to be left."""
 KEPT = 2000
 
 
 @dataclass(frozen=True)
 class ExactBias:
-    """The law that a chain really has at one step size, and how far it is from where it should be.
+    """The distribution that a chain really has at one step size, and how far it is from where it should be.
 
-    side: of the sampler.  alpha: None for samplers without.  to_target, to_limit: total variation of the exact law at `step_size`.
+    side: of the sampler.  alpha: None for samplers without.  to_target, to_limit: total variation of the exact distribution at `step_size`.
 
-    law: masses [bins + 2] of the exact law.  x, density: its curve.  trouble: a sentence where there is none.
+    law: masses [bins + 2] of the exact distribution.  x, density: its curve.  trouble: a sentence where there is none.
     current: whether these are the settings of the side itself.
     """
 
@@ -49,7 +49,7 @@ class ExactBias:
 
 
 def tasks(config: BiasConfig, subject: str) -> list[Callable[[], ExactBias]]:
-    """Both sides' own laws first, then the curves of the side `subject`, its own α before others."""
+    """Both sides' own distributions first, then the curves of the side `subject`, its own α before others."""
     scene = get_scene(config)
     wanted = [partial(_point, config, scene, side, own_alpha(config, side), own_step(config, side)) for side in SIDES]
     own = own_alpha(config, subject)

@@ -1,4 +1,4 @@
-"""The panel "Bias against ε and α" and the exact laws of both sides: one background job, polled with the page."""
+"""The panel "Bias against ε and α" and the exact distributions of both sides: one background job, polled with the page."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from app.style.legend import HeardLegend
 
 
 class ExactPanel:
-    """`points` holds the exact law of each side once it is known; `listener` is called when one arrives."""
+    """`points` holds the exact distribution of each side once it is known; `listener` is called when one arrives."""
 
     def __init__(self) -> None:
         self.listener: Callable[[str, ExactBias], None] = lambda side, point: None

@@ -1,4 +1,4 @@
-"""Sentences about one side: which law its sampler has and why, and what the histogram shows of it."""
+"""Sentences about one side: which distribution its sampler has and why, and what the histogram shows of it."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from app.pages.stationary_bias.scene import Prediction
 from app.style.numbers import number
 
 RIGHT_LAW = 0.005
-"""A limit law nearer to the target than this counts as the target."""
+"""A limit distribution nearer to the target than this counts as the target."""
 NEAR = 0.02
-"""A histogram nearer than this to a law, or than three times what chance leaves, agrees with it."""
+"""A histogram nearer than this to a distribution, or than three times what chance leaves, agrees with it."""
 
 
 def verdict(config: BiasConfig, prediction: Prediction, measured: Measured | None) -> tuple[str, str]:
@@ -83,7 +83,7 @@ def burn_in_note(config: BiasConfig, prediction: Prediction) -> str:
 
 
 def formula(prediction: Prediction) -> str:
-    """LaTeX of the law that the sampler converges to, with its numbers."""
+    """LaTeX of the distribution that the sampler converges to, with its numbers."""
     sampler = prediction.sampler
     values = sampler.to_dict()
     alpha, stability = values.get("alpha", 0.0), values.get("stability", 0.0)
@@ -111,7 +111,7 @@ def formula(prediction: Prediction) -> str:
 
 
 def explanation(prediction: Prediction) -> str:
-    """One sentence on why this sampler has the law it has."""
+    """One sentence on why this sampler has the distribution it has."""
     values = prediction.sampler.to_dict()
     name = prediction.sampler.name
     if name == "PSGLD":

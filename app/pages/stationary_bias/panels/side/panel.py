@@ -55,7 +55,7 @@ class Side:
         )
 
     def show_answers(self, visible: bool) -> None:
-        """Show what tells the law, or do not even send it."""
+        """Show what tells the distribution, or do not even send it."""
         self._told = visible
         self.law.show_answers(visible)
         self._tell(True)

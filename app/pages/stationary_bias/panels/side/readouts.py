@@ -86,7 +86,7 @@ def readouts(side: str) -> list[dict[str, Any]]:
 
 
 def exact_values(side: str, point: ExactBias | None, measured_masses: np.ndarray | None) -> dict[str, str]:
-    """What the chain's own law at this step size adds to the numbers."""
+    """What the chain's own distribution at this step size adds to the numbers."""
     if point is None or point.trouble:
         return dict.fromkeys((f"{side}_exact", f"{side}_agreement"), UNKNOWN)
     agreement = math.nan if measured_masses is None else stationary.total_variation(measured_masses, point.masses)
