@@ -21,6 +21,7 @@ class Staircase:
         self.x = Range1d(0, 1)
         self._told = True
         self._scene: Stages | None = None
+        self._minima_from = 0
         labels = {"loss": "loss", "ladder": "λ", "values": "singular values"}
         self.plots = {
             name: house_figure(
@@ -62,9 +63,9 @@ class Staircase:
         for plot, span in zip(self.plots.values(), self.here, strict=True):
             plot.add_layout(span)
 
-    def reset(self, scene: Stages) -> None:
-        """Another flow, or another run: nothing has been measured yet."""
-        self._scene = scene
+    def reset(self, scene: Stages, minima_from: int = 0) -> None:
+        """Another flow, or another run: nothing has been measured yet.  minima_from: the first rest that has an exact λ."""
+        self._scene, self._minima_from = scene, minima_from
         end = float(scene.times[-1])
         self.x.update(start=-0.02 * end, end=1.04 * end, reset_start=-0.02 * end, reset_end=1.04 * end)
         kept = np.unique(np.linspace(0, len(scene.times) - 1, MOST_POINTS).astype(int))
@@ -89,12 +90,12 @@ class Staircase:
         if scene is None:
             return
         learned = (scene.singular_values > scene.teacher / 2).sum(axis=1)
-        ends = [scene.times[learned == stage.rank][[0, -1]] for stage in scene] if visible else []
-        last = self.x.end
+        shown = list(scene)[self._minima_from :] if visible else []
+        ends = [scene.times[learned == stage.rank][[0, -1]] for stage in shown]
         self.exact.data = {
             "x0": [float(start) for start, _ in ends],
-            "x1": [float(stop) for _, stop in ends[:-1]] + ([last] if ends else []),
-            "y": [float(stage.coefficient) for stage in scene] if visible else [],
+            "x1": [float(stop) for _, stop in ends[:-1]] + ([self.x.end] if ends else []),
+            "y": [float(stage.coefficient) for stage in shown],
         }
 
     def show(self, seen: StagesProgress) -> None:

@@ -11,7 +11,7 @@ import panel as pn
 from app.components.readouts import Numbers
 from app.pages.base import PageInfo
 from app.pages.page import Page
-from app.pages.stages.config import StagesConfig
+from app.pages.stages.config import REAL, StagesConfig
 from app.pages.stages.editor import StagesEditor
 from app.pages.stages.figures import Staircase
 from app.pages.stages.job import StagesJob
@@ -116,7 +116,7 @@ class Stages(Page):
 
     def reset(self, config: StagesConfig, scene: Found) -> None:
         self.takeaway.show(config, scene)
-        self.staircase.reset(scene)
+        self.staircase.reset(scene, minima_from=len(scene) - 1 if config.teacher == REAL else 0)
         options = {"Latest": LATEST, **{f"{stage.rank} learned": place for place, stage in enumerate(scene)}}
         self.rest.param.update(options=options, value=LATEST)
 
@@ -151,7 +151,7 @@ class Stages(Page):
         place = min(place, len(self.scene) - 1)
         stage = self.scene[place]
         self.staircase.look_at(stage.time)
-        found = cells(stage, seen, place)
+        found = cells(self.config, stage, seen, place)
         self.numbers.values = {key: text for key, text in found.items() if key not in self.numbers.withheld}
         tone, words = verdict(self.config, stage, seen, place, self.answers.visible)
         self.verdict.object = f'<p class="{tone}">{words}</p>'

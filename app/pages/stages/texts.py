@@ -58,17 +58,18 @@ def caption(seen: StagesProgress | None, scene: Stages) -> str:
     return f"rest {seen.at + 1} of {len(scene)}"
 
 
-def cells(stage: Stage, seen: StagesProgress | None, place: int) -> dict[str, str]:
+def cells(config: StagesConfig, stage: Stage, seen: StagesProgress | None, place: int) -> dict[str, str]:
     measured = seen is not None and math.isfinite(seen.llc[place])
     done = seen is not None and place < len(seen.estimates)
     values = ", ".join(number(value, 3) for value in stage.singular_values[: stage.rank])
     llc = UNKNOWN
     if measured and seen is not None:
         llc = with_error(seen.llc[place], seen.llc_se[place]) if done else f"{number(seen.llc[place], 3)} so far"
+    saddle = config.teacher == REAL and stage.rank < len(config.singular_values)
     return {
-        "llc": llc,
-        "exact": f"{float(stage.coefficient):g}",
-        "multiplicity": str(stage.coefficient.multiplicity),
+        "llc": llc.replace("-", "−"),
+        "exact": "none here" if saddle else f"{float(stage.coefficient):g}",
+        "multiplicity": UNKNOWN if saddle else str(stage.coefficient.multiplicity),
         "loss": number(stage.loss, 3),
         "learned": values or "none",
     }

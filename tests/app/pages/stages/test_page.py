@@ -70,7 +70,7 @@ def test_a_number_so_far_is_there_before_a_rest_is_done():
     job = StagesJob(SMALL)
     seen = job.advance(60)
     assert not seen.estimates and math.isfinite(seen.llc[0]) and math.isnan(seen.llc[1])
-    assert texts.cells(job.scene[0], seen, 0)["llc"].endswith("so far")
+    assert texts.cells(SMALL, job.scene[0], seen, 0)["llc"].endswith("so far")
     assert "Not yet" in texts.verdict(SMALL, job.scene[1], seen, 1, True)[1]
 
 
@@ -86,6 +86,7 @@ def test_verdicts_know_a_saddle_a_place_between_two_steps_and_a_right_number(don
     job = StagesJob(real)
     while not job.finished:
         seen = job.advance(100)
+    assert texts.cells(real, job.scene[0], seen, 0)["exact"] == "none here"
     assert seen.llc[0] < 0 and "Not a minimum" in texts.verdict(real, job.scene[0], seen, 0, True)[1]
 
 
@@ -95,6 +96,9 @@ def test_hidden_steps_are_not_sent(done):
     staircase.reset(job.scene)
     staircase.show(seen)
     assert list(staircase.exact.data["y"]) == [float(stage.coefficient) for stage in job.scene]
+    staircase.reset(job.scene, minima_from=2)
+    assert list(staircase.exact.data["y"]) == [float(job.scene[2].coefficient)]
+    staircase.show(seen)
     staircase.show_answers(False)
     assert not staircase.exact.data["y"] and len(staircase.found.data["y"]) == 3
 
