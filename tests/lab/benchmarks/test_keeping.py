@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +13,8 @@ from lab.benchmarks.keeping import Kept, engine_digest
 from lab.benchmarks.verdicts import runs
 from lab.benchmarks.verdicts.cases import Case, cases
 from llc_core.samplers.registry import samplers
+
+RESULTS = Path(__file__).resolve().parents[3] / "lab/results"
 
 
 def test_rows_are_there_again(tmp_path):
@@ -141,3 +144,14 @@ def test_the_defaults_are_made_in_pieces(tmp_path, monkeypatch, capsys):
     assert run() == told and asked == [0, 1, 2], "nothing is made twice"
     run("--sampler", "HMC")
     assert len(asked) == 6, "another question has its own rows"
+
+
+@pytest.mark.parametrize(
+    ("file", "seed", "others"),
+    [("verdict_remedies", 5, False), ("verdicts_seed2", 2, False), ("verdicts_seed31", 31, True)],
+)
+def test_kept_runs_are_those_that_are_asked_for(file, seed, others):
+    """A new sampler among the others once made all runs other ones, and a table of 600 had 15."""
+    kept = [json.loads(line)["asked"] for line in (RESULTS / f"{file}.jsonl").read_text().splitlines()]
+    wanted = [json.loads(json.dumps(case)) for case in cases(600, seed, others)]
+    assert kept and all(each in wanted for each in kept)
