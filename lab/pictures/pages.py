@@ -2,7 +2,7 @@
 
     python -m lab.pictures.pages [KEY …]        writes docs/pictures/KEY.webp; wants Chromium
 
-A page is photographed when its first run has finished, or after a minute.
+A page is photographed when its first run has finished, or after twenty seconds.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ THEMES = ("light", "dark")
 HEIGHT, GAP = 440, 8
 """Of one window on a sheet, and between two of them, in pixels."""
 QUALITY = 60
-PATIENCE = 60_000
-"""Milliseconds until a page is photographed as it is."""
+PATIENCE, RUN = 60_000, 20_000
+"""Milliseconds until a page must be there, and until its run is photographed as it is."""
 
 
 def photographed(tab: Any, address: str) -> Image.Image:
@@ -34,7 +34,7 @@ def photographed(tab: Any, address: str) -> Image.Image:
     tab.goto(address)
     tab.locator("h1").first.wait_for(timeout=PATIENCE)
     with suppress(Error):  # pages without a run, and long runs
-        tab.get_by_text("finished", exact=True).first.wait_for(timeout=PATIENCE if "start" not in address else 3000)
+        tab.get_by_text("finished", exact=True).first.wait_for(timeout=RUN if "start" not in address else 3000)
     tab.wait_for_timeout(1500)
     return Image.open(io.BytesIO(tab.screenshot())).convert("RGB")
 
