@@ -14,6 +14,7 @@ LOSSES = [
     ("band", "middle 80%"),
     ("one_chain", "one chain; point: all"),
     ("marginal", "mean λ̂"),
+    ("predicted", "Gamma(λ̂, 1)"),
 ]
 ESTIMATE = [("estimate", "λ̂ ± 2 s.e."), ("recent", "moving average")]
 EXACT_LINES = ("local", "global", "expected")

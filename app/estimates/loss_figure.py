@@ -39,6 +39,7 @@ class LossFigure(RunFigure):
         self.band = ColumnDataSource(_table(np.zeros((0, 4))), name="band")
         self.marginal = ColumnDataSource(_bars(np.zeros(0), np.zeros(0), 1), name="marginal")
         self.mean = ColumnDataSource({"x": [], "y": []}, name="marginal_mean")
+        self.gamma = ColumnDataSource({"x": [], "y": []}, name="gamma")
         self._chains, self._burn_in, self._total = 0, 0, 1
         self._waiting = np.zeros((0, 1))
         self._others: list[Any] = []
@@ -58,6 +59,9 @@ class LossFigure(RunFigure):
             line_color=None,
         )  # fmt: skip
         plot.line("x", "y", source=self.mean, line_width=2.5, line_color=theme.ESTIMATE)
+        plot.line(
+            "x", "y", source=self.gamma, line_width=2, line_color=theme.PREDICTED, line_dash=theme.DASHES["predicted"]
+        )
 
     def reset(self, chains: int, total_steps: int, burn_in: int, scale: float, expected: float | None) -> None:
         """Empty the figure for a new run. scale: a λ that sets the first range."""
@@ -144,12 +148,13 @@ class LossFigure(RunFigure):
         edges = np.linspace(float(self.y.range.start), float(self.y.range.end), BINS + 1)
         counts, _ = np.histogram(self.counted(), edges)
         self.marginal.data = _bars(counts, edges, self._total)
+        self.gamma.data = _gamma(llc, counts, edges, self._total)
         ends = [STRIP[0] * self._total, STRIP[1] * self._total]
         self.mean.data = {"x": ends, "y": [llc, llc]}
 
     def _empty_histogram(self) -> None:
         self.marginal.data = _bars(np.zeros(0), np.zeros(0), 1)
-        self.mean.data = {"x": [], "y": []}
+        self.mean.data = self.gamma.data = {"x": [], "y": []}
 
 
 def _quantiles(values: np.ndarray) -> np.ndarray:
@@ -172,3 +177,17 @@ def _bars(counts: np.ndarray, edges: np.ndarray, total: int) -> Mapping[str, np.
     lengths = (STRIP[1] - STRIP[0]) * total * counts[there] / max(float(counts.max(initial=0)), 1.0)
     low, high = (edges[:-1][there], edges[1:][there]) if len(edges) else (counts, counts)
     return {"left": np.full(len(low), left), "right": left + lengths, "bottom": low, "top": high}
+
+
+def _gamma(llc: float, counts: np.ndarray, edges: np.ndarray, total: int) -> Mapping[str, np.ndarray]:
+    """What a settled chain of this λ̂ would count: nβ·ΔL has a Gamma(λ, 1) distribution as n grows, whatever the landscape.
+
+    Source: Watanabe 2009, where the posterior density of K near w0 is of order K^(λ−1)·exp(−nβK). Nothing where λ̂ is not above 0.
+    """
+    if not (llc > 0 and counts.any()):
+        return {"x": np.zeros(0), "y": np.zeros(0)}
+    y = np.linspace(max(float(edges[0]), 0.0), float(edges[-1]), 120)[1:]
+    density = np.exp((llc - 1) * np.log(y) - y - math.lgamma(llc))
+    expected = counts.sum() * (edges[1] - edges[0]) * density
+    length = np.minimum(expected / counts.max(), 1.15)  # below λ = 1 it has no largest value
+    return {"x": (STRIP[0] + (STRIP[1] - STRIP[0]) * length) * total, "y": y}

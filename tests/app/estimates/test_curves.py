@@ -9,7 +9,7 @@ import pytest
 
 from app.estimates.curves import ONE_TRUTH, Curves
 from app.estimates.figures import EstimateFigure
-from app.estimates.loss_figure import BLOCK, LossFigure
+from app.estimates.loss_figure import BLOCK, STRIP, LossFigure, _gamma
 from app.runs.history import Cursor, History, NewRows
 from app.style import theme
 from llc_core import Run, RunConfig
@@ -122,3 +122,25 @@ def test_the_newest_is_the_moving_average_until_there_is_an_estimate():
     assert figure.newest() == 7.1
     figure.reset(100, 50, {"local": 7.5})
     assert np.isnan(figure.newest())
+
+
+@pytest.mark.parametrize("llc", [0.5, 3.0, 12.0])
+def test_a_settled_chain_lies_along_the_gamma_curve(llc):
+    """Draws of Gamma(λ, 1) fill the bars up to the curve; those of another width with the same mean do not."""
+    random = np.random.default_rng(0)
+    edges = np.linspace(0, 3 * llc + 4, 31)
+    middles = (edges[1:] + edges[:-1]) / 2
+
+    def farthest(draws: np.ndarray) -> float:
+        counts, _ = np.histogram(draws, edges)
+        curve = _gamma(llc, counts, edges, 1000)
+        expected = (np.interp(middles, curve["y"], curve["x"]) / 1000 - STRIP[0]) / (STRIP[1] - STRIP[0]) * counts.max()
+        seen = (expected > 30) & (middles > edges[2])  # where chance is small, and the curve is not cut off
+        return float(np.abs((counts - expected) / np.sqrt(expected))[seen].max())
+
+    assert farthest(random.gamma(llc, size=20_000)) < 5
+    assert farthest(random.gamma(4 * llc, scale=0.25, size=20_000)) > 15
+
+
+def test_below_zero_there_is_no_gamma_curve():
+    assert not len(_gamma(-1.0, np.array([3, 1]), np.array([0.0, 1.0, 2.0]), 100)["x"])
