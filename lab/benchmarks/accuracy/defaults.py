@@ -26,7 +26,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lab.benchmarks.keeping import Kept, Row
+from llc_core.studies.keeping import Kept, Row
 from lab.benchmarks.machine import machine
 from lab.benchmarks.smoke import parse
 from llc_core import DeepLinearNetwork, estimate

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from lab.benchmarks.keeping import Kept
+from llc_core.studies.keeping import Kept
 from lab.benchmarks.machine import machine
 from lab.benchmarks.smoke import parse
 from llc_core.decisions import (

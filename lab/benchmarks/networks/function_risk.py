@@ -20,7 +20,7 @@ from pathlib import Path
 import torch
 
 import lab
-from lab.benchmarks.keeping import Kept, Row
+from llc_core.studies.keeping import Kept, Row
 from lab.benchmarks.machine import machine
 from lab.benchmarks.smoke import parse
 from llc_core.decisions.mushrooms import read_mushrooms

@@ -20,7 +20,7 @@ from unittest import mock
 import numpy as np
 import torch
 
-from lab.benchmarks.keeping import Kept, Row
+from llc_core.studies.keeping import Kept, Row
 from lab.benchmarks.machine import machine
 from lab.benchmarks.smoke import parse
 from lab.benchmarks.verdicts.cases import CHAINS, PROBLEMS, STEPS, Case, answer_of, problem_of

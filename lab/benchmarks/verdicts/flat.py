@@ -17,7 +17,7 @@ from pathlib import Path
 
 import torch
 
-from lab.benchmarks.keeping import Kept, Row
+from llc_core.studies.keeping import Kept, Row
 from lab.benchmarks.machine import machine
 from lab.benchmarks.smoke import parse
 from lab.benchmarks.verdicts.cases import CHAINS, OTHERS, STEPS, problem_of

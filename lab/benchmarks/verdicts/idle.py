@@ -22,7 +22,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from lab.benchmarks.keeping import Kept, Row
+from llc_core.studies.keeping import Kept, Row
 from lab.benchmarks.machine import machine
 from lab.benchmarks.smoke import parse
 from lab.benchmarks.verdicts.cases import problem_of as deep_problem

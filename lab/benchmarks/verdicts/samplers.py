@@ -14,7 +14,7 @@ import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
-from lab.benchmarks.keeping import Kept
+from llc_core.studies.keeping import Kept
 from lab.benchmarks.machine import machine
 from lab.benchmarks.smoke import parse
 from lab.benchmarks.verdicts.cases import CHAINS, FACTORS, SMALL_FACTORS, Case

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from lab.benchmarks.accuracy import defaults
-from lab.benchmarks.keeping import Kept, engine_digest
+from llc_core.studies.keeping import Kept, engine_digest
 from lab.benchmarks.verdicts import runs
 from lab.benchmarks.verdicts.cases import Case, cases
 from llc_core.samplers.registry import samplers
