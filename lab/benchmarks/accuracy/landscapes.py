@@ -93,10 +93,10 @@ def main() -> None:
             k, h, arguments.sampler, arguments.repeats, arguments.steps, arguments.seed, arguments.members
         )
         spent = time.perf_counter() - started
-        for step, printed, row in zip(STEPS, paper, rows, strict=True):
+        for step, said, row in zip(STEPS, paper, rows, strict=True):
             print(
                 f"{k[0]},{k[1]}  {h[0]},{h[1]}  {row['truth']:.3f}  {row['exact']:.3f} ({row['exact_sd']:.3f})  {row['side']:.3f}  {mcmc:.2f}"
-                f"       | {step:.0e}  {row['mean']:.3f} ({row['sd']:.3f})  {row['median']:.3f}  {printed:.2f}  {row['dead']:4d}  "
+                f"       | {step:.0e}  {row['mean']:.3f} ({row['sd']:.3f})  {row['median']:.3f}  {said:.2f}  {row['dead']:4d}  "
                 f"{'yes' if row['fine'] else 'NO '} | {row['exact_nu']:.3f}   {row['side_nu']:.3f}   {row['nu']:.3f}   "
                 f"{'yes' if row['nu_fine'] else 'NO '}  {spent:5.1f}",
                 flush=True,
@@ -107,7 +107,7 @@ def main() -> None:
                 "h": h,
                 "sampler": arguments.sampler,
                 "step_size": step,
-                "printed": printed,
+                "printed": said,
                 "printed_mcmc": mcmc,
             }
             report["rows"].append({**named, **{name: plain(value) for name, value in row.items()}})

@@ -74,17 +74,32 @@ class Bands(Study):
         for width, row in rows.items():
             draws, sd = np.array(row["functions"]), np.array(row["sd"])
             parts = np.array_split(draws, GROUPS)
-            off = Measured.of([np.abs(part.mean(axis=0) - row["mean"])[inside].mean() / sd[inside].mean() for part in parts])
+            off = Measured.of(
+                [np.abs(part.mean(axis=0) - row["mean"])[inside].mean() / sd[inside].mean() for part in parts]
+            )
             # each group's mean has an error of its own even where the chains draw from the posterior
             floor = float((2 / np.pi * GROUPS / self.chains) ** 0.5)
-            claims.append(at_most(f"H = {width}: the chains' mean is that of the exact posterior (in its sd)", off, floor + 0.15))
+            claims.append(
+                at_most(f"H = {width}: the chains' mean is that of the exact posterior (in its sd)", off, floor + 0.15)
+            )
             spread = Measured.of([part.std(axis=0, ddof=1)[inside].mean() / sd[inside].mean() for part in parts])
-            claims.append(alike(f"H = {width}: the chains' sd is that of the exact posterior (ratio)", spread, ("equal", Measured(1.0)), 0.1))
+            claims.append(
+                alike(
+                    f"H = {width}: the chains' sd is that of the exact posterior (ratio)",
+                    spread,
+                    ("equal", Measured(1.0)),
+                    0.1,
+                )
+            )
         for (narrow, one), (wide, other) in pairwise(rows.items()):
-            apart = np.abs(np.array(one["mean"]) - other["mean"])[inside].max() / float(np.mean(np.array(other["sd"])[inside]))
+            apart = np.abs(np.array(one["mean"]) - other["mean"])[inside].max() / float(
+                np.mean(np.array(other["sd"])[inside])
+            )
             text = f"the posterior of H = {narrow} is that of H = {wide} (largest distance of the exact means, in sd)"
             claims.append(at_most(text, Measured(apart, max(float(one["se"]), float(other["se"]))), 0.15))
-        numbers = {f"H = {width}": {key: row[key] for key in ("acceptance", "r_hat", "ess")} for width, row in rows.items()}
+        numbers = {
+            f"H = {width}": {key: row[key] for key in ("acceptance", "r_hat", "ess")} for width, row in rows.items()
+        }
         return Found(claims, numbers, lambda: self._figure(x, rows))
 
     def _row(self, width: int, x: np.ndarray, at: Place) -> Mapping[str, Any]:
@@ -127,12 +142,18 @@ class Bands(Study):
         for width, row in rows.items():
             data, values = self.network(width).data, np.array(row["functions"])
             named = {
-                f"MALA, {LEVEL:.0%} of {self.chains} chains": (x, values.mean(axis=0), np.quantile(values, ends, axis=0)),
+                f"MALA, {LEVEL:.0%} of {self.chains} chains": (
+                    x,
+                    values.mean(axis=0),
+                    np.quantile(values, ends, axis=0),
+                ),
                 "exact at this width": (x, np.array(row["mean"]), np.array([row["low"], row["high"]])),
                 "infinitely wide": (x, wide.mean, np.stack([wide.quantile(end) for end in ends])),
             }
             points = hv.Scatter((np.ravel(data.x), np.ravel(data.y)), label="data").opts(size=7, color="black")
-            plot = curves(named, title=f"H = {width}", xlabel="x", ylabel="f(x)", height=340, legend_position="bottom_right")
+            plot = curves(
+                named, title=f"H = {width}", xlabel="x", ylabel="f(x)", height=340, legend_position="bottom_right"
+            )
             drawn.append(plot * points)
         return beside_each_other(*drawn)
 
@@ -168,7 +189,13 @@ class SteinCourse(Study):
         claims: list[Claim] = []
         for width, row in rows.items():
             first, last = Measured(row["root"][0], row["error"]), Measured(row["root"][-1], row["error"])
-            claims.append(less(f"H = {width}: the chains' law comes nearer to the posterior (√KSD)", ("at the end", last), ("at first", first)))
+            claims.append(
+                less(
+                    f"H = {width}: the chains' law comes nearer to the posterior (√KSD)",
+                    ("at the end", last),
+                    ("at first", first),
+                )
+            )
             text = f"H = {width}: at the end the law is that of exact draws (√KSD)"
             claims.append(at_most(text, last, self.close * row["exact"]))
         return Found(claims, {f"H = {width}": row for width, row in rows.items()}, lambda: self._figure(rows))

@@ -71,9 +71,12 @@ class Basins(Study):
         )
         share = found[:, 1] / found.sum(axis=1)
         first, last = (
-            (f"n = {self.sizes[i]:g}", Measured(share[i], self._grid_error(self.sizes[i], float(share[i])))) for i in (0, -1)
+            (f"n = {self.sizes[i]:g}", Measured(share[i], self._grid_error(self.sizes[i], float(share[i]))))
+            for i in (0, -1)
         )
-        claims: list[Claim] = [less("the singular point takes over as n grows (its share of the posterior)", first, last)]
+        claims: list[Claim] = [
+            less("the singular point takes over as n grows (its share of the posterior)", first, last)
+        ]
         energy = -np.log(found)
         if self.show == "free_energy":
             slopes = np.diff(energy, axis=0) / np.diff(np.log(self.sizes))[:, None]
@@ -82,7 +85,11 @@ class Basins(Study):
                 error = abs(float(slopes[-1, column] - slopes[-2, column])) if len(slopes) > 1 else math.nan
                 text = f"the free energy of {name} grows by λ = {truth:g} log n"
                 claims.append(near(text, Measured(float(slopes[-1, column]), error), truth, WITHIN, "λ"))
-        numbers = {"n": list(self.sizes), "masses of line and point": found.tolist(), "share of the point": share.tolist()}
+        numbers = {
+            "n": list(self.sizes),
+            "masses of line and point": found.tolist(),
+            "share of the point": share.tolist(),
+        }
         return Found(claims, numbers, lambda: self._figure(energy))
 
     def _grid_error(self, n: float, share: float) -> float:
@@ -99,7 +106,14 @@ class Basins(Study):
             return curves(named, dots=True, logx=True, xlabel="n", ylabel="−log ∫ exp(−nK)", legend_position="top_left")
         hv, axis = holoviews(), np.linspace(-1.5, 1.5, 301)
         energies = surface("two_basins").energy(axis[:, None], axis[None])
-        looks: dict[str, Any] = {"cmap": "Blues", "colorbar": True, "height": 340, "xlabel": "w₁", "ylabel": "w₂", "show_grid": False}
+        looks: dict[str, Any] = {
+            "cmap": "Blues",
+            "colorbar": True,
+            "height": 340,
+            "xlabel": "w₁",
+            "ylabel": "w₂",
+            "show_grid": False,
+        }
         return beside_each_other(
             *(
                 finished(

@@ -30,7 +30,9 @@ class Measured:
         return cls(float(known.mean()), float(known.std(ddof=1) / len(known) ** 0.5) if len(known) > 1 else math.nan)
 
     @classmethod
-    def resampled(cls, statistic: Callable[[np.ndarray], float], count: int, draws: int = 200, seed: int = 0) -> Measured:
+    def resampled(
+        cls, statistic: Callable[[np.ndarray], float], count: int, draws: int = 200, seed: int = 0
+    ) -> Measured:
         """A statistic of `count` independent repeats and its error by the bootstrap.
 
         statistic: places [count] of the repeats, some of them several times ↦ the number.

@@ -1,4 +1,5 @@
-"""SGLD on regressions of two parameters whose posterior is known by quadrature: the tables and figures of Lau, Murfet & Wei."""
+"""SGLD on regressions of two parameters whose posterior is known by quadrature: the tables and figures of Lau, Murfet & Wei. Long,
+since the rows of the tables and the two points share what a run and its quadrature give."""
 
 from __future__ import annotations
 
@@ -246,7 +247,9 @@ class Crossings(Study):
             if known:
                 text = f"the printed means of SGLD at ε = {step:g} come out (rows within 2 s.e.)"
                 # one row in twenty is further off by chance
-                claims.append(Claim(text, len(apart) <= 0.05 * known + 1, f"{known - len(apart)} of {known}{self._named(apart)}"))
+                claims.append(
+                    Claim(text, len(apart) <= 0.05 * known + 1, f"{known - len(apart)} of {known}{self._named(apart)}")
+                )
         truth = np.array([cells[-1]["truth"] for _, cells in every])
         order = [np.array([cells[i]["median"] for _, cells in every]) for i in range(len(self.step_sizes))]
         for step, ours in zip(self.step_sizes, order, strict=True):
@@ -310,7 +313,9 @@ class TwoPoints(Study):
                 asked, lambda gamma=gamma: points(self.repeats, self.steps, gamma, self.step_size), f"γ = {gamma:g}"  # type: ignore[misc]
             )  # fmt: skip
             numbers[f"γ = {gamma:g}"] = row
-            u, v = (Measured(row[at]["mean"], row[at]["sd"] / max(self.repeats - row[at]["dead"], 1) ** 0.5) for at in "UV")
+            u, v = (
+                Measured(row[at]["mean"], row[at]["sd"] / max(self.repeats - row[at]["dead"], 1) ** 0.5) for at in "UV"
+            )
             said = f" (γ = {gamma:g})"
             claims += [
                 near(f"λ̂ at U is near ½{said}", u, row["U"]["truth"], self.ends, "true"),

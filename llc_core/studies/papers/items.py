@@ -136,3 +136,45 @@ def _order(item: Item) -> tuple[str, int, list[Any]]:
     kind = item.name.partition("-")[0]
     numbers = [(0, int(part), "") if part.isdigit() else (1, 0, part) for part in re.findall(r"\d+|[a-z]+", item.name)]
     return item.paper, ORDER.index(kind) if kind in ORDER else len(ORDER), numbers
+
+
+def page(folder: Path = FOLDER) -> str:
+    """Every item with its state and its command, as Markdown: what `docs/papers.md` is."""
+    titles, every = papers(folder), items(folder)
+    lines = [
+        "# The papers, figure by figure",
+        "",
+        "One command runs a figure or a table, and says which claims of the paper hold, with errors:",
+        "",
+        "```bash",
+        "llc-lab paper --list                              # every item, and its state",
+        "llc-lab paper 003/figure-1                        # in minutes",
+        "llc-lab paper 003/figure-1 --size paper --dry-run # what the printed size takes here",
+        "```",
+        "",
+        "- Its settings lie in `lab/papers`, a file for each item, with the printed size and a small one.",
+        "- Figure, claims and numbers go to the folder that `--out` names. The same command goes on where it was ended.",
+        "- A claim is decided where two standard errors leave no doubt; otherwise it says that it is not.",
+        "- `--device cuda` runs the sweeps of paper 000 on a GPU.",
+        "",
+        "This page is written by `python -m llc_core.studies.papers.items`.",
+    ]
+    for paper, title in titles.items():
+        lines += [
+            "",
+            f"## {paper}",
+            "",
+            f"{title}.",
+            "",
+            "| item | what it shows | state | command |",
+            "|---|---|---|---|",
+        ]
+        for item in every:
+            if item.paper == paper:
+                command = f"`{item.command}`" if item.command else "–"
+                lines.append(f"| {item.name.replace('-', ' ')} | {item.title} | {item.state} | {command} |")
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    print(page(), end="")

@@ -111,9 +111,7 @@ class LineLaws(Study):
             else:
                 drawn.append((panel.label, seen.sum(axis=0), law, None))
         if self.pair:
-            one, other = (
-                (name, Measured(numbers[name]["to target"], numbers[name]["se"])) for name in self.pair
-            )
+            one, other = ((name, Measured(numbers[name]["to target"], numbers[name]["se"])) for name in self.pair)
             claims.append(less(f"{one[0]} is nearer to the target than {other[0]}", one, other))
         return Found(claims, numbers, lambda: self._figure(drawn, target))
 
@@ -142,9 +140,7 @@ class LineLaws(Study):
         masses = at.part(asked, make, f"{panel.label}, exact law of the step size")["masses"]
         return None if masses is None else np.array(masses)
 
-    def _judged(
-        self, panel: Panel, law: Any, to_target: Measured, to_law: Measured, apart: float
-    ) -> list[Claim]:
+    def _judged(self, panel: Panel, law: Any, to_target: Measured, to_law: Measured, apart: float) -> list[Claim]:
         found = []
         if panel.printed is not None:
             text = f"{panel.label}: the printed constant normalises the predicted law"

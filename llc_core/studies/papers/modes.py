@@ -147,7 +147,13 @@ class Modes(Study):
                 legend_position="right",
             )  # fmt: skip
         hv = holoviews()
-        looks: dict[str, Any] = {"cmap": "RdBu_r", "clim": (0.5, 1.5), "colorbar": True, "clabel": "found / exact", "height": 300}
+        looks: dict[str, Any] = {
+            "cmap": "RdBu_r",
+            "clim": (0.5, 1.5),
+            "colorbar": True,
+            "clabel": "found / exact",
+            "height": 300,
+        }
         looks |= {"xlabel": "x", "ylabel": "y", "show_grid": False}
         images = {name: np.flipud((np.mean(row["cells"], axis=0) / masses).T) for name, row in rows.items()}
         return beside_each_other(

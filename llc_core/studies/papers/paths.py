@@ -51,7 +51,13 @@ class Trails(Study):
             claims.append(alike(text, ours, ("quadrature", Measured(row["exact"])), SLACK))
         for (loose, one), (tight, other) in pairwise(rows.items()):
             far, close = Measured.of(one["distance"]), Measured.of(other["distance"])
-            claims.append(less(f"chains stay nearer to w0 at {tight} than at {loose} (root mean square)", (tight, close), (loose, far)))
+            claims.append(
+                less(
+                    f"chains stay nearer to w0 at {tight} than at {loose} (root mean square)",
+                    (tight, close),
+                    (loose, far),
+                )
+            )
         numbers = {name: {key: value for key, value in row.items() if key != "trails"} for name, row in rows.items()}
         return Found(claims, numbers, lambda: self._figure(rows))
 
@@ -89,9 +95,7 @@ class Trails(Study):
         hv, drawn = holoviews(), []
         for name, row in rows.items():
             paths = np.moveaxis(np.array(row["trails"]), 1, 0)
-            curves = [
-                hv.Path([path]).opts(color=color, alpha=0.7) for path, color in zip(paths, CHAINS, strict=False)
-            ]
+            curves = [hv.Path([path]).opts(color=color, alpha=0.7) for path, color in zip(paths, CHAINS, strict=False)]
             drawn.append(finished(hv.Overlay(curves), title=name, xlabel="w₁", ylabel="w₂", height=360))
         return beside_each_other(*drawn, columns=3)
 

@@ -58,7 +58,11 @@ class Volumes(Study):
                 near(f"{name}: the volume scales as ε^λ", Measured(row["slope"]), float(truth), NEAR, "λ"),
                 near(f"{name}: the power of −log ε is m − 1", Measured(row["m"]), truth.multiplicity, 0.0, "m"),
             ]
-        return Found(claims, {name: {"slope": row["slope"], "m": row["m"]} for name, row in rows.items()}, lambda: self._figure(rows))
+        return Found(
+            claims,
+            {name: {"slope": row["slope"], "m": row["m"]} for name, row in rows.items()},
+            lambda: self._figure(rows),
+        )
 
     def _row(self, loss: Loss, at: Place) -> tuple[Any, Any]:
         k, h = ([int(each) for each in pair] for pair in (loss.k, loss.h))
@@ -77,7 +81,9 @@ class Volumes(Study):
         from llc_core.plots.kinds import curves
 
         named = {f"{name}: slope {row['slope']:.3f}": (row["epsilon"], row["volume"]) for name, row in rows.items()}
-        return curves(named, logx=True, logy=True, xlabel="ε", ylabel="V(ε)", legend_position="bottom_right", height=380)
+        return curves(
+            named, logx=True, logy=True, xlabel="ε", ylabel="V(ε)", legend_position="bottom_right", height=380
+        )
 
 
 @dataclass(frozen=True)
@@ -106,7 +112,11 @@ class Classes(Study):
     problems: int = hyper(100, 1, 10_000)
 
     def cost(self) -> Cost:
-        return Cost(0.002 * len(self.classes) * self.problems, 200, f"{self.problems} networks of each class, their widths alone")
+        return Cost(
+            0.002 * len(self.classes) * self.problems,
+            200,
+            f"{self.problems} networks of each class, their widths alone",
+        )
 
     def run(self, at: Place) -> Found:
         claims, table, rows = [], [f"{'class':8}{'layers':>10}{'widths':>14}{'parameters, quartiles':>40}"], {}

@@ -8,10 +8,10 @@ import sys
 import pytest
 
 from lab.benchmarks.accuracy import defaults
-from llc_core.studies.keeping import Kept, engine_digest
 from lab.benchmarks.verdicts import runs
 from lab.benchmarks.verdicts.cases import Case, cases
 from llc_core.samplers.registry import samplers
+from llc_core.studies.keeping import Kept, engine_digest
 
 
 def test_rows_are_there_again(tmp_path):
