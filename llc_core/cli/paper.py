@@ -44,10 +44,18 @@ def _paper(options: argparse.Namespace) -> int:
     say(f"{cost.words}: about {hours(cost.seconds / 3600)} and {cost.megabytes:,.0f} MB on this machine", flush=True)
     if options.dry_run:
         return 0
-    done = run_item(
-        item, options.size, options.out, workers=options.workers, device=options.device,
-        say=lambda line: say(f"  {line}", flush=True),
-    )  # fmt: skip
+    try:
+        done = run_item(
+            item,
+            options.size,
+            options.out,
+            workers=options.workers,
+            device=options.device,
+            say=lambda line: say(f"  {line}", flush=True),
+        )
+    except KeyboardInterrupt:
+        say("Ended; what was done is kept, and the same command goes on from there.")
+        return 130
     for line in done.found.table:
         say(line)
     for claim in done.claims:

@@ -14,12 +14,23 @@ from pathlib import Path
 from typing import Any
 
 from llc_core.fields import known_keys, short
-from llc_core.studies.papers import bands, basins, contours, crossings, laws, modes, paths, step_sizes, volumes
+from llc_core.studies.papers import (
+    bands,
+    basins,
+    contours,
+    crossings,
+    laws,
+    modes,
+    paths,
+    same_chains,
+    step_sizes,
+    volumes,
+)
 from llc_core.studies.papers.study import STUDIES, Study
 
 FOLDER = Path(__file__).resolve().parents[3] / "lab" / "papers"
 SIZES = ("paper", "small")
-KINDS = {bands, basins, contours, crossings, laws, modes, paths, step_sizes, volumes}
+KINDS = {bands, basins, contours, crossings, laws, modes, paths, same_chains, step_sizes, volumes}
 """Modules whose studies are known by their names once they are imported."""
 ORDER = ("figure", "table", "section", "theorem", "lemma", "appendix")
 LIST = "items.toml"
