@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -63,12 +64,10 @@ class Basins(Study):
         return Cost(0.4 * len(self.sizes), 300, f"quadrature at {len(self.sizes)} n")
 
     def run(self, at: Place) -> Found:
-        found = np.array(
-            [
-                at.part(["basins", n, CELLS], lambda n=n: {"masses": masses(n)}, f"n = {n:g}")["masses"]  # type: ignore[misc]
-                for n in self.sizes
-            ]
-        )
+        rows = [
+            at.part(["basins", n, CELLS], partial(lambda n: {"masses": masses(n)}, n), f"n = {n:g}") for n in self.sizes
+        ]
+        found = np.array([row["masses"] for row in rows])
         share = found[:, 1] / found.sum(axis=1)
         first, last = (
             (f"n = {self.sizes[i]:g}", Measured(share[i], self._grid_error(self.sizes[i], float(share[i]))))

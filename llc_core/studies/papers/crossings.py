@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -309,9 +310,7 @@ class TwoPoints(Study):
         numbers = {}
         for gamma in self.localizations:
             asked = ["points", self.repeats, self.steps, self.step_size, gamma]
-            row = at.part(
-                asked, lambda gamma=gamma: points(self.repeats, self.steps, gamma, self.step_size), f"γ = {gamma:g}"  # type: ignore[misc]
-            )  # fmt: skip
+            row = at.part(asked, partial(points, self.repeats, self.steps, gamma, self.step_size), f"γ = {gamma:g}")
             numbers[f"γ = {gamma:g}"] = row
             u, v = (
                 Measured(row[at]["mean"], row[at]["sd"] / max(self.repeats - row[at]["dead"], 1) ** 0.5) for at in "UV"

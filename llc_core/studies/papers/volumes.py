@@ -1,22 +1,28 @@
-"""What λ says, without a chain: how the volume of small losses scales, and the random networks of each size class."""
+"""Without a chain: how the volume of small losses scales, how fast deep linear losses grow, and the random networks of each class."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
+import torch
 
+from llc_core.compute.precision import EXACT
 from llc_core.fields import Settings, hyper, is_list, numbers, short
-from llc_core.potentials import problem_class
+from llc_core.potentials import DeepLinearNetwork, problem_class
 from llc_core.potentials.plane.regression import planar_landscape
 from llc_core.references.volume import volume_scaling
 from llc_core.studies.papers.claims import Claim, Measured, at_least, near
 from llc_core.studies.papers.study import Cost, Found, Place, Study, register
 
 NEAR = 0.02
-"""The fit of λ to the curve is that good at 600 cells."""
+"""The fit of λ to the curve is that good at 600 cells, and a power far out at these distances."""
+FAR = (1e5, 1e6)
+"""Distances from w0 between which powers are taken; weights are about 1."""
 
 
 @dataclass(frozen=True)
@@ -138,6 +144,56 @@ class Classes(Study):
                 f"{', '.join(f'{size:,}' for size in quartiles):>40}"
             )
         return Found(claims, rows, None, table)
+
+
+@register
+@dataclass(frozen=True)
+class Growth(Study):
+    """How the loss of deep linear networks of M layers and its gradient grow along random rays from w0: with powers 2M and 2M − 1.
+
+    A gradient that grows faster than the distance has no global Lipschitz constant, which conditions of convergence ask for.
+    layers: M.  width: of all layers.  rays: random directions, for the errors.
+    """
+
+    layers: tuple[float, ...] = hyper((1, 2, 3, 4), read=numbers("a list of numbers of layers"))
+    width: int = hyper(8, 1, 500)
+    rays: int = hyper(20, 2, 10_000)
+
+    def cost(self) -> Cost:
+        return Cost(2.0 + len(self.layers), 200, f"{len(self.layers)} networks, {self.rays} rays each")
+
+    def run(self, at: Place) -> Found:
+        rows = {}
+        for m in map(int, self.layers):
+            asked = ["growth", m, self.width, self.rays]
+            rows[str(m)] = at.part(asked, partial(self._powers, m), f"M = {m}")
+        claims: list[Claim] = []
+        for m, row in rows.items():
+            loss, grad = Measured.of(row["loss"]), Measured.of(row["gradient"])
+            claims.append(near(f"M = {m}: along rays the loss has degree 2M", loss, 2 * int(m), NEAR, "2M"))
+            if int(m) > 1:
+                claims.append(at_least(f"M = {m}: the gradient grows faster than the distance (power)", grad, 1 + NEAR))
+        return Found(claims, rows, lambda: self._figure(rows))
+
+    def _powers(self, layers: int) -> dict[str, Any]:
+        """Slopes of log ΔL and of log ‖∇L‖ in the logarithm of the distance, [rays] each, far out."""
+        problem = DeepLinearNetwork.random(widths=[self.width] * (layers + 1), seed=0)
+        rays = torch.randn(self.rays, problem.dim, generator=torch.Generator().manual_seed(0), **EXACT)
+        (near_loss, near_grad), (far_loss, far_grad) = (problem.excess_loss_and_grad(rays * far) for far in FAR)
+        ratio = math.log(FAR[1] / FAR[0])
+        norms = far_grad.norm(dim=1) / near_grad.norm(dim=1)
+        return {"loss": ((far_loss / near_loss).log() / ratio).tolist(), "gradient": (norms.log() / ratio).tolist()}
+
+    def _figure(self, rows: dict[str, Any]) -> Any:
+        from llc_core.plots.kinds import curves
+
+        m = [int(each) for each in rows]
+        named: dict[str, Any] = {
+            name: (m, [np.mean(row[key]) for row in rows.values()])
+            for name, key in (("loss", "loss"), ("gradient", "gradient"))
+        }
+        named["linear growth"] = (m, [1.0] * len(m))
+        return curves(named, dots=True, xlabel="layers M", ylabel="power of the distance", legend_position="top_left")
 
 
 def _ends(values: Sequence[int]) -> list[int]:
