@@ -19,6 +19,7 @@ from llc_core.results import Estimate
 from llc_core.studies.papers.claims import Claim, Measured, alike, at_least, less, near
 from llc_core.studies.papers.study import Cost, Found, Place, Study, on_cores, register
 from llc_core.theory.quadrature import one_sided_posterior, posterior
+from llc_core.types import LearningCoefficient
 
 WIDEST = 0.3
 """A tolerance above this comes from chains that were thrown far, and everything would agree with them."""
@@ -97,7 +98,7 @@ def crossing_row(
                 "side": side.llc.mean(),
                 "side_nu": side.singular_fluctuation.mean(),
                 "exact_nu": exact.singular_fluctuation.mean(),
-                "truth": float(problem.learning_coefficient),
+                "truth": _known(problem.learning_coefficient),
             }
         )
     return rows
@@ -126,7 +127,7 @@ def points(
             "sd": float(np.nanstd(values, ddof=1)),
             "dead": int(np.isnan(values).sum()),
             "exact": float(posterior(problem, localization=localization).llc.mean()),
-            "truth": float(problem.local_learning_coefficient),
+            "truth": _known(problem.local_learning_coefficient),
             "counts": np.histogram(np.clip(values, edges[0], edges[-1]), edges)[0].tolist(),
         }
     gap = found[0] - found[1]
@@ -253,8 +254,8 @@ class Crossings(Study):
                 )
         truth = np.array([cells[-1]["truth"] for _, cells in every])
         order = [np.array([cells[i]["median"] for _, cells in every]) for i in range(len(self.step_sizes))]
-        for step, ours in zip(self.step_sizes, order, strict=True):
-            spread = Measured.resampled(lambda some, ours=ours: _rank(truth[some], ours[some]), len(truth))  # type: ignore[misc]
+        for step, medians in zip(self.step_sizes, order, strict=True):
+            spread = Measured.resampled(partial(_rank, truth, medians), len(truth))
             if len(truth) > 3:
                 claims.append(at_least(f"λ̂ at ε = {step:g} orders the rows as λ does (rank correlation)", spread, 0.8))
         return claims
@@ -313,7 +314,8 @@ class TwoPoints(Study):
             row = at.part(asked, partial(points, self.repeats, self.steps, gamma, self.step_size), f"γ = {gamma:g}")
             numbers[f"γ = {gamma:g}"] = row
             u, v = (
-                Measured(row[at]["mean"], row[at]["sd"] / max(self.repeats - row[at]["dead"], 1) ** 0.5) for at in "UV"
+                Measured(row[point]["mean"], row[point]["sd"] / max(self.repeats - row[point]["dead"], 1) ** 0.5)
+                for point in "UV"
             )
             said = f" (γ = {gamma:g})"
             claims += [
@@ -349,8 +351,14 @@ def plain(value: Any) -> Any:
     return None if isinstance(value, float) and math.isnan(value) else value
 
 
-def _rank(truth: np.ndarray, found: np.ndarray) -> float:
-    """Spearman's correlation; ties have the mean of their ranks."""
+def _known(coefficient: LearningCoefficient | None) -> float:
+    """Of a landscape whose λ is a formula."""
+    assert coefficient is not None
+    return float(coefficient)
+
+
+def _rank(truth: np.ndarray, found: np.ndarray, some: np.ndarray) -> float:
+    """Spearman's correlation of some entries; ties have the mean of their ranks."""
     from scipy.stats import spearmanr
 
-    return float(spearmanr(truth, found).statistic) if len(np.unique(truth)) > 1 else math.nan
+    return float(spearmanr(truth[some], found[some]).statistic) if len(np.unique(truth[some])) > 1 else math.nan

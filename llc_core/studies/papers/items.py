@@ -133,7 +133,8 @@ def merged(usual: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
 
 def _listed(paper: str, given: Mapping[str, Any]) -> Item:
     known_keys(f"{paper}/{LIST}", given, LISTED)
-    return Item(paper, **{name: str(value) for name, value in given.items()})
+    words = {name: str(given.get(name, "")) for name in LISTED}
+    return Item(paper, words["name"], words["title"], needs=words["needs"], instead=words["instead"])
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from llc_core.interactions.replica_exchange import ReplicaExchange
 from llc_core.plane.exact import kl_of_cells, plane_law
 from llc_core.plane.run import PlaneRun
 from llc_core.potentials.plane.surfaces import surface
-from llc_core.samplers import SGLD
+from llc_core.samplers.sgld import SGLD
 from llc_core.studies.papers.claims import Claim, Measured, at_least, less
 from llc_core.studies.papers.study import Cost, Found, Place, Study, register
 

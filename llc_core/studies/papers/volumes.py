@@ -164,14 +164,15 @@ class Growth(Study):
 
     def run(self, at: Place) -> Found:
         rows = {}
-        for m in map(int, self.layers):
-            asked = ["growth", m, self.width, self.rays]
-            rows[str(m)] = at.part(asked, partial(self._powers, m), f"M = {m}")
+        for count in map(int, self.layers):
+            asked = ["growth", count, self.width, self.rays]
+            rows[str(count)] = at.part(asked, partial(self._powers, count), f"M = {count}")
         claims: list[Claim] = []
-        for m, row in rows.items():
+        for layers, row in rows.items():
+            m = int(layers)
             loss, grad = Measured.of(row["loss"]), Measured.of(row["gradient"])
-            claims.append(near(f"M = {m}: along rays the loss has degree 2M", loss, 2 * int(m), NEAR, "2M"))
-            if int(m) > 1:
+            claims.append(near(f"M = {m}: along rays the loss has degree 2M", loss, 2 * m, NEAR, "2M"))
+            if m > 1:
                 claims.append(at_least(f"M = {m}: the gradient grows faster than the distance (power)", grad, 1 + NEAR))
         return Found(claims, rows, lambda: self._figure(rows))
 
