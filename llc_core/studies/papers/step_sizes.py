@@ -57,10 +57,10 @@ class Errors:
         mean = _mean(self.errors[:, some])
         fine = np.where(self.usable(some) & np.isfinite(mean), np.abs(mean), np.inf)
         x, width, longest = np.log10(self.step_size), 0.0, 0.0
-        for i in range(len(x)):
-            width = width if i and fine[i - 1] <= within and fine[i] <= within else 0.0
-            if i and min(fine[i - 1 : i + 1]) <= within and np.isfinite(fine[i - 1 : i + 1]).all():
-                high, low = max(fine[i - 1 : i + 1]), min(fine[i - 1 : i + 1])
+        for i in range(1, len(x)):
+            width = width if fine[i - 1] <= within else 0.0
+            low, high = sorted(fine[i - 1 : i + 1])
+            if low <= within and np.isfinite(high):
                 width += (x[i] - x[i - 1]) * (1.0 if high <= within else (within - low) / (high - low))
             longest = max(longest, width)
         return longest
