@@ -65,7 +65,11 @@ def run_item(
     found = study.run(Place(kept, folder / f"{item.paper}.sqlite", workers, device, say))
     page, numbers = (folder / f"{item.paper}-{item.name}.{size}.{ending}" for ending in ("html", "json"))
     title = f"{item.address}, {item.title} ({size})"
-    told = [*map(str, found.claims), *([f"Missing: {item.lacks}."] if item.lacks else [])]
+    told = [
+        f"What ran: {study.cost().words}.",
+        *map(str, found.claims),
+        *([f"Missing: {item.lacks}."] if item.lacks else []),
+    ]
     report = {
         "item": item.address, "size": size, "settings": study.to_dict(), "engine": engine_digest(), "rows": kept.origin(),
         "claims": [{"text": each.text, "holds": each.holds, "found": each.found} for each in found.claims],
