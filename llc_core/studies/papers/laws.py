@@ -37,13 +37,15 @@ ROUNDING = 1e-3
 @dataclass(frozen=True)
 class Panel(Settings):
     """label: the panel's title.  sampler: with its step size.  printed: the constant that normalises its law, as printed; None:
-    it is not."""
+    it is not.  weight_at_mode: what the printed law has in place of G^{−(1−c)}·exp(∫extra/G) where that integral begins.
+    """
 
     what = "panel"
 
     label: str = hyper("", read=lambda label, value: str(value))
     sampler: Mapping[str, Any] = hyper(dict, read=lambda label, value: build(value).to_dict())
     printed: float | None = hyper(None, 0.0)
+    weight_at_mode: float = hyper(1.0, 0.0, open_low=True)
 
 
 def read_panels(label: str, value: Any) -> tuple[Panel, ...]:
@@ -144,7 +146,8 @@ class LineLaws(Study):
         found = []
         if panel.printed is not None:
             text = f"{panel.label}: the printed constant normalises the predicted law"
-            found.append(near(text, Measured(law.normalizer), panel.printed, ROUNDING * panel.printed))
+            constant = law.normalizer / panel.weight_at_mode
+            found.append(near(text, Measured(constant), panel.printed, ROUNDING * panel.printed))
         if apart < SAME:
             text = f"{panel.label} reaches the target (total variation)"
             return [*found, at_most(text, to_target, self.close)]
