@@ -1,4 +1,4 @@
-"""`llc-lab estimate | audit | free-energy | pictures | sweep | export`: the engine from a terminal, without the app.
+"""`llc-lab estimate | audit | free-energy | paper | pictures | sweep | export`: the engine from a terminal, without the app.
 
 `python -m llc_core` is the same.
 """
@@ -12,6 +12,7 @@ from typing import Any
 from llc_core.cli.audit import add_audit
 from llc_core.cli.estimate import add_estimate
 from llc_core.cli.free_energy import add_free_energy
+from llc_core.cli.paper import add_paper
 from llc_core.cli.pictures import add_pictures
 from llc_core.cli.stores import add_export, add_stop
 from llc_core.cli.sweep import add_sweep
@@ -23,6 +24,7 @@ def add_commands(commands: Any) -> None:
     add_estimate(commands)
     add_audit(commands)
     add_free_energy(commands)
+    add_paper(commands)
     add_pictures(commands)
     add_sweep(commands)
     add_stop(commands)

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
+from llc_core.compute.cores import available_cores
 from llc_core.engine.adapting.schedule import COORDINATE_CHANGES, SHORTEST_ADAPTATION, WATCH_EVERY, coordinate_looks
+from llc_core.potentials import price
 from llc_core.samplers import build
 from llc_core.sweeps.spec import SweepSpec
 from llc_core.sweeps.unit import Unit
@@ -107,6 +111,59 @@ def measure_costs(spec: SweepSpec, units: Sequence[Unit] | None = None) -> Costs
         rate=rate,
         trials=len(picked),
     )
+
+
+def rough_seconds(spec: SweepSpec) -> tuple[float, float]:
+    """(seconds with all cores of this machine, megabytes with all of them) of a sweep that has not begun.
+
+    From its counts and three short timings of this device, so that nothing of it is made: within a factor of three or so.
+    `measure_costs` is closer and takes seconds to minutes.
+    """
+    units = list(spec.units())
+    steps, elements, products = np.array([_features(unit) for unit in units]).sum(axis=0)
+    call, element, product = _rates()
+    largest = max(units, key=parameters)
+    described = {name: spec.to_dict()[name] for name in ("batch_size", "dtype")}
+    made = price(largest.description, gradient=largest.gradient, **described)
+    chains = spec.chains * len(largest.rows) * largest.levels
+    workers = min(available_cores(), len(units))
+    held = made.peak + STATE_BYTES * float(chains) * made.parameters
+    alone = float(steps * call + elements * element + products * product)
+    return OVER * alone / workers, held * workers / 1e6
+
+
+OVER = 4.0
+"""What a run takes over its calls, updates and products by themselves: 356 s for 90 of the class 1K with minibatches, 1,764 hours for
+430 of the class 100K."""
+
+
+STATE_BYTES = 32
+"""For each parameter of a chain: the state of an adaptive sampler, gradient, noise and what is between."""
+STEP_CALL = 1.5e-4
+"""Seconds of one processor that a step takes however small the network is."""
+
+
+@lru_cache(maxsize=1)
+def _rates() -> tuple[float, float, float]:
+    """Seconds of a step's calls, of a parameter's update, and of an operation in matrix products, on one core here."""
+    import torch
+
+    def best(work: Callable[[], Any]) -> float:
+        found = []
+        for _ in range(3):
+            started = time.perf_counter()
+            work()
+            found.append(time.perf_counter() - started)
+        return min(found)
+
+    square, threads = torch.randn(256, 256), torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        product = best(lambda: square @ square) / (2 * 256**3)
+        element = best(lambda: torch.randn(100_000)) / 100_000
+    finally:
+        torch.set_num_threads(threads)
+    return STEP_CALL, 2 * element, product
 
 
 def _features(unit: Unit) -> tuple[float, float, float]:

@@ -26,11 +26,11 @@ from pathlib import Path
 
 import numpy as np
 
-from lab.benchmarks.keeping import Kept, Row
 from lab.benchmarks.machine import machine
 from lab.benchmarks.smoke import parse
 from llc_core import DeepLinearNetwork, estimate
 from llc_core.references.gibbs import gibbs_reference
+from llc_core.studies.keeping import Kept, Row
 
 FAR = 0.05
 ZEROS = "zeros"

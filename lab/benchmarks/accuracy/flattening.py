@@ -22,14 +22,8 @@ from scipy.integrate import quad
 from lab.benchmarks.machine import machine
 from lab.benchmarks.smoke import parse
 from llc_core import SGLD, Contour, DeepLinearNetwork, free_energy, surface
-from llc_core.compute.compiling import compiled
-from llc_core.interactions.contour_loop import contour_step
 from llc_core.plane import PlaneRun, plane_law
-
-LINE = Contour(
-    low=0.15, high=100.15, bins=100, zeta=0.9, difference="forward", rate=0.1, rate_power=0.6, rate_offset=100.0
-)
-"""The paper's settings; ω_k = 1/(k^0.6 + 100) is below its bound from the first step on."""
+from llc_core.studies.papers.contours import LINE, learned, line_loop
 
 BARRIER_STEPS, TRIP_STEPS = 2000, 4000
 STEP = 2.5e-4
@@ -79,44 +73,10 @@ def place(energy: np.ndarray, own: Contour) -> np.ndarray:
     return np.clip(np.ceil((energy - own.low) / own.width) - 1, 0, own.bins - 1).astype(int)
 
 
-def line_loop(step: object) -> object:
-    """A compiled loop of chains on the line that share θ: `step` is the compiled contour."""
-
-    @compiled(fastmath=False)
-    def run(normals, x, start, size, ones, alive, q, vector, order, heat, weight):  # type: ignore[no-untyped-def]
-        losses, slope = np.empty(x.size), np.empty(x.size)
-        for t in range(normals.shape[0]):
-            for i in range(x.size):
-                left, right = 0.4 * np.exp(-0.5 * (x[i] + 6) ** 2), 0.6 * np.exp(-0.5 * (x[i] - 4) ** 2)
-                total = max(left + right, 1e-300)
-                losses[i] = -np.log(total / np.sqrt(2 * np.pi))
-                slope[i] = (left * (x[i] + 6) + right * (x[i] - 4)) / total
-            step(start + t, losses, ones, alive, ones, q, vector, order, heat, weight)
-            for i in range(x.size):
-                x[i] += -size * heat[i] * slope[i] + np.sqrt(2 * size) * normals[t, i]
-
-    return run
-
-
-def learned(loop, chains: int, steps: int, seed: int) -> np.ndarray:  # type: ignore[no-untyped-def]
-    """θ [bins] after `steps` steps of size 0.1 from x = 0, normalised."""
-    rng = np.random.default_rng(seed)
-    twin = LINE.twin(np.ones(chains), steps)
-    assert twin is not None
-    q, vector = twin.q, twin.vector.copy()
-    x, ones, alive = np.zeros(chains), np.ones(chains), np.ones(chains, dtype=np.bool_)
-    order, heat, weight = np.zeros(chains, np.int64), np.ones(chains), np.ones(chains)
-    for start in range(0, steps, 10_000):
-        block = rng.standard_normal((min(10_000, steps - start), chains))
-        loop(block, x, start, 0.1, ones, alive, q, vector, order, heat, weight)
-    theta = vector[: LINE.bins]
-    return theta / theta.sum()
-
-
 def figure_seven(seeds: int, steps: int) -> None:
-    loop = line_loop(compiled()(contour_step))
-    many = np.array([learned(loop, 10, steps, seed) for seed in range(seeds)])
-    one = np.array([learned(loop, 1, 10 * steps, 1000 + seed) for seed in range(seeds)])
+    loop = line_loop()
+    many = np.array([learned(loop, LINE, 10, steps, seed) for seed in range(seeds)])
+    one = np.array([learned(loop, LINE, 1, 10 * steps, 1000 + seed) for seed in range(seeds)])
     shown = slice(1, 11)
     spread = [each[:, shown].var(axis=0, ddof=1).sum() for each in (many, one)]
     print(

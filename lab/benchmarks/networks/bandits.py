@@ -24,7 +24,6 @@ from typing import Any
 import numpy as np
 import torch
 
-from lab.benchmarks.keeping import Kept
 from lab.benchmarks.machine import machine
 from lab.benchmarks.smoke import parse
 from llc_core.decisions import (
@@ -51,6 +50,7 @@ from llc_core.decisions import (
     psgld,
     regret_curve,
 )
+from llc_core.studies.keeping import Kept
 
 REAL = Path(__file__).resolve().parents[2] / "data/mushroom.csv"
 ON: Mapping[str, Callable[[], Environment]] = {

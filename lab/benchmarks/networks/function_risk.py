@@ -20,11 +20,11 @@ from pathlib import Path
 import torch
 
 import lab
-from lab.benchmarks.keeping import Kept, Row
 from lab.benchmarks.machine import machine
 from lab.benchmarks.smoke import parse
 from llc_core.decisions.mushrooms import read_mushrooms
 from llc_core.networks.tables import Table, read_table, tabular
+from llc_core.studies.keeping import Kept, Row
 from llc_core.studies.risk.comparison import HMC, Effort, Risks, measured, standard_error
 from llc_core.studies.risk.task import semi_synthetic
 

@@ -20,12 +20,12 @@ from unittest import mock
 import numpy as np
 import torch
 
-from lab.benchmarks.keeping import Kept, Row
 from lab.benchmarks.machine import machine
 from lab.benchmarks.smoke import parse
 from lab.benchmarks.verdicts.cases import CHAINS, PROBLEMS, STEPS, Case, answer_of, problem_of
 from lab.benchmarks.verdicts.runs import evidence_row, interval, judged_again, right, run_of, too_short
 from llc_core.samplers import build
+from llc_core.studies.keeping import Kept, Row
 
 
 def one_run(case: Case, safety: float, answer: float) -> Row:

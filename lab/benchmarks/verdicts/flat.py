@@ -17,7 +17,6 @@ from pathlib import Path
 
 import torch
 
-from lab.benchmarks.keeping import Kept, Row
 from lab.benchmarks.machine import machine
 from lab.benchmarks.smoke import parse
 from lab.benchmarks.verdicts.cases import CHAINS, OTHERS, STEPS, problem_of
@@ -26,6 +25,7 @@ from llc_core import RunConfig
 from llc_core.diagnostics.confirmation import drawn_value
 from llc_core.diagnostics.convergence import ESS_LIMIT
 from llc_core.engine.run import Run
+from llc_core.studies.keeping import Kept, Row
 
 SAMPLERS = ("SGLD", "MALA", "PCN", "HMC", "SplitHMC", "UnderdampedLangevin", "ProximalSGLD", "SGHMC")
 DEEP = [name for name in OTHERS if name.startswith("linear") and "regression" not in name]

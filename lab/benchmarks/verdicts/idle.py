@@ -22,7 +22,6 @@ import numpy as np
 import torch
 from torch import nn
 
-from lab.benchmarks.keeping import Kept, Row
 from lab.benchmarks.machine import machine
 from lab.benchmarks.smoke import parse
 from lab.benchmarks.verdicts.cases import problem_of as deep_problem
@@ -32,6 +31,7 @@ from llc_core.diagnostics.confirmation import drawn_value
 from llc_core.engine.run import Run
 from llc_core.engine.spreading import Idle
 from llc_core.potentials.base import Potential
+from llc_core.studies.keeping import Kept, Row
 from llc_core.verdicts import Kind
 
 ROWS, INPUTS, STEPS, GAMMA = 500, 6, 4000, 1.0

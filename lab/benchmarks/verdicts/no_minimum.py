@@ -22,13 +22,13 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from lab.benchmarks.keeping import Kept, Row
 from lab.benchmarks.machine import machine
 from lab.benchmarks.smoke import parse
 from lab.benchmarks.verdicts.runs import interval
 from llc_core import NetworkPotential, RunConfig, polish
 from llc_core.engine.run import Run
 from llc_core.samplers import build
+from llc_core.studies.keeping import Kept, Row
 
 ROWS, STEPS, CHAINS, BATCH = 1000, 4000, 4, 200
 REMEDIES, LONGER = 2, 4

@@ -23,7 +23,6 @@ from unittest import mock
 
 import torch
 
-from lab.benchmarks.keeping import Kept, Row
 from lab.benchmarks.machine import machine
 from lab.benchmarks.smoke import parse
 from lab.benchmarks.verdicts.cases import FACTORS, SMALL_FACTORS, Case, answer_of, cases, problem_of
@@ -35,6 +34,7 @@ from llc_core.engine.run import Run
 from llc_core.fields import hyper_fields
 from llc_core.potentials.base import Potential
 from llc_core.samplers import build
+from llc_core.studies.keeping import Kept, Row
 from llc_core.verdicts import Verdict
 
 REMEDIES, LONGER = 2, 4

@@ -28,7 +28,6 @@ from unittest import mock
 
 import torch
 
-from lab.benchmarks.keeping import Kept, Row
 from lab.benchmarks.machine import machine
 from lab.benchmarks.smoke import parse
 from lab.benchmarks.verdicts.cases import FACTORS, SMALL_FACTORS, Case, answer_of, cases, problem_of
@@ -39,6 +38,7 @@ from llc_core.diagnostics.evidence import Evidence
 from llc_core.diagnostics.verdict import judge, worth_an_answer
 from llc_core.fields import hyper_fields
 from llc_core.samplers import build
+from llc_core.studies.keeping import Kept, Row
 from llc_core.verdicts import Verdict
 
 RIGHT_SHARE, RIGHT_ERRORS = 0.05, 3

@@ -14,13 +14,13 @@ import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
-from lab.benchmarks.keeping import Kept
 from lab.benchmarks.machine import machine
 from lab.benchmarks.smoke import parse
 from lab.benchmarks.verdicts.cases import CHAINS, FACTORS, SMALL_FACTORS, Case
 from lab.benchmarks.verdicts.runs import interval, judged_again, made, right, told, too_short
 from llc_core.fields import hyper_fields
 from llc_core.samplers import build
+from llc_core.studies.keeping import Kept
 
 NAMES = ("AdamSGLD", "RMSPropSGLD", "ShampooSGLD", "SGNHT")
 """None of them was trusted in 600 runs of `verdicts`."""

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from lab.benchmarks.accuracy import defaults
-from lab.benchmarks.keeping import Kept, engine_digest
 from lab.benchmarks.verdicts import runs
 from lab.benchmarks.verdicts.cases import Case, cases
 from llc_core.samplers.registry import samplers
+from llc_core.studies.keeping import Kept, engine_digest
 
 RESULTS = Path(__file__).resolve().parents[3] / "lab/results"
 

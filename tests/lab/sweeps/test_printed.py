@@ -10,24 +10,25 @@ import pytest
 
 from llc_core import SweepSpec, run_sweep
 from llc_core.samplers import build
+from llc_core.studies.papers.items import find
 from llc_core.sweeps import results
 from llc_core.sweeps.series import PAPER
 
-FOLDER = Path(__file__).resolve().parents[3] / "lab/sweeps"
-PRINTED = sorted(FOLDER.glob("printed_*.toml"))
-CLASSES = {"printed_1k": ("1K",), "printed_100k": ("100K",), "printed_large": ("1M", "10M", "100M")}
+ROOT = Path(__file__).resolve().parents[3]
+SMALL_CLASS = SweepSpec.from_toml(ROOT / "lab/sweeps/printed_1k.toml")
+OF_THE_PAPER = {
+    "figure-3": ("100M",), "figure-5": ("10M",), "figure-6": ("1M",), "figure-7": ("100K",),
+    "figure-8": ("100K", "1M", "10M", "100M"),
+}  # fmt: skip
+PRINTED = {"1K": (SMALL_CLASS, ("1K",))} | {
+    name: (find(f"000/{name}").sizes["paper"].sweep, classes) for name, classes in OF_THE_PAPER.items()
+}
 
 
-def on_a_cpu(path: Path, tmp_path: Path) -> SweepSpec:
-    copy = tmp_path / path.name
-    copy.write_text(path.read_text().replace('device = "cuda"\n', ""))
-    return SweepSpec.from_toml(copy)
-
-
-@pytest.mark.parametrize("path", PRINTED, ids=lambda path: path.stem)
-def test_what_is_called_printed_is_printed(path, tmp_path):
-    spec = on_a_cpu(path, tmp_path)
-    assert spec.size_class == CLASSES[path.stem] and spec.problems == tuple(range(100)) and spec.ranks == ("paper",)
+@pytest.mark.parametrize("name", PRINTED)
+def test_what_is_called_printed_is_printed(name):
+    spec, classes = PRINTED[name]
+    assert spec.size_class == classes and spec.problems == tuple(range(100)) and spec.ranks == ("paper",)
     assert (spec.steps, spec.burn_in, spec.chains, spec.batch_size) == (50_000, 0.9, 1, 500)
     assert spec.gradients == ("minibatch",) and spec.interaction is None
     assert spec.localization in (None, 1.0) and spec.n_beta is None, "γ = 1 and n/log n of their networks"
@@ -36,15 +37,22 @@ def test_what_is_called_printed_is_printed(path, tmp_path):
     assert [sampler.dynamics for sampler in samplers if hasattr(sampler, "dynamics")] == ["printed", "printed"]
 
 
-def test_all_of_them_are_looked_at():
-    assert {path.stem for path in PRINTED} == set(CLASSES)
+def test_all_figures_are_of_the_same_rows():
+    """So that the last one starts nothing when the others are there."""
+    keys = {
+        name: {key for unit in spec.units() for key in unit.keys} for name, (spec, _) in PRINTED.items() if name != "1K"
+    }
+    assert keys.pop("figure-8") == set().union(*keys.values())
 
 
 @pytest.mark.slow
 def test_printed_dynamics_go_into_the_rows(tmp_path):
-    spec = on_a_cpu(FOLDER / "printed_1k.toml", tmp_path)
     small = replace(
-        spec, size_class="5-4-5", problems=[0], steps=1000, step_sizes={label: [1e-9] for label in spec.step_sizes}
+        SMALL_CLASS,
+        size_class="5-4-5",
+        problems=[0],
+        steps=1000,
+        step_sizes={label: [1e-9] for label in SMALL_CLASS.step_sizes},
     )
     run_sweep(small, tmp_path / "small.sqlite", workers=1)
     rows = {row["sampler"]: row for row in results(tmp_path / "small.sqlite")}

@@ -1,4 +1,4 @@
-"""Rows of a long benchmark, kept in a file as soon as they are known, so that it can be made in pieces."""
+"""Rows of a long benchmark or study, kept in a file as soon as they are known, so that it can be made in pieces."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-
-import llc_core
 
 Row = dict[str, Any]
 
@@ -73,7 +71,7 @@ def engine_digest() -> str:
     """Eight digits that change with the engine's code: rows of two engines should not pass for one measurement."""
     global _digest
     if not _digest:
-        root, sums = Path(llc_core.__file__).parent, hashlib.sha256()
+        root, sums = Path(__file__).parents[1], hashlib.sha256()
         for path in sorted(root.rglob("*.py")):
             sums.update(path.relative_to(root).as_posix().encode() + path.read_bytes())
         _digest = sums.hexdigest()[:8]

@@ -1,0 +1,4 @@
+"""The figures and tables of five papers: what runs for each, and which of its claims hold, with errors.
+
+`llc_core.studies.papers.items` reads what `lab/papers` has of them; each module beside it is one kind of study.
+"""

@@ -1,0 +1,114 @@
+"""What a paper says, and whether runs bear it out: yes, no, or not decided by them. Nothing here is written by hand but the words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+ERRORS = 2.0
+"""A claim is decided where what was measured is this many standard errors away from the edge."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A number and its standard error; 0 where it is exact."""
+
+    value: float
+    se: float = 0.0
+
+    @classmethod
+    def of(cls, values: Any) -> Measured:
+        """The mean of independent repeats [R], those that are not finite left out; without an error (nan) below two."""
+        known = np.asarray(values, dtype=float).ravel()
+        known = known[np.isfinite(known)]
+        if not len(known):
+            return cls(math.nan, math.nan)
+        return cls(float(known.mean()), float(known.std(ddof=1) / len(known) ** 0.5) if len(known) > 1 else math.nan)
+
+    @classmethod
+    def resampled(
+        cls, statistic: Callable[[np.ndarray], float], count: int, draws: int = 200, seed: int = 0
+    ) -> Measured:
+        """A statistic of `count` independent repeats and its error by the bootstrap.
+
+        statistic: places [count] of the repeats, some of them several times ↦ the number.
+        """
+        random = np.random.default_rng(seed)
+        found = np.array([statistic(random.integers(0, count, count)) for _ in range(draws)])
+        found = found[np.isfinite(found)]
+        return cls(
+            float(statistic(np.arange(count))), float(found.std(ddof=1)) if len(found) > draws // 2 else math.nan
+        )
+
+    def __sub__(self, other: Measured) -> Measured:
+        return Measured(self.value - other.value, math.hypot(self.se, other.se))
+
+    def __str__(self) -> str:
+        if not math.isfinite(self.value):
+            return "no value"
+        if self.se == 0:
+            return f"{self.value:.5g}"
+        return f"{self.value:.3g} ± {self.se:.1g}" if math.isfinite(self.se) else f"{self.value:.3g} (no error)"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """text: what is said.  holds: whether it does; None: these runs do not decide it.  found: the numbers, in words."""
+
+    text: str
+    holds: bool | None
+    found: str
+
+    @property
+    def verdict(self) -> str:
+        return {True: "yes", False: "no", None: "not decided"}[self.holds]
+
+    def __str__(self) -> str:
+        return f"{self.text}: {self.verdict}, {self.found}"
+
+
+Named = tuple[str, Measured]
+"""Whose number it is, and the number."""
+
+
+def less(text: str, one: Named, other: Named) -> Claim:
+    """Whether the first number is below the second, by ERRORS of the errors of both."""
+    apart = other[1] - one[1]
+    return Claim(text, _sign(apart), f"{one[0]} {one[1]} against {other[0]} {other[1]}")
+
+
+def at_most(text: str, found: Measured, bound: float) -> Claim:
+    """Whether a number is no larger than `bound`."""
+    return Claim(text, _sign(Measured(bound) - found), f"{found}, bound {bound:.4g}")
+
+
+def at_least(text: str, found: Measured, bound: float) -> Claim:
+    """Whether a number is no smaller than `bound`."""
+    return Claim(text, _sign(found - Measured(bound)), f"{found}, bound {bound:.4g}")
+
+
+def near(text: str, found: Measured, wanted: float, within: float, what: str = "printed") -> Claim:
+    """Whether a number is within `within` of the wanted one.  what: how the wanted one is called."""
+    off = Measured(abs(found.value - wanted), found.se)
+    return Claim(text, _sign(Measured(within) - off), f"{found}, {what} {wanted:.4g}, allowed {within:.2g}")
+
+
+def alike(text: str, found: Measured, other: Named, slack: float = 0.0) -> Claim:
+    """Whether two numbers agree within ERRORS of their errors and `slack`, as that of rounding in print."""
+    apart = found - other[1]
+    known = math.isfinite(apart.value) and math.isfinite(apart.se)
+    holds = abs(apart.value) <= ERRORS * apart.se + slack if known else None
+    return Claim(text, holds, f"{found} against {other[0]} {other[1]}")
+
+
+def _sign(margin: Measured) -> bool | None:
+    """True where the margin is above 0, False where it is below, None where its error leaves that open."""
+    if not math.isfinite(margin.value) or not math.isfinite(margin.se):
+        return None
+    if abs(margin.value) < ERRORS * margin.se:
+        return None
+    return margin.value >= 0

@@ -1,0 +1,364 @@
+"""SGLD on regressions of two parameters whose posterior is known by quadrature: the tables and figures of Lau, Murfet & Wei. Long,
+since the rows of the tables and the two points share what a run and its quadrature give."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from llc_core.config import RunConfig
+from llc_core.engine.run import Run
+from llc_core.fields import Settings, hyper, is_list, number, numbers, short
+from llc_core.potentials.plane.regression import planar_landscape
+from llc_core.results import Estimate
+from llc_core.studies.papers.claims import Claim, Measured, alike, at_least, less, near
+from llc_core.studies.papers.study import Cost, Found, Place, Study, on_cores, register
+from llc_core.theory.quadrature import one_sided_posterior, posterior
+from llc_core.types import LearningCoefficient
+
+WIDEST = 0.3
+"""A tolerance above this comes from chains that were thrown far, and everything would agree with them."""
+SLACK = 0.04
+"""What a finite step may add to λ̂: +.03 at 5e-4."""
+EDGES = np.linspace(-0.5, 1.75, 46)
+"""Bins of the λ̂ at the two points."""
+CHAIN_STEPS = 2.5e5
+"""Steps of one chain in a second of one core."""
+BOX = 5.0
+"""Half side of the box that the paper's own long chains have in place of a Gaussian prior."""
+PRINTED_ERROR = 0.005
+"""Of a number with two digits behind the point."""
+
+
+def within(values: np.ndarray, exact: float) -> tuple[float, float, bool]:
+    """Mean, sd, and whether the mean is within 3 sd/√R + SLACK of `exact`, and that says something."""
+    values = values[np.isfinite(values)]
+    mean, sd = float(values.mean()), float(values.std(ddof=1))
+    return mean, sd, abs(mean - exact) < 3 * sd / math.sqrt(len(values)) + SLACK < WIDEST
+
+
+def finish(config: RunConfig, problem: Any) -> list[Estimate]:
+    current = Run(config, problem)
+    for _ in current:
+        pass
+    return current.estimates()
+
+
+def crossing_row(
+    k: Sequence[int],
+    h: Sequence[int],
+    sampler: str,
+    repeats: int,
+    steps: int,
+    seed: int,
+    members: int,
+    step_sizes: Sequence[float] = (5e-4, 1e-4),
+) -> list[dict[str, Any]]:
+    """λ̂ and ν̂ of `repeats` data sets beside quadrature, a row for each step size.
+
+    ρ = w₁^k₁·w₂^k₂, prior |w₁|^h₁·|w₂|^h₂.  members: chains of each data set.
+    """
+    problem = planar_landscape("normal_crossing", k=list(k), h=list(h), data_sets=repeats, seed=seed)
+    config = RunConfig(
+        sampler={"name": sampler},
+        grid={"step_size": tuple(step_sizes)},
+        chains=repeats * members,
+        steps=steps,
+        burn_in=0,
+        functional_variance=20,
+        localization=1.0,
+        seed=seed,
+        dtype="float64",
+    )
+    exact, side = posterior(problem), one_sided_posterior(problem)
+    rows = []
+    for result in finish(config, problem):
+        truth = side if sampler == "ProximalSGLD" else exact
+        mean, sd, fine = within(result.per_chain[::members], truth.llc.mean())
+        # ν of one data set varies too: its standard error over chains is in the estimate
+        allowed = 3 * result.singular_fluctuation_se + SLACK
+        ends = sorted([exact.singular_fluctuation.mean(), side.singular_fluctuation.mean()])
+        nu = result.singular_fluctuation
+        rows.append(
+            {
+                "mean": mean,
+                "median": float(np.nanmedian(result.per_chain[::members])),
+                "sd": sd,
+                "fine": fine,
+                "dead": int(np.isnan(result.per_chain[::members]).sum()),
+                "nu": nu,
+                "nu_fine": ends[0] - allowed < nu < ends[1] + allowed and allowed < WIDEST,
+                "exact": exact.llc.mean(),
+                "exact_sd": exact.llc.std(),
+                "side": side.llc.mean(),
+                "side_nu": side.singular_fluctuation.mean(),
+                "exact_nu": exact.singular_fluctuation.mean(),
+                "truth": _known(problem.learning_coefficient),
+            }
+        )
+    return rows
+
+
+def points(
+    repeats: int, steps: int, localization: float, step_size: float = 1e-4, edges: np.ndarray = EDGES
+) -> dict[str, Any]:
+    """λ̂ at U and at V on the same data sets, what quadrature says, and the paired difference."""
+    report: dict[str, Any] = {"gamma": localization}
+    found = []
+    for at in ("U", "V"):
+        problem = planar_landscape("line_and_point", at=at, data_sets=repeats)
+        config = RunConfig(
+            sampler={"name": "SGLD", "step_size": step_size},
+            chains=repeats,
+            steps=steps,
+            burn_in=0,
+            localization=localization,
+            dtype="float64",
+        )
+        values = finish(config, problem)[0].per_chain
+        found.append(values)
+        report[at] = {
+            "mean": float(np.nanmean(values)),
+            "sd": float(np.nanstd(values, ddof=1)),
+            "dead": int(np.isnan(values).sum()),
+            "exact": float(posterior(problem, localization=localization).llc.mean()),
+            "truth": _known(problem.local_learning_coefficient),
+            "counts": np.histogram(np.clip(values, edges[0], edges[-1]), edges)[0].tolist(),
+        }
+    gap = found[0] - found[1]
+    return {**report, "gap": float(np.nanmean(gap)), "gap_se": float(np.nanstd(gap, ddof=1) / math.sqrt(repeats))}
+
+
+@dataclass(frozen=True)
+class Entry(Settings):
+    """A row of the printed table. k, h: exponents of ρ and of the prior.  llc: printed λ̂ of long chains, then of SGLD at each step
+    size.  nu: printed ν̂ of long chains; None: not known here."""
+
+    what = "row"
+
+    k: tuple[float, ...] = hyper((1, 1), read=numbers("two exponents"))
+    h: tuple[float, ...] = hyper((0, 0), read=numbers("two exponents"))
+    llc: tuple[float, ...] = hyper((), read=numbers("the printed numbers"))
+    nu: float | None = hyper(None)
+
+    @property
+    def name(self) -> str:
+        k, h = ([f"{each:g}" for each in pair] for pair in (self.k, self.h))
+        return f"{','.join(k)} | {','.join(h)}"
+
+
+def read_entries(label: str, value: Any) -> tuple[Entry, ...]:
+    if not is_list(value) or not len(value):
+        raise ValueError(f"{label} is {short(value)}; give a list of tables with k, h and the printed numbers.")
+    return tuple(Entry.read_from(label, each) for each in value)
+
+
+def read_steps(label: str, value: Any) -> tuple[float, ...]:
+    return tuple(number(label, each, above=0) for each in numbers("a list of step sizes")(label, value))
+
+
+@register
+@dataclass(frozen=True)
+class Crossings(Study):
+    """λ̂ and ν̂ row by row, beside quadrature (with the Gaussian prior of SGLD's runs, and in the box of the long chains') and beside
+    what is printed.
+
+    repeats: data sets.  members: chains of each.  printed_repeats: data sets of the paper, for the error of its means.
+    against: "rows" draws λ̂ in a place for each row, "truth" against λ.
+    """
+
+    rows: tuple[Entry, ...] = hyper((), read=read_entries)
+    step_sizes: tuple[float, ...] = hyper((5e-4, 1e-4), read=read_steps)
+    repeats: int = hyper(200, 2, 10_000)
+    members: int = hyper(4, 1, 100)
+    steps: int = hyper(10_000, 10, 10_000_000)
+    seed: int = hyper(0, 0, 2**31)
+    printed_repeats: int = hyper(10, 2, 10_000)
+    against: str = hyper("rows", choices=("rows", "truth"))
+
+    def agree(self) -> None:
+        for row in self.rows:
+            if len(row.llc) not in (0, 1 + len(self.step_sizes)):
+                raise ValueError(f"llc of {row.name} has {len(row.llc)} numbers; give {1 + len(self.step_sizes)}.")
+
+    def cost(self) -> Cost:
+        chains = self.repeats * self.members * len(self.step_sizes)
+        processor = len(self.rows) * (self.steps * max(chains / CHAIN_STEPS, 2.5e-4) + 10)
+        words = f"{len(self.rows)} rows, {self.repeats} data sets, {self.members} chain(s) of {self.steps:,} steps each"
+        return Cost(on_cores(processor, 1), 500, words)
+
+    def run(self, at: Place) -> Found:
+        found = [self._row(row, at) for row in self.rows]
+        table = [
+            f"{'k | h':11} {'λ':>6} {'quadrature':>11} {'box':>6} {'printed':>8} {'ν':>6} {'box':>6} {'printed':>8}   ε, SGLD ± s.e., "
+            "printed, ν̂"
+        ]
+        for row, cells in zip(self.rows, found, strict=True):
+            one, printed = cells[0], row.llc[0] if row.llc else math.nan
+            shown = "  ".join(
+                f"{step:.0e} {cell['mean']:.3f} ± {self._se(cell):.3f} {row.llc[1 + i] if row.llc else math.nan:.2f} {cell['nu']:.3f}"
+                for i, (step, cell) in enumerate(zip(self.step_sizes, cells, strict=True))
+            )
+            nu = f"{row.nu:8.2f}" if row.nu is not None else f"{'–':>8}"
+            table.append(
+                f"{row.name:11} {one['truth']:6.3f} {one['exact']:11.3f} {one['box']:6.3f} {printed:8.2f} {one['exact_nu']:6.3f} "
+                f"{one['box_nu']:6.3f} {nu}   {shown}"
+            )
+        numbers = {row.name: cells for row, cells in zip(self.rows, found, strict=True)}
+        return Found(self._judged(found), numbers, lambda: self._figure(found), table)
+
+    def _row(self, row: Entry, at: Place) -> list[dict[str, Any]]:
+        k, h = ([int(each) for each in pair] for pair in (row.k, row.h))
+
+        def make() -> dict[str, Any]:
+            cells = crossing_row(k, h, "SGLD", self.repeats, self.steps, self.seed, self.members, self.step_sizes)
+            problem = planar_landscape("normal_crossing", k=k, h=h, data_sets=self.repeats, seed=self.seed)
+            boxed = posterior(problem, localization=0.0, box=BOX)
+            own = {"box": float(boxed.llc.mean()), "box_nu": float(boxed.singular_fluctuation.mean())}
+            return {"cells": [{name: plain(value) for name, value in {**cell, **own}.items()} for cell in cells]}
+
+        asked = ["crossing", k, h, self.repeats, self.steps, self.seed, self.members, list(self.step_sizes)]
+        cells: list[dict[str, Any]] = at.part(asked, make, f"row {row.name}")["cells"]
+        return cells
+
+    def _se(self, cell: Mapping[str, Any], repeats: int | None = None) -> float:
+        count = repeats or self.repeats - cell["dead"]
+        return float(cell["sd"] / max(count, 1) ** 0.5)
+
+    def _judged(self, found: list[list[dict[str, Any]]]) -> list[Claim]:
+        claims, every = [], list(zip(self.rows, found, strict=True))
+        for i, step in enumerate(self.step_sizes):
+            fine = [cells[i]["fine"] for _, cells in every]
+            text = f"SGLD at ε = {step:g} gives the exact posterior mean (rows within 3 s.e. + {SLACK})"
+            off = [row.name for (row, _), each in zip(every, fine, strict=True) if not each]
+            claim = at_least(text, Measured(sum(fine)), len(fine))
+            claims.append(Claim(claim.text, claim.holds, f"{sum(fine)} of {len(fine)}{self._named(off)}"))
+            apart = []
+            for row, cells in every:
+                if row.llc:
+                    ours = Measured(cells[i]["mean"], self._se(cells[i]))
+                    theirs = Measured(row.llc[1 + i], self._se(cells[i], self.printed_repeats))
+                    if not alike("", ours, ("", theirs), PRINTED_ERROR).holds:
+                        apart.append(row.name)
+            known = sum(bool(row.llc) for row, _ in every)
+            if known:
+                text = f"the printed means of SGLD at ε = {step:g} come out (rows within 2 s.e.)"
+                # one row in twenty is further off by chance
+                claims.append(
+                    Claim(text, len(apart) <= 0.05 * known + 1, f"{known - len(apart)} of {known}{self._named(apart)}")
+                )
+        truth = np.array([cells[-1]["truth"] for _, cells in every])
+        order = [np.array([cells[i]["median"] for _, cells in every]) for i in range(len(self.step_sizes))]
+        for step, medians in zip(self.step_sizes, order, strict=True):
+            spread = Measured.resampled(partial(_rank, truth, medians), len(truth))
+            if len(truth) > 3:
+                claims.append(at_least(f"λ̂ at ε = {step:g} orders the rows as λ does (rank correlation)", spread, 0.8))
+        return claims
+
+    def _named(self, rows: list[str]) -> str:
+        return f"; not {'; '.join(rows)}" if rows else ""
+
+    def _figure(self, found: list[list[dict[str, Any]]]) -> Any:
+        from llc_core.plots.kinds import curves, in_places
+        from llc_core.plots.style import diagonal
+
+        means = [np.array([cells[i]["mean"] for cells in found]) for i in range(len(self.step_sizes))]
+        errors = [np.array([self._se(cells[i]) for cells in found]) for i in range(len(self.step_sizes))]
+        truth, exact = (np.array([cells[0][name] for cells in found]) for name in ("truth", "exact"))
+        ways = {
+            f"SGLD, ε = {step:g}": (mean, error)
+            for step, mean, error in zip(self.step_sizes, means, errors, strict=True)
+        }
+        if self.against == "rows":
+            return in_places(
+                [row.name for row in self.rows], ways, {"λ": truth, "quadrature": exact}, ylabel="λ̂ ± 2 s.e.", xrotation=35,
+                xlabel="exponents k | h of ρ and of the prior", width=900, height=420, logy=True, ylim=(0.05, 5), legend_position="top",
+            )  # fmt: skip
+        named = {name: (truth, mean, error) for name, (mean, error) in ways.items()}
+        named["quadrature"] = (truth, exact, np.zeros(len(exact)))
+        return curves(
+            named, ground=[diagonal(truth, truth)], lines=False, xlabel="true λ", ylabel="λ̂ ± 2 s.e.", width=480, height=440,
+            ylim=(0, 1.4), legend_position="top_left",
+        )  # fmt: skip
+
+
+@register
+@dataclass(frozen=True)
+class TwoPoints(Study):
+    """λ̂ at U on the smooth line, where λ = ½, and at V, the singular point of the same minima, where λ = ¼.
+
+    localizations: γ, a panel each.  ends: λ̂ that count as "near ½" and "near ¼" lie within this of them.
+    """
+
+    repeats: int = hyper(500, 2, 10_000)
+    steps: int = hyper(5_000, 10, 10_000_000)
+    step_size: float = hyper(1e-4, 0.0, 1.0, open_low=True)
+    localizations: tuple[float, ...] = hyper((0.2,), read=numbers("a list of γ"))
+    ends: float = hyper(0.1, 0.0, 1.0)
+
+    def cost(self) -> Cost:
+        processor = 2 * len(self.localizations) * (self.steps * max(self.repeats / CHAIN_STEPS, 2.5e-4) + 5)
+        words = f"{self.repeats} data sets, chains of {self.steps:,} steps at two points, {len(self.localizations)} γ"
+        return Cost(on_cores(processor, 1), 500, words)
+
+    def run(self, at: Place) -> Found:
+        claims: list[Claim] = []
+        numbers = {}
+        for gamma in self.localizations:
+            asked = ["points", self.repeats, self.steps, self.step_size, gamma]
+            row = at.part(asked, partial(points, self.repeats, self.steps, gamma, self.step_size), f"γ = {gamma:g}")
+            numbers[f"γ = {gamma:g}"] = row
+            u, v = (
+                Measured(row[point]["mean"], row[point]["sd"] / max(self.repeats - row[point]["dead"], 1) ** 0.5)
+                for point in "UV"
+            )
+            said = f" (γ = {gamma:g})"
+            claims += [
+                near(f"λ̂ at U is near ½{said}", u, row["U"]["truth"], self.ends, "true"),
+                near(f"λ̂ at V is near ¼{said}", v, row["V"]["truth"], self.ends, "true"),
+                at_least(f"λ̂ at U exceeds that at V{said}", Measured(row["gap"], row["gap_se"]), 0.0),
+                less(f"a converged sampler would read less than SGLD at U{said}", ("quadrature", Measured(row["U"]["exact"])), ("SGLD", u)),
+            ]  # fmt: skip
+        return Found(claims, numbers, lambda: self._figure(numbers))
+
+    def _figure(self, numbers: Mapping[str, Mapping[str, Any]]) -> Any:
+        from llc_core.plots.kinds import densities
+        from llc_core.plots.style import beside_each_other
+
+        width = EDGES[1] - EDGES[0]
+        return beside_each_other(
+            *(
+                densities(
+                    EDGES,
+                    {f"at {at}": np.array(row[at]["counts"]) / (sum(row[at]["counts"]) * width) for at in "UV"},
+                    {f"λ at {at}": ([row[at]["truth"]] * 2, [0.0, 2.5]) for at in "UV"},
+                    title=name,
+                    xlabel="λ̂",
+                )
+                for name, row in numbers.items()
+            )
+        )
+
+
+def plain(value: Any) -> Any:
+    """A number or truth value that JSON can hold; nothing for nan."""
+    value = value.item() if isinstance(value, np.generic) else value
+    return None if isinstance(value, float) and math.isnan(value) else value
+
+
+def _known(coefficient: LearningCoefficient | None) -> float:
+    """Of a landscape whose λ is a formula."""
+    assert coefficient is not None
+    return float(coefficient)
+
+
+def _rank(truth: np.ndarray, found: np.ndarray, some: np.ndarray) -> float:
+    """Spearman's correlation of some entries; ties have the mean of their ranks."""
+    from scipy.stats import spearmanr
+
+    return float(spearmanr(truth[some], found[some]).statistic) if len(np.unique(truth[some])) > 1 else math.nan

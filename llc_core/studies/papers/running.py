@@ -1,0 +1,80 @@
+"""One item at one size: what it would cost, or all of it, with its figure and its claims in files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from llc_core.fields import choice
+from llc_core.plots.files import write_page
+from llc_core.studies.keeping import Kept, engine_digest
+from llc_core.studies.papers.claims import Claim
+from llc_core.studies.papers.items import SIZES, Item
+from llc_core.studies.papers.study import Cost, Found, Place, Study
+
+
+@dataclass(frozen=True)
+class Done:
+    """found: what the study found.  page: the HTML file with figure, claims and table.
+    numbers: the JSON file with all of them."""
+
+    found: Found
+    page: Path
+    numbers: Path
+
+    @property
+    def claims(self) -> list[Claim]:
+        return list(self.found.claims)
+
+
+def study_of(item: Item, size: str) -> Study:
+    """The study of an item at a size. ValueError where it cannot be run, with what it needs and what there is instead."""
+    choice("size", size, SIZES)
+    if item.sizes:
+        return item.sizes[size]
+    instead = f" A part of it: {item.instead}" if item.instead else ""
+    raise ValueError(f"{item.address} cannot be run: {item.state}.{instead}")
+
+
+def cost_of(item: Item, size: str) -> Cost:
+    return study_of(item, size).cost()
+
+
+def run_item(
+    item: Item,
+    size: str,
+    folder: Path,
+    *,
+    workers: int | None = None,
+    device: str | None = None,
+    say: Callable[[str], None] = lambda line: None,
+) -> Done:
+    """Run what `folder` has not yet, and write page and numbers there.
+
+    Rows of a paper's items are kept together, so that an item whose runs another one made starts nothing.
+    Raises ValueError as the study does, and where the folder cannot be made.
+    """
+    study = study_of(item, size)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ValueError(f"The folder {str(folder)!r} cannot be made ({error.strerror}); give another one.") from None
+    kept = Kept(folder / f"{item.paper}.jsonl")
+    found = study.run(Place(kept, folder / f"{item.paper}.sqlite", workers, device, say))
+    page, numbers = (folder / f"{item.paper}-{item.name}.{size}.{ending}" for ending in ("html", "json"))
+    title = f"{item.address}, {item.title} ({size})"
+    told = [
+        f"What ran: {study.cost().words}.",
+        *map(str, found.claims),
+        *([f"Missing: {item.lacks}."] if item.lacks else []),
+    ]
+    report = {
+        "item": item.address, "size": size, "settings": study.to_dict(), "engine": engine_digest(), "rows": kept.origin(),
+        "claims": [{"text": each.text, "holds": each.holds, "found": each.found} for each in found.claims],
+        "numbers": found.numbers,
+    }  # fmt: skip
+    numbers.write_text(json.dumps(report, indent=1, ensure_ascii=False, default=float) + "\n", encoding="utf-8")
+    write_page(page, title, told, list(found.table), None if found.draw is None else found.draw())
+    return Done(found, page, numbers)

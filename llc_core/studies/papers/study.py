@@ -1,0 +1,77 @@
+"""What every study of a paper's figure or table is: settings that are checked, a cost, and a run that gives claims and a figure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+
+from llc_core.compute.cores import available_cores
+from llc_core.fields import Family, Named
+from llc_core.studies.keeping import Kept
+from llc_core.studies.papers.claims import Claim
+
+
+@dataclass(frozen=True)
+class Cost:
+    """seconds: of this machine, all its cores at work.  megabytes: the most memory at once.  words: what runs."""
+
+    seconds: float
+    megabytes: float
+    words: str
+
+
+@dataclass(frozen=True)
+class Found:
+    """claims: judged.  numbers: what they and the figure came from, as JSON has it.  draw: makes the figure, of HoloViews;
+    None: a table, whose lines are `table`."""
+
+    claims: Sequence[Claim]
+    numbers: Mapping[str, Any]
+    draw: Callable[[], Any] | None = None
+    table: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a study keeps what it has, so that it goes on there when it was ended.
+
+    kept: rows by question.  store: of sweeps.  say: gets a line now and then.
+    """
+
+    kept: Kept
+    store: Path
+    workers: int | None = None
+    device: str | None = None
+    say: Callable[[str], None] = field(default=lambda line: None)
+
+    def part(self, asked: Any, make: Callable[[], Mapping[str, Any]], words: str) -> Mapping[str, Any]:
+        """The row that answers a question: the kept one, or one that is made now and kept."""
+        if asked not in self.kept:
+            self.say(words)
+            self.kept.add(asked, make())
+        return self.kept[asked]
+
+
+class Study(Named):
+    """Base of all. Every field is declared with `hyper`; `to_dict` is what a TOML file may say."""
+
+    what: ClassVar[str] = "study"
+
+    def cost(self) -> Cost:
+        """What a run from its beginning would take here, by counts and by rates that are known; nothing is run for it."""
+        raise NotImplementedError
+
+    def run(self, at: Place) -> Found:
+        """All of it; what `at` has already is not made again."""
+        raise NotImplementedError
+
+
+STUDIES: Family[Study] = Family(Study, "study", '"LineLaws"')
+register = STUDIES.register
+
+
+def on_cores(processor_seconds: float, parts: int) -> float:
+    """Seconds of `parts` that run side by side, of so many seconds of one processor together."""
+    return processor_seconds / max(1, min(parts, available_cores()))

@@ -1,0 +1,50 @@
+"""Claims are judged by numbers with errors: right ones hold, planted wrong ones do not, and what errors leave open is left open."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from llc_core.studies.papers.claims import Claim, Measured, alike, at_least, at_most, less, near
+
+ONE, TWO = ("one", Measured(1.0, 0.1)), ("two", Measured(2.0, 0.1))
+
+
+@pytest.mark.parametrize(
+    "claim, holds",
+    [
+        (less("", ONE, TWO), True),
+        (less("", TWO, ONE), False),
+        (less("", ONE, ("near", Measured(1.2, 0.1))), None),
+        (less("", ONE, ("none", Measured(math.nan, math.nan))), None),
+        (less("", ONE, ("one run", Measured(2.0, math.nan))), None),
+        (at_most("", Measured(0.02, 0.001), 0.03), True),
+        (at_most("", Measured(0.04, 0.001), 0.03), False),
+        (at_most("", Measured(0.031, 0.001), 0.03), None),
+        (at_least("", Measured(1.0), 1.0), True),
+        (at_least("", Measured(0.9), 1.0), False),
+        (near("", Measured(1.12391), 1.1238, 1e-3), True),
+        (near("", Measured(1.12391), 1.5, 1e-3), False),
+        (near("", Measured(0.5, 0.2), 0.4, 0.1), None),
+        (alike("", Measured(1.0, 0.1), ("", Measured(1.15, 0.1))), True),
+        (alike("", Measured(1.0, 0.1), ("", Measured(2.0, 0.1))), False),
+        (alike("", Measured(1.0, math.nan), ("", Measured(2.0, 0.1))), None),
+    ],
+)
+def test_a_claim_is_decided_by_two_errors(claim, holds):
+    assert claim.holds is holds
+
+
+def test_a_claim_says_its_numbers_with_errors():
+    assert str(less("one is less", ONE, TWO)) == "one is less: yes, one 1 ± 0.1 against two 2 ± 0.1"
+    assert str(Claim("a", None, "b")) == "a: not decided, b" and str(Measured(math.nan)) == "no value"
+
+
+def test_errors_of_repeats_are_those_of_a_mean():
+    values = np.random.default_rng(0).normal(3, 2, 400)
+    plain, drawn = Measured.of([*values, math.nan]), Measured.resampled(lambda some: values[some].mean(), len(values))
+    assert abs(plain.value - 3) < 4 * plain.se and 0.09 < plain.se < 0.11
+    assert drawn.value == pytest.approx(plain.value) and drawn.se == pytest.approx(plain.se, rel=0.2)
+    assert math.isnan(Measured.of([1.0]).se) and math.isnan(Measured.of([]).value)

@@ -1,0 +1,118 @@
+"""Every figure and table of the five papers has a name and a state; what can be run has settings that are valid at both sizes, and a cost."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from app.server.cli import build_parser
+from llc_core.cli.commands import main
+from llc_core.studies.papers import items
+from llc_core.studies.papers.study import STUDIES
+
+ROOT = Path(__file__).resolve().parents[4]
+EVERY = items.items()
+RUN = [item for item in EVERY if item.sizes]
+PRINTED = {
+    "000": {"figure": range(1, 9), "table": range(1, 3)},
+    "001": {"figure": range(1, 11), "table": range(1, 3)},
+    "002": {"figure": range(1, 8), "table": range(1, 3)},
+    "003": {"figure": range(1, 4), "table": ()},
+    "004": {"figure": range(1, 7), "table": range(1, 4)},
+}
+"""Figures and tables of each paper, by their numbers."""
+
+
+def test_every_figure_and_table_has_a_name():
+    wanted = {
+        f"{paper}/{kind}-{number}"
+        for paper, kinds in PRINTED.items()
+        for kind, numbers in kinds.items()
+        for number in numbers
+    }
+    named = {item.address for item in EVERY if item.name.startswith(("figure", "table"))}
+    assert named == wanted
+
+
+def test_every_state_says_what_there_is():
+    assert len(RUN) >= 20 and {type(study).__name__ for item in RUN for study in item.sizes.values()} == set(STUDIES)
+    for item in EVERY:
+        assert item.title and (item.sizes or not item.lacks)
+        assert item.state.startswith(("ready", "in part: lacks ", "not yet: needs ", "nothing to run"))
+
+
+@pytest.mark.parametrize("item", RUN, ids=lambda item: item.address)
+def test_a_dry_run_of_both_sizes_says_what_it_takes(item, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    seconds = {}
+    for size in items.SIZES:
+        assert main(["paper", item.address, "--size", size, "--dry-run"]) == 0
+        assert "about" in capsys.readouterr().out
+        seconds[size] = item.sizes[size].cost().seconds
+    assert 0 < seconds["small"] <= 300 and seconds["paper"] >= seconds["small"] / 2
+    assert not list(tmp_path.iterdir())
+
+
+def test_all_small_ones_together_are_an_hour():
+    assert sum(item.sizes["small"].cost().seconds for item in RUN) < 3600
+
+
+def test_the_list_names_all_of_them(capsys):
+    assert main(["paper", "--list"]) == 0
+    said = capsys.readouterr().out
+    assert all(f"{item.address} " in said and item.state in said for item in EVERY)
+    assert main(["paper", "--list", "003"]) == 0
+    assert "003/figure-1 " in (said := capsys.readouterr().out) and "000/" not in said
+
+
+def test_the_page_of_the_docs_is_that_of_the_files():
+    """python -m llc_core.studies.papers.items > docs/papers.md"""
+    assert (ROOT / "docs/papers.md").read_text() == items.page()
+
+
+@pytest.mark.parametrize(
+    "item", [item for item in EVERY if item.command.startswith("llc-lab")], ids=lambda i: i.address
+)
+def test_commands_are_there(item):
+    assert build_parser().parse_args(item.command.split()[1:]).handle
+
+
+@pytest.mark.parametrize(
+    "old, new, said",
+    [
+        ('study = "LineLaws"', 'study = "LineLows"', "Unknown study 'LineLows'"),
+        ("seeds = 4", "seeds = 0", "seeds is 0"),
+        ("seeds = 4", "sead = 4", "Unknown key 'sead'"),
+        ("[small]", "[tiny]", "Unknown key 'tiny'"),
+        ('name = "MongeSGLD"', 'name = "Mongo"', "Unknown sampler 'Mongo'"),
+        ('title = "', "title = ", "is no file of an item"),
+    ],
+)
+def test_a_fault_in_a_file_is_one_sentence(tmp_path, old, new, said):
+    (tmp_path / "003").mkdir()
+    text = (items.FOLDER / "003/figure-1.toml").read_text()
+    assert old in text
+    (tmp_path / "003/figure-1.toml").write_text(text.replace(old, new, 1))
+    with pytest.raises(ValueError, match=said) as raised:
+        items.read_item(tmp_path / "003/figure-1.toml")
+    assert "\n" not in str(raised.value)
+
+
+def test_what_is_not_there_is_one_sentence(tmp_path, capsys):
+    with pytest.raises(ValueError, match="choose one of 003/figure-1"):
+        items.find("003/figure-9")
+    with pytest.raises(ValueError, match="holds no papers"):
+        items.papers(tmp_path)
+    for words in (["000/figure-4"], ["000/figure-1"], [], ["003/figure-1", "--workers", "0"]):
+        with pytest.raises(SystemExit) as ended:
+            main(["paper", *words])
+        assert ended.value.code == 2 and capsys.readouterr().err.count("\n") == 1
+
+
+def test_an_item_that_is_there_twice_is_refused(tmp_path):
+    shutil.copytree(items.FOLDER / "003", tmp_path / "003")
+    (tmp_path / "003/section-4.toml").write_text((tmp_path / "003/figure-2.toml").read_text())
+    with pytest.raises(ValueError, match="003/section-4 is there twice"):
+        items.items(tmp_path)

@@ -1,0 +1,109 @@
+"""Tiny runs end with claims, a figure and numbers in files, go on where they were, and a planted wrong claim does not hold."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+
+from llc_core.studies.papers import items, step_sizes
+from llc_core.studies.papers.laws import Panel
+from llc_core.studies.papers.running import run_item, study_of
+
+
+def tiny(address: str, **settings) -> items.Item:
+    item = items.find(address)
+    return dataclasses.replace(item, sizes={"small": item.sizes["small"].replace(**settings)})
+
+
+def test_laws_are_judged_and_kept(tmp_path):
+    # large steps, since at small ones so few cannot tell
+    item = tiny("003/figure-1", chains=512, steps=4000, seeds=3, resolution=0.0)
+    study = item.sizes["small"]
+    panels = [panel.replace(sampler={**panel.sampler, "step_size": 1e-2}) for panel in study.panels]
+    wrong = panels[0].replace(label="planted", printed=1.5)
+    item = dataclasses.replace(item, sizes={"small": study.replace(panels=[*panels, wrong])})
+    done = run_item(item, "small", tmp_path)
+    holds = {claim.text: claim.holds for claim in done.claims}
+    assert holds["PSGLD with the published Γ: the printed constant normalises the predicted law"] is True
+    assert holds["planted: the printed constant normalises the predicted law"] is False
+    reaches = "reaches the predicted distribution and not the target (total variation)"
+    assert holds[f"Monge {reaches}"] is True
+    assert "<h1>003/figure-1" in (text := done.page.read_text()) and "Bokeh" in text
+    report = json.loads(done.numbers.read_text())
+    assert report["item"] == "003/figure-1" and report["settings"]["steps"] == 4000
+    assert len(report["claims"]) == len(done.claims)
+    said = []
+    run_item(item, "small", tmp_path, say=said.append)
+    assert not said, "nothing is run again"
+
+
+def test_a_corrected_sampler_is_held_to_the_target(tmp_path):
+    item = tiny("003/figure-2", chains=2000, steps=2000, seeds=3, pair=[])
+    corrected = {"name": "CorrectedPSGLD", "alpha": 0.5, "stability": 0.5, "step_size": 1e-2}
+    study = item.sizes["small"].replace(
+        panels=[Panel("right", corrected), Panel("too fast", {**corrected, "alpha": 0.999})]
+    )
+    done = run_item(dataclasses.replace(item, sizes={"small": study}), "small", tmp_path)
+    assert [claim.holds for claim in done.claims] == [True, False]
+
+
+def test_basins_and_volumes_without_a_chain(tmp_path):
+    for address in ("001/figure-3", "000/table-1"):
+        done = run_item(items.find(address), "small", tmp_path)
+        assert done.claims and all(claim.holds for claim in done.claims)
+    done = run_item(tiny("000/figure-2", points=200), "small", tmp_path)
+    assert len(done.claims) == 8
+
+
+def test_crossings_beside_quadrature_and_print(tmp_path):
+    rows = [{"k": [0, 1], "llc": [0.41, 0.45, 0.42], "nu": 0.5}]
+    done = run_item(tiny("001/table-1", rows=rows, repeats=20, members=1, steps=500), "small", tmp_path)
+    assert len(done.found.table) == 2 and "0,1 | 0,0" in done.found.table[1]
+    planted = [{"k": [0, 1], "llc": [0.41, 4.5, 4.2]}, {"k": [0, 1], "h": [0, 0], "llc": [0.41, 4.5, 4.2]}]
+    again = run_item(tiny("001/table-1", rows=planted, repeats=20, members=1, steps=500), "small", tmp_path)
+    printed = [claim.holds for claim in again.claims if "printed" in claim.text]
+    assert printed == [False, False]
+
+
+def synthetic(width: float, seed: int = 0) -> step_sizes.Errors:
+    """A sampler whose mean error is within 20% over `width` decades, on fifty networks."""
+    random = np.random.default_rng(seed)
+    sizes, truths = np.logspace(-10, -6, 17), np.linspace(100, 1000, 50)
+    off = np.maximum(np.abs(np.log10(sizes) + 8) - width / 2, 0)[:, None] * 2
+    errors = off + random.normal(0, 0.05, (17, 50))
+    return step_sizes.Errors(sizes, (1 + errors) * truths, errors, truths, np.full(50, 5000.0))
+
+
+def test_a_wider_range_of_step_sizes_is_found():
+    found = {"SGLD": synthetic(0.8), "RMSPropSGLD": synthetic(2.0, 1)}
+    every = np.arange(50)
+    assert found["RMSPropSGLD"].decades(every, 0.2) == pytest.approx(2.2, abs=0.1)
+    right = step_sizes.judged(found, 0.2)[0]
+    swapped = step_sizes.judged({"SGLD": found["RMSPropSGLD"], "RMSPropSGLD": found["SGLD"]}, 0.2)[0]
+    assert right.holds is True and swapped.holds is False and "±" in right.found
+    nowhere = step_sizes.judged(
+        {name: dataclasses.replace(each, errors=each.errors + 9) for name, each in found.items()}, 0.2
+    )
+    assert nowhere[0].holds is None
+
+
+def test_missing_estimates_end_a_range():
+    errors = synthetic(2.0)
+    errors.errors[8:, :10] = np.nan
+    assert errors.decades(np.arange(50), 0.2) < 1.2
+
+
+@pytest.mark.slow
+def test_a_tiny_sweep_ends_with_claims(tmp_path):
+    spec = items.find("000/figure-6").sizes["small"].sweep
+    small = spec.replace(size_class="5-4-5", problems=4, steps=400, step_sizes=[1e-9, 1e-8, 1e-7])
+    done = run_item(tiny("000/figure-6", sweep=small), "small", tmp_path, workers=1)
+    assert len(done.claims) == 10 and done.page.stat().st_size > 10_000
+
+
+def test_what_cannot_be_run_says_what_it_needs():
+    with pytest.raises(ValueError, match="000/figure-4 cannot be run: not yet: needs .* python -m lab"):
+        study_of(items.find("000/figure-4"), "small")
