@@ -1,0 +1,160 @@
+"""The notebooks as pages with their figures.
+
+    python -m lab.site.gallery [FOLDER]    runs each notebook that has changed, and keeps it in build/gallery, or FOLDER
+
+To run them all takes twenty minutes of a core, so the site only shows what was kept; a notebook without a kept run is shown
+without figures, and says so. Figures stay alive: Bokeh's own script draws them, from a file of the site.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+import re
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+KEPT = ROOT / "build" / "gallery"
+LONGEST = 1200
+"""Seconds that one cell may take."""
+MARK = "llc_lab_source"
+"""Where a kept notebook has the digest of the cells that it was run with."""
+OF_A_KERNEL = re.compile(r"panel\.models|panel_material_ui|jupyter-widget|ReactiveHTML|\"Panel\"|bokeh\.server")
+BOKEH = re.compile(r"\broot\.Bokeh\b")
+LOADING = ("application/vnd.holoviews_load.v0+json",)
+NOT_RUN = """```{note}
+This copy of the notebook was not run, so it has no figures. `make gallery` runs it.
+```"""
+NEEDS_KERNEL = """```{note}
+This cell shows a window that needs a running kernel. Open the notebook in JupyterLab to see it.
+```"""
+SCRIPT = """```{raw} html
+<script src="../../_static/bokeh.min.js"></script>
+```"""
+
+
+def notebooks() -> list[Path]:
+    return sorted((ROOT / "lab" / "notebooks").glob("*.ipynb"))
+
+
+def digest(notebook: dict[str, Any]) -> str:
+    """Of what a notebook's cells say, without their outputs."""
+    cells = [[cell["cell_type"], "".join(cell["source"])] for cell in notebook["cells"]]
+    return hashlib.sha256(json.dumps(cells).encode()).hexdigest()
+
+
+def run(path: Path, target: Path) -> None:
+    """Run one notebook from top to bottom, and keep it at `target`.
+
+    Raises nbclient's CellExecutionError where a cell fails; nothing is kept then.
+    """
+    import nbformat
+    from nbclient import NotebookClient
+
+    found = nbformat.read(path, as_version=4)
+    found.metadata[MARK] = digest(found)
+    NotebookClient(found, timeout=LONGEST, resources={"metadata": {"path": str(path.parent)}}).execute()
+    target.parent.mkdir(parents=True, exist_ok=True)
+    nbformat.write(found, target)
+
+
+def current(path: Path, folder: Path) -> dict[str, Any] | None:
+    """The kept run of a notebook, where its cells are still the same."""
+    kept = folder / path.name
+    if not kept.exists():
+        return None
+    found: dict[str, Any] = json.loads(kept.read_text(encoding="utf-8"))
+    now = json.loads(path.read_text(encoding="utf-8"))
+    return found if found["metadata"].get(MARK) == digest(now) else None
+
+
+def write(folder: Path, executed: Path) -> bool:
+    """Write a page for each notebook into `folder`. executed: kept runs. Returns whether one of them draws with Bokeh."""
+    folder.mkdir(parents=True, exist_ok=True)
+    drawn = False
+    for path in notebooks():
+        found = current(path, executed)
+        text = page(found or json.loads(path.read_text(encoding="utf-8")), folder, path.stem, found is not None)
+        drawn = drawn or SCRIPT in text
+        (folder / f"{path.stem}.md").write_text(text, encoding="utf-8")
+    return drawn
+
+
+def page(notebook: dict[str, Any], folder: Path, stem: str, executed: bool) -> str:
+    """Markdown of a notebook. Pictures go into `folder` under names that begin with `stem`."""
+    parts: list[str] = []
+    for number, cell in enumerate(notebook["cells"]):
+        source = "".join(cell["source"]).strip()
+        if cell["cell_type"] == "markdown":
+            parts.append(source)
+        elif cell["cell_type"] == "code" and source:
+            parts.append(fenced(source, "python"))
+            parts += outputs(cell.get("outputs", []), folder, f"{stem}-{number}")
+    text = "\n\n".join(part for part in parts if part)
+    first, _, rest = text.partition("\n")
+    before = [] if executed else [NOT_RUN]
+    if BOKEH.search(text):
+        before.append(SCRIPT)
+    return "\n\n".join([first, *before, rest.strip()]) + "\n"
+
+
+def outputs(given: Sequence[dict[str, Any]], folder: Path, stem: str) -> Iterator[str]:
+    for number, output in enumerate(given):
+        if output["output_type"] == "stream":
+            if output["name"] == "stdout":
+                yield fenced("".join(output["text"]).rstrip(), "text")
+        elif output["output_type"] in ("display_data", "execute_result"):
+            yield from shown(output["data"], folder, f"{stem}-{number}")
+
+
+def shown(data: dict[str, Any], folder: Path, name: str) -> Iterator[str]:
+    """The richest form of one output that a page can hold."""
+    texts = {kind: "".join(value) if isinstance(value, list) else value for kind, value in data.items()}
+    html = texts.get("text/html", "")
+    if any(kind in texts for kind in LOADING):
+        return
+    if OF_A_KERNEL.search(html) or "application/vnd.jupyter.widget-view+json" in texts:
+        yield NEEDS_KERNEL
+    elif html:
+        script = texts.get("application/javascript", "")
+        yield raw(f'<div class="output">\n{html}\n</div>' + (f"\n<script>{script}</script>" if script else ""))
+    elif "image/png" in texts:
+        (folder / f"{name}.png").write_bytes(base64.b64decode(texts["image/png"]))
+        yield f"![Figure]({name}.png)"
+    elif "text/markdown" in texts:
+        yield texts["text/markdown"]
+    elif "text/plain" in texts:
+        yield fenced(texts["text/plain"], "text")
+
+
+def fenced(text: str, language: str) -> str:
+    """A block of code, whose fence is longer than any in the text."""
+    longest = max((len(found) for found in re.findall(r"`{3,}", text)), default=2)
+    fence = "`" * (longest + 1)
+    return f"{fence}{language}\n{text}\n{fence}"
+
+
+def raw(html: str) -> str:
+    return fenced(html, "{raw} html")
+
+
+def main(words: Sequence[str]) -> None:
+    folder = Path(words[0]) if words else KEPT
+    os.environ.setdefault("PYTHONPATH", str(ROOT))
+    for path in notebooks():
+        if current(path, folder) is not None:
+            print(f"{path.name}: kept", flush=True)
+            continue
+        start = time.monotonic()
+        run(path, folder / path.name)
+        print(f"{path.name}: {time.monotonic() - start:.0f} s", flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

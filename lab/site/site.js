@@ -1,0 +1,20 @@
+// Formulas become MathML; what can be moved sideways can be reached with the keyboard.
+for (const place of document.querySelectorAll('.math')) {
+  katex.render(place.textContent, place, {displayMode: place.localName === 'div', output: 'mathml', throwOnError: false})
+}
+
+const named = [['pre', 'Code'], ['.table-wrapper', 'Table'], ['.output', 'Output'], ['div.math', 'Formula']]
+
+function reach() {
+  for (const [selector, name] of named) {
+    for (const place of document.querySelectorAll(selector)) {
+      if (place.scrollWidth <= place.clientWidth || place.hasAttribute('tabindex')) continue
+      place.tabIndex = 0
+      place.setAttribute('role', 'region')
+      place.setAttribute('aria-label', name)
+    }
+  }
+}
+
+reach()
+addEventListener('resize', reach)
