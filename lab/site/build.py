@@ -83,7 +83,9 @@ def gathered(folder: Path, executed: Path) -> bool:
 def rendered(source: Path, target: Path, kept: Path, options: dict[str, Any]) -> list[str]:
     """HTML of the pages in `source`. kept: a folder for what Sphinx has read.  options: `settings`. Returns its warnings."""
     from sphinx.application import Sphinx
+    from sphinx.util.console import nocolor
 
+    nocolor()
     warnings = io.StringIO()
     sphinx = Sphinx(source, None, target, kept, "html", options, status=None, warning=warnings, freshenv=True)
     sphinx.build(force_all=True)

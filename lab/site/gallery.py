@@ -19,15 +19,19 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from lab.site import figures
+
 ROOT = Path(__file__).resolve().parents[2]
 KEPT = ROOT / "build" / "gallery"
 LONGEST = 1200
 """Seconds that one cell may take."""
 MARK = "llc_lab_source"
 """Where a kept notebook has the digest of the cells that it was run with."""
-OF_A_KERNEL = re.compile(r"panel\.models|panel_material_ui|jupyter-widget|ReactiveHTML|\"Panel\"|bokeh\.server")
-BOKEH = re.compile(r"\broot\.Bokeh\b")
-LOADING = ("application/vnd.holoviews_load.v0+json",)
+WIDGET = "application/vnd.jupyter.widget-view+json"
+LOADING = "application/vnd.holoviews_load.v0+json"
+OPTIONS = "esms-options"
+"""What Panel says to the browser before it loads."""
+DRAWN = "Bokeh.embed.embed_items"
 NOT_RUN = """```{note}
 This copy of the notebook was not run, so it has no figures. `make gallery` runs it.
 ```"""
@@ -99,7 +103,7 @@ def page(notebook: dict[str, Any], folder: Path, stem: str, executed: bool) -> s
     text = "\n\n".join(part for part in parts if part)
     first, _, rest = text.partition("\n")
     before = [] if executed else [NOT_RUN]
-    if BOKEH.search(text):
+    if DRAWN in text:
         before.append(SCRIPT)
     return "\n\n".join([first, *before, rest.strip()]) + "\n"
 
@@ -117,13 +121,20 @@ def shown(data: dict[str, Any], folder: Path, name: str) -> Iterator[str]:
     """The richest form of one output that a page can hold."""
     texts = {kind: "".join(value) if isinstance(value, list) else value for kind, value in data.items()}
     html = texts.get("text/html", "")
-    if any(kind in texts for kind in LOADING):
+    if LOADING in texts or OPTIONS in html:
         return
-    if OF_A_KERNEL.search(html) or "application/vnd.jupyter.widget-view+json" in texts:
+    if WIDGET in texts:
         yield NEEDS_KERNEL
+    elif "docs_json" in html:
+        try:
+            drawn = figures.figure(html)
+        except figures.NeedsKernel:
+            drawn = None
+            yield NEEDS_KERNEL
+        if drawn:
+            yield raw(f'<div class="output">\n{drawn}\n</div>')
     elif html:
-        script = texts.get("application/javascript", "")
-        yield raw(f'<div class="output">\n{html}\n</div>' + (f"\n<script>{script}</script>" if script else ""))
+        yield raw(f'<div class="output">\n{html}\n</div>')
     elif "image/png" in texts:
         (folder / f"{name}.png").write_bytes(base64.b64decode(texts["image/png"]))
         yield f"![Figure]({name}.png)"

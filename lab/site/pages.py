@@ -16,9 +16,8 @@ ENTRY = re.compile(r"^- \[([^\]]+)\]\(([^)#\s]+)\)", re.M)
 SINGLE_FILE = """
 ## Try it here
 
-The page below is [one file](llc.html), which needs no server. It shows in three minutes what λ counts.
-
 ```{raw} html
+<p><a href="llc.html">One file, which needs no server</a>, shows in three minutes what λ counts.</p>
 <div class="single-file"><iframe src="llc.html" title="What λ counts, in six steps" loading="lazy"></iframe></div>
 ```
 

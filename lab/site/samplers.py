@@ -6,6 +6,7 @@ import inspect
 import math
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -68,7 +69,9 @@ def caveats(cls: type[Any]) -> list[str]:
     usual = cls()
     kinds = [usual]
     for name, about in hyper_fields(cls).items():
-        kinds += [replace(usual, **{name: option}) for option in about.choices if option != getattr(usual, name)]
+        for option in about.choices:
+            with suppress(ValueError):  # what an option asks of other settings is said where it is chosen
+                kinds.append(replace(usual, **{name: option}))
     return list(dict.fromkeys(words for kind in kinds if (words := kind.caveat())))
 
 

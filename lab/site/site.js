@@ -3,6 +3,9 @@ for (const place of document.querySelectorAll('.math')) {
   katex.render(place.textContent, place, {displayMode: place.localName === 'div', output: 'mathml', throwOnError: false})
 }
 
+// The theme calls the captions of its menu headings, and says not of which rank.
+for (const caption of document.querySelectorAll('.caption[role=heading]')) caption.setAttribute('aria-level', '2')
+
 const named = [['pre', 'Code'], ['.table-wrapper', 'Table'], ['.output', 'Output'], ['div.math', 'Formula']]
 
 function reach() {
