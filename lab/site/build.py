@@ -65,10 +65,9 @@ def assets(folder: Path, bokeh: bool) -> None:
     (katex,) = (Path(panel.__file__).parent / "dist" / "bundled" / "katex").glob("*/dist/katex.min.js")
     shutil.copy(katex, folder)
     if bokeh:
-        from bokeh.resources import Resources
+        from bokeh.util.paths import bokehjs_path
 
-        for path in map(Path, Resources(mode="absolute", components=["bokeh"], minified=True).js_files):
-            shutil.copy(path, folder)
+        shutil.copy(bokehjs_path() / "js" / "bokeh.min.js", folder)
 
 
 def gathered(folder: Path, executed: Path) -> bool:
