@@ -240,4 +240,4 @@ def test_the_wheel_works_in_an_empty_environment(archives, tmp_path):
     (tmp_path / "first.py").write_text(example)
     said = ran(scripts / "python", "first.py").stdout
     assert said.startswith("72") and "λ̂" in said
-    assert str(tmp_path) in ran(scripts / "python", "-c", "import llc_core; print(llc_core.__file__)").stdout
+    assert str(tmp_path) in ran(scripts / "python", "-c", "from llc_core import __file__ as place; print(place)").stdout
