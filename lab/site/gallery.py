@@ -64,6 +64,9 @@ def run(path: Path, target: Path) -> None:
     found = nbformat.read(path, as_version=4)
     found.metadata[MARK] = digest(found)
     NotebookClient(found, timeout=LONGEST, resources={"metadata": {"path": str(path.parent)}}).execute()
+    for cell in found.cells:  # scripts of libraries, megabytes in each notebook: the site has them once
+        if "outputs" in cell:
+            cell["outputs"] = [each for each in cell["outputs"] if LOADING not in each.get("data", {})]
     target.parent.mkdir(parents=True, exist_ok=True)
     nbformat.write(found, target)
 

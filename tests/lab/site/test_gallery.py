@@ -105,4 +105,4 @@ def test_a_notebook_runs_and_is_kept(tmp_path):
     path.write_text(json.dumps({"metadata": {}, "cells": cells, "nbformat": 4, "nbformat_minor": 5}))
     gallery.run(path, tmp_path / "kept" / path.name)
     found = gallery.current(path, tmp_path / "kept")
-    assert found is not None and found["cells"][0]["outputs"][0]["data"]["text/plain"] == "2"
+    assert found is not None and "".join(found["cells"][0]["outputs"][0]["data"]["text/plain"]) == "2"
