@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 SPECIAL = re.compile(r"([\\*_<>|$\[\]#~^{}])")
 PARAMETER = re.compile(r"(?:^|(?<=  ))((?:\w+, )*\w+(?: and \w+)?):[ \n]", re.M)
-LABEL = re.compile(r"^(Law|Source|Sources|Raises|Returns):? ", re.M)
+LABEL = re.compile(r"^(Distribution|Source|Sources|Raises|Returns):? ", re.M)
 
 
 def plain(text: str) -> str:

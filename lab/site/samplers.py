@@ -15,7 +15,7 @@ from llc_core.fields import Hyper, default_of, hyper_fields
 from llc_core.interactions import interactions
 from llc_core.samplers import samplers
 
-LAW = re.compile(r"^(?:Law|It converges to): ?(.*?)(?=\n\s*\n|\nSource|\Z)", re.S | re.M)
+DISTRIBUTION = re.compile(r"^Distribution: (.*?)(?=\n\s*\n|\nSource|\Z)", re.S | re.M)
 HEAD = """# Samplers
 
 This page is made from the samplers themselves. U is the energy nβ·L(w) + (γ/2)‖w − w0‖², ε the step size, and ξ are
@@ -45,15 +45,15 @@ def target(sampler: Any) -> str:
 
 
 def section(name: str, cls: type[Any]) -> str:
-    """One sampler or interaction: its step, its words, the law, the caveats, and what may be set."""
+    """One sampler or interaction: its step, its words, its distribution, the caveats, and what may be set."""
     parts = [f"## {name}", ""]
     formula = getattr(cls, "formula", "")
     if formula:
         parts += [f"$$\n{formula}\n$$", ""]
     parts += [plain(cls.about), ""]
-    law = LAW.search(inspect.getdoc(cls) or "")
-    if law:
-        parts += [f"**It converges to:** {cell(law[1])}", ""]
+    found = DISTRIBUTION.search(inspect.getdoc(cls) or "")
+    if found:
+        parts += [f"**It converges to:** {cell(found[1])}", ""]
     parts += [f"**Caveat:** {cell(words)}\n" for words in caveats(cls)]
     if cls.source:
         parts += [f"**Source:** {cell(cls.source)}", ""]

@@ -45,12 +45,12 @@ def test_a_class_has_its_fields(folder):
 
 def test_docstrings_are_words_and_no_markdown():
     said = prose.markdown(
-        "a * b_c, `d_e`, <f> and $5.\n\nn: how many.  scale: in\nunits.\n\nLaw: ∝ exp(−U).", ["n", "scale"]
+        "a * b_c, `d_e`, <f> and $5.\n\nn: how many.  scale: in\nunits.\n\nDistribution: ∝ exp(−U).", ["n", "scale"]
     )
     assert said.split("\n\n") == [
         r"a \* b\_c, `d_e`, \<f\> and \$5.",
         "- `n`: how many.\n- `scale`: in units.",
-        "**Law** ∝ exp(−U).",
+        "**Distribution** ∝ exp(−U).",
     ]
 
 
