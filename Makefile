@@ -4,7 +4,7 @@ PORT ?= 5006
 BIN := .venv/bin
 CORE := .venv-core/bin
 
-.PHONY: env app test test-fast test-rest test-all test-core tests fast-tests lint clean
+.PHONY: env app test test-fast test-rest test-all test-core tests fast-tests lint docs gallery dist clean
 
 env: .venv/.ready
 
@@ -16,7 +16,7 @@ NEWER_PIP := "pip>=24"
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade $(NEWER_PIP)
 	$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt "torch==2.13.0"
-	$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt -e ".[all,dev]"
+	$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt -e ".[all,dev,docs]"
 	$(BIN)/python -m compileall -qq -j 0 .venv/lib/python3*/site-packages || true
 	@touch .venv/.ready
 
@@ -65,7 +65,7 @@ fast-tests: env
 
 # What `.ci/run` asks besides: notebooks, long statistics, scripts of pages, the core alone.
 test-rest: env
-	$(PYTEST) $(SIDE_BY_SIDE) --durations=30 -m slow lab tests/llc_core tests/app tests/house tests/lab/sweeps
+	$(PYTEST) $(SIDE_BY_SIDE) --durations=30 -m slow lab tests/llc_core tests/app tests/house tests/lab/sweeps tests/lab/site
 	$(MAKE) --no-print-directory test-core
 
 # All that `make test` leaves out: also whatever else is asked of browsers, and every command at its smallest size.
@@ -81,5 +81,20 @@ test-core: .venv-core/.ready
 	$(CORE)/python -m pytest -o addopts="--import-mode=importlib -p no:cacheprovider" -q -m "not slow" \
 		-n 2 --dist loadfile $(CORE_TESTS)
 
+# The site, in build/site, from files alone. Notebooks have figures where they have run: `make docs EXECUTE=1` runs those that
+# have changed first, which takes twenty minutes of a core for all of them.
+docs gallery: export OMP_NUM_THREADS = 1
+docs: env $(if $(EXECUTE),gallery)
+	$(BIN)/python -m lab.site.build
+
+gallery: env
+	$(BIN)/python -m lab.site.gallery
+
+# The two archives that an index takes, in dist.
+dist: env
+	rm -rf dist build/lib build/bdist.*
+	$(BIN)/python -c "from setuptools import build_meta; build_meta.build_sdist('dist')"
+	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist .
+
 clean:
-	rm -rf .venv .venv-core .pytest_cache .mypy_cache .ruff_cache
+	rm -rf .venv .venv-core .pytest_cache .mypy_cache .ruff_cache build dist

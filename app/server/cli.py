@@ -23,6 +23,7 @@ from app.server.access import PASSWORD, WILDCARDS, allowed_origins, check_free, 
 from llc_core.cli.commands import add_commands, run_command
 from llc_core.cli.outputs import say
 from llc_core.extras import needs
+from llc_core.version import __version__
 
 HERE = Path(__file__).parent
 TITLE = "LLC_LAB_TITLE"
@@ -70,6 +71,7 @@ def _serve(options: argparse.Namespace) -> int:
 
 def build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="llc-lab", description="LLC Lab: samplers, live beside exact answers.")
+    parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     serve = commands.add_parser(
         "serve", help="serve the app", description="Serve the app. All options of `panel serve` can be given as well."

@@ -19,7 +19,7 @@ OLDEST = f"{PROJECT['requires-python'].removeprefix('>=')}.0"
 
 
 def test_environment_yml_is_in_step_with_pyproject():
-    wanted = [*house.requirements(PROJECT, "all", "dev"), f"python{PROJECT['requires-python']}"]
+    wanted = [*house.requirements(PROJECT, "all", "dev", "docs"), f"python{PROJECT['requires-python']}"]
     conda: list[str] = []
     for item in yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]:
         conda += item["pip"] if isinstance(item, dict) else [item]
@@ -40,7 +40,7 @@ def test_constraints_pin_every_direct_dependency():
         if "==" in line
         for line in [line.split("==")[0]]
     }
-    for line in house.requirements(PROJECT, "all", "dev"):
+    for line in house.requirements(PROJECT, "all", "dev", "docs"):
         assert house.requirement(re.split(r"[><=]", line)[0])[0] in pins, line
 
 

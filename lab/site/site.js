@@ -1,0 +1,23 @@
+// Formulas become MathML; what can be moved sideways can be reached with the keyboard.
+for (const place of document.querySelectorAll('.math')) {
+  katex.render(place.textContent, place, {displayMode: place.localName === 'div', output: 'mathml', throwOnError: false})
+}
+
+// The theme calls the captions of its menu headings, and says not of which rank.
+for (const caption of document.querySelectorAll('.caption[role=heading]')) caption.setAttribute('aria-level', '2')
+
+const named = [['pre', 'Code'], ['.table-wrapper', 'Table'], ['.output', 'Output'], ['div.math', 'Formula']]
+
+function reach() {
+  for (const [selector, name] of named) {
+    for (const place of document.querySelectorAll(selector)) {
+      if (place.scrollWidth <= place.clientWidth || place.hasAttribute('tabindex')) continue
+      place.tabIndex = 0
+      place.setAttribute('role', 'region')
+      place.setAttribute('aria-label', name)
+    }
+  }
+}
+
+reach()
+addEventListener('resize', reach)
