@@ -83,11 +83,14 @@ def rendered(source: Path, target: Path, kept: Path, options: dict[str, Any]) ->
     """HTML of the pages in `source`. kept: a folder for what Sphinx has read.  options: `settings`. Returns its warnings."""
     from sphinx.application import Sphinx
     from sphinx.util.console import nocolor
+    from sphinx.util.docutils import docutils_namespace, patch_docutils
 
     nocolor()
     warnings = io.StringIO()
-    sphinx = Sphinx(source, None, target, kept, "html", options, status=None, warning=warnings, freshenv=True)
-    sphinx.build(force_all=True)
+    # What extensions register ends with the build: a second one in the same process would warn of it.
+    with patch_docutils(), docutils_namespace():
+        sphinx = Sphinx(source, None, target, kept, "html", options, status=None, warning=warnings, freshenv=True)
+        sphinx.build(force_all=True)
     return [line for line in warnings.getvalue().splitlines() if line.strip()]
 
 
