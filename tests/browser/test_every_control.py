@@ -15,6 +15,8 @@ SEEN = {FIRST: "Loss traces", **READY}
 PAGES = tuple(SEEN)
 STILL = ("Benchmark",)
 """Pages on which nothing runs: they have no transport and no sliders."""
+PLAIN = ("Stages",)
+"""Pages with so few settings that none is folded."""
 RUNNING = tuple(title for title in PAGES if title not in STILL)
 TABS = 250
 
@@ -58,8 +60,9 @@ def prepare(app, title: str) -> Page:
         expect(page.locator(".caption")).to_have_text("finished", timeout=300_000)
         fields = page.locator("input")
         before = fields.count()
-        page.get_by_role("button", name="Advanced").first.click()
-        expect(fields).not_to_have_count(before)  # they are built when they are asked for
+        if title not in PLAIN:
+            page.get_by_role("button", name="Advanced").first.click()
+            expect(fields).not_to_have_count(before)  # they are built when they are asked for
     app.still()
     return page
 
@@ -84,7 +87,7 @@ def test_every_slider_and_entry_by_keyboard_and_by_mouse(app, title):
     page = prepare(app, title)
     sliders = page.get_by_role("slider").all()
     names = [slider.get_attribute("aria-label") for slider in sliders if slider.is_visible() and slider.is_enabled()]
-    assert len(names) >= 5 and all(names), names
+    assert len(names) >= (3 if title in PLAIN else 5) and all(names), names
     for name in dict.fromkeys(names):
         slider = page.get_by_role("slider", name=name, exact=True).first
         if name == "Speed":  # it says its value in words and has no entry
@@ -120,7 +123,7 @@ def test_every_choice_by_keyboard_and_by_mouse(app, title):
     page = prepare(app, title)
     boxes = page.get_by_role("combobox")
     listed = page.get_by_role("listbox")
-    assert boxes.count() >= 2
+    assert boxes.count() >= (1 if title in PLAIN else 2)
     for i in range(boxes.count()):
         box, count = boxes.nth(i), boxes.count()
         before = box.inner_text()
