@@ -38,8 +38,9 @@ HIDDEN = ("predicted", "exact")
 """Lines that do."""
 ONE_ROW = """
 :host { display: grid !important; grid-template-columns: minmax(0, 1fr) max-content max-content; gap: 6px 12px; align-items: center; }
-@media (max-width: 1199px) { :host { grid-template-columns: minmax(0, 1fr) max-content; }
-  :host > :first-child { grid-column: 1 / -1; } }
+.scroll-button { display: none; }
+@media (max-width: 1199px) { :host { grid-template-columns: minmax(0, 1fr) max-content; } .run { grid-column: 1 / -1; } }
+@media (max-width: 799px) { :host { grid-template-columns: minmax(0, 1fr); } }
 """
 """The run, what is drawn and the export beside each other where there is room: the pictures begin higher."""
 
@@ -64,6 +65,7 @@ class StationaryBias(Page):
             margin=0,
         )
         self.toggles.listener = self._on_toggles
+        self.transport.css_classes = ["run"]
         self.takeaway = BiasTakeaway(self.run)
         self._foot = pn.Column(sizing_mode="stretch_width", margin=0, styles={"gap": "12px"}, stylesheets=[theme.TALL])
         self._frame = Frame()

@@ -254,3 +254,21 @@ def test_a_phone_shows_everything_below_each_other_in_the_dark_too(app):
     assert app.page.evaluate("document.documentElement.scrollWidth") <= 390
     app.page.get_by_role("button", name="Open drawer").click()
     expect(app.page.get_by_role("textbox", name="Steps", exact=True)).to_be_visible()
+
+
+@pytest.mark.parametrize("width", [390, 800, 1024, 1280])
+def test_the_run_and_what_is_drawn_never_lie_on_each_other(bias, width):
+    """They share a row where there is room: on a phone the first buttons once lay on the run's."""
+    page = bias.page
+    before = page.viewport_size
+    page.set_viewport_size({"width": width, "height": 844})
+    try:
+        run, drawn = page.locator(".bar").first, page.locator(".toggles").first
+        expect(drawn).to_be_visible()
+        page.wait_for_function("(width) => innerWidth === width", arg=width)
+        a, b = run.bounding_box(), drawn.bounding_box()
+        apart = a["x"] + a["width"] <= b["x"] or a["y"] + a["height"] <= b["y"] + 1
+        assert apart and b["x"] + b["width"] <= width, (a, b)
+        assert a["width"] > 200, "three buttons have room"
+    finally:
+        page.set_viewport_size(before)

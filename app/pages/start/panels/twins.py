@@ -27,7 +27,7 @@ def twins() -> Twins:
     right = "Yes." if rule["hidden"] > by_heart["hidden"] else "No."
     told = (
         f"Network B gets {rule['hidden']:.0%} of the new sums right, network A {by_heart['hidden']:.0%}. "
-        f"Their loss on the shown sums is the same. λ̂ was measured on these alone."
+        f"Their loss on the shown sums is the same. λ̂ was measured on the shown sums alone."
     )
     return Twins(
         question=QUESTION,
