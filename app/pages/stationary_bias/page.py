@@ -37,10 +37,10 @@ ANSWERS = ("prediction", "bias", "exact", "agreement", "mean_abs", "second")
 HIDDEN = ("predicted", "exact")
 """Lines that do."""
 ONE_ROW = """
-:host { display: grid !important; grid-template-columns: minmax(0, 1fr) max-content max-content; gap: 6px 12px; align-items: center; }
+:host { display: flex !important; flex-flow: row wrap; gap: 6px 12px; align-items: center; }
 .scroll-button { display: none; }
-@media (max-width: 1199px) { :host { grid-template-columns: minmax(0, 1fr) max-content; } .run { grid-column: 1 / -1; } }
-@media (max-width: 799px) { :host { grid-template-columns: minmax(0, 1fr); } }
+.run { flex: 1 1 340px !important; width: auto !important; min-width: 0; }
+.drawn { flex: 0 1 auto !important; width: auto !important; min-width: 0; }
 """
 """The run, what is drawn and the export beside each other where there is room: the pictures begin higher."""
 
@@ -65,7 +65,7 @@ class StationaryBias(Page):
             margin=0,
         )
         self.toggles.listener = self._on_toggles
-        self.transport.css_classes = ["run"]
+        self.transport.css_classes, self.toggles.css_classes = ["run"], ["drawn"]
         self.takeaway = BiasTakeaway(self.run)
         self._foot = pn.Column(sizing_mode="stretch_width", margin=0, styles={"gap": "12px"}, stylesheets=[theme.TALL])
         self._frame = Frame()
