@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import holoviews as hv
 import numpy as np
 import pytest
-from bokeh.models import GlyphRenderer
 from synthetic_store import synthetic_rows
 
 from llc_core.sweeps.figures import FIGURES
 from llc_core.sweeps.scales import squeeze
 from llc_core.sweeps.series import curves
+
+hv = pytest.importorskip("holoviews", reason="holoviews is in an extra, and this file is also read with the core alone")
+GlyphRenderer = pytest.importorskip("bokeh.models").GlyphRenderer
 
 FOUND = [c for c in curves(synthetic_rows(3)) if c.gradient != "minibatch"]
 VALUES = {
