@@ -67,6 +67,7 @@ def test_names_that_are_there_are_not_dead():
     assert not dead(there) and not dead("llc_core.sqlite and lab.toml")
 
 
+@pytest.mark.slow
 def test_every_exception_is_needed():
     texts = [text for path in PROGRAMS for text in commands.strings(path.read_text())]
     texts += [path.read_text() for path in commands.documents(ROOT)]

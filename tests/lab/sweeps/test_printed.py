@@ -37,6 +37,7 @@ def test_what_is_called_printed_is_printed(name):
     assert [sampler.dynamics for sampler in samplers if hasattr(sampler, "dynamics")] == ["printed", "printed"]
 
 
+@pytest.mark.slow
 def test_all_figures_are_of_the_same_rows():
     """So that the last one starts nothing when the others are there."""
     keys = {

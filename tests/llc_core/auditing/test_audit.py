@@ -123,6 +123,7 @@ def test_only_nan_is_no_estimate():
     assert found.to_dict()["llc"] is None
 
 
+@pytest.mark.slow
 def test_chance_is_what_is_promised():
     """Of white noise, on which every check's distribution is known, at most a few in ten thousand are named."""
     assert CHANCE == 1e-4

@@ -83,6 +83,7 @@ def test_a_saddle_has_no_slope_and_is_seen_from_a_chain():
     assert found.diagnostics["above_minimum"] > 5 and not found.converged
 
 
+@pytest.mark.slow
 def test_settings_side_by_side_have_their_own_and_a_network_without_noise_has_none():
     problem, exact, _ = regression(5)
     results = estimate(problem, "SGLD", gradient="full", steps=800, grid={"n_beta": [50.0, 200.0]}, progress=False)

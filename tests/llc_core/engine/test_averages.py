@@ -106,6 +106,7 @@ def test_weights_of_a_thinned_trace_are_those_of_its_rows(drawn):
     assert np.array_equal(found.trace_weights(), weights[:: found.thin])
 
 
+@pytest.mark.slow
 def test_the_error_of_a_weighted_mean_covers_it():
     """One chain of independent draws: the variance of Σwx/Σw is σ²·Σw²/(Σw)². Ones, and any constant, change no bit."""
     rng = np.random.default_rng(1)

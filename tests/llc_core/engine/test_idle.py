@@ -119,6 +119,7 @@ def test_directions_that_the_loss_does_not_depend_on_are_counted(problem, many):
     assert found(problem) == many
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "problem",
     [
@@ -146,6 +147,7 @@ def test_a_small_slope_along_many_directions_is_not_nothing():
     assert found(Made(lambda d: nearly(d) + 2e-5 * d[:, 8:].cos().sum(1), 24), llc=1.0) == 0
 
 
+@pytest.mark.slow
 def test_chains_that_have_not_spread_along_idle_directions_are_trusted(monkeypatch):
     made = steps_of(Made(turned, 24), 8000, n_beta=20_000.0)
     seen = made.estimates()[0]

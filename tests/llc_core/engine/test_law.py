@@ -165,6 +165,7 @@ def test_every_setting_of_a_grid_has_its_own():
         assert both(each)[0] == pytest.approx(each.llc - exact, abs=ROUNDING * exact)
 
 
+@pytest.mark.slow
 def test_every_network_of_a_family_has_its_own():
     random = np.random.default_rng(0)
     networks = [DeepLinearNetwork([random.standard_normal((3, 4))], n=2000, seed=seed) for seed in range(3)]

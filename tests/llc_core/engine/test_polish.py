@@ -50,6 +50,7 @@ def test_the_mean_of_a_run_is_right_at_a_polished_w0(loss: str, exact: float, se
     assert found.llc == pytest.approx(exact, rel=WITHIN) and found.confirmed
 
 
+@pytest.mark.slow
 @SEEDS
 @pytest.mark.parametrize("gradient", ["full", "control_variate"])
 def test_one_linear_layer_reads_15_on_its_data(gradient: str, seed: int) -> None:

@@ -73,6 +73,7 @@ def test_a_linear_network_has_its_gaussian_posterior_jointly(of_linear):
     assert (found.r_hat < 1.02).all() and found.weights_r_hat_max < 1.02 and found.loss_r_hat < 1.02
 
 
+@pytest.mark.slow
 def test_bands_at_an_iteration_are_not_those_over_time(of_linear):
     low, high = of_linear.band_across_chains(0.5, step=of_linear.steps[7] + 1)
     np.testing.assert_allclose(low, np.quantile(of_linear.draws[7], 0.25, axis=0))
@@ -93,6 +94,7 @@ def test_convergence_is_that_of_each_trace(of_linear):
     assert "R-hat of f" in repr(of_linear)
 
 
+@pytest.mark.slow
 def test_a_bayesian_network_has_its_exact_posterior_of_this_width():
     problem = BayesianNetwork((1, 12, 1), noise_variance=0.2)
     at = [-1.0, 0.0, 1.3]

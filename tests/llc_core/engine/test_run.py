@@ -143,8 +143,8 @@ def test_baselines_differ_as_they_should(tiny):
     assert np.array_equal(chosen.per_chain, values["first_batch"][-1])
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_draws")
-@pytest.mark.long
 def test_minibatch_noise_is_predicted_and_flagged(tiny):
     limit = float(estimate(tiny, SGLD(), steps=100).diagnostics["stability_limit"])
     step = limit / 40
@@ -170,8 +170,8 @@ def test_adapted_and_unit_mass_sample_the_same_law():
     assert adapted.llc_se < 0.03 * adapted.llc and unit.llc_se < 0.03 * unit.llc
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_draws")
-@pytest.mark.long
 def test_a_given_step_is_meant_for_the_adapted_coordinates():
     problem = DeepLinearNetwork.random(widths=[6, 5, 6], layer_ranks=[3, 3], seed=1)
     auto = estimate(problem, steps=1200, chains=32)
@@ -184,8 +184,8 @@ def test_a_given_step_is_meant_for_the_adapted_coordinates():
     assert swept[0].diverged == 0 and swept[1].diverged == 4
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_draws")
-@pytest.mark.long
 def test_a_grid_of_temperatures_gives_each_setting_its_own_coordinates():
     pytest.importorskip("arviz_stats")  # ESS
     problem = DeepLinearNetwork.random(widths=[6, 5, 6], layer_ranks=[3, 3], seed=1)

@@ -57,6 +57,7 @@ def test_flat_directions_are_counted_with_the_gradients_of_minibatches_too(law, 
     assert not result.converged
 
 
+@pytest.mark.slow
 def test_the_count_refuses_what_was_trusted_without_it(no_law):
     """The chains agree on a value that is 7% below exact draws, and nothing else is to be seen of it."""
     settings = {"sampler": {"name": "MALA"}, "steps": 4000, "chains": 4, "seed": 200_152}

@@ -140,7 +140,7 @@ def test_a_run_that_does_otherwise_is_found_out(bug, monkeypatch):
     assert not abs(found.llc - SHARES.sum() / 2) < 3.5 * found.llc_se
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_data_with_noise_whose_true_weights_are_no_minimum():
     """A linear regression at its true weights: the mean says too little, the slope says ½Σs, by the Hessian of the data."""
     torch.manual_seed(3)

@@ -310,6 +310,7 @@ def test_correction_holds_at_the_papers_settings_with_small_steps():
     assert Row(PUBLISHED.replace(step_size=1e-4), time=7, chains=1024).distances()[1] > 0.2
 
 
+@pytest.mark.slow
 def test_decreasing_steps_converge_to_the_predicted_law():
     """Steps 0.1/n^0.55 with averages weighted by them, as in the paper; time 15 of burn-in and 11 after it."""
     found = simulate(PSGLD(step_size=0.1), "normal", steps=40_000, chains=4000, step_decay=0.55).masses()

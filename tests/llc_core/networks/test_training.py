@@ -187,6 +187,7 @@ def test_training_until_a_loss_ends_there():
     assert 0.2 < record.last.train_loss <= 0.3 and record.steps < 1000 and record.last.test_accuracy > 0.85
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["mlp", "small_cnn"])
 def test_networks_learn_the_digits(kind):
     pytest.importorskip("sklearn")

@@ -64,6 +64,7 @@ def test_predict_asks_for_outputs_and_weights():
     assert found.observables["WeightDraws"]["draws"].shape == (20, 3, 13)
 
 
+@pytest.mark.slow
 def test_whole_networks_of_that_size_are_drawn_to_disk(tmp_path, monkeypatch):
     """As many weights as ResNet-20 has: more than memory should keep of many draws. On disk they are the same, and memory holds a row."""
     from llc_core import NetworkPotential, predictive

@@ -60,6 +60,7 @@ def test_bins_say_what_is_wrong(bad, words):
         RunConfig(histogram=bad)
 
 
+@pytest.mark.slow
 def test_the_histogram_of_a_run_is_the_discrete_law_of_each_setting():
     current = run(
         SGLD(),

@@ -45,6 +45,7 @@ def test_the_exact_masses_are_those_of_the_paper_s_target(masses):
     assert masses == pytest.approx(masses.T, abs=1e-9) and masses == pytest.approx(masses[::-1], abs=1e-9)
 
 
+@pytest.mark.slow
 def test_at_equal_gradients_replica_exchange_finds_the_modes_that_plain_chains_miss(surface, masses):
     """A tenth of the paper's budget. Medians of 16 trials, compared by the spread of their logarithms."""
     hot = kl(surface, masses, llc_core.ReplicaExchange(temperatures=(1, 3.46, 12), step_power=2), 4e-3, 3)

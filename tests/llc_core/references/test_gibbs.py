@@ -278,6 +278,7 @@ def test_gauge_moves_keep_the_product_and_the_prior(widths, step):
     assert_gauge_moves_keep_the_prior(widths, step)
 
 
+@pytest.mark.slow
 def test_gauge_moves_of_one_mass_keep_the_prior_too(monkeypatch):
     """As wide networks move, whose masses are nearly the same."""
     monkeypatch.setattr(blocked_gibbs, "SAME_MASS", math.inf)

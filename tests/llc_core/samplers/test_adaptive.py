@@ -496,6 +496,7 @@ def test_the_frozen_metric_is_a_mean_over_the_burn_in_and_then_stands_still():
     assert late == pytest.approx(path[399], rel=0.02)
 
 
+@pytest.mark.slow
 def test_a_frozen_metric_samples_the_target_where_a_moving_one_does_not():
     found = {}
     for sampler in (FrozenPSGLD(step_size=0.02), PSGLD(step_size=0.02, alpha=0.5)):
@@ -508,7 +509,7 @@ def test_a_frozen_metric_samples_the_target_where_a_moving_one_does_not():
         check_mean(found["PSGLD"], 1.0, math.sqrt(2), 0.01)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_corrected_and_frozen_psgld_estimate_a_quadratic_where_psgld_does_not():
     """λ̂ through the engine, gradients of the size of λ."""
     target = Quadratic(np.ones(12))

@@ -162,6 +162,7 @@ def test_what_collapsed_chains_cannot_do_is_said_before_a_run_is_built(problem, 
         resolve(RunConfig(problem=problem.to_dict(), sampler={"name": "CollapsedPCN"}, **settings))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("sampler", "target"),
     [({"name": "MALA"}, 0.574), ({"name": "SplitHMC", "leapfrog_steps": 5}, 0.8), ({"name": "PCN"}, 0.574)],

@@ -194,6 +194,7 @@ SETTINGS = [(0.01, 1.2e-4, 3_000), pytest.param(0.03, 1.2e-5, 6_000, marks=pytes
 """Noise, step size and steps. The first step is the automatic one."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise, step_size, steps", SETTINGS)
 def test_noise_of_infinite_variance_leaves_it_near_the_target_where_sgld_fails(noise, step_size, steps):
     check_heavy(noise, step_size, steps)

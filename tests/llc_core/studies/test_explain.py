@@ -201,6 +201,7 @@ def test_on_a_line_the_reference_is_exact():
     assert abs(split["mixing"].value) < 3.5 * split["mixing"].se
 
 
+@pytest.mark.slow
 def test_a_problem_without_known_answers_is_split_down_to_the_reference(small, monkeypatch):
     class Anonymous(DeepLinearNetwork):
         learning_coefficient = local_learning_coefficient = None

@@ -219,6 +219,7 @@ def test_wbic_waic_and_the_debiased_coefficient(measured):
 # -- temperatures -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_slope_over_temperatures_has_no_bias_of_the_training_data(measured):
     problem, results = measured
     found = temperature_llc(results)

@@ -64,6 +64,7 @@ def test_a_w0_above_the_minimum_is_polished_and_lambda_is_right(found):
     assert found.estimate.llc < known - 0.4, "the pick alone is too low, as w0 lies above the minimum"
 
 
+@pytest.mark.slow
 def test_its_settings_repeat_the_run_and_it_says_why_and_what_else(found):
     again = estimate(linear(5, 2), progress=False, **found.recommended.settings)
     assert again.llc == found.recommended.llc
@@ -77,6 +78,7 @@ def test_its_settings_repeat_the_run_and_it_says_why_and_what_else(found):
     assert sum(line.startswith("At ") for line in lines) == 3 and "γ" in found.recommended.beside[-1]
 
 
+@pytest.mark.slow
 def test_w0_stays_where_it_is_meant_to():
     problem = linear(4, 1, 400)
     kept = calibrate(problem, steps=600, polish=False).recommended

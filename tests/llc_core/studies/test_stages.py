@@ -77,6 +77,7 @@ def test_bad_input_is_one_sentence(given, said):
         llc_core.stages(**given)
 
 
+@pytest.mark.slow
 def test_lambda_at_raw_weights_is_that_of_what_was_learned():
     found = llc_core.stages((4, 2, 4), (4.0, 1.0))
     estimates = found.estimate("Gibbs", steps=300, chains=4)
@@ -88,6 +89,7 @@ def test_lambda_at_raw_weights_is_that_of_what_was_learned():
         assert float(estimate.local_learning_coefficient) == float(stage.coefficient)
 
 
+@pytest.mark.slow
 def test_at_a_saddle_of_the_real_loss_lambda_is_negative_and_refused():
     found = llc_core.stages((6, 3, 6), (4.0, 1.0))
     at = llc_core.estimate(found.against_target(found[0]), steps=400, n_beta=100.0, localization=1.0, progress=False)

@@ -109,6 +109,7 @@ def test_a_cauchy_prior_and_a_likelihood_that_is_not_symmetric(sign):
     assert abs(basin.probability[-1] - exact_share) < ERRORS * basin.probability_se[-1]
 
 
+@pytest.mark.slow
 def test_a_network_s_levels_agree_with_quadrature():
     """Down to 10¹⁰, where Langevin steps lose the law: they cannot follow valleys that are 10⁵ times as long as wide."""
     target = zeros(2, 2, 2)

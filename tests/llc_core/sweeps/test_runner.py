@@ -113,6 +113,7 @@ def test_a_sweep_that_is_stopped_before_it_begins_leaves_no_row(scheduler, tmp_p
     assert last.state == "stopped" and last.done == 0 and results(tmp_path / "a.sqlite") == []
 
 
+@pytest.mark.slow
 def test_another_process_can_end_a_sweep(scheduler, tmp_path, capsys):
     """As the app does, and `llc-lab stop`: the units at work stop too, and an old request ends nothing."""
     path = tmp_path / "a.sqlite"
@@ -313,7 +314,7 @@ def test_durations_are_read_easily():
     assert [hours(h) for h in (0.001, 0.5, 3.26)] == ["4 s", "30 min", "3.3 h"]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_worker_that_is_killed_loses_nothing(whole, scheduler, written, tmp_path):
     """The last that these workers do: the one that takes its place need not have begun when the other has done its units."""
     trap = written[sweep_work.TRAP]

@@ -236,6 +236,7 @@ def test_two_visitors_work_out_one_answer_together(quick_answers, monkeypatch):
     assert truth.TruthJob(scene)._work.pieces is not None, "what was forgotten is worked out again"
 
 
+@pytest.mark.slow
 def test_an_answer_whose_chains_disagree_is_not_told(view, monkeypatch):
     settle_answers(view)
     assert view.truth.exact is view.truth.found is not None and view.truth.words == ""
@@ -258,6 +259,7 @@ def test_the_page_shows_what_is_worked_out_beside_it(view):
     assert view.truth.exact is exact and not view.truth.busy, "what is known is shown at once"
 
 
+@pytest.mark.slow
 def test_a_laplace_likelihood_has_exact_answers_of_its_own(view):
     config = SMALL.replace(problem={**NARROW, "likelihood": "laplace"})
     view.run(config)
@@ -300,6 +302,7 @@ def test_both_chains_of_a_case_take_one_path(kind):
     assert seen.gauges.iteration == 400 and seen.gauges.mean.shape == (len(case.inputs),)
 
 
+@pytest.mark.slow
 def test_the_functions_of_a_case_reach_their_exact_law():
     """Means and spreads over many chains, within four standard errors of independent chains, and the bias of Euler's steps."""
     for kind, steps in (("linear", 1_500), ("torus", 2_000)):
@@ -378,7 +381,7 @@ def test_a_case_is_shown_with_what_it_has(view, kind):
     assert view.editor._network.visible and view.run_panel.sampler.widget.visible and not view.editor.message.visible
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_coefficient_settles_while_weights_do_not(view):
     """The deep linear network: entries of the product, and λ̂ as the engine gives it."""
     config = BY_NAME["llc"].config.replace(steps=600)

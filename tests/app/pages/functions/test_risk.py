@@ -100,6 +100,7 @@ def test_wide_networks_get_fewer_gradients(monkeypatch):
     )
 
 
+@pytest.mark.slow
 def test_the_panel_shows_what_is_known_and_gives_it_away():
     panel = RiskPanel()
     panel.reset(scene_of(CONFIG))

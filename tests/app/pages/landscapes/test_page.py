@@ -370,6 +370,7 @@ def test_the_exact_value_is_that_of_the_side_where_chains_are():
 # -- panels -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_short_chains_tell_u_from_v():
     """Figure 1 of Lau, Murfet & Wei, fewer data sets."""
     job = PointsJob(100, 5000, 1.0)

@@ -43,7 +43,7 @@ def test_regular_is_half_the_parameters():
     assert within(found, found.expected) and float(found.local_learning_coefficient) == 24 == 48 / 2
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_draws")
 def test_the_singular_point_is_far_below_half_the_parameters():
     found = measured("singular", steps=3000, chains=4)
@@ -66,12 +66,14 @@ def test_minibatch_noise_heats_and_the_control_variate_helps():
     assert abs(calm.relative_error) < 0.15
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_draws")
 def test_a_large_step_reads_too_high_though_all_agree():
     found = measured("step", steps=5000)
     assert found.relative_error > 0.4 and found.r_hat < 1.05 and found.diverged == 0
 
 
+@pytest.mark.slow
 def test_a_small_step_reads_too_low_and_r_hat_says_so():
     found = measured("small")
     assert found.relative_error == pytest.approx(-0.6, abs=0.06) and found.r_hat > 1.5 and not found.converged
@@ -88,6 +90,7 @@ def test_rmsprop_is_biased_where_sgld_is_not():
     assert gap > 4
 
 
+@pytest.mark.slow
 def test_printed_sghmc_doubles_the_temperature():
     found = measured("printed", steps=8000)
     assert (

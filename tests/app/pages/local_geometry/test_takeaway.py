@@ -127,6 +127,7 @@ def test_before_the_first_estimate_files_are_refused_in_words():
     assert takeaway.content("config")[1] and takeaway.content("python")[1]
 
 
+@pytest.mark.slow
 def test_a_page_s_configuration_comes_back_as_it_was():
     """50 random configurations of the side bar: out as a file, in again, and resolved to the same run."""
     pick = random.Random(1)

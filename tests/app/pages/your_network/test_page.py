@@ -54,6 +54,7 @@ def test_a_trained_network_reads_far_below_half_its_parameters():
     assert "w0 lies above the minimum" in found.converged.reason and "is γ's" in found.converged.reason
 
 
+@pytest.mark.slow
 def test_before_training_the_estimate_is_negative_and_the_verdict_says_why():
     found = finished({**next(p.config for p in PRESETS if p.name == "start"), "steps": 600})
     assert found.llc < 0 and "w0 lies above the minimum" in str(found.converged)

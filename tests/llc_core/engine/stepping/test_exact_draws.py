@@ -22,6 +22,7 @@ def near(found: float, exact: float, error: float) -> bool:
     return abs(found - exact) < 4 * error
 
 
+@pytest.mark.slow
 def test_the_zero_network_is_read_as_quadrature_says_from_both_starts():
     found = estimate(ZEROS, "Gibbs", chains=12, steps=500, burn_in=100, progress=False)
     assert found.llc_se < 0.02 * EXACT, "too few draws for this test to mean anything"
@@ -122,6 +123,7 @@ def test_a_problem_without_such_laws_is_refused():
         resolve(RunConfig(sampler={"name": "Gibbs"}), landscape("quartic"))
 
 
+@pytest.mark.slow
 def test_chains_of_a_deep_network_begin_where_rounding_lets_them_come_home(monkeypatch):
     """At draws of the localising Gaussian its loss is so large that the next sweeps would leave nothing finite."""
     rng = np.random.default_rng(0)

@@ -129,6 +129,7 @@ def test_an_unknown_way_is_named(linear, monkeypatch):
         prefers_numpy.__wrapped__()
 
 
+@pytest.mark.slow
 def test_short_products_of_differences_keep_the_excess_loss(monkeypatch):
     """Near w0, where the loss itself differs by less than bf16 could show, the excess is right to some thousandths."""
     network = DeepLinearNetwork.random(widths=[60, 50, 40], n=10**6, seed=0)

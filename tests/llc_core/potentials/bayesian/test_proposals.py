@@ -40,6 +40,7 @@ def test_only_samplers_that_reject_follow_it_and_losses_are_the_same():
     assert smooth.for_proposals() is smooth
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sampler", [{"name": "SplitHMC", "leapfrog_steps": 10}, {"name": "MALA"}])
 def test_chains_meet_brute_force(sampler):
     """Draws of the prior, weighted by the likelihood, have the distribution of the posterior without a gradient."""
@@ -62,6 +63,7 @@ def test_chains_meet_brute_force(sampler):
     assert (np.abs(found.std(axis=0) / sd - 1) < 4.5 * error).all()
 
 
+@pytest.mark.slow
 def test_trajectories_with_the_smooth_slope_are_accepted_more_often(monkeypatch):
     """The same step and the same random numbers, and 4.5 standard errors by the spread over 64 chains."""
 

@@ -85,6 +85,7 @@ def _total_variation(points: torch.Tensor, concentration: float = 3.0) -> float:
     return float((counts / counts.sum() - mass / mass.sum()).abs().sum() / 2)
 
 
+@pytest.mark.slow
 def test_the_law_of_functions_is_right_from_twenty_million_cells() -> None:
     generator = torch.Generator().manual_seed(3)
     cells = torch.randint(-(10**7), 10**7, (20_000, 1), generator=generator)
@@ -96,6 +97,7 @@ def test_the_law_of_functions_is_right_from_twenty_million_cells() -> None:
     assert (paths.weights[-1].round() == start.round()).double().mean() > 0.5, "most weights never left their cell"
 
 
+@pytest.mark.slow
 def test_the_sorted_chain_is_the_chain_of_functions() -> None:
     paths = sorted_equivalence(_starts(8), sines_force(*_sines(), 0.3), step_size=0.004, steps=3_000)
     assert paths.difference < SAME and paths.moves >= 100

@@ -58,7 +58,7 @@ def test_the_mixture_agrees_with_brute_force_and_with_chains():
     assert (np.abs(chains.sd / exact.sd - 1) < 4.5 * np.sqrt(1 / exact.ess + 1 / chains.ess)).all()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_quantiles_draws_and_score_belong_to_the_mixture():
     # Few members will do: what is asked is whether these four belong to them, and the score takes time for each.
     exact = finite_width(WIDE_NOISE, INPUTS[:3], 1_000, method="importance")
@@ -86,6 +86,7 @@ def test_importance_is_refused_where_it_would_be_wrong():
         finite_width(BayesianNetwork(), [[1.0, 2.0]])
 
 
+@pytest.mark.slow
 def test_chains_that_do_not_agree_are_refused_and_carry_their_doubt():
     problem = BayesianNetwork((1, 20, 20, 1))
     with pytest.raises(ValueError, match=r"do not agree \(R-hat [1-9.]+\); give more moves"):

@@ -18,6 +18,7 @@ def tiny(address: str, **settings) -> items.Item:
     return dataclasses.replace(item, sizes={"small": item.sizes["small"].replace(**settings)})
 
 
+@pytest.mark.slow
 def test_laws_are_judged_and_kept(tmp_path):
     # large steps, since at small ones so few cannot tell
     item = tiny("003/figure-1", chains=512, steps=4000, seeds=3, resolution=0.0)
@@ -50,6 +51,7 @@ def test_a_corrected_sampler_is_held_to_the_target(tmp_path):
     assert [claim.holds for claim in done.claims] == [True, False]
 
 
+@pytest.mark.slow
 def test_basins_and_volumes_without_a_chain(tmp_path):
     for address in ("001/figure-3", "000/table-1"):
         done = run_item(items.find(address), "small", tmp_path)

@@ -50,6 +50,7 @@ def test_the_job_is_the_engine_s_split(noisy, stages):
     assert last.dominant.name == "minibatch" and last.dominant.value > 10 * last.dominant.se
 
 
+@pytest.mark.slow
 def test_parts_add_up_at_every_stage(stages):
     for found in stages:
         if found.parts and "known so far" not in found.truth_label:
