@@ -1,21 +1,11 @@
-// `exact`, `posterior`, `volume`, `loss` and `hop` of valley_math.js and `findDeep` of find_deep.js stand before this in the same script.
+// valley_math.js, chart.js and find_deep.js stand before this in the same script.
 
 const CHAINS = 24, HOPS = 6 // of each chain, in a frame
 const WARM = 20, LENGTH = 1200 // frames before averaging begins, and frames that the chart of the estimate holds
 const PIXELS = 200, SOON = 120, SAY = 200 // of the map; ms after the last move of a slider; ms between numbers
-const BLUE = '#1583C9', TRUTH = '#D55E00', GREY = '#8a8f98'
 const COLOURS = ['#0072B2', '#E69F00', '#009E73', '#CC79A7', '#56B4E9', '#B8860B']
 const MOST = 6 // log10 of the largest n
 
-const SVG = 'http://www.w3.org/2000/svg'
-const drawn = (name, attributes, parent, text) => {
-  const e = document.createElementNS(SVG, name)
-  for (const [key, value] of Object.entries(attributes)) e.setAttribute(key, value)
-  if (text !== undefined) e.textContent = text
-  parent.append(e)
-  return e
-}
-const fixed = (value, digits = 2) => value.toFixed(digits).replace('-', '−')
 const SHAPES = [[.5, 'Nearly a bowl'], [1.5, 'A valley with a soft floor'], [2, 'A floor that is almost flat'], [2.0001, 'A flat floor'],
   [3, 'A floor that bends upwards'], [4, 'Two valleys that cross']]
 const shapeOf = (t) => t === 0 ? 'A bowl' : SHAPES.find(([end]) => t < end)[1]
@@ -75,22 +65,6 @@ export function render({model, view}) {
       image.data.set([21, 131, 201, 255 * (.05 + .5 / (1 + cost * cost) + .12 / (1 + cost / 50))], at)
     }
     ink.putImageData(image, 0, 0)
-  }
-  const frame = (svg) => {
-    svg.replaceChildren()
-    const box = svg.getBoundingClientRect(), w = Math.max(160, box.width), h = Math.max(150, box.height)
-    svg.setAttribute('viewBox', `0 0 ${w} ${h}`)
-    drawn('path', {d: `M46 8V${h - 34}H${w - 8}`, fill: 'none', stroke: 'currentColor', 'stroke-opacity': .4}, svg)
-    const place = (x, y) => [46 + (w - 54) * x, h - 34 - (h - 42) * y] // shares of the frame
-    const tick = (x, y, words) => {
-      const [px, py] = place(x, y)
-      drawn('text', x ? {x: px, y: h - 18, 'text-anchor': x > .95 ? 'end' : 'middle'} : {x: 40, y: py + 4, 'text-anchor': 'end'}, svg, words)
-    }
-    const line = (points, colour, dash = '') => drawn('path', {d: 'M' + points.map(([x, y]) => place(x, y).map((v) => v.toFixed(1)).join(' ')).join('L'),
-      fill: 'none', stroke: colour, 'stroke-width': 2.5, 'stroke-dasharray': dash}, svg)
-    const dot = (x, y) => { const [cx, cy] = place(x, y); drawn('circle', {cx, cy, r: 6, fill: BLUE, stroke: '#fff', 'stroke-width': 2}, svg) }
-    const under = (words) => drawn('text', {x: 46 + (w - 54) / 2, y: h - 2, 'text-anchor': 'middle'}, svg, words)
-    return {tick, line, dot, under}
   }
   const grid = Array.from({length: 41}, (_, i) => 1 + (MOST - 1) * i / 40)
   const across = (log) => (log - 1) / (MOST - 1)

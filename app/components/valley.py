@@ -27,7 +27,7 @@ class Valley(JSComponent):
 
     _stylesheets = [BASE, text_beside(__file__, "valley.css")]
 
-    _esm = "\n".join([FIND_DEEP, text_beside(__file__, "valley_math.js", "valley.js")])
+    _esm = "\n".join([FIND_DEEP, text_beside(__file__, "valley_math.js", "chart.js", "valley.js")])
 
     def __init__(self, **params: Any):
         super().__init__(**params)

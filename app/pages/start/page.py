@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from app.components.rivals import Rivals
 from app.components.valley import Valley
 from app.pages.base import PageInfo
 from app.pages.start.config import StartConfig
@@ -58,7 +59,7 @@ class Start(TiledPage):
             f"<dl><dt>{word}</dt><dd>{means}</dd></dl>" for word, means in GLOSSARY
         )
         self.sidebar: list[Any] = [words]
-        self.main: list[Any] = [page(self.top(), self.valley, twins())]
+        self.main: list[Any] = [page(self.top(), self.valley, twins(), Rivals(sizing_mode="stretch_width", margin=0))]
         self.on_preset(PRESETS[0].name)
 
     @property

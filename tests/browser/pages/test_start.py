@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from playwright.sync_api import expect
+from scipy.integrate import quad
+from scipy.special import gamma
 
 from app.components import valley
 from app.components.base import text_beside
@@ -102,3 +104,40 @@ def test_the_two_networks_are_alike_in_loss_and_not_in_lambda():
     assert abs(rule["loss"] - heart["loss"]) < 0.05 * rule["loss"]
     assert heart["llc"] - rule["llc"] > 5 * (heart["llc_se"] ** 2 + rule["llc_se"] ** 2) ** 0.5
     assert rule["hidden"] > 0.9 > 0.6 > heart["hidden"]
+
+
+RIVALS = text_beside(valley.__file__, "rivals_math.js")
+
+
+@pytest.mark.parametrize("c", [0.001, 0.005, 0.03, 0.1])
+@pytest.mark.parametrize("n", [10.0, 300.0, 1e5])
+def test_what_two_solutions_cost_is_what_quadrature_says(page, c, n):
+    said = page.evaluate(f"([c, n]) => {{ {RIVALS}; return [freeEnergies(c, n), shareOfB(c, n)] }}", [c, n])
+    mass = {
+        "A": quad(lambda u: np.exp(-n * u**2), 0, 1, points=[min(0.5, 3 / n**0.5)])[0] / 2,
+        "B": quad(lambda u: np.exp(-n * (1 - c) * u**6), 0, 1)[0] / 2 * np.exp(-n * c),
+    }
+    assert said[0]["A"] == pytest.approx(-np.log(mass["A"]), abs=1e-5)
+    assert said[0]["B"] == pytest.approx(-np.log(mass["B"]) if mass["B"] > 0 else n * c, rel=1e-5, abs=2)
+    assert said[1] == pytest.approx(mass["B"] / (mass["A"] + mass["B"]), abs=1e-5)
+
+
+def test_both_are_as_likely_where_the_page_says_that_they_change_places(page):
+    for c in (0.001, 0.005, 0.02):
+        turn, share = page.evaluate(f"(c) => {{ {RIVALS}; return [change(c), shareOfB(c, change(c))] }}", c)
+        assert share == pytest.approx(0.5, abs=1e-6)
+        # What theory says to leading order: n c = (1/2 - 1/6) log n, up to a constant of the two shapes.
+        constant = 6 * gamma(7 / 6) / 3 / np.sqrt(np.pi)
+        assert turn * c == pytest.approx(np.log(turn) / 3 + np.log(constant) - np.log(1 - c) / 6, rel=1e-3)
+
+
+def test_which_solution_the_data_choose_is_guessed_before_it_is_shown(app):
+    app.page.goto(f"{app.address}?page=start")
+    card = app.page.locator("section.card", has_text="which one do the data choose?")
+    expect(card.get_by_label("Samples n:")).to_be_hidden()
+    expect(card).not_to_contain_text("%")
+    card.get_by_role("button", name="Mostly at A").press("Enter")
+    expect(card.get_by_role("status")).to_have_text(re.compile("^No. At 100 samples 7[0-9]% of the posterior is at B"))
+    slider = card.get_by_label("Samples n:")
+    slider.fill("4")
+    expect(card.get_by_role("status")).to_have_text(re.compile("^At 10,000 samples almost none"))
