@@ -43,6 +43,7 @@ from llc_core.samplers import *  # noqa: F403  every registered sampler is publi
 from llc_core.studies.calibration.search import Calibration, calibrate
 from llc_core.studies.information import Losses, debiased, generalisation, gibbs_generalisation, waic, wbic
 from llc_core.studies.over_training import llc_over_training
+from llc_core.studies.paths import PrincipalPath, expected_noise, noise_path, principal_path
 from llc_core.studies.risk.comparison import Risks, semi_synthetic_risk
 from llc_core.studies.risk.task import SemiSynthetic, semi_synthetic
 from llc_core.studies.stages import Stage, Stages, stages
@@ -87,6 +88,7 @@ __all__ = [
     "Planar",
     "Polished",
     "Posterior",
+    "PrincipalPath",
     "Potential",
     "Predictive",
     "Reweighted",
@@ -111,6 +113,7 @@ __all__ = [
     "debiased",
     "density",
     "estimate",
+    "expected_noise",
     "finite_width",
     "free_energy",
     "generalisation",
@@ -125,6 +128,7 @@ __all__ = [
     "masked_rank_table",
     "nngp_kernel",
     "nngp_posterior",
+    "noise_path",
     "numerical_rank_table",
     "nuts_reference",
     "one_sided_posterior",
@@ -132,6 +136,7 @@ __all__ = [
     "polish",
     "posterior",
     "predictive",
+    "principal_path",
     "reweight",
     "reweighted",
     "run",

@@ -1,4 +1,4 @@
-"""Two measured networks of equal loss beside each other: which one generalises is guessed before it is shown."""
+"""Two things beside each other that look alike: which one is meant is guessed before it is shown."""
 
 from __future__ import annotations
 
@@ -10,19 +10,24 @@ from panel.custom import JSComponent
 from app.components.base import BASE, text_beside
 
 
-class Twins(JSComponent):
-    """Nothing is sent back: a guess stays with the visitor.
+def bar(label: str, share: float, text: str, kind: str = "") -> dict[str, Any]:
+    """A bar of a choice.  share: of its rail.  kind: "measured" or "truth", which have colours."""
+    return {"label": label, "share": share, "text": text, "kind": kind}
 
-    question, words: what stands above.  networks: name, llc, llc_se, shown and hidden (shares of sums that come out right) of each.
-    said: what is said of each choice, in their order.
-    """
+
+def choice(
+    name: str, said: str, bars: list[dict[str, Any]], hidden: list[dict[str, Any]], picture: str = ""
+) -> dict[str, Any]:
+    """said: to whoever presses it.  hidden: bars that stand there once something has been pressed.  picture: SVG made here."""
+    return {"name": name, "said": said, "bars": bars, "hidden": hidden, "picture": picture}
+
+
+class Twins(JSComponent):
+    """Nothing is sent back: a guess stays with the visitor.  question, words: what stands above."""
 
     question = param.String("")
     words = param.String("")
-    most = param.Number(1.0, doc="The right end of the bars of λ̂.")
-    networks = param.List([])
-    said = param.List([])
-    labels = param.Dict({}, doc="What the bars of `llc`, `shown` and `hidden` are called.")
+    choices = param.List([], doc="Two of `choice`.")
 
     _stylesheets = [BASE, text_beside(__file__, "twins.css")]
 

@@ -16,6 +16,7 @@ from llc_core.estimating import estimate
 from llc_core.fields import is_list, number, whole
 from llc_core.potentials.deep_linear.network import DeepLinearNetwork
 from llc_core.results import Estimate
+from llc_core.studies.paths import PrincipalPath, principal_path
 from llc_core.theory.coefficients import local_learning_coefficient
 from llc_core.theory.rank_tables import Ranks, numerical_ranks
 from llc_core.types import LearningCoefficient
@@ -61,7 +62,8 @@ class Stages:
     """What `stages` found.
 
     widths: H_0 … H_M.  teacher: its singular values, [K].  times: of the flow, [T].  loss: ½‖P − T‖², [T].  singular_values: of
-    the product, [T, K].  stages: one for each number of values learned, in order.
+    the product, [T, K].  products: W_M ⋯ W_1, what the network makes of white inputs, [T, H_M, H_0].  stages: one for each number of
+    values learned, in order.
     """
 
     widths: list[int]
@@ -69,6 +71,7 @@ class Stages:
     times: np.ndarray
     loss: np.ndarray
     singular_values: np.ndarray
+    products: np.ndarray
     stages: list[Stage]
     target: DeepLinearNetwork
 
@@ -98,6 +101,12 @@ class Stages:
             for w, v in zip(stage.weights, self.target.weights, strict=True)
         ]
         return self.target.moved(torch.cat(flat))
+
+    def path(self, times: int = 400, components: int = 3) -> PrincipalPath:
+        """Principal components of the network's outputs at so many times, evenly spaced. Compare with `expected_noise(times)`."""
+        even = np.linspace(0.0, float(self.times[-1]), times)
+        flat = self.products.reshape(len(self.times), -1)
+        return principal_path(np.array([np.interp(even, self.times, column) for column in flat.T]).T, components)
 
     def rows(self) -> list[dict[str, Any]]:
         """The table: one dictionary for each stage, as pandas.DataFrame takes them."""
@@ -166,7 +175,7 @@ def stages(
             continue  # two values have come at once
         at = there[-1] if rank == len(values) else there[np.argmin(speed[there])]
         rests.append(_stage(rank, times[at], loss[at], found[at], layers[at], values, heights))
-    return Stages(heights, values, times, loss, found, rests, DeepLinearNetwork(target))
+    return Stages(heights, values, times, loss, found, np.array(products), rests, DeepLinearNetwork(target))
 
 
 def _stage(

@@ -15,6 +15,7 @@ from app.pages.stages.config import REAL, StagesConfig
 from app.pages.stages.editor import StagesEditor
 from app.pages.stages.figures import Staircase
 from app.pages.stages.job import StagesJob
+from app.pages.stages.panels.noise import compare, noise_card
 from app.pages.stages.pictures import plain_tile, tile
 from app.pages.stages.presets import PRESETS, StagesPreset
 from app.pages.stages.scene import get_scene
@@ -58,6 +59,7 @@ class Stages(Page):
         self.editor = StagesEditor()
         self.takeaway = StagesTakeaway(self.run)
         self.staircase = Staircase()
+        self.noise = noise_card()
         self.numbers = Numbers(items=CELLS, row=True, sizing_mode="stretch_width", margin=(8, 0, 0, 0))
         self.verdict = prose(theme.VERDICT, margin=(8, 0, 0, 0))
         self.rest = one_of({"Latest": LATEST}, LATEST)
@@ -81,6 +83,7 @@ class Stages(Page):
                 [card(marks, *figures)],
                 [card(controls, self.trouble, self.rest, self.numbers, self.verdict), card(self._table_box)],
             ),
+            below=[self.noise],
             choices=self.editor.choices,
         )
 
@@ -117,6 +120,7 @@ class Stages(Page):
     def reset(self, config: StagesConfig, scene: Found) -> None:
         self.takeaway.show(config, scene)
         self.staircase.reset(scene, minima_from=len(scene) - 1 if config.teacher == REAL else 0)
+        compare(self.noise, scene)
         options = {"Latest": LATEST, **{f"{stage.rank} learned": place for place, stage in enumerate(scene)}}
         self.rest.param.update(options=options, value=LATEST)
 

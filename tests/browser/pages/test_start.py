@@ -113,13 +113,12 @@ RIVALS = text_beside(valley.__file__, "rivals_math.js")
 @pytest.mark.parametrize("n", [10.0, 300.0, 1e5])
 def test_what_two_solutions_cost_is_what_quadrature_says(page, c, n):
     said = page.evaluate(f"([c, n]) => {{ {RIVALS}; return [freeEnergies(c, n), shareOfB(c, n)] }}", [c, n])
-    mass = {
-        "A": quad(lambda u: np.exp(-n * u**2), 0, 1, points=[min(0.5, 3 / n**0.5)])[0] / 2,
-        "B": quad(lambda u: np.exp(-n * (1 - c) * u**6), 0, 1)[0] / 2 * np.exp(-n * c),
+    free = {
+        "A": -np.log(quad(lambda u: np.exp(-n * u**2), 0, 1, points=[min(0.5, 3 / n**0.5)])[0] / 2),
+        "B": n * c - np.log(quad(lambda u: np.exp(-n * (1 - c) * u**6), 0, 1)[0] / 2),
     }
-    assert said[0]["A"] == pytest.approx(-np.log(mass["A"]), abs=1e-5)
-    assert said[0]["B"] == pytest.approx(-np.log(mass["B"]) if mass["B"] > 0 else n * c, rel=1e-5, abs=2)
-    assert said[1] == pytest.approx(mass["B"] / (mass["A"] + mass["B"]), abs=1e-5)
+    assert said[0] == pytest.approx(free, abs=1e-5)
+    assert said[1] == pytest.approx(1 / (1 + np.exp(np.clip(free["B"] - free["A"], -700, 700))), abs=1e-5)
 
 
 def test_both_are_as_likely_where_the_page_says_that_they_change_places(page):
