@@ -1,6 +1,6 @@
 """The whole state of a page in one link: `?c=` carries a version, the page, its configuration and what to hide.
 
-`?page=…&preset=…` is the short form for what a page offers itself.
+`?page=…&preset=…&hide=answers` is the short form for what a page offers itself.
 A link is read as a whole before anything of it is applied. The text is base64url of compact JSON: no objects, no code.
 """
 
@@ -94,10 +94,23 @@ def from_arguments(arguments: Mapping[str, Sequence[bytes]]) -> Link | None:
     return decode(values[0].decode(errors="replace"))
 
 
-def named(arguments: Mapping[str, Sequence[bytes]]) -> tuple[str, str]:
-    """Page and preset of an address that people can read, `?page=landscapes&preset=crossing`; empty where it names none."""
-    page, preset = (arguments.get(name, [b""])[0].decode(errors="replace") for name in ("page", "preset"))
-    return page, preset
+@dataclass(frozen=True)
+class Named:
+    """An address that people can read and write.  page, preset: empty where it names none.  hide: keys of HIDEABLE."""
+
+    page: str = ""
+    preset: str = ""
+    hide: tuple[str, ...] = ()
+
+
+def named(arguments: Mapping[str, Sequence[bytes]]) -> Named:
+    """Of `?page=landscapes&preset=crossing&hide=answers,texts`; ValueError where something is to be hidden that this app does not know."""
+    page, preset, hide = (arguments.get(name, [b""])[0].decode(errors="replace") for name in ("page", "preset", "hide"))
+    parts = tuple(dict.fromkeys(hide.split(","))) if hide else ()
+    for part in parts:
+        if part not in HIDEABLE:
+            raise ValueError(f"hide is {_short(part)} in this address; this app can leave out {', '.join(HIDEABLE)}.")
+    return Named(page, preset, parts)
 
 
 def _no_constant(name: str) -> NoReturn:

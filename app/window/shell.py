@@ -26,7 +26,7 @@ from app.pages.base import PageInfo, PageView
 from app.patches import busy_flag, early_changes, known_defaults, native_modules, own_values, quick_visuals
 from app.patches.repairs import Repairs
 from app.session.errors import show_errors_with
-from app.sharing.links import Link, encode, from_arguments, named
+from app.sharing.links import Link, Named, encode, from_arguments, named
 from app.sharing.share_menu import ShareMenu
 from app.style import theme
 from app.window import warmup
@@ -144,12 +144,12 @@ class Shell:
         titles = [page.title for page in self._pages]
         try:
             link = from_arguments(pn.state.session_args)
-            page, preset = (link.page, "") if link is not None else named(pn.state.session_args)
-            first = self._titled(page) if page else self._last_used(titles[0])
+            asked = Named(link.page, "", link.hide) if link is not None else named(pn.state.session_args)
+            first = self._titled(asked.page) if asked.page else self._last_used(titles[0])
         except ValueError as error:
             self._show_error(str(error))
-            link, preset, first = None, "", titles[0]
-        self._hidden = link.hide if link is not None else ()
+            link, asked, first = None, Named(), titles[0]
+        self._hidden = asked.hide
         if len(titles) > 1 and "pages" not in self._hidden:
             main = sum(page.main for page in self._pages)
             names = {"titles": titles, "keys": [page.key for page in self._pages], "main": main, "app": self.page.title}
@@ -168,8 +168,8 @@ class Shell:
         try:
             if link is not None:
                 self._view.restore(link.config)
-            elif preset:
-                self._choose(self._view, preset)
+            elif asked.preset:
+                self._choose(self._view, asked.preset)
             elif self._bent and self._key == "start":
                 self._view.restore(self._bent)
         except ValueError as error:
@@ -238,7 +238,7 @@ class Shell:
             return []
         from app.sharing.class_room import PARAMETER, ClassView, room
 
-        view, found = self._view, room(str(pn.state.session_args["c"]))
+        view, found = self._view, room(str([pn.state.session_args.get(name) for name in ("c", "page", "preset")]))
         if not _asked(pn.state.session_args, PARAMETER):
             window = uuid4().hex
             guessing.on_guess = lambda value: found.guess(window, value)

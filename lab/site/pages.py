@@ -47,6 +47,9 @@ def write(root: Path, folder: Path, more: Mapping[str, Entries]) -> None:
             text += menu("", [("", f"results/{each.stem}") for each in sorted(path.parent.glob("results/*.md"))])
         elif name == "docs/notebooks.md":
             text += menu("", [("", f"../lab/notebooks/{each.stem}") for each in notebooks(root)])
+        elif name == "docs/course/README.md":
+            others = [each for each in sorted(path.parent.glob("*.md")) if each != path]
+            text += menu("", [("", each.stem) for each in others])
         elif name == "docs/paper/paper.md":
             text = citations.page(text, path.with_suffix(".bib").read_text(encoding="utf-8"))
         elif name == "lab/data/README.md":

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.sharing.links import HIDEABLE, MAX_LENGTH, VERSION, Link, decode, encode, from_arguments, named
+from app.sharing.links import HIDEABLE, MAX_LENGTH, VERSION, Link, Named, decode, encode, from_arguments, named
 
 JSON = st.recursive(
     st.none()
@@ -108,5 +108,11 @@ def test_addresses_without_a_link_are_fine_and_two_are_not():
 
 
 def test_an_address_names_a_page_and_a_preset():
-    assert named({"page": [b"landscapes"], "preset": [b"line"]}) == ("landscapes", "line")
-    assert named({}) == ("", "") and named({"page": [b"\xff"]})[1] == ""
+    assert named({"page": [b"landscapes"], "preset": [b"line"]}) == Named("landscapes", "line")
+    assert named({}) == Named() and named({"page": [b"\xff"]}).preset == ""
+
+
+def test_an_address_that_people_write_leaves_parts_out_too():
+    assert named({"page": [b"stages"], "hide": [b"answers,texts,answers"]}).hide == ("answers", "texts")
+    with pytest.raises(ValueError, match="hide is 'answer' in this address; this app can leave out controls, presets"):
+        named({"page": [b"stages"], "hide": [b"answer"]})

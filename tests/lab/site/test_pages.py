@@ -23,8 +23,18 @@ def test_links_hold_and_files_come_along(tmp_path):
 def test_the_menu_has_every_page_and_what_is_added():
     menus = "".join(pages.menus((ROOT / "docs/README.md").read_text(), {"To look up": [("Samplers", "docs/samplers")]}))
     for path in (ROOT / "docs").rglob("*.md"):
+        if path.parent.name == "course" and path.name != "README.md":
+            continue  # below the course, see the next test
         assert path.relative_to(ROOT).with_suffix("").as_posix() in menus
     assert "Samplers <docs/samplers>" in menus and "lab/benchmarks/RESULTS>" in menus
+
+
+def test_the_course_has_its_notes_below_it(tmp_path):
+    pages.write(ROOT, tmp_path, {})
+    found = (tmp_path / "docs/course/README.md").read_text()
+    menu = found[found.rindex("{toctree}") :]
+    for path in (ROOT / "docs/course").glob("*.md"):
+        assert path.name == "README.md" or f"\n{path.stem}\n" in menu
 
 
 def test_a_section_that_is_not_there_is_one_sentence():
