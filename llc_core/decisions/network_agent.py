@@ -39,7 +39,7 @@ class SampledNets(Agent):
     first_square: what a running mean of squares begins with (1 in the released code); None: as the sampler has it.
     statistics_scale: squares are of this times ∇L; the released code takes N·∇L over the rows of a batch.
     weight_floor: added to the weight of every net.
-    Source: Deng, Liang, Hao, Lin & Liang 2022, section 4.3 and D.3; released code, contextual_bandits.
+    Source: Deng, Liang, Hao, Lin & Liang 2022, section 5.3 and D.3; released code, contextual_bandits.
     """
 
     def __init__(

@@ -18,10 +18,10 @@ class PictureSettings(Settings):
     description: of the network, for `build_model`.  step_size, momentum: of SGHMC, in the paper's convention w ← w − ε∇U with
     U = N·L + (decay/2)‖w‖².  The step size is multiplied by `factor` at each of the epochs `milestones`.  temperature: T of
     exp(−U/T).  zeta, bins, bin_width, rate: of contour sampling; the width in units of U, the rate of θ.
-    The paper states those; the following are this project's own choices.
-    chains: networks side by side.  batch_size: of a step.  draws_from: the epoch from which on the ends of epochs count.
-    cycles: of cyclical steps.  hottest: of replica exchange, in units of T.  augment: shift and mirror pictures while learning.
-    Source: Deng, Liang, Hao, Lin & Liang 2022, section 4.4 and D.4.
+    chains: networks side by side.  batch_size: of a step.  cycles: of cyclical steps.  augment: shift and mirror pictures while
+    learning. The paper states those, but for momentum, `factor` and decay on CIFAR; the following are this project's own choices too.
+    draws_from: the epoch from which on the ends of epochs count.  hottest: of replica exchange, in units of T.
+    Source: Deng, Liang, Hao, Lin & Liang 2022, section 5.4 and D.4.
     """
 
     description: Mapping[str, Any]

@@ -28,7 +28,7 @@ CORNER = (2.0, 2.0)
 
 
 def contour(**more: Any) -> dict[str, Any]:
-    """ICSGLD as in Deng et al. 2022, section 5.1: five chains, θ from a pilot of 4,000 steps, and it goes on learning."""
+    """ICSGLD as in Deng et al. 2022, section 5.2: five chains, θ from a pilot of 4,000 steps, and it goes on learning."""
     own = {"name": "Contour", "low": -1.0, "high": 11.4945, "pilot": 4000, "freeze": "never", **more}
     return {"interaction": own, "step_size": 6e-3, "chains": 5}
 

@@ -65,7 +65,7 @@ PRESETS = (
     BiasPreset(
         "paper",
         "Corrected",
-        "The paper's own setting. With α = 0.9 and stability 0.1 the correction needs ε = 10⁻⁴ or less. Then "
+        "The paper's α = 0.9 and stability 0.1, with a larger step. The correction needs ε = 10⁻⁴ or less. Then "
         "it comes within a few percent of the target.",
         {"left": _psgld(1e-4), "right": _corrected(1e-4, 0.9), "steps": 200_000, "burn_in": 0.2},
     ),

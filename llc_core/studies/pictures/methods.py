@@ -67,5 +67,6 @@ METHODS: Mapping[str, Method] = {
     "replica exchange SGHMC": Method(interaction=_ladder),
     "ICSGHMC": Method(interaction=_contour),
 }
-"""Deng et al. 2022 compare the last four and SGD. Replica exchange here swaps by its exact rule on batches that the levels share;
-their released code swaps whenever the hotter loss is lower, which is no rule of that kind."""
+"""Deng et al. 2022 compare SGD, cyclical and replica exchange SGHMC, ICSGHMC, and averages of weights (SWAG) that are not here.
+Replica exchange here swaps by its exact rule on batches that the levels share; their released code swaps whenever the hotter loss is
+lower, which is no rule of that kind."""
