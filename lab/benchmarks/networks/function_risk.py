@@ -24,18 +24,20 @@ from lab.benchmarks.machine import machine
 from lab.benchmarks.smoke import parse
 from llc_core.decisions.mushrooms import read_mushrooms
 from llc_core.networks.tables import Table, read_table, tabular
+from llc_core.networks.uci import UCI, uci
 from llc_core.studies.keeping import Kept, Row
 from llc_core.studies.risk.comparison import HMC, Effort, Risks, measured, standard_error
 from llc_core.studies.risk.task import semi_synthetic
 
 SETS = ("wine", "diabetes", "breast_cancer", "iris", "friedman1")
 MUSHROOMS = "mushroom"
+UCI_SETS = "uci: "
 ROOM = 0.002
 """How much worse than the best MALA HMC may be."""
 
 
-def table_of(name: str) -> Table:
-    """One of scikit-learn's, the mushrooms as zeros and ones, or a file."""
+def table_of(name: str, folder: Path) -> Table:
+    """One of scikit-learn's, the mushrooms as zeros and ones, one of the UCI repository in a folder, or a file."""
     if name == MUSHROOMS:
         found = read_mushrooms(Path(lab.__file__).parent / "data/mushroom.csv")
         return Table(name, tuple(found.columns), found.features.astype(float))
@@ -45,6 +47,11 @@ def table_of(name: str) -> Table:
             return read_table(path.read_text(encoding="utf-8"), path.name)
         except (OSError, ValueError) as error:
             raise SystemExit(f"--csv {name}: {error}") from None
+    if name.startswith(UCI_SETS):
+        try:
+            return uci(name.removeprefix(UCI_SETS), folder)
+        except ValueError as error:
+            raise SystemExit(f"--uci {folder}: {error}") from None
     return tabular(name)
 
 
@@ -57,7 +64,7 @@ def row_of(name: str, likelihood: str, seed: int, options: argparse.Namespace, k
     """One task, measured, or read from what was kept."""
     asked = question(name, likelihood, seed, options)
     if asked not in kept:
-        task = semi_synthetic(table_of(name), rows=options.rows, likelihood=likelihood, seed=seed)
+        task = semi_synthetic(table_of(name, options.uci), rows=options.rows, likelihood=likelihood, seed=seed)
         began = time.process_time()
         found = measured(task, Effort(options.chains, options.gradients, options.moves), seed)
         spent = time.process_time() - began
@@ -117,6 +124,7 @@ def told(risks: Risks) -> Row:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--csv", action="append", default=[], help="a table of inputs; may be given several times")
+    parser.add_argument("--uci", type=Path, help="a folder with files of the UCI repository, see llc_core.networks.uci")
     parser.add_argument("--only", action="append", default=[], help="names of tables, in place of all six")
     parser.add_argument("--tasks", type=int, default=4)
     parser.add_argument("--rows", type=int, default=60, help="a fifth of them is held out")
@@ -131,7 +139,10 @@ def main() -> None:
     options = parse(parser, globals(), only=["iris"], tasks=1, rows=20, chains=2, gradients=20, moves=20)
     torch.set_num_threads(1)
     print(machine())
-    names = [*(options.only or [*SETS, MUSHROOMS]), *options.csv]
+    published = [
+        f"{UCI_SETS}{name}" for name, each in UCI.items() if options.uci and (options.uci / each.file).is_file()
+    ]
+    names = [*(options.only or [*SETS, MUSHROOMS]), *published, *options.csv]
     kept, answers = Kept(options.kept), {}
     cases = [(name, likelihood) for name in names for likelihood in ("gaussian", "laplace")]
     wanted = [(seed, case) for seed in range(options.tasks) for case in cases]
