@@ -2,6 +2,7 @@
 
 from llc_core import interactions as _interactions
 from llc_core import samplers as _samplers
+from llc_core.answers import Answer, Answers, answers
 from llc_core.auditing.report import Audit, audit
 from llc_core.bins import Bins
 from llc_core.config import RunConfig
@@ -63,6 +64,8 @@ __all__ = [
     "LANDSCAPES",
     "PLANAR",
     "SURFACES",
+    "Answer",
+    "Answers",
     "Audit",
     "Bins",
     "Basin",
@@ -107,6 +110,7 @@ __all__ = [
     "Verdict",
     "VolumeScaling",
     "__version__",
+    "answers",
     "audit",
     "calibrate",
     "conclude",

@@ -37,6 +37,7 @@ SHORTER = {
         "finite_width(network, [[-1.0], [0.0]])": "finite_width(network, [[-1.0], [0.0]], moves=1_500)",
         "estimate(problem))": "estimate(problem, steps=500))",
         "max_steps=64_000": "steps=200, max_steps=400",
+        '"steps": 4000': '"steps": 100',
         "chains=20_000, steps=2000": "chains=20_000, steps=200",
         "found = llc_core.estimate(network, steps=200": "found = llc_core.estimate(network, steps=50",
         "steps=20_000, trials=4": "steps=2_000, trials=4",
