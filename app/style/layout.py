@@ -10,7 +10,7 @@ import panel as pn
 import panel_material_ui as pmui
 
 from app.style import theme
-from app.style.figures import without_states
+from app.style.figures import lean
 from app.style.later import Later
 from app.style.legend import heading
 
@@ -35,11 +35,15 @@ def arranged(sheet: str, *objects: Any, **options: Any) -> pn.Column:
     return made
 
 
-def pair(*cards: pn.Column) -> pn.Column:
-    """Side by side where there is room, else below each other."""
-    for member in cards:
-        member.styles = {"min-width": "0", "max-width": "100%", "height": "auto"}
-    return arranged(theme.PAIR, *cards)
+def pair(*cards: pn.Column, first: int = 1) -> pn.Column:
+    """Side by side where there is room, else below each other.
+
+    first: how much more than the others the first one gets of the width that is left once each has what it needs.
+    """
+    for member, more in zip(cards, (first, *[1] * len(cards)), strict=False):
+        flex = {"flex": f"{more} 1 {theme.NEEDED}"} if first > 1 else {}
+        member.styles = {"min-width": "0", "max-width": "100%", "height": "auto", **flex}
+    return arranged(theme.PAIR if first == 1 else theme.UNEQUAL, *cards)
 
 
 def bar(choices: Sequence[Any], fault: pn.pane.HTML) -> pn.Column:
@@ -63,13 +67,13 @@ def level_pair(*cards: pn.Column) -> pn.Column:
     return pair(*cards)
 
 
-def stacks(*columns: Sequence[pn.Column]) -> pn.Column:
-    """Cards below each other in columns side by side: a short card leaves no hole beside a tall one."""
+def stacks(*columns: Sequence[pn.Column], first: int = 1) -> pn.Column:
+    """Cards below each other in columns side by side: a short card leaves no hole beside a tall one.  first: as of a `pair`."""
     made = []
     for cards in columns:
         cards[-1].styles = {"flex": "1 0 auto"}
         made.append(arranged(theme.STACK, *cards))
-    return pair(*made)
+    return pair(*made, first=first)
 
 
 def page(*objects: Any) -> pn.Column:
@@ -116,7 +120,7 @@ def plotted(plot: Any, margin: Any = 0, filling: bool = False) -> pn.pane.Bokeh:
     """filling: as high as the window leaves room below what stands above the pictures of a page."""
     if filling:
         plot.stylesheets = [theme.FILLING]
-    return pn.pane.Bokeh(without_states(plot), sizing_mode="stretch_width", margin=margin)
+    return pn.pane.Bokeh(lean(plot), sizing_mode="stretch_width", margin=margin)
 
 
 def toolbar(*objects: Any) -> pn.FlexBox:

@@ -86,11 +86,20 @@ GAP = """
 """
 """Between the cards of a page."""
 
+NEEDED = "430px"
+"""Width of a card in a pair: with less room the cards stand below each other."""
+
 PAIR = f"""
 {TALL}
-:host {{ display: grid !important; grid-template-columns: repeat(auto-fit, minmax(min(430px, 100%), 1fr)); gap: var(--gap, 16px); align-items: stretch; }}
+:host {{ display: grid !important; grid-template-columns: repeat(auto-fit, minmax(min({NEEDED}, 100%), 1fr)); gap: var(--gap, 16px); align-items: stretch; }}
 """
 """A native column made a grid, so that its height follows its cards."""
+
+UNEQUAL = f"""
+{TALL}
+:host {{ display: flex !important; flex-flow: row wrap; gap: var(--gap, 16px); align-items: stretch; }}
+"""
+"""The same of cards that say themselves how wide they want to be."""
 
 LEVEL = """
 :host(:not([style*="display: none"])) { display: grid !important; grid-template: subgrid / minmax(0, 1fr); grid-row: span ROWS;
@@ -142,6 +151,19 @@ FILLING = """
 :host(.lab-full) { height: var(--whole) !important; }
 """
 """Of a picture that the rest of a window's height belongs to."""
+
+
+def high(height: str, tall: str = "") -> str:
+    """Of a figure whose height follows the window, but on a phone, and where it has the whole screen to itself, not.
+
+    height: a length of CSS.  tall: another for windows of more than 920 px height, where the presets are not folded.
+    """
+    rule = "{ :host(:not(.lab-full)) { flex: none !important; height: HEIGHT !important; } }"
+    sheet = "@media (min-width: 900px) " + rule.replace("HEIGHT", height)
+    return sheet + (
+        "\n@media (min-width: 900px) and (min-height: 921px) " + rule.replace("HEIGHT", tall) if tall else ""
+    )
+
 
 STACK = f"""
 {TALL}
@@ -231,6 +253,8 @@ tbody tr { border-top: 1px solid color-mix(in srgb, currentColor 14%, transparen
 
 AS_WRITTEN = {"& .MuiToggleButton-root": {"textTransform": "none", "whiteSpace": "nowrap"}}
 """For groups of buttons: all of them alike, and γ in capitals would be another letter."""
+IN_LINES = {"& .MuiToggleButton-root": {"textTransform": "none", "lineHeight": 1.3}}
+"""The same below each other beside a picture, which gets the width that long words leave."""
 
 ICON = (
     "data:image/svg+xml,"

@@ -80,6 +80,7 @@ class Stages(Page):
             stacks(
                 [card(marks, *figures)],
                 [card(controls, self.trouble, self.rest, self.numbers, self.verdict), card(self._table_box)],
+                first=6,
             ),
             choices=self.editor.choices,
         )
