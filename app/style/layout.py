@@ -35,15 +35,12 @@ def arranged(sheet: str, *objects: Any, **options: Any) -> pn.Column:
     return made
 
 
-def pair(*cards: pn.Column, first: int = 1) -> pn.Column:
-    """Side by side where there is room, else below each other.
-
-    first: how much more than the others the first one gets of the width that is left once each has what it needs.
-    """
-    for member, more in zip(cards, (first, *[1] * len(cards)), strict=False):
-        flex = {"flex": f"{more} 1 {theme.NEEDED}"} if first > 1 else {}
-        member.styles = {"min-width": "0", "max-width": "100%", "height": "auto", **flex}
-    return arranged(theme.PAIR if first == 1 else theme.UNEQUAL, *cards)
+def pair(*cards: pn.Column, leading: bool = False) -> pn.Column:
+    """Side by side where there is room, else below each other.  leading: the first has the width that the others do not need."""
+    for member, flex in zip(cards, (theme.LEADING, *[theme.BESIDE] * len(cards)), strict=False):
+        wide = {"flex": flex} if leading else {}
+        member.styles = {"min-width": "0", "max-width": "100%", "height": "auto", **wide}
+    return arranged(theme.UNEQUAL if leading else theme.PAIR, *cards)
 
 
 def bar(choices: Sequence[Any], fault: pn.pane.HTML) -> pn.Column:
@@ -67,13 +64,13 @@ def level_pair(*cards: pn.Column) -> pn.Column:
     return pair(*cards)
 
 
-def stacks(*columns: Sequence[pn.Column], first: int = 1) -> pn.Column:
-    """Cards below each other in columns side by side: a short card leaves no hole beside a tall one.  first: as of a `pair`."""
+def stacks(*columns: Sequence[pn.Column], leading: bool = False) -> pn.Column:
+    """Cards below each other in columns side by side: a short card leaves no hole beside a tall one.  leading: as of a `pair`."""
     made = []
     for cards in columns:
         cards[-1].styles = {"flex": "1 0 auto"}
         made.append(arranged(theme.STACK, *cards))
-    return pair(*made, first=first)
+    return pair(*made, leading=leading)
 
 
 def page(*objects: Any) -> pn.Column:

@@ -86,12 +86,9 @@ GAP = """
 """
 """Between the cards of a page."""
 
-NEEDED = "430px"
-"""Width of a card in a pair: with less room the cards stand below each other."""
-
 PAIR = f"""
 {TALL}
-:host {{ display: grid !important; grid-template-columns: repeat(auto-fit, minmax(min({NEEDED}, 100%), 1fr)); gap: var(--gap, 16px); align-items: stretch; }}
+:host {{ display: grid !important; grid-template-columns: repeat(auto-fit, minmax(min(430px, 100%), 1fr)); gap: var(--gap, 16px); align-items: stretch; }}
 """
 """A native column made a grid, so that its height follows its cards."""
 
@@ -99,7 +96,8 @@ UNEQUAL = f"""
 {TALL}
 :host {{ display: flex !important; flex-flow: row wrap; gap: var(--gap, 16px); align-items: stretch; }}
 """
-"""The same of cards that say themselves how wide they want to be."""
+LEADING, BESIDE = "20 1 380px", "1 1 470px"
+"""The same with pictures in the first card and numbers in the other, which take 470 px. Both fit beside the open settings at 1280 px."""
 
 LEVEL = """
 :host(:not([style*="display: none"])) { display: grid !important; grid-template: subgrid / minmax(0, 1fr); grid-row: span ROWS;
@@ -153,16 +151,15 @@ FILLING = """
 """Of a picture that the rest of a window's height belongs to."""
 
 
-def high(height: str, tall: str = "") -> str:
-    """Of a figure whose height follows the window, but on a phone, and where it has the whole screen to itself, not.
+def high(height: str, tall: str, wide: int = 900) -> str:
+    """Of a figure whose height follows the window, unless it has the whole screen to itself.
 
     height: a length of CSS.  tall: another for windows of more than 920 px height, where the presets are not folded.
+    wide: px of width from which it does; in others, as on a phone, it has its own height.
     """
     rule = "{ :host(:not(.lab-full)) { flex: none !important; height: HEIGHT !important; } }"
-    sheet = "@media (min-width: 900px) " + rule.replace("HEIGHT", height)
-    return sheet + (
-        "\n@media (min-width: 900px) and (min-height: 921px) " + rule.replace("HEIGHT", tall) if tall else ""
-    )
+    windows = {f"(min-width: {wide}px)": height, f"(min-width: {wide}px) and (min-height: 921px)": tall}
+    return "\n".join(f"@media {which} {rule.replace('HEIGHT', length)}" for which, length in windows.items())
 
 
 STACK = f"""

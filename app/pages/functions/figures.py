@@ -17,7 +17,7 @@ from app.style.figures import house_figure
 from app.style.numbers import number
 
 HEIGHT = 344
-TALL = theme.high(f"clamp({HEIGHT}px, 100vh - 264px, 560px)", f"clamp({HEIGHT}px, 100vh - 390px, 640px)")
+TALL = theme.high(f"clamp({HEIGHT}px, 100vh - 264px, 560px)", f"clamp({HEIGHT}px, 100vh - 390px, 640px)", wide=1200)
 """The slider below it stays on the first screen."""
 ROOM = 0.45
 """Above and below the data, as a share of their height."""

@@ -80,7 +80,7 @@ class Stages(Page):
             stacks(
                 [card(marks, *figures)],
                 [card(controls, self.trouble, self.rest, self.numbers, self.verdict), card(self._table_box)],
-                first=6,
+                leading=True,
             ),
             choices=self.editor.choices,
         )
