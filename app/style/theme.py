@@ -1,5 +1,6 @@
 """Colours, sizes and the style sheet. Colours are Okabe & Ito's, which colour-blind people can tell apart; each meaning
-also has its own line style, so that nothing rests on colour alone. All are legible on white and on near-black."""
+also has its own line style, so that nothing rests on colour alone. All are legible on white and on near-black. Long, since all sheets that pages
+share are here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Figures of the page "Many modes": the plane with its chains, the cells beside their exact masses, and KL against gradients."""
+"""Figures of the page "Many modes": the plane with its chains, the cells beside their exact masses, and KL against gradients. Long,
+since planes and cells share a frame, and all three their sides."""
 
 from __future__ import annotations
 
