@@ -54,10 +54,11 @@ def lean(plot: figure) -> figure:
     selections of several marks are united, keeps nothing of its own: one for all marks will do. Ask again after marks were added.
     """
     marks = [renderer for renderer in plot.renderers if isinstance(renderer, GlyphRenderer)]
+    every = next((each.view.filter for each in marks if type(each.view.filter) is AllIndices), None)
     for renderer in marks:
         renderer.update(nonselection_glyph=None, muted_glyph=None)
         if type(renderer.view.filter) is AllIndices:
-            renderer.view.filter = marks[0].view.filter
+            renderer.view.filter = every
         renderer.data_source.selection_policy = marks[0].data_source.selection_policy
     return plot
 

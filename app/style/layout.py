@@ -21,6 +21,13 @@ def card(*objects: Any) -> pn.Column:
     )
 
 
+def inner_card(*objects: Any) -> pn.Column:
+    """A part of a card that looks like the rest of it, and goes on the whole screen, or on a projector, by itself."""
+    part = card(*objects)
+    part.stylesheets = [theme.TALL, ":host { background: var(--panel-surface-color); }"]
+    return part
+
+
 def arranged(sheet: str, *objects: Any, **options: Any) -> pn.Column:
     """A column whose children lie as a style sheet says, which needs `!important` against Bokeh's own.
 

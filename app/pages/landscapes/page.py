@@ -33,7 +33,7 @@ from app.pages.tours import is_over
 from app.runs.job import State
 from app.sharing.exact_answers import ExactAnswers
 from app.sharing.reading import PageConfig
-from app.style.layout import card, pair, prose, toolbar
+from app.style.layout import card, inner_card, pair, prose, toolbar
 from llc_core import Planar
 
 MOST = 1.0
@@ -60,7 +60,7 @@ class Landscapes(EstimatePage):
         self.editor: LandscapeEditor = LandscapeEditor(self._presets[FIRST].problem)
         self.scale = prose(margin=(4, 0, 0, 0))
         self.scale_box = pn.Column(self.scale, sizing_mode="stretch_width", margin=0)
-        self.numbers_card.extend([self.scale_box, *self.curves.estimate_parts])
+        self.numbers_card.extend([self.scale_box, inner_card(*self.curves.estimate_parts)])
         self.plane, self.volume, self.points = PlanePanel(), VolumePanel(), PointsPanel()
         self.plane.on_tap, self.plane.on_stroke = self._on_tap, self.editor.draw
         self.one_step = OneStepPanel(beside=self.plane.figure.plot)
