@@ -12,4 +12,8 @@ const cardOf = (element) => {
   for (let e = element; e; e = hostOf(e)) if (e.classList?.contains('lab-card')) return e
   return null
 }
+const lies = (card, other) => { // in the other, which is another one
+  for (let e = hostOf(card); e; e = hostOf(e)) if (e === other) return true
+  return false
+}
 const figuresIn = (card) => [...window.Bokeh.index.query((view) => view.model.type === 'Figure' && cardOf(view.el) === card)]

@@ -18,7 +18,9 @@ const TYPING = 'input, textarea, select, [contenteditable], [role=slider], [role
 const changed = []
 let seen = new WeakSet()
 const set = (model, name, value) => { changed.push([model, name, model[name]]); model[name] = value }
+let filled = null
 const putBack = () => {
+  filled?.style.removeProperty('--whole')
   while (changed.length) { const [model, name, value] = changed.pop(); model[name] = value }
   seen = new WeakSet()
 }
@@ -44,7 +46,7 @@ export function render({model}) {
   const turn = (by) => {
     const all = screens()
     at = Math.max(0, Math.min(all.length - 1, at + by))
-    away = all.flat().filter((card) => card && !all[at].includes(card))
+    away = all.flat().filter((card) => card && !all[at].some((shown) => shown && (shown === card || lies(shown, card))))
     away.forEach((card) => card.style.setProperty('display', 'none', 'important'))
     putBack()
     enlarge()
@@ -55,7 +57,12 @@ export function render({model}) {
     const figures = figuresIn(card)
     if (figures.length !== 1) return
     const height = window.innerHeight - figures[0].el.getBoundingClientRect().top - BELOW
-    if (height > figures[0].model.height) set(figures[0].model, 'height', Math.round(height))
+    const [{model: figure, el}] = figures
+    if (height <= el.getBoundingClientRect().height) return
+    filled = card
+    card.style.setProperty('--whole', `${Math.round(height)}px`)
+    if (figure.aspect_ratio === null) set(figure, 'height', Math.round(height))
+    set(figure, 'css_classes', [...figure.css_classes, 'lab-full'])
   }
   const address = (on) => {
     const url = new URL(window.location)

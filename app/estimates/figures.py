@@ -11,7 +11,7 @@ from bokeh.models import ColumnDataSource
 
 from app.runs.history import NewRows
 from app.style import theme
-from app.style.figures import RunFigure, add
+from app.style.figures import RunFigure, add, lean
 from app.style.numbers import number
 
 
@@ -25,9 +25,8 @@ class EstimateFigure(RunFigure):
         self.plot.line("step", "recent", source=self.recent, line_width=1.5, line_color=theme.RECENT)
         for kind in ("local", "global", "expected"):
             self._line(kind, theme.TRUTH)
-        self.pinned = ColumnDataSource({"step": [], "llc": [], "low": [], "high": []}, name="pinned")
-        self.plot.varea("step", "low", "high", source=self.pinned, fill_color=theme.PINNED, fill_alpha=0.22)
-        self.plot.line("step", "llc", source=self.pinned, line_width=3, line_color=theme.PINNED, line_dash=[6, 3])
+        self.pinned: ColumnDataSource | None = None
+        """Made when a run is first pinned: a page then opens sooner."""
         self.plot.varea("step", "low", "high", source=self.source, fill_color=theme.ESTIMATE, fill_alpha=0.28)
         self.plot.line("step", "llc", source=self.source, line_width=3, line_color=theme.ESTIMATE)
 
@@ -94,8 +93,23 @@ class EstimateFigure(RunFigure):
         data = self.source.data
         return RunningEstimate(*(np.array(data[name], dtype=float) for name in ("step", "llc", "low", "high")))
 
+    def _add_pinned(self) -> ColumnDataSource:
+        source = ColumnDataSource({"step": [], "llc": [], "low": [], "high": []}, name="pinned")
+        recent, *own = self.plot.renderers
+        below = [
+            self.plot.varea("step", "low", "high", source=source, fill_color=theme.PINNED, fill_alpha=0.22),
+            self.plot.line("step", "llc", source=source, line_width=3, line_color=theme.PINNED, line_dash=[6, 3]),
+        ]
+        self.plot.renderers = [recent, *below, *own]
+        lean(self.plot)
+        return source
+
     def show_pinned(self, curve: RunningEstimate | None) -> None:
         """Lay another run's estimate under this one's; None takes it away. Call after `reset`."""
+        if self.pinned is None:
+            if curve is None:
+                return
+            self.pinned = self._add_pinned()
         empty = np.zeros(0)
         one = curve if curve is not None else RunningEstimate(empty, empty, empty, empty)
         self.pinned.data = {"step": one.at, "llc": one.llc, "low": one.low, "high": one.high}

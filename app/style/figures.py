@@ -10,6 +10,7 @@ import numpy as np
 # Bokeh looks for pandas whenever it streams. A run's thread that is importing it just then would leave it half made.
 import pandas  # noqa: F401
 from bokeh.models import (
+    AllIndices,
     BoxAnnotation,
     ColumnDataSource,
     CustomJSTickFormatter,
@@ -46,11 +47,19 @@ def house_figure(name: str, height: int, **options: Any) -> figure:
     return plot
 
 
-def without_states(plot: figure) -> figure:
-    """Without the glyphs of marks that are selected, muted or pointed at, which no figure here has: two models less for each."""
-    for renderer in plot.renderers:
-        if isinstance(renderer, GlyphRenderer):
-            renderer.update(nonselection_glyph=None, muted_glyph=None)
+def lean(plot: figure) -> figure:
+    """The figure with fewer models: a page opens the sooner the fewer it has.
+
+    No figure here has marks that are selected or muted, nor glyphs of them. What says that all rows are drawn, and how
+    selections of several marks are united, keeps nothing of its own: one for all marks will do. Ask again after marks were added.
+    """
+    marks = [renderer for renderer in plot.renderers if isinstance(renderer, GlyphRenderer)]
+    every = next((each.view.filter for each in marks if type(each.view.filter) is AllIndices), None)
+    for renderer in marks:
+        renderer.update(nonselection_glyph=None, muted_glyph=None)
+        if type(renderer.view.filter) is AllIndices:
+            renderer.view.filter = every
+        renderer.data_source.selection_policy = marks[0].data_source.selection_policy
     return plot
 
 

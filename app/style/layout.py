@@ -10,7 +10,7 @@ import panel as pn
 import panel_material_ui as pmui
 
 from app.style import theme
-from app.style.figures import without_states
+from app.style.figures import lean
 from app.style.later import Later
 from app.style.legend import heading
 
@@ -19,6 +19,13 @@ def card(*objects: Any) -> pn.Column:
     return pn.Column(
         *objects, sizing_mode="stretch_width", stylesheets=[theme.CARD], margin=0, css_classes=["lab-card"]
     )
+
+
+def inner_card(*objects: Any) -> pn.Column:
+    """A part of a card that looks like the rest of it, and goes on the whole screen, or on a projector, by itself."""
+    part = card(*objects)
+    part.stylesheets = [theme.TALL, ":host { background: var(--panel-surface-color); }"]
+    return part
 
 
 def arranged(sheet: str, *objects: Any, **options: Any) -> pn.Column:
@@ -35,11 +42,12 @@ def arranged(sheet: str, *objects: Any, **options: Any) -> pn.Column:
     return made
 
 
-def pair(*cards: pn.Column) -> pn.Column:
-    """Side by side where there is room, else below each other."""
-    for member in cards:
-        member.styles = {"min-width": "0", "max-width": "100%", "height": "auto"}
-    return arranged(theme.PAIR, *cards)
+def pair(*cards: pn.Column, leading: bool = False) -> pn.Column:
+    """Side by side where there is room, else below each other.  leading: the first has the width that the others do not need."""
+    for member, flex in zip(cards, (theme.LEADING, *[theme.BESIDE] * len(cards)), strict=False):
+        wide = {"flex": flex} if leading else {}
+        member.styles = {"min-width": "0", "max-width": "100%", "height": "auto", **wide}
+    return arranged(theme.UNEQUAL if leading else theme.PAIR, *cards)
 
 
 def bar(choices: Sequence[Any], fault: pn.pane.HTML) -> pn.Column:
@@ -63,13 +71,13 @@ def level_pair(*cards: pn.Column) -> pn.Column:
     return pair(*cards)
 
 
-def stacks(*columns: Sequence[pn.Column]) -> pn.Column:
-    """Cards below each other in columns side by side: a short card leaves no hole beside a tall one."""
+def stacks(*columns: Sequence[pn.Column], leading: bool = False) -> pn.Column:
+    """Cards below each other in columns side by side: a short card leaves no hole beside a tall one.  leading: as of a `pair`."""
     made = []
     for cards in columns:
         cards[-1].styles = {"flex": "1 0 auto"}
         made.append(arranged(theme.STACK, *cards))
-    return pair(*made)
+    return pair(*made, leading=leading)
 
 
 def page(*objects: Any) -> pn.Column:
@@ -116,7 +124,7 @@ def plotted(plot: Any, margin: Any = 0, filling: bool = False) -> pn.pane.Bokeh:
     """filling: as high as the window leaves room below what stands above the pictures of a page."""
     if filling:
         plot.stylesheets = [theme.FILLING]
-    return pn.pane.Bokeh(without_states(plot), sizing_mode="stretch_width", margin=margin)
+    return pn.pane.Bokeh(lean(plot), sizing_mode="stretch_width", margin=margin)
 
 
 def toolbar(*objects: Any) -> pn.FlexBox:

@@ -1,5 +1,6 @@
 """Colours, sizes and the style sheet. Colours are Okabe & Ito's, which colour-blind people can tell apart; each meaning
-also has its own line style, so that nothing rests on colour alone. All are legible on white and on near-black."""
+also has its own line style, so that nothing rests on colour alone. All are legible on white and on near-black. Long, since all sheets that pages
+share are here."""
 
 from __future__ import annotations
 
@@ -92,6 +93,13 @@ PAIR = f"""
 """
 """A native column made a grid, so that its height follows its cards."""
 
+UNEQUAL = f"""
+{TALL}
+:host {{ display: flex !important; flex-flow: row wrap; gap: var(--gap, 16px); align-items: stretch; }}
+"""
+LEADING, BESIDE = "20 1 380px", "1 1 470px"
+"""The same with pictures in the first card and numbers in the other, which take 470 px. Both fit beside the open settings at 1280 px."""
+
 LEVEL = """
 :host(:not([style*="display: none"])) { display: grid !important; grid-template: subgrid / minmax(0, 1fr); grid-row: span ROWS;
   row-gap: 0; align-content: start; }
@@ -142,6 +150,18 @@ FILLING = """
 :host(.lab-full) { height: var(--whole) !important; }
 """
 """Of a picture that the rest of a window's height belongs to."""
+
+
+def high(height: str, tall: str, wide: int = 900) -> str:
+    """Of a figure whose height follows the window, unless it has the whole screen to itself.
+
+    height: a length of CSS.  tall: another for windows of more than 920 px height, where the presets are not folded.
+    wide: px of width from which it does; in others, as on a phone, it has its own height.
+    """
+    rule = "{ :host(:not(.lab-full)) { flex: none !important; height: HEIGHT !important; } }"
+    windows = {f"(min-width: {wide}px)": height, f"(min-width: {wide}px) and (min-height: 921px)": tall}
+    return "\n".join(f"@media {which} {rule.replace('HEIGHT', length)}" for which, length in windows.items())
+
 
 STACK = f"""
 {TALL}
@@ -231,6 +251,8 @@ tbody tr { border-top: 1px solid color-mix(in srgb, currentColor 14%, transparen
 
 AS_WRITTEN = {"& .MuiToggleButton-root": {"textTransform": "none", "whiteSpace": "nowrap"}}
 """For groups of buttons: all of them alike, and γ in capitals would be another letter."""
+IN_LINES = {"& .MuiToggleButton-root": {"textTransform": "none", "lineHeight": 1.3}}
+"""The same below each other beside a picture, which gets the width that long words leave."""
 
 ICON = (
     "data:image/svg+xml,"

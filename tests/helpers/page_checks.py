@@ -69,6 +69,32 @@ LETTERS = """() => {
 }"""
 ROOT_LETTERS = "() => parseFloat(getComputedStyle(document.documentElement).fontSize) / 16"
 
+LEAST_PICTURES, MOST_MODELS = 0.35, 250
+"""Share of a small laptop's window that pictures fill, and Bokeh's models of a page and the window around it when it is first drawn."""
+
+# Canvases and drawings, each place once: a figure has several of them. Icons and swatches are no pictures.
+_DRAWN = """
+  const all = (root) => [...root.querySelectorAll('*')].flatMap((e) => [e, ...(e.shadowRoot ? all(e.shadowRoot) : [])])
+  const drawn = () => all(document).filter((e) => e.matches('canvas, svg') && e.checkVisibility({checkVisibilityCSS: true}))
+    .map((e) => e.getBoundingClientRect()).filter((box) => box.width >= 150 && box.height > 40)"""
+# The share of the window that pictures fill.
+PICTURES = f"""() => {{{_DRAWN}
+  const boxes = new Map(drawn().map((b) => [[b.x, b.y, b.width, b.height].map(Math.round).join(), b]))
+  const seen = (from, to, end) => Math.max(0, Math.min(to, end) - Math.max(from, 0))
+  return [...boxes.values()].reduce((sum, b) => sum + seen(b.left, b.right, innerWidth) * seen(b.top, b.bottom, innerHeight), 0)
+    / innerWidth / innerHeight
+}}"""
+# Given to a page before it opens: what comes into it after its first picture is no part of what a visitor waits for.
+COUNT_MODELS = f"""(() => {{{_DRAWN}
+  const look = () => {{
+    const count = window.Bokeh?.documents?.[0]?._all_models?.size
+    if (count && drawn().length) window.modelsAtFirst = count
+    else requestAnimationFrame(look)
+  }}
+  requestAnimationFrame(look)
+}})()"""
+MODELS = "window.modelsAtFirst"
+
 # By how much a page can be moved sideways.
 SIDEWAYS = """() => {
   const find = (root) => root.querySelector('.main-content') ?? [...root.querySelectorAll('*')].filter((e) => e.shadowRoot)

@@ -17,6 +17,8 @@ from app.style.figures import house_figure
 from app.style.numbers import number
 
 HEIGHT = 344
+TALL = theme.high(f"clamp({HEIGHT}px, 100vh - 264px, 560px)", f"clamp({HEIGHT}px, 100vh - 390px, 640px)", wide=1200)
+"""The slider below it stays on the first screen."""
 ROOM = 0.45
 """Above and below the data, as a share of their height."""
 DEEP_REACH = 0.0025
@@ -39,6 +41,7 @@ class FunctionsFigure:
             y_axis_label="f(x)",
             min_border=4,
         )
+        self.plot.stylesheets = [TALL]
         self.limit, self.exact, self.live = (
             ColumnDataSource({"x": EMPTY, "mean": EMPTY, "low": EMPTY, "high": EMPTY}, name=name)
             for name in ("limit", "exact", "live")

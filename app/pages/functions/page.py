@@ -98,6 +98,7 @@ class WeightsAndFunctions(Page):
             pair(
                 card(self.toggles, plotted(self.figure.plot), self.replay, self.words, self._heard.view),
                 card(self.transport, self.gauges, self.numbers, self.verdict, toolbar(self.takeaway.menu)),
+                leading=True,
             ),
             below=[exact],
         )

@@ -19,14 +19,14 @@ from llc_core.potentials.bayesian.data import wave
 AGREE, ALMOST = 1.05, 1.2
 """R-hat below which chains are taken to agree, and below which they nearly do."""
 GAUGES = """
-.gauge { display: grid; grid-template-columns: 82px minmax(0, 1fr) 64px; gap: 10px; align-items: center; margin: 0 0 7px; }
+.gauge { display: grid; grid-template-columns: 5.125rem minmax(0, 1fr) 4rem; gap: 10px; align-items: center; margin: 0 0 7px; }
 .gauge .name { font-weight: 700; font-size: .875rem; }
 .gauge .track { position: relative; height: 16px; border-radius: 8px; overflow: hidden;
   background: color-mix(in srgb, currentColor 13%, transparent); }
 .gauge .bar { position: absolute; inset: 0 auto 0 0; border-radius: 8px; }
 .gauge .limit { position: absolute; top: 0; bottom: 0; width: 2px; background: currentColor; opacity: .7; }
 .gauge .value { font-size: 1.25rem; font-weight: 700; font-variant-numeric: tabular-nums; text-align: right; }
-.scale { display: grid; grid-template-columns: 82px minmax(0, 1fr) 64px; gap: 10px; font-size: .875rem; opacity: .85; margin: 0 0 2px; }
+.scale { display: grid; grid-template-columns: 5.125rem minmax(0, 1fr) 4rem; gap: 10px; font-size: .875rem; opacity: .85; margin: 0 0 2px; }
 .scale .marks { position: relative; height: 1.2em; }
 .scale .marks span { position: absolute; transform: translateX(-50%); }
 .note { font-size: .875rem; margin: 2px 0 0; opacity: .85; }

@@ -7,18 +7,18 @@ from typing import Any
 
 import numpy as np
 from bokeh.events import Tap
-from bokeh.models import ColumnDataSource, CustomJS, FreehandDrawTool, LinearColorMapper, Range1d
+from bokeh.models import ColumnDataSource, CustomJS, FreehandDrawTool, GlyphRenderer, LinearColorMapper, Range1d
 
 from app.pages.landscapes.job import TRAIL
 from app.pages.landscapes.scene import GROUND, LOSS_LEVELS, POSTERIOR_LEVELS, Window, loss_heights, true_parameters
 from app.style import theme
-from app.style.figures import house_figure
+from app.style.figures import house_figure, lean
 from app.style.numbers import number
 from llc_core import Planar
 
 LARGEST = 560
 """Width and height where there is room."""
-ROOM = {"max-width": f"var(--whole, min({LARGEST}px, max(320px, calc(100vh - 304px))))", "flex": "100 1 320px"}
+ROOM = {"max-width": f"var(--whole, min({LARGEST}px, max(320px, calc(100vh - 290px))))", "flex": "100 1 320px"}
 """As large as fits below the choices without scrolling. --whole: its size where it is alone, see full_screen.js."""
 BORDERS = {"min_border_left": 50, "min_border_right": 8, "min_border_top": 10, "min_border_bottom": 48}
 """As much beside the frame as above and below it: in a square figure the frame is square, and the plane isometric."""
@@ -48,14 +48,8 @@ class PlaneFigure:
         self.images = {
             name: ColumnDataSource({"image": [], "x": [], "y": [], "dw": [], "dh": []}, name=name) for name in GROUND
         }
-        # An image is faster than filled contours, and the browser paints it again whenever the chains move.
-        self.grounds = {
-            name: self.plot.image(
-                "image", "x", "y", "dw", "dh", source=self.images[name],
-                color_mapper=LinearColorMapper(palette=shades, low=-0.5, high=len(shades) - 0.5),
-            )
-            for name, shades in SHADES.items()
-        }  # fmt: skip
+        self.grounds: dict[str, GlyphRenderer] = {}
+        self._add_ground("loss")
         self.truth = ColumnDataSource({"xs": [], "ys": []}, name="truth_lines")
         self.points = ColumnDataSource({"x": [], "y": []}, name="truth_points")
         self.plot.multi_line("xs", "ys", source=self.truth, line_color=theme.LOCAL, line_width=2.5, line_dash=[8, 5])
@@ -71,6 +65,16 @@ class PlaneFigure:
         self._turn = 0
         self.plot.on_event(Tap, self._on_tap)
         self._add_pen()
+
+    def _add_ground(self, name: str) -> None:
+        """Below all marks. An image is faster than filled contours, and the browser paints it again whenever the chains move."""
+        shades = SHADES[name]
+        self.grounds[name] = self.plot.image(
+            "image", "x", "y", "dw", "dh", source=self.images[name],
+            color_mapper=LinearColorMapper(palette=shades, low=-0.5, high=len(shades) - 0.5),
+        )  # fmt: skip
+        *others, ground = self.plot.renderers
+        self.plot.renderers = [*others[: len(self.grounds) - 1], ground, *others[len(self.grounds) - 1 :]]
 
     def _add_pen(self) -> None:
         """The browser draws while the pointer moves; what was drawn comes here when it is lifted."""
@@ -131,11 +135,15 @@ class PlaneFigure:
                     f"x{i}", f"y{i}", source=self.trails, line_color=colors[i], line_width=1.5, line_alpha=0.85
                 )
             )
+        lean(self.plot)
         for i, line in enumerate(self._lines):
             line.visible = i < chains
         self._turn = 0
 
     def show_posterior(self, shown: Window, heights: np.ndarray) -> None:
+        if "posterior" not in self.grounds:  # it takes a while to be known: the page opens without it
+            self._add_ground("posterior")
+            lean(self.plot)
         self._draw("posterior", shown, heights)
 
     def show_ground(self, name: str) -> None:

@@ -33,7 +33,7 @@ from app.pages.tours import is_over
 from app.runs.job import State
 from app.sharing.exact_answers import ExactAnswers
 from app.sharing.reading import PageConfig
-from app.style.layout import card, pair, prose, stacks, toolbar
+from app.style.layout import card, inner_card, pair, prose, toolbar
 from llc_core import Planar
 
 MOST = 1.0
@@ -60,12 +60,10 @@ class Landscapes(EstimatePage):
         self.editor: LandscapeEditor = LandscapeEditor(self._presets[FIRST].problem)
         self.scale = prose(margin=(4, 0, 0, 0))
         self.scale_box = pn.Column(self.scale, sizing_mode="stretch_width", margin=0)
-        self.numbers_card.append(self.scale_box)
+        self.numbers_card.extend([self.scale_box, inner_card(*self.curves.estimate_parts)])
         self.plane, self.volume, self.points = PlanePanel(), VolumePanel(), PointsPanel()
         self.plane.on_tap, self.plane.on_stroke = self._on_tap, self.editor.draw
-        self.one_step = OneStepPanel()
-        for arrow in self.one_step.arrows(7):
-            self.plane.figure.plot.add_layout(arrow)
+        self.one_step = OneStepPanel(beside=self.plane.figure.plot)
         self.panels = (self.plane, self.volume, self.points)
         self.takeaway: LandscapeTakeaway = LandscapeTakeaway(
             self.restore, lambda: self.volume.found, lambda: self.points.found
@@ -81,7 +79,7 @@ class Landscapes(EstimatePage):
         )
         self.compose_estimate(
             {"Landscape": [self.editor], "Sampler": [self.controls]},
-            stacks([self.plane.view], [self.numbers_card, card(*self.curves.estimate_parts)]),
+            pair(self.plane.view, self.numbers_card),
             below=[
                 toolbar(self.takeaway.menu),
                 pair(card(self.one_step.view), card(*self.curves.loss_parts)),

@@ -1,4 +1,5 @@
-"""Figures of the page "Many modes": the plane with its chains, the cells beside their exact masses, and KL against gradients."""
+"""Figures of the page "Many modes": the plane with its chains, the cells beside their exact masses, and KL against gradients. Long,
+since planes and cells share a frame, and all three their sides."""
 
 from __future__ import annotations
 
@@ -24,6 +25,8 @@ from app.style.figures import house_figure
 from app.style.numbers import number
 
 SQUARE, KL_HEIGHT = 196, 250
+ROOM = theme.high(f"clamp({SQUARE}px, 100vh - 430px, 50cqw)", f"clamp({SQUARE}px, 100vh - 560px, 50cqw)")
+"""As high as wide, if the numbers below stay on the first screen: the container is the row of a side's two squares."""
 ENERGY_SPAN = 14.0
 """Energies above the lowest by so much are drawn as the highest."""
 GROUND = [f"#5f6b78{round(255 * a):02x}" for a in np.linspace(0.62, 0.0, 24)]
@@ -44,11 +47,12 @@ EMPTY_IMAGE: dict[str, list[float]] = {"image": [], "x": [], "y": [], "dw": [], 
 def _square(name: str) -> figure:
     plot = house_figure(
         name, SQUARE, x_range=Range1d(-2.5, 2.5), y_range=Range1d(-2.5, 2.5), min_border=4, min_border_left=26,
-        toolbar_location=None,
+        toolbar_location=None, tools="",
     )  # fmt: skip
     for axis in (plot.xaxis, plot.yaxis):
         axis.ticker.desired_num_ticks = 5  # type: ignore[attr-defined]
     plot.ygrid.grid_line_color = None
+    plot.stylesheets = [ROOM]
     return plot
 
 

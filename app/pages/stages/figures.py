@@ -11,6 +11,8 @@ from app.style.figures import house_figure, nice_above
 from llc_core import Stages
 
 HEIGHTS = {"loss": 110, "ladder": 240, "values": 150}
+ROOM = "clamp(452px, 100vh - 262px, 640px)", "clamp(500px, 100vh - 390px, 760px)"
+"""Of all three, so that they are seen at once."""
 MOST_POINTS = 600
 
 
@@ -29,6 +31,9 @@ class Staircase:
             )
             for name, height in HEIGHTS.items()
         }
+        for name, height in HEIGHTS.items():
+            share = height / sum(HEIGHTS.values())
+            self.plots[name].stylesheets = [theme.high(*(f"calc({share:g} * {room})" for room in ROOM))]
         self.plots["values"].xaxis.axis_label = "time of the training"
         for name in ("loss", "ladder"):
             self.plots[name].xaxis.visible = False

@@ -82,6 +82,7 @@ class Stages(Page):
             stacks(
                 [card(marks, *figures)],
                 [card(controls, self.trouble, self.rest, self.numbers, self.verdict), card(self._table_box)],
+                leading=True,
             ),
             below=[self.noise],
             choices=self.editor.choices,

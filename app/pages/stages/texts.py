@@ -133,6 +133,7 @@ TABLE_WORDS = (
 )
 TABLE_STYLE = """
 table { border-collapse: collapse; font-size: .875rem; font-variant-numeric: tabular-nums; }
-td, th { padding: 6px 14px; text-align: left; border-bottom: 1px solid color-mix(in srgb, currentColor 20%, transparent); font-weight: 400; }
+td, th { padding: 6px 8px; text-align: left; border-bottom: 1px solid color-mix(in srgb, currentColor 20%, transparent); font-weight: 400; }
 th { font-weight: 700; }
+@media (min-width: 600px) { td, th { white-space: nowrap; } }
 """

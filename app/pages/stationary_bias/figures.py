@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from bokeh.models import ColumnDataSource, Range1d
@@ -44,8 +45,8 @@ def _top(values: np.ndarray) -> float:
     return float(finite.max()) if len(finite) else 0.0
 
 
-def _line_figure(height: int, x: Range1d, y: Range1d, y_label: str, name: str) -> figure:
-    return house_figure(name, height, x_range=x, y_range=y, y_axis_label=y_label, min_border=4)
+def _line_figure(height: int, x: Range1d, y: Range1d, y_label: str, name: str, **options: Any) -> figure:
+    return house_figure(name, height, x_range=x, y_range=y, y_axis_label=y_label, min_border=4, **options)
 
 
 class LawFigure:
@@ -159,9 +160,8 @@ class MetricFigure:
 
     def __init__(self, side: str, frame: Frame):
         self.side, self._y, self._high = side, Range1d(0, 1), 1.0
-        self.plot = _line_figure(METRIC_HEIGHT, frame.x, self._y, "G(θ)", f"metric_figure_{side}")
+        self.plot = _line_figure(METRIC_HEIGHT, frame.x, self._y, "G(θ)", f"metric_figure_{side}", x_axis_type=None)
         self.plot.yaxis.ticker.desired_num_ticks = 3  # type: ignore[attr-defined]
-        self.plot.xaxis.visible = False
         self.plot.min_border_bottom = 8  # room for half the height of a number
         self.source = ColumnDataSource({"x": [], "metric": []}, name=f"metric_{side}")
         self.plot.varea("x", y1=0, y2="metric", source=self.source, fill_color=theme.RECENT, fill_alpha=0.25)

@@ -125,7 +125,7 @@ def test_a_pinned_run_is_followed_to_its_end_and_then_stays():
     figure.stream(rows([7.0]))
     panel.update({"llc": "7.0 ± 0.1"})
     panel._on_button(None)
-    assert panel.button.label == "Unpin" and not panel.table.visible and len(figure.pinned.data["llc"]) == 0
+    assert panel.button.label == "Unpin" and not panel.table.visible and figure.pinned is None
     figure.stream(rows([7.0, 7.1]))
     panel.update({"llc": "7.1 ± 0.1"})
 

@@ -7,14 +7,10 @@ import re
 
 import pytest
 from browser_app import QUICK
+from page_checks import LEAST_PICTURES, PICTURES
 from playwright.sync_api import expect
 
 SIZES = [(1024, 768), (1280, 720), (1366, 768), (1440, 900), (1920, 1080), (390, 844)]
-SHARE = """() => {
-  const boxes = [...Bokeh.index.query((v) => v.model.type === 'Figure')].map((v) => v.el.getBoundingClientRect())
-  const seen = (from, to, end) => Math.max(0, Math.min(to, end) - Math.max(from, 0))
-  return boxes.reduce((sum, b) => sum + seen(b.left, b.right, innerWidth) * seen(b.top, b.bottom, innerHeight), 0) / innerWidth / innerHeight
-}"""
 # What can be pressed, chosen or typed in the window, the header with it; a number with its slider is one, and so is a group.
 CONTROLS = """() => {
   const host = (e) => e.parentNode instanceof ShadowRoot ? e.parentNode.host : e.parentElement
@@ -127,7 +123,7 @@ def test_pictures_fill_the_first_screen(quick_at, size):
     page = quick_at(*size).page
     expect(page.locator(".caption")).to_have_text("finished")
     expect(page.locator("p.good, p.fair, p.warn, p.bad")).to_be_visible()
-    assert page.evaluate(SHARE) >= 0.35
+    assert page.evaluate(PICTURES) >= LEAST_PICTURES
     controls = page.evaluate(CONTROLS)
     assert len(controls) <= 16, controls
     llc, truth = (page.locator(f"[data-key={key}]").bounding_box() for key in ("llc", "truth"))

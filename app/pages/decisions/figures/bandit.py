@@ -11,7 +11,11 @@ from app.style import theme
 from app.style.figures import GrowingRange, house_figure
 from llc_core.decisions.mushrooms import BAD, GOOD
 
-REGRET_HEIGHT, MOMENT_HEIGHT, MEMORY_HEIGHT = 292, 150, 110
+REGRET_HEIGHT, MOMENT_HEIGHT, MEMORY_HEIGHT = 292, 198, 110
+TALL = theme.high(
+    f"clamp({REGRET_HEIGHT}px, 100vh - 390px, 480px)", f"clamp({REGRET_HEIGHT}px, 100vh - 500px, 480px)", 1200
+)
+"""The table below it stays on the first screen."""
 LANES = {"left": 2, "right": 1}
 LOWEST, HIGHEST = -44.0, 14.0
 """Of what eating is thought to give; dots beyond lie at the edge."""
@@ -34,6 +38,7 @@ class RegretFigure:
             "regret", REGRET_HEIGHT, x_range=Range1d(0, 400), y_range=self._y.range,
             x_axis_label="round", y_axis_label="regret so far",
         )  # fmt: skip
+        self.plot.stylesheets = [TALL]
         self._shade = BoxAnnotation(
             left=None, right=0, fill_color=GRAY, fill_alpha=0.16, line_alpha=0, level="underlay"
         )

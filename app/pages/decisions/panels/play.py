@@ -5,7 +5,6 @@ from __future__ import annotations
 from html import escape
 
 import numpy as np
-import panel as pn
 
 from app.pages.decisions.config import DecisionsConfig
 from app.pages.decisions.figures.bandit import KIND_COLORS, MemoryFigure, MomentFigure, RegretFigure
@@ -30,6 +29,15 @@ ul.mushroom li { break-inside: avoid; line-height: 1.5; }
 @media (max-width: 600px) { ul.mushroom { columns: 1; } }
 .said p { margin: 0 0 2px; font-size: .875rem; min-height: 1.45em; }
 """
+CURVE = f"""
+{theme.TALL}
+:host {{ display: flex !important; flex-flow: row wrap; align-items: center; gap: 4px 20px; }}
+.names {{ flex: 1 1 20rem !important; width: auto !important; min-width: 0; }}
+.which {{ flex: none; }}
+.picture {{ flex: 0 0 100% !important; width: 100% !important; min-width: 0; }}
+@media (max-width: 1199px) {{ .which {{ order: 1; }} }}
+"""
+"""The choice of the regret stands beside the legend, or where there is no room below the picture."""
 HARDEST = "The mushroom of the moment"
 NARROW = "table { font-size: .875rem; } th, td { padding-right: 6px; } th[scope=row] { white-space: normal; }"
 MEANING = (
@@ -62,16 +70,17 @@ class PlayPanel:
         self.which.param.watch(lambda event: self.regret.show_own(event.new), "value")
         meaning = prose(margin=(8, 0, 0, 0))
         meaning.object = f"<p class='small muted'>{escape(MEANING)}</p>"
-        self.curve = pn.Column(
-            self._legend.view, plotted(self.regret.plot), self.which, sizing_mode="stretch_width", margin=0
-        )
+        picture = plotted(self.regret.plot)
+        for part, name in ((self._legend.view, "names"), (self.which, "which"), (picture, "picture")):
+            part.css_classes = [name]
+        self.curve = arranged(CURVE, self._legend.view, self.which, picture)
         self.curves = card(self.curve, self.table, meaning)
         moment = card(self._which, self._mushroom, plotted(self.moment.plot), self._said)
         memory = card(self._memory_legend, plotted(self.memory.plot), self._memory_words)
         self._later = [moment, memory]
         self._telling = Withheld(memory, self.curve)
         self._beside = arranged(theme.STACK)
-        self.view = pair(self.curves, self._beside)
+        self.view = pair(self.curves, self._beside, leading=True)
         kinds = zip(KIND_COLORS, (0.45, 0.8, 0.8), ("left", "eaten, +5", "eaten, −35"), strict=True)
         entries = [(block(color, opacity), words) for color, opacity, words in kinds]
         self._memory_legend.object = legend_html("What the nets remember", entries, "memory")

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import panel as pn
 from bokeh.models import Arrow, ColumnDataSource, NormalHead, Range1d, VeeHead
+from bokeh.plotting import figure
 
 from app.pages.landscapes.job import OneStep
 from app.style import theme
@@ -28,9 +29,9 @@ def _arrow_swatch(color: str) -> str:
 
 
 class OneStepPanel:
-    """figure: the magnified step.  arrows: the same arrows for another figure."""
+    """beside: another figure with the same arrows, which are made with the first step: most visitors never ask for one."""
 
-    def __init__(self) -> None:
+    def __init__(self, beside: figure | None = None) -> None:
         self.plot = house_figure(
             "one_step", SIZE, width=SIZE, sizing_mode="fixed", tools="", toolbar_location=None, min_border_left=6,
             x_range=Range1d(-1, 1), y_range=Range1d(-1, 1), x_axis_type=None, y_axis_type=None,
@@ -39,8 +40,7 @@ class OneStepPanel:
         self.sources = {
             name: ColumnDataSource(dict(EMPTY), name=f"step_{name}") for name in ("drift", "noise", "sum", "refused")
         }
-        for arrow in self.arrows(8):
-            self.plot.add_layout(arrow)
+        self._without = [(self.plot, 8), *([(beside, 7)] if beside is not None else [])]
         self._words = prose(theme.LESSON)
         self._shown: OneStep | None = None
         names = [(DRIFT, "drift"), (NOISE, "noise"), (SUM, "the step")]
@@ -52,7 +52,7 @@ class OneStepPanel:
         )
         self._say(NONE)
 
-    def arrows(self, head: int) -> list[Arrow]:
+    def _arrows(self, head: int) -> list[Arrow]:
         """Drift, then noise from its end, and their sum; a proposal that was refused in the colour of what is lost."""
         made = []
         for name, color, dash in (
@@ -76,6 +76,10 @@ class OneStepPanel:
                 source.data = dict(EMPTY)
             self._say(NONE)
             return
+        for plot, head in self._without:
+            for arrow in self._arrows(head):
+                plot.add_layout(arrow)
+        self._without = []
         middle, end = step.start + step.drift, step.start + step.drift + step.noise
         total = _between(step.start, end)
         self.sources["drift"].data = _between(step.start, middle)

@@ -15,7 +15,6 @@ from app.pages.landscapes.job import SHOWN
 from app.pages.landscapes.scene import posterior_heights, window
 from app.session.latest import LatestWork
 from app.style import theme
-from app.style.figures import without_states
 from app.style.layout import arranged, card, one_of, prose
 from app.style.legend import HeardLegend
 from llc_core import Planar
@@ -66,11 +65,12 @@ class PlanePanel:
         self._words = prose()
         self._head = HeardLegend()
         # The pane's own way to be sized replaces the figure's: stretched, a circle would be an ellipse.
-        drawn = pn.pane.Bokeh(without_states(self.figure.plot), sizing_mode="scale_width", aspect_ratio=1, margin=0)
+        drawn = pn.pane.Bokeh(self.figure.plot, sizing_mode="scale_width", aspect_ratio=1, margin=0)
         drawn.styles = ROOM
-        self.click.orientation = self.ground.orientation = "vertical"
+        for choice in (self.click, self.ground):
+            choice.orientation, choice.sx = "vertical", theme.IN_LINES
         choices = arranged(CHOICES, self.click, self.ground, self.anew, self._words)
-        choices.styles = {"flex": "1 1 11.5rem", "min-width": "0"}
+        choices.styles = {"flex": "1 1 8.25rem", "min-width": "0"}
         self.view = card(self._head.view, arranged(BESIDE, drawn, choices))
         self._on_ground(None)
 

@@ -16,7 +16,7 @@ from app.style.legend import Heard
 
 SQUARES = f"""
 {theme.TALL}
-:host {{ display: grid !important; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 4px; }}
+:host {{ display: grid !important; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 4px; container-type: inline-size; }}
 """
 
 
@@ -27,7 +27,7 @@ class Side:
         self.side = side
         self.plane, self.cells = PlaneFigure(side), CellsFigure(side)
         self.title = prose(theme.LEGEND)
-        self.numbers = Numbers(items=cells(side), least="104px", sizing_mode="stretch_width", margin=(8, 0, 0, 0))
+        self.numbers = Numbers(items=cells(side), row=True, sizing_mode="stretch_width", margin=(8, 0, 0, 0))
         squares = arranged(SQUARES, plotted(self.plane.plot), plotted(self.cells.plot))
         self._heard = Heard(f"plane_{side} cells_{side}")
         self.view = card(self.title, squares, self.numbers, self._heard.view)

@@ -36,9 +36,8 @@ class SamplerPanel:
             label=f"{side.capitalize()} sampler",
         )
         self._own: dict[str, Field] = {}
-        self._choices, self._step, self._rest = (
-            pn.FlexBox(gap="0 12px", sizing_mode="stretch_width", margin=0) for _ in range(3)
-        )
+        self._choices, self._step = cell(), cell()
+        self._rest = pn.FlexBox(gap="0 12px", sizing_mode="stretch_width", margin=0)
         self._more = folded(self._rest, title=f"More of the {side} sampler")
         self.sampler.listener = self._on_sampler
         self._rebuild({})
@@ -92,14 +91,14 @@ class SamplerPanel:
             self._own[name] = field
         numbers = [field for field in self._own.values() if isinstance(field, NumberField)]
         choices = [field for field in self._own.values() if isinstance(field, ChoiceField)]
-        for field, flex in [(self.sampler, "2 1 190px"), *((f, "1 1 120px") for f in choices)]:
-            field.widget.styles = {"flex": flex, "min-width": "0"}
-        for field in numbers:
-            field.widget.styles = {"flex": NUMBER_FLEX, "min-width": "0"}
         step = self._own["step_size"]
+        rest = [field for field in (*choices, *numbers) if field is not step]
+        for field in rest:
+            flex = "1 1 120px" if isinstance(field, ChoiceField) else NUMBER_FLEX
+            field.widget.styles = {"flex": flex, "min-width": "0"}
         self._choices.objects = [self.sampler.widget]
         self._step.objects = [step.widget]
-        self._rest.objects = [field.widget for field in (*choices, *numbers) if field is not step]
+        self._rest.objects = [field.widget for field in rest]
         self._more.visible = bool(self._rest.objects)
 
 
