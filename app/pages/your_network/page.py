@@ -21,6 +21,7 @@ from app.pages.your_network.editor import CheckpointEditor
 from app.pages.your_network.job import build
 from app.pages.your_network.panels.audit import AuditPanel
 from app.pages.your_network.panels.calibration import CalibrationPanel
+from app.pages.your_network.panels.drawing import DrawingPanel
 from app.pages.your_network.panels.over_training import OverTraining
 from app.pages.your_network.pictures import OUTCOMES, draw_network, draw_outcome
 from app.pages.your_network.presets import PRESETS, NetworkPreset
@@ -52,7 +53,7 @@ class YourNetwork(EstimatePage):
         self.editor.complain = self.complain
         self.over_training, self.calibration = OverTraining(), CalibrationPanel()
         self.calibration.listener = self._on_pick
-        self.audit = AuditPanel()
+        self.audit, self.drawing = AuditPanel(), DrawingPanel()
         self.panels = (self.over_training, self.calibration, self.audit)
         self.takeaway: NetworkTakeaway = NetworkTakeaway(self.restore, lambda: self.over_training.found)
         self.polishing = Polishing(self.controls, lambda: self.change(self.of_side_bar))
@@ -68,6 +69,7 @@ class YourNetwork(EstimatePage):
                 self.compare.table,
                 self.polishing.view,
                 self.scale,
+                self.drawing.view,
                 stacks(
                     [self.over_training.view, card(heading("This network"), self.about)],
                     [self.calibration.view, card(heading("Diagnostics"), self.health)],
@@ -142,6 +144,7 @@ class YourNetwork(EstimatePage):
         self.calibration.show(config.choice, dict(config.settings))
         self.health.object = '<p class="small muted">They come with the first estimate.</p>'
         self.about.object = about(config.choice, own=config.weights is not None)
+        self.drawing.show(config)
 
     def on_longer(self, config: PageConfig) -> None:
         self.over_training.settings = self.calibration.settings = dict(config.settings)
@@ -149,12 +152,14 @@ class YourNetwork(EstimatePage):
     def stream(self, rows: Any) -> None:
         super().stream(rows)
         self.over_training.ready()
+        self.drawing.move(rows.place)
 
     def caption(self, state: State) -> str:
         waits = "training the network…" if state.status is Status.STARTING else super().caption(state)
         return self.polishing.caption(state) or waits
 
     def show_estimate(self, state: State) -> None:
+        self.drawing.update()
         self.polishing.update(state.estimate)
         before, found = self.polishing.before, state.estimate
         if before is not None and found is not None and found.polished is not None and found.polished.distance > 0:

@@ -12,6 +12,13 @@ from playwright.sync_api import expect
 from app.pages.your_network.config import NETWORKS
 from llc_core.networks import build_model
 
+# How many pixels of a canvas are neither empty nor grey.
+COLOURED = """(canvas) => {
+  const {data} = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height)
+  let found = 0
+  for (let k = 0; k < data.length; k += 4) found += data[k + 3] > 60 && Math.abs(data[k] - data[k + 2]) > 40
+  return found
+}"""
 QUICK = {"network": "small", "steps": 600, "batch_size": 16}
 
 
@@ -60,6 +67,29 @@ def test_a_checkpoint_and_a_part_are_chosen_and_compared(mine):
         page.get_by_text("layer 2", exact=True).click()
     expect(page.locator(".caption")).to_have_text("finished")
     app.button("Unpin").click()
+
+
+def test_the_weights_are_drawn_and_what_is_held_is_told_from_what_moves(mine):
+    app, page = mine, mine.page
+    first, last = (page.get_by_role("img", name=f"weights, {shape}:") for shape in ("64 → 32", "32 → 10"))
+    expect(first).to_have_accessible_name("weights, 64 → 32: 2,048 weights, all move")
+    far = page.get_by_text("moved by")
+    expect(far).to_have_count(4)  # two layers, each with its bias
+    app.button("What has changed").click()
+    expect(app.button("What has changed")).to_have_attribute("aria-pressed", "true")
+    page.wait_for_function(f"(canvas) => ({COLOURED})(canvas) > 0", arg=first.element_handle())
+    expect(page.get_by_text("The lines show the largest at w0: 150 of 2,048, 150 of 320.")).to_be_visible()
+
+    app.button("Where chain 1 is now").click()
+    page.get_by_role("combobox", name="What moves").click()
+    with app.begins():
+        page.get_by_text("layer 2", exact=True).click()
+    expect(first).to_have_accessible_name("weights, 64 → 32: 2,048 weights, held")
+    expect(last).to_have_accessible_name("weights, 32 → 10: 320 weights, all move")
+    expect(page.get_by_text("A frame marks what moves.")).to_be_visible()
+    expect(far).to_have_count(2)
+    assert first.evaluate(COLOURED) == 0 < last.evaluate(COLOURED)
+    expect(page.get_by_role("img", name="Network of layers 64, 32, 10")).to_be_visible()
 
 
 def test_the_map_gives_its_pick_to_the_side_bar_and_checkpoints_come_in(mine):
