@@ -56,7 +56,7 @@ export function render({model}) {
       context.fillRect(place.x(j), place.y(i), place.cell, place.cell)
     }
     const far = t.moves && change ? Math.sqrt(change.subarray(t.start, t.start + t.size).reduce((sum, d) => sum + d * d, 0) / t.moves) : null
-    t.far.textContent = !t.moves ? 'held' : far === null ? '' : `moved by ${short(far)} r.m.s.`
+    t.far.textContent = !t.moves ? 'frozen' : far === null ? '' : `moved by ${short(far)} r.m.s.`
   }
   const connect = () => {
     lines.hidden = !model.widths.length
@@ -131,7 +131,7 @@ export function render({model}) {
       t.canvas.width = t.place.width
       t.canvas.height = t.place.height
       t.canvas.setAttribute('role', 'img')
-      const share = t.moves === t.size ? 'all move' : t.moves ? `${t.moves.toLocaleString('en')} move, the rest is held` : 'held'
+      const share = t.moves === t.size ? 'all move' : t.moves ? `${t.moves.toLocaleString('en')} move, the rest is frozen` : 'frozen'
       t.canvas.setAttribute('aria-label', `${t.name}, ${t.shape}: ${t.size.toLocaleString('en')} weights, ${share}`)
       name.textContent = t.name
       t.far = document.createElement('span')
@@ -149,8 +149,8 @@ export function render({model}) {
     })
     const counts = matrices.map((t) => `${t.strongest.length} of ${t.size.toLocaleString('en')}`)
     lines.setAttribute('aria-label', `Network of layers ${model.widths.join(', ')}; each line is one of the largest weights.`)
-    const frozen = tensors.some((t) => t.moves < t.size) ? ' Grey: held. A frame marks what moves.' : ''
-    find('.note').textContent = `Blue: positive. Orange: negative. Strong: large.${frozen} The pictures show every weight.`
+    const some = tensors.some((t) => t.moves < t.size) ? ' Grey: frozen. A frame marks what moves.' : ''
+    find('.note').textContent = `Blue: positive. Orange: negative. Strong: large.${some} The pictures show every weight.`
       + (counts.length ? ` The lines show the largest at w0: ${counts.join(', ')}.` : '')
     follow()
   }
@@ -160,7 +160,7 @@ export function render({model}) {
     const last = (place, count, where) => { let k = 0; while (k + 1 < count && place(k + 1) <= where) k += 1; return k }
     const i = last(t.place.y, t.rows, y), j = last(t.place.x, t.columns, x), k = t.start + i * t.columns + j
     const here = t.columns > 1 ? `row ${i + 1}, column ${j + 1}` : `entry ${i + 1}`
-    at.textContent = `${t.name}, ${here}: ${short(w0[k])} at w0` + (!moves[k] ? ', held.' : change ? `, moved by ${short(change[k])}.` : '.')
+    at.textContent = `${t.name}, ${here}: ${short(w0[k])} at w0` + (!moves[k] ? ', frozen.' : change ? `, moved by ${short(change[k])}.` : '.')
   }
   const sized = new ResizeObserver(draw)
   sized.observe(lines)

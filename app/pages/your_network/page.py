@@ -22,6 +22,7 @@ from app.pages.your_network.job import build
 from app.pages.your_network.panels.audit import AuditPanel
 from app.pages.your_network.panels.calibration import CalibrationPanel
 from app.pages.your_network.panels.drawing import DrawingPanel
+from app.pages.your_network.panels.flat import FlatPanel
 from app.pages.your_network.panels.over_training import OverTraining
 from app.pages.your_network.pictures import OUTCOMES, draw_network, draw_outcome
 from app.pages.your_network.presets import PRESETS, NetworkPreset
@@ -37,7 +38,7 @@ from app.style.layout import card, level_pair, prose, stacks, toolbar
 from app.style.legend import heading
 from llc_core import RunConfig
 
-AUDIT = "Audit a trace of another tool"
+FLAT, AUDIT = "A flat direction", "Audit a trace of another tool"
 FIRST_HIGHEST_LOSS = 10.0
 """A λ that sets the first range of the losses: there is no exact one."""
 
@@ -53,8 +54,8 @@ class YourNetwork(EstimatePage):
         self.editor.complain = self.complain
         self.over_training, self.calibration = OverTraining(), CalibrationPanel()
         self.calibration.listener = self._on_pick
-        self.audit, self.drawing = AuditPanel(), DrawingPanel()
-        self.panels = (self.over_training, self.calibration, self.audit)
+        self.audit, self.flat, self.drawing = AuditPanel(), FlatPanel(), DrawingPanel()
+        self.panels = (self.over_training, self.calibration, self.flat, self.audit)
         self.takeaway: NetworkTakeaway = NetworkTakeaway(self.restore, lambda: self.over_training.found)
         self.polishing = Polishing(self.controls, lambda: self.change(self.of_side_bar))
         self.scale = prose(margin=(12, 0, 0, 0), visible=False)
@@ -74,7 +75,7 @@ class YourNetwork(EstimatePage):
                     [self.over_training.view, card(heading("This network"), self.about)],
                     [self.calibration.view, card(heading("Diagnostics"), self.health)],
                 ),
-                Folded({AUDIT: (self.audit.view, None)}).view,
+                Folded({FLAT: (self.flat.view, self.flat.start), AUDIT: (self.audit.view, None)}).view,
             ],
         )
         self.editor.listener = self._on_choice
@@ -145,6 +146,7 @@ class YourNetwork(EstimatePage):
         self.health.object = '<p class="small muted">They come with the first estimate.</p>'
         self.about.object = about(config.choice, own=config.weights is not None)
         self.drawing.show(config)
+        self.flat.show(config)
 
     def on_longer(self, config: PageConfig) -> None:
         self.over_training.settings = self.calibration.settings = dict(config.settings)

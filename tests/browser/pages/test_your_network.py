@@ -84,12 +84,23 @@ def test_the_weights_are_drawn_and_what_is_held_is_told_from_what_moves(mine):
     page.get_by_role("combobox", name="What moves").click()
     with app.begins():
         page.get_by_text("layer 2", exact=True).click()
-    expect(first).to_have_accessible_name("weights, 64 → 32: 2,048 weights, held")
+    expect(first).to_have_accessible_name("weights, 64 → 32: 2,048 weights, frozen")
     expect(last).to_have_accessible_name("weights, 32 → 10: 320 weights, all move")
     expect(page.get_by_text("A frame marks what moves.")).to_be_visible()
     expect(far).to_have_count(2)
     assert first.evaluate(COLOURED) == 0 < last.evaluate(COLOURED)
     expect(page.get_by_role("img", name="Network of layers 64, 32, 10")).to_be_visible()
+
+
+def test_a_flat_direction_is_walked_along_and_measured_beside(mine):
+    app, page = mine, mine.page
+    app.button("A flat direction").click()  # which begins at once
+    rows = page.get_by_role("table").filter(has_text="change of the loss along it").get_by_role("row")
+    expect(rows).to_have_count(6, timeout=60_000)
+    expect(page.get_by_text("4 times as large, and what it meets as much smaller, the loss changes by")).to_be_visible()
+    for row in rows.all()[1:]:
+        along, beside = row.get_by_role("cell").all_text_contents()[1:]
+        assert abs(float(along.replace("−", "-"))) < 1e-9 < 1e-4 < float(beside.split(" ± ")[0])
 
 
 def test_the_map_gives_its_pick_to_the_side_bar_and_checkpoints_come_in(mine):

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import panel as pn
-from torch import Tensor, nn
+from torch import nn
 
 from app.components.layers import Layers, packed
 from app.pages.your_network.config import NETWORKS
-from app.pages.your_network.scene import NetworkConfig, known, untrained
+from app.pages.your_network.scene import NetworkConfig, state_of, untrained
 from app.style.layout import card, prose
 from app.style.legend import heading
 from llc_core import NetworkPotential
@@ -83,14 +82,6 @@ class DrawingPanel:
 
     def _say(self, words: str) -> None:
         self._words.param.update(object=f'<p class="small muted">{words}</p>', visible=bool(words))
-
-
-def state_of(config: NetworkConfig) -> Mapping[str, Tensor] | None:
-    """The parameters at w0, if they are known already. Never waits."""
-    if config.weights is not None:
-        return config.weights
-    found = known(config.choice)
-    return None if found is None else next(c.state for c in found[1].checkpoints if c.step == config.choice.checkpoint)
 
 
 def moving(problem: NetworkPotential, model: nn.Module) -> dict[str, np.ndarray]:
