@@ -34,11 +34,11 @@ from app.runs.job import State, Status
 from app.runs.llc_job import LlcJob
 from app.sharing.reading import PageConfig
 from app.style import theme
-from app.style.layout import card, level_pair, prose, stacks, toolbar
+from app.style.layout import card, level_pair, pair, prose, toolbar
 from app.style.legend import heading
 from llc_core import RunConfig
 
-FLAT, AUDIT = "A flat direction", "Audit a trace of another tool"
+OVER, STEP, FLAT, AUDIT = "Over training", "Which step size?", "A flat direction", "Audit a trace of another tool"
 FIRST_HIGHEST_LOSS = 10.0
 """A λ that sets the first range of the losses: there is no exact one."""
 
@@ -61,6 +61,12 @@ class YourNetwork(EstimatePage):
         self.scale = prose(margin=(12, 0, 0, 0), visible=False)
         self.health, self.about = prose(theme.TABLE), prose()
         self.explanations = [self.about, self.controls.formula]
+        folded = {
+            OVER: (self.over_training.view, None),
+            STEP: (self.calibration.view, None),
+            FLAT: (self.flat.view, self.flat.start),
+            AUDIT: (self.audit.view, None),
+        }
         self.compose_estimate(
             {"Network": [self.editor], "Sampler": [self.controls]},
             self.numbers_card,
@@ -71,11 +77,8 @@ class YourNetwork(EstimatePage):
                 self.polishing.view,
                 self.scale,
                 self.drawing.view,
-                stacks(
-                    [self.over_training.view, card(heading("This network"), self.about)],
-                    [self.calibration.view, card(heading("Diagnostics"), self.health)],
-                ),
-                Folded({FLAT: (self.flat.view, self.flat.start), AUDIT: (self.audit.view, None)}).view,
+                pair(card(heading("This network"), self.about), card(heading("Diagnostics"), self.health)),
+                Folded(folded).view,
             ],
         )
         self.editor.listener = self._on_choice
