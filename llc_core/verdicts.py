@@ -120,7 +120,7 @@ class Kind(Enum):
     DRIFT_AT_LIMIT = Words(
         "The loss is still {way} ({share:+.0%} between the two halves after burn-in). The step is at {of_limit:.0%} of the "
         "stability limit: it may carry the chains away.",
-        "Use a step size below {step:.2g} and take more steps.",
+        "Use a step size below {step:.2g}, a fifth of the largest stable one, and take more steps.",
     )
     MAYBE_DRIFT = Words(
         "The loss may still be {way} ({share:+.0%} ± {error:.0%} between the two halves after burn-in).",

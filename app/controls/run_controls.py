@@ -148,12 +148,15 @@ class Controls(pn.viewable.Viewer):
         self.show_limit(self._limit)
 
     def show_limit(self, limit: float | None) -> None:
-        """Steps below it are stable, as the run has measured it; None, or not finite: it is not known yet."""
+        """Steps below it are stable, as the run has measured it; None, or not finite: it is not known yet.
+
+        One that no field takes is not shown: it was measured where chains have overflowed.
+        """
         if limit is not None and math.isfinite(limit):
             self._limit = limit
         step = self._own.get("step_size")
         if isinstance(step, NumberField):
-            step.show_limit(self._limit)
+            step.show_limit(self._limit if self._limit is not None and self._limit <= step.about.high else None)
 
     def show_live(self, values: Mapping[str, Any]) -> None:
         """The values in use, for fields that are automatic."""

@@ -176,7 +176,7 @@ def _text(value: Any) -> str:
     if value is None:
         return "automatic"
     if isinstance(value, EngineChoice):
-        return f"{number_text(float(value))} (engine’s choice)"
+        return f"{number_text(float(value))} (automatic)"
     if isinstance(value, int | float) and not isinstance(value, bool):
         return number_text(float(value)) if isinstance(value, float) else f"{value:,}"
     return str(value)

@@ -18,15 +18,16 @@ LARGEST_DRAWN = 3_000
 
 
 DRAWN = 400
-"""The first chain's weights are kept for a drawing where there are so few."""
+"""The first chain's weights are kept for a drawing where there are so few, if a page does not ask for more."""
 
 
 class LlcJob:
     """Steps a `llc_core.Run`; its log is a `History`."""
 
-    def __init__(self, config: RunConfig | Resolved, problem: Potential | None = None):
+    def __init__(self, config: RunConfig | Resolved, problem: Potential | None = None, drawn: int = DRAWN):
+        """drawn: the first chain's weights are kept where there are at most so many."""
         self._run = Run(polished(config) if isinstance(config, Resolved) else config, problem)
-        self._few = self._run.problem.dim <= DRAWN
+        self._few = self._run.problem.dim <= drawn
         self.log = History(self._run.config.chains, self._run.total_steps)
 
     @property

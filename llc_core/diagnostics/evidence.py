@@ -137,7 +137,7 @@ class Evidence:
 
     @property
     def smaller_change(self) -> Mapping[str, Any]:
-        """The setting that `smaller_step` names: half of what it says is too much."""
+        """The setting that `smaller_step` names: half the largest stable step, or a quarter of one that is below it."""
         if not (math.isfinite(self.stable_step) and self.stable_step > 0):
             return {}
         limit = self.step_size / 2 if self.step_size < self.stable_step else self.stable_step
@@ -148,9 +148,10 @@ class Evidence:
         """The remedy where a step is too large."""
         if not (math.isfinite(self.stable_step) and self.stable_step > 0):
             return "Use a smaller step size."
+        wanted = self.smaller_change["step_size"]
         if self.step_size < self.stable_step:  # the limit was measured elsewhere
-            return f"Use a step size below {self.step_size / 2:.2g}."
-        return f"Use a step size below {self.stable_step:.2g}, or leave it automatic."
+            return f"Use a smaller step size, such as {wanted:.2g}, a quarter of the present one."
+        return f"Use half the largest stable step size, {wanted:.2g}, or leave it automatic."
 
 
 @dataclass(frozen=True)

@@ -61,7 +61,8 @@ def _smaller(sampler: Sampler | None, step_size: float, share: float) -> Remedy:
     wanted = (abs(share) / AIM) ** (1 / order) if math.isfinite(share) else 2.0
     division = min(MOST_DIVISION, 2 ** max(1, math.ceil(math.log2(max(wanted, 2.0)))))
     value = float(f"{step_size / division:.2g}")
-    return Remedy(f"Use a smaller step size, such as {value:.2g} (and more steps){other}.", {"step_size": value})
+    aim = f", for an error of at most {AIM:.0%}" if math.isfinite(share) and wanted <= division else ""
+    return Remedy(f"Use a smaller step size, such as {value:.2g}{aim} (and more steps){other}.", {"step_size": value})
 
 
 def _other_law(sampler: Sampler | None, step_size: float, share: float) -> Remedy:

@@ -50,7 +50,8 @@ class NetworkEditor(pn.viewable.Viewer):
             sx=theme.AS_WRITTEN,
         )
         self.net = Net(edge=SIDE / NET["width"], sizing_mode="stretch_width", margin=0)
-        self.net.listener = self._on_net
+        self.net.listener, self.net.dragged = self._on_net, self._on_drag
+        self._held: tuple[list[int], list[int]] | None = None
         self.widths = _entry("Layer sizes", "8, 6, 8")
         self.ranks = _entry("Layer ranks (empty: full)", "full")
         self.ranks.styles = {"order": "2"}
@@ -97,6 +98,7 @@ class NetworkEditor(pn.viewable.Viewer):
         finally:
             self._quiet = False
         self.problem = dict(problem)
+        self._held = None
         self._arrange()
         self._complain("")
 
@@ -137,11 +139,25 @@ class NetworkEditor(pn.viewable.Viewer):
             self._quiet = quiet
 
     def _on_net(self, deed: str, place: int, by: int) -> None:
+        self._held = None
         with pn.io.hold():
             self._write(*changed(self.net.widths, self.net.ranks, deed, place, by))
             self._on_text()
 
-    def _on_text(self, event: Any = None) -> None:
+    def _on_drag(self, deed: str, place: int, to: int, done: bool) -> None:
+        """A layer or a rank is held. It is drawn on the way, from what it was before, and run once it is let go."""
+        if self._held is None:
+            self._held = list(self.net.widths), list(self.net.ranks)
+        widths, ranks = self._held
+        with pn.io.hold():
+            self._write(
+                *changed(widths, ranks, deed, place, to - (widths if deed == "layer" else ranks)[place], step=1)
+            )
+            self._on_text(run=done)
+        if done:
+            self._held = None
+
+    def _on_text(self, event: Any = None, run: bool = True) -> None:
         """What is typed is a network by hand, whatever was there before."""
         if self._quiet:
             return
@@ -149,14 +165,14 @@ class NetworkEditor(pn.viewable.Viewer):
         self._mode.value = BY_HAND
         self._quiet = False
         self._arrange()
-        self._on_change()
+        self._on_change(run=run)
 
     def _on_mode(self, event: Any) -> None:
         if not self._quiet:
             self._arrange()
             self._on_change()
 
-    def _on_change(self, event: Any = None) -> None:
+    def _on_change(self, event: Any = None, run: bool = True) -> None:
         if self._quiet:
             return
         try:
@@ -167,7 +183,7 @@ class NetworkEditor(pn.viewable.Viewer):
         self._complain("")
         if "layer_ranks" in problem:  # at once, and not with its run: the next press is on what it shows
             self.draw(problem["widths"], problem["layer_ranks"])
-        if problem != self.problem:
+        if run and problem != self.problem:
             self.problem = problem
             self.listener()
 
@@ -180,8 +196,13 @@ class NetworkEditor(pn.viewable.Viewer):
         complain(self.message, message)
 
 
-def changed(widths: Sequence[int], ranks: Sequence[int], deed: str, place: int, by: int) -> tuple[list[int], list[int]]:
-    """Widths and ranks after a press on the drawing, see `Net`. Ranks that were full stay so; others are as high as they may be."""
+def changed(
+    widths: Sequence[int], ranks: Sequence[int], deed: str, place: int, by: int, step: int | None = None
+) -> tuple[list[int], list[int]]:
+    """Widths and ranks after a press on the drawing, see `Net`. Ranks that were full stay so; others are as high as they may be.
+
+    step: units of a layer for one of `by`; None: a tenth of those that it has.
+    """
     widths, ranks, full = list(widths), list(ranks), list(ranks) == _full(widths)
     inner = 0 < place < len(widths) - 1
     if deed == "rank":
@@ -193,7 +214,7 @@ def changed(widths: Sequence[int], ranks: Sequence[int], deed: str, place: int, 
         if inner:
             del widths[place], ranks[place]
     else:
-        widths[place] += by * max(1, widths[place] // 10)
+        widths[place] += by * (step or max(1, widths[place] // 10))
     most = _full(widths)
     return widths, most if full else [min(each) for each in zip(ranks, most, strict=True)]
 

@@ -153,6 +153,7 @@ class LocalGeometry(EstimatePage):
 
     def show_estimate(self, state: State) -> None:
         self.why.update(state.estimate)
+        self.sweep.update(None if self.polishing.on else state.estimate)  # which is of the w0 that was given
         self.polishing.update(state.estimate)
         if self.scene is not None:
             if self.polishing.on:  # known with the first estimate

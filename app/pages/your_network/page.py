@@ -21,6 +21,8 @@ from app.pages.your_network.editor import CheckpointEditor
 from app.pages.your_network.job import build
 from app.pages.your_network.panels.audit import AuditPanel
 from app.pages.your_network.panels.calibration import CalibrationPanel
+from app.pages.your_network.panels.drawing import DrawingPanel
+from app.pages.your_network.panels.flat import FlatPanel
 from app.pages.your_network.panels.over_training import OverTraining
 from app.pages.your_network.pictures import OUTCOMES, draw_network, draw_outcome
 from app.pages.your_network.presets import PRESETS, NetworkPreset
@@ -32,11 +34,11 @@ from app.runs.job import State, Status
 from app.runs.llc_job import LlcJob
 from app.sharing.reading import PageConfig
 from app.style import theme
-from app.style.layout import card, level_pair, prose, stacks, toolbar
+from app.style.layout import card, level_pair, pair, prose, toolbar
 from app.style.legend import heading
 from llc_core import RunConfig
 
-AUDIT = "Audit a trace of another tool"
+OVER, STEP, FLAT, AUDIT = "Over training", "Which step size?", "A flat direction", "Audit a trace of another tool"
 FIRST_HIGHEST_LOSS = 10.0
 """A λ that sets the first range of the losses: there is no exact one."""
 
@@ -52,13 +54,19 @@ class YourNetwork(EstimatePage):
         self.editor.complain = self.complain
         self.over_training, self.calibration = OverTraining(), CalibrationPanel()
         self.calibration.listener = self._on_pick
-        self.audit = AuditPanel()
-        self.panels = (self.over_training, self.calibration, self.audit)
+        self.audit, self.flat, self.drawing = AuditPanel(), FlatPanel(), DrawingPanel()
+        self.panels = (self.over_training, self.calibration, self.flat, self.audit)
         self.takeaway: NetworkTakeaway = NetworkTakeaway(self.restore, lambda: self.over_training.found)
         self.polishing = Polishing(self.controls, lambda: self.change(self.of_side_bar))
         self.scale = prose(margin=(12, 0, 0, 0), visible=False)
         self.health, self.about = prose(theme.TABLE), prose()
         self.explanations = [self.about, self.controls.formula]
+        folded = {
+            OVER: (self.over_training.view, None),
+            STEP: (self.calibration.view, None),
+            FLAT: (self.flat.view, self.flat.start),
+            AUDIT: (self.audit.view, None),
+        }
         self.compose_estimate(
             {"Network": [self.editor], "Sampler": [self.controls]},
             self.numbers_card,
@@ -68,11 +76,9 @@ class YourNetwork(EstimatePage):
                 self.compare.table,
                 self.polishing.view,
                 self.scale,
-                stacks(
-                    [self.over_training.view, card(heading("This network"), self.about)],
-                    [self.calibration.view, card(heading("Diagnostics"), self.health)],
-                ),
-                Folded({AUDIT: (self.audit.view, None)}).view,
+                self.drawing.view,
+                pair(card(heading("This network"), self.about), card(heading("Diagnostics"), self.health)),
+                Folded(folded).view,
             ],
         )
         self.editor.listener = self._on_choice
@@ -142,6 +148,8 @@ class YourNetwork(EstimatePage):
         self.calibration.show(config.choice, dict(config.settings))
         self.health.object = '<p class="small muted">They come with the first estimate.</p>'
         self.about.object = about(config.choice, own=config.weights is not None)
+        self.drawing.show(config)
+        self.flat.show(config)
 
     def on_longer(self, config: PageConfig) -> None:
         self.over_training.settings = self.calibration.settings = dict(config.settings)
@@ -149,12 +157,14 @@ class YourNetwork(EstimatePage):
     def stream(self, rows: Any) -> None:
         super().stream(rows)
         self.over_training.ready()
+        self.drawing.move(rows.place)
 
     def caption(self, state: State) -> str:
         waits = "training the network…" if state.status is Status.STARTING else super().caption(state)
         return self.polishing.caption(state) or waits
 
     def show_estimate(self, state: State) -> None:
+        self.drawing.update()
         self.polishing.update(state.estimate)
         before, found = self.polishing.before, state.estimate
         if before is not None and found is not None and found.polished is not None and found.polished.distance > 0:

@@ -152,6 +152,14 @@ def trained(choice: NetworkChoice) -> Trained:
         return found
 
 
+def state_of(config: NetworkConfig) -> Mapping[str, Tensor] | None:
+    """The parameters at w0, if they are known already. Never waits."""
+    if config.weights is not None:
+        return config.weights
+    found = known(config.choice)
+    return None if found is None else next(c.state for c in found[1].checkpoints if c.step == config.choice.checkpoint)
+
+
 def selection(model: nn.Module, part: str) -> str | dict[str, Tensor] | None:
     """The `parameters` of NetworkPotential that a part stands for."""
     if part == ALL_PARTS:

@@ -83,7 +83,7 @@ class NetworkTakeaway(EstimateDesk):
     def own(self, key: str) -> tuple[str, str]:
         found = self._over_training()
         if not found:
-            raise ValueError("There is nothing yet; press “At every checkpoint” first.")
+            raise ValueError("There is nothing yet; open “Over training” and press “At every checkpoint” first.")
         return f"{NAME}_over_training.csv", over_training_csv(found)
 
 

@@ -128,3 +128,15 @@ def test_precision_is_the_engine_s_choice_until_somebody_chooses():
     assert changes == ["float64"] and used("SGLD") == "float64"
     controls.show({})
     assert controls.values["dtype"] is None and len(changes) == 1
+
+
+def test_a_stable_step_that_no_field_takes_is_not_shown():
+    """It was measured where chains have overflowed: "stable below 4e30" says nothing."""
+    controls = Controls()
+    widget = controls.field("step_size").widget
+    controls.show_limit(0.5)
+    assert widget.limit == pytest.approx(math.log10(0.5))
+    controls.show_limit(math.nan)
+    assert widget.limit == pytest.approx(math.log10(0.5)), "what was known stays"
+    controls.show_limit(4e30)
+    assert widget.limit is None

@@ -102,6 +102,81 @@ def test_the_drawing_is_changed_by_mouse_and_by_keyboard(quick_at):
     expect(sizes).to_have_value("4, 3, 4")
 
 
+def centre(button):
+    box = button.bounding_box()
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def test_a_layer_and_a_rank_are_dragged_by_mouse(quick_at):
+    app = quick_at(1280, 720)
+    page = app.page
+    sizes, ranks = (page.get_by_role("textbox", name=name) for name in ("Layer sizes", "Layer ranks"))
+    run = page.get_by_role("toolbar", name="Run control")
+    net = page.get_by_role("group", name=re.compile("^Network"))
+    x, y = centre(net.get_by_role("button", name="Layer 2 of 3: 3 units"))
+    with app.begins():
+        before = run.get_attribute("data-run")
+        page.mouse.move(x, y)
+        page.mouse.down()
+        page.mouse.move(x, y - 31)
+        expect(sizes).to_have_value("4, 6, 4")  # drawn and written while it is held
+        expect(page.get_by_role("img", name=re.compile("^Network of widths 4, 6, 4"))).to_be_visible()
+        page.mouse.move(x, y - 11)
+        expect(sizes).to_have_value("4, 4, 4")
+        assert run.get_attribute("data-run") == before, "it runs once it is let go"
+        page.mouse.up()
+    x, y = centre(net.get_by_role("button", name="Rank 1: 4"))
+    with app.begins():
+        app.drag((x, y), (x, y + 10), (x, y + 21))
+    expect(ranks).to_have_value("2, 4")
+    x, y = centre(net.get_by_role("button", name="Layer 2 of 3: 4 units"))
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x, y + 21)
+    expect(sizes).to_have_value("4, 2, 4")
+    page.keyboard.press("Escape")
+    expect(sizes).to_have_value("4, 4, 4")
+    expect(ranks).to_have_value("2, 4")
+    page.mouse.up()
+    with app.begins():  # a press is still a press
+        net.get_by_role("button", name="Layer 2 of 3: 4 units").click()
+    expect(sizes).to_have_value("4, 5, 4")
+
+
+def test_a_finger_widens_by_a_tap_and_narrows_by_dragging(quick_at):
+    app = quick_at(390, 844)
+    page = app.page
+    sizes = page.get_by_role("textbox", name="Layer sizes")
+    net = page.get_by_role("group", name=re.compile("^Network"))
+    control = page.context.new_cdp_session(page)
+    control.send("Emulation.setTouchEmulationEnabled", {"enabled": True})
+
+    def touch(kind, *points):
+        control.send(
+            "Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": each[0], "y": each[1]} for each in points]}
+        )
+
+    net.scroll_into_view_if_needed()
+    x, y = centre(net.get_by_role("button", name="Layer 2 of 3: 3 units"))
+    with app.begins():
+        touch("touchStart", (x, y))
+        touch("touchEnd")
+    expect(sizes).to_have_value("4, 4, 4")
+    x, y = centre(net.get_by_role("button", name="Layer 2 of 3: 4 units"))
+    with app.begins():
+        touch("touchStart", (x, y))
+        for far in (8, 15, 21):
+            touch("touchMove", (x, y + far))
+        expect(sizes).to_have_value("4, 2, 4")
+        assert centre(net.get_by_role("button", name="Layer 2 of 3: 4 units")) == (x, y), (
+            "the page does not scroll with it"
+        )
+        touch("touchEnd")
+    expect(sizes).to_have_value("4, 2, 4")
+    control.send("Emulation.setTouchEmulationEnabled", {"enabled": False})
+    control.detach()
+
+
 @pytest.mark.parametrize(("key", "names"), [
     ("landscapes", ("Landscape", "Sampler")),
     ("your-network", ("Network", "Sampler")),

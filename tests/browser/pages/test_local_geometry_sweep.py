@@ -78,3 +78,40 @@ def test_a_sweep_comes_in_live_and_its_points_set_the_step_size(quick):
     page.wait_for_function(f"() => (({SOURCE})('sweep')?.alpha?.[0] ?? 1) < 1")
     app.button("Stop").click()
     expect(page.get_by_text("Stopped.", exact=True)).to_be_visible()
+
+
+def test_every_place_of_the_page_has_the_same_step_sizes(quick):
+    """The automatic one and the largest stable one, in the field, on the slider, in the sweep, in the verdict and on its button."""
+    app, page = quick, quick.page
+    step = page.get_by_role("textbox", name="Step size ε")
+    expect(page.get_by_role("checkbox", name="Step size ε automatic")).to_be_checked()
+    automatic = step.input_value()
+    unfold = app.button("Sweep a setting")
+    expect(unfold.or_(app.button("Sweep"))).to_be_visible()
+    if unfold.is_visible():
+        unfold.click()
+    page.get_by_role("combobox", name="Field").click()
+    page.get_by_role("option", name="Step size ε", exact=True).click()
+    app.button("Sweep").click()
+    app.button("Use the best").wait_for(timeout=60_000)
+    app.button("Sweep").wait_for(timeout=60_000)
+    slider = page.locator(".limit", has_text="stable below")
+    said = page.get_by_text("Smallest error, its error bar included, at")
+    largest = slider.text_content().removeprefix("stable below ")
+    expect(said).to_contain_text(f"the automatic {automatic})")
+    expect(said).to_contain_text(f"Chains are stable below {largest}.")
+
+    with app.begins():  # far too large: its verdict advises another
+        step.fill(str(1.2 * float(largest)))
+        step.press("Enter")
+    button = page.get_by_role("button", name="Apply: step size ε")
+    button.wait_for()
+    expect(said).to_contain_text(f"the automatic {automatic})")
+    largest = float(slider.text_content().removeprefix("stable below "))
+    expect(said).to_contain_text(f"Chains are stable below {largest:g}.")
+    advised = float(button.text_content().split()[-1])
+    expect(page.get_by_text(f"half the largest stable step size, {advised:g}, or leave it automatic")).to_be_visible()
+    assert abs(advised - largest / 2) <= 0.005 * largest, "two digits, of a number of three"
+    with app.begins():
+        button.click()
+    expect(step).to_have_value(f"{advised:g}")

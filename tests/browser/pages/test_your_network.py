@@ -12,6 +12,13 @@ from playwright.sync_api import expect
 from app.pages.your_network.config import NETWORKS
 from llc_core.networks import build_model
 
+# How many pixels of a canvas are neither empty nor grey.
+COLOURED = """(canvas) => {
+  const {data} = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height)
+  let found = 0
+  for (let k = 0; k < data.length; k += 4) found += data[k + 3] > 60 && Math.abs(data[k] - data[k + 2]) > 40
+  return found
+}"""
 QUICK = {"network": "small", "steps": 600, "batch_size": 16}
 
 
@@ -40,9 +47,19 @@ def finished(app):
     expect(app.page.locator(".caption")).to_have_text("finished", timeout=180_000)
 
 
+def unfold(app, label):
+    """Open a card, unless a test before has: once and for all."""
+    button = app.button(label)
+    expect(button.or_(app.page.get_by_role("heading", name=label, exact=True))).to_be_visible()
+    if button.is_visible():
+        button.click()
+
+
 def test_a_checkpoint_and_a_part_are_chosen_and_compared(mine):
     app, page = mine, mine.page
     first = app.number("llc")
+    unfold(app, "Over training")
+    app.until(f"(({SOURCE})('training')?.step?.length ?? 0) > 0")
     assert len(app.source("training")["step"]) == len(NETWORKS["small"].checkpoints)
     app.button("Pin this run").click()
     page.get_by_role("combobox", name="Checkpoint").click()
@@ -57,16 +74,52 @@ def test_a_checkpoint_and_a_part_are_chosen_and_compared(mine):
 
     page.get_by_role("combobox", name="What moves").click()
     with app.begins():
-        page.get_by_text("layer 2", exact=True).click()
+        page.get_by_role("option", name="layer 2", exact=True).click()
     expect(page.locator(".caption")).to_have_text("finished")
     app.button("Unpin").click()
 
 
+def test_the_weights_are_drawn_and_what_is_held_is_told_from_what_moves(mine):
+    app, page = mine, mine.page
+    first, last = (page.get_by_role("img", name=f"weights, {shape}:") for shape in ("64 → 32", "32 → 10"))
+    expect(first).to_have_accessible_name("weights, 64 → 32: 2,048 weights, all move")
+    far = page.get_by_text("moved by")
+    expect(far).to_have_count(4)  # two layers, each with its bias
+    app.button("What has changed").click()
+    expect(app.button("What has changed")).to_have_attribute("aria-pressed", "true")
+    page.wait_for_function(f"(canvas) => ({COLOURED})(canvas) > 0", arg=first.element_handle())
+    expect(page.get_by_text("The lines show the largest at w0: 150 of 2,048, 150 of 320.")).to_be_visible()
+
+    app.button("Where chain 1 is now").click()
+    page.get_by_role("combobox", name="What moves").click()
+    with app.begins():
+        page.get_by_role("option", name="layer 2", exact=True).click()
+    expect(first).to_have_accessible_name("weights, 64 → 32: 2,048 weights, frozen")
+    expect(last).to_have_accessible_name("weights, 32 → 10: 320 weights, all move")
+    expect(page.get_by_text("A frame marks what moves.")).to_be_visible()
+    expect(far).to_have_count(2)
+    assert first.evaluate(COLOURED) == 0 < last.evaluate(COLOURED)
+    expect(page.get_by_role("img", name="Network of layers 64, 32, 10")).to_be_visible()
+
+
+def test_a_flat_direction_is_walked_along_and_measured_beside(mine):
+    app, page = mine, mine.page
+    unfold(app, "A flat direction")  # which begins at once
+    rows = page.get_by_role("table").filter(has_text="change of the loss along it").get_by_role("row")
+    expect(rows).to_have_count(6, timeout=60_000)
+    expect(page.get_by_text("4 times as large, and what it meets as much smaller, the loss changes by")).to_be_visible()
+    for row in rows.all()[1:]:
+        along, beside = row.get_by_role("cell").all_text_contents()[1:]
+        assert abs(float(along.replace("−", "-"))) < 1e-9 < 1e-4 < float(beside.split(" ± ")[0])
+
+
 def test_the_map_gives_its_pick_to_the_side_bar_and_checkpoints_come_in(mine):
     app, page = mine, mine.page
+    unfold(app, "Over training")
     app.button("At every checkpoint").click()
     page.wait_for_function(f"() => (({SOURCE})('over_training')?.step?.length ?? 0) >= 2", timeout=60_000)
     app.button("Stop").first.click()
+    unfold(app, "Which step size?")
     app.button("Calibrate").click()
     app.button("Use the pick").wait_for(timeout=120_000)
     cells = app.source("calibration")

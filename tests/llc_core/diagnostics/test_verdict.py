@@ -264,7 +264,7 @@ def test_a_step_that_carries_chains_away_is_named():
     """SGLD on a flat deep network (1K, seed 3) at a quarter of the limit that a short run measures: in a million steps its chains
     come to places where that step is at 97% of the limit, and λ̂ is four times too high. More steps would take them further."""
     found = judge(Evidence(**{**SOUND, "drift": 20.0, "step_size": 1.3e-7, "stable_step": 1.34e-7}))
-    assert "Use a step size below 2.7e-08 and take more steps." in str(found)
+    assert "Use a step size below 2.7e-08, a fifth of the largest stable one, and take more steps." in str(found)
 
 
 def test_chains_that_do_not_move_have_no_finite_r_hat():

@@ -227,10 +227,12 @@ def test_the_verdict_names_what_was_not_put_back():
     assert judge(Evidence(**sound, bursts=3, undone=0.06)), "not once a chain"
     assert "bursts" not in str(judge(Evidence(**sound)))
     found = judge(Evidence(**sound, bursts=9, undone=0.06))
-    assert "burst 9 times" in str(found) and "below 0.01." in str(found) and not found.wants_steps
+    assert "burst 9 times" in str(found) and "such as 0.005," in str(found) and not found.wants_steps
     found = judge(Evidence(**{**sound, "se": 10.0}, spikes=0.3))
     assert "One draw in a thousand carries 30%" in str(found) and not found.wants_steps
-    assert "below 0.01." in str(judge(Evidence(**{**sound, "dead": 1}))), (
+    assert "such as 0.005," in str(judge(Evidence(**{**sound, "dead": 1}))), (
         "the limit is above the step that lost the chain"
     )
-    assert "below 0.08, or leave it automatic" in str(judge(Evidence(**{**sound, "step_size": 0.2})))
+    assert "half the largest stable step size, 0.04, or leave it automatic" in str(
+        judge(Evidence(**{**sound, "step_size": 0.2}))
+    )

@@ -46,12 +46,19 @@ class SweepJob(NewestJob):
 
     config: of the run whose field is swept (its own grid and histogram are left out).  field: a key of `sweepable`.
     ends: first and last value, each None where it is automatic.
+    around: the automatic step size and the largest stable one, where a run of this configuration has found them.
 
     Raises ValueError for a field that cannot be swept, for ends that are none, and when the automatic run finds no step size.
     """
 
     def __init__(
-        self, config: RunConfig, problem: Potential, field: str, count: int = COUNT, ends: Ends = (None, None)
+        self,
+        config: RunConfig,
+        problem: Potential,
+        field: str,
+        count: int = COUNT,
+        ends: Ends = (None, None),
+        around: tuple[float, float] | None = None,
     ):
         config = config.replace(grid={}, histogram=None, observables=[]).begun_anew()
         resolved = resolve(config, problem)
@@ -69,13 +76,17 @@ class SweepJob(NewestJob):
         self._steps = min(self._config.steps, MAX_STEPS)
         self._chains = min(self._config.chains, MAX_CHAINS)
         self._recent: np.ndarray | None = None
-        if field == "step_size":
+        if field == "step_size" and around is not None:
+            self._begin_around(*around)
+        elif field == "step_size":
             automatic = sampler.replace(step_size=None).to_dict()
             probe = {"chains": PROBE_CHAINS, "steps": PROBE_STEPS, "burn_in": PROBE_BURN_IN}
             self._probe = Run(self._config.replace(sampler=automatic, **probe), problem)
         else:
             values = values_around(self._about, self._current(), count)
             self._start(values)
+        self._before = 0 if self._probe is None else PROBE_STEPS
+        """Steps of the automatic run."""
 
     @property
     def finished(self) -> bool:
@@ -93,11 +104,6 @@ class SweepJob(NewestJob):
         snapshot = self._run.advance(steps)
         return self._points(self._before + snapshot.steps, snapshot)
 
-    @property
-    def _before(self) -> int:
-        """Steps of the automatic run."""
-        return PROBE_STEPS if self._field == "step_size" else 0
-
     def _current(self) -> float | None:
         if self._field in COMMON:
             return float(getattr(self._config, self._field))
@@ -106,7 +112,10 @@ class SweepJob(NewestJob):
 
     def _look_at_probe(self, probe: Run) -> None:
         found = probe.estimates(0)[0].diagnostics  # exact draws that confirm its λ̂ would take a second for nothing
-        self._default, self._limit = found["step_size"], found["stability_limit"]
+        self._begin_around(found["step_size"], found["stability_limit"])
+
+    def _begin_around(self, default: float, limit: float) -> None:
+        self._default, self._limit = default, limit
         if not (math.isfinite(self._default) and self._default > 0):
             raise ValueError("No stable step size was found for this sampler here; try another sampler.")
         if not (math.isfinite(self._limit) and self._limit > 0):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -19,7 +21,7 @@ from app.session.job_panel import JobPanel
 from app.style import theme
 from app.style.layout import card, plotted
 from app.style.legend import heading, legend
-from llc_core import Potential, RunConfig
+from llc_core import Estimate, Potential, RunConfig
 from llc_core.samplers.base import Sampler
 
 DRAW_TICKS, WORDS_TICKS = 2, 6
@@ -34,8 +36,8 @@ _MARKS = (
         "λ̂ ± 2 s.e.",
     ),
     (f'<path d="M0 7h26" stroke="{theme.EXPECTED}" stroke-width="2" stroke-dasharray="2 3"/>', "no error"),
-    (f'<path d="M0 7h26" stroke="{theme.GOOD}" stroke-width="2" stroke-dasharray="9 4"/>', "engine’s choice"),
-    (f'<path d="M0 7h26" stroke="{theme.MARK}" stroke-width="2"/>', "stability limit"),
+    (f'<path d="M0 7h26" stroke="{theme.GOOD}" stroke-width="2" stroke-dasharray="9 4"/>', "automatic"),
+    (f'<path d="M0 7h26" stroke="{theme.MARK}" stroke-width="2"/>', "largest stable"),
     (f'<path d="M0 7h26" stroke="{theme.ESTIMATE}" stroke-width="2" stroke-dasharray="2 3"/>', "now set"),
     (f'<path d="M13 2l6 10h-12z" fill="{theme.ESTIMATE}"/>', "error above 100%"),
 )
@@ -57,6 +59,8 @@ class SweepPanel(JobPanel):
         self._problem: Potential | None = None
         self._sampler: Sampler | None = None
         self._asked: RunConfig | None = None
+        self._settled, self._default, self._limit = False, math.nan, math.nan
+        """Whether the page's run is behind its burn-in; its automatic step size and the largest stable one, where it has found them."""
         self.figure = SweepFigure()
         self.figure.points.selected.on_change("indices", self._on_tap)
         self.field = pmui.Select(
@@ -90,6 +94,7 @@ class SweepPanel(JobPanel):
     def show(self, config: RunConfig, problem: Potential, sampler: Sampler) -> None:
         """The page runs this now. A sweep of other settings is stopped; its points stay, and a sentence says so."""
         self._config, self._problem, self._sampler = config, problem, sampler
+        self._settled, self._default, self._limit = False, math.nan, math.nan
         fields = {label: name for name, label in sweepable(sampler).items()}
         if self.field.options != fields:
             chosen = self.field.value if self.field.value in fields.values() else next(iter(fields.values()))
@@ -105,6 +110,30 @@ class SweepPanel(JobPanel):
                 self.say("These points are of earlier settings; sweep again for the present ones.")
         self._mark()
 
+    def update(self, estimate: Estimate | None) -> None:
+        """The page's run has this estimate: what it says of the step size holds here too, so that a page has one number of a kind."""
+        if estimate is None or self._config is None:
+            return
+        sampler = self._config.sampler or {}
+        self._settled = estimate.steps > estimate.burn_in
+        self._default = estimate.diagnostics["step_size"] if sampler.get("step_size") is None else math.nan
+        self._limit = estimate.diagnostics["stability_limit"]
+        if self.found is not None and self._holds and self.found.field == "step_size":
+            self.found = self._agreed(self.found)
+            self._mark()
+            self._tell()
+
+    def _agreed(self, found: SweepPoints) -> SweepPoints:
+        """The same points with the page's own step sizes, where it has them."""
+        if found.field != "step_size":
+            return found
+        own = {"default": self._default, "limit": self._limit}
+        return replace(found, **{name: value for name, value in own.items() if self._usable(value)})
+
+    def _usable(self, step_size: float) -> bool:
+        """Whether it is a step size that the field takes: where chains have overflowed a limit may be anything."""
+        return self._sampler is not None and 0 < step_size <= about_field(self._sampler, "step_size").high
+
     def begin(self) -> Callable[[], Job] | None:
         if self._config is None or self._problem is None or self._sampler is None:
             return None
@@ -116,12 +145,15 @@ class SweepPanel(JobPanel):
         self.figure.reset(label)
         self.drawn.visible = True
         self.take.visible = False
-        self.say("Finding where to look: a short automatic run." if field == "step_size" else "Starting.")
-        return partial(SweepJob, self._config, self._problem, field, ends=ends)
+        known = self._default, self._limit
+        found = field == "step_size" and self._settled and all(map(self._usable, known))
+        looks = field == "step_size" and not found
+        self.say("Finding where to look: a short automatic run." if looks else "Starting.")
+        return partial(SweepJob, self._config, self._problem, field, ends=ends, around=known if found else None)
 
     def receive(self, state: State, items: list[Any]) -> None:
         if isinstance(state.snapshot, SweepPoints):
-            self.found = state.snapshot
+            self.found = self._agreed(state.snapshot)
             self.figure.show(self.found)
             self._mark()
         over = state.status in OVER

@@ -35,11 +35,11 @@ def words(found: SweepPoints) -> str:
     text = f"{size}. Smallest error, its error bar included, at {number_text(value)}: {shown}"
     if math.isfinite(found.default):
         ratio = value / found.default
-        own = f"the engine’s choice {number_text(found.default)}"
-        text += f" ({own})" if abs(ratio - 1) < 0.02 else f" ({ratio:.2g} times {own})"
+        own = f"the automatic {number_text(found.default)}"
+        text += " (automatic)" if abs(ratio - 1) < 0.02 else f" ({ratio:.2g} times {own})"
     text += "."
     if math.isfinite(found.limit):
-        text += f" Above {number_text(found.limit)} the chains are unstable."
+        text += f" Chains are stable below {number_text(float(f'{found.limit:.3g}'))}."  # as the slider has it
     elif found.dead.max() > 0:
         text += f" Chains diverged at {int((found.dead > 0).sum())} of {len(found.values)} values."
     return text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -161,6 +162,32 @@ def test_step_sizes_include_the_engine_s_and_stay_in_range():
     far = step_sizes(about, 1e-6, 1e-3)
     assert min(far) == 1e-8 and max(far) == 1.5e-3 and 1e-6 in far
     assert max(step_sizes(about, 1e-3, math.inf)) == pytest.approx(3e-3)
+
+
+def test_step_sizes_that_the_page_has_found_are_not_looked_for_again():
+    job = SweepJob(config(), PROBLEM, "step_size", around=(0.4, 1.5))
+    found = job.advance(1)
+    assert (found.default, found.limit) == (0.4, 1.5) and found.total_steps == found.chain_steps
+    assert 0.4 in found.values and found.values[-1] == pytest.approx(BEYOND * 1.5)
+
+
+def test_a_sweep_takes_the_step_sizes_of_the_page_s_run():
+    """Of a run whose step is set by hand there is no automatic one; and chains that have overflowed measure no limit."""
+    resolved = resolve(config(), PROBLEM)
+    panel, points = SweepPanel(), SweepJob(config(), PROBLEM, "step_size", around=(0.4, 1.5)).advance(1)
+    panel.show(resolved.config, PROBLEM, resolved.sampler)
+    panel._asked, panel.found = resolved.config, points
+
+    def measured(step_size: float, limit: float) -> tuple[float, float]:
+        numbers = {"step_size": step_size, "stability_limit": limit}
+        panel.update(SimpleNamespace(steps=10, burn_in=5, diagnostics=numbers))
+        return panel.found.default, panel.found.limit
+
+    assert measured(0.5, 1.6) == (0.5, 1.6)
+    assert measured(0.5, math.nan) == (0.5, 1.6) == measured(0.5, 4e30)
+    by_hand = resolve(config(sampler={"name": "UnderdampedLangevin", "step_size": 0.2}), PROBLEM)
+    panel.show(by_hand.config, PROBLEM, by_hand.sampler)
+    assert measured(0.2, 1.7) == (0.5, 1.7)
 
 
 def test_a_field_that_is_not_a_number_is_refused():
