@@ -2,7 +2,6 @@
 
 from llc_core import interactions as _interactions
 from llc_core import samplers as _samplers
-from llc_core.answers import Answer, Answers, answers
 from llc_core.auditing.report import Audit, audit
 from llc_core.bins import Bins
 from llc_core.config import RunConfig
@@ -41,6 +40,7 @@ from llc_core.references.nuts import nuts_reference
 from llc_core.references.volume import VolumeScaling, volume_scaling
 from llc_core.results import Estimate
 from llc_core.samplers import *  # noqa: F403  every registered sampler is public
+from llc_core.studies.answer_key import Answer, Answers, answers
 from llc_core.studies.calibration.search import Calibration, calibrate
 from llc_core.studies.information import Losses, debiased, generalisation, gibbs_generalisation, waic, wbic
 from llc_core.studies.over_training import llc_over_training
