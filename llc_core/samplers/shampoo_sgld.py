@@ -47,7 +47,8 @@ class ShampooSGLD(Sampler):
     modes, but for c = 1. There is no stability constant: G grows without bound where the gradient stays small, so the first metric
     is not the largest of the run and a λ̂ from this sampler is far too large. Nor can V follow the chain there, whatever ε:
     within about ε^⅓ of a mode one step is as long as the way to it. So with the whole Γ the distance to the target falls like ε^⅓.
-    In a block of more than one parameter L and R are of rank one where they follow the chain, which takes far smaller steps.
+    In a block of more than one parameter L and R would be of rank one if they followed the chain, which no usual step lets them: on a
+    standard normal of two the whole Γ gave E w² = 0.80 and 0.71 at ε = 10⁻³ and 10⁻⁴ (α = ½), and 30 and 23 without Γ.
     Source: Yu et al. 2023; Rensmeyer & Niggemann 2025, whose code counts in the step η = ε/2 with H₀ = 10⁻³.
     """
 
@@ -78,6 +79,8 @@ class ShampooSGLD(Sampler):
     )
     source: ClassVar[str] = "Yu et al. 2023; Rensmeyer & Niggemann 2025"
     safety: ClassVar[float] = 0.1
+    bias_expected: ClassVar[bool] = False
+    """With the whole of Γ too the metric is late at the modes, of which `stable_step` knows nothing."""
 
     @property
     def needs_hvp(self) -> bool:
@@ -87,8 +90,8 @@ class ShampooSGLD(Sampler):
         dim = delta.shape[1]
         if self.gamma_term != "dropped" and dim > MOST_CORRECTED:
             raise ValueError(
-                f"gamma_term is {self.gamma_term!r}, which takes a Hessian product for each parameter and step; {dim:,} parameters "
-                f"are more than {MOST_CORRECTED}, so use 'dropped'."
+                f"gamma_term is {self.gamma_term!r}, which works up to {MOST_CORRECTED} parameters, and here are {dim:,}; "
+                "use 'dropped'."
             )
         state = {"delta": delta}
         for block, shape, _ in _blocks(hp, dim):
