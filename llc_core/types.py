@@ -73,6 +73,7 @@ class Energy:
     n_beta, localization: [C, 1], nβ and γ of each chain.
     metric_grad: [C, D], the gradient of the mean loss that feeds a preconditioner's statistics; None: loss_grad.
     hessian_diagonal: [C, D], diagonal of the mean loss's Hessian, for the samplers that ask for it.
+    hvp: vector [C, D] ↦ ∇²L·vector of the loss that `statistics_grad` is the gradient of, for the samplers that ask for it.
     prior_energy, prior_grad: −log φ [C] and its gradient [C, D], of a prior beside the localisation; None: φ = 1.
     prior_prox: (y, s) ↦ x with x − s·∇log φ(x) = y, an implicit step of that prior; s is [C, 1].
     pulled_force: ∇U in the sampler's own coordinates where these are adapted (see `llc_core.engine.target`); the other fields
@@ -87,6 +88,7 @@ class Energy:
     pulled_force: Tensor | None = None
     metric_grad: Tensor | None = None
     hessian_diagonal: Tensor | None = None
+    hvp: Callable[[Tensor], Tensor] | None = None
     prior_energy: Tensor | None = None
     prior_grad: Tensor | None = None
     prior_prox: Callable[[Tensor, Tensor], Tensor] | None = None

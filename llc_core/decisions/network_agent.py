@@ -198,7 +198,7 @@ def _check(sampler: Sampler, interaction: Interaction | None) -> None:
         )
     if sampler.needs_prior or sampler.adapts_coordinates or sampler.in_prior_coordinates:
         raise ValueError(f"{sampler.name} moves in coordinates that these nets do not have; use SGLD or PSGLD.")
-    if sampler.needs_hessian_diagonal:
+    if sampler.needs_hessian_diagonal or sampler.needs_hvp:
         raise ValueError(
             f"{sampler.name} needs the Hessian's diagonal, which these nets do not give; set gamma_term='dropped'."
         )

@@ -207,21 +207,25 @@ class Target:
         batch: Batch | None,
         metric_batch: Batch | Literal["full"] | None = None,
         probe: torch.Generator | None = None,
+        hvp: bool = False,
     ) -> Energy:
         """The energy at z, [C, D]. metric_batch: what the metric's own gradient is taken on; None: it has none.
 
-        probe: random numbers for the Hessian's diagonal; None: the diagonal is not wanted.
+        probe: random numbers for the Hessian's diagonal; None: the diagonal is not wanted.  hvp: whether its products are.
         """
         delta = self.delta(z)
         loss, grad = self.potential.excess_loss_and_grad(delta, batch)
         prior, prior_grad = self.potential.prior_energy_and_grad(delta) or (None, None)
         if self.coordinates is None:
-            metric_grad = diagonal = None
+            metric_grad = diagonal = product = None
             if metric_batch is not None:
                 on = None if metric_batch == "full" else metric_batch
                 metric_grad = self.potential.excess_loss_and_grad(delta, on)[1]
             if probe is not None:
                 diagonal = self.potential.hessian_diagonal(delta, batch, probe)
+            if hvp:
+                on = batch if metric_batch is None else None if metric_batch == "full" else metric_batch
+                product = partial(self.potential.hvp_on, delta, on)
             return Energy(
                 loss,
                 grad,
@@ -230,6 +234,7 @@ class Target:
                 self.localization,
                 metric_grad=metric_grad,
                 hessian_diagonal=diagonal,
+                hvp=product,
                 prior_energy=prior,
                 prior_grad=prior_grad,
                 prior_prox=None if prior is None else partial(self.potential.prior_prox, delta),
@@ -238,7 +243,9 @@ class Target:
         if prior_grad is not None:
             total += prior_grad
         pulled = self.coordinates.pull_back(total)
-        return Energy(loss, grad, delta, self.n_beta, self.localization, pulled, None, None, prior, prior_grad)
+        return Energy(
+            loss, grad, delta, self.n_beta, self.localization, pulled, prior_energy=prior, prior_grad=prior_grad
+        )
 
     def curvature(self, z: Tensor, vector: Tensor) -> Tensor:
         """∇²U·vector in z, [C, D]."""

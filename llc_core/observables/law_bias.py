@@ -14,7 +14,6 @@ from llc_core.observables.base import Observable
 from llc_core.observables.curvature_roots import DenseRoot, KroneckerRoot, LanczosRoot, Root
 from llc_core.observables.data_noise import Influences, SampleLosses
 from llc_core.observables.look import Group, Look, RunShape
-from llc_core.potentials.base import Potential
 from llc_core.potentials.module.network import NetworkPotential
 
 EXACT_TRACE = 16
@@ -143,16 +142,16 @@ class LawBias(Observable):
     # -- the trace ----------------------------------------------------------------------------------------------------
 
     def _trace(self, delta: Tensor) -> Tensor:
-        """tr(M∇²L) at δ [C, D], [C]."""
+        """tr(M∇²L) at δ [C, D], [C]. By `hvp_on`, since the identity holds for the Hessian of the very loss that is in U."""
         dim = delta.shape[1]
         if dim <= EXACT_TRACE:
             units = torch.eye(dim, dtype=delta.dtype, device=delta.device)
             columns = self._spread(units.repeat(len(delta), 1), dim)
-            images = full_hvp(self.problem, delta.repeat_interleave(dim, 0), columns)
+            images = self.problem.hvp_on(delta.repeat_interleave(dim, 0), None, columns)
             return (columns * images).view(len(delta), -1).sum(dim=1, dtype=self._wide)
         signs = torch.randint(0, 2, delta.shape, generator=self._stream, device=delta.device, dtype=delta.dtype)
         probe = self._spread(signs.mul_(2).sub_(1))
-        return (probe * full_hvp(self.problem, delta, probe)).sum(dim=1, dtype=self._wide)
+        return (probe * self.problem.hvp_on(delta, None, probe)).sum(dim=1, dtype=self._wide)
 
     # -- the matrix ---------------------------------------------------------------------------------------------------
 
@@ -218,11 +217,3 @@ class LawBias(Observable):
         groups = self.groups
         apart = values.reshape(groups.problems, groups.settings, groups.chains, many, values.shape[-1])
         return apart.transpose(1, 2).reshape(-1, values.shape[-1])
-
-
-def full_hvp(problem: Potential, delta: Tensor, vector: Tensor) -> Tensor:
-    """∇²L·vector, [C, D], of the loss on all data. A network's own `hvp` takes some of the rows, and the identity holds for
-    the Hessian of the very loss that is in U. Kinks of the loss are in it by the difference of gradients."""
-    return (
-        Potential.hvp(problem, delta, vector) if isinstance(problem, NetworkPotential) else problem.hvp(delta, vector)
-    )

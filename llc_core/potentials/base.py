@@ -172,10 +172,18 @@ class Potential:
 
     def hvp(self, delta: Tensor, vector: Tensor) -> Tensor:
         """Hessian of the full-data loss at δ times `vector`, both [C, D]. By default from a central difference."""
+        return self.hvp_by_difference(delta, None, vector)
+
+    def hvp_by_difference(self, delta: Tensor, batch: Batch | None, vector: Tensor) -> Tensor:
+        """The same by a central difference of gradients on `batch`. Kinks of the loss are in it."""
         scale = 1e-3 * (1 + delta.norm(dim=1, keepdim=True)) / vector.norm(dim=1, keepdim=True).clamp_min(1e-30)
-        _, above = self.excess_loss_and_grad(delta + scale * vector)
-        _, below = self.excess_loss_and_grad(delta - scale * vector)
+        _, above = self.excess_loss_and_grad(delta + scale * vector, batch)
+        _, below = self.excess_loss_and_grad(delta - scale * vector, batch)
         return (above - below) / (2 * scale)
+
+    def hvp_on(self, delta: Tensor, batch: Batch | None, vector: Tensor) -> Tensor:
+        """Hessian of the very loss whose gradient a step sees, times `vector` [C, D]: of the rows of `batch`, or of all data."""
+        return self.hvp(delta, vector) if batch is None else self.hvp_by_difference(delta, batch, vector)
 
     @property
     def layers(self) -> tuple[tuple[int, ...], ...]:

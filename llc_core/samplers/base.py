@@ -76,6 +76,11 @@ class Sampler(Named):
         """Whether `update` reads `energy.hessian_diagonal`."""
         return False
 
+    @property
+    def needs_hvp(self) -> bool:
+        """Whether `update` calls `energy.hvp`."""
+        return False
+
     def complete(self, factors: bool) -> Sampler:
         """This sampler with its automatic options settled, except step_size.
 

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from llc_core.fields import hyper
 from llc_core.samplers.base import OverdampedSampler, step_size_field
+from llc_core.samplers.correction import kept
 from llc_core.samplers.forms import Law, Line
 from llc_core.samplers.registry import register
 from llc_core.types import Energy, Hp, State
@@ -114,13 +115,13 @@ class PSGLD(OverdampedSampler):
         return _metric(state["square"], hp)
 
     def law(self) -> Law:
-        share = 1 - self.alpha if self.gamma_term == "published" else 0.0
+        share = kept(self.gamma_term, self.alpha)
         if self.stability_form == "inside":
             return Law(lambda slope: 1 / np.sqrt(self.stability**2 + slope**2), share)
         return Law(lambda slope: 1 / (self.stability + np.abs(slope)), share)
 
     def line(self) -> Line:
-        share = 1 - self.alpha if self.gamma_term == "published" else 0.0
+        share = kept(self.gamma_term, self.alpha)
         move = _move_inside if self.stability_form == "inside" else _move_outside
         return Line(
             remember_square,

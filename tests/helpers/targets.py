@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -136,7 +137,8 @@ def sample(
     def evaluate(delta: Tensor) -> Energy:
         loss, grad = target.excess_loss_and_grad(delta)
         diagonal = target.hessian_diagonal(delta, None, generator) if sampler.needs_hessian_diagonal else None
-        return Energy(loss, grad, delta, nb, gamma, hessian_diagonal=diagonal)
+        hvp = partial(target.hvp, delta) if sampler.needs_hvp else None
+        return Energy(loss, grad, delta, nb, gamma, hessian_diagonal=diagonal, hvp=hvp)
 
     column = torch.ones(chains, 1, dtype=torch.float64)
     nb, gamma = column * n_beta, column * localization

@@ -71,7 +71,7 @@ class Stepper(ABC):
         return state
 
     def evaluate(self, z: Tensor, batch: Batch | None) -> Energy:
-        return self.target.evaluate(z, batch, self.batches.for_metric(), self.batches.probe)
+        return self.target.evaluate(z, batch, self.batches.for_metric(), self.batches.probe, self.batches.hvp)
 
     def weights(self, state: State, hp: Hp) -> Tensor | None:
         """What each chain's state weighs in averages, [C]; None: all the same."""

@@ -14,6 +14,7 @@ class Batches:
     """Draws them for the gradient and, where it has its own, for the metric; each from its own stream.
 
     probe: random numbers for the Hessian's diagonal; None: the sampler does not ask for it.
+    hvp: whether the sampler asks for products with the Hessian.
     generators: all that a step's energy draws from.
     """
 
@@ -25,6 +26,7 @@ class Batches:
         self.metric_gradient = None if metric == setup.gradient else metric
         self._batch, self._metric = setup.streams["batch"], setup.streams["metric"]
         self.probe = setup.streams["hessian"] if setup.sampler.needs_hessian_diagonal else None
+        self.hvp = setup.sampler.needs_hvp
         self.generators = [setup.streams[name] for name in ("batch", "metric", "hessian")]
 
     def draw(self) -> Batch | None:

@@ -75,7 +75,8 @@ class ChainByChain(Stepper):
                     mine = {name: value[row] for name, value in state.items()}
                     on = batch if batch is None else batch.of(chain, count)
                     metric_on = metric_batch.of(chain, count) if isinstance(metric_batch, Batch) else metric_batch
-                    energy = self.target.of(row).evaluate(mine["delta"], on, metric_on, probe)
+                    here = self.target.of(row)
+                    energy = here.evaluate(mine["delta"], on, metric_on, probe, self.batches.hvp)
                     losses[row] = energy.excess_loss
                     if watch is not None:
                         watch.energy(energy, row)

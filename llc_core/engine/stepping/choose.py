@@ -37,7 +37,9 @@ def choose(setup: Setup, notes: list[str]) -> Stepper:
         if setup.problem.by_chain:
             return ChainByChain(target, sampler, batches, blocks, seed)
         if on_gpu != "plain" and not counts:
-            return Recorded(target, sampler, batches, NoiseByPlace(*shape, seed), fused=on_gpu == "fused")
+            # A potential's Hessian products are no part of an update that can be compiled.
+            fused = on_gpu == "fused" and not sampler.needs_hvp
+            return Recorded(target, sampler, batches, NoiseByPlace(*shape, seed), fused)
     long = worth_compiling(setup.like, setup.problem.dim, setup.groups.count, setup.planned_steps)
     noise = NoiseByPlace(*shape, seed) if long else blocks
     if isinstance(sampler, MetropolisSampler):

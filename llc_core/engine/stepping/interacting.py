@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import torch
@@ -134,5 +135,8 @@ class Interacting(Stepper):
 def permuted(energy: Energy, order: Tensor) -> Energy:
     """The energy of the same places in another order of the rows; nβ and γ belong to the rows and stay."""
     names = ("excess_loss", "loss_grad", "delta", "metric_grad", "hessian_diagonal", "prior_energy", "prior_grad")
-    moved = {name: value[order] for name in names if (value := getattr(energy, name)) is not None}
+    moved: dict[str, Any] = {name: value[order] for name in names if (value := getattr(energy, name)) is not None}
+    if (hvp := energy.hvp) is not None:
+        back = order.argsort()
+        moved["hvp"] = lambda vector: hvp(vector[back])[order]
     return dataclasses.replace(energy, **moved)

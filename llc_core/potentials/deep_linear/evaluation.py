@@ -91,8 +91,7 @@ class LinearPotential(Potential):
         on = self._tensors(delta)
         if batch is not None and "x" in batch.data:
             return self._evaluate_rows(on, delta, batch.data["x"], batch.data["noise"], grad)
-        sxx = on.sxx if batch is None else batch.data["sxx"]
-        snx = on.snx if batch is None or "snx" not in batch.data else batch.data["snx"]
+        sxx, snx = _moments(on, batch)
         if on.halves is not None:
             return on.halves.loss_and_grad(on.layers(delta), sxx, snx, on.layers(grad))
         weights, given, difference = on.differences(delta)
@@ -120,17 +119,18 @@ class LinearPotential(Potential):
     def hessian_diagonal(self, delta: Tensor, batch: Batch | None, generator: torch.Generator) -> Tensor:
         """Exact, since the loss is quadratic in each single weight; of the batch, if there is one."""
         on = self._tensors(delta)
-        sxx = on.sxx
-        if batch is not None:
-            x = batch.data.get("x")
-            sxx = batch.data["sxx"] if x is None else torch.bmm(x, x.transpose(1, 2)) / x.shape[-1]
-        factors = on.kronecker_factors(delta, sxx)
+        factors = on.kronecker_factors(delta, _moments(on, batch)[0])
         parts = [b.diagonal(dim1=1, dim2=2)[:, :, None] * a.diagonal(dim1=1, dim2=2)[:, None, :] for b, a in factors]
         return torch.cat([part.flatten(1) for part in parts], dim=1)
 
     def hvp(self, delta: Tensor, vector: Tensor) -> Tensor:
-        """Exact Hessian-vector product of the full-data loss (forward-over-reverse by hand)."""
-        return self._tensors(delta).hvp(delta, vector)
+        """Exact Hessian-vector product of the full-data loss."""
+        return self.hvp_on(delta, None, vector)
+
+    def hvp_on(self, delta: Tensor, batch: Batch | None, vector: Tensor) -> Tensor:
+        """Exact, of the batch too (forward-over-reverse by hand)."""
+        on = self._tensors(delta)
+        return on.hvp(delta, vector, *_moments(on, batch))
 
     def kronecker_factors(self, delta: Tensor) -> list[Factors]:
         """Exact: the Hessian in W_l alone is 2·(W_M⋯W_{l+1})ᵀ(W_M⋯W_{l+1}) ⊗ (W_{l−1}⋯W_1)Sxx(W_{l−1}⋯W_1)ᵀ."""
@@ -140,3 +140,14 @@ class LinearPotential(Potential):
     @property
     def layers(self) -> tuple[tuple[int, ...], ...]:
         return tuple((rows, columns) for rows, columns in zip(self.widths[1:], self.widths, strict=False))
+
+
+def _moments(on: Tensors, batch: Batch | None) -> tuple[Tensor, Tensor]:
+    """Sxx and Snx of the batch [b, …], or of all data."""
+    if batch is None:
+        return on.sxx, on.snx
+    x = batch.data.get("x")
+    if x is None:
+        return batch.data["sxx"], batch.data.get("snx", on.snx)
+    turned = x.transpose(1, 2) / x.shape[-1]
+    return torch.bmm(x, turned), torch.bmm(batch.data["noise"], turned)

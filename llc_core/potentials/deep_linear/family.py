@@ -148,10 +148,14 @@ class DeepLinearFamily(LinearPotential):
         losses, grads = zip(*self._each(len(delta), work), strict=True)
         return torch.cat(losses), torch.cat(grads)
 
-    def hvp(self, delta: Tensor, vector: Tensor) -> Tensor:
+    def hvp_on(self, delta: Tensor, batch: Batch | None, vector: Tensor) -> Tensor:
         if not self._apart(delta):
-            return super().hvp(delta, vector)
-        return torch.cat(self._each(len(delta), lambda network, rows: network.hvp(delta[rows], vector[rows])))
+            return super().hvp_on(delta, batch, vector)
+
+        def work(network: DeepLinearNetwork, rows: slice) -> Tensor:
+            return network.hvp_on(delta[rows], _part(batch, rows, len(delta)), vector[rows])
+
+        return torch.cat(self._each(len(delta), work))
 
     def kronecker_factors(self, delta: Tensor) -> list[Factors]:
         if not self._apart(delta):

@@ -190,7 +190,8 @@ class Tensors:
             after = torch.bmm(after, w)
         return factors[::-1]
 
-    def hvp(self, delta: Tensor, vector: Tensor) -> Tensor:
+    def hvp(self, delta: Tensor, vector: Tensor, sxx: Tensor, snx: Tensor) -> Tensor:
+        """sxx: [b, H_0, H_0], snx: [b, H_M, H_0], b dividing C."""
         weights, errors, a0 = self.forward(delta, None)
         moves = self.layers(vector)
         chains = delta.shape[0]
@@ -198,7 +199,7 @@ class Tensors:
         ahead = [moves[0]]
         for layer in range(1, len(moves)):
             ahead.append(torch.bmm(moves[layer], inputs[layer]).baddbmm_(weights[layer], ahead[-1]))
-        sxx, snx = spread(self.sxx, chains), spread(self.snx, chains)
+        sxx, snx = spread(sxx, chains), spread(snx, chains)
         upstream = torch.bmm(errors[-1], sxx).sub_(snx).mul_(2)
         tangent = torch.bmm(ahead[-1], sxx).mul_(2)
         result = torch.empty_like(vector)

@@ -280,6 +280,8 @@ class NetworkPotential(Potential):
             self._add_grad(place, Position(delta, sign * scale, vector), None, rows, sign, result)
         return result.div_(2 * scale)
 
+    hvp_on = Potential.hvp_by_difference  # on all rows
+
     def typical_scale(self, like: Tensor) -> Tensor:
         """Root mean square of each moving tensor at w0, [D]; for a tensor that is 0, that of its usual start."""
         result = torch.empty(self.dim, dtype=like.dtype, device=like.device)

@@ -161,7 +161,7 @@ def test_presets_and_their_sentences(bias):
     tiles = bias.page.get_by_role("group", name="Presets").get_by_role("button")
     assert tiles.count() >= 12
     for title, bias_text, sampler in (("Shampoo", "0.3024", "Shampoo SGLD"), ("Double well", "0.2389", "PSGLD")):
-        tile = tiles.filter(has_text=title)
+        tile = tiles.filter(has_text=re.compile(f"^{title}$"))
         with bias.begins():
             tile.click()
         expect(tile).to_have_attribute("aria-pressed", "true")

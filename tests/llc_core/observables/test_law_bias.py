@@ -12,7 +12,7 @@ from targets import Quadratic, SkewedTarget
 from llc_core import DeepLinearNetwork
 from llc_core.groups import Groups
 from llc_core.observables.curvature_roots import DenseRoot, KroneckerRoot, LanczosRoot, Root
-from llc_core.observables.law_bias import LawBias, Plan, full_hvp
+from llc_core.observables.law_bias import LawBias, Plan
 from llc_core.observables.look import Group, Look, RunShape
 from llc_core.potentials.base import Potential
 
@@ -136,4 +136,4 @@ def test_a_network_has_the_trace_of_all_its_rows():
     problem = NetworkPotential(torch.nn.Linear(2, 1, bias=False), "mse", data, shuffle=False)
     units, zero = torch.eye(2, dtype=torch.float64), torch.zeros(2, 2, dtype=torch.float64)
     exact = 2 * data[0].double().T @ data[0].double() / 3000
-    torch.testing.assert_close(full_hvp(problem, zero, units), exact, rtol=1e-6, atol=1e-8)
+    torch.testing.assert_close(problem.hvp_on(zero, None, units), exact, rtol=1e-6, atol=1e-8)

@@ -186,6 +186,24 @@ def test_curvature_is_the_slope_of_the_slope(name):
     torch.testing.assert_close(found, (above - below) / 2e-5, rtol=1e-4, atol=1e-4 * float(found.abs().max()))
 
 
+@pytest.mark.parametrize("name", [name for name in MADE if name not in OWN_NOISE])
+def test_products_with_the_hessian_are_of_the_rows_that_the_gradient_is_of(name):
+    """Against differences a tenth as long as those that potentials without products of their own take."""
+    problem = MADE[name]()
+    chains = 2 * side_by_side(problem)
+    delta, vector = moves(problem, chains), moves(problem, chains, 1.0).flip(1)
+    found = []
+    for gradient in problem.gradients:
+        batch = drawn(problem, gradient, chains)
+        above, below = (problem.excess_loss_and_grad(delta + sign * 1e-5 * vector, batch)[1] for sign in (1, -1))
+        found.append(problem.hvp_on(delta, batch, vector))
+        torch.testing.assert_close(
+            found[-1], (above - below) / 2e-5, rtol=1e-4, atol=1e-4 * float(found[-1].abs().max())
+        )
+    for other in found[1:]:
+        assert (other - found[0]).abs().max() > 1e-2 * found[0].abs().max(), "batches have curvatures of their own"
+
+
 @EVERY
 def test_a_description_makes_the_same_problem_and_says_what_it_takes(name):
     problem = MADE[name]()

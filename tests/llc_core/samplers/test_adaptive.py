@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -48,7 +50,11 @@ LINED: list[Sampler] = [
     PSGLD(alpha=0.8, gamma_term="dropped", stability_form="inside", stability=0.3),
     CorrectedPSGLD(alpha=0.8),
     MongeSGLD(alpha=0.8, beta=0.7),
+    MongeSGLD(alpha=0.8, beta=0.7, gamma_term="published"),
+    MongeSGLD(alpha=0.8, beta=0.7, gamma_term="corrected"),
     ShampooSGLD(alpha=0.8),
+    ShampooSGLD(alpha=0.8, gamma_term="published"),
+    ShampooSGLD(alpha=0.8, gamma_term="corrected"),
     DriftAdamSGLD(alpha=0.8, beta=0.6, a=1.5),
     FrozenPSGLD(alpha=0.8),
     RMSPropSGLD(beta=0.8),
@@ -66,7 +72,7 @@ def test_every_scalar_form_is_tested_here():
 # -- law() against line() ---------------------------------------------------------------------------------------------
 
 
-def log_densities(sampler: Sampler, target: Landscape) -> tuple[np.ndarray, np.ndarray]:
+def log_densities(sampler: Sampler, target: Landscape) -> Iterator[np.ndarray]:
     """Logarithms, up to a constant, of the density of the diffusion that `line` describes and of what `law` states.
 
     The diffusion dx = ½·drift dt + √G dW has the density (1/G)·exp(∫drift/G). As ε → 0 its memory is at its fixed point
@@ -90,7 +96,8 @@ def log_densities(sampler: Sampler, target: Landscape) -> tuple[np.ndarray, np.n
     extra = np.zeros_like(x) if law.extra_drift is None else law.extra_drift(g)
     closed = -target.energy(x) / law.temperature - (1 - law.gamma_share) * np.log(stated)
     closed = closed + cumulative_trapezoid(extra / stated, x, initial=0.0)
-    return diffusion - diffusion.mean(), closed - closed.mean()
+    sure = stated * cell < 1.2e-3  # Shampoo's G has no bound: within some cells of a mode that rule is no test of it
+    return (each[sure] - each[sure].mean() for each in (diffusion, closed))
 
 
 @pytest.mark.parametrize("target", ["skewed", "double_well"])
@@ -127,7 +134,8 @@ def energy_at(target: Landscape, delta: torch.Tensor) -> Energy:
     loss, grad = target.excess_loss_and_grad(delta)
     column = torch.ones_like(delta[:, :1])
     diagonal = target.hessian_diagonal(delta, None, torch.Generator())
-    return Energy(loss, grad, delta, column, 0 * column, hessian_diagonal=diagonal)
+    hvp = partial(target.hvp, delta)
+    return Energy(loss, grad, delta, column, 0 * column, hessian_diagonal=diagonal, hvp=hvp)
 
 
 @pytest.mark.parametrize("sampler", LINED, ids=lambda s: s.name)
@@ -164,6 +172,7 @@ def by_hand(sampler: Any, w: float, noises: list[float]) -> list[float]:
     """One chain, one parameter: U = 10·L + w²/4, L = cosh w − 1. The last two steps are after burn-in."""
     e, al, name = 1e-3, sampler.alpha, sampler.name
     lam = getattr(sampler, "stability", 0.0)
+    kept = {"published": 1 - al, "corrected": 1.0}.get(getattr(sampler, "gamma_term", ""), 0.0)
     v = lam if name == "ShampooSGLD" else 1.0 if getattr(sampler, "stability_form", "") == "inside" else 0.0
     m, path = 0.0, []
     for t, xi in enumerate(noises):
@@ -188,9 +197,11 @@ def by_hand(sampler: Any, w: float, noises: list[float]) -> list[float]:
             big = 1 / math.sqrt(lam**2 + v)
             gamma = -(big**3) * g * h
         elif name == "MongeSGLD":
-            big, gamma = 1 - sampler.beta**2 * v**2 / (1 + sampler.beta**2 * v**2), 0.0
+            s = sampler.beta**2 / (1 + sampler.beta**2 * v**2)
+            big = 1 - s * v**2
+            gamma = -kept * (2 * s * v * h - 2 * s**2 * v**3 * h)
         elif name == "ShampooSGLD":
-            big, gamma = v**-0.5, 0.0
+            big, gamma = v**-0.5, -kept * v**-1.5 * g * h
         elif name == "FrozenPSGLD":
             big, gamma = 1 / (lam + math.sqrt(v)), 0.0
         else:
@@ -208,8 +219,8 @@ def by_hand(sampler: Any, w: float, noises: list[float]) -> list[float]:
         PSGLD(stability_form="inside"),
         PSGLD(gamma_term="dropped"),
         CorrectedPSGLD(alpha=0.7, stability=0.2),
-        MongeSGLD(beta=1.7),
-        ShampooSGLD(),
+        *(MongeSGLD(beta=1.7, gamma_term=term) for term in ("dropped", "published", "corrected")),
+        *(ShampooSGLD(gamma_term=term) for term in ("dropped", "published", "corrected")),
         DriftAdamSGLD(a=3.0),
         FrozenPSGLD(alpha=0.4),
     ],
@@ -225,6 +236,7 @@ def test_first_steps_by_hand(sampler):
             hp.adapting = 0 * column
         w = state["delta"]
         energy = Energy(w.cosh()[:, 0] - 1, w.sinh(), w, 10 * column, 0.5 * column, hessian_diagonal=w.cosh())
+        energy = dataclasses.replace(energy, hvp=lambda vector, w=w: w.cosh() * vector)
         state = sampler.update(state, energy, xi * column.unsqueeze(0), hp)
         path.append(float(state["delta"]))
     assert path == pytest.approx(by_hand(sampler, 0.7, noises), rel=1e-12)
@@ -371,7 +383,9 @@ def law_moments(sampler: Sampler) -> tuple[float, float]:
         (CorrectedPSGLD(), 1.0),
         (FrozenPSGLD(), 1.0),
         (MongeSGLD(), 2.0),
+        (MongeSGLD(gamma_term="corrected"), 1.0),
         (ShampooSGLD(), 2.0),
+        (ShampooSGLD(gamma_term="corrected"), 1.0),
         (DriftAdamSGLD(), 0.5185),
     ],
     ids=lambda value: getattr(value, "name", ""),

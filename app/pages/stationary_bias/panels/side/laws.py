@@ -92,20 +92,23 @@ def formula(prediction: Prediction) -> str:
         "FrozenPSGLD": r"\pi=p",
         "SGLD": r"\pi=p",
         "SGLRW": r"\pi=p",
-        "MongeSGLD": rf"\pi\propto p\,G^{{-1}}=p\,(1+{_n(values.get('beta', 1.0))}^2\,U'^2)",
-        "ShampooSGLD": r"\pi\propto p\,G^{-1}=p\,|U'|",
         "DriftAdamSGLD": (
             rf"\pi\propto p\,\exp\left(-{_n(values.get('a', 1.0))}\int\frac{{U'}}{{{_n(stability)}+|U'|}}\,dx\right)"
         ),
         "RMSPropSGLD": rf"\pi\propto p\,G^{{-1}}=p\,({_n(stability)}+U'^2)^{{1/2}}",
         "AdamSGLD": rf"\pi\propto p\,G^{{-1}}=p\,({_n(stability)}+U'^2)^{{1/2}}",
     }
-    if sampler.name == "PSGLD":
+    if "gamma_term" in values:
+        if sampler.exact_law:
+            return r"\pi=p"
         published = values["gamma_term"] == "published"
-        power = _n(alpha) if published else "1"
-        inside = values["stability_form"] == "inside"
-        base = rf"({_n(stability)}^2+U'^2)^{{{power}/2}}" if inside else rf"({_n(stability)}+|U'|)^{{{power}}}"
-        exponent = r"\alpha" if published else "1"
+        power, exponent = (rf"^{{{_n(alpha)}}}", r"\alpha") if published else ("", "1")
+        inside = values.get("stability_form") == "inside"
+        base = {
+            "PSGLD": rf"\sqrt{{{_n(stability)}^2+U'^2}}{power}" if inside else rf"({_n(stability)}+|U'|){power}",
+            "MongeSGLD": rf"(1+{_n(values.get('beta', 1.0))}^2\,U'^2){power}",
+            "ShampooSGLD": rf"|U'|{power}",
+        }[sampler.name]
         return rf"\pi\propto p\,G^{{-{exponent}}}=p\,{base}"
     return written.get(sampler.name, r"\pi\propto p\,G^{-(1-c)}")
 
@@ -114,17 +117,18 @@ def explanation(prediction: Prediction) -> str:
     """One sentence on why this sampler has the distribution it has."""
     values = prediction.sampler.to_dict()
     name = prediction.sampler.name
-    if name == "PSGLD":
-        if values["gamma_term"] == "dropped":
-            return (
-                "Without Γ the chain spends time in proportion to 1/G. It hurries where the slope is small, "
-                "since G is large there."
-            )
+    term = values.get("gamma_term", "")
+    if term == "corrected":
+        name = "CorrectedPSGLD"
+    if term == "published":
         return (
             "The published Γ is multiplied by 1 − α, so a share α of the correction is missing. A factor 1/G "
-            "to the power α stays: a hole wherever the slope vanishes."
+            "to the power α stays"
+            + (" in the density." if name == "MongeSGLD" else ": a hole wherever the slope vanishes.")
         )
     return {
+        "PSGLD": "Without Γ the chain spends time in proportion to 1/G. It hurries where the slope is small, since G is "
+        "large there.",
         "CorrectedPSGLD": "With the whole Γ the drift balances what the moving metric does: the factor 1/G cancels.",
         "FrozenPSGLD": "The metric moves during burn-in only. A metric that stands still needs no Γ: the chain samples the "
         "target.",
