@@ -57,7 +57,7 @@ class PSGLD(OverdampedSampler):
 
     Distribution: in one dimension, as ε → 0, ∝ exp(−U)·G^{−α} as published and exp(−U)/G without Γ (G at V = U′²): a hole where
     the gradient is small. With ε fixed and α → 1 the metric freezes and the bias disappears again.
-    Source: Li et al. 2016; Rensmeyer & Niggemann 2025, eqs. 8-10 and 35. The published code starts V at 1.
+    Source: Li et al. 2016; Rensmeyer & Niggemann 2025, eqs. 9-11 and 27. The published code starts V at 1.
     """
 
     step_size: float | None = step_size_field()
@@ -82,7 +82,7 @@ class PSGLD(OverdampedSampler):
         "metric needs a correction Γ, but the published Γ is multiplied by 1 − α. So the chain avoids places "
         "with small gradients. In one dimension the density gets a hole at every peak."
     )
-    source: ClassVar[str] = "Li et al. 2016; Rensmeyer & Niggemann 2025, eqs. 8-10"
+    source: ClassVar[str] = "Li et al. 2016; Rensmeyer & Niggemann 2025, eqs. 9-11"
     safety: ClassVar[float] = 0.1
 
     @property
