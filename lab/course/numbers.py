@@ -44,8 +44,8 @@ def _coefficients() -> dict[str, str]:
         "tiny": _fraction(networks["tiny"].local_learning_coefficient.value),
         "local_888": _fraction(local.local_learning_coefficient.value),
         "global_888": _fraction(local.learning_coefficient.value),
-        "regular_low": f"{networks['regular'].expected_llc_at(1e3, GAMMA):.1f}",
-        "regular_high": f"{networks['regular'].expected_llc_at(1e6, GAMMA):.0f}",
+        "regular_low": f"{networks['regular'].expected_llc_of_data(1e3, GAMMA):.1f}",
+        "regular_high": f"{networks['regular'].expected_llc_of_data(1e6, GAMMA):.0f}",
         "wide": _fraction(Fraction(wide.widths[0] * wide.widths[-1], 2)),
     }
 

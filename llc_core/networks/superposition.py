@@ -106,7 +106,7 @@ def polygon_coefficient(sides: int, features: int = 6, left_out: str = "silent")
     """λ of a polygon with at least five sides: half of all parameters but those that move it without a loss.
 
     These are the turn of the plane, and, for each feature that is silent, its two weights and its bias.
-    Source: Chen et al. 2023, table of critical points: of six features 7 for the pentagon, 8.5 for the pentagon whose sixth feature has
+    Source: Chen et al. 2023: of six features 7 for the pentagon, 8.5 for the pentagon whose sixth feature has
     a positive bias, 8.5 for the hexagon.
     """
     features = whole("features", features, 5, 100)

@@ -22,7 +22,7 @@ from llc_core.potentials.module.network import NetworkPotential
 from llc_core.potentials.plane.regression import planar_landscape
 from llc_core.types import LearningCoefficient
 
-WATANABE = "Watanabe 2009, sections 2.4 and 4.5"
+WATANABE = "Watanabe 2009: the least of (h + 1)/(2k) over the axes"
 AOYAGI = "Aoyagi 2024 at the generic point; the local formula of this project elsewhere"
 
 
@@ -137,7 +137,7 @@ def _networks() -> Iterator[Answer]:
     yield known(
         "a unit too many",
         "a·tanh(b·x) where nothing is to be learned, at a = b = 0",
-        "Watanabe 2009, section 7.2: near 0 the loss is (a·b)²",
+        "Watanabe 2009: near 0 the loss is (a·b)² times a constant",
         _spare_unit,
         LearningCoefficient(Fraction(1, 2), 2),
     )

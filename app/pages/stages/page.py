@@ -121,7 +121,7 @@ class Stages(Page):
     def reset(self, config: StagesConfig, scene: Found) -> None:
         self.takeaway.show(config, scene)
         self.staircase.reset(scene, minima_from=len(scene) - 1 if config.teacher == REAL else 0)
-        compare(self.noise, scene)
+        compare(self.noise, scene, config.seed)
         options = {"Latest": LATEST, **{f"{stage.rank} learned": place for place, stage in enumerate(scene)}}
         self.rest.param.update(options=options, value=LATEST)
 

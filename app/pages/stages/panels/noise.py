@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import lru_cache
 
 import numpy as np
 
@@ -28,9 +28,9 @@ def noise_card() -> Twins:
     return Twins(question=QUESTION, words=WORDS, sizing_mode="stretch_width", margin=0)
 
 
-def compare(card: Twins, scene: Stages) -> None:
-    """Another flow is shown: its path and that of a walk of as many times."""
-    network, walk = scene.path(TIMES, 2), _walk()
+def compare(card: Twins, scene: Stages, seed: int) -> None:
+    """Another flow is shown: its path and that of a walk of as many times, of this seed."""
+    network, walk = scene.path(TIMES, 2), _walk(seed)
     expected = expected_noise(TIMES, 2)
     words = SAID.format(noise=expected.shares[0], network=network.shares[0])
     choices = []
@@ -51,9 +51,9 @@ def compare(card: Twins, scene: Stages) -> None:
     card.choices = choices
 
 
-@cache
-def _walk() -> PrincipalPath:
-    return principal_path(noise_path(TIMES, DIMENSIONS), 2)
+@lru_cache(maxsize=16)
+def _walk(seed: int) -> PrincipalPath:
+    return principal_path(noise_path(TIMES, DIMENSIONS, seed), 2)
 
 
 def _drawn(path: np.ndarray) -> str:

@@ -12,7 +12,7 @@ from llc_core import expected_noise
 
 def test_the_shares_that_are_said_are_those_of_the_paths():
     scene, card = get_scene(StagesConfig(widths=(4, 2, 4), singular_values=(2.0, 1.0))), noise_card()
-    compare(card, scene)
+    compare(card, scene, 0)
     walk, network = card.choices
     assert walk["said"].startswith("Yes.")
     assert network["said"].startswith("No, ")
@@ -22,3 +22,5 @@ def test_the_shares_that_are_said_are_those_of_the_paths():
         points = re.search('points="([^"]+)"', each["picture"])[1].split()
         assert len(points) == TIMES
         assert all(0 <= float(part) <= 300 for point in points for part in point.split(","))
+    compare(card, scene, 1)
+    assert card.choices[0]["picture"] != walk["picture"] and card.choices[1]["picture"] == network["picture"]
