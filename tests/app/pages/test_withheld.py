@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from bokeh.document import Document
 from bokeh.models import ColumnDataSource
+from cases import few
 from sent_words import sent_words
 from waiting import eventually, on_screen, settled
 
@@ -138,7 +139,10 @@ CASES: dict[str, tuple[Callable[[], Any], Any, Callable[[Any], Answers]]] = {
 }
 
 
-@pytest.fixture(params=CASES)
+LONG = ("two basins", "digits")
+
+
+@pytest.fixture(params=few(sorted(CASES, key=lambda case: case in LONG), len(CASES) - len(LONG)))
 def case(request):
     """A page whose run is over, and what tells its answers."""
     make, config, answers = CASES[request.param]

@@ -55,7 +55,7 @@ def said() -> list[Any]:
     return list(json.loads(done.stdout))
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_an_estimate_needs_the_core_alone(said):
     status, out, err = said[-1]
     assert status == 0, err

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from cases import few
 
 import llc_core.engine.record as estimators
 import llc_core.estimating as estimating
@@ -62,17 +63,20 @@ def compare(config: RunConfig, problem: Potential, times: int = 1, more: int | N
 
 @pytest.mark.parametrize(
     "sampler",
-    [
-        None,
-        {"name": "SGLD", "step_size": 1e-7},
-        {"name": "SGLD"},
-        {"name": "AdamSGLD"},
-        {"name": "SGNHT"},
-        {"name": "PSGLD"},
-        {"name": "FrozenPSGLD", "step_size": 1e-8},
-        {"name": "UnderdampedLangevin", "step_size": 0.1},
-        {"name": "HMC"},
-    ],
+    few(
+        [
+            None,
+            {"name": "SGLD", "step_size": 1e-7},
+            {"name": "SGLD"},
+            {"name": "AdamSGLD"},
+            {"name": "SGNHT"},
+            {"name": "PSGLD"},
+            {"name": "FrozenPSGLD", "step_size": 1e-8},
+            {"name": "UnderdampedLangevin", "step_size": 0.1},
+            {"name": "HMC"},
+        ],
+        4,
+    ),
 )
 def test_the_same_numbers_as_a_run_begun_for_as_long(tiny, sampler):
     steps = 40 if sampler and sampler["name"] in ("HMC",) else 300

@@ -107,6 +107,7 @@ def test_problems_of_a_family_are_curves_of_their_own(found):
     assert [curve.label for curve in elements(figures.settings(both), hv.Curve)] == ["problem 1", "problem 2"]
 
 
+@pytest.mark.slow
 def test_a_calibration_marks_its_choice(problem):
     found = llc_core.calibrate(problem, "SGLD", steps=400)
     figure = found.plot()

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from cases import few
 from discrete_law import adam_variance, limit, linear_map, sghmc_variance, sgld_variance, sgnht_variance
 from targets import Averages, Quadratic, SkewedTarget, check_mean, moments, sample, skewed_moments
 
@@ -575,7 +576,7 @@ MIRRORED_STEPS = 1000
 
 @pytest.mark.long
 @pytest.mark.parametrize("bug", ["half the force", "sign of the prior", "noise too large"])
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", few(NAMES, 8))
 def test_the_quadratic_check_catches(name, bug):
     if (name, bug) == ("SGNHT", "noise too large"):
         pytest.skip("the thermostat exists to absorb exactly this")
@@ -587,7 +588,7 @@ def test_the_quadratic_check_catches(name, bug):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", few(NAMES, 8))
 def test_the_skewed_check_catches_a_mirrored_gradient_that_a_gaussian_hides(name):
     with pytest.raises(AssertionError, match="off by"):
         case = dataclasses.replace(CASES[name], steps=min(MIRRORED_STEPS, CASES[name].steps))
@@ -621,7 +622,7 @@ def compiled(sampler: Sampler) -> Sampler:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", WITH_CELL)
+@pytest.mark.parametrize("name", few(WITH_CELL, 2))
 def test_the_compiled_update_has_the_moments_on_a_quadratic(name):
     check_quadratic(compiled(CASES[name].quadratic), CASES[name], FEWER)
 
@@ -634,7 +635,7 @@ def test_the_compiled_update_has_the_moments_on_a_skewed_target(name):
 
 @pytest.mark.long
 @pytest.mark.parametrize("bug", ["half the force", "sign of the prior"])
-@pytest.mark.parametrize("name", WITH_CELL)
+@pytest.mark.parametrize("name", few(WITH_CELL, 2))
 def test_the_quadratic_check_of_the_compiled_update_catches(name, bug):
     case = dataclasses.replace(CASES[name], steps=min(CAUGHT_STEPS, CASES[name].steps))
     with pytest.raises(AssertionError, match="off by"):
@@ -642,7 +643,7 @@ def test_the_quadratic_check_of_the_compiled_update_catches(name, bug):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", WITH_CELL)
+@pytest.mark.parametrize("name", few(WITH_CELL, 2))
 def test_the_skewed_check_of_the_compiled_update_catches_a_mirrored_gradient(name):
     case = dataclasses.replace(CASES[name], steps=min(MIRRORED_STEPS, CASES[name].steps))
     with pytest.raises(AssertionError, match="off by"):

@@ -8,6 +8,7 @@ import math
 import numpy as np
 import pytest
 import torch
+from cases import few
 from scipy import stats
 from targets import Quadratic, check_mean, sample
 from torch import Tensor
@@ -91,7 +92,7 @@ class Weaker(SGLRW):
         return dataclasses.replace(line, move=lambda a, b, g, h, p: (-0.9 * g, 1.0))
 
 
-@pytest.mark.parametrize("target", ["normal", "skewed", "double_well"])
+@pytest.mark.parametrize("target", few(["skewed", "normal", "double_well"], 1))
 def test_exact_law_agrees_with_simulation(target):
     law, wrong = exact_law(SGLRW(), target, 0.1), exact_law(Weaker(), target, 0.1)
     run = simulate(SGLRW(step_size=0.1), target, chains=10_000, steps=700, burn_in=100, seed=3, record_every=1)

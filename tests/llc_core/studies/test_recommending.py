@@ -91,6 +91,7 @@ def test_without_being_confirmed_there_is_the_map_alone():
     assert bare.recommended is None and "Use UnderdampedLangevin" not in str(bare)
 
 
+@pytest.mark.slow
 def test_another_gamma_is_never_taken_though_a_verdict_asks_for_it(found):
     advice = found.recommended
     asked = type(advice.verdict)(False, "Much is γ's.", change={"localization": 0.1})

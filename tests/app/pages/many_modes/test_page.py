@@ -46,7 +46,7 @@ def small_job() -> ModesJob:
     return finished(SMALL)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_numbers_are_those_of_the_engine_whatever_the_blocks(small_job):
     """KL, Kish share and the share of turned steps, against one uncut run of the engine."""
     seen, scene = small_job.judge(), get_scene(SMALL)

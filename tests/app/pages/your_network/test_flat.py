@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from cases import few
 
 from app.pages.your_network.config import NETWORKS
 from app.pages.your_network.panels.flat import FACTORS, NONE, FlatPanel, free, strongest, walk
@@ -20,7 +21,7 @@ def of_file(config: dict) -> NetworkConfig:
     return NetworkConfig(found.problem, found.settings, found.resolved, weights)
 
 
-@pytest.mark.parametrize("config", [{"network": "small"}, {"network": "heads", "part": "head:0.1"}], ids=str)
+@pytest.mark.parametrize("config", few([{"network": "small"}, {"network": "heads", "part": "head:0.1"}], 1), ids=str)
 def test_the_loss_stays_along_it_and_not_beside_it(config):
     found = of_file(config)
     job, panel = walk(found), FlatPanel()

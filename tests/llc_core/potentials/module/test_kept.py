@@ -10,6 +10,7 @@ import textwrap
 import numpy as np
 import pytest
 import torch
+from cases import few
 from sentences import tells
 from small_networks import gradient_by_difference, moved
 from torch import Tensor, nn
@@ -141,7 +142,7 @@ def test_an_estimate_is_the_same(form, gradient):
     assert runs[1].trace == pytest.approx(runs[0].trace, rel=SAME, abs=1e-9)
 
 
-@pytest.mark.parametrize("form", ["tensors", "a data set", "a stream"])
+@pytest.mark.parametrize("form", few(["tensors", "a data set", "a stream"], 1))
 @pytest.mark.parametrize("gradient", ["full", "minibatch"])
 def test_micro_batches_add_up_to_one_batch(form, gradient):
     """And their gradient is that of the loss."""
