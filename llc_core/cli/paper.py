@@ -19,6 +19,7 @@ def add_paper(commands: Any) -> None:
     one.add_argument("--out", type=Path, default=Path("papers"), metavar="FOLDER", help="of all files (default papers)")
     one.add_argument("--workers", type=int, metavar="N", help="of sweeps (default: one for each core)")
     one.add_argument("--device", help="of sweeps, such as cuda (default cpu)")
+    one.add_argument("--mnist", type=Path, metavar="FOLDER", help="of MNIST's four files, for items that need them")
     one.set_defaults(handle=_paper)
 
 
@@ -51,6 +52,7 @@ def _paper(options: argparse.Namespace) -> int:
             options.out,
             workers=options.workers,
             device=options.device,
+            mnist=options.mnist,
             say=lambda line: say(f"  {line}", flush=True),
         )
     except KeyboardInterrupt:
