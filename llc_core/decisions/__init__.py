@@ -5,7 +5,17 @@ from llc_core.decisions.environment import Environment, Pulls
 from llc_core.decisions.games import Game, Played, RegretCurve, Round, difference, play, regret_curve
 from llc_core.decisions.linear_agent import BayesianLinear
 from llc_core.decisions.mushrooms import Mushrooms, MushroomTable, in_words, letters_of, made_mushrooms, read_mushrooms
-from llc_core.decisions.named_agents import OpenContour, paper_contour, paper_sampler, pcsgld, picsgld, psgld
+from llc_core.decisions.named_agents import (
+    OpenContour,
+    const_sgd,
+    dropout,
+    eps_greedy,
+    paper_contour,
+    paper_sampler,
+    pcsgld,
+    picsgld,
+    psgld,
+)
 from llc_core.decisions.network_agent import SampledNets
 from llc_core.decisions.policies import EpsilonGreedy, Policy, PosteriorMean, Thompson
 from llc_core.decisions.synthetic import LinearBandit, WheelBandit
@@ -30,7 +40,10 @@ __all__ = [
     "SampledNets",
     "Thompson",
     "WheelBandit",
+    "const_sgd",
     "difference",
+    "dropout",
+    "eps_greedy",
     "in_words",
     "letters_of",
     "made_mushrooms",

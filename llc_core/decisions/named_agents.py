@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +16,7 @@ from llc_core.interactions.base import Twin
 from llc_core.interactions.contour import Contour
 from llc_core.samplers import Sampler
 from llc_core.samplers.psgld import PSGLD
+from llc_core.samplers.sgld import SGLD
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,10 @@ TEMPERATURE, WIDTH, BINS = 0.3, 10.0, 200
 """τ; of an energy bin in units of N·L, and how many there are."""
 ZETA, RATE, RATE_ONE = 20.0, 0.03, 0.006
 CAPACITY, BATCH = 4096, 512
+STEP_SGD, STEP_RMSPROP = 1e-6, 5e-7
+"""Of the agents without noise: that of the released README, and the printed one."""
+PLAIN: Mapping[str, Any] = {"temperature": 0.0, "first_square": None, "statistics_scale": 1.0}
+"""What SGD has in place of a noise and a metric."""
 
 
 def paper_sampler(step_size: float = STEP) -> Sampler:
@@ -73,21 +79,44 @@ def paper_contour(rate: float = RATE, temperature: float = TEMPERATURE) -> OpenC
     )  # fmt: skip
 
 
-def psgld(**changes: Any) -> SampledNets:
+def psgld(step_size: float = STEP, **changes: Any) -> SampledNets:
     """Four nets by preconditioned SGLD, all with the same weight."""
-    return SampledNets(paper_sampler(), **_given(changes, name="pSGLD × 4"))
+    return SampledNets(paper_sampler(step_size), **_given(changes, name="pSGLD × 4"))
 
 
-def picsgld(**changes: Any) -> SampledNets:
+def picsgld(step_size: float = STEP, **changes: Any) -> SampledNets:
     """The same with contour sampling from the tenth part of the rounds on: the four share θ."""
     given = _given(changes, name="pICSGLD × 4", begin_share=0.1)
-    return SampledNets(paper_sampler(), paper_contour(RATE, given["temperature"]), **given)
+    return SampledNets(paper_sampler(step_size), paper_contour(RATE, given["temperature"]), **given)
 
 
-def pcsgld(**changes: Any) -> SampledNets:
+def pcsgld(step_size: float = STEP_ONE, **changes: Any) -> SampledNets:
     """One net with four times the steps and its own θ."""
     given = _given(changes, name="pCSGLD × T4", begin_share=0.1, chains=1, steps=64)
-    return SampledNets(paper_sampler(STEP_ONE), paper_contour(RATE_ONE, given["temperature"]), **given)
+    return SampledNets(paper_sampler(step_size), paper_contour(RATE_ONE, given["temperature"]), **given)
+
+
+def const_sgd(step_size: float = STEP_SGD, **changes: Any) -> SampledNets:
+    """Four nets by SGD at a constant rate: SGLD at τ = 0."""
+    return SampledNets(SGLD(step_size=2 * step_size), **_given(changes, name="ConstSGD × 4", **PLAIN))
+
+
+def dropout(step_size: float = STEP_SGD, **changes: Any) -> SampledNets:
+    """The same, and half of the units before the last layer are left out, in learning and in deciding: means of five.
+
+    The released command for it also names the agent without dropout, so that its rate and samples act on nothing; here they act.
+    """
+    given = _given(changes, name="Dropout × 4", dropout=0.5, samples=5, **PLAIN)
+    return SampledNets(SGLD(step_size=2 * step_size), **given)
+
+
+def eps_greedy(step_size: float = STEP_RMSPROP, **changes: Any) -> SampledNets:
+    """Four nets by RMSProp, pSGLD at τ = 0, whose rate falls by .999 a round. With the policy `EpsilonGreedy()`.
+
+    As printed; the released command has SGD at 1e-6 for it: `const_sgd(step_factor=0.999)`.
+    """
+    given = _given(changes, name="EpsGreedy × 4", temperature=0.0, step_factor=0.999)
+    return SampledNets(paper_sampler(step_size), **given)
 
 
 def _given(changes: dict[str, Any], **own: Any) -> dict[str, Any]:

@@ -39,6 +39,8 @@ class SampledNets(Agent):
     first_square: what a running mean of squares begins with (1 in the released code); None: as the sampler has it.
     statistics_scale: squares are of this times ∇L; the released code takes N·∇L over the rows of a batch.
     weight_floor: added to the weight of every net.
+    step_factor: by which the step size is multiplied once a round.
+    dropout, samples: of the nets (`Nets`). temperature = 0: no noise, so that a net is trained by SGD or RMSProp.
     Source: Deng, Liang, Hao, Lin & Liang 2022, section 5.3 and D.3; released code, contextual_bandits.
     """
 
@@ -59,6 +61,9 @@ class SampledNets(Agent):
         first_square: float | None = None,
         statistics_scale: float = 1.0,
         weight_floor: float = 0.0,
+        step_factor: float = 1.0,
+        dropout: float = 0.0,
+        samples: int = 1,
     ):
         self.sampler = build_sampler(sampler)
         self.interaction = None if interaction is None else build_interaction(interaction)
@@ -67,7 +72,11 @@ class SampledNets(Agent):
         self.hidden = [whole("hidden", width, 1, 10_000) for width in hidden]
         self.capacity = whole("capacity", capacity, 1, 10_000_000)
         self.batch_size = whole("batch_size", batch_size, 1, self.capacity)
-        self.temperature, self.decay = number("temperature", temperature, above=0), number("decay", decay, 0)
+        self.temperature, self.decay = number("temperature", temperature, 0), number("decay", decay, 0)
+        if self.temperature == 0 and self.interaction is not None:
+            raise ValueError("temperature is 0, at which energies over it have no meaning; leave the interaction out.")
+        self.step_factor = number("step_factor", step_factor, above=0)
+        self.dropout, self.samples = number("dropout", dropout, 0, below=1), whole("samples", samples, 1, 1000)
         self.begin_share, self.first_square = number("begin_share", begin_share), first_square
         self.statistics_scale = number("statistics_scale", statistics_scale)
         self.weight_floor = number("weight_floor", weight_floor)
@@ -76,10 +85,11 @@ class SampledNets(Agent):
             self.interaction.members_of(self.chains, 1)
 
     def begin(self, environment: Environment, rounds: int, seed: int) -> None:
-        self.nets = Nets([environment.dim, *self.hidden, environment.actions])
+        self.nets = Nets([environment.dim, *self.hidden, environment.actions], self.dropout, self.samples)
         self.memory = Memory.empty(environment.dim)
-        self._streams = {name: torch_stream(seed, name) for name in ("noise", "batch", "exchange")}
-        tempered = self.sampler.replace(step_size=self.sampler.step_size * self.temperature)  # type: ignore[attr-defined]
+        self._streams = {name: torch_stream(seed, name) for name in ("noise", "batch", "exchange", "dropout")}
+        heat = self.temperature or 1.0  # without noise the move is the same at any
+        tempered = self.sampler.replace(step_size=self.sampler.step_size * heat)  # type: ignore[attr-defined]
         start = self.nets.start(self.chains, seed)
         self.hp = hyperparameters(tempered, self.chains, start, self.nets.shapes)
         self.hp.adapting = torch.zeros_like(self.hp.adapting)
@@ -90,8 +100,8 @@ class SampledNets(Agent):
                     f"first_square is {self.first_square!r}, but {self.sampler.name} keeps no squares; leave it out."
                 )
             self.state["square"] = torch.full_like(start, self.first_square)
-        self._n_beta = start.new_full((self.chains, 1), self.capacity / self.temperature)
-        self._localization = start.new_full((self.chains, 1), self.decay / self.temperature)
+        self._n_beta = start.new_full((self.chains, 1), self.capacity / heat)
+        self._localization = start.new_full((self.chains, 1), self.decay / heat)
         self._weights = torch.ones(self.chains, **EXACT)
         self._step, self._acted, self._coldest, self._hottest = 0, 0, 1.0, 1.0
         self.first_heated: int | None = None
@@ -104,7 +114,7 @@ class SampledNets(Agent):
 
     def members(self, contexts: Tensor) -> Tensor:
         """[C, B, A], what each net expects at contexts [B, d]."""
-        return self.nets.outputs(self.state["delta"], contexts).double()
+        return self.nets.outputs(self.state["delta"], contexts, self._streams["dropout"]).double()
 
     @property
     def weights(self) -> Tensor:
@@ -123,13 +133,14 @@ class SampledNets(Agent):
     def learn(self, new: Memory, trains: bool) -> None:
         self.memory = self.memory.joined(new, self.capacity)
         if trains and len(self.memory) >= self.batch_size:
+            self.hp.step_size = self.hp.step_size * self.step_factor
             for _ in range(self.steps):
                 self._move()
         self._round += 1
 
     def _move(self) -> None:
         delta = self.state["delta"]
-        losses, grad = self.nets.losses_and_grad(delta, *self._batch())
+        losses, grad = self.nets.losses_and_grad(delta, *self._batch(), self._streams["dropout"])
         energy = Energy(losses, grad, delta, self._n_beta, self._localization, metric_grad=grad * self.statistics_scale)
         if self.interaction is not None and self._round > self.begin_share * self._rounds:
             energy = self._interact(self.interaction, energy)
@@ -170,6 +181,8 @@ class SampledNets(Agent):
         return memory.contexts[rows], target[rows]
 
     def _normals(self, fields: int) -> Tensor:
+        if self.temperature == 0:
+            return torch.zeros(fields, self.chains, self.nets.dim, **SINGLE)
         return torch.randn(fields, self.chains, self.nets.dim, generator=self._streams["noise"], **SINGLE)
 
     def report(self) -> Mapping[str, np.ndarray]:

@@ -37,13 +37,13 @@ from llc_core.decisions import (
     Policy,
     PosteriorMean,
     RegretCurve,
-    SampledNets,
     Thompson,
     WheelBandit,
+    const_sgd,
     difference,
+    dropout,
+    eps_greedy,
     made_mushrooms,
-    paper_contour,
-    paper_sampler,
     pcsgld,
     picsgld,
     play,
@@ -69,21 +69,29 @@ AGENTS: Mapping[str, tuple[str, Policy]] = {
     "pICSGLD, Thompson": ("pICSGLD", DRAW),
     "pICSGLD, ε-greedy": ("pICSGLD", NOW_AND_THEN),
     "pCSGLD": ("pCSGLD", MEAN),
+    "ConstSGD": ("ConstSGD", MEAN),
+    "Dropout": ("Dropout", MEAN),
+    "EpsGreedy": ("EpsGreedy", NOW_AND_THEN),
     "linear": ("linear", MEAN),
     "linear, Thompson": ("linear", DRAW),
     "linear, ε-greedy": ("linear", NOW_AND_THEN),
 }
-PAPER: Mapping[str, Callable[[], Agent]] = {
+PAPER: Mapping[str, Callable[..., Agent]] = {
     "pSGLD": psgld,
     "pICSGLD": picsgld,
     "pCSGLD": pcsgld,
+    "ConstSGD": const_sgd,
+    "Dropout": dropout,
+    "EpsGreedy": eps_greedy,
     "linear": BayesianLinear,
 }
 DEFAULT = "pSGLD;pICSGLD;linear;linear, Thompson"
-PLAIN = ("agent", "policy", "environment", "seed", "pulls", "forced_pulls")
+FIELDS = ("agent", "policy", "environment", "seed", "pulls", "forced_pulls")
 ARRAYS = ("regret", "expected_regret", "forced", "seconds")
 REPORTED = ("heat", "first_heated")
-SMALL_STEP, SMALL_FORCED = 1.2e-5, 400
+SMALL_STEP, SMALL_STEP_SGD, SMALL_FORCED = 1.2e-5, 1e-5, 400
+PLAIN, SIZES = ("ConstSGD", "Dropout"), ("hidden", "capacity", "batch_size", "steps")
+"""Agents of SGD, which keeps no squares, and what of SMALL they take."""
 SMALL: Mapping[str, Any] = {
     "hidden": (32, 32),
     "capacity": 1024,
@@ -100,14 +108,10 @@ def small_agent(kind: str) -> Agent:
     """The same kinds as PAPER; pCSGLD makes four times the steps, each a sixth as long, as there."""
     if kind == "linear":
         return BayesianLinear()
-    if kind == "pSGLD":
-        return SampledNets(paper_sampler(SMALL_STEP), name="pSGLD × 4", **SMALL)
-    if kind == "pICSGLD":
-        return SampledNets(paper_sampler(SMALL_STEP), paper_contour(), name="pICSGLD × 4", begin_share=0.1, **SMALL)
-    alone = {**SMALL, "chains": 1, "steps": 4 * SMALL["steps"]}
-    return SampledNets(
-        paper_sampler(SMALL_STEP / 6), paper_contour(0.006), name="pCSGLD × T4", begin_share=0.1, **alone
-    )
+    steps = {"pCSGLD": SMALL_STEP / 6, "ConstSGD": SMALL_STEP_SGD, "Dropout": SMALL_STEP_SGD}
+    given = {name: value for name, value in SMALL.items() if kind not in PLAIN or name in SIZES}
+    longer = {"steps": 4 * SMALL["steps"]} if kind == "pCSGLD" else {}
+    return PAPER[kind](step_size=steps.get(kind, SMALL_STEP), **given | longer)
 
 
 def one(work: tuple[str, str, int, int, bool]) -> tuple[Played, float]:
@@ -164,13 +168,13 @@ def as_row(played: Played, seconds: float) -> dict[str, Any]:
     """As JSON, without the single actions."""
     arrays = {name: getattr(played, name).tolist() for name in ARRAYS}
     report = {name: np.asarray(value).tolist() for name, value in played.report.items() if name in REPORTED}
-    return {name: getattr(played, name) for name in PLAIN} | arrays | {"report": report, "spent": seconds}
+    return {name: getattr(played, name) for name in FIELDS} | arrays | {"report": report, "spent": seconds}
 
 
 def of_row(row: Mapping[str, Any]) -> tuple[Played, float]:
     arrays = {name: np.array(row[name]) for name in ARRAYS}
     report = {name: np.array(value) for name, value in row["report"].items()}
-    plain = {name: row[name] for name in PLAIN}
+    plain = {name: row[name] for name in FIELDS}
     return Played(**plain, **arrays, actions=np.empty((0, 0), int), report=report), row["spent"]
 
 

@@ -187,7 +187,7 @@ def test_policies():
         lambda: SampledNets(llc_core.MALA(step_size=1e-6)),
         lambda: SampledNets(llc_core.PSGLD(step_size=1e-6)),
         lambda: SampledNets(paper_sampler(), llc_core.ReplicaExchange(temperatures=(1, 2))),
-        lambda: psgld(temperature=0),
+        lambda: psgld(temperature=-1),
         lambda: psgld(batch_size=5000),
         lambda: EpsilonGreedy(2.0),
         lambda: BayesianLinear(precision=0),

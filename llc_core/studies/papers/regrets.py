@@ -1,0 +1,124 @@
+"""Regret of six agents that decide which mushrooms to eat (Deng et al. 2022, Figure 4 and Table 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from llc_core.decisions import (
+    EpsilonGreedy,
+    Mushrooms,
+    Policy,
+    PosteriorMean,
+    SampledNets,
+    const_sgd,
+    dropout,
+    eps_greedy,
+    pcsgld,
+    picsgld,
+    play,
+    psgld,
+)
+from llc_core.decisions.mushrooms import EAT
+from llc_core.fields import hyper
+from llc_core.studies.papers.claims import Claim, Measured, less
+from llc_core.studies.papers.study import Cost, Found, Place, Study, register
+
+FILE = Path(__file__).resolve().parents[3] / "lab" / "data" / "mushroom.csv"
+AGENTS: Mapping[str, tuple[Callable[..., SampledNets], Policy]] = {
+    "ConstSGD": (const_sgd, PosteriorMean()),
+    "EpsGreedy": (eps_greedy, EpsilonGreedy()),
+    "Dropout": (dropout, PosteriorMean()),
+    "pSGLD": (psgld, PosteriorMean()),
+    "pCSGLD": (pcsgld, PosteriorMean()),
+    "pICSGLD": (picsgld, PosteriorMean()),
+}
+BEST = "pICSGLD"
+PULLS = 20
+FEATURES, ACTIONS = 117, EAT + 1
+CALL, FLOPS = 6e-4, 2e10
+"""Seconds of a step besides its products of matrices, and operations a second in those."""
+POINTS = 200
+"""Of a curve that are drawn."""
+
+
+@register
+@dataclass(frozen=True)
+class Regrets(Study):
+    """rounds: of PULLS mushrooms each.  seeds: plays of every agent; all meet the same mushrooms and the same luck.
+
+    forced: random pulls at first.  width: of both hidden layers.  capacity, batch_size, steps: of the memory, of a batch, in a round.
+    faster, faster_sgd: factors of the paper's step sizes, so that small nets learn in few rounds: of agents with a metric, and of
+    SGD, which leaves all bounds first.
+    """
+
+    rounds: int = hyper(400, 2, 100_000)
+    seeds: int = hyper(5, 2, 1000)
+    forced: int = hyper(400, 0, 1_000_000)
+    width: int = hyper(32, 1, 1000)
+    capacity: int = hyper(1024, 10, 1_000_000)
+    batch_size: int = hyper(128, 1, 100_000)
+    steps: int = hyper(8, 1, 1000)
+    faster: float = hyper(40.0, 1e-3, 1e4)
+    faster_sgd: float = hyper(10.0, 1e-3, 1e4)
+
+    def cost(self) -> Cost:
+        weights = (FEATURES + 1) * self.width + (self.width + 1) * self.width + (self.width + 1) * ACTIONS
+        moves = self.rounds * self.steps
+        # each of the six has four nets' work in a round; those of one net have four times the steps
+        calls = moves * (len(AGENTS) + 3)
+        seconds = calls * CALL + 6.0 * weights * self.batch_size * 4 * moves * len(AGENTS) / FLOPS
+        words = f"{len(AGENTS)} agents, {self.seeds} plays of {self.rounds:,} rounds each, nets of {self.width} and {self.width} units"
+        return Cost(self.seeds * seconds, 400, words)
+
+    def run(self, at: Place) -> Found:
+        def of(name: str, seed: int) -> Mapping[str, Any]:
+            def make() -> Mapping[str, Any]:
+                played = play(
+                    Mushrooms(FILE), self.agent(name), AGENTS[name][1], rounds=self.rounds, pulls=PULLS, forced_pulls=self.forced, seed=seed
+                )  # fmt: skip
+                return {"regret": played.regret.tolist(), "chosen": float(played.chosen[-1])}
+
+            settings = {key: value for key, value in self.to_dict().items() if key not in ("name", "seeds")}
+            return at.part(["regret", name, settings, seed], make, f"{name}, play {seed + 1} of {self.seeds}")
+
+        rows = {name: [of(name, seed) for seed in range(self.seeds)] for name in AGENTS}
+        curves = {name: np.array([row["regret"] for row in found]) for name, found in rows.items()}
+        last = {name: Measured.of(each[:, -1]) for name, each in curves.items()}
+        claims = [self._better(curves[BEST][:, -1], each[:, -1], name) for name, each in curves.items() if name != BEST]
+        numbers = {name: {"regret": each.value, "se": each.se} for name, each in last.items()}
+        table = [f"{name}: regret {each} after {self.rounds:,} rounds" for name, each in last.items()]
+        return Found(claims, numbers, lambda: self._figure(curves), table)
+
+    def agent(self, name: str) -> SampledNets:
+        """With the settings of this study in place of the paper's."""
+        make, _ = AGENTS[name]
+        given: dict[str, Any] = {
+            "hidden": (self.width, self.width),
+            "capacity": self.capacity,
+            "batch_size": self.batch_size,
+        }
+        usual = make()
+        given["steps"] = self.steps * (4 if usual.chains == 1 else 1)
+        faster = self.faster_sgd if usual.sampler.name == "SGLD" else self.faster
+        return make(step_size=faster * usual.sampler.step_size / 2, **given)  # type: ignore[attr-defined]
+
+    def _better(self, best: np.ndarray, other: np.ndarray, name: str) -> Claim:
+        """Seed by seed, since all agents meet the same luck."""
+        gap = Measured.of(best - other)
+        judged = less(f"{BEST} has less regret than {name}", ("difference", gap), ("none", Measured(0.0)))
+        return Claim(judged.text, judged.holds, f"{Measured.of(best)} against {Measured.of(other)}, difference {gap}")
+
+    def _figure(self, found: Mapping[str, np.ndarray]) -> Any:
+        from llc_core.plots.kinds import curves
+
+        some = np.unique(np.linspace(0, self.rounds - 1, POINTS).round().astype(int))
+        named = {}
+        for name, each in found.items():
+            mean, se = each.mean(axis=0)[some], each.std(axis=0, ddof=1)[some] / self.seeds**0.5
+            named[name] = (some + 1, mean, np.stack([mean - se, mean + se]))
+        return curves(named, xlabel="rounds", ylabel="regret", legend_position="top_left")
