@@ -7,15 +7,19 @@ import re
 LONGEST_LIST = 64
 LONGEST_NUMBER = 9
 EXAMPLE = "8, 6, 8"
-_SEPARATORS = re.compile(r"[\s,;×x→>]+|->")
+_SEPARATORS = re.compile(r"\s*(?:->|[,;×x→>])\s*|\s+")
 
 
 def parse_numbers(text: str, what: str, example: str = EXAMPLE) -> list[int]:
     """The numbers in `text`; ValueError with one sentence that names `what` and the part that is wrong."""
     cleaned = text.strip().strip("[](){}").strip()
-    parts = [part for part in _SEPARATORS.split(cleaned.lower()) if part]
-    if not parts:
+    parts = _SEPARATORS.split(cleaned.lower())
+    if len(parts) > 1 and not parts[-1]:  # a comma after the last one is the beginning of the next
+        parts.pop()
+    if not any(parts):
         raise ValueError(f"{what}: write whole numbers with commas between them, for example {example}.")
+    if not all(parts):
+        raise ValueError(f"{what}: a number is missing between two others; write for example {example}.")
     if len(parts) > LONGEST_LIST:
         raise ValueError(f"{what}: {len(parts)} numbers are more than this page can draw; at most {LONGEST_LIST}.")
     return [_whole(part, what, example) for part in parts]

@@ -6,7 +6,10 @@
 from __future__ import annotations
 
 import argparse
+import os
+import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from llc_core.cli.audit import add_audit
@@ -39,9 +42,16 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def run_command(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
-    """Call the command's `handle`; a ValueError becomes one sentence and status 2."""
+    """Call the command's `handle`; a ValueError becomes one sentence and status 2. Who closes the pipe has read enough: status 1."""
     try:
-        return int(options.handle(options))
+        status = int(options.handle(options))
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:
+        # what is left in the buffer goes nowhere when Python ends
+        with suppress(OSError), open(os.devnull, "w") as nowhere:
+            os.dup2(nowhere.fileno(), sys.stdout.fileno())
+        return 1
     except ValueError as error:
         parser.exit(2, f"llc-lab: {error}\n")
     except MemoryError as error:

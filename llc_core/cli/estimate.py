@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -98,16 +99,28 @@ def _config(options: argparse.Namespace) -> RunConfig:
     config = read_config(options)
     if config is not None:
         interaction = _interaction(options.interaction) or config.interaction
-        return config.replace(interaction=interaction, **fields_of(options, "device", "dtype", "polish"))
-    sampler = None if options.sampler is None else {"name": options.sampler}
+        return config.replace(
+            interaction=interaction, sampler=_sampler(options, config.sampler), **fields_of(options, *FIELDS)
+        )
+    interaction = _interaction(options.interaction)
+    return RunConfig(
+        problem=network(options),
+        sampler=_sampler(options, None),
+        interaction=interaction,
+        **fields_of(options, *FIELDS),
+    )
+
+
+def _sampler(options: argparse.Namespace, described: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    """The file's sampler, or that of --sampler; either with the step size that is given."""
+    sampler = described if options.sampler is None else {"name": options.sampler}
     if options.step_size is not None:
         if sampler is None:
             raise ValueError(
                 f"step_size is {options.step_size:g}, but what a step is depends on the sampler; add --sampler."
             )
-        sampler["step_size"] = options.step_size
-    interaction = _interaction(options.interaction)
-    return RunConfig(problem=network(options), sampler=sampler, interaction=interaction, **fields_of(options, *FIELDS))
+        sampler = {**sampler, "step_size": options.step_size}
+    return sampler
 
 
 def _interaction(text: str | None) -> dict[str, Any] | None:

@@ -31,6 +31,13 @@ def test_any_text_gives_numbers_or_one_sentence(text):
         assert numbers and all(isinstance(number, int) for number in numbers)
 
 
+@pytest.mark.parametrize("text", ["6, x, 6", "6,,6", "6 → → 6", ", 6"])
+def test_a_number_that_is_missing_is_said(text):
+    with pytest.raises(ValueError, match="Widths: a number is missing between two others"):
+        parse_numbers(text, "Widths")
+    assert parse_numbers("6, 6, ", "Widths") == [6, 6], "the next one is about to be typed"
+
+
 @pytest.fixture(scope="module")
 def editor() -> NetworkEditor:
     return NetworkEditor(FIRST)

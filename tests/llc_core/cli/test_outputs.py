@@ -29,8 +29,7 @@ class Closed(io.StringIO):
 def test_a_file_is_written_before_anything_is_printed(monkeypatch, tmp_path):
     pytest.importorskip("h5netcdf")
     monkeypatch.setattr(sys, "stdout", Closed())
-    with pytest.raises(BrokenPipeError):
-        main([*SHORT, "--out", str(tmp_path / "a.nc")])
+    assert main([*SHORT, "--out", str(tmp_path / "a.nc")]) == 1
     assert (tmp_path / "a.nc").stat().st_size > 0
 
 
