@@ -46,6 +46,7 @@ from llc_core.studies.calibration.search import Calibration, calibrate
 from llc_core.studies.covariances.exact import LinearLosses, linear_losses
 from llc_core.studies.covariances.influences import Influence, influence
 from llc_core.studies.covariances.kernels import LossKernel, loss_kernel
+from llc_core.studies.covariances.parts import Susceptibilities, susceptibilities
 from llc_core.studies.information import Losses, debiased, generalisation, gibbs_generalisation, waic, wbic
 from llc_core.studies.over_training import llc_over_training
 from llc_core.studies.paths import PrincipalPath, expected_noise, noise_path, principal_path
@@ -112,6 +113,7 @@ __all__ = [
     "Stage",
     "Stages",
     "Surface",
+    "Susceptibilities",
     "SweepSpec",
     "TemperatureSlope",
     "Verdict",
@@ -161,6 +163,7 @@ __all__ = [
     "simulate",
     "stages",
     "surface",
+    "susceptibilities",
     "temperature_llc",
     "volume_scaling",
     "waic",

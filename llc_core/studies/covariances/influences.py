@@ -75,7 +75,8 @@ def influence(found: Any, query: Any = None) -> Influence:
 def _query(kept: RowDraws, query: Any) -> tuple[np.ndarray, tuple[str, ...]]:
     """φ [T, C, Q] and the names of the queries."""
     if isinstance(query, str):
-        return _of_observable(kept, query)
+        phi = draws_of(kept, query)
+        return phi, tuple(f"{query} {k}" for k in range(phi.shape[2]))
     if isinstance(query, np.ndarray) and query.ndim >= 2:
         if query.shape[:2] != kept.losses.shape[:2] or query.ndim > 3 or not np.isfinite(query).all():
             wanted = list(kept.losses.shape[:2])
@@ -101,12 +102,12 @@ def _query(kept: RowDraws, query: Any) -> tuple[np.ndarray, tuple[str, ...]]:
     return losses[:, :, [places[k] for k in wanted_rows]], tuple(f"{what} {k}" for k in wanted_rows)
 
 
-def _of_observable(kept: RowDraws, name: str) -> tuple[np.ndarray, tuple[str, ...]]:
+def draws_of(kept: RowDraws, name: str) -> np.ndarray:
+    """What another observable of the run kept at the same draws, [T, C, Q]; ValueError, one sentence, where it has none."""
     draws = {} if kept.found is None else kept.found.observables.get(name, {})
     if "draws" not in draws:
         raise ValueError(f"query is {name!r}, but the run has no draws of an observable with this name.")
     if kept.steps is None or not np.array_equal(draws["steps"], kept.steps):
         raise ValueError(f"{name} kept other steps than RowLosses; give both the same every and most.")
     phi = np.asarray(draws["draws"], dtype=float)[:, kept.living]
-    phi = phi.reshape(*phi.shape[:2], -1)
-    return phi, tuple(f"{name} {k}" for k in range(phi.shape[2]))
+    return phi.reshape(*phi.shape[:2], -1)

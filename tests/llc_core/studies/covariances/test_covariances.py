@@ -130,9 +130,9 @@ def network():
     found = estimate(
         problem,
         HMC(step_size=0.1, leapfrog_steps=6),
-        chains=6,
-        steps=500,
-        burn_in=100,
+        chains=32,
+        steps=200,
+        burn_in=50,
         localization=1.0,
         functional_variance=1,
         observable=probe,
