@@ -19,6 +19,7 @@ from llc_core.potentials.line.build import landscape
 from llc_core.potentials.line.landscape import Landscape
 from llc_core.potentials.line.named import LANDSCAPES
 from llc_core.potentials.module.losses import CrossEntropy
+from llc_core.potentials.module.other_rows import moving_only, with_rows
 from llc_core.potentials.plane.regression import PLANAR, Planar, planar_landscape
 from llc_core.potentials.plane.surfaces import SURFACES, Surface, surface
 from llc_core.potentials.polished import Polished
@@ -42,6 +43,10 @@ from llc_core.results import Estimate
 from llc_core.samplers import *  # noqa: F403  every registered sampler is public
 from llc_core.studies.answer_key import Answer, Answers, answers
 from llc_core.studies.calibration.search import Calibration, calibrate
+from llc_core.studies.covariances.exact import LinearLosses, linear_losses
+from llc_core.studies.covariances.influences import Influence, influence
+from llc_core.studies.covariances.kernels import LossKernel, loss_kernel
+from llc_core.studies.covariances.parts import Susceptibilities, susceptibilities
 from llc_core.studies.information import Losses, debiased, generalisation, gibbs_generalisation, waic, wbic
 from llc_core.studies.over_training import llc_over_training
 from llc_core.studies.paths import PrincipalPath, expected_noise, noise_path, principal_path
@@ -81,10 +86,13 @@ __all__ = [
     "Estimate",
     "FreeEnergy",
     "GaussianPosterior",
+    "Influence",
     "Landscape",
     "LearningCoefficient",
     "LineRun",
     "LineSnapshot",
+    "LinearLosses",
+    "LossKernel",
     "Losses",
     "NetworkPotential",
     "Mixture",
@@ -105,6 +113,7 @@ __all__ = [
     "Stage",
     "Stages",
     "Surface",
+    "Susceptibilities",
     "SweepSpec",
     "TemperatureSlope",
     "Verdict",
@@ -124,12 +133,16 @@ __all__ = [
     "gibbs_generalisation",
     "gibbs_reference",
     "health",
+    "influence",
     "kernel_stein_discrepancy",
     "landscape",
     "llc_over_training",
     "learning_coefficient",
+    "linear_losses",
     "local_learning_coefficient",
+    "loss_kernel",
     "masked_rank_table",
+    "moving_only",
     "nngp_kernel",
     "nngp_posterior",
     "noise_path",
@@ -150,10 +163,12 @@ __all__ = [
     "simulate",
     "stages",
     "surface",
+    "susceptibilities",
     "temperature_llc",
     "volume_scaling",
     "waic",
     "wbic",
+    "with_rows",
     *_interactions.__all__,
     *_samplers.__all__,
     "PairedPaths",

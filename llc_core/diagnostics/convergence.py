@@ -140,11 +140,19 @@ def correlation_time(centred: np.ndarray) -> float:
     return float(max(2 * falling.sum() - 1, 1 / math.log10(rows * chains)))
 
 
-def _batch_means(values: np.ndarray, length: float) -> np.ndarray:
-    """[B, C] of [T, C]: as many as are wanted, and no shorter than they may be; one where they would be."""
-    rows, chains = values.shape
+def batch_count(rows: int, chains: int, length: float) -> int:
+    """Into how many batches each chain is cut: as many as are wanted, and no shorter than they may be; one where they would be.
+
+    length: `correlation_time` of the rows.
+    """
     few = min(int(rows / (SHORTEST * length)), math.ceil(FEW / chains))
-    batches = max(1, min(max(int(rows / (BATCH_TIMES * length)), few), math.ceil(BATCHES / chains)))
+    return max(1, min(max(int(rows / (BATCH_TIMES * length)), few), math.ceil(BATCHES / chains)))
+
+
+def _batch_means(values: np.ndarray, length: float) -> np.ndarray:
+    """[B, C] of [T, C]."""
+    rows, chains = values.shape
+    batches = batch_count(rows, chains, length)
     width = rows // batches
     return values[rows - batches * width :].reshape(batches, width, chains).mean(axis=1)
 

@@ -46,20 +46,25 @@ STATE_COPIES = 10
 """Tensors of the size of the state that a step holds at its peak (state, gradient, noise, saved state, probes)."""
 
 
-def memory_needed(config: RunConfig, problem: Potential) -> tuple[int, int]:
-    """Bytes that the chains of a complete configuration take at the peak of a step, and how many chains there are."""
+def memory_needed(config: RunConfig, problem: Potential, second: Potential | None = None) -> tuple[int, int]:
+    """Bytes that the chains of a complete configuration take at the peak of a step, and how many chains there are.
+
+    second: the run's second potential, if it has one.
+    """
     count = config.chains * problem.problems * len(settings(config))
     size = 8 if config.dtype == "float64" else 4
     watched = [build(each) for each in config.observables]
     if config.functional_variance is not None:
         watched.append(FunctionalVariance(config.functional_variance))
     kept = size * sum(each.kept(count, problem) for each in watched)
+    if second is not None:
+        kept += size * sum(each.kept_of_second(count, second) for each in watched)
     copies = count + 4 if problem.by_chain else count * STATE_COPIES
     return copies * problem.dim * size + kept, count
 
 
-def check_memory(config: RunConfig, problem: Potential) -> None:
-    need, count = memory_needed(config, problem)
+def check_memory(config: RunConfig, problem: Potential, second: Potential | None = None) -> None:
+    need, count = memory_needed(config, problem, second)
     room = _memory(str(config.device))
     if room and need > MEMORY_SHARE * room:
         watched = config.functional_variance is not None or config.observables

@@ -109,8 +109,8 @@ def resolve(config: RunConfig, problem: Potential | None = None, observable: Pot
         raise ValueError(
             "temperatures divide nβ and γ, and would leave this problem's prior of its own as it is; leave them out."
         )
-    check_memory(complete, problem)
     observable = resolve_observable(complete, problem, observable)
+    check_memory(complete, problem, observable)
     if observable is not None:
         complete = complete.replace(observable=observable.to_dict())
     for each in complete.observables:

@@ -103,6 +103,10 @@ class Observable(Named):
         """About how many numbers of the states' precision it keeps, for the check of the memory."""
         return 0
 
+    def kept_of_second(self, chains: int, second: Potential) -> int:
+        """How many it keeps besides, of the run's second potential."""
+        return 0
+
     def begin(self, setup: RunShape) -> None:
         """Forget all that was seen and make room: called before a run, and again where more of it becomes burn-in."""
         raise NotImplementedError

@@ -81,7 +81,11 @@ class KeptRows(Observable):
         raise NotImplementedError
 
     def kept(self, chains: int, problem: Potential) -> int:
-        return (1 if self.on_disk else COPIES * self.most) * chains * self.numbers(problem)
+        return self.room(chains) * self.numbers(problem)
+
+    def room(self, chains: int) -> int:
+        """How many numbers are in memory for each that `measure` returns for a chain."""
+        return (1 if self.on_disk else COPIES * self.most) * chains
 
     def begin(self, setup: RunShape) -> None:
         self._rows: list[Tensor] = []
