@@ -45,6 +45,7 @@ from llc_core.studies.calibration.search import Calibration, calibrate
 from llc_core.studies.information import Losses, debiased, generalisation, gibbs_generalisation, waic, wbic
 from llc_core.studies.over_training import llc_over_training
 from llc_core.studies.paths import PrincipalPath, expected_noise, noise_path, principal_path
+from llc_core.studies.refined import Refined, refined
 from llc_core.studies.risk.comparison import Risks, semi_synthetic_risk
 from llc_core.studies.risk.task import SemiSynthetic, semi_synthetic
 from llc_core.studies.stages import Stage, Stages, stages
@@ -94,6 +95,7 @@ __all__ = [
     "PrincipalPath",
     "Potential",
     "Predictive",
+    "Refined",
     "Reweighted",
     "Risks",
     "Run",
@@ -141,6 +143,7 @@ __all__ = [
     "posterior",
     "predictive",
     "principal_path",
+    "refined",
     "reweight",
     "reweighted",
     "run",

@@ -118,3 +118,31 @@ def in_places(
     ends = (-0.6, len(names) - 0.4)
     axis = {"yticks": ticks, "ylim": ends, "ylabel": ""} if lying else {"xticks": ticks, "xlim": ends, "xlabel": ""}
     return finished(hv.Overlay(parts), **{**axis, **options})
+
+
+def heat(
+    values: Any,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    texts: Sequence[Sequence[str]],
+    ends: tuple[float, float] | None = None,
+    **options: Any,
+) -> Any:
+    """A field for each row and column: the darker, the larger its value, with its text in it.
+
+    values: [R, K]; those that are not finite stay white.  texts: [R, K].  ends: values of the lightest and the darkest colour; None:
+    the least and the largest.  options: of HoloViews.
+    """
+    hv, values = holoviews(), np.asarray(values, dtype=float)
+    known = values[np.isfinite(values)]
+    low, high = ends or ((known.min(), known.max()) if known.size else (0.0, 1.0))
+    fields = [(column, row, values[i, k]) for i, row in enumerate(rows) for k, column in enumerate(columns)]
+    words = [(column, row, texts[i][k]) for i, row in enumerate(rows) for k, column in enumerate(columns)]
+    # Light enough for dark letters everywhere.
+    colors = ["#ffffff", "#d6e9f7", "#add4ef", "#84bee7", "#5ba9df"]
+    field = hv.HeatMap(fields, ["x", "y"], "value").opts(
+        cmap=colors, clim=(low, high if high > low else low + 1.0), clipping_colors={"NaN": "white"}, invert_yaxis=True
+    )
+    labels = hv.Labels(words, ["x", "y"], "text").opts(text_color="#1a1a1a", text_font_size="12px")
+    usual = {"xlabel": "", "ylabel": "", "show_grid": False, "height": 80 + 32 * len(rows)}
+    return finished(field * labels, **{**usual, **options})
