@@ -56,12 +56,14 @@ def _part(model: nn.Module, part: Any, heads: int | None) -> Any:
     if part == ALL:
         return None
     if numbers := HEAD.fullmatch(part):
-        return head_masks(model, *map(int, numbers.groups()), heads)
+        return head_masks(model, int(numbers[1]), int(numbers[2]), heads)
     if part.startswith(LAYER):
         known = _layers(model)
         name = part.removeprefix(LAYER)
         if name not in known:
-            raise ValueError(f"{part!r} is no layer with weights; there are {', '.join(list(known)[:8])}.")
+            raise ValueError(
+                f"parts names {part!r}, which is no layer with weights; there are {', '.join(list(known)[:8])}."
+            )
         return known[name]
     return part
 

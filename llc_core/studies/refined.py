@@ -86,7 +86,10 @@ class Refined:
         rows = self.rows()
         shown = {"part": "<", "data": "<"} | ({"step": ">"} if self.steps != [None] else {}) | {"dim": ">"}
         columns = {name: [name, *(str(row[name]) for row in rows)] for name in shown}
-        columns |= {"λ̂": ["λ̂", *(f"{row['llc']:.4g}" for row in rows)], "±": ["±", *(f"{row['llc_se']:.2g}" for row in rows)]}
+        columns |= {
+            "λ̂": ["λ̂", *(f"{row['llc']:.4g}" for row in rows)],
+            "±": ["±", *(f"{row['llc_se']:.2g}" for row in rows)],
+        }
         shown |= {"λ̂": ">", "±": ">"}
         for name in ("expected", "λ"):
             if any(row[name] is not None for row in rows):
@@ -105,6 +108,7 @@ class Refined:
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON: the rows, and every estimate in full."""
+
         def known(value: Any) -> Any:
             return None if isinstance(value, float) and not math.isfinite(value) else value
 
@@ -115,9 +119,9 @@ class Refined:
 
     def plot(self) -> Any:
         """Heat maps of λ̂ as HoloViews objects: parts × data, or over training parts × steps for each data set."""
-        from llc_core.plots import figures
+        from llc_core.plots import refined as drawing
 
-        return figures.refined(self)
+        return drawing.refined(self)
 
 
 def refined(
@@ -214,10 +218,14 @@ def linear_rows(problem: DeepLinearNetwork, inputs: Any = None) -> tuple[torch.T
     x = math.sqrt(len(sxx)) * (vectors * values.clamp_min(0).sqrt()).T
     noise = x @ torch.linalg.lstsq(sxx, snx.T).solution
     if inputs is not None:
-        basis, kept, _ = torch.linalg.svd(torch.from_numpy(spanning(inputs, len(sxx)).copy()).double(), full_matrices=False)
+        basis, kept, _ = torch.linalg.svd(
+            torch.from_numpy(spanning(inputs, len(sxx)).copy()).double(), full_matrices=False
+        )
         basis = basis[:, kept > 1e-7 * kept.max()]
         x = x @ basis @ basis.T
-    product = torch.linalg.multi_dot([torch.eye(len(sxx), dtype=torch.float64), *(torch.from_numpy(w.T) for w in problem.weights)])
+    product = torch.linalg.multi_dot(
+        [torch.eye(len(sxx), dtype=torch.float64), *(torch.from_numpy(w.T) for w in problem.weights)]
+    )
     return x, x @ product + noise
 
 

@@ -27,8 +27,8 @@ from llc_core.potentials.deep_linear.random_networks import RandomNetwork, draw_
 from llc_core.potentials.deep_linear.tensors import Tensors
 from llc_core.potentials.deep_linear.virtual_data import data_of
 from llc_core.theory.coefficients import learning_coefficient, local_learning_coefficient
-from llc_core.theory.refined import refined_learning_coefficient
 from llc_core.theory.rank_tables import Ranks, numerical_ranks
+from llc_core.theory.refined import refined_learning_coefficient
 from llc_core.types import LearningCoefficient
 
 
@@ -162,7 +162,8 @@ class DeepLinearNetwork(Expected, LinearPotential):
         inputs: [k, H_0], rows that span the subspace; None: all directions. Ranks are then numerical.
         `llc_core.refined` gives λ̂ beside it. Raises ValueError for layers that are not there and inputs of another width.
         """
-        layers = range(len(self.weights)) if layer is None else layer if is_list(layer) else [layer]
+        given: Any = range(len(self.weights)) if layer is None else layer
+        layers = given if is_list(given) else [given]
         moving = [whole("layer", each, 0, len(self.weights) - 1) for each in layers]
         if inputs is None:
             return replace(refined_learning_coefficient(self.rank_table, moving), note=self.rank_note)
@@ -285,7 +286,7 @@ def spanning(inputs: Any, width: int) -> np.ndarray:
     if not np.isfinite(rows).all():
         raise ValueError("inputs holds nan or infinity; give finite numbers.")
     rows = rows.astype(np.float32 if rows.dtype == np.float16 else rows.dtype if rows.dtype.kind == "f" else np.float64)
-    return (np.linalg.qr(rows, mode="r") if len(rows) > width else rows).T
+    return np.asarray(np.linalg.qr(rows, mode="r") if len(rows) > width else rows).T
 
 
 def _precision(given: Any) -> np.dtype[Any]:

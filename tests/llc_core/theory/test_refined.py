@@ -96,7 +96,9 @@ def test_more_rows_than_inputs_and_rows_in_single_precision_span_what_they_span(
     problem = DeepLinearNetwork.random(widths=[6, 4, 5], seed=2)
     random = np.random.default_rng(3)
     rows = random.standard_normal((50, 2)) @ random.standard_normal((2, 6))
-    assert [problem.refined(0, each).value for each in (rows, rows.astype(np.float32), torch.tensor(rows).float())] == [4] * 3
+    assert [problem.refined(0, each).value for each in (rows, rows.astype(np.float32), torch.tensor(rows).float())] == [
+        4
+    ] * 3
 
 
 def test_a_moved_network_keeps_the_answer_of_its_teacher():
