@@ -42,6 +42,7 @@ from llc_core.results import Estimate
 from llc_core.samplers import *  # noqa: F403  every registered sampler is public
 from llc_core.studies.answer_key import Answer, Answers, answers
 from llc_core.studies.calibration.search import Calibration, calibrate
+from llc_core.studies.compressibility import Compressibility, compressibility
 from llc_core.studies.information import Losses, debiased, generalisation, gibbs_generalisation, waic, wbic
 from llc_core.studies.over_training import llc_over_training
 from llc_core.studies.paths import PrincipalPath, expected_noise, noise_path, principal_path
@@ -72,6 +73,7 @@ __all__ = [
     "Basin",
     "BayesianNetwork",
     "Calibration",
+    "Compressibility",
     "Conclusion",
     "CrossEntropy",
     "DeepLinearFamily",
@@ -115,6 +117,7 @@ __all__ = [
     "answers",
     "audit",
     "calibrate",
+    "compressibility",
     "conclude",
     "debiased",
     "density",
