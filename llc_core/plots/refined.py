@@ -14,7 +14,7 @@ from llc_core.plots.style import below_each_other
 def refined(found: Any) -> Any:
     """λ̂ of a `Refined`, darker where it is larger: parts × data, or over training parts × steps for each data set.
 
-    In brackets where it is not trusted, and with the expected value, where it is known, behind it.
+    In brackets where it is neither trusted nor confirmed, and with the expected value, where it is known, behind it.
     """
     over = found.steps != [None]
 
@@ -43,5 +43,5 @@ def refined(found: Any) -> Any:
 
 
 def _in_field(found: Any) -> str:
-    said = f"{found.llc:.3g}" if found.converged else f"({found.llc:.3g})"
+    said = f"{found.llc:.3g}" if found.converged or found.confirmed else f"({found.llc:.3g})"
     return f"{said} of {found.reference:.3g}" if np.isfinite(found.reference) else said

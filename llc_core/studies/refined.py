@@ -62,7 +62,8 @@ class Refined:
     def rows(self) -> list[dict[str, Any]]:
         """The table: one dictionary for each estimate, as pandas.DataFrame and csv.DictWriter take them.
 
-        expected: the posterior's own mean at this n, nβ and γ, and λ the limit of it; None where they are not known.
+        expected: the posterior's own mean at this n, nβ and γ, and λ the limit of it; None where they are not known.  confirmed: whether
+        λ̂ agrees with what is expected (`Estimate.confirmed`).
         """
         return [
             {
@@ -76,6 +77,7 @@ class Refined:
                 "λ": float(self.exact[part, data]) if (part, data) in self.exact else None,
                 "r_hat": e.r_hat,
                 "ess": e.ess,
+                "confirmed": e.confirmed,
                 "converged": bool(e.converged),
                 "verdict": str(e.converged),
             }
@@ -96,7 +98,10 @@ class Refined:
                 columns[name] = [name, *("" if row[name] is None else f"{row[name]:.4g}" for row in rows)]
                 shown[name] = ">"
         widths = {name: max(map(len, column)) for name, column in columns.items()}
-        ends = ["verdict", *("trusted" if row["converged"] else row["verdict"] for row in rows)]
+        ends = ["verdict"]
+        for row in rows:
+            said = "trusted" if row["converged"] else row["verdict"]
+            ends.append(f"as expected; {said}" if row["confirmed"] and not row["converged"] else said)
         lines = []
         for place, end in enumerate(ends):
             cells = (f"{columns[name][place]:{side}{widths[name]}}" for name, side in shown.items())

@@ -34,7 +34,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--networks", type=int, default=20)
     parser.add_argument("--sampler", default="HMC")
-    parser.add_argument("--steps", type=int, default=2000)
+    parser.add_argument("--steps", type=int, default=3000)
     parser.add_argument("--chains", type=int, default=16)
     options = parse(parser, globals(), networks=1, steps=40, chains=2, WIDEST=4)
     torch.set_num_threads(1)
