@@ -16,6 +16,6 @@ def compressibility(found: Any) -> Any:
     for (name, curve), color in zip(found.curves.items(), CHAINS, strict=False):
         loss = np.where(curve.loss > 0, curve.loss, np.nan)
         ground = line_at(found.tolerance, QUIET, "dashed")
-        options = {"xlabel": f"{name} kept", "ylabel": "L − L(w₀)", "logy": True}
+        options: dict[str, Any] = {"xlabel": f"{name} kept", "ylabel": "L − L(w₀)", "logy": True}
         drawn.append(curves({"": (curve.settings, loss)}, ground, (color,), dots=True, **options))
     return beside_each_other(*drawn, columns=3)

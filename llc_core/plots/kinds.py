@@ -22,6 +22,8 @@ from llc_core.plots.style import (
 
 BESIDE = ((TRUTH, "solid"), (GOOD, "dashed"), (MARK, "dotted"))
 """Colours and dashes of the densities that lie beside what was drawn at random."""
+PALE = np.array([0x5B, 0xA9, 0xDF])
+"""The darkest colour of a heat map, on which dark letters can still be read."""
 
 
 def curves(
@@ -138,8 +140,9 @@ def heat(
     low, high = ends or ((known.min(), known.max()) if known.size else (0.0, 1.0))
     fields = [(column, row, values[i, k]) for i, row in enumerate(rows) for k, column in enumerate(columns)]
     words = [(column, row, texts[i][k]) for i, row in enumerate(rows) for k, column in enumerate(columns)]
-    # Light enough for dark letters everywhere.
-    colors = ["#ffffff", "#d6e9f7", "#add4ef", "#84bee7", "#5ba9df"]
+    share = np.linspace(0, 1, 64)[:, None]
+    tones = (255 + share * (PALE - 255)).round().astype(int)
+    colors = ["#" + "".join(f"{part:02x}" for part in tone) for tone in tones]
     field = hv.HeatMap(fields, ["x", "y"], "value").opts(
         cmap=colors, clim=(low, high if high > low else low + 1.0), clipping_colors={"NaN": "white"}, invert_yaxis=True
     )

@@ -28,7 +28,8 @@ def refined(found: Any) -> Any:
     finite = every[np.isfinite(every)] if np.isfinite(every).any() else np.array([0.0, 1.0])
     if not over:
         keys = [[(part, data, None) for data in found.datasets] for part in found.parts]
-        return drawn(found.datasets, keys, title="λ̂")
+        known = any(np.isfinite(each.reference) for each in found.estimates.values())
+        return drawn(found.datasets, keys, title="λ̂ of its expected value" if known else "λ̂")
     return below_each_other(
         *(
             drawn(
