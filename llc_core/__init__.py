@@ -43,6 +43,7 @@ from llc_core.results import Estimate
 from llc_core.samplers import *  # noqa: F403  every registered sampler is public
 from llc_core.studies.answer_key import Answer, Answers, answers
 from llc_core.studies.calibration.search import Calibration, calibrate
+from llc_core.studies.compressibility import Compressibility, compressibility
 from llc_core.studies.covariances.exact import LinearLosses, linear_losses
 from llc_core.studies.covariances.influences import Influence, influence
 from llc_core.studies.covariances.kernels import LossKernel, loss_kernel
@@ -50,6 +51,7 @@ from llc_core.studies.covariances.parts import Susceptibilities, susceptibilitie
 from llc_core.studies.information import Losses, debiased, generalisation, gibbs_generalisation, waic, wbic
 from llc_core.studies.over_training import llc_over_training
 from llc_core.studies.paths import PrincipalPath, expected_noise, noise_path, principal_path
+from llc_core.studies.refined import Refined, refined
 from llc_core.studies.risk.comparison import Risks, semi_synthetic_risk
 from llc_core.studies.risk.task import SemiSynthetic, semi_synthetic
 from llc_core.studies.stages import Stage, Stages, stages
@@ -76,6 +78,7 @@ __all__ = [
     "Basin",
     "BayesianNetwork",
     "Calibration",
+    "Compressibility",
     "Conclusion",
     "CrossEntropy",
     "DeepLinearFamily",
@@ -102,6 +105,7 @@ __all__ = [
     "PrincipalPath",
     "Potential",
     "Predictive",
+    "Refined",
     "Reweighted",
     "Risks",
     "Run",
@@ -122,6 +126,7 @@ __all__ = [
     "answers",
     "audit",
     "calibrate",
+    "compressibility",
     "conclude",
     "debiased",
     "density",
@@ -154,6 +159,7 @@ __all__ = [
     "posterior",
     "predictive",
     "principal_path",
+    "refined",
     "reweight",
     "reweighted",
     "run",

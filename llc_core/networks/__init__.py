@@ -7,6 +7,7 @@ from llc_core.networks.halves import Halves, digit_halves
 from llc_core.networks.heads import head_masks
 from llc_core.networks.models import MODELS, build_model
 from llc_core.networks.optimizers import Adam, EntropySGD, MomentumSGD
+from llc_core.networks.parts import named_parts
 from llc_core.networks.pictures import cifar10, cifar100, svhn
 from llc_core.networks.published import PUBLISHED, PictureSettings, picture_settings
 from llc_core.networks.text import synthetic_text
@@ -31,6 +32,7 @@ __all__ = [
     "head_masks",
     "load_state",
     "mnist",
+    "named_parts",
     "picture_settings",
     "potential_at",
     "save_state",

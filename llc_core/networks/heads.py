@@ -43,7 +43,7 @@ def head_masks(model: nn.Module, layer: int, head: int | Iterable[int], heads: i
     [heads, d_model, d_head] and W_O [heads, d_head, d_model]; of grouped queries _W_K and _W_V).
     Raises ValueError with one sentence for a layer or head that is not there, and for another layout.
     """
-    found = [known for name, part in model.named_modules() if (known := _known(name, part)) is not None]
+    found = _attentions(model)
     if not found:
         raise ValueError(
             f"model is a {type(model).__name__} without attention whose layout is known; build a 'transformer', or give masks by "
@@ -61,6 +61,15 @@ def head_masks(model: nn.Module, layer: int, head: int | Iterable[int], heads: i
     if not masks:
         raise ValueError(f"head is {short(head)}; name at least one.")
     return masks
+
+
+def head_counts(model: nn.Module, heads: int | None = None) -> list[int]:
+    """How many heads each attention of a known layout has, in the order of `head_masks`; heads: as there. Empty where there is none."""
+    return [part.count(heads) for part, _ in _attentions(model)]
+
+
+def _attentions(model: nn.Module) -> list[tuple[_Part, Entries]]:
+    return [known for name, part in model.named_modules() if (known := _known(name, part)) is not None]
 
 
 @dataclass(frozen=True)

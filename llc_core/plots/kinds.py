@@ -22,6 +22,8 @@ from llc_core.plots.style import (
 
 BESIDE = ((TRUTH, "solid"), (GOOD, "dashed"), (MARK, "dotted"))
 """Colours and dashes of the densities that lie beside what was drawn at random."""
+PALE = np.array([0x5B, 0xA9, 0xDF])
+"""The darkest colour of a heat map, on which dark letters can still be read."""
 
 
 def curves(
@@ -118,3 +120,32 @@ def in_places(
     ends = (-0.6, len(names) - 0.4)
     axis = {"yticks": ticks, "ylim": ends, "ylabel": ""} if lying else {"xticks": ticks, "xlim": ends, "xlabel": ""}
     return finished(hv.Overlay(parts), **{**axis, **options})
+
+
+def heat(
+    values: Any,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    texts: Sequence[Sequence[str]],
+    ends: tuple[float, float] | None = None,
+    **options: Any,
+) -> Any:
+    """A field for each row and column: the darker, the larger its value, with its text in it.
+
+    values: [R, K]; those that are not finite stay white.  texts: [R, K].  ends: values of the lightest and the darkest colour; None:
+    the least and the largest.  options: of HoloViews.
+    """
+    hv, values = holoviews(), np.asarray(values, dtype=float)
+    known = values[np.isfinite(values)]
+    low, high = ends or ((known.min(), known.max()) if known.size else (0.0, 1.0))
+    fields = [(column, row, values[i, k]) for i, row in enumerate(rows) for k, column in enumerate(columns)]
+    words = [(column, row, texts[i][k]) for i, row in enumerate(rows) for k, column in enumerate(columns)]
+    share = np.linspace(0, 1, 64)[:, None]
+    tones = (255 + share * (PALE - 255)).round().astype(int)
+    colors = ["#" + "".join(f"{part:02x}" for part in tone) for tone in tones]
+    field = hv.HeatMap(fields, ["x", "y"], "value").opts(
+        cmap=colors, clim=(low, high if high > low else low + 1.0), clipping_colors={"NaN": "white"}, invert_yaxis=True
+    )
+    labels = hv.Labels(words, ["x", "y"], "text").opts(text_color="#1a1a1a", text_font_size="12px")
+    usual = {"xlabel": "", "ylabel": "", "show_grid": False, "height": 80 + 32 * len(rows)}
+    return finished(field * labels, **{**usual, **options})

@@ -28,6 +28,7 @@ from llc_core.potentials.deep_linear.tensors import Tensors
 from llc_core.potentials.deep_linear.virtual_data import data_of
 from llc_core.theory.coefficients import learning_coefficient, local_learning_coefficient
 from llc_core.theory.rank_tables import Ranks, numerical_ranks
+from llc_core.theory.refined import refined_learning_coefficient
 from llc_core.types import LearningCoefficient
 
 
@@ -154,6 +155,23 @@ class DeepLinearNetwork(Expected, LinearPotential):
         note = f"{self.rank_note} {MOVED_NOTE if self.is_moved else self.expected_note}".strip()
         return replace(local_learning_coefficient(self.widths, self.rank_table), note=note)
 
+    def refined(self, layer: int | Sequence[int] | None = None, inputs: Any = None) -> LearningCoefficient:
+        """λ and m at w0 where only some layers move, or inputs lie in a subspace (`llc_core.theory.refined`).
+
+        layer: its number from 0, or several numbers; None: all of them.
+        inputs: [k, H_0], rows that span the subspace; None: all directions. Ranks are then numerical.
+        `llc_core.refined` gives λ̂ beside it. Raises ValueError for layers that are not there and inputs of another width.
+        """
+        given: Any = range(len(self.weights)) if layer is None else layer
+        layers = given if is_list(given) else [given]
+        moving = [whole("layer", each, 0, len(self.weights) - 1) for each in layers]
+        if inputs is None:
+            return replace(refined_learning_coefficient(self.rank_table, moving), note=self.rank_note)
+        start = self._from or self
+        pairs = zip(start.weights, self._given_as, strict=True)
+        ranks = numerical_ranks([spanning(inputs, self.widths[0]), *(w.astype(kind) for w, kind in pairs)])
+        return replace(refined_learning_coefficient(ranks.table, [each + 1 for each in moving]), note=ranks.note)
+
     @property
     def rank_note(self) -> str:
         """A sentence where a rank of given weights is a close call, else empty."""
@@ -258,6 +276,17 @@ class DeepLinearNetwork(Expected, LinearPotential):
 
     def __repr__(self) -> str:
         return f"DeepLinearNetwork(widths={self.widths}, layer_ranks={self.layer_ranks}, dim={self.dim})"
+
+
+def spanning(inputs: Any, width: int) -> np.ndarray:
+    """Columns [width, k] that span what the rows of inputs [rows, width] span, in their own precision; k ≤ width."""
+    rows = np.asarray(inputs.detach().cpu() if isinstance(inputs, Tensor) else inputs)
+    if rows.ndim != 2 or rows.shape[1] != width or not len(rows) or rows.dtype.kind not in "fiu":
+        raise ValueError(f"inputs has shape {rows.shape}; give rows of {width} real numbers.")
+    if not np.isfinite(rows).all():
+        raise ValueError("inputs holds nan or infinity; give finite numbers.")
+    rows = rows.astype(np.float32 if rows.dtype == np.float16 else rows.dtype if rows.dtype.kind == "f" else np.float64)
+    return np.asarray(np.linalg.qr(rows, mode="r") if len(rows) > width else rows).T
 
 
 def _precision(given: Any) -> np.dtype[Any]:

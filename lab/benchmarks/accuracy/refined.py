@@ -1,0 +1,64 @@
+"""λ̂ of every layer alone, of random deep linear networks, beside its exact value: at this n, and in the limit.
+
+    python -m lab.benchmarks.accuracy.refined        twenty networks, about ten minutes of one core
+
+The posterior of one layer is normal, and the mean of nβ·ΔL under it is known (`linear_models.of_squared_error`). A layer is judged
+rightly where λ̂ is within 3% of that and trusted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+
+import numpy as np
+import torch
+
+from lab.benchmarks.machine import machine
+from lab.benchmarks.smoke import parse, status
+from llc_core import DeepLinearNetwork, refined
+
+NEAR = 0.03
+WIDEST = 12
+
+
+def network(seed: int) -> DeepLinearNetwork:
+    """Two to four layers of 4 to WIDEST units, each layer of rank 2 at least."""
+    random = np.random.default_rng(seed)
+    widths = random.integers(4, WIDEST + 1, int(random.integers(3, 6)))
+    ranks = [int(random.integers(2, min(pair) + 1)) for pair in zip(widths, widths[1:], strict=False)]
+    return DeepLinearNetwork.random(widths=widths.tolist(), layer_ranks=ranks, seed=seed)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--networks", type=int, default=20)
+    parser.add_argument("--sampler", default="HMC")
+    parser.add_argument("--steps", type=int, default=3000)
+    parser.add_argument("--chains", type=int, default=16)
+    options = parse(parser, globals(), networks=1, steps=40, chains=2, WIDEST=4)
+    torch.set_num_threads(1)
+    print(machine())
+    print(f"{'widths':<16} {'layer':>5} {'λ':>5} {'expected':>8} {'λ̂':>7} {'±':>6} {'off':>7}  trusted", flush=True)
+    offs, trusted, started = [], 0, time.perf_counter()
+    for seed in range(options.networks):
+        problem = network(seed)
+        found = refined(problem, sampler=options.sampler, steps=options.steps, chains=options.chains, seed=seed)
+        for row in found.rows():
+            if not row["λ"]:
+                continue  # what stands still lets nothing through: λ̂ is 0 without noise
+            offs.append(row["llc"] / row["expected"] - 1)
+            trusted += row["converged"]
+            name, layer = "-".join(map(str, problem.widths)), row["part"].removeprefix("layer:")
+            line = (
+                f"{name:<16} {layer:>5} {row['λ']:>5g} {row['expected']:>8.3f} {row['llc']:>7.3f} {row['llc_se']:>6.3f}"
+            )
+            print(f"{line} {offs[-1]:>+7.2%}  {'yes' if row['converged'] else row['verdict']}", flush=True)
+    near = int((np.abs(offs) <= NEAR).sum())
+    print(f"\n{near} of {len(offs)} layers within {NEAR:.0%}, {trusted} trusted; farthest {max(offs, key=abs):+.2%}, "
+          f"mean {np.mean(offs):+.2%}; {time.perf_counter() - started:.0f} s")  # fmt: skip
+    raise SystemExit(status(near < len(offs)))
+
+
+if __name__ == "__main__":
+    main()
