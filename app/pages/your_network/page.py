@@ -24,6 +24,7 @@ from app.pages.your_network.panels.calibration import CalibrationPanel
 from app.pages.your_network.panels.drawing import DrawingPanel
 from app.pages.your_network.panels.flat import FlatPanel
 from app.pages.your_network.panels.over_training import OverTraining
+from app.pages.your_network.panels.rows import RowsPanel
 from app.pages.your_network.pictures import OUTCOMES, draw_network, draw_outcome
 from app.pages.your_network.presets import PRESETS, NetworkPreset
 from app.pages.your_network.scene import NetworkConfig, link_config, side_bar_config
@@ -38,7 +39,8 @@ from app.style.layout import card, level_pair, pair, prose, toolbar
 from app.style.legend import heading
 from llc_core import RunConfig
 
-OVER, STEP, FLAT, AUDIT = "Over training", "Which step size?", "A flat direction", "Audit a trace of another tool"
+OVER, STEP, FLAT, ROWS = "Over training", "Which step size?", "A flat direction", "Which rows matter?"
+AUDIT = "Audit a trace of another tool"
 FIRST_HIGHEST_LOSS = 10.0
 """A λ that sets the first range of the losses: there is no exact one."""
 
@@ -54,8 +56,8 @@ class YourNetwork(EstimatePage):
         self.editor.complain = self.complain
         self.over_training, self.calibration = OverTraining(), CalibrationPanel()
         self.calibration.listener = self._on_pick
-        self.audit, self.flat, self.drawing = AuditPanel(), FlatPanel(), DrawingPanel()
-        self.panels = (self.over_training, self.calibration, self.flat, self.audit)
+        self.audit, self.flat, self.drawing, self.rows = AuditPanel(), FlatPanel(), DrawingPanel(), RowsPanel()
+        self.panels = (self.over_training, self.calibration, self.flat, self.rows, self.audit)
         self.takeaway: NetworkTakeaway = NetworkTakeaway(self.restore, lambda: self.over_training.found)
         self.polishing = Polishing(self.controls, lambda: self.change(self.of_side_bar))
         self.scale = prose(margin=(12, 0, 0, 0), visible=False)
@@ -65,6 +67,7 @@ class YourNetwork(EstimatePage):
             OVER: (self.over_training.view, None),
             STEP: (self.calibration.view, None),
             FLAT: (self.flat.view, self.flat.start),
+            ROWS: (self.rows.view, self.rows.start),
             AUDIT: (self.audit.view, None),
         }
         self.compose_estimate(
@@ -150,6 +153,7 @@ class YourNetwork(EstimatePage):
         self.about.object = about(config.choice, own=config.weights is not None)
         self.drawing.show(config)
         self.flat.show(config)
+        self.rows.show(config)
 
     def on_longer(self, config: PageConfig) -> None:
         self.over_training.settings = self.calibration.settings = dict(config.settings)

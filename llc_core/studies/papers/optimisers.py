@@ -1,5 +1,4 @@
 """Networks that two optimisers train from the same start: λ̂, ν̂ and error rates, and λ̂ by γ and the number of steps.
-
 Long, since two studies train the same networks and chains, and each brings its claims and its figure.
 
 Lau, Murfet & Wei 2023, section 10.3 and Figures 2, 4, 5, 6 and 10, whose settings the files in `lab/papers/001` hold.

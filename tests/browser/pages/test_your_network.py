@@ -142,3 +142,20 @@ def test_weights_from_a_file_and_from_a_wrong_one(mine):
     chooser.set_input_files({"name": "bad.pt", "mimeType": "application/octet-stream", "buffer": b"nothing"})
     expect(page.get_by_role("alert").filter(has_text="bad.pt contains Python objects")).to_be_visible()
     expect(page.locator(".caption")).to_have_text("finished")
+
+
+def test_rows_are_chosen_and_others_matter_for_them(mine):
+    page = mine.page
+    unfold(mine, "Which rows matter?")
+    matrix, title = page.locator("canvas.matrix"), page.locator(".list .title")
+    expect(matrix).to_be_visible(timeout=180_000)
+    matrix.focus()
+    before = title.inner_text()
+    page.keyboard.press("ArrowDown")
+    expect(title).not_to_have_text(before)
+    item = page.locator(".list li button").first
+    name = item.locator(".name").inner_text()
+    item.click()
+    expect(title).to_contain_text(f"The loss of {name} changes most")
+    expect(page.locator(".list li")).to_have_count(8)
+    expect(page.locator(".list .value").first).to_contain_text("±")

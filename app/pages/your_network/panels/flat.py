@@ -8,11 +8,10 @@ from functools import partial
 from torch import Tensor
 
 from app.pages.your_network.config import NETWORKS
+from app.pages.your_network.panels.base import ConfigPanel
 from app.pages.your_network.scene import NetworkConfig, potential, state_of, untrained
 from app.runs.job import Job, State
-from app.runs.manager import background
 from app.runs.tasks import TaskJob
-from app.session.job_panel import JobPanel
 from app.style import theme
 from app.style.layout import card, prose
 from app.style.legend import heading
@@ -30,41 +29,23 @@ Found = tuple[str, float, Beside]
 """What is rescaled, the factor, and what was measured there."""
 
 
-class FlatPanel(JobPanel):
+class FlatPanel(ConfigPanel):
     """`show` tells what is chosen now; `found` holds what was measured."""
 
-    tone = "small muted"
-
     def __init__(self) -> None:
-        super().__init__("Walk", INVITATION, runs=background, width=150)
-        self.words.styles = {"flex": "1 1 240px"}
+        super().__init__("Walk", INVITATION)
         self.found: list[Found] = []
-        self._config: NetworkConfig | None = None
         self._table = prose(theme.TABLE)
         self.view = card(heading("A flat direction"), self.bar(self.words, margin=(6, 0)), self._table)
 
-    def show(self, config: NetworkConfig) -> None:
-        """Another choice has another w0: what was measured elsewhere goes."""
-        asked = self._config
-        if asked is None or asked.choice != config.choice or asked.weights is not config.weights:
-            self.stop()
-            self.prepare()
-            self.say(INVITATION)
-        self._config = config
+    @property
+    def done(self) -> bool:
+        return bool(self.found)
 
-    def start(self) -> None:
-        """Begin as the button does, unless it has been done."""
-        if self._handle is None and not self.found:
-            self._on_button(None)
-
-    def begin(self) -> Callable[[], Job] | None:
-        config = self._config
-        if config is None:
-            return None
+    def job(self, config: NetworkConfig) -> Callable[[], Job]:
         problem = untrained(config.choice.network, config.choice.part, config.settings["batch_size"])
         if not free(config, problem):
             raise ValueError(NONE)
-        self.prepare()
         self.say("Measuring.")
         return partial(walk, config)
 
