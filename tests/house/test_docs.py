@@ -57,6 +57,7 @@ SHORTER = {
     "docs/w0-is-no-minimum.md": {"steps=2000": "steps=200"},
     "docs/how-to/step-size.md": {"steps=4000": "steps=200", "steps=1000": "steps=200"},
     "docs/how-to/language-models.md": {"steps=600": "steps=50"},
+    "docs/how-to/which-rows-matter.md": {"steps=20_000": "steps=500", "steps=4000": "steps=200"},
 }
 """What would take most of the time: the same calls on less."""
 

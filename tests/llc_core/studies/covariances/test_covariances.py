@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 import torch
@@ -172,6 +174,17 @@ def test_influence_on_probes_rows_and_other_observables(network):
     weights = influence(found, "WeightDraws")
     truth = -2 * exact.covariance @ (exact.x * (exact.y - exact.x @ exact.mean)[:, None]).T
     assert off(weights.values, -truth) < 3 * weights.relative_error
+
+
+def test_chains_that_died_are_in_no_covariance(network):
+    found = network[1]
+    kept = {name: values.copy() for name, values in found.observables["RowLosses"].items()}
+    rest = np.delete(kept["draws"], 2, axis=1)
+    kept["draws"][:, 2] = np.nan
+    per_chain = np.where(np.arange(found.chains) == 2, np.nan, found.per_chain)
+    hurt = dataclasses.replace(found, per_chain=per_chain, observables={**found.observables, "RowLosses": kept})
+    np.testing.assert_allclose(loss_kernel(hurt).values, loss_kernel(rest).values, rtol=1e-10, atol=1e-14)
+    assert influence(hurt, "WeightDraws").values.shape == (3, 80)
 
 
 def test_correlations_order_and_clusters():
