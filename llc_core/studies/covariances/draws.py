@@ -41,10 +41,10 @@ ENOUGH = 0.1
 
 @dataclass(frozen=True)
 class RowDraws:
-    """losses: [T, C, R + P] of the chains that live and weigh something.  weights: [T, C], 1 in sum for each chain.  rows: [R] their numbers in the data.
+    """losses: [T, C, R + P] of the chains that live and weigh something.  weights: [T, C], 1 in sum for each chain.
 
-    beta: nβ/(number of rows), with which the loss of one row enters the potential; nan: not known.  steps: [T].  living: [C'] which
-    chains of the run these are.  found: what they were taken from, for other observables of the same run.
+    rows: [R] their numbers in the data.  beta: nβ/(number of rows), with which the loss of one row enters the potential; nan: not known.
+    steps: [T].  living: [C'] which chains of the run these are.  found: what they were taken from, for other observables of the same run.
     """
 
     losses: np.ndarray
