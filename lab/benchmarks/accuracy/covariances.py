@@ -1,6 +1,6 @@
 """Covariances of losses beside linear regressions in closed form: kernel, influence, susceptibilities, and how their errors cover.
 
-    python -m lab.benchmarks.accuracy.covariances        100 seeds; eight minutes of one core
+    python -m lab.benchmarks.accuracy.covariances        100 seeds; a quarter of an hour of one core
 
 Independent draws and autoregressive chains tell of the estimators alone; HMC on the same regression of the whole way.
 """
@@ -126,7 +126,7 @@ def kernels(seeds: int) -> bool:
                 f"{line} {np.sqrt((1 + effective) / count):>10.1%} {ratio:>+9.1%} {bar if dim == JUDGED else '':>5}",
                 flush=True,
             )
-            fine = fine and (dim != JUDGED or np.mean(errors) <= bar)
+            fine = fine and (dim != JUDGED or float(np.mean(errors)) <= bar)
     return fine
 
 
@@ -238,7 +238,7 @@ def runs(count: int) -> bool:
     print(
         f"  nβ²·Var(L_n) = {np.mean(variances):.4f} over all runs, exactly {exactly:.4f} ({ratio:+.2%}); one run: ± {error:.1%}"
     )
-    return fine and abs(ratio) < 0.05
+    return fine and bool(abs(ratio) < 0.05)
 
 
 def parts(count: int) -> bool:
@@ -265,7 +265,7 @@ def parts(count: int) -> bool:
     fine = _said("HMC, a part of 3 weights", np.array(shares), ("susceptibility", "what a probe adds"))
     print(f"  a probe that the part's loss does not see adds 0 within 2 errors in {np.mean(zero):.0%} of the runs")
     print(f"  a probe that does not hang on the part adds 0 exactly: {exactly}")
-    return fine and np.mean(zero) >= COVER[0] and exactly
+    return fine and float(np.mean(zero)) >= COVER[0] and exactly
 
 
 if __name__ == "__main__":

@@ -41,10 +41,10 @@ ENOUGH = 0.1
 
 @dataclass(frozen=True)
 class RowDraws:
-    """losses: [T, C, R + P] of the living chains.  weights: [T, C], 1 in sum for each chain.  rows: [R] their numbers in the data.
+    """losses: [T, C, R + P] of the chains that live and weigh something.  weights: [T, C], 1 in sum for each chain.
 
-    beta: nβ/(number of rows), with which the loss of one row enters the potential; nan: not known.  steps: [T].  living: [C'] which
-    chains of the run these are.  found: what they were taken from, for other observables of the same run.
+    rows: [R] their numbers in the data.  beta: nβ/(number of rows), with which the loss of one row enters the potential; nan: not known.
+    steps: [T].  living: [C'] which chains of the run these are.  found: what they were taken from, for other observables of the same run.
     """
 
     losses: np.ndarray
@@ -84,10 +84,10 @@ def row_draws(found: Any) -> RowDraws:
         raise ValueError(
             f"found kept no losses of rows; run it with observables=[{NAME!r}], and long enough for a draw."
         )
-    living = np.isfinite(found.per_chain)
-    draws = np.asarray(kept["draws"], dtype=float)[:, living]
-    weights = np.asarray(kept["weights"], dtype=float)[:, living] if "weights" in kept else _even(draws)
-    if not draws.size or not (weights.sum(axis=0) > 0).all() or not np.isfinite(draws).all():
+    weights = np.asarray(kept["weights"], dtype=float) if "weights" in kept else _even(kept["draws"])
+    living = np.isfinite(found.per_chain) & (np.nan_to_num(weights).sum(axis=0) > 0)
+    draws, weights = np.asarray(kept["draws"][:, living], dtype=float), weights[:, living]
+    if not draws.size or not np.isfinite(draws).all():
         raise ValueError("The losses of rows are not finite in any chain that lives; ask the verdict why.")
     weights = weights / weights.sum(axis=0)
     rows, beta = np.asarray(kept["rows"]), float(kept["beta"])

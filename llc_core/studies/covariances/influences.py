@@ -62,7 +62,7 @@ def influence(found: Any, query: Any = None) -> Influence:
     found: an Estimate of a run with RowLosses, or losses [T, C, R] of any tool.
     query: the number of a probe row or a list of them (without probe rows, of rows in the data); the name of another observable
     of the run that kept draws at the same steps, such as "Predictions"; values [T, C] or [T, C, Q] of anything at the
-    same draws; None: all probe rows, or without those all rows.
+    same draws, of all chains of the run or of the living; None: all probe rows, or without those all rows.
     """
     kept = row_draws(found)
     phi, names = _query(kept, query)
@@ -78,6 +78,8 @@ def _query(kept: RowDraws, query: Any) -> tuple[np.ndarray, tuple[str, ...]]:
         phi = draws_of(kept, query)
         return phi, tuple(f"{query} {k}" for k in range(phi.shape[2]))
     if isinstance(query, np.ndarray) and query.ndim >= 2:
+        if kept.living is not None and query.shape[1] == len(kept.living):
+            query = query[:, kept.living]
         if query.shape[:2] != kept.losses.shape[:2] or query.ndim > 3 or not np.isfinite(query).all():
             wanted = list(kept.losses.shape[:2])
             raise ValueError(

@@ -184,7 +184,15 @@ def test_chains_that_died_are_in_no_covariance(network):
     per_chain = np.where(np.arange(found.chains) == 2, np.nan, found.per_chain)
     hurt = dataclasses.replace(found, per_chain=per_chain, observables={**found.observables, "RowLosses": kept})
     np.testing.assert_allclose(loss_kernel(hurt).values, loss_kernel(rest).values, rtol=1e-10, atol=1e-14)
+    losses = found.observables["RowLosses"]["draws"]
+    np.testing.assert_array_equal(influence(hurt, losses[:, :, 80]).values, influence(hurt, rest[:, :, 80]).values)
+    np.testing.assert_array_equal(influence(hurt, losses[:, :, 80]).values, influence(hurt, 0).values)
     assert influence(hurt, "WeightDraws").values.shape == (3, 80)
+    weights = np.ones(losses.shape[:2])
+    weights[:, 2] = 0
+    light = {**found.observables, "RowLosses": {**found.observables["RowLosses"], "weights": weights}}
+    kernel = loss_kernel(dataclasses.replace(found, observables=light))
+    np.testing.assert_allclose(kernel.values, loss_kernel(rest).values, rtol=1e-10, atol=1e-14)
 
 
 def test_correlations_order_and_clusters():
