@@ -18,6 +18,8 @@ from served import Served
 
 from app.server.jupyter import launcher
 
+pytestmark = pytest.mark.slow  # a server of its own, behind a second one
+
 pytest.importorskip("panel")
 tornado = pytest.importorskip("tornado")
 
@@ -121,7 +123,6 @@ def outside(html: str) -> list[str]:
     return [found for found in addresses(html) if found.startswith("/") or "://" in found]
 
 
-@pytest.mark.slow
 def test_all_that_the_page_loads_lies_under_the_prefix(page):
     address, html = page
     assert len(addresses(html)) > 8 and not outside(html)
@@ -134,7 +135,6 @@ def test_an_address_from_the_root_would_be_found():
     assert outside('<script src="/static/js/bokeh.min.js"></script>') and not outside('<img src="static/a.png">')
 
 
-@pytest.mark.slow
 def test_the_root_leads_to_the_app_under_the_prefix(page):
     address, _ = page
     root = address.removesuffix("app")

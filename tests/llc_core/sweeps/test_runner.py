@@ -73,12 +73,13 @@ def numbers(rows):
     return {row["key"]: (row["status"], row["llc"], row["llc_printed"], row["r_hat"]) for row in rows}
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_sweep_records_every_row(whole):
     assert len(whole) == 8 and {row["status"] for row in whole} == {"ok"}
     assert all(row["llc"] > 0 and row["seconds"] > 0 and row["expected_llc"] > 0 for row in whole)
 
 
+@pytest.mark.slow
 def test_a_finished_sweep_starts_nothing(whole, tmp_path, monkeypatch):
     with Store(tmp_path / "a.sqlite") as store:
         store.add(whole)
@@ -87,6 +88,7 @@ def test_a_finished_sweep_starts_nothing(whole, tmp_path, monkeypatch):
     assert (last.state, last.done) == ("finished", 8)
 
 
+@pytest.mark.slow
 def test_a_stopped_sweep_goes_on(whole, scheduler, tmp_path):
     path, stop = tmp_path / "a.sqlite", threading.Event()
 
@@ -139,6 +141,7 @@ def test_nothing_is_stopped_where_there_is_no_store(tmp_path, capsys):
     assert end.value.code == 2 and "no store" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_more_step_sizes_run_those_that_are_missing(whole, scheduler, tmp_path, monkeypatch):
     with Store(tmp_path / "a.sqlite") as store:
         store.add(whole)
