@@ -128,12 +128,13 @@ def heat(
     columns: Sequence[str],
     texts: Sequence[Sequence[str]],
     ends: tuple[float, float] | None = None,
+    colors: Sequence[str] = (),
     **options: Any,
 ) -> Any:
     """A field for each row and column: the darker, the larger its value, with its text in it.
 
     values: [R, K]; those that are not finite stay white.  texts: [R, K].  ends: values of the lightest and the darkest colour; None:
-    the least and the largest.  options: of HoloViews.
+    the least and the largest.  colors: from the one to the other, in place of shades of blue.  options: of HoloViews.
     """
     hv, values = holoviews(), np.asarray(values, dtype=float)
     known = values[np.isfinite(values)]
@@ -142,9 +143,12 @@ def heat(
     words = [(column, row, texts[i][k]) for i, row in enumerate(rows) for k, column in enumerate(columns)]
     share = np.linspace(0, 1, 64)[:, None]
     tones = (255 + share * (PALE - 255)).round().astype(int)
-    colors = ["#" + "".join(f"{part:02x}" for part in tone) for tone in tones]
+    blues = ["#" + "".join(f"{part:02x}" for part in tone) for tone in tones]
     field = hv.HeatMap(fields, ["x", "y"], "value").opts(
-        cmap=colors, clim=(low, high if high > low else low + 1.0), clipping_colors={"NaN": "white"}, invert_yaxis=True
+        cmap=list(colors) or blues,
+        clim=(low, high if high > low else low + 1.0),
+        clipping_colors={"NaN": "white"},
+        invert_yaxis=True,
     )
     labels = hv.Labels(words, ["x", "y"], "text").opts(text_color="#1a1a1a", text_font_size="12px")
     usual = {"xlabel": "", "ylabel": "", "show_grid": False, "height": 80 + 32 * len(rows)}

@@ -50,6 +50,12 @@ class Influence(Covariances):
             for at in best
         ]
 
+    def plot(self, query: int = 0) -> Any:
+        """The most influential rows of a query with their errors, as a HoloViews figure. The extra "plots" brings what it needs."""
+        from llc_core.plots import covariances as drawing
+
+        return drawing.influence(self, query)
+
     def __repr__(self) -> str:
         lines = [f"{'row':>7}  {'−Cov':>10}  {'±':>8}   of {self.queries[0]}"]
         lines += [f"{each['row']:>7}  {each['influence']:>10.3g}  {each['se']:>8.2g}" for each in self.top()]

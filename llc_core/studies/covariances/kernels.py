@@ -48,6 +48,12 @@ class LossKernel(Covariances):
         tree: np.ndarray = linkage(1 - np.nan_to_num(near)[above].clip(-1, 1), "average")
         return tree
 
+    def plot(self) -> Any:
+        """The square of all rows, in the order of its clusters, as a HoloViews image. The extra "plots" brings what it needs."""
+        from llc_core.plots import covariances as drawing
+
+        return drawing.kernel(self)
+
     def __repr__(self) -> str:
         kind = "correlations" if self.correlated else "covariances"
         said = f"LossKernel: {kind} of the losses of {len(self.rows)} rows, {self.effective_draws:,.0f} effective draws"

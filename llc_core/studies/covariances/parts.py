@@ -59,6 +59,12 @@ class Susceptibilities:
             for j, probe in enumerate(self.probes)
         ]
 
+    def plot(self) -> Any:
+        """A heat map of χ, parts × probes, as a HoloViews object. The extra "plots" brings what it needs."""
+        from llc_core.plots import covariances as drawing
+
+        return drawing.susceptibilities(self)
+
     def __repr__(self) -> str:
         lines = [f"{'part':>16}  {'probe':>10}  {'χ':>10}  {'±':>8}  {'added':>10}  {'±':>8}"]
         for row in self.rows():
