@@ -24,6 +24,7 @@ from app.pages.your_network.panels.calibration import CalibrationPanel
 from app.pages.your_network.panels.drawing import DrawingPanel
 from app.pages.your_network.panels.flat import FlatPanel
 from app.pages.your_network.panels.over_training import OverTraining
+from app.pages.your_network.panels.part_by_part import PartByPart
 from app.pages.your_network.panels.rows import RowsPanel
 from app.pages.your_network.pictures import OUTCOMES, draw_network, draw_outcome
 from app.pages.your_network.presets import PRESETS, NetworkPreset
@@ -39,8 +40,8 @@ from app.style.layout import card, level_pair, pair, prose, toolbar
 from app.style.legend import heading
 from llc_core import RunConfig
 
-OVER, STEP, FLAT, ROWS = "Over training", "Which step size?", "A flat direction", "Which rows matter?"
-AUDIT = "Audit a trace of another tool"
+OVER, PARTS, STEP, FLAT = "Over training", "Part by part", "Which step size?", "A flat direction"
+ROWS, AUDIT = "Which rows matter?", "Audit a trace of another tool"
 FIRST_HIGHEST_LOSS = 10.0
 """A λ that sets the first range of the losses: there is no exact one."""
 
@@ -57,7 +58,8 @@ class YourNetwork(EstimatePage):
         self.over_training, self.calibration = OverTraining(), CalibrationPanel()
         self.calibration.listener = self._on_pick
         self.audit, self.flat, self.drawing, self.rows = AuditPanel(), FlatPanel(), DrawingPanel(), RowsPanel()
-        self.panels = (self.over_training, self.calibration, self.flat, self.rows, self.audit)
+        self.parts_alone = PartByPart()
+        self.panels = (self.over_training, self.parts_alone, self.calibration, self.flat, self.rows, self.audit)
         self.takeaway: NetworkTakeaway = NetworkTakeaway(self.restore, lambda: self.over_training.found)
         self.polishing = Polishing(self.controls, lambda: self.change(self.of_side_bar))
         self.scale = prose(margin=(12, 0, 0, 0), visible=False)
@@ -65,6 +67,7 @@ class YourNetwork(EstimatePage):
         self.explanations = [self.about, self.controls.formula]
         folded = {
             OVER: (self.over_training.view, None),
+            PARTS: (self.parts_alone.view, None),
             STEP: (self.calibration.view, None),
             FLAT: (self.flat.view, self.flat.start),
             ROWS: (self.rows.view, self.rows.start),
@@ -148,6 +151,7 @@ class YourNetwork(EstimatePage):
         self.polishing.begin(config)
         self.scale.visible = False
         self.over_training.show(config.choice, dict(config.settings), config.weights is not None)
+        self.parts_alone.show(config.choice, dict(config.settings))
         self.calibration.show(config.choice, dict(config.settings))
         self.health.object = '<p class="small muted">They come with the first estimate.</p>'
         self.about.object = about(config.choice, own=config.weights is not None)
