@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from llc_core.fields import hyper, is_list, number, short
+from llc_core.fields import hyper
 from llc_core.potentials.plane.surfaces import surface
 from llc_core.studies.papers.claims import Claim, Measured, less, near
-from llc_core.studies.papers.study import Cost, Found, Place, Study, register
+from llc_core.studies.papers.study import Cost, Found, Place, Study, register, rising
 
 BOX = 2.0
 CELLS = 1200
@@ -25,15 +25,6 @@ LINE_FROM = 0.5
 """w₁ from which on a point belongs to the line."""
 WITHIN = 0.03
 """A slope that is this near to λ: it still falls with log n."""
-
-
-def read_sizes(label: str, value: Any) -> tuple[float, ...]:
-    if not is_list(value) or len(value) < 2:
-        raise ValueError(f"{label} is {short(value)}; give at least two numbers of samples n, in rising order.")
-    found = tuple(number(label, each, above=0) for each in value)
-    if list(found) != sorted(set(found)):
-        raise ValueError(f"{label} is {short(list(found))}; give numbers of samples n in rising order.")
-    return found
 
 
 def masses(n: float, cells: int = CELLS) -> tuple[float, float]:
@@ -57,7 +48,7 @@ def masses(n: float, cells: int = CELLS) -> tuple[float, float]:
 class Basins(Study):
     """sizes: n, in rising order.  show: "density" draws exp(−nK) at each n, "free_energy" F̄ of both basins against log n."""
 
-    sizes: tuple[float, ...] = hyper((5, 100), read=read_sizes)
+    sizes: tuple[float, ...] = hyper((5, 100), read=rising("numbers of samples n", 2, above=0))
     show: str = hyper("density", choices=("density", "free_energy"))
 
     def cost(self) -> Cost:

@@ -7,7 +7,7 @@ Lau, Murfet & Wei 2023, section 10.3 and Figures 2, 4, 5, 6 and 10, whose settin
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 
 from llc_core.estimating import estimate
-from llc_core.fields import hyper, is_list, number, short
+from llc_core.fields import hyper
 from llc_core.networks import Checkpoint, Split, build_model, digits, mnist, potential_at, train
 from llc_core.networks.optimizers import EntropySGD, MomentumSGD, Optimizer
 from llc_core.results import Estimate
 from llc_core.samplers.sgld import SGLD
 from llc_core.studies.papers.claims import Claim, Measured, less
-from llc_core.studies.papers.study import Cost, Found, Place, Study, register
+from llc_core.studies.papers.study import Cost, Found, Place, Study, register, rising
 
 DATA = {"digits": (1_438, 64), "mnist": (60_000, 784)}
 """Rows to train on and numbers of a row."""
@@ -34,18 +34,6 @@ LOOK_EVERY = 10
 """Steps of a chain between two looks at every row's loss, for ν̂."""
 NO_FILES = "This item needs MNIST; give the folder of its four files with --mnist, or take --size small."
 ENTROPY, PLAIN = "entropy-SGD", "SGD"
-
-
-def rising(wanted: str, least: int, low: float = -math.inf, above: float = -math.inf) -> Callable[[str, Any], Any]:
-    """What reads at least so many numbers in rising order.  wanted: what they are, as the sentence says it."""
-
-    def read(label: str, value: Any) -> tuple[float, ...]:
-        found = tuple(number(label, each, low, above=above) for each in value) if is_list(value) else ()
-        if len(found) < least or list(found) != sorted(set(found)):
-            raise ValueError(f"{label} is {short(value)}; give at least {least} {wanted}, in rising order.")
-        return found
-
-    return read
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
 from llc_core.compute.cores import available_cores
-from llc_core.fields import Family, Named
+from llc_core.fields import Family, Named, is_list, number, short
 from llc_core.studies.keeping import Kept
 from llc_core.studies.papers.claims import Claim
 
@@ -76,3 +77,15 @@ register = STUDIES.register
 def on_cores(processor_seconds: float, parts: int) -> float:
     """Seconds of `parts` that run side by side, of so many seconds of one processor together."""
     return processor_seconds / max(1, min(parts, available_cores()))
+
+
+def rising(wanted: str, least: int, low: float = -math.inf, above: float = -math.inf) -> Callable[[str, Any], Any]:
+    """What reads at least so many numbers in rising order.  wanted: what they are, as the sentence says it."""
+
+    def read(label: str, value: Any) -> tuple[float, ...]:
+        found = tuple(number(label, each, low, above=above) for each in value) if is_list(value) else ()
+        if len(found) < least or list(found) != sorted(set(found)):
+            raise ValueError(f"{label} is {short(value)}; give at least {least} {wanted}, in rising order.")
+        return found
+
+    return read

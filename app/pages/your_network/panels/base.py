@@ -13,14 +13,30 @@ from app.runs.manager import background
 from app.session.job_panel import JobPanel
 
 
-class ChoicePanel(JobPanel):
-    """A job about the page's choice and settings. `prepare` empties the panel, `job` makes what is run."""
+class NetworkPanel(JobPanel):
+    """A job in the background, words beside its button. `prepare` empties the panel."""
 
     tone = "small muted"
 
     def __init__(self, label: str, invitation: str):
         super().__init__(label, invitation, runs=background, width=150)
         self.words.styles = {"flex": "1 1 240px"}
+
+    def prepare(self) -> None:
+        raise NotImplementedError
+
+    def forget(self) -> None:
+        """What was found belongs to another question now."""
+        self.stop()
+        self.prepare()
+        self.say(self._invitation)
+
+
+class ChoicePanel(NetworkPanel):
+    """A job about the page's choice and settings. `job` makes what is run, from what is chosen when the button is pressed."""
+
+    def __init__(self, label: str, invitation: str):
+        super().__init__(label, invitation)
         self.choice: NetworkChoice | None = None
         self.settings: dict[str, Any] = {}
 
@@ -30,31 +46,23 @@ class ChoicePanel(JobPanel):
         self.prepare()
         return partial(self.job, self.choice, dict(self.settings))
 
-    def prepare(self) -> None:
-        raise NotImplementedError
-
     @staticmethod
     def job(choice: NetworkChoice, settings: dict[str, Any]) -> Job:
         raise NotImplementedError
 
 
-class ConfigPanel(JobPanel):
-    """A job about the network of the run. `prepare` empties the panel, `job` says what is run, `done` whether there is a result."""
-
-    tone = "small muted"
+class ConfigPanel(NetworkPanel):
+    """A job about the network of the run. `job` says what is run, `done` whether there is a result."""
 
     def __init__(self, label: str, invitation: str):
-        super().__init__(label, invitation, runs=background, width=150)
-        self.words.styles = {"flex": "1 1 240px"}
+        super().__init__(label, invitation)
         self.config: NetworkConfig | None = None
 
     def show(self, config: NetworkConfig) -> None:
         """Another choice has another w0: what was measured elsewhere goes."""
         asked = self.config
         if asked is None or asked.choice != config.choice or asked.weights is not config.weights:
-            self.stop()
-            self.prepare()
-            self.say(self._invitation)
+            self.forget()
         self.config = config
 
     def start(self) -> None:
@@ -71,9 +79,6 @@ class ConfigPanel(JobPanel):
 
     @property
     def done(self) -> bool:
-        raise NotImplementedError
-
-    def prepare(self) -> None:
         raise NotImplementedError
 
     def job(self, config: NetworkConfig) -> Callable[[], Job]:

@@ -51,28 +51,23 @@ class PartByPart(ChoicePanel):
     def show(self, choice: NetworkChoice, settings: dict[str, Any]) -> None:
         question = (replace(choice, checkpoint=0, part=ALL_PARTS), settings)
         if question != self._known:
-            self._forget()
+            self.forget()
         self._known, self.choice, self.settings = question, choice, settings
         self.rows.visible = NETWORKS[choice.network].data == "digits"
         if not self.rows.visible:
             self.rows.value = ALL_ROWS
 
     def _on_rows(self, event: object) -> None:
-        self._forget()
-
-    def _forget(self) -> None:
-        self.stop()
-        self.found, self._table.object = [], ""
-        self.say(INVITATION)
+        self.forget()
 
     def prepare(self) -> None:
         self.found, self._table.object = [], ""
-        self.say("Estimating the first part.")
 
     def begin(self) -> Callable[[], Job] | None:
         if self.choice is None:
             return None
         self.prepare()
+        self.say("Estimating the first part.")
         return partial(work, self.choice, dict(self.settings), self.rows.value)
 
     def receive(self, state: State, items: list[Found]) -> None:
@@ -81,10 +76,15 @@ class PartByPart(ChoicePanel):
         self.found = [*self.found, *items]
         self._table.object = table(self.found, list(shown_parts(self.choice.network)))
         wanted = len(NETWORKS[self.choice.network].checkpoints) * len(shown_parts(self.choice.network))
-        trusted = sum(bool(each.converged) for *_, each in self.found)
-        self.say(
-            f"Estimates: {len(self.found)} of {wanted}. In brackets: not trusted, {len(self.found) - trusted}. Point at one to see why."
-        )
+        doubtful = [each for each in self.found if not each[2].converged]
+        said = f"Estimates: {len(self.found)} of {wanted}."
+        if doubtful:
+            # the first one is of the last checkpoint, which the page shows; the others say why where they are pointed at
+            step, words, found = doubtful[0]
+            said += (
+                f" In brackets, {len(doubtful)}: not trusted. After {step:,} steps, {words}: {found.converged.reason}"
+            )
+        self.say(said)
 
 
 def shown_parts(network: str) -> dict[str, str]:
