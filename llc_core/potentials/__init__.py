@@ -20,6 +20,7 @@ from llc_core.potentials.module.network import NetworkPotential
 from llc_core.potentials.plane.prices import planar_price
 from llc_core.potentials.plane.regression import PLANAR, Planar, planar_from, planar_landscape
 from llc_core.potentials.plane.surfaces import SURFACES, Surface, surface
+from llc_core.potentials.polygons import Superposition, superposition
 from llc_core.potentials.prices import Price
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "Potential",
     "Price",
     "ProblemClass",
+    "Superposition",
     "Surface",
     "Workload",
     "build",
@@ -43,11 +45,12 @@ __all__ = [
     "planar_landscape",
     "price",
     "problem_class",
+    "superposition",
     "surface",
 ]
 
 MOST_NETWORKS = 10_000
-KINDS = ("bayesian_network", "dln", "dln_family", "landscape", "planar", "surface")
+KINDS = ("bayesian_network", "dln", "dln_family", "landscape", "planar", "superposition", "surface")
 _DLN_KEYS = {"size_class", "ranks", "widths", "layer_ranks", "n", "noise_std", "seed", "virtual"}
 
 
@@ -60,6 +63,8 @@ def build(description: Mapping[str, Any]) -> Potential:
         return planar_from(values)
     if kind == "surface":
         return surface(values)
+    if kind == "superposition":
+        return superposition(values)
     if kind == "bayesian_network":
         return BayesianNetwork.described(values)
     if kind == "dln_family":
@@ -85,6 +90,8 @@ def price(
         return line_price(values)
     if kind == "planar":
         return planar_price(values)
+    if kind == "superposition":
+        return Price(superposition(values).dim, 4096, 4096)  # at most 60 parameters
     if kind == "surface":
         surface(values)
         return Price(2, 4096, 4096)  # a few numbers: at most 63 components of four

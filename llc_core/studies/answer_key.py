@@ -15,11 +15,11 @@ import torch
 from torch import nn
 
 from llc_core.fields import choice
-from llc_core.networks.superposition import polygon_coefficient, superposition
 from llc_core.potentials.base import Potential
 from llc_core.potentials.deep_linear.network import DeepLinearNetwork
 from llc_core.potentials.module.network import NetworkPotential
 from llc_core.potentials.plane.regression import planar_landscape
+from llc_core.potentials.polygons import polygon_coefficient, superposition
 from llc_core.types import LearningCoefficient
 
 WATANABE = "Watanabe 2009: the least of (h + 1)/(2k) over the axes"

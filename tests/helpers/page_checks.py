@@ -14,6 +14,7 @@ READY = {
     "Stationary bias": "Right sampler",
     "Many modes": "as many independent draws",
     "Stages": "learned values",
+    "Polygons": "the first chain, and w0",
     "Landscapes": "Loss over the two weights",
     "Weights and functions": "distance to exact",
     "Decisions": "poisonous eaten",

@@ -35,6 +35,7 @@ LINKS: dict[str, dict[str, Any]] = {
         "sampler": {"name": "SGLD"},
         "steps": 300,
     },
+    "polygons": {"problem": {"kind": "superposition", "sides": 6}, "steps": 300},
     "your-network": {"network": "small", "part": "layer:2", "checkpoint": 100, "steps": 200, "burn_in": 50},
 }
 
@@ -92,6 +93,8 @@ def change_problem(view: Any) -> None:
     """As the first entry of the editor does."""
     if view.key_of_test == "local-geometry":
         view.editor.widths.value = "3, 3" if view.editor.widths.value != "3, 3" else "3, 2"
+    elif view.key_of_test == "polygons":
+        view.editor.sides.widget.value = "5" if view.editor.sides.value != "5" else "6"
     elif view.key_of_test == "landscapes":
         view.editor.choice.widget.value = "quadratic" if view.editor.choice.value != "quadratic" else "line_and_point"
     else:

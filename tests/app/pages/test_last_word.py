@@ -29,6 +29,7 @@ CASES: dict[str, dict[str, Any]] = {
     "toy": {"problem": {"width": 2}, **LLC},
     "local-geometry": {"problem": {"kind": "dln", "widths": [3, 3]}, **LLC},
     "landscapes": {"problem": {"kind": "planar", "name": "normal_crossing", "k": [1, 1]}, **LLC},
+    "polygons": {"problem": {"kind": "superposition", "sides": 5}, **LLC},
     "your-network": LLC,
     "stationary-bias": {"steps": 1000, "chains": 100},
     "many-modes": {"gradients": 20_000, "trials": 2},

@@ -48,13 +48,14 @@ def test_pages_are_found():
         "Stationary bias",
         "Your network",
         "Stages",
+        "Polygons",
         "Landscapes",
         "Many modes",
         "Weights and functions",
         "Decisions",
         "Benchmark",
     ]
-    assert [page.main for page in pages] == [True] * 4 + [False] * 6, "those of the header come first"
+    assert [page.main for page in pages] == [True] * 4 + [False] * 7, "those of the header come first"
 
 
 @pytest.fixture

@@ -60,7 +60,12 @@ def test_the_plane_lies_beside_the_number(app):
         picture_estimate_and_verdict_lie_above_the_fold(page, "plane", height)
 
 
-SHORT = {"local-geometry": QUICK, "your-network": {"network": "small", "steps": 600, "batch_size": 64}}
+POLYGON = {"problem": {"kind": "superposition", "sides": 5}, "steps": 600}
+SHORT = {
+    "local-geometry": QUICK,
+    "polygons": POLYGON,
+    "your-network": {"network": "small", "steps": 600, "batch_size": 64},
+}
 
 
 @pytest.mark.parametrize("key", SHORT)

@@ -52,6 +52,7 @@ MADE: dict[str, Callable[[], Potential]] = {
     "surface in noise": lambda: build({"kind": "surface", "name": "modes25", "noise": 0.25}),
     "landscape": lambda: build({"kind": "landscape", "name": "skewed"}),
     "landscape written": lambda: build({"kind": "landscape", "expression": "x^4/4 - cos(3*x)", "of": "energy"}),
+    "superposition": lambda: build({"kind": "superposition", "sides": 5, "features": 7, "left_out": "mean"}),
     "module": classifier,
 }
 SAMPLED = ("dln", "dln of a class", "dln of one layer", "dln virtual", "dln_family", "surface in noise", "module")
@@ -167,7 +168,15 @@ def check_batches(problem: Potential, gradient: str) -> None:
 def test_the_loss_is_the_mean_over_its_samples(name):
     problem = MADE[name]()
     if not problem.samples or problem.problems > 1 or problem.samples > 1000:
-        assert name in ("dln virtual", "dln_family", "surface", "surface in noise", "landscape", "landscape written")
+        assert name in (
+            "dln virtual",
+            "dln_family",
+            "surface",
+            "surface in noise",
+            "landscape",
+            "landscape written",
+            "superposition",
+        )
         return
     delta = moves(problem, side_by_side(problem))
     each = problem.per_sample_loss(delta, 0, problem.samples)

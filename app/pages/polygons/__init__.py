@@ -1,0 +1,1 @@
+"""Page "Polygons": six features in two dimensions, and what each polygon costs."""
