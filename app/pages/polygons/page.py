@@ -117,6 +117,11 @@ class Polygons(EstimatePage):
             return readout_values(state, None)
         return {**readout_values(state, truth.expected), "truth": number(truth.value)}
 
+    @property
+    def reference(self) -> float | None:
+        """Of the quadratic part of the loss, which is within 1% of the whole where there is a value at all."""
+        return None if self.scene is None else expected_llc(self.config)
+
     def truth(self) -> Truth | None:
         if self.scene is None:
             return None

@@ -8,8 +8,8 @@ from typing import Any
 
 from llc_core.potentials import Superposition
 
-STEPS = {"steps": 6_000, "burn_in": 0.25}
-"""With eight chains λ̂ is within 2% of λ after them, in four to eight seconds of a core."""
+RUN = {"steps": 8_000, "burn_in": 0.25, "localization": Superposition.localization}
+"""Over ten seeds λ̂ is 6.964 ± 0.014 at the pentagon and 8.409 ± 0.016 at the hexagon, expected 6.944 and 8.396."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class PolygonPreset:
     sides: int
     features: int = 6
     left_out: str = "silent"
-    settings: Mapping[str, Any] = field(default_factory=lambda: STEPS)
+    settings: Mapping[str, Any] = field(default_factory=lambda: RUN)
 
     @property
     def problem(self) -> dict[str, Any]:
@@ -33,7 +33,7 @@ PRESETS = (
     PolygonPreset(
         "pentagon",
         "Pentagon",
-        "Five features stand in a circle, the sixth is left out. It may do what it likes, so λ is only 7. Half of all weights is 9.",
+        "Five features stand in a circle, the sixth is left out. It may do what it likes, so λ is 7. Half of all weights is 9.",
         5,
     ),
     PolygonPreset(
