@@ -13,7 +13,8 @@ from app.pages.landscapes.scene import landscape_of, preset_config
 from app.pages.local_geometry.presets import PRESETS as NETWORKS
 from app.pages.stages.presets import PRESETS as STAIRCASES
 from llc_core import DeepLinearNetwork, expected_noise, stages
-from llc_core.potentials import build
+from llc_core.potentials import build, superposition
+from llc_core.potentials.polygons import even_samples
 
 GAMMA = 1.0
 """Localisation of the runs that the notes speak of."""
@@ -26,6 +27,7 @@ def numbers() -> dict[str, str]:
         **_landscapes(),
         **_rivals(),
         **_stages(),
+        **_polygons(),
         "noise_share": f"{expected_noise(400).shares[0]:.0%}",
     }
 
@@ -92,3 +94,14 @@ def _stages() -> dict[str, str]:
     two = next(preset for preset in STAIRCASES if preset.name == "two").config
     found = stages(two.widths, two.singular_values, seed=two.seed)
     return {"staircase": ", ".join(_fraction(stage.coefficient.value) for stage in found)}
+
+
+def _polygons() -> dict[str, str]:
+    five, six = superposition(5), superposition(6)
+    turn = even_samples(five, six)
+    assert turn is not None
+    return {
+        "pentagon": _fraction(five.local_learning_coefficient.value),
+        "hexagon": _fraction(six.local_learning_coefficient.value),
+        "corners": f"{turn:.0f}",
+    }
