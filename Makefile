@@ -65,13 +65,14 @@ fast-tests: env
 
 # What `.ci/run` asks besides: notebooks, long statistics, scripts of pages, the core alone.
 test-rest: env
-	$(PYTEST) $(SIDE_BY_SIDE) --durations=30 -m slow lab tests/llc_core tests/app tests/house tests/lab/sweeps tests/lab/site \
+	$(PYTEST) $(SIDE_BY_SIDE) --durations=30 -m "slow and not rare" lab tests/llc_core tests/app tests/house tests/lab/sweeps tests/lab/site \
 		--ignore tests/house/test_publishing.py
 	$(MAKE) --no-print-directory test-core
 
-# All that `make test` leaves out: also whatever else is asked of browsers, every command at its smallest size, and a wheel in an
-# empty environment.
+# All that `make test` leaves out: also further members of families, whatever else is asked of browsers, every command at its
+# smallest size, and a wheel in an empty environment.
 test-all: test-rest
+	$(PYTEST) $(SIDE_BY_SIDE) --durations=30 -m rare tests/llc_core tests/app
 	$(PYTEST) $(SIDE_BY_SIDE) --durations=30 -m slow tests/browser tests/lab tests/house/test_publishing.py
 
 # The engine with the core alone: its fast tests, and those of the command line. `make test` runs all of them in .venv, so

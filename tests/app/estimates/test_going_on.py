@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cases import few
 
 from app.controls.run_controls import LENGTH, Controls
 from app.pages import load_pages
@@ -44,7 +45,7 @@ def finish(view: Any) -> None:
         view._live._poll()
 
 
-@pytest.fixture(scope="module", params=list(SETTINGS))
+@pytest.fixture(scope="module", params=few(SETTINGS, 1))
 def view(request) -> Iterator[Any]:
     assert warmup.wait(120)
     view = PAGES[request.param].build()

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from cases import few
 
 from app.pages import load_pages
 from app.pages.local_geometry.page import LocalGeometry
@@ -35,12 +36,12 @@ LINKS: dict[str, dict[str, Any]] = {
         "sampler": {"name": "SGLD"},
         "steps": 300,
     },
-    "polygons": {"problem": {"kind": "superposition", "sides": 6}, "steps": 300},
     "your-network": {"network": "small", "part": "layer:2", "checkpoint": 100, "steps": 200, "burn_in": 50},
+    "polygons": {"problem": {"kind": "superposition", "sides": 6}, "steps": 300},
 }
 
 
-@pytest.fixture(scope="module", params=list(LINKS))
+@pytest.fixture(scope="module", params=few(LINKS, 3))
 def view(request) -> Iterator[Any]:
     made = PAGES[request.param].build()
     made.key_of_test = request.param

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import toy_page
+from cases import few
 from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 from last_word import DEEDS, Visitor, go_through, nothing_moves, plays_anyway, quick, slow
@@ -38,7 +39,7 @@ CASES: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.fixture(scope="module", params=CASES)
+@pytest.fixture(scope="module", params=few(CASES, 4))
 def case(request, tmp_path_factory) -> Iterator[tuple[Any, dict[str, Any]]]:
     """A page as if it were on the screen, and its configuration. What takes long is asked for by `ask`."""
     with pytest.MonkeyPatch.context() as patch:

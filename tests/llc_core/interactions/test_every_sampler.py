@@ -7,6 +7,7 @@ import functools
 import numpy as np
 import pytest
 import torch
+from cases import few
 
 import llc_core
 from llc_core.engine.stepping.interacting import Interacting
@@ -53,7 +54,7 @@ def run(kind: str, name: str, interaction=None) -> llc_core.Run:
 
 
 @pytest.mark.parametrize("kind", ["surface", "linear network", "torch network"])
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", few(KINDS, 6))
 def test_it_runs_or_says_why_not(name, kind):
     sampler = KINDS[name]().complete(False)
     if isinstance(sampler, MetropolisSampler) or sampler.adapts_coordinates:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 import torch
+from cases import few
 from targets import Quadratic, check_mean, sample
 
 from llc_core import HMC, MALA, PCN, RunConfig, SplitHMC, estimate, landscape, planar_landscape
@@ -89,7 +90,7 @@ def test_moments_of_mala_are_exact_and_wrong_without_the_reverse_density():
 @pytest.mark.long
 @pytest.mark.parametrize(
     "sampler",
-    [MALA(coordinates="prior"), PCN(), PCN(drift="none"), SplitHMC(leapfrog_steps=5)],
+    few([MALA(coordinates="prior"), PCN(), PCN(drift="none"), SplitHMC(leapfrog_steps=5)], 2),
     ids=lambda s: str(s)[:24],
 )
 def test_any_potential_with_a_localisation_will_do(sampler):
@@ -121,13 +122,17 @@ def off_on_the_skewed_line(sampler) -> float:
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("sampler", "module"),
-    [
-        (MALA(step_size=0.8), "mala"),
-        (MALA(step_size=0.8, coordinates="prior"), "mala"),
-        (PCN(step_size=0.8), "pcn"),
-        (PCN(step_size=0.8, drift="none"), "pcn"),
-        (SplitHMC(step_size=0.9, leapfrog_steps=2), "split_hmc"),
-    ],
+    few(
+        [
+            (MALA(step_size=0.8), "mala"),
+            (MALA(step_size=0.8, coordinates="prior"), "mala"),
+            (PCN(step_size=0.8), "pcn"),
+            (PCN(step_size=0.8, drift="none"), "pcn"),
+            (SplitHMC(step_size=0.9, leapfrog_steps=2), "split_hmc"),
+        ],
+        2,
+        unpack=True,
+    ),
     ids=lambda s: str(s)[:40],
 )
 def test_an_asymmetric_law_is_met_and_missed_where_all_is_accepted(sampler, module, monkeypatch):

@@ -576,7 +576,7 @@ MIRRORED_STEPS = 1000
 
 @pytest.mark.long
 @pytest.mark.parametrize("bug", ["half the force", "sign of the prior", "noise too large"])
-@pytest.mark.parametrize("name", few(NAMES, 8))
+@pytest.mark.parametrize("name", few(NAMES, 4))
 def test_the_quadratic_check_catches(name, bug):
     if (name, bug) == ("SGNHT", "noise too large"):
         pytest.skip("the thermostat exists to absorb exactly this")
@@ -588,7 +588,7 @@ def test_the_quadratic_check_catches(name, bug):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", few(NAMES, 8))
+@pytest.mark.parametrize("name", few(NAMES, 4))
 def test_the_skewed_check_catches_a_mirrored_gradient_that_a_gaussian_hides(name):
     with pytest.raises(AssertionError, match="off by"):
         case = dataclasses.replace(CASES[name], steps=min(MIRRORED_STEPS, CASES[name].steps))
@@ -628,7 +628,7 @@ def test_the_compiled_update_has_the_moments_on_a_quadratic(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", WITH_CELL)
+@pytest.mark.parametrize("name", few(WITH_CELL, 2))
 def test_the_compiled_update_has_the_moments_on_a_skewed_target(name):
     check_skewed(compiled(CASES[name].skewed), CASES[name], FEWER)
 
