@@ -1,6 +1,6 @@
 """What it costs to keep the losses of 1,000 rows along the chains of a network of a million parameters, and how often a look is worth it.
 
-    OMP_NUM_THREADS=1 python -m lab.benchmarks.speed.row_losses        five minutes of one core
+    OMP_NUM_THREADS=1 python -m lab.benchmarks.speed.row_losses        seven minutes of one core
 
 Runs with and without looks advance in turns: processor time, ratios within a round. How often a look is worth it is said by one run
 that looks often and is thinned: the spacing up to which few effective draws are lost.
