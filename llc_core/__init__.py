@@ -48,6 +48,7 @@ from llc_core.studies.covariances.exact import LinearLosses, linear_losses
 from llc_core.studies.covariances.influences import Influence, influence
 from llc_core.studies.covariances.kernels import LossKernel, loss_kernel
 from llc_core.studies.covariances.parts import Susceptibilities, susceptibilities
+from llc_core.studies.covariances.patterns import Pattern, patterning
 from llc_core.studies.information import Losses, debiased, generalisation, gibbs_generalisation, waic, wbic
 from llc_core.studies.over_training import llc_over_training
 from llc_core.studies.paths import PrincipalPath, expected_noise, noise_path, principal_path
@@ -99,6 +100,7 @@ __all__ = [
     "Losses",
     "NetworkPotential",
     "Mixture",
+    "Pattern",
     "Planar",
     "Polished",
     "Posterior",
@@ -154,6 +156,7 @@ __all__ = [
     "numerical_rank_table",
     "nuts_reference",
     "one_sided_posterior",
+    "patterning",
     "planar_landscape",
     "polish",
     "posterior",

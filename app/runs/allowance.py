@@ -31,23 +31,26 @@ def check_price(price: Price, remedy: str) -> None:
         )
 
 
-def run_memory(config: RunConfig, problem: Potential) -> tuple[float, int]:
+def run_memory(config: RunConfig, problem: Potential, second: Potential | None = None) -> tuple[float, int]:
     """Bytes that the chains of a complete configuration take at the peak of a step, and how many chains there are.
 
-    Their states, gradients and what the sampler keeps; and what an evaluation of all of them holds. Or what polishing takes.
+    Their states, gradients and what the sampler keeps; what observables keep, of the run's second potential too; and what an
+    evaluation of all chains holds. Or what polishing takes.
     """
-    need, chains = memory_needed(config, problem)
+    need, chains = memory_needed(config, problem, second)
     assert config.gradient is not None and config.batch_size is not None
     polishing = bytes_needed(problem) if config.polish else 0  # and over before the first step
     size = 8 if config.dtype == "float64" else 4
     gradients = {config.gradient, config.metric_gradient or config.gradient}
     need += sum(problem.step_bytes(chains, each, config.batch_size, size) for each in gradients)
+    if second is not None:  # its losses alone
+        need += second.step_bytes(chains, "full", second.samples, size)
     return max(need, polishing), chains
 
 
-def check_allowance(config: RunConfig, problem: Potential) -> float:
+def check_allowance(config: RunConfig, problem: Potential, second: Potential | None = None) -> float:
     """Bytes that a complete configuration takes; ValueError, one sentence, where a visitor may not have as many."""
-    need, chains = run_memory(config, problem)
+    need, chains = run_memory(config, problem, second)
     if need > allowance() * 2**20:
         narrower = config.dtype == "float64" and (config.sampler or {}).get("name") != "Gibbs"
         raise ValueError(

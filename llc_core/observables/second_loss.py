@@ -28,7 +28,7 @@ class SecondLoss(Observable):
         self.loss, self.weight = setup.zeros(setup.chains), setup.zeros(setup.chains)
 
     def look(self, seen: Look) -> None:
-        loss = self.second.excess_loss_and_grad(seen.delta)[0]
+        loss = self.second.excess_loss(seen.delta)
         self.loss[seen.rows] += seen.weights.to(loss) * loss
         self.weight[seen.rows] += seen.weights
 

@@ -150,6 +150,10 @@ class Potential:
         """
         raise NotImplementedError
 
+    def excess_loss(self, delta: Tensor) -> Tensor:
+        """ΔL [C] on all data at δ [C, D], where the gradient is not wanted: potentials that save it override this."""
+        return self.excess_loss_and_grad(delta)[0]
+
     def step_bytes(self, chains: int, gradient: str, batch_size: int, size: int) -> int:
         """Bytes that an evaluation for so many chains holds at once on a CPU, beside displacements and gradients [C, D].
 

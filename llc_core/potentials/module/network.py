@@ -1,6 +1,5 @@
 """Any torch.nn.Module with data and a loss per sample, at the point w0 where its parameters are now. Long, since
-the class says in one place what it takes; how a pass is made lies in the files beside it.
-"""
+the class says in one place what it takes; how a pass is made lies in the files beside it."""
 
 from __future__ import annotations
 
@@ -142,7 +141,7 @@ class NetworkPotential(Potential):
             self.batch_size = whole("batch_size", batch_size, 1)
             if self.batch_size > self.samples:
                 raise ValueError(
-                    f"batch_size is {self.batch_size}, but data has only {self.samples} rows; use at most that."
+                    f"batch_size is {self.batch_size}, but data has {self.samples} rows; use at most that."
                 )
         self.gradients = ("full", "control_variate", "minibatch") if batch_size is None else SAMPLED_FIRST
         self.chunk = None if chunk is None else whole("chunk", chunk, 1)
@@ -250,6 +249,12 @@ class NetworkPotential(Potential):
         linear = (grad * delta).sum(1)
         return self._add_grad(place, Position(delta), here, places.shape[1], 1.0, grad).add_(linear), grad
 
+    def excess_loss(self, delta: Tensor) -> Tensor:
+        place, total = self._place(delta), delta.new_zeros(len(delta))
+        for rows, base in self._parts(place, delta, None, self.samples):
+            total += (place.passes.losses(Position(delta), rows) - base).sum(1)
+        return total.mul_(1.0 / self.samples)
+
     def per_sample_loss(self, delta: Tensor, start: int, stop: int) -> Tensor:
         """Losses [C, stop − start] at δ [C, D] of rows start … stop, in the order of `data.order`."""
         place = self._place(delta)
@@ -328,8 +333,7 @@ class NetworkPotential(Potential):
             self.stack = None
             if self.method == "dense":
                 raise ValueError(
-                    "method is 'dense', but module is not recognised as linear layers with elementwise activations; "
-                    "use 'auto'."
+                    "method is 'dense', which is for linear layers and elementwise activations; use 'auto'."
                 )
         if self.method != "loop":
             trouble = vmap_problem(Vmapped(self.module, self.calling, first.weights), first.rows, self.dim)

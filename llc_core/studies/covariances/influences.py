@@ -71,14 +71,14 @@ def influence(found: Any, query: Any = None) -> Influence:
     same draws, of all chains of the run or of the living; None: all probe rows, or without those all rows.
     """
     kept = row_draws(found)
-    phi, names = _query(kept, query)
+    phi, names = query_of(kept, query)
     made = covariances(phi, kept.of_rows, kept.weights)
     return Influence(
         **{**vars(made), "values": -made.values}, rows=kept.rows, queries=names, beta=kept.beta
     )  # the error is that of the covariance
 
 
-def _query(kept: RowDraws, query: Any) -> tuple[np.ndarray, tuple[str, ...]]:
+def query_of(kept: RowDraws, query: Any) -> tuple[np.ndarray, tuple[str, ...]]:
     """φ [T, C, Q] and the names of the queries."""
     if isinstance(query, str):
         phi = draws_of(kept, query)

@@ -13,7 +13,7 @@ from llc_core.fields import is_list, short, whole
 from llc_core.potentials.module.network import NetworkPotential
 from llc_core.potentials.module.other_rows import moving_only, with_rows
 from llc_core.results import Estimate
-from llc_core.studies.covariances.draws import covariances, row_draws
+from llc_core.studies.covariances.draws import RowDraws, covariances, row_draws
 from llc_core.studies.covariances.influences import draws_of
 
 
@@ -110,11 +110,8 @@ def susceptibilities(
         given = {"progress": False, **options}
         found[name] = estimate(part, sampler, observable=second, observables=[*asked, *further], **given)
         draws = row_draws(found[name])
-        phi, factor = draws_of(draws, "LossDraws"), -draws.n_beta
-        losses = draws.of_rows if own else draws.of_probes
-        replaced, alone = (covariances(phi, each, draws.weights) for each in (losses - phi, losses))
-        pairs = ((factor * each.values[0], -factor * each.se[0]) for each in (replaced, alone))
-        values.append([row for pair in pairs for row in pair])
+        phi = draws_of(draws, "LossDraws")
+        values.append(answers_of(draws, draws.of_rows if own else draws.of_probes))
         # A part may answer to no probe at all, so that the loss alone tells whether there are enough draws.
         notes.append(covariances(phi, phi, draws.weights).note)
     table = np.array(values)
@@ -122,6 +119,13 @@ def susceptibilities(
     names = tuple(f"row {k}" for k in own) if own else tuple(f"probe {k}" for k in range(count))
     chi, se, added, added_se = table.swapaxes(0, 1)
     return Susceptibilities(tuple(chosen), names, chi, se, added, added_se, found, tuple(notes))
+
+
+def answers_of(draws: RowDraws, losses: np.ndarray) -> np.ndarray:
+    """χ, its error, `added` and its error, [4, P], of a run with LossDraws at the same draws.  losses: [T, C, P] of probes, or means of some."""
+    phi, factor = draws_of(draws, "LossDraws"), -draws.n_beta
+    found = (covariances(phi, each, draws.weights) for each in (losses - phi, losses))
+    return np.array([row for each in found for row in (factor * each.values[0], -factor * each.se[0])])
 
 
 def _parts(parts: Any) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import pytest
+import torch
 
 from app.pages import load_pages
 from app.pages.local_geometry.config import MAX_PARAMETERS, get_problem
@@ -12,7 +13,7 @@ from app.pages.local_geometry.panels.sweep.job import SweepJob
 from app.pages.local_geometry.panels.sweep.values import COUNT
 from app.pages.local_geometry.panels.why.job import affordable
 from app.runs.allowance import DEFAULT_MEGABYTES, VISITOR_MEMORY, allowance, check_allowance, run_memory
-from llc_core import RunConfig
+from llc_core import NetworkPotential, RunConfig, with_rows
 from llc_core.engine.machine import memory_needed
 from llc_core.engine.resolve import resolve
 from llc_core.potentials.deep_linear import evaluation
@@ -85,6 +86,22 @@ def test_batches_and_activations_count(monkeypatch):
     monkeypatch.setenv(VISITOR_MEMORY, f"{full / 2**20 - 1}")
     with pytest.raises(ValueError, match="^32 chains of 600 parameters need"):
         check_allowance(resolve(RunConfig(problem=problem.to_dict(), chains=32), problem).config, problem)
+
+
+def test_losses_of_probe_rows_count(monkeypatch):
+    """All copies of what is kept of them, and a pass over them: 500 probe rows of 4 chains, 1,024 looks."""
+    inputs, targets = torch.zeros(700, 5), torch.zeros(700, dtype=torch.long)
+    problem = NetworkPotential(torch.nn.Linear(5, 2), "cross_entropy", (inputs[:200], targets[:200]))
+    probes = with_rows(problem, (inputs[200:], targets[200:]))
+    watched = [{"name": "RowLosses", "rows": [0, 1], "most": 1024}]
+    config = resolve(RunConfig(chains=4, observables=watched), problem, probes).config
+    alone, both = run_memory(config, problem)[0], run_memory(config, problem, probes)[0]
+    size = 8 if config.dtype == "float64" else 4
+    assert both - alone == size * 4 * 1024 * 4 * 500 + probes.step_bytes(4, "full", 500, size)
+    monkeypatch.setenv(VISITOR_MEMORY, f"{(alone + both) / 2**21}")
+    check_allowance(config, problem)
+    with pytest.raises(ValueError, match="^4 chains of 12 parameters need"):
+        check_allowance(config, problem, probes)
 
 
 def test_an_explanation_has_as_many_chains_as_there_is_room_for(monkeypatch):

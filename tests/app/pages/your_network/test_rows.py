@@ -8,8 +8,11 @@ import pytest
 from app.components.kernel import STEPS
 from app.pages.your_network.config import NETWORKS
 from app.pages.your_network.panels import rows
-from app.pages.your_network.panels.rows import RowsPanel, chosen_rows, drawn, measured, run_of
+from app.pages.your_network.panels.answering import groups
+from app.pages.your_network.panels.part_by_part import shown_parts
+from app.pages.your_network.panels.rows import Found, RowsPanel, chosen_rows, drawn, measured, run_of, told
 from app.pages.your_network.scene import NetworkConfig, data, link_config
+from app.runs.allowance import VISITOR_MEMORY
 from app.runs.job import State, Status
 from llc_core import influence, loss_kernel
 from llc_core.networks import build_model
@@ -30,9 +33,9 @@ def test_numbers_are_those_of_the_engine(config):
     panel.show(config)
     job.advance(rows.LOOKS)
     job.record(None, None)
-    assert job.finished and job.log.items[0] is None, "nothing is known before the burn-in is over"
+    assert not job.finished and job.log.items[0] is None, "nothing is known before the burn-in is over"
     panel.receive(State(Status.FINISHED), job.log.items)
-    run = run_of(config)
+    run, _ = run_of(config)
     run.advance(run.total_steps)
     found = run.estimates()[0]
     kernel, same = loss_kernel(found), loss_kernel(found, correlations=True)
@@ -57,6 +60,49 @@ def test_numbers_are_those_of_the_engine(config):
     assert panel.done, "another run of the same weights keeps what was measured"
     panel.show(link_config({"network": "heads"}))
     assert not panel.done and not panel.kernel.visible
+
+
+def test_parts_answer_to_digits_as_the_engine_says(config):
+    """χ of a layer alone for each digit: −nβ·Cov(φ, ℓ − φ) of the mean loss ℓ of its rows, shown with its error, and pale where it is open."""
+    job, panel = measured(config), RowsPanel()
+    panel.show(config)
+    job.record(job.advance(rows.LOOKS + 1), None)
+    panel.receive(State(Status.RUNNING), job.log.items)
+    words, part = next(iter(shown_parts("small").items()))
+    run, claim = run_of(config, part)
+    run.advance(run.total_steps)
+    assert claim.size > 0 and run.problem.dim < config.resolved.problem.dim
+    found = run.estimates()[0]
+    losses = found.observables["RowLosses"]["draws"].reshape(-1, rows.CLASSES, rows.OF_A_CLASS).mean(axis=2)
+    phi = found.observables["LossDraws"]["draws"].reshape(-1)
+    wanted = [-found.n_beta * np.cov(phi, each - phi, ddof=0)[0, 1] for each in losses.T]
+    (own,) = panel.answers
+    np.testing.assert_allclose(own.values, wanted, rtol=1e-5)
+    assert own.part == words and "Parts: 1 of 3." in panel.words.object
+    shown, clear = panel._table.object, np.abs(own.values) > 2 * own.se
+    assert shown.count("<td") == rows.CLASSES and shown.count("class=open") == rows.CLASSES - clear.sum()
+    assert f"{words}, 0: " in shown and "two errors reach 0" in shown
+    panel.show(link_config({"network": "heads"}))
+    assert not panel.answers and not panel._table.object
+
+
+def test_kinds_without_classes_are_clusters():
+    draws = np.random.default_rng(0).standard_normal((50, 4, 2))[:, :, [0, 0, 1, 1]]
+    kernel = loss_kernel(draws + 1e-3 * np.random.default_rng(1).standard_normal(draws.shape))
+    found = groups(data("text"), np.arange(4), kernel)
+    assert sorted(at for _, places in found for at in places.tolist()) == [0, 1, 2, 3] and found[0][0] == "cluster 1"
+
+
+def test_what_takes_too_much_memory_is_refused(config, monkeypatch):
+    monkeypatch.setenv(VISITOR_MEMORY, "1")
+    with pytest.raises(ValueError, match="chains of 2,410 parameters need"):
+        measured(config).advance(1)
+
+
+def test_a_w0_above_the_minimum_is_said(config):
+    kernel = loss_kernel(np.random.default_rng(0).standard_normal((400, 4, 3)))
+    said = told(Found(kernel, influence(np.ones((20, 4, 3))), "w0 lies above the minimum."), 3, 3)
+    assert said.endswith("w0 lies above the minimum.") and "Parts" not in said
 
 
 def first(config: NetworkConfig) -> tuple[int, int]:

@@ -1,0 +1,199 @@
+"""Patterning: whether weights of rows move a mean by what is asked, exactly known for regressions, and as resampled for a deep linear network.
+
+    python -m lab.benchmarks.accuracy.patterning        a quarter of an hour of one core
+
+Beside it what is usual, a pseudo-inverse of slopes of first order, chosen and believed on the same draws; and what the same weights
+change at the least loss, where the network is trained again and not sampled.
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from lab.benchmarks.machine import machine
+from lab.benchmarks.smoke import parse, status
+from llc_core import (
+    HMC,
+    LinearLosses,
+    NetworkPotential,
+    estimate,
+    linear_losses,
+    moving_only,
+    patterning,
+    susceptibilities,
+    with_rows,
+)
+from llc_core.diagnostics.convergence import mean_error
+from llc_core.studies.covariances.draws import RowDraws, row_draws
+
+CASES = ((80, 3), (100, 20))
+"""Rows and weights of the regressions."""
+COUNTS = (400, 4000)
+SHARES = (0.02, 0.05, 0.1)
+"""By how much the loss of the first probe is to rise and that of the second to fall."""
+COVER = (0.92, 0.98)
+LAYERS = {"first": "0.*", "second": "1.*"}
+ROWS = 200
+RUN: dict[str, Any] = {
+    "chains": 64,
+    "steps": 1000,
+    "burn_in": 100,
+    "localization": 1.0,
+    "dtype": "float64",
+    "progress": False,
+}
+SAMPLER = HMC(step_size=0.05, leapfrog_steps=8)
+ASKED = ({"first": 0.05, "second": 0.0}, {"first": 0.0, "second": 0.05}, {"first": -0.05, "second": -0.05})
+"""Shares of the excess loss of each layer alone."""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seeds", type=int, default=100)
+    small = {"seeds": 3, "COUNTS": (400,), "ROWS": 40, "RUN": {**RUN, "chains": 8, "steps": 200}}
+    options = parse(parser, globals(), **small)
+    torch.set_num_threads(1)
+    print(machine())
+    fine = [exactly(rows, dim, options.seeds) for rows, dim in CASES]
+    raise SystemExit(status(not all([*fine, deep()])))
+
+
+def exactly(rows: int, dim: int, seeds: int) -> bool:
+    """Changes of two losses by weights from independent draws, over what is wanted."""
+    rng = np.random.default_rng(dim)
+    x, truth, x_new = rng.standard_normal((rows, dim)), rng.standard_normal(dim), rng.standard_normal((2, dim))
+    exact = linear_losses(x, x @ truth + 0.5 * rng.standard_normal(rows))
+    probes = x_new, x_new @ truth + np.array([1.0, -1.0])
+    print(
+        f"\n{rows} rows, {dim} weights: change over what is wanted, mean over {seeds} seeds, of two losses of probe rows"
+    )
+    print(
+        f"{'share':>6} {'draws':>6} {'patterning':>32} {'± 2 cover':>11} {'carrying':>9} {'trained again':>32} {'first order, same draws':>32} {'refused':>8}"
+    )
+    covered = []
+    for share in SHARES:
+        wanted = share * np.array([1, -1]) * exact.expected(probes)
+        for count in COUNTS:
+            got, usual, again, off, carrying = [], [], [], [], []
+            for seed in range(seeds):
+                kept, phi = drawn(exact, probes, count, seed)
+                usual.append(moved(exact, first_order(kept, phi, wanted), probes) / wanted)
+                try:
+                    found = patterning(kept, wanted, phi)
+                except ValueError:
+                    continue
+                change = moved(exact, found.weights, probes)
+                got.append(change / wanted)
+                again.append(trained_again(exact, found.weights, probes) / wanted)
+                off.append(np.abs(change - wanted) < 2 * found.se)
+                carrying.append(found.carrying)
+            line = f"{share:>6.0%} {count:>6} {said(got):>32} {np.mean(off):>11.1%} {np.mean(carrying):>9.0%} {said(again):>32}"
+            print(f"{line} {said(usual):>32} {seeds - len(got):>8}", flush=True)
+            covered += off
+    share, error = float(np.mean(covered)), float(np.std(np.mean(covered, axis=1)) / np.sqrt(len(covered)))
+    print(f"± 2 errors cover {share:.1%} ± {error:.1%} of all")
+    return COVER[0] <= share <= COVER[1]
+
+
+def said(ratios: list[np.ndarray]) -> str:
+    means, errors = np.mean(ratios, axis=0), np.std(ratios, axis=0) / np.sqrt(len(ratios))
+    return ", ".join(f"{mean:.3f} ± {error:.3f}" for mean, error in zip(means, errors, strict=True))
+
+
+def drawn(exact: LinearLosses, probes: Any, count: int, seed: int, chains: int = 8) -> tuple[RowDraws, np.ndarray]:
+    losses = exact.draws(count, seed, probes).reshape(chains, count // chains, -1).swapaxes(0, 1)
+    kept = row_draws(losses[:, :, : len(exact.y)])
+    return replace(kept, beta=exact.beta, n_beta=exact.n_beta), losses[:, :, len(exact.y) :]
+
+
+def moved(exact: LinearLosses, weights: np.ndarray, probes: Any) -> np.ndarray:
+    return replace(exact, weights=weights).expected(probes) - exact.expected(probes)
+
+
+def trained_again(exact: LinearLosses, weights: np.ndarray, probes: Any) -> np.ndarray:
+    """The change of the probes' losses at the least loss, where there is no posterior around it."""
+    x, y = probes
+    root = np.sqrt(weights)
+    fits = [np.linalg.lstsq(u[:, None] * exact.x, u * exact.y)[0] for u in (np.ones_like(root), root)]
+    before, after = ((y - x @ w) ** 2 for w in fits)
+    found: np.ndarray = after - before
+    return found
+
+
+def first_order(kept: RowDraws, phi: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """1 + χ⁺·wanted with all draws, whose sum is kept."""
+    off = phi - phi.mean(axis=(0, 1))
+    slopes = -kept.beta * np.einsum("tcq,tcr->qr", off, kept.of_rows) / off[:, :, 0].size
+    slopes -= slopes.mean(axis=1, keepdims=True)
+    found: np.ndarray = 1 + np.linalg.pinv(slopes) @ wanted
+    return found
+
+
+def deep() -> bool:
+    """A deep linear network [4, 3, 4] at its minimum: each layer alone, before and with the weights."""
+    torch.manual_seed(0)
+    x = torch.randn(ROWS, 4, dtype=torch.float64)
+    y = x @ (torch.randn(4, 2).double() @ torch.randn(2, 4).double()) / 2 + 0.3 * torch.randn(ROWS, 4).double()
+    module = trained(x, y)
+    problem = NetworkPotential(module, "squared_error", (x, y))
+    before = susceptibilities(problem, LAYERS, list(range(ROWS)), SAMPLER, every=2, most=4096, **RUN).estimates
+    print(f"\n[4, 3, 4], {ROWS} rows, each layer alone: change of nβ·E[L − L(w0)] of the data as they are")
+    fine = True
+    for asked in ASKED:
+        wanted = {name: share * before[name].llc / problem.n_beta for name, share in asked.items()}
+        found = patterning(before, wanted)
+        print(
+            f"weights from {found.weights.min():.2f} to {found.weights.max():.2f}, {found.carrying:.0%} of the draws carry them"
+        )
+        weights = torch.as_tensor(found.weights)
+        heavier = NetworkPotential(module, "squared_error", (x, y), sample_weights=weights)
+        for at, name in enumerate(LAYERS):
+            change, error, own = resampled(heavier, problem, before, name, at, x, y, found.before[at])
+            want, se = problem.n_beta * wanted[name], problem.n_beta * found.se[at]
+            near = abs(change - want) < 3 * np.hypot(error, se)
+            fine = fine and bool(near)
+            print(
+                f"  {name:>7}: wanted {want:+.3f} ± {se:.3f}, resampled {change:+.3f} ± {error:.3f}; {own}", flush=True
+            )
+    return fine
+
+
+def resampled(
+    heavier: NetworkPotential, problem: NetworkPotential, before: Any, name: str, at: int, x: Any, y: Any, mean: float
+) -> tuple[float, float, str]:
+    """The change times nβ, its error, and λ̂ of the data with weights in words."""
+    there = moving_only(heavier, LAYERS[name])
+    watched = [{"name": "RowLosses", "rows": [0], "every": 2, "most": 4096}]
+    after = estimate(
+        there, SAMPLER, observable=with_rows(there, (x, y)), observables=watched, n_beta=problem.n_beta, seed=1, **RUN
+    )
+    losses = row_draws(after).of_probes.mean(axis=2) - problem.baseline_loss
+    known = before[name].observables["LossDraws"]["draws"]
+    errors = [mean_error(each.mean(axis=0), each).se for each in (losses, known)]
+    own = f"λ̂ {before[name].llc:.3f} ± {before[name].llc_se:.3f}, with the weights {after.llc:.3f} ± {after.llc_se:.3f}"
+    return problem.n_beta * (float(losses.mean()) - mean), problem.n_beta * float(np.hypot(*errors)), own
+
+
+def trained(x: torch.Tensor, y: torch.Tensor) -> nn.Module:
+    """At the least loss."""
+    module = nn.Sequential(nn.Linear(4, 3, bias=False), nn.Linear(3, 4, bias=False)).double()
+    optimizer = torch.optim.LBFGS(module.parameters(), max_iter=500)
+
+    def loss() -> torch.Tensor:
+        optimizer.zero_grad()
+        found = (module(x) - y).square().sum(1).mean()
+        found.backward()
+        return found
+
+    optimizer.step(loss)
+    return module
+
+
+if __name__ == "__main__":
+    main()
