@@ -135,6 +135,8 @@ def test_shapes_and_types_are_kept_and_what_is_given_stays(name, dtype):
     delta = moves(problem, chains).to(dtype)
     before = delta.clone()
     loss, slope = problem.excess_loss_and_grad(delta)
+    near = {"rtol": 1e-4, "atol": 1e-5} if dtype == torch.float32 else {"rtol": 1e-9, "atol": 1e-12}
+    torch.testing.assert_close(problem.excess_loss(delta), loss, **near)
     assert loss.shape == (chains,) and slope.shape == delta.shape and loss.dtype == slope.dtype == dtype
     assert torch.isfinite(loss).all() and torch.isfinite(slope).all() and torch.equal(delta, before)
 
