@@ -24,6 +24,7 @@ from llc_core.studies.papers import (
     optimisers,
     paths,
     regrets,
+    risks,
     same_chains,
     step_sizes,
     volumes,
@@ -32,7 +33,21 @@ from llc_core.studies.papers.study import STUDIES, Study
 
 FOLDER = Path(__file__).resolve().parents[3] / "lab" / "papers"
 SIZES = ("paper", "small")
-KINDS = {bands, basins, contours, crossings, laws, modes, optimisers, paths, regrets, same_chains, step_sizes, volumes}
+KINDS = {
+    bands,
+    basins,
+    contours,
+    crossings,
+    laws,
+    modes,
+    optimisers,
+    paths,
+    regrets,
+    risks,
+    same_chains,
+    step_sizes,
+    volumes,
+}
 """Modules whose studies are known by their names once they are imported."""
 ORDER = ("figure", "table", "section", "theorem", "lemma", "appendix")
 LIST = "items.toml"
