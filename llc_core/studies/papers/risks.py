@@ -37,9 +37,9 @@ NEAREST = 0.1
 """How far from the wanted acceptance that of the chosen step may be: half of what a factor √2 of the step does to it."""
 RATIO = 1.5
 """By so much the distances from the Bayes risk of two widths may differ, in geometric mean over the looks."""
-PRODUCTS, UNITS, NORMALS, CALL, MOVE = 2.5e10, 3e7, 7e7, 1e-3, 2.5e-3
-"""Of one core: operations in products, values of units, and normal numbers, all a second; seconds of a step, and of a move of the exact
-chains, besides."""
+PRODUCTS, SOLVED, UNITS, NORMALS, CALL, MOVE = 2.5e10, 5e9, 3e7, 7e7, 1e-3, 2.5e-3
+"""Of one core: operations in products and where equations are solved, values of units, and normal numbers, all a second; seconds
+of a step, and of a move of the exact chains, besides."""
 FOLLOWED = (MALA, DESCENT, LOSS_ALONE)
 
 
@@ -127,8 +127,8 @@ class RiskCourses(Study):
             each = n * (6.0 * weights / PRODUCTS + sum(case.hidden) / UNITS)
             seconds += each * gradients + weights * steps / NORMALS + 3 * last * self.networks * CALL
             if n <= self.exact_up_to:
-                regression = n**2 * (2.0 * case.hidden[-1] + n / 3) / PRODUCTS
-                seconds += LONGER * self.moves * self.networks * (EXACT_CHAINS * (each / 2 + regression) + MOVE)
+                regression = n**2 * (2.0 * case.hidden[-1] + n / 3) / SOLVED
+                seconds += LONGER * self.moves * self.networks * (EXACT_CHAINS * (each + regression) + MOVE)
             megabytes = max(megabytes, 8e-6 * self.chains * (4 * n * (sum(widths) + 1) + 10 * weights))
         words = (
             f"{len(self.tables)} tables with {' and '.join(self.likelihoods)} noise, {len(self.hidden)} networks and {self.networks} "
