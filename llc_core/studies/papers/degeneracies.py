@@ -215,23 +215,26 @@ class Degeneracies(Study):
         return row["llc"], row["se"]
 
     def _figure(self) -> Any:
-        """The excess loss along a flat path of each network and along the direction of steepest curvature."""
+        """The excess loss of each network along its last path and along the direction of steepest curvature."""
         from llc_core.plots.kinds import curves
+        from llc_core.plots.style import beside_each_other
 
-        lengths, named = np.linspace(-REACH, REACH, 41), {}
+        lengths, drawn = np.linspace(-REACH, REACH, 41), []
         for case in cases():
             x, w = self.inputs(case), case.parameters
             steep = torch.from_numpy(np.linalg.svd(jacobian(w, x))[2][0])
             (_, path), target = case.paths[-1], outputs(w, x)
-            named[f"{case.name}, flat"] = (
-                lengths,
-                [float((outputs(path(w, t), x) - target).square().mean()) for t in lengths],
-            )
-            named[f"{case.name}, steepest"] = (
-                lengths,
-                [float((outputs(w + t * steep, x) - target).square().mean()) for t in lengths],
-            )
-        return curves(named, dashes=("solid", "dashed"), xlabel="length of the path", ylabel="L − L(w0)", height=380)
+
+            def rise(places: list[Tensor], x: Tensor = x, target: Tensor = target) -> tuple[Any, list[float]]:
+                return lengths, [float((outputs(place, x) - target).square().mean()) for place in places]
+
+            named = {
+                "a flat path": rise([path(w, t) for t in lengths]),
+                "steepest": rise([w + t * steep for t in lengths]),
+            }
+            axes: dict[str, Any] = {"xlabel": "length of the path", "ylabel": "L − L(w0)", "legend_position": "top"}
+            drawn.append(curves(named, dashes=("solid", "dashed"), title=case.name, **axes))
+        return beside_each_other(*drawn)
 
 
 def jacobian(w: Tensor, x: Tensor) -> np.ndarray:

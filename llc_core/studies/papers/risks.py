@@ -131,8 +131,8 @@ class RiskCourses(Study):
                 seconds += LONGER * self.moves * self.networks * (EXACT_CHAINS * (each + regression) + MOVE)
             megabytes = max(megabytes, 8e-6 * self.chains * (4 * n * (sum(widths) + 1) + 10 * weights))
         words = (
-            f"{len(self.tables)} tables with {' and '.join(self.likelihoods)} noise, {len(self.hidden)} networks and {self.networks} "
-            f"θ₀ each; {self.chains} chains of {last:,} iterations, and as many of gradient descent"
+            f"{', '.join(self.tables)} with {' and '.join(self.likelihoods)} noise, {len(self.hidden)} shapes of networks and "
+            f"{self.networks} θ₀ each; {self.chains} chains of {last:,} iterations, and as many of gradient descent"
         )
         return Cost(seconds, 300 + megabytes, words)
 
@@ -220,17 +220,20 @@ class RiskCourses(Study):
             here = {case: each for case, each in seen.items() if (case.table, case.likelihood) == (table, likelihood)}
             named: dict[str, tuple[Any, ...]] = {}
             for case, each in here.items():
-                for way in (MALA, DESCENT):
-                    risks = each.risks[way]
-                    named[f"{way}, {case.network}"] = (self.iterations, risks.mean(axis=0), _errors(risks))
-            floor = line_at(next(iter(here.values())).noise, QUIET, "dotted")
+                mean, error = each.risks[MALA].mean(axis=0), _errors(each.risks[MALA])
+                named[f"{MALA}, {case.network}"] = (self.iterations, mean, np.stack([mean - error, mean + error]))
+                named[f"{DESCENT}, {case.network}"] = (self.iterations, each.risks[DESCENT].mean(axis=0))
+            noise = next(iter(here.values())).noise
             colors = [color for color in CHAINS for _ in range(2)]
-            shown: dict[str, Any] = {"logx": True, "logy": True, "height": 380, "title": f"{table}, {likelihood} noise"}
+            top = 1.1 * max(float(np.max(curve[1])) for curve in named.values())
+            shown: dict[str, Any] = {"logx": True, "logy": True, "ylim": (0.9 * noise, top), "height": 380}
             axes: dict[str, Any] = {
                 "xlabel": "iterations",
                 "ylabel": "risk (dotted: noise)",
+                "title": f"{table}, {likelihood} noise",
                 "legend_position": "top_right",
             }
+            floor = line_at(noise, QUIET, "dotted")
             drawn.append(curves(named, floor, colors, ("solid", "dashed"), **shown, **axes))
         return beside_each_other(*drawn)
 
@@ -272,14 +275,20 @@ class Seen:
         if show == "steps":
             return f"η {self.eta:g}, acceptance {self.acceptance}"
         parts = [f"{MALA} {_printed(self.risks[MALA][:, -1])}"]
-        for way in (DESCENT, LOSS_ALONE):
+        for way, short_name in ((DESCENT, "descent"), (LOSS_ALONE, "of the loss alone")):
             place = self.best(way)
-            parts.append(f"{way} {_printed(self.risks[way][:, place])} at iteration {self.study.iterations[place]:,}")
-        return ", ".join([*parts, *([f"Bayes risk {self.bayes}"] if self.exact else []), f"noise {self.noise:.3f}"])
+            parts.append(
+                f"{short_name} {_printed(self.risks[way][:, place])} (stopped at {self.study.iterations[place]:,})"
+            )
+        parts += [f"Bayes {_printed_mean(self.bayes)}"] if self.exact else []
+        return ", ".join([*parts, f"noise {self.noise:.3f}"])
 
 
 def _printed(values: np.ndarray) -> str:
-    found = Measured.of(values)
+    return _printed_mean(Measured.of(values))
+
+
+def _printed_mean(found: Measured) -> str:
     return f"{found.value:.4f} ± {found.se:.4f}"
 
 
