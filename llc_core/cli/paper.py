@@ -20,6 +20,9 @@ def add_paper(commands: Any) -> None:
     one.add_argument("--workers", type=int, metavar="N", help="of sweeps (default: one for each core)")
     one.add_argument("--device", help="of sweeps, such as cuda (default cpu)")
     one.add_argument("--mnist", type=Path, metavar="FOLDER", help="of MNIST's four files, for items that need them")
+    one.add_argument(
+        "--uci", type=Path, metavar="FOLDER", help="of tables of the UCI repository, for items that need them"
+    )
     one.set_defaults(handle=_paper)
 
 
@@ -53,6 +56,7 @@ def _paper(options: argparse.Namespace) -> int:
             workers=options.workers,
             device=options.device,
             mnist=options.mnist,
+            uci=options.uci,
             say=lambda line: say(f"  {line}", flush=True),
         )
     except KeyboardInterrupt:

@@ -10,7 +10,7 @@ import numpy as np
 
 from llc_core.fields import number, short, whole
 
-MOST_SAMPLES, MOST_INPUTS, MOST_NUMBERS = 2_000, 256, 200_000
+MOST_SAMPLES, MOST_INPUTS, MOST_NUMBERS = 12_000, 256, 200_000
 WAVE_NOISE = 0.1
 """Standard deviation of the noise in the data of the curve."""
 

@@ -19,11 +19,13 @@ from llc_core.studies.papers import (
     basins,
     contours,
     crossings,
+    degeneracies,
     laws,
     modes,
     optimisers,
     paths,
     regrets,
+    risks,
     same_chains,
     step_sizes,
     volumes,
@@ -32,7 +34,22 @@ from llc_core.studies.papers.study import STUDIES, Study
 
 FOLDER = Path(__file__).resolve().parents[3] / "lab" / "papers"
 SIZES = ("paper", "small")
-KINDS = {bands, basins, contours, crossings, laws, modes, optimisers, paths, regrets, same_chains, step_sizes, volumes}
+KINDS = {
+    bands,
+    basins,
+    contours,
+    crossings,
+    degeneracies,
+    laws,
+    modes,
+    optimisers,
+    paths,
+    regrets,
+    risks,
+    same_chains,
+    step_sizes,
+    volumes,
+}
 """Modules whose studies are known by their names once they are imported."""
 ORDER = ("figure", "table", "section", "theorem", "lemma", "appendix")
 LIST = "items.toml"
@@ -170,6 +187,7 @@ def page(folder: Path = FOLDER) -> str:
         "- Figure, claims and numbers go to the folder that `--out` names. The same command goes on where it was ended.",
         "- A claim is decided where two standard errors leave no doubt; otherwise it says that it is not.",
         "- `--device cuda` runs the sweeps of paper 000 on a GPU.",
+        "- `--mnist FOLDER` and `--uci FOLDER` name files of data that do not ship here; the printed sizes need them.",
         "",
         "This page is written by `python -m llc_core.studies.papers.items`.",
     ]

@@ -38,7 +38,7 @@ class Found:
 class Place:
     """Where a study keeps what it has, so that it goes on there when it was ended.
 
-    kept: rows by question.  store: of sweeps.  mnist: the folder of its files.  say: gets a line now and then.
+    kept: rows by question.  store: of sweeps.  mnist, uci: folders of these files.  say: gets a line now and then.
     """
 
     kept: Kept
@@ -46,6 +46,7 @@ class Place:
     workers: int | None = None
     device: str | None = None
     mnist: Path | None = None
+    uci: Path | None = None
     say: Callable[[str], None] = field(default=lambda line: None)
 
     def part(self, asked: Any, make: Callable[[], Mapping[str, Any]], words: str) -> Mapping[str, Any]:

@@ -27,7 +27,7 @@ PRINTED = 0.025
 """The paper's step of MALA is this over n·H, in its convention (ours is twice that)."""
 HALF_OF_ALL = 0.5
 LEAPFROGS = 20
-EXACT_CHAINS, THINNED = 16, 5
+THINNED = 5
 AGREED, LONGER = 1.1, 4
 """The chains of the exact posterior go on until their R-hat is below the first, but no more than so many times as long."""
 PIECE = 10
@@ -40,11 +40,14 @@ TRIED = 10
 
 @dataclass(frozen=True)
 class Effort:
-    """chains of each method, gradients of each chain, and moves of the chains behind the exact posterior, at least."""
+    """chains of each method, gradients of each chain, and moves of the chains behind the exact posterior, at least.
+
+    exact_chains: how many these are. Their mean errs by one part of so many of what they disagree by."""
 
     chains: int = 16
     gradients: int = 1_000
     moves: int = 1_500
+    exact_chains: int = 16
 
 
 @dataclass(frozen=True)
@@ -104,13 +107,19 @@ def descended(task: SemiSynthetic, effort: Effort, seed: int) -> Pieces:
                 effort.chains, device="cpu"
             )
             delta, step = delta[best], step[best]
-        grad = problem.n * problem.excess_loss_and_grad(delta)[1] + delta / problem.variances
-        delta = delta - step * grad
+        delta = downhill(problem, delta, step)
         if number % PIECE == 0:
             yield
     if not delta.isfinite().all():
         raise ValueError("Gradient descent diverged with all its steps; standardise the inputs.")
     return Said(problem.predict(delta, task.test_inputs).numpy())
+
+
+def downhill(
+    problem: BayesianNetwork, delta: torch.Tensor, step: torch.Tensor | float, prior: float = 1.0
+) -> torch.Tensor:
+    """One step [C, D] of gradient descent on U. prior: its share; 0 leaves the loss alone."""
+    return delta - step * (problem.n * problem.excess_loss_and_grad(delta)[1] + prior * delta / problem.variances)
 
 
 def infinitely_wide(task: SemiSynthetic, seed: int) -> Pieces:
@@ -128,9 +137,9 @@ def exact(task: SemiSynthetic, effort: Effort, seed: int) -> Pieces:
     """
     problem = task.problem
     if problem.likelihood == "laplace":
-        chains: CollapsedChains = LaplaceChains(problem, EXACT_CHAINS, seed)
+        chains: CollapsedChains = LaplaceChains(problem, effort.exact_chains, seed)
     else:
-        chains = CollapsedChains(problem, torch.full((EXACT_CHAINS, 1), float(problem.n), **EXACT), seed)
+        chains = CollapsedChains(problem, torch.full((effort.exact_chains, 1), float(problem.n), **EXACT), seed)
         chains.place_at_prior()
     burn_in, kept, done, most = effort.moves // 2, [], 0, effort.moves
     while True:
