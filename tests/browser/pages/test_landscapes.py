@@ -148,7 +148,7 @@ def test_a_slow_run_shows_what_one_step_is_made_of(plane):
 
 def test_a_drag_draws_a_valley_once_the_pen_is_chosen(plane):
     page = plane.page
-    page.get_by_role("button", name="Draw a valley", exact=True).click()
+    choose(page, "The pointer", "draws")
     expect(page.get_by_text("there the loss is 0")).to_be_visible()
     x, y = plane.place(PLACE, [-2, 1.0])
     right, top = plane.place(PLACE, [2, 2.0])
